@@ -1,0 +1,37 @@
+// Installs what is missing, and says so on stderr; quick when nothing is.
+import { createHash } from 'node:crypto';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const stamp = `${root}node_modules/.colibri-setup`;
+
+export function setUp() {
+  const wanted = createHash('sha256').update(readFileSync(`${root}package-lock.json`)).digest('hex');
+  if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
+    console.error('colibri: installing dependencies');
+    // No install scripts: the one native module is built below, and only where Node brings no SQLite of its own.
+    npm('ci', '--ignore-scripts', '--no-audit', '--no-fund');
+    writeFileSync(stamp, wanted);
+  }
+  if (!hasBuiltInSqlite() && !existsSync(`${root}node_modules/better-sqlite3/build/Release/better_sqlite3.node`)) {
+    console.error('colibri: building the SQLite module (Node 22.13 and later need none); this takes about a minute');
+    npm('rebuild', 'better-sqlite3');
+  }
+}
+
+function hasBuiltInSqlite() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  return major > 22 || (major === 22 && minor >= 13);
+}
+
+function npm(...args) {
+  const cli = process.env.npm_execpath;
+  const [command, ...prefix] = cli === undefined ? ['npm'] : [process.execPath, cli];
+  const options = { cwd: root, stdio: ['ignore', 2, 2] };
+  const { status, error } = spawnSync(command, [...prefix, ...args, '--loglevel=error'], options);
+  if (status === 0) return;
+  console.error(`colibri: npm ${args[0]} failed${error ? `: ${error.message}` : ''}; its messages are above`);
+  process.exit(1);
+}

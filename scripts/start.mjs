@@ -1,0 +1,25 @@
+// `npm start`: installs and builds what is missing, then becomes the server.
+import { readdirSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { setUp } from './setup.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+setUp();
+if (newest(`${root}src`) > builtAt()) {
+  console.error('colibri: building');
+  const { buildAll } = await import('./build.mjs');
+  await buildAll();
+}
+process.argv[1] = `${root}dist/colibri.js`;
+await import('../dist/colibri.js');
+
+function newest(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((latest, { parentPath, path, name }) => Math.max(latest, statSync(`${parentPath ?? path}/${name}`).mtimeMs), 0);
+}
+
+function builtAt() {
+  return statSync(`${root}dist/colibri.js`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}

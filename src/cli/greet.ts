@@ -1,0 +1,19 @@
+import { locateDatabase, readConfig } from '../config.ts';
+
+/** For a person who started the server by hand; clients never see it, for their pipe is no terminal. */
+export function greet(): void {
+  const { mode, dbPath } = readConfig();
+  const program = process.argv[1] ?? 'colibri';
+  console.error(`Colibri, a flight recorder for AI agents: an MCP server, waiting for a client on standard input.
+
+  mode     ${mode}
+  ledger   ${locateDatabase({ dbPath })}
+
+Coding agents start it themselves. To connect one:
+
+  Claude Code   claude mcp add colibri -- node ${program}
+  others        {"mcpServers": {"colibri": {"command": "node", "args": ["${program}"]}}}
+
+Ctrl-C ends it.
+`);
+}

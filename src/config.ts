@@ -1,0 +1,87 @@
+import { resolve } from 'node:path';
+import { ColibriError } from './errors.ts';
+import { LOG_LEVELS, type LogLevel } from './log.ts';
+import { MODES, type Mode } from './modes.ts';
+
+export const WORKFLOW_NAMES = ['board', 'pipeline'] as const;
+export const DURABILITIES = ['full', 'relaxed'] as const;
+
+export interface Config {
+  readonly mode: Mode;
+  /** Undefined when nobody named a path: TEST mode then uses a throw-away file. */
+  readonly dbPath: string | undefined;
+  readonly agentId: string | undefined;
+  readonly project: string;
+  readonly workflow: (typeof WORKFLOW_NAMES)[number];
+  readonly skillsPath: string;
+  readonly durability: (typeof DURABILITIES)[number];
+  readonly logLevel: LogLevel;
+  readonly startupTimeoutMs: number;
+}
+
+const DEFAULT_DB_PATH = '.colibri/colibri.db';
+const PROJECT_SLUG = /^[a-z0-9._-]{1,64}$/;
+const MAX_AGENT_ID_LENGTH = 128;
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** The only reader of the environment. An empty variable counts as none. */
+export function readConfig(env: Environment = process.env): Config {
+  refuseOldNames(env);
+  if (env['COLIBRI_DATABASE_URL']) {
+    throw invalid('COLIBRI_DATABASE_URL', 'PostgreSQL is not supported by this version; unset it to use SQLite');
+  }
+  return Object.freeze({
+    mode: oneOf(env, 'COLIBRI_MODE', MODES, 'FULL'),
+    dbPath: env['COLIBRI_DB_PATH'] || undefined,
+    agentId: matching(env, 'COLIBRI_AGENT_ID', isAgentId, `1 to ${MAX_AGENT_ID_LENGTH} characters, none of them a control character`),
+    project: matching(env, 'COLIBRI_PROJECT', isProjectSlug, 'a slug of a-z, 0-9, ".", "_", "-", at most 64 characters') ?? 'default',
+    workflow: oneOf(env, 'COLIBRI_WORKFLOW', WORKFLOW_NAMES, 'board'),
+    skillsPath: env['COLIBRI_SKILLS_PATH'] || '.agents/skills',
+    durability: oneOf(env, 'COLIBRI_DURABILITY', DURABILITIES, 'full'),
+    logLevel: oneOf(env, 'COLIBRI_LOG_LEVEL', LOG_LEVELS, 'info'),
+    startupTimeoutMs: Number(matching(env, 'COLIBRI_STARTUP_TIMEOUT_MS', isTimeout, 'a whole number of milliseconds from 1 to 3600000') ?? 30_000),
+  });
+}
+
+/** The absolute path of the SQLite file. */
+export function locateDatabase({ dbPath }: Pick<Config, 'dbPath'>): string {
+  return resolve(dbPath ?? DEFAULT_DB_PATH);
+}
+
+/** A server that half-obeys the variables of the system it replaced would be worse than one that does not start. */
+function refuseOldNames(env: Environment): void {
+  const old = Object.keys(env).find((name) => name.startsWith('AMS_'));
+  if (old !== undefined) throw invalid(old, 'AMS_* variables belong to the old system; unset it and use its COLIBRI_* counterpart');
+}
+
+function oneOf<Value extends string>(env: Environment, name: string, allowed: readonly Value[], fallback: Value): Value {
+  const value = env[name];
+  if (!value) return fallback;
+  const found = allowed.find((candidate) => candidate === value);
+  if (found === undefined) throw invalid(name, `"${value}" is not one of ${allowed.join(', ')}`);
+  return found;
+}
+
+function matching(env: Environment, name: string, accepts: (value: string) => boolean, rule: string): string | undefined {
+  const value = env[name];
+  if (!value) return undefined;
+  if (!accepts(value)) throw invalid(name, `"${value}" is not ${rule}`);
+  return value;
+}
+
+function isAgentId(value: string): boolean {
+  return value.length <= MAX_AGENT_ID_LENGTH && value.isWellFormed() && !/\p{Cc}/u.test(value);
+}
+
+export function isProjectSlug(value: string): boolean {
+  return PROJECT_SLUG.test(value);
+}
+
+function isTimeout(value: string): boolean {
+  return /^\d+$/.test(value) && Number(value) >= 1 && Number(value) <= 3_600_000;
+}
+
+function invalid(name: string, problem: string): ColibriError {
+  return new ColibriError('ERR_CONFIG_INVALID', `${name}: ${problem}`, { variable: name });
+}

@@ -1,0 +1,18 @@
+import type { Reader, Transaction } from './db/database.ts';
+
+/** What a tool may touch, and nothing else: no globals, no clock of its own. */
+export interface CallContext {
+  readonly actor: string;
+  /** The time of the call, ISO-8601 UTC with milliseconds. */
+  readonly at: string;
+  /** Reports progress to a client that asked for it; does nothing otherwise. */
+  progress(done: number, total: number, message?: string): void;
+}
+
+export interface ReadContext extends CallContext {
+  readonly db: Reader;
+}
+
+export interface WriteContext extends CallContext {
+  readonly db: Transaction;
+}

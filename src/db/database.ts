@@ -1,0 +1,52 @@
+/** The port to the store. One SQL text with $1-style parameters serves every engine behind it. */
+
+export type SqlValue = string | number | null;
+export type Row = Readonly<Record<string, SqlValue>>;
+
+export interface Reader {
+  /** Runs one statement and returns its rows, those of RETURNING included. */
+  query<Shape = Row>(sql: string, parameters?: readonly SqlValue[]): Promise<Shape[]>;
+}
+
+/** A reader whose statements take effect together or not at all; only `write` hands one out. */
+export interface Transaction extends Reader {
+  /** Runs a text of several statements without parameters: migrations. */
+  run(script: string): Promise<void>;
+  schemaVersion(): Promise<number>;
+  setSchemaVersion(version: number): Promise<void>;
+}
+
+export interface WriteOptions {
+  /** True: when `write` resolves the change has reached the disk. False: it survives a crash of this process. */
+  readonly durable: boolean;
+}
+
+export interface Database {
+  readonly engine: 'sqlite' | 'postgres';
+  /** Where the data is, fit to be shown to people: never a password. */
+  readonly location: string;
+  /** Statements inside see one state of the database. */
+  read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result>;
+  /** Writers in every process take turns; a throw undoes everything. */
+  write<Result>(options: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  /** The number of the last migration; 0 when the database is empty. Refuses a database of another program. */
+  schemaVersion(): Promise<number>;
+  /** Marks this process as alive until it closes the database or dies, however it dies. */
+  enlist(processId: string): Promise<void>;
+  isAlive(processId: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export type DatabaseFault = 'busy' | 'full' | 'corrupt' | 'readonly' | 'unavailable' | 'other';
+
+/** A store that cannot do its work now. The message says what a person can do about it. */
+export class DatabaseError extends Error {
+  constructor(
+    readonly fault: DatabaseFault,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = 'DatabaseError';
+  }
+}

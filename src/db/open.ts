@@ -1,0 +1,48 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Config, locateDatabase } from '../config.ts';
+import { type Database, DatabaseError } from './database.ts';
+import { openSqlite } from './sqlite.ts';
+import { explainFault, faultOfSystemError } from './sqlite-faults.ts';
+
+/** Other writers hold the lock for a fraction of a millisecond; who waits this long meets something that is stuck. */
+const BUSY_TIMEOUT_MS = 10_000;
+
+export interface OpenOptions extends Pick<Config, 'mode' | 'dbPath' | 'durability'> {
+  readonly readOnly: boolean;
+}
+
+export async function openDatabase({ mode, dbPath, durability, readOnly }: OpenOptions): Promise<Database> {
+  const isThrowAway = mode === 'TEST' && dbPath === undefined;
+  const path = isThrowAway ? join(mkdtempSync(join(tmpdir(), 'colibri-')), 'colibri.db') : locateDatabase({ dbPath });
+  if (readOnly) assertExists(path);
+  else createFolder(dirname(path));
+  const database = await openSqlite({ path, readOnly, durability, busyTimeoutMs: BUSY_TIMEOUT_MS });
+  return isThrowAway ? removedWhenClosed(database, dirname(path)) : database;
+}
+
+function assertExists(path: string): void {
+  if (existsSync(path)) return;
+  throw new DatabaseError('unavailable', `there is no ledger at ${path}; start Colibri once with COLIBRI_MODE=FULL to create it`);
+}
+
+/** A ledger holds what agents wrote: for the owner's eyes, and not for the repository around it. */
+function createFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600 });
+  } catch (error) {
+    throw explainFault(folder, faultOfSystemError(error), error);
+  }
+}
+
+function removedWhenClosed(database: Database, folder: string): Database {
+  const close = database.close.bind(database);
+  database.close = async () => {
+    await close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return database;
+}

@@ -1,0 +1,35 @@
+import * as z from 'zod';
+import { MODES } from '../../modes.ts';
+
+export const noInput = z.strictObject({});
+
+export const pingOutput = z.object({
+  version: z.string(),
+  mode: z.enum(MODES),
+  uptime_ms: z.int().nonnegative(),
+  timestamp: z.string(),
+});
+
+export const healthOutput = z.object({
+  status: z.enum(['ok', 'degraded']),
+  problems: z.array(z.object({ code: z.string(), message: z.string() })),
+  mode: z.enum(MODES),
+  phase: z.enum(['starting', 'ready', 'failed', 'stopped']),
+  capabilities: z.array(z.string()),
+  uptime_ms: z.int().nonnegative(),
+  version: z.string(),
+  timestamp: z.string(),
+  db: z.object({
+    open: z.boolean(),
+    engine: z.string().optional(),
+    user_version: z.int(),
+    path: z.string(),
+    durability: z.string(),
+  }),
+  ledger: z.object({ size: z.int(), root: z.string() }).optional(),
+  middleware: z.object({ stages: z.array(z.string()) }),
+  tools: z.object({ registered: z.int() }),
+  process: z.object({ pid: z.int(), node: z.string(), memory_bytes: z.int() }),
+});
+
+export type Health = z.output<typeof healthOutput>;

@@ -1,0 +1,39 @@
+import type { Database } from '../../db/database.ts';
+import { defineTool, type Tool } from '../../tool.ts';
+import { describeHealth, type ServerFacts } from './health.ts';
+import { readLedgerFacts } from './repository.ts';
+import { healthOutput, noInput, pingOutput } from './schema.ts';
+
+export interface SystemPorts {
+  facts(): ServerFacts;
+  database(): Database | undefined;
+}
+
+export function createSystemTools({ facts, database }: SystemPorts): Tool[] {
+  return [
+    defineTool({
+      name: 'server_ping',
+      title: 'Ping',
+      description: 'Is the server alive? Answers at once without touching the ledger.',
+      inputSchema: noInput,
+      outputSchema: pingOutput,
+      access: 'none',
+      idempotent: true,
+      early: true,
+      handle: (_input, { at }) => {
+        const { version, mode, uptimeMs } = facts();
+        return { version, mode, uptime_ms: uptimeMs, timestamp: at };
+      },
+    }),
+    defineTool({
+      name: 'server_health',
+      title: 'Health',
+      description: 'Is the ledger usable? Call when another tool fails: says what is wrong and shows the ledger size and root.',
+      inputSchema: noInput,
+      outputSchema: healthOutput,
+      access: 'none',
+      idempotent: true,
+      handle: async (_input, { at }) => describeHealth(facts(), await readLedgerFacts(database()), at),
+    }),
+  ];
+}

@@ -1,0 +1,80 @@
+/**
+ * RFC 8785 (JCS), strict: one value has one text, and a value that JSON cannot carry faithfully is refused instead of
+ * being bent into one that it can.
+ */
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+export class NotCanonical extends Error {
+  constructor(
+    readonly path: readonly (string | number)[],
+    readonly reason: string,
+  ) {
+    super(`${path.length === 0 ? 'the value' : path.join('.')}: ${reason}`);
+    this.name = 'NotCanonical';
+  }
+}
+
+/** Deep enough for any honest record, shallow enough that no input can exhaust the stack. */
+const MAX_DEPTH = 64;
+
+export function canonicalize(value: unknown): string {
+  return write(value, []);
+}
+
+function write(value: unknown, path: (string | number)[]): string {
+  switch (typeof value) {
+    case 'string':
+      return writeString(value, path);
+    case 'number':
+      return writeNumber(value, path);
+    case 'boolean':
+      return value ? 'true' : 'false';
+    case 'object':
+      if (value === null) return 'null';
+      if (path.length >= MAX_DEPTH) throw new NotCanonical(path.slice(0, 3), `nested deeper than ${MAX_DEPTH} levels`);
+      return Array.isArray(value) ? writeArray(value, path) : writeObject(value, path);
+    default:
+      throw new NotCanonical([...path], `${typeof value} is not JSON`);
+  }
+}
+
+function writeString(text: string, path: readonly (string | number)[]): string {
+  if (!text.isWellFormed()) throw new NotCanonical([...path], 'contains half of a surrogate pair');
+  return JSON.stringify(text);
+}
+
+function writeNumber(value: number, path: readonly (string | number)[]): string {
+  if (!Number.isFinite(value)) throw new NotCanonical([...path], 'is not a finite number');
+  // Beyond 2^53 two different integers in the sender's text are one number here.
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    throw new NotCanonical([...path], 'is an integer beyond 2^53 - 1');
+  }
+  return JSON.stringify(value);
+}
+
+function writeArray(items: readonly unknown[], path: (string | number)[]): string {
+  let text = '';
+  for (let index = 0; index < items.length; index += 1) {
+    path.push(index);
+    text += (index === 0 ? '' : ',') + write(items[index], path);
+    path.pop();
+  }
+  return `[${text}]`;
+}
+
+function writeObject(value: object, path: (string | number)[]): string {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Dates, maps and class instances serialize by rules of their own, not by this standard's.
+  if (prototype !== Object.prototype && prototype !== null) throw new NotCanonical([...path], 'is not a plain object');
+  if ('toJSON' in value && typeof value.toJSON === 'function') throw new NotCanonical([...path], 'has a toJSON method');
+  let text = '';
+  // The default sort compares UTF-16 code units, as RFC 8785 section 3.2.3 asks.
+  for (const key of Object.keys(value).sort()) {
+    path.push(key);
+    const member = write((value as Record<string, unknown>)[key], path);
+    text += `${text === '' ? '' : ','}${writeString(key, path)}:${member}`;
+    path.pop();
+  }
+  return `{${text}}`;
+}

@@ -1,0 +1,18 @@
+export { canonicalize, type Json, NotCanonical } from './canonical-json.ts';
+export { type DigestLabel, type Entry, type EntryKind, encodeEntry, parseEntry, type Salt, saltedDigest } from './entry.ts';
+export {
+  type ConsistencyClaim,
+  consistencyRanges,
+  EMPTY_ROOT,
+  foldRange,
+  type InclusionClaim,
+  inclusionRanges,
+  isConsistent,
+  isIncluded,
+  type LeafRange,
+  leafHash,
+  nodeHash,
+  perfectSubtrees,
+  TreeBuilder,
+} from './merkle.ts';
+export { type Digest, sha256 } from './sha256.ts';

@@ -1,0 +1,228 @@
+import { type Digest, sha256 } from './sha256.ts';
+
+/**
+ * RFC 6962 hashing and RFC 9162 proof checks. Everything that must be fetched is named as a range of leaves, so that
+ * this file needs no store and a store needs no tree algorithm.
+ */
+
+/** Leaves begin (inclusive) to end (exclusive). */
+export interface LeafRange {
+  readonly begin: number;
+  readonly end: number;
+}
+
+export const EMPTY_ROOT: Digest = sha256('');
+
+/** The prefix stops an inner node from being passed off as a leaf. */
+const LEAF_PREFIX = '\u0000';
+const NODE_PREFIX = 0x01;
+
+export function leafHash(entry: string): Digest {
+  return sha256(LEAF_PREFIX + entry);
+}
+
+const scratch = new Uint8Array(65);
+scratch[0] = NODE_PREFIX;
+
+export function nodeHash(left: Digest, right: Digest): Digest {
+  writeHex(left, 1);
+  writeHex(right, 33);
+  return sha256(scratch);
+}
+
+/**
+ * The hash of a range from the hashes of its perfect subtrees, largest first. The range must start where a subtree of
+ * its size may start, which holds for every range that this file names.
+ */
+export function foldRange(hashes: readonly Digest[]): Digest {
+  const last = hashes.at(-1);
+  if (last === undefined) return EMPTY_ROOT;
+  return hashes.slice(0, -1).reduceRight((right, left) => nodeHash(left, right), last);
+}
+
+/** The perfect subtrees of a range, largest first: the binary digits of its length. */
+export function perfectSubtrees({ begin, end }: LeafRange): { level: number; index: number }[] {
+  const subtrees: { level: number; index: number }[] = [];
+  for (let start = begin; start < end; ) {
+    const level = floorLog2(end - start);
+    subtrees.push({ level, index: start / 2 ** level });
+    start += 2 ** level;
+  }
+  return subtrees;
+}
+
+/** Whose hashes prove that leaf `index` is in the tree of `size` leaves; nearest sibling first (RFC 6962 2.1.1). */
+export function inclusionRanges(index: number, size: number): LeafRange[] {
+  assertInTree(index, size);
+  const ranges: LeafRange[] = [];
+  let begin = 0;
+  let end = size;
+  while (end - begin > 1) {
+    const middle = begin + splitPoint(end - begin);
+    if (index < middle) {
+      ranges.push({ begin: middle, end });
+      end = middle;
+    } else {
+      ranges.push({ begin, end: middle });
+      begin = middle;
+    }
+  }
+  return ranges.reverse();
+}
+
+/** Whose hashes prove that the tree of `oldSize` leaves is a prefix of the tree of `size` (RFC 6962 2.1.2). */
+export function consistencyRanges(oldSize: number, size: number): LeafRange[] {
+  if (oldSize < 1 || oldSize > size) throw new RangeError(`no tree of ${oldSize} leaves precedes one of ${size}`);
+  const ranges: LeafRange[] = [];
+  let begin = 0;
+  let end = size;
+  while (end !== oldSize) {
+    const middle = begin + splitPoint(end - begin);
+    if (oldSize <= middle) {
+      ranges.push({ begin: middle, end });
+      end = middle;
+    } else {
+      ranges.push({ begin, end: middle });
+      begin = middle;
+    }
+  }
+  if (begin > 0) ranges.push({ begin, end });
+  return ranges.reverse();
+}
+
+export interface InclusionClaim {
+  readonly leaf: Digest;
+  readonly index: number;
+  readonly size: number;
+  readonly proof: readonly Digest[];
+  readonly root: Digest;
+}
+
+/** RFC 9162 2.1.3.2. Any defect is a plain false: a verifier must not learn to trust one kind of failure. */
+export function isIncluded({ leaf, index, size, proof, root }: InclusionClaim): boolean {
+  if (!isCount(index) || !isCount(size) || index >= size || !areDigests([leaf, root, ...proof])) return false;
+  let node = index;
+  let lastNode = size - 1;
+  let hash = leaf;
+  for (const sibling of proof) {
+    if (lastNode === 0) return false;
+    if (node % 2 === 1 || node === lastNode) {
+      hash = nodeHash(sibling, hash);
+      while (node % 2 === 0 && node !== 0) {
+        node = half(node);
+        lastNode = half(lastNode);
+      }
+    } else {
+      hash = nodeHash(hash, sibling);
+    }
+    node = half(node);
+    lastNode = half(lastNode);
+  }
+  return lastNode === 0 && hash === root;
+}
+
+export interface ConsistencyClaim {
+  readonly oldSize: number;
+  readonly oldRoot: Digest;
+  readonly size: number;
+  readonly root: Digest;
+  readonly proof: readonly Digest[];
+}
+
+/** RFC 9162 2.1.4.2. */
+export function isConsistent({ oldSize, oldRoot, size, root, proof }: ConsistencyClaim): boolean {
+  if (!isCount(oldSize) || !isCount(size) || oldSize > size || !areDigests([oldRoot, root, ...proof])) return false;
+  if (oldSize === size) return proof.length === 0 && oldRoot === root;
+  // An empty tree precedes every tree and proves nothing about it: RFC 9162 defines no such proof.
+  if (oldSize === 0) return false;
+  const path = isPowerOfTwo(oldSize) ? [oldRoot, ...proof] : [...proof];
+  let node = oldSize - 1;
+  let lastNode = size - 1;
+  while (node % 2 === 1) {
+    node = half(node);
+    lastNode = half(lastNode);
+  }
+  const [first, ...rest] = path;
+  if (first === undefined) return false;
+  let oldHash = first;
+  let hash = first;
+  for (const sibling of rest) {
+    if (lastNode === 0) return false;
+    if (node % 2 === 1 || node === lastNode) {
+      oldHash = nodeHash(sibling, oldHash);
+      hash = nodeHash(sibling, hash);
+      while (node % 2 === 0 && node !== 0) {
+        node = half(node);
+        lastNode = half(lastNode);
+      }
+    } else {
+      hash = nodeHash(hash, sibling);
+    }
+    node = half(node);
+    lastNode = half(lastNode);
+  }
+  return lastNode === 0 && oldHash === oldRoot && hash === root;
+}
+
+/** Grows a tree leaf by leaf in memory that grows with its height only. */
+export class TreeBuilder {
+  /** The hash of the finished perfect subtree at each level, where the size has that binary digit. */
+  readonly #edge: (Digest | undefined)[] = [];
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Calls `onSubtree` for each perfect subtree that this leaf completes, smallest first. */
+  add(leaf: Digest, onSubtree?: (level: number, index: number, hash: Digest) => void): void {
+    let hash = leaf;
+    let level = 0;
+    for (let left = this.#edge[level]; left !== undefined; left = this.#edge[level]) {
+      hash = nodeHash(left, hash);
+      this.#edge[level] = undefined;
+      level += 1;
+      onSubtree?.(level, Math.floor(this.#size / 2 ** level), hash);
+    }
+    this.#edge[level] = hash;
+    this.#size += 1;
+  }
+
+  root(): Digest {
+    return foldRange(this.#edge.filter((hash) => hash !== undefined).reverse());
+  }
+}
+
+/** The largest power of two smaller than `length` (RFC 6962: k). */
+function splitPoint(length: number): number {
+  const power = 2 ** floorLog2(length);
+  return power === length ? power / 2 : power;
+}
+
+function assertInTree(index: number, size: number): void {
+  if (!isCount(index) || !isCount(size) || index >= size) throw new RangeError(`no leaf ${index} in a tree of ${size}`);
+}
+
+/** In integers: Math.log2 rounds up just below large powers of two. */
+function floorLog2(value: number): number {
+  return value < 2 ** 32 ? 31 - Math.clz32(value) : 63 - Math.clz32(value / 2 ** 32);
+}
+
+// Not the >> operator: it cuts its operand to 32 bits.
+const half = (value: number): number => Math.floor(value / 2);
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
+const isPowerOfTwo = (value: number): boolean => value > 0 && 2 ** floorLog2(value) === value;
+
+const DIGEST = /^[0-9a-f]{64}$/;
+const areDigests = (hashes: readonly Digest[]): boolean => hashes.every((hash) => DIGEST.test(hash));
+
+const HEX_VALUE = new Uint8Array(128);
+for (const [value, digit] of [...'0123456789abcdef'].entries()) HEX_VALUE[digit.charCodeAt(0)] = value;
+
+function writeHex(hex: Digest, offset: number): void {
+  for (let byte = 0; byte < 32; byte += 1) {
+    const high = HEX_VALUE[hex.charCodeAt(byte * 2)] ?? 0;
+    const low = HEX_VALUE[hex.charCodeAt(byte * 2 + 1)] ?? 0;
+    scratch[offset + byte] = high * 16 + low;
+  }
+}

@@ -1,0 +1,146 @@
+import { toError } from './errors.ts';
+import type { FifoLock } from './fifo-lock.ts';
+import type { Database } from './db/database.ts';
+import type { AuditSink } from './middleware/audit.ts';
+import { DeferredAudit } from './middleware/deferred-audit.ts';
+import type { Log } from './log.ts';
+import type { Mode } from './modes.ts';
+
+export type Phase = 'starting' | 'ready' | 'failed' | 'stopped';
+
+/** What the second phase of the boot brings: where calls are recorded, and the database if the mode has one. */
+export interface Booted {
+  readonly audit: AuditSink;
+  readonly database?: Database;
+}
+
+export interface RuntimeOptions {
+  readonly mode: Mode;
+  /** ISO-8601 UTC with milliseconds. */
+  readonly now: () => string;
+  /** Where calls are recorded when the second phase failed. */
+  readonly fallbackAudit: AuditSink;
+}
+
+/** Everything about a running server that changes while it runs. */
+export class Runtime {
+  readonly now: () => string;
+  readonly #configuredMode: Mode;
+  readonly #fallbackAudit: AuditSink;
+  /** Calls that do not wait for the ledger are recorded in it as soon as it is open. */
+  readonly #early = new DeferredAudit();
+  readonly #gate: Promise<void>;
+  #openGate: () => void = () => undefined;
+  #phase: Phase = 'starting';
+  #booted: Booted | undefined;
+  #failure: Error | undefined;
+
+  constructor({ mode, now, fallbackAudit }: RuntimeOptions) {
+    this.now = now;
+    this.#configuredMode = mode;
+    this.#fallbackAudit = fallbackAudit;
+    this.#gate = new Promise((open) => {
+      this.#openGate = open;
+    });
+  }
+
+  get mode(): Mode {
+    return this.#failure === undefined ? this.#configuredMode : 'MINIMAL';
+  }
+
+  /** What the owner asked for, which a failed boot does not change. */
+  get configuredMode(): Mode {
+    return this.#configuredMode;
+  }
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  get database(): Database | undefined {
+    return this.#booted?.database;
+  }
+
+  get audit(): AuditSink {
+    return this.#booted?.audit ?? this.#early;
+  }
+
+  /** The gate: most calls wait for the second phase, and so do early ones when too many have piled up. */
+  async admit(isEarly: boolean): Promise<void> {
+    if (!isEarly || this.#early.isFull) await this.#gate;
+  }
+
+  /** Runs the second phase. A failure leaves the server up, in MINIMAL mode, telling why. */
+  async boot(lock: FifoLock, secondPhase: () => Promise<Booted>): Promise<void> {
+    try {
+      await this.#takeOver(lock, await secondPhase());
+      this.#phase = 'ready';
+    } catch (thrown) {
+      this.#failure = toError(thrown);
+      this.#phase = 'failed';
+      await this.#takeOver(lock, { audit: this.#fallbackAudit });
+    } finally {
+      this.#openGate();
+    }
+  }
+
+  /** In turn with the calls, so that none is recorded half here and half there. */
+  async #takeOver(lock: FifoLock, booted: Booted): Promise<void> {
+    await lock.run(async () => {
+      try {
+        await this.#early.replay(booted.audit);
+        this.#booted = booted;
+      } catch (error) {
+        await booted.database?.close();
+        throw error;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#phase = 'stopped';
+    await this.database?.close();
+  }
+}
+
+let hasGlobalHandlers = false;
+
+/** Once in a process, however many servers it starts. */
+export function installGlobalHandlers(log: Log): void {
+  if (hasGlobalHandlers) return;
+  hasGlobalHandlers = true;
+  for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
+    process.on(event, (error: unknown) => {
+      log('error', event, { error });
+      process.exit(1);
+    });
+  }
+}
+
+/** Some clients kill a server that takes longer. */
+const SHUTDOWN_MS = 4500;
+
+/** Returns what to call when the client is gone; the signals call it too. */
+export function createShutdown(log: Log, stop: () => Promise<void>): (reason: string) => void {
+  let isStopping = false;
+  const shutDown = (reason: string): void => {
+    if (isStopping) return;
+    isStopping = true;
+    log('info', 'stopping', { reason });
+    // A call that cannot end in time stays open in the log; the next server closes it as interrupted.
+    setTimeout(() => process.exit(0), SHUTDOWN_MS);
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log('error', 'stop failed', { error });
+        process.exit(1);
+      },
+    );
+  };
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => shutDown(signal));
+  return shutDown;
+}

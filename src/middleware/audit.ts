@@ -1,0 +1,74 @@
+import type { Transaction } from '../db/database.ts';
+import { canonicalize, NotCanonical, sha256 } from '../integrity/index.ts';
+
+/** Stages 3 and 5 speak to a sink; the ledger is one, and embedders may bring their own. */
+
+export interface ToolEnterEvent {
+  readonly tool: string;
+  /** The arguments as the client sent them. */
+  readonly args: unknown;
+  /** Milliseconds of the monotonic clock. */
+  readonly timestamp: number;
+  readonly correlationId: string;
+  readonly actor: string;
+  /** The time of day, ISO-8601 UTC with milliseconds. */
+  readonly at: string;
+  /** The arguments as text: canonical, and bounded. */
+  readonly argumentsText: string;
+}
+
+export interface ToolExitEvent {
+  readonly tool: string;
+  readonly correlationId: string;
+  readonly durationMs: number;
+  readonly actor: string;
+  readonly at: string;
+  /** `ok`, or the code of the failure. */
+  readonly outcome: string;
+  /** The text that the client receives; empty for a protocol error. */
+  readonly answerText: string;
+  /** What the tool returned, on success. */
+  readonly result?: unknown;
+  /** What the call failed with. */
+  readonly error?: Error;
+}
+
+export interface AuditSink {
+  /** Resolves when the entry is committed; a throw keeps the tool from running. */
+  enter(event: ToolEnterEvent): Promise<void> | void;
+  /** With a transaction: to be committed or undone together with the tool's changes. A throw undoes them. */
+  exit(event: ToolExitEvent, transaction?: Transaction): Promise<void> | void;
+}
+
+const NO_OP_SINK: AuditSink = Object.freeze({
+  enter: () => undefined,
+  exit: () => undefined,
+});
+
+export function createNoOpAuditSink(): AuditSink {
+  return NO_OP_SINK;
+}
+
+/** Enough to recognise a call by; whole documents have their own tables. */
+const MAX_ARGUMENTS_LENGTH = 4096;
+
+export interface RecordedArguments {
+  readonly text: string;
+  readonly defect?: NotCanonical;
+}
+
+/** Every call is recorded, so there is a text for every input, also for one that no record may contain. */
+export function recordArguments(raw: unknown): RecordedArguments {
+  try {
+    return { text: bounded(canonicalize(raw)) };
+  } catch (error) {
+    if (!(error instanceof NotCanonical)) throw error;
+    return { text: canonicalize({ refused: error.message }), defect: error };
+  }
+}
+
+function bounded(text: string): string {
+  if (text.length <= MAX_ARGUMENTS_LENGTH) return text;
+  const start = text.slice(0, MAX_ARGUMENTS_LENGTH / 2).toWellFormed();
+  return canonicalize({ cut: true, length: text.length, sha256: sha256(text), start });
+}

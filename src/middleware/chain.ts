@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto';
+import type { CallContext } from '../context.ts';
+import type { Database, Transaction } from '../db/database.ts';
+import { type Answer, render } from '../envelope.ts';
+import { ColibriError, toError } from '../errors.ts';
+import type { FifoLock } from '../fifo-lock.ts';
+import type { Runtime } from '../lifecycle.ts';
+import type { Log } from '../log.ts';
+import { accessOf } from '../modes.ts';
+import type { Outcome, Tool } from '../tool.ts';
+import { recordArguments, type ToolEnterEvent, type ToolExitEvent } from './audit.ts';
+import { dispatch, failed } from './dispatch.ts';
+import { assertAdmitted } from './tool-lock.ts';
+import { validate } from './validate.ts';
+
+/** What the stages share in one server. */
+export interface Chain {
+  readonly lock: FifoLock;
+  readonly runtime: Runtime;
+  readonly nowMs: () => number;
+  readonly log: Log;
+}
+
+/** One request, as it came in at the door. */
+export interface Call {
+  readonly name: string;
+  /** Undefined when there is no tool of that name: such a call is recorded too. */
+  readonly tool: Tool | undefined;
+  readonly rawInput: unknown;
+  readonly actor: string;
+  readonly progress: CallContext['progress'];
+}
+
+/** The five stages, in order. A failure at any of them becomes an outcome and leaves by the same door. */
+export function runCall(chain: Chain, call: Call): Promise<Answer> {
+  return chain.lock.run(async () => {
+    const { text, defect } = recordArguments(call.rawInput);
+    const event = enterEvent(chain, call, text);
+    const checked = await attempt(event, () => {
+      if (call.tool === undefined) throw new ColibriError('UNKNOWN_TOOL', `there is no tool ${call.name}`);
+      assertAdmitted(chain.runtime, call.tool); //                          1 tool-lock
+      return validate(call.tool, call.rawInput, defect); //                 2 validate
+    });
+    const entered = await enter(chain, event); //                           3 audit enter
+    if (!entered.ok) return exit(chain, call, event, entered);
+    if (!checked.ok) return exit(chain, call, event, checked);
+    return dispatchAndExit(chain, call, event, checked.data); //            4 dispatch, 5 audit exit
+  });
+}
+
+async function dispatchAndExit(chain: Chain, call: Call, event: ToolEnterEvent, input: unknown): Promise<Answer> {
+  const tool = call.tool as Tool;
+  const { database } = chain.runtime;
+  const context: CallContext = { actor: call.actor, at: event.at, progress: call.progress };
+  const run = (scope: object) => dispatch(tool, input, { ...context, ...scope }, event.correlationId);
+  const access = accessOf(tool);
+  if (database === undefined || access === 'none') return exit(chain, call, event, await run({}));
+  if (access === 'write') return writeAndExit(chain, call, event, database, run);
+  const outcome = await attempt(event, () => database.read((db) => run({ db })));
+  return exit(chain, call, event, outcome.ok ? (outcome.data as Outcome) : outcome);
+}
+
+/** The exit joins the tool's transaction: a change without its exit, or an exit without its change, cannot exist. */
+async function writeAndExit(
+  chain: Chain,
+  call: Call,
+  event: ToolEnterEvent,
+  database: Database,
+  run: (scope: { db: Transaction }) => Promise<Outcome>,
+): Promise<Answer> {
+  let outcome: Outcome | undefined;
+  try {
+    return await database.write({ durable: true }, async (db) => {
+      outcome = await run({ db });
+      if (!outcome.ok) throw outcome.thrown;
+      const answer = render(patternOf(call), outcome);
+      await chain.runtime.audit.exit(exitEvent(chain, event, outcome, answer), db);
+      return answer;
+    });
+  } catch (thrown) {
+    if (outcome === undefined) return exit(chain, call, event, failed(thrown, event.correlationId));
+    return exit(chain, call, event, outcome.ok ? exitFailed(event, thrown) : outcome);
+  }
+}
+
+async function enter(chain: Chain, event: ToolEnterEvent): Promise<Outcome> {
+  try {
+    await chain.runtime.audit.enter(event);
+    return { ok: true, data: undefined };
+  } catch (thrown) {
+    const message = `the call could not be recorded, so ${event.tool} did not run: ${toError(thrown).message}`;
+    return { ok: false, error: new ColibriError('AUDIT_ENTER_FAILED', message), thrown: toError(thrown) };
+  }
+}
+
+/** Stage 5 for everything that has no transaction to join. */
+async function exit(chain: Chain, call: Call, event: ToolEnterEvent, outcome: Outcome): Promise<Answer> {
+  if (!outcome.ok && outcome.error.code === 'INTERNAL') {
+    chain.log('error', 'bug', { tool: event.tool, correlationId: event.correlationId, error: outcome.thrown });
+  }
+  const answer = render(patternOf(call), outcome);
+  try {
+    await chain.runtime.audit.exit(exitEvent(chain, event, outcome, answer));
+    return answer;
+  } catch (thrown) {
+    chain.log('error', 'audit exit failed', { tool: event.tool, correlationId: event.correlationId, error: toError(thrown) });
+    // The reader of a failure needs the tool's own error more than the audit's.
+    return outcome.ok ? render(patternOf(call), exitFailed(event, thrown)) : answer;
+  }
+}
+
+function exitFailed(event: ToolEnterEvent, thrown: unknown): Outcome & { ok: false } {
+  const message = `the result of ${event.tool} could not be recorded, so nothing was changed: ${toError(thrown).message}`;
+  return { ok: false, error: new ColibriError('AUDIT_EXIT_FAILED', message), thrown: toError(thrown) };
+}
+
+async function attempt(event: ToolEnterEvent, work: () => unknown): Promise<Outcome> {
+  try {
+    return { ok: true, data: await work() };
+  } catch (thrown) {
+    return failed(thrown, event.correlationId);
+  }
+}
+
+function patternOf({ tool }: Call): 'A' | 'B' {
+  return tool?.errorPattern ?? 'A';
+}
+
+function enterEvent(chain: Chain, call: Call, argumentsText: string): ToolEnterEvent {
+  return Object.freeze({
+    tool: call.name,
+    args: call.rawInput,
+    timestamp: chain.nowMs(),
+    correlationId: randomUUID(),
+    actor: call.actor,
+    at: chain.runtime.now(),
+    argumentsText,
+  });
+}
+
+function exitEvent(chain: Chain, entered: ToolEnterEvent, outcome: Outcome, answer: Answer): ToolExitEvent {
+  const { tool, correlationId, actor, timestamp } = entered;
+  return Object.freeze({
+    tool,
+    correlationId,
+    durationMs: Math.max(0, Math.floor(chain.nowMs() - timestamp)),
+    actor,
+    at: chain.runtime.now(),
+    outcome: outcome.ok ? 'ok' : outcome.error.code,
+    answerText: answer.text,
+    ...(outcome.ok ? { result: outcome.data } : { error: outcome.thrown }),
+  });
+}

@@ -1,0 +1,28 @@
+import type { AuditSink, ToolEnterEvent, ToolExitEvent } from './audit.ts';
+
+const MAX_EVENTS = 2000;
+
+/** Keeps the events of calls that were answered before there was a ledger to record them in. */
+export class DeferredAudit implements AuditSink {
+  #events: ({ readonly enter: ToolEnterEvent } | { readonly exit: ToolExitEvent })[] = [];
+
+  get isFull(): boolean {
+    return this.#events.length >= MAX_EVENTS;
+  }
+
+  enter(event: ToolEnterEvent): void {
+    this.#events.push({ enter: event });
+  }
+
+  exit(event: ToolExitEvent): void {
+    this.#events.push({ exit: event });
+  }
+
+  async replay(sink: AuditSink): Promise<void> {
+    for (const event of this.#events) {
+      if ('enter' in event) await sink.enter(event.enter);
+      else await sink.exit(event.exit);
+    }
+    this.#events = [];
+  }
+}

@@ -1,0 +1,22 @@
+import { ColibriError } from '../errors.ts';
+import { FifoLock } from '../fifo-lock.ts';
+import type { Runtime } from '../lifecycle.ts';
+import { accessOf, isAdmitted } from '../modes.ts';
+import type { Tool } from '../tool.ts';
+
+/** Stage 1. One lock for all tools: a lock for each could not protect the one database transaction they share. */
+export function createToolLock(): FifoLock {
+  return new FifoLock();
+}
+
+export function assertAdmitted({ mode, failure }: Runtime, tool: Tool): void {
+  if (failure !== undefined && accessOf(tool) !== 'none') {
+    throw new ColibriError('ERR_INIT_FAILED', `Colibri could not open its ledger: ${failure.message}. server_health says more`);
+  }
+  if (isAdmitted(mode, tool)) return;
+  throw new ColibriError(
+    'TOOL_NOT_ADMITTED',
+    `${tool.name} is not available in ${mode} mode; ask the owner of this server to start it with COLIBRI_MODE=FULL`,
+    { tool: tool.name, mode },
+  );
+}

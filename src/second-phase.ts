@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from './config.ts';
+import { openDatabase } from './db/open.ts';
+import { ActionLog, closeInterruptedCalls } from './ledger/action-log.ts';
+import { openLedger, openLedgerReadOnly } from './ledger/open.ts';
+import type { Booted } from './lifecycle.ts';
+import type { Log } from './log.ts';
+import { createStderrAudit } from './middleware/stderr-audit.ts';
+import { opensDatabase, writesLedger } from './modes.ts';
+
+/** Everything that may take a while, so that the handshake need not wait for it. */
+export async function runSecondPhase(config: Config, log: Log, logger: (line: string) => void): Promise<Booted> {
+  const stderrAudit = createStderrAudit(logger);
+  if (!opensDatabase(config.mode)) return { audit: stderrAudit };
+  const isWriter = writesLedger(config.mode);
+  const database = await openDatabase({ ...config, readOnly: !isWriter });
+  try {
+    if (!isWriter) {
+      await openLedgerReadOnly(database);
+      return { audit: stderrAudit, database };
+    }
+    const processId = randomUUID();
+    const actor = config.agentId ?? 'colibri';
+    const at = new Date().toISOString();
+    await database.enlist(processId);
+    await openLedger(database, actor, at);
+    const interrupted = await closeInterruptedCalls(database, actor, at);
+    if (interrupted > 0) log('warn', 'closed calls of processes that died', { calls: interrupted });
+    return { audit: new ActionLog(database, processId), database };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}

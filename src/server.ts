@@ -1,0 +1,230 @@
+import type { Transport } from '@modelcontextprotocol/server';
+import * as z from 'zod';
+import { type Config, locateDatabase, readConfig } from './config.ts';
+import { type Connection, connect, StartupTimeout, within } from './connection.ts';
+import type { WriteContext } from './context.ts';
+import type { ServerFacts } from './domains/system/health.ts';
+import { ColibriError } from './errors.ts';
+import { type Booted, createShutdown, installGlobalHandlers, Runtime } from './lifecycle.ts';
+import { createLog, type LogLevel } from './log.ts';
+import { type AuditSink, createNoOpAuditSink } from './middleware/audit.ts';
+import type { Chain } from './middleware/chain.ts';
+import { createStderrAudit } from './middleware/stderr-audit.ts';
+import { createToolLock } from './middleware/tool-lock.ts';
+import { admittedAccess, MODES, type Mode } from './modes.ts';
+import { StdioTransport } from './stdio.ts';
+import { createSurface, INSTRUCTIONS } from './surface.ts';
+import type { Tool, ToolDescription } from './tool.ts';
+import { readVersion } from './version.ts';
+
+export type { AuditSink, ToolEnterEvent, ToolExitEvent } from './middleware/audit.ts';
+export { createNoOpAuditSink } from './middleware/audit.ts';
+
+export type ColibriToolConfig<Input extends z.ZodObject = z.ZodObject> = Omit<ToolDescription<Input>, 'name'>;
+
+/** Every part of a server that a test or an embedder may want to replace. */
+export interface CreateServerOptions {
+  readonly auditSink?: AuditSink;
+  readonly transport?: Transport;
+  readonly version?: string;
+  readonly mode?: Mode;
+  /** The monotonic clock. */
+  readonly nowMs?: () => number;
+  readonly bootStartMs?: number;
+  /** Receives one JSON line for each event. */
+  readonly logger?: (line: string) => void;
+  readonly logLevel?: LogLevel;
+  /** Opens what the tools need, after the handshake; without it calls are recorded in `auditSink` from the start. */
+  readonly secondPhase?: (server: ColibriServerContext) => Promise<Booted>;
+  readonly agentId?: string | undefined;
+  readonly instructions?: string;
+  readonly startupTimeoutMs?: number;
+  readonly installGlobalHandlers?: boolean;
+}
+
+/** A server that was built; it does nothing before `start`. */
+export interface ColibriServerContext {
+  registerColibriTool(tool: Tool): void;
+  start(): Promise<void>;
+  stop(): Promise<void>;
+  getVersion(): string;
+  getMode(): Mode;
+  isConnected(): boolean;
+  /** In the order of registration, whether or not the mode admits them. */
+  listTools(): readonly Tool[];
+  readonly chain: Chain;
+  readonly bootStartMs: number;
+}
+
+export function createServer(options: CreateServerOptions = {}): ColibriServerContext {
+  return new ColibriServer(options);
+}
+
+/** Registers a tool behind the five stages; there is no other way in. */
+export function registerColibriTool<Input extends z.ZodObject>(
+  server: ColibriServerContext,
+  name: string,
+  config: ColibriToolConfig<Input>,
+  handler: (args: z.output<Input>, context: WriteContext) => unknown,
+): void {
+  server.registerColibriTool({ ...config, name, handle: handler as Tool['handle'] });
+}
+
+export function start(server: ColibriServerContext): Promise<void> {
+  return server.start();
+}
+
+export function stop(server: ColibriServerContext): Promise<void> {
+  return server.stop();
+}
+
+const TOOL_NAME = /^[a-z_][a-z0-9_]*$/;
+
+class ColibriServer implements ColibriServerContext {
+  readonly chain: Chain;
+  readonly bootStartMs: number;
+  readonly #options: CreateServerOptions;
+  readonly #version: string;
+  readonly #transport: Transport;
+  readonly #tools = new Map<string, Tool>();
+  #connection: Connection | undefined;
+
+  constructor(options: CreateServerOptions) {
+    const logger = options.logger ?? console.error;
+    const nowMs = options.nowMs ?? (() => performance.now());
+    this.#options = options;
+    this.#version = options.version ?? readVersion();
+    this.#transport = options.transport ?? new StdioTransport(process.stdin, process.stdout);
+    this.bootStartMs = options.bootStartMs ?? nowMs();
+    this.chain = {
+      lock: createToolLock(),
+      log: createLog(options.logLevel ?? 'info', logger),
+      nowMs,
+      runtime: new Runtime({
+        mode: assertMode(options.mode ?? readConfig().mode),
+        now: () => new Date().toISOString(),
+        fallbackAudit: createStderrAudit(logger),
+      }),
+    };
+  }
+
+  registerColibriTool(tool: Tool): void {
+    if (!TOOL_NAME.test(tool.name)) throw new Error(`invalid tool name: ${tool.name}`);
+    if (!(tool.inputSchema instanceof z.ZodObject)) throw new Error('inputSchema must be a Zod object');
+    if (this.#tools.has(tool.name)) throw new Error(`tool already registered: ${tool.name}`);
+    this.#tools.set(tool.name, tool);
+  }
+
+  async start(): Promise<void> {
+    const { log, lock, runtime } = this.chain;
+    const { startupTimeoutMs = 30_000, instructions, agentId } = this.#options;
+    if (this.#options.installGlobalHandlers ?? true) installGlobalHandlers(log);
+    log('info', 'starting', { mode: runtime.mode, version: this.#version });
+    this.#connection = await connect(this.#transport, startupTimeoutMs, {
+      chain: this.chain,
+      tools: this.#tools,
+      version: this.#version,
+      agentId,
+      instructions,
+    });
+    void runtime.boot(lock, () => this.#secondPhase()).then(() => {
+      const { mode, phase, failure } = runtime;
+      if (failure === undefined) log('info', 'ready', { mode, phase });
+      else log('error', 'degraded', { code: 'ERR_INIT_FAILED', mode, phase, error: failure });
+    });
+  }
+
+  /** Answers what it has been asked, then closes the connection and the database. */
+  async stop(): Promise<void> {
+    if (this.#transport instanceof StdioTransport) await this.#transport.idle();
+    await this.chain.lock.idle();
+    if (this.#connection === undefined) await this.#transport.close();
+    else await this.#connection.close();
+    await this.chain.runtime.close();
+  }
+
+  getVersion(): string {
+    return this.#version;
+  }
+
+  getMode(): Mode {
+    return this.chain.runtime.mode;
+  }
+
+  isConnected(): boolean {
+    return this.#connection?.isOpen() ?? false;
+  }
+
+  listTools(): readonly Tool[] {
+    return [...this.#tools.values()];
+  }
+
+  async #secondPhase(): Promise<Booted> {
+    const { secondPhase, auditSink } = this.#options;
+    const booted = await secondPhase?.(this);
+    return { audit: createNoOpAuditSink(), ...booted, ...(auditSink === undefined ? {} : { audit: auditSink }) };
+  }
+}
+
+function assertMode(mode: Mode): Mode {
+  if (MODES.includes(mode)) return mode;
+  throw new ColibriError('ERR_INVALID_MODE', `"${String(mode)}" is not one of ${MODES.join(', ')}`);
+}
+
+/** Exit codes of sysexits.h: a temporary failure, and a configuration error. */
+const EXIT_TEMPORARY = 75;
+const EXIT_CONFIG = 78;
+
+/** The program: the 14 tools on standard input and output, on the ledger that the environment names. */
+export async function main(): Promise<void> {
+  const config = readConfigOrExit();
+  const transport = new StdioTransport(process.stdin, process.stdout);
+  const server = createServer({
+    transport,
+    mode: config.mode,
+    logLevel: config.logLevel,
+    agentId: config.agentId,
+    instructions: INSTRUCTIONS,
+    startupTimeoutMs: config.startupTimeoutMs,
+    // Loaded only now, so that the handshake does not wait for a database library.
+    secondPhase: async ({ chain }) => (await import('./second-phase.ts')).runSecondPhase(config, chain.log, console.error),
+  });
+  const { log, runtime } = server.chain;
+  const surface = createSurface({ facts: () => factsOf(server, config), database: () => runtime.database });
+  for (const tool of surface) server.registerColibriTool(tool);
+  const shutDown = createShutdown(log, () => server.stop());
+  transport.onend = () => shutDown('the client closed the connection');
+  try {
+    await within(config.startupTimeoutMs, server.start());
+    await within(config.startupTimeoutMs, runtime.admit(false));
+  } catch (error) {
+    log('error', 'start failed', { error });
+    process.exit(error instanceof StartupTimeout ? EXIT_TEMPORARY : 1);
+  }
+}
+
+function readConfigOrExit(): Config {
+  try {
+    return readConfig();
+  } catch (error) {
+    if (!(error instanceof ColibriError)) throw error;
+    console.error(`colibri: ${error.code}: ${error.message}`);
+    process.exit(EXIT_CONFIG);
+  }
+}
+
+function factsOf(server: ColibriServerContext, config: Config): ServerFacts {
+  const { runtime, nowMs } = server.chain;
+  return {
+    version: server.getVersion(),
+    mode: runtime.mode,
+    phase: runtime.phase,
+    uptimeMs: Math.floor(nowMs() - server.bootStartMs),
+    toolCount: server.listTools().length,
+    capabilities: admittedAccess(runtime.mode).map((access) => `ledger.${access}`),
+    dbPath: runtime.database?.location ?? locateDatabase(config),
+    durability: config.durability,
+    failure: runtime.failure,
+    process: { pid: process.pid, node: process.versions.node, memory_bytes: process.memoryUsage.rss() },
+  };
+}

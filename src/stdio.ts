@@ -1,0 +1,174 @@
+import { isUtf8 } from 'node:buffer';
+import type { Readable, Writable } from 'node:stream';
+import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
+
+/** Far above the largest honest call, far below what could hurt the process. */
+export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+/** Past this many unanswered requests the pipe is left to fill up, and the client waits. */
+const MAX_IN_FLIGHT = 256;
+/** How much of an oversized line is kept at each end, to find out whom to answer. */
+const KEPT_BYTES = 512;
+
+const PARSE_ERROR = -32700;
+const INVALID_REQUEST = -32600;
+
+/**
+ * MCP over two pipes, one JSON message a line. The SDK's own transport closes the connection at an oversized line,
+ * drops what it cannot parse without a word, and abandons the answers still owed when the client stops sending.
+ */
+export class StdioTransport implements Transport {
+  onmessage?: Transport['onmessage'];
+  onclose?: Transport['onclose'];
+  onerror?: Transport['onerror'];
+  /** The client has stopped sending. Answers can still be sent until `close`. */
+  onend?: () => void;
+
+  readonly #input: Readable;
+  readonly #output: Writable;
+  readonly #unanswered = new Set<RequestId>();
+  #waiters: (() => void)[] = [];
+  #parts: Buffer[] = [];
+  #partBytes = 0;
+  #head: Buffer | undefined;
+  #isClosed = false;
+
+  constructor(input: Readable, output: Writable) {
+    this.#input = input;
+    this.#output = output;
+  }
+
+  async start(): Promise<void> {
+    this.#input.on('data', this.#onData);
+    this.#input.on('end', this.#onEnd);
+    this.#input.on('error', this.#onError);
+    this.#output.on('error', this.#onError);
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    if (this.#isClosed) return Promise.reject(new Error('the connection is closed'));
+    return new Promise((resolve, reject) => {
+      this.#output.write(`${JSON.stringify(message)}\n`, (error) => {
+        if ('id' in message && !('method' in message) && message.id !== undefined) this.#settle(message.id);
+        if (error) reject(error);
+        else resolve();
+      });
+    });
+  }
+
+  /** Resolves when every request that came in has its answer on the wire. */
+  idle(): Promise<void> {
+    if (this.#unanswered.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#waiters.push(resolve));
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#input.off('data', this.#onData);
+    this.#input.off('end', this.#onEnd);
+    this.#input.pause();
+    this.onclose?.();
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    let start = 0;
+    for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, start)) {
+      this.#keep(chunk.subarray(start, end));
+      this.#endLine();
+      start = end + 1;
+    }
+    this.#keep(chunk.subarray(start));
+    if (this.#unanswered.size >= MAX_IN_FLIGHT) this.#input.pause();
+  };
+
+  readonly #onEnd = (): void => {
+    if (this.#partBytes > 0) this.onerror?.(new Error('the client stopped sending in the middle of a message'));
+    if (this.onend) this.onend();
+    else void this.close();
+  };
+
+  readonly #onError = (error: Error): void => {
+    if (this.#isClosed) return;
+    this.onerror?.(error);
+    // Nobody is left to answer: what is still owed counts as settled.
+    for (const id of [...this.#unanswered]) this.#settle(id);
+    this.#onEnd();
+  };
+
+  #keep(part: Buffer): void {
+    if (part.length === 0) return;
+    this.#parts.push(part);
+    this.#partBytes += part.length;
+    if (this.#partBytes <= MAX_MESSAGE_BYTES) return;
+    const kept = Buffer.concat(this.#parts);
+    this.#head ??= Buffer.from(kept.subarray(0, KEPT_BYTES));
+    this.#parts = [Buffer.from(kept.subarray(-KEPT_BYTES))];
+  }
+
+  #endLine(): void {
+    const line = this.#parts.length === 1 ? (this.#parts[0] as Buffer) : Buffer.concat(this.#parts);
+    const head = this.#head;
+    this.#parts = [];
+    this.#partBytes = 0;
+    this.#head = undefined;
+    if (head !== undefined) this.#refuse(INVALID_REQUEST, `the message is longer than ${MAX_MESSAGE_BYTES} bytes`, findId(head, line));
+    else if (line.length > 0) this.#receive(line);
+  }
+
+  #receive(line: Buffer): void {
+    const message = parse(line);
+    if (message === undefined) return this.#refuse(PARSE_ERROR, 'the line is not JSON in UTF-8');
+    if (!isMessage(message)) return this.#refuse(INVALID_REQUEST, 'the line is not one JSON-RPC 2.0 message');
+    if ('method' in message && 'id' in message) this.#unanswered.add(message.id);
+    // The SDK does not answer a request that its client has cancelled.
+    if ('method' in message && message.method === 'notifications/cancelled') this.#settle(cancelledId(message));
+    this.onmessage?.(message);
+  }
+
+  #refuse(code: number, problem: string, id?: RequestId): void {
+    this.onerror?.(new Error(`refused a message: ${problem}`));
+    // Without a readable id MCP wants none, where plain JSON-RPC would say null.
+    void this.send({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), error: { code, message: problem } }).catch(() => undefined);
+  }
+
+  #settle(id: RequestId | undefined): void {
+    if (id === undefined || !this.#unanswered.delete(id)) return;
+    if (this.#unanswered.size < MAX_IN_FLIGHT && !this.#isClosed && this.#input.isPaused()) this.#input.resume();
+    if (this.#unanswered.size > 0) return;
+    const waiters = this.#waiters;
+    this.#waiters = [];
+    for (const resolve of waiters) resolve();
+  }
+}
+
+function parse(line: Buffer): unknown {
+  if (!isUtf8(line)) return undefined;
+  try {
+    return JSON.parse(line.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The SDK checks the rest; this keeps out what would make it throw. */
+function isMessage(value: unknown): value is JSONRPCMessage & { id: RequestId } {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return 'jsonrpc' in value && value.jsonrpc === '2.0';
+}
+
+function cancelledId(message: { params?: unknown }): RequestId | undefined {
+  const { params } = message;
+  if (typeof params !== 'object' || params === null || !('requestId' in params)) return undefined;
+  const { requestId } = params;
+  return typeof requestId === 'string' || typeof requestId === 'number' ? requestId : undefined;
+}
+
+/** Clients put the id right at the beginning or right at the end of a message. */
+function findId(head: Buffer, tail: Buffer): RequestId | undefined {
+  const id = String.raw`"id"\s*:\s*(\d{1,15}|"[^"\\]{1,200}")\s*`;
+  const version = String.raw`"jsonrpc"\s*:\s*"2\.0"\s*`;
+  const atStart = new RegExp(`^\\s*\\{\\s*(?:${version},\\s*)?${id},`).exec(head.toString('latin1'));
+  const atEnd = new RegExp(`${id}(?:,\\s*${version})?\\}\\s*$`).exec(tail.toString('latin1'));
+  const found = atStart?.[1] ?? atEnd?.[1];
+  return found === undefined ? undefined : (JSON.parse(found) as RequestId);
+}

@@ -1,0 +1,50 @@
+import type * as z from 'zod';
+import type { CallContext, ReadContext, WriteContext } from './context.ts';
+import type { ColibriError, RuleCode } from './errors.ts';
+import type { LedgerAccess } from './modes.ts';
+
+/** Where a failed rule shows in the answer: at the top level (A), or inside `data` (B). */
+export type ErrorPattern = 'A' | 'B';
+
+export interface ToolDescription<Input extends z.ZodObject = z.ZodObject> {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: Input;
+  /** Of the data of a success; the failure's half is the same for all. */
+  readonly outputSchema?: z.ZodObject;
+  readonly access?: LedgerAccess;
+  /** True where a second identical call changes nothing more. */
+  readonly idempotent?: boolean;
+  readonly errorPattern?: ErrorPattern;
+  /** The rules it can break, for docs/tools.md. */
+  readonly codes?: readonly RuleCode[];
+  /** Answers also while the runtime is still starting. */
+  readonly early?: boolean;
+}
+
+export interface Tool extends ToolDescription {
+  readonly handle: (input: unknown, context: CallContext) => unknown;
+}
+
+export type ContextOf<Access extends LedgerAccess | undefined> = Access extends 'none'
+  ? CallContext
+  : Access extends 'read'
+    ? ReadContext
+    : WriteContext;
+
+export interface ToolSpec<Input extends z.ZodObject, Access extends LedgerAccess | undefined> extends ToolDescription<Input> {
+  readonly access?: Access & LedgerAccess;
+  handle(input: z.output<Input>, context: ContextOf<Access>): unknown;
+}
+
+/** Stage 2 parses with the same schema and stage 4 opens what `access` names, so the handler's types are true. */
+export function defineTool<Input extends z.ZodObject, const Access extends LedgerAccess | undefined>(
+  spec: ToolSpec<Input, Access>,
+): Tool {
+  return spec as unknown as Tool;
+}
+
+export type Outcome =
+  | { readonly ok: true; readonly data: unknown }
+  | { readonly ok: false; readonly error: ColibriError; readonly thrown: Error };

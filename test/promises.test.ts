@@ -1,0 +1,21 @@
+import { globSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { PROMISES } from './promises.ts';
+
+describe('promises', () => {
+  it('are all kept by a test that cites them', () => {
+    const cited = new Set(
+      [...testFiles()].flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/keeps\(\s*'([^']+)'/g)].map(([, id]) => id)),
+    );
+    expect(Object.keys(PROMISES).filter((id) => !cited.has(id))).toEqual([]);
+  });
+
+  it('cover the 26 tests of the server contract', () => {
+    const seeds = Object.values(PROMISES).flatMap((promise) => ('seed' in promise ? [promise.seed] : []));
+    expect(seeds.toSorted()).toEqual(Array.from({ length: 26 }, (_, index) => `T-${index + 1}`).toSorted());
+  });
+});
+
+function testFiles(): string[] {
+  return globSync('{src,test}/**/*.test.ts');
+}

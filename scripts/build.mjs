@@ -33,7 +33,13 @@ export async function buildAll() {
       external: ['better-sqlite3'],
       plugins: [withoutValidator],
     }),
-    build({ ...common, entryPoints: { integrity: 'src/integrity/index.ts' }, outdir: 'dist', platform: 'node', target: 'node20' }),
+    build({
+      ...common,
+      entryPoints: { integrity: 'src/integrity/index.ts' },
+      outdir: 'dist',
+      platform: 'node',
+      target: 'node20',
+    }),
     build({
       ...common,
       entryPoints: { 'integrity.browser': 'src/integrity/index.ts' },
@@ -45,7 +51,9 @@ export async function buildAll() {
         {
           name: 'browser-hash',
           setup: (bundler) =>
-            bundler.onResolve({ filter: /\/sha256\.ts$/ }, ({ resolveDir }) => ({ path: `${resolveDir}/sha256.browser.ts` })),
+            bundler.onResolve({ filter: /\/sha256\.ts$/ }, ({ resolveDir }) => ({
+              path: `${resolveDir}/sha256.browser.ts`,
+            })),
         },
       ],
     }),

@@ -17,7 +17,10 @@ await import('../dist/colibri.js');
 function newest(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .reduce((latest, { parentPath, path, name }) => Math.max(latest, statSync(`${parentPath ?? path}/${name}`).mtimeMs), 0);
+    .reduce(
+      (latest, { parentPath, path, name }) => Math.max(latest, statSync(`${parentPath ?? path}/${name}`).mtimeMs),
+      0,
+    );
 }
 
 function builtAt() {

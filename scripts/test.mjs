@@ -12,7 +12,14 @@ const checks = [
   ['types', bin('tsc'), '--noEmit'],
   ['type-aware lint', bin('oxlint'), '--type-aware', '--deny-warnings'],
   ['unused code', bin('knip')],
-  ['tests', bin('vitest'), 'run', '--reporter=default', '--reporter=./scripts/closing-line.mjs', ...process.argv.slice(2)],
+  [
+    'tests',
+    bin('vitest'),
+    'run',
+    '--reporter=default',
+    '--reporter=./scripts/closing-line.mjs',
+    ...process.argv.slice(2),
+  ],
   ['generated documents', process.execPath, 'scripts/generate.mjs', '--check'],
 ];
 for (const [name, command, ...args] of checks) {

@@ -34,13 +34,23 @@ export function readConfig(env: Environment = process.env): Config {
   return Object.freeze({
     mode: oneOf(env, 'COLIBRI_MODE', MODES, 'FULL'),
     dbPath: env['COLIBRI_DB_PATH'] || undefined,
-    agentId: matching(env, 'COLIBRI_AGENT_ID', isAgentId, `1 to ${MAX_AGENT_ID_LENGTH} characters, none of them a control character`),
-    project: matching(env, 'COLIBRI_PROJECT', isProjectSlug, 'a slug of a-z, 0-9, ".", "_", "-", at most 64 characters') ?? 'default',
+    agentId: matching(
+      env,
+      'COLIBRI_AGENT_ID',
+      isAgentId,
+      `1 to ${MAX_AGENT_ID_LENGTH} characters, none of them a control character`,
+    ),
+    project:
+      matching(env, 'COLIBRI_PROJECT', isProjectSlug, 'a slug of a-z, 0-9, ".", "_", "-", at most 64 characters') ??
+      'default',
     workflow: oneOf(env, 'COLIBRI_WORKFLOW', WORKFLOW_NAMES, 'board'),
     skillsPath: env['COLIBRI_SKILLS_PATH'] || '.agents/skills',
     durability: oneOf(env, 'COLIBRI_DURABILITY', DURABILITIES, 'full'),
     logLevel: oneOf(env, 'COLIBRI_LOG_LEVEL', LOG_LEVELS, 'info'),
-    startupTimeoutMs: Number(matching(env, 'COLIBRI_STARTUP_TIMEOUT_MS', isTimeout, 'a whole number of milliseconds from 1 to 3600000') ?? 30_000),
+    startupTimeoutMs: Number(
+      matching(env, 'COLIBRI_STARTUP_TIMEOUT_MS', isTimeout, 'a whole number of milliseconds from 1 to 3600000') ??
+        30_000,
+    ),
   });
 }
 
@@ -52,10 +62,16 @@ export function locateDatabase({ dbPath }: Pick<Config, 'dbPath'>): string {
 /** A server that half-obeys the variables of the system it replaced would be worse than one that does not start. */
 function refuseOldNames(env: Environment): void {
   const old = Object.keys(env).find((name) => name.startsWith('AMS_'));
-  if (old !== undefined) throw invalid(old, 'AMS_* variables belong to the old system; unset it and use its COLIBRI_* counterpart');
+  if (old !== undefined)
+    throw invalid(old, 'AMS_* variables belong to the old system; unset it and use its COLIBRI_* counterpart');
 }
 
-function oneOf<Value extends string>(env: Environment, name: string, allowed: readonly Value[], fallback: Value): Value {
+function oneOf<Value extends string>(
+  env: Environment,
+  name: string,
+  allowed: readonly Value[],
+  fallback: Value,
+): Value {
   const value = env[name];
   if (!value) return fallback;
   const found = allowed.find((candidate) => candidate === value);
@@ -63,7 +79,12 @@ function oneOf<Value extends string>(env: Environment, name: string, allowed: re
   return found;
 }
 
-function matching(env: Environment, name: string, accepts: (value: string) => boolean, rule: string): string | undefined {
+function matching(
+  env: Environment,
+  name: string,
+  accepts: (value: string) => boolean,
+  rule: string,
+): string | undefined {
   const value = env[name];
   if (!value) return undefined;
   if (!accepts(value)) throw invalid(name, `"${value}" is not ${rule}`);

@@ -103,7 +103,7 @@ function whenStarted(transport: Transport): Promise<void> {
         await start();
         resolve();
       } catch (error) {
-        reject(error as Error);
+        reject(error);
         throw error;
       }
     };

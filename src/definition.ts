@@ -58,7 +58,7 @@ const ERROR: JsonSchema = {
 };
 
 function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  return lean(z.toJSONSchema(schema, { io, unrepresentable: 'any', override: trim })) as JsonSchema;
+  return lean(z.toJSONSchema(schema, { io, unrepresentable: 'any', override: trim }));
 }
 
 /** The generator states what every JSON number obeys anyway. */

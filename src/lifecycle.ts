@@ -1,9 +1,9 @@
+import type { Database } from './db/database.ts';
 import { toError } from './errors.ts';
 import type { FifoLock } from './fifo-lock.ts';
-import type { Database } from './db/database.ts';
+import type { Log } from './log.ts';
 import type { AuditSink } from './middleware/audit.ts';
 import { DeferredAudit } from './middleware/deferred-audit.ts';
-import type { Log } from './log.ts';
 import type { Mode } from './modes.ts';
 
 export type Phase = 'starting' | 'ready' | 'failed' | 'stopped';

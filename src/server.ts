@@ -127,11 +127,13 @@ class ColibriServer implements ColibriServerContext {
       agentId,
       instructions,
     });
-    void runtime.boot(lock, () => this.#secondPhase()).then(() => {
-      const { mode, phase, failure } = runtime;
-      if (failure === undefined) log('info', 'ready', { mode, phase });
-      else log('error', 'degraded', { code: 'ERR_INIT_FAILED', mode, phase, error: failure });
-    });
+    void runtime
+      .boot(lock, () => this.#secondPhase())
+      .then(() => {
+        const { mode, phase, failure } = runtime;
+        if (failure === undefined) log('info', 'ready', { mode, phase });
+        else log('error', 'degraded', { code: 'ERR_INIT_FAILED', mode, phase, error: failure });
+      });
   }
 
   /** Answers what it has been asked, then closes the connection and the database. */
@@ -168,7 +170,7 @@ class ColibriServer implements ColibriServerContext {
 
 function assertMode(mode: Mode): Mode {
   if (MODES.includes(mode)) return mode;
-  throw new ColibriError('ERR_INVALID_MODE', `"${String(mode)}" is not one of ${MODES.join(', ')}`);
+  throw new ColibriError('ERR_INVALID_MODE', `"${mode}" is not one of ${MODES.join(', ')}`);
 }
 
 /** Exit codes of sysexits.h: a temporary failure, and a configuration error. */
@@ -187,7 +189,8 @@ export async function main(): Promise<void> {
     instructions: INSTRUCTIONS,
     startupTimeoutMs: config.startupTimeoutMs,
     // Loaded only now, so that the handshake does not wait for a database library.
-    secondPhase: async ({ chain }) => (await import('./second-phase.ts')).runSecondPhase(config, chain.log, console.error),
+    secondPhase: async ({ chain }) =>
+      (await import('./second-phase.ts')).runSecondPhase(config, chain.log, console.error),
   });
   const { log, runtime } = server.chain;
   const surface = createSurface({ facts: () => factsOf(server, config), database: () => runtime.database });

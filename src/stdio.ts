@@ -111,7 +111,8 @@ export class StdioTransport implements Transport {
     this.#parts = [];
     this.#partBytes = 0;
     this.#head = undefined;
-    if (head !== undefined) this.#refuse(INVALID_REQUEST, `the message is longer than ${MAX_MESSAGE_BYTES} bytes`, findId(head, line));
+    if (head !== undefined)
+      this.#refuse(INVALID_REQUEST, `the message is longer than ${MAX_MESSAGE_BYTES} bytes`, findId(head, line));
     else if (line.length > 0) this.#receive(line);
   }
 
@@ -128,7 +129,9 @@ export class StdioTransport implements Transport {
   #refuse(code: number, problem: string, id?: RequestId): void {
     this.onerror?.(new Error(`refused a message: ${problem}`));
     // Without a readable id MCP wants none, where plain JSON-RPC would say null.
-    void this.send({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), error: { code, message: problem } }).catch(() => undefined);
+    void this.send({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), error: { code, message: problem } }).catch(
+      () => undefined,
+    );
   }
 
   #settle(id: RequestId | undefined): void {

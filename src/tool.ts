@@ -33,7 +33,8 @@ export type ContextOf<Access extends LedgerAccess | undefined> = Access extends 
     ? ReadContext
     : WriteContext;
 
-export interface ToolSpec<Input extends z.ZodObject, Access extends LedgerAccess | undefined> extends ToolDescription<Input> {
+export interface ToolSpec<Input extends z.ZodObject, Access extends LedgerAccess | undefined>
+  extends ToolDescription<Input> {
   readonly access?: Access & LedgerAccess;
   handle(input: z.output<Input>, context: ContextOf<Access>): unknown;
 }

@@ -1,11 +1,14 @@
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { PROMISES } from './promises.ts';
+import { listFiles } from './support/files.ts';
 
 describe('promises', () => {
   it('are all kept by a test that cites them', () => {
     const cited = new Set(
-      [...testFiles()].flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/keeps\(\s*'([^']+)'/g)].map(([, id]) => id)),
+      [...testFiles()].flatMap((file) =>
+        [...readFileSync(file, 'utf8').matchAll(/keeps\(\s*'([^']+)'/g)].map(([, id]) => id),
+      ),
     );
     expect(Object.keys(PROMISES).filter((id) => !cited.has(id))).toEqual([]);
   });
@@ -17,5 +20,5 @@ describe('promises', () => {
 });
 
 function testFiles(): string[] {
-  return globSync('{src,test}/**/*.test.ts');
+  return [...listFiles('src', '.test.ts'), ...listFiles('test', '.test.ts')];
 }

@@ -10,7 +10,10 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
  * Brings the database to this program's version. Several processes may do this at the same moment: the first one
  * migrates, the others find it done. `onCreated` runs in the transaction that made the first table.
  */
-export async function migrate(database: Database, onCreated: (transaction: Transaction) => Promise<void>): Promise<void> {
+export async function migrate(
+  database: Database,
+  onCreated: (transaction: Transaction) => Promise<void>,
+): Promise<void> {
   if (checked(database, await database.schemaVersion()) === SCHEMA_VERSION) return;
   await database.write({ durable: true }, async (transaction) => {
     const current = checked(database, await transaction.schemaVersion());

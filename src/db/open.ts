@@ -24,7 +24,10 @@ export async function openDatabase({ mode, dbPath, durability, readOnly }: OpenO
 
 function assertExists(path: string): void {
   if (existsSync(path)) return;
-  throw new DatabaseError('unavailable', `there is no ledger at ${path}; start Colibri once with COLIBRI_MODE=FULL to create it`);
+  throw new DatabaseError(
+    'unavailable',
+    `there is no ledger at ${path}; start Colibri once with COLIBRI_MODE=FULL to create it`,
+  );
 }
 
 /** A ledger holds what agents wrote: for the owner's eyes, and not for the repository around it. */

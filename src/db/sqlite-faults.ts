@@ -4,7 +4,8 @@ const ADVICE: Readonly<Record<Exclude<DatabaseFault, 'other'>, string>> = {
   busy: 'another process keeps the ledger locked; call again, and if it stays so look for a program that has the file open',
   full: 'the disk is full; free some space and call again',
   corrupt: 'the file is damaged or is not a ledger; restore a backup, or set COLIBRI_DB_PATH to another file',
-  readonly: 'the file or its folder may not be written; check their owner and permissions, or use COLIBRI_MODE=READONLY',
+  readonly:
+    'the file or its folder may not be written; check their owner and permissions, or use COLIBRI_MODE=READONLY',
   unavailable: 'the file cannot be opened or read; check that its folder exists and that this user may use it',
 };
 

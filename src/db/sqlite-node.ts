@@ -38,7 +38,7 @@ export const nodeSqlite: SqliteLibrary = {
 
 /** Some Node versions announce on stderr, between our JSON lines, that the module may still change. */
 function quietly<Result>(load: () => Result): Result {
-  const { emitWarning } = process;
+  const emitWarning = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;
   try {
     return load();

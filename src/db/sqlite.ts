@@ -112,7 +112,10 @@ class SqliteDatabase implements Database {
       const isEmpty = this.#all('SELECT 1 FROM sqlite_schema LIMIT 1', []).length === 0;
       if (applicationId === APPLICATION_ID) return Number(version);
       if (applicationId === 0 && version === 0 && isEmpty) return 0;
-      throw new DatabaseError('corrupt', `${this.location} is a database of another program; set COLIBRI_DB_PATH to another file`);
+      throw new DatabaseError(
+        'corrupt',
+        `${this.location} is a database of another program; set COLIBRI_DB_PATH to another file`,
+      );
     });
   }
 
@@ -159,7 +162,9 @@ class SqliteDatabase implements Database {
   }
 
   #reader(): Reader {
-    return { query: async <Shape>(sql: string, parameters: readonly SqlValue[] = []) => this.#query<Shape>(sql, parameters) };
+    return {
+      query: async <Shape>(sql: string, parameters: readonly SqlValue[] = []) => this.#query<Shape>(sql, parameters),
+    };
   }
 
   #transaction(): Transaction {
@@ -168,7 +173,9 @@ class SqliteDatabase implements Database {
       schemaVersion: () => this.schemaVersion(),
       run: async (script) => this.#guard(() => this.#driver.exec(script)),
       setSchemaVersion: async (version) =>
-        this.#guard(() => this.#driver.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`)),
+        this.#guard(() =>
+          this.#driver.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`),
+        ),
     };
   }
 

@@ -1,5 +1,13 @@
 export { canonicalize, type Json, NotCanonical } from './canonical-json.ts';
-export { type DigestLabel, type Entry, type EntryKind, encodeEntry, parseEntry, type Salt, saltedDigest } from './entry.ts';
+export {
+  type DigestLabel,
+  type Entry,
+  type EntryKind,
+  encodeEntry,
+  parseEntry,
+  type Salt,
+  saltedDigest,
+} from './entry.ts';
 export {
   type ConsistencyClaim,
   consistencyRanges,

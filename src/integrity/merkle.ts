@@ -217,7 +217,7 @@ const DIGEST = /^[0-9a-f]{64}$/;
 const areDigests = (hashes: readonly Digest[]): boolean => hashes.every((hash) => DIGEST.test(hash));
 
 const HEX_VALUE = new Uint8Array(128);
-for (const [value, digit] of [...'0123456789abcdef'].entries()) HEX_VALUE[digit.charCodeAt(0)] = value;
+for (let value = 0; value < 16; value += 1) HEX_VALUE[value.toString(16).charCodeAt(0)] = value;
 
 function writeHex(hex: Digest, offset: number): void {
   for (let byte = 0; byte < 32; byte += 1) {

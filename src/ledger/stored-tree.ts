@@ -91,7 +91,10 @@ export class StoredTree {
 async function readNodes(reader: Reader, level: number, begin: number, end: number): Promise<Digest[]> {
   const hashes = level === 0 ? await readLeaves(reader, begin, end) : await readInner(reader, level, begin, end);
   if (hashes.length !== end - begin) {
-    throw new DatabaseError('corrupt', `the ledger misses rows between ${begin} and ${end} of level ${level}; run verify`);
+    throw new DatabaseError(
+      'corrupt',
+      `the ledger misses rows between ${begin} and ${end} of level ${level}; run verify`,
+    );
   }
   return hashes;
 }

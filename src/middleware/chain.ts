@@ -103,7 +103,11 @@ async function exit(chain: Chain, call: Call, event: ToolEnterEvent, outcome: Ou
     await chain.runtime.audit.exit(exitEvent(chain, event, outcome, answer));
     return answer;
   } catch (thrown) {
-    chain.log('error', 'audit exit failed', { tool: event.tool, correlationId: event.correlationId, error: toError(thrown) });
+    chain.log('error', 'audit exit failed', {
+      tool: event.tool,
+      correlationId: event.correlationId,
+      error: toError(thrown),
+    });
     // The reader of a failure needs the tool's own error more than the audit's.
     return outcome.ok ? render(patternOf(call), exitFailed(event, thrown)) : answer;
   }

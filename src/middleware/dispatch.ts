@@ -1,11 +1,16 @@
+import type { CallContext } from '../context.ts';
 import { DatabaseError } from '../db/database.ts';
 import { internalError } from '../envelope.ts';
 import { ColibriError, toError } from '../errors.ts';
-import type { CallContext } from '../context.ts';
 import type { Outcome, Tool } from '../tool.ts';
 
 /** Stage 4. Runs the tool; whatever it throws becomes an outcome. */
-export async function dispatch(tool: Tool, input: unknown, context: CallContext, correlationId: string): Promise<Outcome> {
+export async function dispatch(
+  tool: Tool,
+  input: unknown,
+  context: CallContext,
+  correlationId: string,
+): Promise<Outcome> {
   try {
     return { ok: true, data: await tool.handle(input, context) };
   } catch (thrown) {

@@ -11,7 +11,10 @@ export function createToolLock(): FifoLock {
 
 export function assertAdmitted({ mode, failure }: Runtime, tool: Tool): void {
   if (failure !== undefined && accessOf(tool) !== 'none') {
-    throw new ColibriError('ERR_INIT_FAILED', `Colibri could not open its ledger: ${failure.message}. server_health says more`);
+    throw new ColibriError(
+      'ERR_INIT_FAILED',
+      `Colibri could not open its ledger: ${failure.message}. server_health says more`,
+    );
   }
   if (isAdmitted(mode, tool)) return;
   throw new ColibriError(

@@ -26,7 +26,8 @@ const STAGES = ['tool-lock', 'validate', 'audit-enter', 'dispatch', 'audit-exit'
 export function describeHealth(server: ServerFacts, ledger: LedgerFacts, timestamp: string): Health {
   const problems: Health['problems'] = [];
   if (server.failure !== undefined) problems.push({ code: 'ERR_INIT_FAILED', message: server.failure.message });
-  if (ledger !== undefined && 'error' in ledger) problems.push({ code: 'LEDGER_UNREADABLE', message: ledger.error.message });
+  if (ledger !== undefined && 'error' in ledger)
+    problems.push({ code: 'LEDGER_UNREADABLE', message: ledger.error.message });
   const readable = ledger !== undefined && 'size' in ledger ? ledger : undefined;
   return {
     status: problems.length === 0 ? 'ok' : 'degraded',

@@ -5,8 +5,8 @@ import { readLedgerFacts } from './repository.ts';
 import { healthOutput, noInput, pingOutput } from './schema.ts';
 
 export interface SystemPorts {
-  facts(): ServerFacts;
-  database(): Database | undefined;
+  readonly facts: () => ServerFacts;
+  readonly database: () => Database | undefined;
 }
 
 export function createSystemTools({ facts, database }: SystemPorts): Tool[] {
@@ -28,7 +28,8 @@ export function createSystemTools({ facts, database }: SystemPorts): Tool[] {
     defineTool({
       name: 'server_health',
       title: 'Health',
-      description: 'Is the ledger usable? Call when another tool fails: says what is wrong and shows the ledger size and root.',
+      description:
+        'Is the ledger usable? Call when another tool fails: says what is wrong and shows the ledger size and root.',
       inputSchema: noInput,
       outputSchema: healthOutput,
       access: 'none',

@@ -91,7 +91,7 @@ export class StdioTransport implements Transport {
     if (this.#isClosed) return;
     this.onerror?.(error);
     // Nobody is left to answer: what is still owed counts as settled.
-    for (const id of [...this.#unanswered]) this.#settle(id);
+    for (const id of this.#unanswered) this.#settle(id);
     this.#onEnd();
   };
 

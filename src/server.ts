@@ -193,8 +193,8 @@ export async function main(): Promise<void> {
       (await import('./second-phase.ts')).runSecondPhase(config, chain.log, console.error),
   });
   const { log, runtime } = server.chain;
-  const surface = createSurface({ facts: () => factsOf(server, config), database: () => runtime.database });
-  for (const tool of surface) server.registerColibriTool(tool);
+  const ports = { facts: () => factsOf(server, config), database: () => runtime.database };
+  for (const tool of createSurface(ports, config)) server.registerColibriTool(tool);
   const shutDown = createShutdown(log, () => server.stop());
   transport.onend = () => shutDown('the client closed the connection');
   try {

@@ -1,12 +1,14 @@
 import { createSystemTools, type SystemPorts } from './domains/system/tools.ts';
+import { createTaskTools, type TaskDefaults } from './domains/tasks/tools.ts';
+import { createTrailTools } from './domains/trail/tools.ts';
 import type { Tool } from './tool.ts';
 
 /** The closed list: what is not here cannot be called. */
-export function createSurface(ports: SystemPorts): readonly Tool[] {
-  return [...createSystemTools(ports)];
+export function createSurface(ports: SystemPorts, defaults: TaskDefaults): readonly Tool[] {
+  return [...createTaskTools(defaults), ...createTrailTools(), ...createSystemTools(ports)];
 }
 
 /** Sent at the handshake. Clients cut it at 2,000 characters, so the most important comes first. */
-export const INSTRUCTIONS = `Colibri is a flight recorder for AI agents: every call you make here is recorded in a tamper-evident ledger.
-An answer is {"ok":true,"data":…}. A failure has isError and a message that says what to do next.
-If calls fail, server_health says what is wrong.`;
+export const INSTRUCTIONS = `Colibri is a flight recorder for AI agents: a shared task board and a tamper-evident record of who did what and why. Every call is recorded.
+The way to work: task_next_actions shows what can be done; claim a task with task_update {"task_id":…,"status":"in_progress"} (exactly one agent wins; a refusal says who has it); audit_session_start opens a session for it; thought_record writes down each decision; then review, then done. A task cannot be finished without a thought record.
+Put new work on the board with task_create. An answer is {"ok":true,"data":…}; a failure has isError and a message that names the next step. If calls keep failing, server_health says what is wrong.`;

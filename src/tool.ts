@@ -11,6 +11,8 @@ export interface ToolDescription<Input extends z.ZodObject = z.ZodObject> {
   readonly title?: string;
   readonly description?: string;
   readonly inputSchema: Input;
+  /** Turns accepted spellings into the listed one, before the schema looks. */
+  readonly normalize?: (raw: unknown) => unknown;
   /** Of the data of a success; the failure's half is the same for all. */
   readonly outputSchema?: z.ZodObject;
   readonly access?: LedgerAccess;

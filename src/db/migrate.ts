@@ -1,8 +1,11 @@
 import { type Database, DatabaseError, type Transaction } from './database.ts';
 import ledger from './migrations/0001-ledger.sql';
+import tasks from './migrations/0002-tasks.sql';
+import taskSearch from './migrations/0003-task-search.sqlite.sql';
+import trail from './migrations/0004-trail.sql';
 
 /** In order; the position is the number. An applied migration is never edited: a change is a new one. */
-const MIGRATIONS: readonly string[] = [ledger];
+const MIGRATIONS: readonly string[] = [ledger, tasks, taskSearch, trail];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

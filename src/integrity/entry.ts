@@ -10,7 +10,16 @@ export interface Entry {
   readonly [field: string]: Json;
 }
 
-export type EntryKind = 'genesis' | 'action.enter' | 'action.exit' | 'action.interrupted';
+export type EntryKind =
+  | 'genesis'
+  | 'action.enter'
+  | 'action.exit'
+  | 'action.interrupted'
+  | 'task.created'
+  | 'task.updated'
+  | 'session.started'
+  | 'thought'
+  | 'session.finalized';
 
 export function encodeEntry(entry: Entry): string {
   return canonicalize(entry);
@@ -40,7 +49,7 @@ function isEntry(value: unknown): value is Entry {
 }
 
 /** Keeps a digest of one field from being passed off as a digest of another. */
-export type DigestLabel = 'arguments' | 'answer';
+export type DigestLabel = 'arguments' | 'answer' | 'task' | 'session' | 'extras';
 
 /** 16 random bytes in hexadecimal: without them short content could be found by guessing. */
 export type Salt = string;

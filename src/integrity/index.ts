@@ -8,6 +8,7 @@ export {
   type Salt,
   saltedDigest,
 } from './entry.ts';
+export { type ChainedThought, thoughtHash } from './hash-chain.ts';
 export {
   type ConsistencyClaim,
   consistencyRanges,

@@ -11,7 +11,7 @@ export interface InputIssue {
 /** Stage 2. The tool's own schema against the raw input; every problem is listed, not only the first. */
 export function validate(tool: Tool, raw: unknown, defect: NotCanonical | undefined): unknown {
   if (defect !== undefined) throw invalid(tool, [{ path: defect.path, message: defect.reason }]);
-  const parsed = tool.inputSchema.safeParse(raw);
+  const parsed = tool.inputSchema.safeParse(tool.normalize === undefined ? raw : tool.normalize(raw));
   if (parsed.success) return parsed.data;
   throw invalid(tool, parsed.error.issues.flatMap(toIssues));
 }

@@ -1,0 +1,111 @@
+import type { Reader, SqlValue } from '../../db/database.ts';
+import { formatTaskId } from '../../ids.ts';
+import { type ListInput, PRIORITIES } from './schema.ts';
+import { searchPhrases } from './words.ts';
+import { isOpen } from './workflows.ts';
+
+export interface ListedTask {
+  readonly task_id: string;
+  readonly title: string;
+  readonly project: string;
+  readonly status: string;
+  readonly priority: string;
+  readonly progress: number;
+  readonly assignee: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** Ties are broken by creation, so the order is total and pages neither skip nor repeat. */
+const ORDER: Readonly<Record<ListInput['sort_by'], string>> = {
+  created: '',
+  updated: 'updated_at',
+  priority: 'priority',
+  progress: 'progress',
+};
+
+export async function listTasks(db: Reader, input: ListInput): Promise<{ tasks: ListedTask[]; total: number }> {
+  const filter = new Filter(input);
+  if (filter.matchesNothing) return { tasks: [], total: 0 };
+  const direction = input.sort_order === 'asc' ? 'ASC' : 'DESC';
+  const keys = [ORDER[input.sort_by], 'task_no'].filter((key) => key !== '').map((key) => `${key} ${direction}`);
+  // The page is chosen on the index alone; only its own rows are read.
+  const rows = await db.query<Omit<ListedTask, 'task_id' | 'priority'> & { task_no: number; priority: number }>(
+    `SELECT task_no, title, project, status, priority, progress, assignee, created_at, updated_at FROM tasks
+     WHERE task_no IN (SELECT task_no FROM tasks ${filter.where} ORDER BY ${keys.join(', ')}
+                       LIMIT ${filter.add(input.limit)} OFFSET ${filter.add(input.offset)})
+     ORDER BY ${keys.join(', ')}`,
+    filter.parameters,
+  );
+  const tasks = rows.map(({ task_no, priority, ...rest }) => ({
+    task_id: formatTaskId(task_no),
+    ...rest,
+    priority: PRIORITIES[priority] as string,
+  }));
+  return { tasks, total: await countTasks(db, input) };
+}
+
+/** Kept counts answer where they can; dates, labels and words are counted. */
+async function countTasks(db: Reader, input: ListInput): Promise<number> {
+  const filter = new Filter(input);
+  const source = filter.isCounted
+    ? 'SELECT SUM(tasks) AS total FROM task_counts'
+    : 'SELECT COUNT(*) AS total FROM tasks';
+  const [row] = await db.query<{ total: number | null }>(`${source} ${filter.countWhere}`, filter.parameters);
+  return row?.total ?? 0;
+}
+
+/** The conditions of a list as SQL text with parameters; all must hold. */
+class Filter {
+  readonly parameters: SqlValue[] = [];
+  readonly where: string;
+  readonly countWhere: string;
+  /** True when task_counts has every column that is asked about. */
+  readonly isCounted: boolean;
+  readonly matchesNothing: boolean;
+
+  constructor(input: ListInput) {
+    const phrases = input.search === undefined || input.search === '' ? undefined : searchPhrases(input.search);
+    this.matchesNothing = phrases?.length === 0 || input.status?.length === 0 || input.priority?.length === 0;
+    const priorities = input.priority?.map((priority) => PRIORITIES.indexOf(priority));
+    const kept = [
+      this.#equals('project', input.project),
+      this.#equals('assignee', input.assignee),
+      this.#oneOf('status', input.status),
+      this.#oneOf('priority', priorities),
+    ];
+    const counted = [
+      input.label && `task_no IN (SELECT task_no FROM task_labels WHERE label = ${this.add(input.label)})`,
+      input.created_after && `created_at > ${this.add(input.created_after)}`,
+      input.created_before && `created_at < ${this.add(input.created_before)}`,
+      phrases && `task_no IN (SELECT rowid FROM task_search WHERE task_search MATCH ${this.add(matchText(phrases))})`,
+    ];
+    this.isCounted = counted.every((condition) => !condition);
+    this.countWhere = conjunction([...kept, ...counted]);
+    // True anyway when only open states are asked for, and leads to the short index of open tasks.
+    this.where = conjunction([...kept, ...counted, input.status?.every(isOpen) ? 'is_open = 1' : undefined]);
+  }
+
+  add(value: SqlValue): string {
+    this.parameters.push(value);
+    return `$${this.parameters.length}`;
+  }
+
+  #equals(column: string, value: SqlValue | undefined): string | undefined {
+    return value === undefined ? undefined : `${column} = ${this.add(value)}`;
+  }
+
+  #oneOf(column: string, values: readonly SqlValue[] | undefined): string | undefined {
+    return values === undefined ? undefined : `${column} IN (${values.map((value) => this.add(value)).join(', ')})`;
+  }
+}
+
+function conjunction(conditions: readonly (string | undefined)[]): string {
+  const present = conditions.filter((condition) => condition);
+  return present.length === 0 ? '' : `WHERE ${present.join(' AND ')}`;
+}
+
+/** Quoted words only: no character of the input can act as an operator. */
+function matchText(phrases: readonly (readonly string[])[]): string {
+  return phrases.map((phrase) => `"${phrase.join(' ')}"*`).join(' AND ');
+}

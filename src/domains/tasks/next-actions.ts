@@ -1,0 +1,86 @@
+import type { Reader } from '../../db/database.ts';
+import { formatTaskId } from '../../ids.ts';
+import { listUnmet } from './repository.ts';
+import { PRIORITIES } from './schema.ts';
+
+export interface NextAction {
+  readonly task_id: string;
+  readonly title: string;
+  readonly priority: string;
+  readonly assignee: string;
+  readonly estimate_hours?: number;
+  readonly parent_id?: string;
+  readonly dependencies_unmet: number;
+}
+
+export interface BlockedTask {
+  readonly task_id: string;
+  readonly title: string;
+  readonly blocked_reason: string;
+  readonly dependencies_unmet: number;
+}
+
+/** Something unfinished that the task waits for. */
+const WAITS = `EXISTS (
+  SELECT 1 FROM task_dependencies JOIN tasks AS awaited ON awaited.task_no = task_dependencies.depends_on
+  WHERE task_dependencies.task_no = tasks.task_no AND awaited.is_open = 1
+) OR EXISTS (
+  SELECT 1 FROM tasks AS child WHERE child.parent_no = tasks.task_no AND child.is_open = 1
+)`;
+
+/** What can be worked on now: highest priority first, then oldest. */
+export async function listNextActions(db: Reader, project: string, limit: number): Promise<NextAction[]> {
+  const rows = await db.query<{
+    task_no: number;
+    title: string;
+    priority: number;
+    assignee: string;
+    estimate_hours: number | null;
+    parent_no: number | null;
+  }>(
+    `SELECT task_no, title, priority, assignee, estimate_hours, parent_no FROM tasks
+     WHERE project = $1 AND is_ready = 1 AND NOT (${WAITS})
+     ORDER BY priority DESC, task_no LIMIT $2`,
+    [project, limit],
+  );
+  return rows.map((row) => ({
+    task_id: formatTaskId(row.task_no),
+    title: row.title,
+    priority: PRIORITIES[row.priority] as string,
+    assignee: row.assignee,
+    ...(row.estimate_hours === null ? {} : { estimate_hours: row.estimate_hours }),
+    ...(row.parent_no === null ? {} : { parent_id: formatTaskId(row.parent_no) }),
+    dependencies_unmet: 0,
+  }));
+}
+
+/** What cannot, and why. */
+export async function listBlocked(db: Reader, project: string, limit: number): Promise<BlockedTask[]> {
+  const rows = await db.query<{ task_no: number; title: string; blocked_reason: string | null }>(
+    `SELECT task_no, title, blocked_reason FROM (
+       SELECT task_no, title, blocked_reason, priority FROM tasks WHERE project = $1 AND blocked_reason IS NOT NULL
+       UNION ALL
+       SELECT task_no, title, blocked_reason, priority FROM tasks WHERE project = $1 AND is_ready = 1 AND (${WAITS})
+     ) AS held
+     ORDER BY priority DESC, task_no LIMIT $2`,
+    [project, limit],
+  );
+  const blocked: BlockedTask[] = [];
+  for (const { task_no, title, blocked_reason } of rows) {
+    const unmet = await listUnmet(db, task_no);
+    blocked.push({
+      task_id: formatTaskId(task_no),
+      title,
+      blocked_reason: blocked_reason ?? `waits for ${named(unmet)}`,
+      dependencies_unmet: unmet.length,
+    });
+  }
+  return blocked;
+}
+
+const MAX_NAMED = 10;
+
+function named(ids: readonly string[]): string {
+  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : '';
+  return ids.slice(0, MAX_NAMED).join(', ') + more;
+}

@@ -1,0 +1,218 @@
+import { randomBytes } from 'node:crypto';
+import type { Reader, SqlValue, Transaction } from '../../db/database.ts';
+import { formatTaskId, parseId } from '../../ids.ts';
+import { canonicalize, saltedDigest } from '../../integrity/index.ts';
+import { append } from '../../ledger/append.ts';
+import { coveringSessions, joinSessions, recordMemberships } from '../trail/sessions.ts';
+import type { Wait } from './dependencies.ts';
+import { PRIORITIES, type Task } from './schema.ts';
+import { indexedWords } from './words.ts';
+import { isOpen, isReady, type WorkflowName } from './workflows.ts';
+
+export interface TaskRow {
+  readonly task_no: number;
+  readonly event_idx: number;
+  readonly project: string;
+  readonly sequence: number;
+  readonly workflow: string;
+  readonly status: string;
+  readonly is_open: number;
+  readonly is_ready: number;
+  readonly title: string;
+  readonly description: string;
+  readonly priority: number;
+  readonly progress: number;
+  readonly assignee: string;
+  readonly labels: string;
+  readonly estimate_hours: number | null;
+  readonly parent_no: number | null;
+  readonly depends_on: string;
+  readonly blocked_reason: string | null;
+  readonly attempt: number;
+  readonly created_at: string;
+  readonly created_by: string;
+  readonly updated_at: string;
+  readonly updated_by: string;
+}
+
+export function projectCounter(project: string): string {
+  return `project/${project}`;
+}
+
+export async function hasProject(db: Reader, project: string): Promise<boolean> {
+  const found = await db.query('SELECT 1 FROM counters WHERE name = $1', [projectCounter(project)]);
+  return found.length > 0;
+}
+
+export async function findTask(db: Reader, taskId: string): Promise<Task | undefined> {
+  const [row] = await db.query<TaskRow>('SELECT * FROM tasks WHERE task_no = $1', [parseId(taskId)]);
+  return row && toTask(row);
+}
+
+export async function insertTask(db: Transaction, task: Task): Promise<void> {
+  const columns = toColumns(task, await appendEvent(db, 'task.created', task));
+  const names = Object.keys(columns);
+  await db.query(
+    `INSERT INTO tasks (${names.join(', ')}) VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
+    Object.values(columns),
+  );
+  await Promise.all([indexWords(db, task), indexLabels(db, task), indexDependencies(db, task), count(db, task, 1)]);
+}
+
+/** Touches only the columns and indexes that the change touches. */
+export async function updateTask(db: Transaction, before: Task, after: Task): Promise<void> {
+  const eventIndex = await appendEvent(db, 'task.updated', after);
+  const old: Record<string, SqlValue> = toColumns(before, -1);
+  const changed = Object.entries(toColumns(after, eventIndex)).filter(([name, value]) => old[name] !== value);
+  const assignments = changed.map(([name], index) => `${name} = $${index + 2}`).join(', ');
+  const taskNo = parseId(after.task_id);
+  await db.query(`UPDATE tasks SET ${assignments} WHERE task_no = $1`, [taskNo, ...changed.map(([, value]) => value)]);
+  const names = new Set(changed.map(([name]) => name));
+  if (names.has('title') || names.has('description')) {
+    await db.query('DELETE FROM task_search WHERE rowid = $1', [taskNo]);
+    await indexWords(db, after);
+  }
+  if (names.has('labels')) {
+    for (const label of before.labels)
+      await db.query('DELETE FROM task_labels WHERE label = $1 AND task_no = $2', [label, taskNo]);
+    await indexLabels(db, after);
+  }
+  if (names.has('depends_on')) {
+    await db.query('DELETE FROM task_dependencies WHERE task_no = $1', [taskNo]);
+    await indexDependencies(db, after);
+  }
+  if (names.has('status') || names.has('priority') || names.has('assignee')) {
+    await count(db, before, -1);
+    await count(db, after, 1);
+  }
+}
+
+/** Everything that can be reached from a task by going from who waits to what it waits for. */
+export function listWaits(db: Reader, taskNo: number): Promise<Wait[]> {
+  return db.query<Wait>(
+    `WITH RECURSIVE reached (no) AS (
+       SELECT CAST($1 AS BIGINT)
+       UNION
+       SELECT task_waits.awaited_no FROM task_waits JOIN reached ON task_waits.waiting_no = reached.no
+     )
+     SELECT task_waits.waiting_no, task_waits.awaited_no FROM task_waits JOIN reached ON task_waits.waiting_no = reached.no`,
+    [taskNo],
+  );
+}
+
+/** The unfinished tasks that a task waits for, in the order of their creation. */
+export async function listUnmet(db: Reader, taskNo: number): Promise<string[]> {
+  const rows = await db.query<{ task_no: number }>(
+    `SELECT DISTINCT tasks.task_no FROM task_waits JOIN tasks ON tasks.task_no = task_waits.awaited_no
+     WHERE task_waits.waiting_no = $1 AND tasks.is_open = 1 ORDER BY tasks.task_no`,
+    [taskNo],
+  );
+  return rows.map(({ task_no }) => formatTaskId(task_no));
+}
+
+export async function listChildren(db: Reader, taskNo: number, limit: number): Promise<string[]> {
+  const rows = await db.query<{ task_no: number }>(
+    'SELECT task_no FROM tasks WHERE parent_no = $1 ORDER BY task_no LIMIT $2',
+    [taskNo, limit],
+  );
+  return rows.map(({ task_no }) => formatTaskId(task_no));
+}
+
+export function toTask(row: TaskRow): Task {
+  return {
+    task_id: formatTaskId(row.task_no),
+    project: row.project,
+    sequence: row.sequence,
+    workflow: row.workflow as WorkflowName,
+    status: row.status,
+    title: row.title,
+    description: row.description,
+    priority: PRIORITIES[row.priority] as Task['priority'],
+    progress: row.progress,
+    assignee: row.assignee,
+    labels: JSON.parse(row.labels) as string[],
+    estimate_hours: row.estimate_hours,
+    parent_id: row.parent_no === null ? null : formatTaskId(row.parent_no),
+    depends_on: JSON.parse(row.depends_on) as string[],
+    blocked_reason: row.blocked_reason,
+    attempt: row.attempt,
+    created_at: row.created_at,
+    created_by: row.created_by,
+    updated_at: row.updated_at,
+    updated_by: row.updated_by,
+  };
+}
+
+/** The columns of a task: the same for writing it and for checking what is stored. */
+export function toColumns(task: Task, eventIndex: number): Record<keyof TaskRow, SqlValue> {
+  return {
+    task_no: parseId(task.task_id),
+    event_idx: eventIndex,
+    project: task.project,
+    sequence: task.sequence,
+    workflow: task.workflow,
+    status: task.status,
+    is_open: isOpen(task.status) ? 1 : 0,
+    is_ready: isReady(task.workflow, task.status) ? 1 : 0,
+    title: task.title,
+    description: task.description,
+    priority: PRIORITIES.indexOf(task.priority),
+    progress: task.progress,
+    assignee: task.assignee,
+    labels: JSON.stringify(task.labels),
+    estimate_hours: task.estimate_hours,
+    parent_no: task.parent_id === null ? null : parseId(task.parent_id),
+    depends_on: JSON.stringify(task.depends_on),
+    blocked_reason: task.blocked_reason,
+    attempt: task.attempt,
+    created_at: task.created_at,
+    created_by: task.created_by,
+    updated_at: task.updated_at,
+    updated_by: task.updated_by,
+  };
+}
+
+async function appendEvent(db: Transaction, kind: 'task.created' | 'task.updated', task: Task): Promise<number> {
+  const content = canonicalize(task);
+  const salt = randomBytes(16).toString('hex');
+  const { task_id, updated_at: at, updated_by: actor } = task;
+  const digest = saltedDigest('task', salt, content);
+  const memberships = await joinSessions(db, await coveringSessions(db, task));
+  const index = await append(db, { v: 1, kind, at, actor, task_id, task: digest, sessions: memberships });
+  await recordMemberships(db, memberships, index);
+  await db.query('INSERT INTO task_events (idx, task_no, salt, content) VALUES ($1, $2, $3, $4)', [
+    index,
+    parseId(task_id),
+    salt,
+    content,
+  ]);
+  return index;
+}
+
+async function indexWords(db: Transaction, { task_id, title, description }: Task): Promise<void> {
+  const words = indexedWords(title, description);
+  await db.query('INSERT INTO task_search (rowid, words) VALUES ($1, $2)', [parseId(task_id), words]);
+}
+
+async function indexLabels(db: Transaction, { task_id, labels }: Task): Promise<void> {
+  for (const label of labels) {
+    await db.query('INSERT INTO task_labels (label, task_no) VALUES ($1, $2)', [label, parseId(task_id)]);
+  }
+}
+
+async function indexDependencies(db: Transaction, { task_id, depends_on }: Task): Promise<void> {
+  for (const dependency of depends_on) {
+    await db.query('INSERT INTO task_dependencies (task_no, depends_on) VALUES ($1, $2)', [
+      parseId(task_id),
+      parseId(dependency),
+    ]);
+  }
+}
+
+async function count(db: Transaction, task: Task, difference: number): Promise<void> {
+  await db.query(
+    `INSERT INTO task_counts (project, status, priority, assignee, tasks) VALUES ($1, $2, $3, $4, $5)
+     ON CONFLICT (project, status, priority, assignee) DO UPDATE SET tasks = task_counts.tasks + excluded.tasks`,
+    [task.project, task.status, PRIORITIES.indexOf(task.priority), task.assignee, difference],
+  );
+}

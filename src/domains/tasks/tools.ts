@@ -1,0 +1,177 @@
+import type { Reader, Transaction } from '../../db/database.ts';
+import { ColibriError } from '../../errors.ts';
+import { formatTaskId, parseId } from '../../ids.ts';
+import { nextNumber } from '../../ledger/counters.ts';
+import { defineTool, type Tool } from '../../tool.ts';
+import { hasThoughtInAttempt, listThoughtLines } from '../trail/repository.ts';
+import { changedTask, newTask, oddities } from './change.ts';
+import { assertNoCircle } from './dependencies.ts';
+import { listTasks } from './list-query.ts';
+import { listBlocked, listNextActions } from './next-actions.ts';
+import { createOutput, getOutput, listOutput, nextActionsOutput, updateOutput } from './output.ts';
+import {
+  findTask,
+  hasProject,
+  insertTask,
+  listChildren,
+  listUnmet,
+  listWaits,
+  projectCounter,
+  updateTask,
+} from './repository.ts';
+import { createInput, getInput, listInput, nextActionsInput, type Task, updateInput } from './schema.ts';
+import { acceptSpellings } from './spellings.ts';
+import { isClaim, type WorkflowName } from './workflows.ts';
+import { assertWrittenBack } from './writeback.ts';
+
+export interface TaskDefaults {
+  readonly project: string;
+  readonly workflow: WorkflowName;
+}
+
+const common = { errorPattern: 'B', normalize: acceptSpellings } as const;
+
+export function createTaskTools(defaults: TaskDefaults): Tool[] {
+  return [
+    defineTool({
+      ...common,
+      name: 'task_create',
+      title: 'Create a task',
+      description: 'Put work on the board before starting it. Returns its task_id.',
+      inputSchema: createInput,
+      outputSchema: createOutput,
+      access: 'write',
+      codes: ['ERR_NOT_FOUND', 'ERR_INVALID_TRANSITION', 'ERR_CIRCULAR_DEPENDENCY'],
+      handle: async (input, { db, actor, at }) => {
+        const { project = defaults.project, workflow = defaults.workflow } = input;
+        for (const id of [input.parent_id ?? [], input.depends_on ?? []].flat()) await requireTask(db, id);
+        const taskNo = await nextNumber(db, 'task');
+        const sequence = await nextNumber(db, projectCounter(project));
+        const task = newTask(input, { task_id: formatTaskId(taskNo), sequence, project, workflow, at, actor });
+        await insertTask(db, task);
+        await refuseCircles(db, task);
+        return { task_id: task.task_id, status: task.status, created_at: at, created_by: actor, sequence };
+      },
+    }),
+    defineTool({
+      ...common,
+      name: 'task_get',
+      title: 'Read a task',
+      description: 'One task with all its fields; include_thought_trail adds why things were decided.',
+      inputSchema: getInput,
+      outputSchema: getOutput,
+      access: 'read',
+      idempotent: true,
+      codes: ['ERR_NOT_FOUND'],
+      handle: async ({ task_id, include_thought_trail, include_dependents }, { db }) => {
+        const task = await requireTask(db, task_id);
+        const taskNo = parseId(task_id);
+        return {
+          ...describe(task),
+          ...(include_thought_trail ? { thought_trail: await listThoughtLines(db, taskNo) } : {}),
+          ...(include_dependents ? { dependents: await listChildren(db, taskNo, MAX_DEPENDENTS) } : {}),
+        };
+      },
+    }),
+    defineTool({
+      ...common,
+      name: 'task_update',
+      title: 'Change a task',
+      description:
+        'Change fields or move the status. Claim work by moving todo to in_progress: exactly one agent wins. done needs a thought_record first.',
+      inputSchema: updateInput,
+      outputSchema: updateOutput,
+      access: 'write',
+      codes: ['ERR_NOT_FOUND', 'ERR_INVALID_TRANSITION', 'ERR_WRITEBACK_REQUIRED', 'ERR_CIRCULAR_DEPENDENCY'],
+      handle: async (input, { db, actor, at }) => {
+        const before = await requireTask(db, input.task_id);
+        const after = changedTask(before, input, actor, at);
+        const taskNo = parseId(before.task_id);
+        assertWrittenBack(before, input.status, await hasThoughtInAttempt(db, taskNo, before.attempt));
+        for (const id of [input.parent_id ?? [], input.depends_on ?? []].flat()) await requireTask(db, id);
+        await updateTask(db, before, after);
+        if (input.parent_id !== undefined || input.depends_on !== undefined) await refuseCircles(db, after);
+        const warnings = oddities(before, after, input, actor);
+        if (input.status !== undefined && isClaim(after.workflow, before.status, input.status)) {
+          const unmet = await listUnmet(db, taskNo);
+          if (unmet.length > 0) warnings.push(`started while it waits for ${unmet.join(', ')}`);
+        }
+        return {
+          task_id: after.task_id,
+          status: after.status,
+          progress: after.progress,
+          assignee: after.assignee,
+          updated_at: at,
+          updated_by: actor,
+          ...(after.status === before.status ? {} : { previous_status: before.status }),
+          ...(warnings.length === 0 ? {} : { warnings }),
+        };
+      },
+    }),
+    defineTool({
+      ...common,
+      name: 'task_list',
+      title: 'List tasks',
+      description: 'Find tasks by any combination of filters; newest change first. Use task_next_actions to pick work.',
+      inputSchema: listInput,
+      outputSchema: listOutput,
+      access: 'read',
+      idempotent: true,
+      handle: async (input, { db }) => {
+        const { tasks, total } = await listTasks(db, input);
+        return { tasks, total_count: total, returned_count: tasks.length, offset: input.offset, limit: input.limit };
+      },
+    }),
+    defineTool({
+      ...common,
+      name: 'task_next_actions',
+      title: 'What to do next',
+      description: 'The queue: tasks that wait for nothing, highest priority first. Then claim one with task_update.',
+      inputSchema: nextActionsInput,
+      outputSchema: nextActionsOutput,
+      access: 'read',
+      idempotent: true,
+      codes: ['ERR_PROJECT_NOT_FOUND'],
+      handle: async ({ project = defaults.project, limit, include_blocked }, { db }) => {
+        if (!(await hasProject(db, project))) throw projectNotFound(project);
+        const actions = await listNextActions(db, project, limit);
+        return {
+          next_actions: actions,
+          count: actions.length,
+          project,
+          ...(include_blocked ? { blocked: await listBlocked(db, project, limit) } : {}),
+        };
+      },
+    }),
+  ];
+}
+
+const MAX_DEPENDENTS = 500;
+
+async function requireTask(db: Reader, taskId: string): Promise<Task> {
+  const task = await findTask(db, taskId);
+  if (task !== undefined) return task;
+  throw new ColibriError('ERR_NOT_FOUND', `there is no task ${taskId}; task_list shows those there are`, { taskId });
+}
+
+function projectNotFound(project: string): ColibriError {
+  const message = `there is no project ${project}; task_create with "project":"${project}" makes it`;
+  return new ColibriError('ERR_PROJECT_NOT_FOUND', message, { project });
+}
+
+/** After the change and inside its transaction: two processes that close a circle from both sides cannot both pass. */
+async function refuseCircles(db: Transaction, task: Task): Promise<void> {
+  if (task.parent_id === null && task.depends_on.length === 0) return;
+  const taskNo = parseId(task.task_id);
+  assertNoCircle(taskNo, await listWaits(db, taskNo));
+}
+
+/** Without what is not set: an agent reads every word. */
+function describe({ sequence: _sequence, estimate_hours, parent_id, blocked_reason, ...task }: Task) {
+  return {
+    ...task,
+    ...(estimate_hours === null ? {} : { estimate_hours }),
+    ...(parent_id === null ? {} : { parent_id }),
+    ...(blocked_reason === null ? {} : { blocked_reason }),
+  };
+}

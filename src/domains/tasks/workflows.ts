@@ -1,0 +1,112 @@
+import { ColibriError } from '../../errors.ts';
+
+/** Two tables of states, as data. Code that asks about a state asks here. */
+export interface Workflow {
+  readonly entries: readonly [string, ...string[]];
+  readonly transitions: Readonly<Record<string, readonly string[]>>;
+  /** Finished well: needs a thought record. */
+  readonly done: string;
+  readonly cancelled: string;
+  /** Where work can begin, and where it has begun: that step is the claim. */
+  readonly ready: readonly string[];
+  readonly started: readonly string[];
+  /** Steps that send a task back for another attempt. */
+  readonly reopenings: readonly (readonly [string, string])[];
+}
+
+export const WORKFLOWS = {
+  board: {
+    entries: ['backlog', 'todo'],
+    transitions: {
+      backlog: ['todo', 'cancelled'],
+      todo: ['in_progress', 'blocked', 'cancelled'],
+      in_progress: ['review', 'blocked', 'cancelled'],
+      blocked: ['todo', 'in_progress', 'cancelled'],
+      review: ['done', 'backlog', 'blocked', 'cancelled'],
+      done: [],
+      cancelled: [],
+    },
+    done: 'done',
+    cancelled: 'cancelled',
+    ready: ['todo'],
+    started: ['in_progress'],
+    reopenings: [['review', 'backlog']],
+  },
+  pipeline: {
+    entries: ['INIT'],
+    transitions: {
+      INIT: ['GATHER', 'CANCELLED'],
+      GATHER: ['ANALYZE', 'CANCELLED'],
+      ANALYZE: ['PLAN', 'CANCELLED'],
+      PLAN: ['APPLY', 'CANCELLED'],
+      APPLY: ['VERIFY', 'CANCELLED'],
+      VERIFY: ['DONE', 'GATHER', 'CANCELLED'],
+      DONE: [],
+      CANCELLED: [],
+    },
+    done: 'DONE',
+    cancelled: 'CANCELLED',
+    ready: ['INIT', 'GATHER', 'ANALYZE', 'PLAN', 'APPLY', 'VERIFY'],
+    started: ['GATHER'],
+    reopenings: [['VERIFY', 'GATHER']],
+  },
+} as const satisfies Record<string, Workflow>;
+
+export type WorkflowName = keyof typeof WORKFLOWS;
+export type Status = { [Name in WorkflowName]: keyof (typeof WORKFLOWS)[Name]['transitions'] }[WorkflowName];
+
+export const STATUSES = Object.values(WORKFLOWS).flatMap(({ transitions }) => Object.keys(transitions)) as Status[];
+
+export function workflowOf(name: WorkflowName): Workflow {
+  return WORKFLOWS[name];
+}
+
+/** Every workflow's states have names of their own, so a state alone tells. */
+export function isOpen(status: string): boolean {
+  return Object.values<Workflow>(WORKFLOWS).some(({ transitions }) => (transitions[status]?.length ?? 0) > 0);
+}
+
+export function isReady(workflow: WorkflowName, status: string): boolean {
+  return workflowOf(workflow).ready.includes(status);
+}
+
+export function isClaim(workflow: WorkflowName, from: string, to: string): boolean {
+  return workflowOf(workflow).started.includes(to) && !isReopening(workflow, from, to);
+}
+
+export function isReopening(workflow: WorkflowName, from: string, to: string): boolean {
+  return workflowOf(workflow).reopenings.some(([source, target]) => source === from && target === to);
+}
+
+/** The state in which a new task starts: the one asked for, if tasks may start there. */
+export function entryStatus(workflow: WorkflowName, wanted: string | undefined): string {
+  const { entries } = workflowOf(workflow);
+  if (wanted === undefined) return entries[0];
+  if (entries.includes(wanted)) return wanted;
+  throw new ColibriError(
+    'ERR_INVALID_TRANSITION',
+    `a new ${workflow} task can start as ${entries.join(' or ')}, not as ${wanted}`,
+    {
+      from: null,
+      to: wanted,
+      allowed: entries,
+    },
+  );
+}
+
+export interface TransitionSubject {
+  readonly task_id: string;
+  readonly workflow: WorkflowName;
+  readonly status: string;
+  readonly assignee: string;
+}
+
+export function assertTransition(task: TransitionSubject, to: string): void {
+  const allowed = workflowOf(task.workflow).transitions[task.status] ?? [];
+  if (allowed.includes(to)) return;
+  const { task_id: taskId, status: from, assignee } = task;
+  const rest = allowed.length === 0 ? 'which is final' : `from there it can go to ${allowed.join(', ')}`;
+  const holder = assignee === 'unassigned' ? 'nobody has it' : `${assignee} has it`;
+  const message = `${taskId} is ${from}${allowed.length === 0 ? ', ' : '; '}${rest}; ${holder}`;
+  throw new ColibriError('ERR_INVALID_TRANSITION', message, { taskId, from, to, allowed, assignee });
+}

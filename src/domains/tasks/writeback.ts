@@ -1,0 +1,14 @@
+import { ColibriError } from '../../errors.ts';
+import type { Task } from './schema.ts';
+import { workflowOf } from './workflows.ts';
+
+/** A task that ends well says why: at least one thought since it was last opened. */
+export function assertWrittenBack(task: Task, wantedStatus: string | undefined, hasThought: boolean): void {
+  if (wantedStatus !== workflowOf(task.workflow).done || hasThought) return;
+  const since = task.attempt === 1 ? 'since it was created' : `since it was sent back (attempt ${task.attempt})`;
+  throw new ColibriError(
+    'ERR_WRITEBACK_REQUIRED',
+    `${task.task_id} has no thought record ${since}; call thought_record {"task_id":"${task.task_id}","type":"decision","content":"why it is done"} first`,
+    { taskId: task.task_id, missing_fields: ['thought_record'] },
+  );
+}

@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto';
+import type { Reader, Transaction } from '../../db/database.ts';
+import { formatTaskId, formatThoughtId, parseId } from '../../ids.ts';
+import { saltedDigest, thoughtHash } from '../../integrity/index.ts';
+import { append } from '../../ledger/append.ts';
+import { nextNumber } from '../../ledger/counters.ts';
+import { extrasOf, type ThoughtInput } from './schema.ts';
+import { joinSessions, recordMemberships } from './sessions.ts';
+
+export interface ThoughtRow {
+  readonly thought_no: number;
+  readonly idx: number;
+  readonly task_no: number;
+  readonly chain_position: number;
+  readonly attempt: number;
+  readonly session_no: number;
+  readonly session_seq: number;
+  readonly type: string;
+  readonly content: string;
+  readonly recorded_at: string;
+  readonly recorded_by: string;
+  readonly previous_hash: string | null;
+  readonly hash: string;
+  readonly extras: string;
+  readonly salt: string;
+}
+
+/** What the trail needs to know of a task. */
+export interface TrailTask {
+  readonly task_no: number;
+  readonly parent_no: number | null;
+  readonly attempt: number;
+}
+
+export async function findTrailTask(db: Reader, taskId: string): Promise<TrailTask | undefined> {
+  const [row] = await db.query<TrailTask>('SELECT task_no, parent_no, attempt FROM tasks WHERE task_no = $1', [
+    parseId(taskId),
+  ]);
+  return row;
+}
+
+export async function hasThoughtInAttempt(db: Reader, taskNo: number, attempt: number): Promise<boolean> {
+  // Attempts only rise, so the last thought tells.
+  const [last] = await db.query<{ attempt: number }>(
+    'SELECT attempt FROM thoughts WHERE task_no = $1 ORDER BY chain_position DESC LIMIT 1',
+    [taskNo],
+  );
+  return last?.attempt === attempt;
+}
+
+const MAX_LINES = 500;
+
+/** The last decisions about a task as one readable line each, oldest first. */
+export async function listThoughtLines(db: Reader, taskNo: number): Promise<string[]> {
+  const rows = await db.query<ThoughtRow>(
+    'SELECT * FROM thoughts WHERE task_no = $1 ORDER BY chain_position DESC LIMIT $2',
+    [taskNo, MAX_LINES],
+  );
+  return rows.reverse().map(({ thought_no, recorded_at, type, recorded_by, content }) => {
+    const text = content.replaceAll(/\s+/g, ' ').trim();
+    return `${formatThoughtId(thought_no)} ${recorded_at} ${type} by ${recorded_by}: ${text}`;
+  });
+}
+
+export interface Recording {
+  readonly input: ThoughtInput;
+  readonly task: TrailTask;
+  readonly sessionNo: number;
+  readonly at: string;
+  readonly actor: string;
+}
+
+/** Adds a link to the task's chain, a record to the session and an entry to the log, all in one transaction. */
+export async function recordThought(db: Transaction, { input, task, sessionNo, at, actor }: Recording) {
+  const { task_id, type, content } = input;
+  const [last] = await db.query<{ hash: string; chain_position: number }>(
+    'SELECT hash, chain_position FROM thoughts WHERE task_no = $1 ORDER BY chain_position DESC LIMIT 1',
+    [task.task_no],
+  );
+  const previous_hash = last?.hash ?? null;
+  const chain_position = (last?.chain_position ?? 0) + 1;
+  const hash = thoughtHash({ task_id, type, content, previous_hash, recorded_at: at, recorded_by: actor });
+  const thoughtNo = await nextNumber(db, 'thought');
+  const thought_id = formatThoughtId(thoughtNo);
+  const extras = extrasOf(input);
+  const salt = randomBytes(16).toString('hex');
+  const [membership] = await joinSessions(db, [sessionNo]);
+  if (membership === undefined) throw new Error('a thought without a session');
+  const index = await append(db, {
+    v: 1,
+    kind: 'thought',
+    at,
+    actor,
+    task_id,
+    thought_id,
+    hash,
+    extras: saltedDigest('extras', salt, extras),
+    chain_position,
+    attempt: task.attempt,
+    ...membership,
+  });
+  await recordMemberships(db, [membership], index);
+  await db.query(
+    `INSERT INTO thoughts (thought_no, idx, task_no, chain_position, attempt, session_no, session_seq,
+                           type, content, recorded_at, recorded_by, previous_hash, hash, extras, salt)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+    [
+      thoughtNo,
+      index,
+      task.task_no,
+      chain_position,
+      task.attempt,
+      sessionNo,
+      membership.session_seq,
+      type,
+      content,
+      at,
+      actor,
+      previous_hash,
+      hash,
+      extras,
+      salt,
+    ],
+  );
+  return {
+    thought_id,
+    task_id: formatTaskId(task.task_no),
+    type,
+    hash,
+    previous_hash,
+    recorded_at: at,
+    recorded_by: actor,
+    chain_position,
+    session_id: membership.session_id,
+  };
+}

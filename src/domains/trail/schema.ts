@@ -1,0 +1,71 @@
+import * as z from 'zod';
+import { line, prose } from '../../fields.ts';
+import { sessionId, taskId } from '../../ids.ts';
+import { canonicalize } from '../../integrity/index.ts';
+
+export const THOUGHT_TYPES = ['reflection', 'decision', 'discovery', 'risk', 'blockers'] as const;
+export const SCOPES = ['shallow', 'deep'] as const;
+
+const MAX_METADATA_LENGTH = 16_384;
+
+const metadata = z
+  .record(z.string().max(256), z.unknown())
+  .refine(
+    (value) => canonicalize(value).length <= MAX_METADATA_LENGTH,
+    `is longer than ${MAX_METADATA_LENGTH} characters`,
+  );
+
+export const thoughtInput = z.strictObject({
+  task_id: taskId,
+  type: z.enum(THOUGHT_TYPES),
+  content: prose(5000).refine((text) => text.trim() !== '', 'is blank'),
+  session_id: sessionId.optional().describe("default: the task's live session"),
+  branch: line(256).optional(),
+  commit_sha: z
+    .string()
+    .regex(/^[0-9a-f]{7,64}$/i, 'is not a commit hash')
+    .optional(),
+  tests_run: z.array(line(512)).max(200).optional(),
+  blockers: z.array(line(1000)).max(50).optional(),
+  metadata: metadata.optional(),
+});
+
+export const thoughtOutput = z.object({
+  thought_id: z.string(),
+  task_id: z.string(),
+  type: z.string(),
+  hash: z.string(),
+  previous_hash: z.string().nullable(),
+  recorded_at: z.string(),
+  recorded_by: z.string(),
+  chain_position: z.int(),
+  session_id: z.string(),
+});
+
+export const sessionInput = z.strictObject({
+  task_id: taskId,
+  auditor_id: line(128),
+  reason: prose(1000).optional(),
+  scope: z.enum(SCOPES).default('shallow').describe('deep also covers descendants'),
+});
+
+export const sessionOutput = z.object({
+  session_id: z.string(),
+  task_id: z.string(),
+  auditor_id: z.string(),
+  started_at: z.string(),
+  scope: z.string(),
+});
+
+export type ThoughtInput = z.output<typeof thoughtInput>;
+
+/** What the thought's own hash does not cover, as the extras digest sees it. */
+export function extrasOf({ branch, commit_sha, tests_run, blockers, metadata }: ThoughtInput): string {
+  return canonicalize({
+    ...(branch === undefined ? {} : { branch }),
+    ...(commit_sha === undefined ? {} : { commit_sha }),
+    ...(tests_run === undefined ? {} : { tests_run }),
+    ...(blockers === undefined ? {} : { blockers }),
+    ...(metadata === undefined ? {} : { metadata }),
+  });
+}

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import type { Reader, Transaction } from '../../db/database.ts';
+import { formatSessionId, formatTaskId, parseId } from '../../ids.ts';
+import { canonicalize, saltedDigest } from '../../integrity/index.ts';
+import { append } from '../../ledger/append.ts';
+import { nextNumber } from '../../ledger/counters.ts';
+
+export interface SessionRow {
+  readonly session_no: number;
+  readonly start_idx: number;
+  readonly task_no: number;
+  readonly scope: 'shallow' | 'deep';
+  readonly auditor_id: string;
+  readonly reason: string | null;
+  readonly salt: string;
+  readonly started_at: string;
+  readonly started_by: string;
+  readonly record_count: number;
+  readonly finalized_idx: number | null;
+  readonly finalized_at: string | null;
+  readonly root: string | null;
+  readonly leaf_count: number | null;
+}
+
+/** A record's place in a session, as the log names it. */
+export type Membership = { readonly session_id: string; readonly session_seq: number };
+
+export async function findSession(db: Reader, sessionId: string): Promise<SessionRow | undefined> {
+  const [row] = await db.query<SessionRow>('SELECT * FROM sessions WHERE session_no = $1', [parseId(sessionId)]);
+  return row;
+}
+
+export async function findLiveSession(db: Reader, taskNo: number): Promise<SessionRow | undefined> {
+  const [row] = await db.query<SessionRow>('SELECT * FROM sessions WHERE task_no = $1 AND finalized_idx IS NULL', [
+    taskNo,
+  ]);
+  return row;
+}
+
+export interface NewSession {
+  readonly task_id: string;
+  readonly auditor_id: string;
+  readonly reason: string | undefined;
+  readonly scope: 'shallow' | 'deep';
+  readonly at: string;
+  readonly actor: string;
+}
+
+export async function startSession(db: Transaction, session: NewSession): Promise<string> {
+  const { task_id, auditor_id, reason = null, scope, at, actor } = session;
+  const sessionNo = await nextNumber(db, 'session');
+  const session_id = formatSessionId(sessionNo);
+  const salt = randomBytes(16).toString('hex');
+  const digest = saltedDigest('session', salt, sessionContent({ auditor_id, reason }));
+  const index = await append(db, {
+    v: 1,
+    kind: 'session.started',
+    at,
+    actor,
+    session_id,
+    task_id,
+    scope,
+    session: digest,
+  });
+  await db.query(
+    `INSERT INTO sessions
+       (session_no, start_idx, task_no, scope, auditor_id, reason, salt, started_at, started_by, record_count)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0)`,
+    [sessionNo, index, parseId(task_id), scope, auditor_id, reason, salt, at, actor],
+  );
+  return session_id;
+}
+
+/** What people wrote about a session; the log holds a digest of it. */
+export function sessionContent({ auditor_id, reason }: Pick<SessionRow, 'auditor_id' | 'reason'>): string {
+  return canonicalize({ auditor_id, reason });
+}
+
+/** The live sessions that cover a task: its own, and the deep ones of its ancestors. */
+export async function coveringSessions(
+  db: Reader,
+  task: { readonly task_id: string; readonly parent_id: string | null },
+): Promise<number[]> {
+  const own = await findLiveSession(db, parseId(task.task_id));
+  const numbers = own === undefined ? [] : [own.session_no];
+  if (task.parent_id === null) return numbers;
+  const inherited = await db.query<{ session_no: number }>(
+    `WITH RECURSIVE ancestors (no) AS (
+       SELECT CAST($1 AS BIGINT)
+       UNION
+       SELECT tasks.parent_no FROM tasks JOIN ancestors ON tasks.task_no = ancestors.no WHERE tasks.parent_no IS NOT NULL
+     )
+     SELECT session_no FROM sessions JOIN ancestors ON sessions.task_no = ancestors.no
+     WHERE finalized_idx IS NULL AND scope = 'deep' ORDER BY session_no`,
+    [parseId(task.parent_id)],
+  );
+  return [...new Set([...numbers, ...inherited.map(({ session_no }) => session_no)])].sort((a, b) => a - b);
+}
+
+/** Takes the next place in each session. Before the entry is made, because the entry names the places. */
+export async function joinSessions(db: Transaction, sessionNos: readonly number[]): Promise<Membership[]> {
+  const memberships: Membership[] = [];
+  for (const sessionNo of sessionNos) {
+    const [row] = await db.query<{ record_count: number }>(
+      'UPDATE sessions SET record_count = record_count + 1 WHERE session_no = $1 RETURNING record_count',
+      [sessionNo],
+    );
+    if (row === undefined) throw new Error(`session ${sessionNo} vanished`);
+    memberships.push({ session_id: formatSessionId(sessionNo), session_seq: row.record_count });
+  }
+  return memberships;
+}
+
+export async function recordMemberships(
+  db: Transaction,
+  memberships: readonly Membership[],
+  index: number,
+): Promise<void> {
+  for (const { session_id, session_seq } of memberships) {
+    await db.query('INSERT INTO session_records (session_no, session_seq, idx) VALUES ($1, $2, $3)', [
+      parseId(session_id),
+      session_seq,
+      index,
+    ]);
+  }
+}
+
+export function describeSession({ session_no, task_no, auditor_id, started_at, scope }: SessionRow) {
+  const session_id = formatSessionId(session_no);
+  return { session_id, task_id: formatTaskId(task_no), auditor_id, started_at, scope };
+}

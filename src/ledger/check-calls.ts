@@ -1,0 +1,89 @@
+import { type Digest, type Entry, saltedDigest } from '../integrity/index.ts';
+import type { Projection, Report } from './verify.ts';
+
+interface CallRow {
+  readonly sequence_no: number;
+  readonly tool: string;
+  readonly actor: string;
+  readonly process_id: string;
+  readonly entered_at: string;
+  readonly arguments: string;
+  readonly salt: string;
+  readonly exit_idx: number | null;
+  readonly exited_at: string | null;
+  readonly outcome: string | null;
+  readonly duration_ms: number | null;
+}
+
+/** Every call against its enter entry and its exit entry. */
+export const checkCalls: Projection = (reader, report) => {
+  const check = new CallCheck(report);
+  return {
+    async page(entries, begin, end) {
+      const rows = await reader.query<CallRow>('SELECT * FROM calls WHERE sequence_no >= $1 AND sequence_no < $2', [
+        begin,
+        end,
+      ]);
+      const unaccounted = new Map(rows.map((row) => [row.sequence_no, row]));
+      for (const { index, entry } of entries) {
+        if (entry.kind === 'action.enter') check.enter(index, entry, unaccounted.get(index));
+        else if (entry.kind === 'action.exit' || entry.kind === 'action.interrupted') check.exit(index, entry);
+        if (entry.kind === 'action.enter') unaccounted.delete(index);
+      }
+      for (const sequenceNo of unaccounted.keys()) report(`call ${sequenceNo}`, 'has no enter entry');
+    },
+    async finish(size) {
+      check.finish();
+      const beyond = await reader.query('SELECT 1 FROM calls WHERE sequence_no < 0 OR sequence_no >= $1 LIMIT 1', [
+        size,
+      ]);
+      if (beyond.length > 0) report('calls', 'has rows that no entry accounts for');
+    },
+  };
+};
+
+class CallCheck {
+  /** Entered and not yet left: as many as there are processes, not as there are calls. */
+  readonly #open = new Map<number, CallRow>();
+
+  readonly #report: Report;
+
+  constructor(report: Report) {
+    this.#report = report;
+  }
+
+  finish(): void {
+    for (const [sequenceNo, row] of this.#open) {
+      if (row.exit_idx !== null) this.#report(`call ${sequenceNo}`, 'is stored as finished and has no exit entry');
+    }
+  }
+
+  enter(index: number, entry: Entry, row: CallRow | undefined): void {
+    if (row === undefined) return this.#report(`call ${index}`, 'is missing');
+    this.#open.set(index, row);
+    const isSame =
+      row.tool === entry['tool'] &&
+      row.actor === entry.actor &&
+      row.process_id === entry['process_id'] &&
+      row.entered_at === entry.at &&
+      digestOf(row) === entry['arguments'];
+    if (!isSame) this.#report(`call ${index}`, 'differs from its enter entry');
+  }
+
+  exit(index: number, entry: Entry): void {
+    const sequenceNo = Number(entry['sequence_no']);
+    const row = this.#open.get(sequenceNo);
+    if (row === undefined) return this.#report(`entry ${index}`, `closes call ${sequenceNo}, which is not open`);
+    this.#open.delete(sequenceNo);
+    const isSame =
+      row.exit_idx === index &&
+      row.exited_at === entry.at &&
+      row.outcome === (entry.kind === 'action.exit' ? entry['outcome'] : 'interrupted') &&
+      row.duration_ms === (entry['duration_ms'] ?? null);
+    if (!isSame) this.#report(`call ${sequenceNo}`, 'differs from its exit entry');
+  }
+}
+
+function digestOf({ salt, arguments: text }: CallRow): Digest | undefined {
+  return /^[0-9a-f]{32}$/.test(salt) ? saltedDigest('arguments', salt, text) : undefined;
+}

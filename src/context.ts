@@ -6,7 +6,7 @@ export interface CallContext {
   /** The time of the call, ISO-8601 UTC with milliseconds. */
   readonly at: string;
   /** Reports progress to a client that asked for it; does nothing otherwise. */
-  progress(done: number, total: number, message?: string): void;
+  readonly progress: (done: number, total: number, message?: string) => void;
 }
 
 export interface ReadContext extends CallContext {

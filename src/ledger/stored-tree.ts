@@ -89,7 +89,7 @@ export class StoredTree {
 }
 
 async function readNodes(reader: Reader, level: number, begin: number, end: number): Promise<Digest[]> {
-  const hashes = level === 0 ? await readLeaves(reader, begin, end) : await readInner(reader, level, begin, end);
+  const hashes = await readStored(reader, level, begin, end);
   if (hashes.length !== end - begin) {
     throw new DatabaseError(
       'corrupt',
@@ -97,6 +97,11 @@ async function readNodes(reader: Reader, level: number, begin: number, end: numb
     );
   }
   return hashes;
+}
+
+/** The hashes that can be read off the tables: level 0 from the entries, every fourth above from the stored nodes. */
+export function readStored(reader: Reader, level: number, begin: number, end: number): Promise<Digest[]> {
+  return level === 0 ? readLeaves(reader, begin, end) : readInner(reader, level, begin, end);
 }
 
 async function readLeaves(reader: Reader, begin: number, end: number): Promise<Digest[]> {

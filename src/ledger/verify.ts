@@ -36,7 +36,11 @@ export type Projection = (reader: Reader, report: Report) => ProjectionCheck;
 const PAGE = 1024;
 
 /** Checks every entry, every stored node and every projection, in memory that does not grow with the log. */
-export async function verifyLedger(reader: Reader, projections: readonly Projection[] = []): Promise<LedgerReport> {
+export async function verifyLedger(
+  reader: Reader,
+  projections: readonly Projection[] = [],
+  progress: (done: number, total: number) => void = () => undefined,
+): Promise<LedgerReport> {
   const size = await readSize(reader);
   const tree = new TreeBuilder();
   const nodes = new Map<string, Digest>();
@@ -65,6 +69,7 @@ export async function verifyLedger(reader: Reader, projections: readonly Project
     }
     await checkNodes(reader, nodes, report);
     for (const check of checks) await check.page(entries, begin, end);
+    progress(end, size);
   }
   await checkSurplus(reader, size, report);
   for (const check of checks) await check.finish(size);

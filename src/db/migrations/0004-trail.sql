@@ -12,6 +12,7 @@ CREATE TABLE sessions (
   record_count  BIGINT NOT NULL,
   finalized_idx BIGINT,
   finalized_at  TEXT,
+  sealed_task_no BIGINT,
   root          TEXT,
   leaf_count    BIGINT,
   CHECK ((finalized_idx IS NULL) = (root IS NULL)),
@@ -50,3 +51,4 @@ CREATE TABLE thoughts (
 -- NULLs are never equal to a UNIQUE constraint: without this a chain could begin twice.
 CREATE UNIQUE INDEX thoughts_first ON thoughts (task_no) WHERE previous_hash IS NULL;
 CREATE UNIQUE INDEX thoughts_by_session ON thoughts (session_no, session_seq);
+CREATE UNIQUE INDEX thoughts_by_entry ON thoughts (idx);

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { Reader, Transaction } from '../../db/database.ts';
+import type { Reader, SqlValue, Transaction } from '../../db/database.ts';
 import { formatTaskId, formatThoughtId, parseId } from '../../ids.ts';
 import { saltedDigest, thoughtHash } from '../../integrity/index.ts';
 import { append } from '../../ledger/append.ts';
 import { nextNumber } from '../../ledger/counters.ts';
-import { extrasOf, type ThoughtInput } from './schema.ts';
+import { extrasOf, type ThoughtInput, type ThoughtListInput } from './schema.ts';
 import { joinSessions, recordMemberships } from './sessions.ts';
 
 export interface ThoughtRow {
@@ -46,6 +46,28 @@ export async function hasThoughtInAttempt(db: Reader, taskNo: number, attempt: n
     [taskNo],
   );
   return last?.attempt === attempt;
+}
+
+export async function listThoughts(
+  db: Reader,
+  input: ThoughtListInput,
+): Promise<{ rows: ThoughtRow[]; total: number }> {
+  const parameters: SqlValue[] = [];
+  const add = (value: SqlValue) => `$${parameters.push(value)}`;
+  const conditions = [
+    input.task_id && `task_no = ${add(parseId(input.task_id))}`,
+    input.session_id && `session_no = ${add(parseId(input.session_id))}`,
+    input.type && `type = ${add(input.type)}`,
+  ].filter((condition) => condition);
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+  // Each of these orders is the order of the log; the first two are read off an index.
+  const order = input.task_id ? 'chain_position' : input.session_id ? 'session_seq' : 'thought_no';
+  const [count] = await db.query<{ total: number }>(`SELECT COUNT(*) AS total FROM thoughts ${where}`, parameters);
+  const rows = await db.query<ThoughtRow>(
+    `SELECT * FROM thoughts ${where} ORDER BY ${order} LIMIT ${add(input.limit)} OFFSET ${add(input.offset)}`,
+    parameters,
+  );
+  return { rows, total: count?.total ?? 0 };
 }
 
 const MAX_LINES = 500;

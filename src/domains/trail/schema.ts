@@ -57,6 +57,65 @@ export const sessionOutput = z.object({
   scope: z.string(),
 });
 
+export const thoughtListInput = z.strictObject({
+  task_id: taskId.optional(),
+  session_id: sessionId.optional(),
+  type: z.enum(THOUGHT_TYPES).optional(),
+  limit: z.int().min(1).max(500).default(100),
+  offset: z.int().min(0).default(0),
+  verify_chain: z.boolean().default(false),
+});
+
+export const thoughtListOutput = z.object({
+  task_id: z.string().optional(),
+  session_id: z.string().optional(),
+  thought_count: z.int(),
+  thoughts: z.array(
+    z.object({
+      thought_id: z.string(),
+      task_id: z.string(),
+      type: z.string(),
+      content: z.string(),
+      hash: z.string(),
+      previous_hash: z.string().nullable(),
+      recorded_at: z.string(),
+      recorded_by: z.string(),
+      chain_position: z.int(),
+    }),
+  ),
+  chain_valid: z.boolean().optional(),
+  invalid_links: z.array(z.int()).optional(),
+});
+
+export const verifyInput = z
+  .strictObject({
+    session_id: sessionId.optional(),
+    task_id: taskId.optional(),
+    full_trace: z.boolean().default(false).describe('list every hash'),
+  })
+  .refine((input) => input.session_id !== undefined || input.task_id !== undefined, 'needs a session_id or a task_id');
+
+export const verifyOutput = z.object({
+  session_id: z.string().optional(),
+  task_id: z.string().optional(),
+  chain_valid: z.boolean(),
+  total_records: z.int(),
+  integrity_score: z.number(),
+  broken_links: z.array(
+    z.object({
+      position: z.int(),
+      expected_hash: z.string(),
+      actual_hash: z.string(),
+      record: z.string(),
+      layer: z.string(),
+      problem: z.string(),
+    }),
+  ),
+  trace: z.array(z.object({ position: z.int(), record: z.string(), hash: z.string() })).optional(),
+  verified_at: z.string(),
+});
+
+export type ThoughtListInput = z.output<typeof thoughtListInput>;
 export type ThoughtInput = z.output<typeof thoughtInput>;
 
 /** What the thought's own hash does not cover, as the extras digest sees it. */

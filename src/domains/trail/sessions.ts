@@ -18,6 +18,8 @@ export interface SessionRow {
   readonly record_count: number;
   readonly finalized_idx: number | null;
   readonly finalized_at: string | null;
+  /** Set when only the records of one task were sealed. */
+  readonly sealed_task_no: number | null;
   readonly root: string | null;
   readonly leaf_count: number | null;
 }

@@ -1,10 +1,22 @@
 import type { Reader } from '../../db/database.ts';
 import { ColibriError } from '../../errors.ts';
-import { formatSessionId, formatTaskId } from '../../ids.ts';
+import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
 import { defineTool, type Tool } from '../../tool.ts';
-import { findTrailTask, recordThought, type TrailTask } from './repository.ts';
-import { sessionInput, sessionOutput, type ThoughtInput, thoughtInput, thoughtOutput } from './schema.ts';
+import { integrityScore } from './chain-report.ts';
+import { findTrailTask, listThoughts, recordThought, type ThoughtRow, type TrailTask } from './repository.ts';
+import {
+  sessionInput,
+  sessionOutput,
+  type ThoughtInput,
+  thoughtInput,
+  thoughtListInput,
+  thoughtListOutput,
+  thoughtOutput,
+  verifyInput,
+  verifyOutput,
+} from './schema.ts';
 import { coveringSessions, findLiveSession, findSession, type SessionRow, startSession } from './sessions.ts';
+import { type ChainOptions, type ChainReport, verifySession, verifyTaskChain } from './verify-chain.ts';
 
 export function createTrailTools(): Tool[] {
   return [
@@ -40,7 +52,103 @@ export function createTrailTools(): Tool[] {
         return recordThought(db, { input, task, sessionNo: session.session_no, at, actor });
       },
     }),
+    defineTool({
+      name: 'thought_record_list',
+      title: 'Read decisions',
+      description: 'The decisions about a task or in a session, oldest first. verify_chain checks them too.',
+      inputSchema: thoughtListInput,
+      outputSchema: thoughtListOutput,
+      access: 'read',
+      idempotent: true,
+      codes: ['ERR_TASK_NOT_FOUND', 'ERR_SESSION_NOT_FOUND'],
+      handle: async (input, { db, progress }) => {
+        const { task_id, session_id, verify_chain } = input;
+        const { rows, total } = await listThoughts(db, input);
+        const broken = await verifyScope(db, input, { withTrace: false, progress });
+        return {
+          ...(task_id === undefined ? {} : { task_id }),
+          ...(session_id === undefined ? {} : { session_id }),
+          thought_count: total,
+          thoughts: rows.map(describeThought),
+          ...(verify_chain && broken !== undefined
+            ? { chain_valid: broken.broken.length === 0, invalid_links: positionsOf(broken) }
+            : {}),
+        };
+      },
+    }),
+    defineTool({
+      name: 'audit_verify_chain',
+      title: 'Verify the record',
+      description: "Check that a task's decisions or a session's records are whole and unchanged, layer by layer.",
+      inputSchema: verifyInput,
+      outputSchema: verifyOutput,
+      access: 'read',
+      idempotent: true,
+      codes: ['ERR_TASK_NOT_FOUND', 'ERR_SESSION_NOT_FOUND'],
+      handle: async (input, { db, at, progress }) => {
+        const report = await verifyScope(
+          db,
+          { ...input, verify_chain: true },
+          { withTrace: input.full_trace, progress },
+        );
+        const { total, broken, trace } = report ?? { total: 0, broken: [], trace: [] };
+        return {
+          ...(input.session_id === undefined ? {} : { session_id: input.session_id }),
+          ...(input.task_id === undefined ? {} : { task_id: input.task_id }),
+          chain_valid: broken.length === 0,
+          total_records: total,
+          integrity_score: integrityScore(total, broken),
+          broken_links: broken.slice(0, MAX_BROKEN),
+          ...(input.full_trace ? { trace } : {}),
+          verified_at: at,
+        };
+      },
+    }),
   ];
+}
+
+const MAX_BROKEN = 500;
+
+interface Scope {
+  readonly task_id?: string | undefined;
+  readonly session_id?: string | undefined;
+  readonly verify_chain: boolean;
+}
+
+/** The records that were asked about; a task and a session are both checked where both are named. */
+async function verifyScope(
+  db: Reader,
+  { task_id, session_id, verify_chain }: Scope,
+  options: ChainOptions,
+): Promise<ChainReport | undefined> {
+  const task = task_id === undefined ? undefined : await requireTask(db, task_id);
+  const session = session_id === undefined ? undefined : await requireNamedSession(db, session_id);
+  if (!verify_chain) return undefined;
+  const reports = [
+    ...(task === undefined ? [] : [await verifyTaskChain(db, task.task_no, options)]),
+    ...(session === undefined ? [] : [await verifySession(db, session, options)]),
+  ];
+  return {
+    total: reports.reduce((sum, { total }) => sum + total, 0),
+    broken: reports.flatMap(({ broken }) => broken),
+    trace: reports.flatMap(({ trace }) => trace),
+  };
+}
+
+function positionsOf({ broken }: ChainReport): number[] {
+  return [...new Set(broken.map(({ position }) => position))].slice(0, MAX_BROKEN);
+}
+
+function describeThought(row: ThoughtRow) {
+  const { type, content, hash, previous_hash, recorded_at, recorded_by, chain_position } = row;
+  const [thought_id, task_id] = [formatThoughtId(row.thought_no), formatTaskId(row.task_no)];
+  return { thought_id, task_id, type, content, hash, previous_hash, recorded_at, recorded_by, chain_position };
+}
+
+async function requireNamedSession(db: Reader, sessionId: string): Promise<SessionRow> {
+  const session = await findSession(db, sessionId);
+  if (session !== undefined) return session;
+  throw new ColibriError('ERR_SESSION_NOT_FOUND', `no session ${sessionId}`, { session_id: sessionId });
 }
 
 async function requireTask(db: Reader, taskId: string): Promise<TrailTask> {
@@ -56,8 +164,7 @@ async function requireSession(db: Reader, task: TrailTask, { task_id, session_id
     if (own !== undefined) return own;
     throw sessionRequired(task_id, `${task_id} has no live session`);
   }
-  const named = await findSession(db, session_id);
-  if (named === undefined) throw new ColibriError('ERR_SESSION_NOT_FOUND', `no session ${session_id}`, { session_id });
+  const named = await requireNamedSession(db, session_id);
   if (named.finalized_idx !== null) {
     const message = `${session_id} is sealed since ${named.finalized_at} and takes no more records; ${howToStart(task_id)}`;
     throw new ColibriError('ERR_SESSION_FINALIZED', message, { session_id, taskId: task_id });

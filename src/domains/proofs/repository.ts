@@ -1,0 +1,45 @@
+import type { Reader, Transaction } from '../../db/database.ts';
+import { formatSessionId, formatTaskId } from '../../ids.ts';
+import { append } from '../../ledger/append.ts';
+import type { SessionTree } from '../trail/session-tree.ts';
+import type { SessionRow } from '../trail/sessions.ts';
+
+export interface Seal {
+  readonly session: SessionRow;
+  readonly sealedTaskNo: number | null;
+  readonly tree: SessionTree;
+  readonly at: string;
+  readonly actor: string;
+}
+
+/** The seal is an entry of the log itself, so that a root cannot be replaced later. */
+export async function sealSession(db: Transaction, { session, sealedTaskNo, tree, at, actor }: Seal): Promise<void> {
+  const index = await append(db, {
+    v: 1,
+    kind: 'session.finalized',
+    at,
+    actor,
+    session_id: formatSessionId(session.session_no),
+    root: tree.root,
+    leaf_count: tree.leafCount,
+    heads: await listHeads(db, session.session_no),
+    ...(sealedTaskNo === null ? {} : { task_id: formatTaskId(sealedTaskNo) }),
+  });
+  await db.query(
+    `UPDATE sessions SET finalized_idx = $1, finalized_at = $2, sealed_task_no = $3, root = $4, leaf_count = $5
+     WHERE session_no = $6`,
+    [index, at, sealedTaskNo, tree.root, tree.leafCount, session.session_no],
+  );
+}
+
+/** Where the chain of each task stood when the session was sealed. */
+async function listHeads(db: Reader, sessionNo: number) {
+  const rows = await db.query<{ task_no: number; chain_position: number; hash: string }>(
+    `SELECT thoughts.task_no, thoughts.chain_position, thoughts.hash FROM thoughts
+     JOIN (SELECT task_no, MAX(chain_position) AS chain_position FROM thoughts WHERE session_no = $1 GROUP BY task_no) AS heads
+       ON heads.task_no = thoughts.task_no AND heads.chain_position = thoughts.chain_position
+     ORDER BY thoughts.task_no`,
+    [sessionNo],
+  );
+  return rows.map(({ task_no, chain_position, hash }) => ({ task_id: formatTaskId(task_no), chain_position, hash }));
+}

@@ -1,0 +1,79 @@
+import type { Reader } from '../../db/database.ts';
+import { ColibriError } from '../../errors.ts';
+import { parseId } from '../../ids.ts';
+import { defineTool, type Tool } from '../../tool.ts';
+import { buildSessionTree } from '../trail/session-tree.ts';
+import { findSession, type SessionRow } from '../trail/sessions.ts';
+import { sealSession } from './repository.ts';
+import { finalizeInput, finalizeOutput, rootInput, rootOutput } from './schema.ts';
+import { treeDepth } from './seal.ts';
+
+export function createProofTools(): Tool[] {
+  return [
+    defineTool({
+      name: 'merkle_finalize',
+      title: 'Seal a session',
+      description: 'Seal a session when its work is done: freezes its Merkle root for ever. It takes no more records.',
+      inputSchema: finalizeInput,
+      outputSchema: finalizeOutput,
+      access: 'write',
+      errorPattern: 'B',
+      codes: ['ERR_SESSION_NOT_FOUND', 'ERR_ALREADY_FINALIZED', 'ERR_NO_RECORDS'],
+      handle: async ({ session_id, task_id }, { db, actor, at }) => {
+        const session = await requireSession(db, session_id);
+        if (session.finalized_idx !== null) throw alreadyFinalized(session_id, session);
+        const sealedTaskNo = task_id === undefined ? null : parseId(task_id);
+        const tree = await buildSessionTree(db, session.session_no, sealedTaskNo);
+        if (tree.leafCount === 0) throw noRecords('ERR_NO_RECORDS', session_id, task_id);
+        await sealSession(db, { session, sealedTaskNo, tree, at, actor });
+        return {
+          session_id,
+          merkle_root: tree.root,
+          tree_depth: treeDepth(tree.leafCount),
+          leaf_count: tree.leafCount,
+          finalized_at: at,
+          frozen: true,
+        };
+      },
+    }),
+    defineTool({
+      name: 'merkle_root',
+      title: 'Root of a session',
+      description: 'The sealed Merkle root of a session, or its root so far.',
+      inputSchema: rootInput,
+      outputSchema: rootOutput,
+      access: 'read',
+      idempotent: true,
+      errorPattern: 'B',
+      codes: ['ERR_SESSION_NOT_FOUND', 'ERR_NOT_FINALIZED'],
+      handle: async ({ session_id }, { db }) => {
+        const session = await requireSession(db, session_id);
+        if (session.root !== null) {
+          return { session_id, merkle_root: session.root, is_finalized: true, as_of: session.finalized_at };
+        }
+        const { root, leafCount, asOf } = await buildSessionTree(db, session.session_no, null);
+        if (leafCount === 0) throw noRecords('ERR_NOT_FINALIZED', session_id);
+        return { session_id, merkle_root: root, is_finalized: false, as_of: asOf };
+      },
+    }),
+  ];
+}
+
+async function requireSession(db: Reader, sessionId: string): Promise<SessionRow> {
+  const session = await findSession(db, sessionId);
+  if (session !== undefined) return session;
+  throw new ColibriError('ERR_SESSION_NOT_FOUND', `no session ${sessionId}; audit_session_start opens one`, {
+    session_id: sessionId,
+  });
+}
+
+function alreadyFinalized(sessionId: string, { root, finalized_at }: SessionRow): ColibriError {
+  const message = `${sessionId} was sealed at ${finalized_at} with root ${root}; audit_session_start opens a new session`;
+  return new ColibriError('ERR_ALREADY_FINALIZED', message, { session_id: sessionId, merkle_root: root });
+}
+
+function noRecords(code: 'ERR_NO_RECORDS' | 'ERR_NOT_FINALIZED', sessionId: string, taskId?: string): ColibriError {
+  const of = taskId === undefined ? '' : ` of ${taskId}`;
+  const message = `${sessionId} has no records${of} yet, so it has no root; thought_record adds one`;
+  return new ColibriError(code, message, { session_id: sessionId });
+}

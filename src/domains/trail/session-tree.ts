@@ -1,0 +1,53 @@
+import type { Reader } from '../../db/database.ts';
+import { formatTaskId } from '../../ids.ts';
+import { type Digest, type Entry, leafHash, parseEntry, TreeBuilder } from '../../integrity/index.ts';
+
+export interface SessionRecord {
+  readonly session_seq: number;
+  readonly idx: number;
+  /** Null when the log has no such entry. */
+  readonly entry: string | null;
+}
+
+const PAGE = 1000;
+
+/** The records of a session in the order of the log, a page at a time. */
+export async function* readRecords(db: Reader, sessionNo: number): AsyncGenerator<SessionRecord[]> {
+  for (let after = 0; ; ) {
+    const page = await db.query<SessionRecord>(
+      `SELECT session_records.session_seq, session_records.idx, ledger_entries.entry
+       FROM session_records LEFT JOIN ledger_entries ON ledger_entries.idx = session_records.idx
+       WHERE session_records.session_no = $1 AND session_records.session_seq > $2
+       ORDER BY session_records.session_seq LIMIT $3`,
+      [sessionNo, after, PAGE],
+    );
+    if (page.length === 0) return;
+    yield page;
+    after = page.at(-1)?.session_seq ?? after;
+  }
+}
+
+export interface SessionTree {
+  readonly root: Digest;
+  readonly leafCount: number;
+  /** The time of the last record. */
+  readonly asOf: string | undefined;
+}
+
+/** RFC 6962 over the leaf hashes of the session's entries; of one task only, if one is named. */
+export async function buildSessionTree(db: Reader, sessionNo: number, taskNo: number | null): Promise<SessionTree> {
+  const tree = new TreeBuilder();
+  let last: Entry | undefined;
+  for await (const page of readRecords(db, sessionNo)) {
+    for (const { entry } of page) {
+      if (entry === null || !isOf(entry, taskNo)) continue;
+      tree.add(leafHash(entry));
+    }
+    last = parseEntry(page.at(-1)?.entry ?? '') ?? last;
+  }
+  return { root: tree.root(), leafCount: tree.size, asOf: last?.at };
+}
+
+function isOf(entry: string, taskNo: number | null): boolean {
+  return taskNo === null || parseEntry(entry)?.['task_id'] === formatTaskId(taskNo);
+}

@@ -40,11 +40,13 @@ CREATE TABLE tasks (
   UNIQUE (project, sequence)
 );
 CREATE INDEX tasks_by_update ON tasks (updated_at, task_no);
+CREATE INDEX tasks_by_priority ON tasks (priority, task_no);
+CREATE INDEX tasks_by_progress ON tasks (progress, task_no);
 CREATE INDEX tasks_by_project ON tasks (project, updated_at, task_no);
 CREATE INDEX tasks_by_assignee ON tasks (assignee, updated_at, task_no) WHERE assignee <> 'unassigned';
 CREATE INDEX tasks_open ON tasks (project, updated_at, task_no) WHERE is_open = 1;
-CREATE INDEX tasks_ready ON tasks (project, priority, task_no) WHERE is_ready = 1;
-CREATE INDEX tasks_blocked ON tasks (project, priority, task_no) WHERE blocked_reason IS NOT NULL;
+CREATE INDEX tasks_ready ON tasks (project, priority DESC, task_no) WHERE is_ready = 1;
+CREATE INDEX tasks_blocked ON tasks (project, priority DESC, task_no) WHERE blocked_reason IS NOT NULL;
 CREATE INDEX tasks_by_parent ON tasks (parent_no) WHERE parent_no IS NOT NULL;
 
 CREATE TABLE task_labels (

@@ -1,6 +1,6 @@
 import type { Reader, SqlValue } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
-import { type ListInput, PRIORITIES } from './schema.ts';
+import { type ListInput, PRIORITIES, UNASSIGNED } from './schema.ts';
 import { searchPhrases } from './words.ts';
 import { isOpen } from './workflows.ts';
 
@@ -82,8 +82,12 @@ class Filter {
     ];
     this.isCounted = counted.every((condition) => !condition);
     this.countWhere = conjunction([...kept, ...counted]);
-    // True anyway when only open states are asked for, and leads to the short index of open tasks.
-    this.where = conjunction([...kept, ...counted, input.status?.every(isOpen) ? 'is_open = 1' : undefined]);
+    // True anyway, and said because each leads to a short index.
+    const hints = [
+      input.status?.every(isOpen) ? 'is_open = 1' : undefined,
+      input.assignee !== undefined && input.assignee !== UNASSIGNED ? `assignee <> '${UNASSIGNED}'` : undefined,
+    ];
+    this.where = conjunction([...kept, ...counted, ...hints]);
   }
 
   add(value: SqlValue): string {

@@ -1,0 +1,50 @@
+import { renameSync, rmSync } from 'node:fs';
+import type { Transaction } from '../src/db/database.ts';
+import { openDatabase } from '../src/db/open.ts';
+import { newTask } from '../src/domains/tasks/change.ts';
+import { insertTask, projectCounter } from '../src/domains/tasks/repository.ts';
+import { formatTaskId } from '../src/ids.ts';
+import { nextNumber } from '../src/ledger/counters.ts';
+import { openLedger } from '../src/ledger/open.ts';
+
+/** The tasks of project "focus", which come first and are the same in a ledger of any size. */
+export const OPEN_TASKS = 1000;
+const NEEDLES = 50;
+const BATCH = 2000;
+const WORDS = ['parser', 'ledger', 'schema', 'review', 'queue', 'index', 'token', 'branch', 'merge', 'render', 'cache', 'socket'];
+
+/** Makes a ledger with `size` tasks by the same code that serves task_create, many in a transaction. */
+export async function fillWithTasks(part: string, size: number, path: string): Promise<void> {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(part + suffix, { force: true });
+  const database = await openDatabase({ mode: 'FULL', dbPath: part, durability: 'relaxed', readOnly: false });
+  await openLedger(database, 'bench', timeOf(0));
+  for (let first = 1; first <= size; first += BATCH) {
+    await database.write({ durable: false }, async (db) => {
+      for (let number = first; number < first + BATCH && number <= size; number += 1) await makeTask(db, number);
+    });
+  }
+  await database.close();
+  renameSync(part, path);
+}
+
+async function makeTask(db: Transaction, number: number): Promise<void> {
+  const isFocus = number <= OPEN_TASKS;
+  const project = isFocus ? 'focus' : `project-${number % 50}`;
+  const words = [0, 1, 2, 3, 4, 5].map((offset) => WORDS[(number * 7 + offset * (1 + (number % 5))) % WORDS.length]).join(' ');
+  const input = {
+    title: number <= NEEDLES ? `needle in a haystack ${number}` : `task ${number}: ${words}`,
+    description: `${words}. `.repeat(3),
+    priority: (['low', 'normal', 'high', 'critical'] as const)[number % 4],
+    status: isFocus ? ('todo' as const) : ('backlog' as const),
+    labels: [`label-${number % 20}`],
+  };
+  const taskNo = await nextNumber(db, 'task');
+  const sequence = await nextNumber(db, projectCounter(project));
+  const identity = { task_id: formatTaskId(taskNo), sequence, project, workflow: 'board', at: timeOf(number), actor: 'bench' } as const;
+  await insertTask(db, newTask(input, identity));
+}
+
+/** One second a task, so that the order of time is the order of creation. */
+function timeOf(number: number): string {
+  return new Date(Date.UTC(2025, 0, 1) + number * 1000).toISOString();
+}

@@ -1,0 +1,86 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { fillWithTasks, OPEN_TASKS } from './fill.ts';
+
+/**
+ * What a call costs in a ledger of a thousand, a hundred thousand and a million tasks: three servers, asked in turn, so
+ * that the noise of the machine hits all alike. Usage: node scripts/run-ts.mjs bench/scale.ts [--sizes 1000,100000]
+ */
+
+const sizes = (process.argv[process.argv.indexOf('--sizes') + 1]?.match(/^[\d,]+$/)?.[0] ?? '1000,100000,1000000').split(',').map(Number);
+const folder = join(tmpdir(), 'colibri-scale');
+const ROUNDS = 400;
+
+interface Case {
+  readonly name: string;
+  readonly tool: string;
+  readonly bar: number;
+  readonly input: (round: number) => Record<string, unknown>;
+}
+
+/** The same tasks are asked for at every size: they all have the first thousand in common. */
+const CASES: readonly Case[] = [
+  { name: 'create', tool: 'task_create', bar: 1.5, input: (round) => ({ title: `made in round ${round}`, project: 'made' }) },
+  { name: 'get', tool: 'task_get', bar: 1.5, input: (round) => ({ task_id: id(1 + (round % OPEN_TASKS)) }) },
+  { name: 'update', tool: 'task_update', bar: 1.5, input: (round) => ({ task_id: id(1 + (round % OPEN_TASKS)), progress: round % 100 }) },
+  { name: 'next_actions', tool: 'task_next_actions', bar: 1.5, input: () => ({ project: 'focus' }) },
+  { name: 'list, first page', tool: 'task_list', bar: 1.5, input: () => ({}) },
+  { name: 'list, first page of a project', tool: 'task_list', bar: 1.5, input: () => ({ project: 'focus', status: ['todo'] }) },
+  { name: 'list, page at 10,000', tool: 'task_list', bar: 10, input: () => ({ offset: 10_000 }) },
+  { name: 'search', tool: 'task_list', bar: 10, input: () => ({ search: 'needle haystack' }) },
+];
+
+const clients = [];
+for (const size of sizes) clients.push(await start(await prepare(size)));
+
+console.log(`| call | ${sizes.map((size) => `${size.toLocaleString('en')} tasks, µs`).join(' | ')} | ratio | bar |`);
+console.log(`|---|${sizes.map(() => '---:').join('|')}|---:|---:|`);
+let isMissed = false;
+for (const { name, tool, bar, input } of CASES) {
+  const times = sizes.map((): number[] => []);
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const [index, client] of clients.entries()) {
+      const begin = performance.now();
+      const result = await client.callTool({ name: tool, arguments: input(round) });
+      times[index]?.push(performance.now() - begin);
+      if (result.isError) throw new Error(JSON.stringify(result));
+    }
+  }
+  const medians = times.map(median);
+  const ratio = (medians.at(-1) ?? 0) / (medians[0] ?? 1);
+  isMissed ||= ratio > bar;
+  console.log(`| ${name} | ${medians.map((ms) => (ms * 1000).toFixed(0)).join(' | ')} | ${ratio.toFixed(2)} | ${bar} |`);
+}
+for (const client of clients) await client.close();
+process.exitCode = isMissed ? 1 : 0;
+
+async function prepare(size: number): Promise<string> {
+  const path = join(folder, `${size}.db`);
+  mkdirSync(folder, { recursive: true });
+  if (!existsSync(path)) {
+    const begin = performance.now();
+    await fillWithTasks(`${path}.part`, size, path);
+    console.error(`made ${size} tasks in ${((performance.now() - begin) / 1000).toFixed(0)} s`);
+  }
+  return path;
+}
+
+async function start(path: string): Promise<Client> {
+  const client = new Client({ name: 'bench', version: '1' });
+  const env = { ...process.env, COLIBRI_DB_PATH: path, COLIBRI_LOG_LEVEL: 'error' } as Record<string, string>;
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env }));
+  await client.listTools();
+  return client;
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+}
+
+function id(number: number): string {
+  return `T-${String(number).padStart(4, '0')}`;
+}
+

@@ -11,7 +11,20 @@ import { openLedger } from '../src/ledger/open.ts';
 export const OPEN_TASKS = 1000;
 const NEEDLES = 50;
 const BATCH = 2000;
-const WORDS = ['parser', 'ledger', 'schema', 'review', 'queue', 'index', 'token', 'branch', 'merge', 'render', 'cache', 'socket'];
+const WORDS = [
+  'parser',
+  'ledger',
+  'schema',
+  'review',
+  'queue',
+  'index',
+  'token',
+  'branch',
+  'merge',
+  'render',
+  'cache',
+  'socket',
+];
 
 /** Makes a ledger with `size` tasks by the same code that serves task_create, many in a transaction. */
 export async function fillWithTasks(part: string, size: number, path: string): Promise<void> {
@@ -30,7 +43,9 @@ export async function fillWithTasks(part: string, size: number, path: string): P
 async function makeTask(db: Transaction, number: number): Promise<void> {
   const isFocus = number <= OPEN_TASKS;
   const project = isFocus ? 'focus' : `project-${number % 50}`;
-  const words = [0, 1, 2, 3, 4, 5].map((offset) => WORDS[(number * 7 + offset * (1 + (number % 5))) % WORDS.length]).join(' ');
+  const words = [0, 1, 2, 3, 4, 5]
+    .map((offset) => WORDS[(number * 7 + offset * (1 + (number % 5))) % WORDS.length])
+    .join(' ');
   const input = {
     title: number <= NEEDLES ? `needle in a haystack ${number}` : `task ${number}: ${words}`,
     description: `${words}. `.repeat(3),
@@ -40,7 +55,14 @@ async function makeTask(db: Transaction, number: number): Promise<void> {
   };
   const taskNo = await nextNumber(db, 'task');
   const sequence = await nextNumber(db, projectCounter(project));
-  const identity = { task_id: formatTaskId(taskNo), sequence, project, workflow: 'board', at: timeOf(number), actor: 'bench' } as const;
+  const identity = {
+    task_id: formatTaskId(taskNo),
+    sequence,
+    project,
+    workflow: 'board',
+    at: timeOf(number),
+    actor: 'bench',
+  } as const;
   await insertTask(db, newTask(input, identity));
 }
 

@@ -10,7 +10,9 @@ import { fillWithTasks, OPEN_TASKS } from './fill.ts';
  * that the noise of the machine hits all alike. Usage: node scripts/run-ts.mjs bench/scale.ts [--sizes 1000,100000]
  */
 
-const sizes = (process.argv[process.argv.indexOf('--sizes') + 1]?.match(/^[\d,]+$/)?.[0] ?? '1000,100000,1000000').split(',').map(Number);
+const sizes = (process.argv[process.argv.indexOf('--sizes') + 1]?.match(/^[\d,]+$/)?.[0] ?? '1000,100000,1000000')
+  .split(',')
+  .map(Number);
 const folder = join(tmpdir(), 'colibri-scale');
 const ROUNDS = 400;
 
@@ -23,12 +25,27 @@ interface Case {
 
 /** The same tasks are asked for at every size: they all have the first thousand in common. */
 const CASES: readonly Case[] = [
-  { name: 'create', tool: 'task_create', bar: 1.5, input: (round) => ({ title: `made in round ${round}`, project: 'made' }) },
+  {
+    name: 'create',
+    tool: 'task_create',
+    bar: 1.5,
+    input: (round) => ({ title: `made in round ${round}`, project: 'made' }),
+  },
   { name: 'get', tool: 'task_get', bar: 1.5, input: (round) => ({ task_id: id(1 + (round % OPEN_TASKS)) }) },
-  { name: 'update', tool: 'task_update', bar: 1.5, input: (round) => ({ task_id: id(1 + (round % OPEN_TASKS)), progress: round % 100 }) },
+  {
+    name: 'update',
+    tool: 'task_update',
+    bar: 1.5,
+    input: (round) => ({ task_id: id(1 + (round % OPEN_TASKS)), progress: round % 100 }),
+  },
   { name: 'next_actions', tool: 'task_next_actions', bar: 1.5, input: () => ({ project: 'focus' }) },
   { name: 'list, first page', tool: 'task_list', bar: 1.5, input: () => ({}) },
-  { name: 'list, first page of a project', tool: 'task_list', bar: 1.5, input: () => ({ project: 'focus', status: ['todo'] }) },
+  {
+    name: 'list, first page of a project',
+    tool: 'task_list',
+    bar: 1.5,
+    input: () => ({ project: 'focus', status: ['todo'] }),
+  },
   { name: 'list, page at 10,000', tool: 'task_list', bar: 10, input: () => ({ offset: 10_000 }) },
   { name: 'search', tool: 'task_list', bar: 10, input: () => ({ search: 'needle haystack' }) },
 ];
@@ -52,7 +69,9 @@ for (const { name, tool, bar, input } of CASES) {
   const medians = times.map(median);
   const ratio = (medians.at(-1) ?? 0) / (medians[0] ?? 1);
   isMissed ||= ratio > bar;
-  console.log(`| ${name} | ${medians.map((ms) => (ms * 1000).toFixed(0)).join(' | ')} | ${ratio.toFixed(2)} | ${bar} |`);
+  console.log(
+    `| ${name} | ${medians.map((ms) => (ms * 1000).toFixed(0)).join(' | ')} | ${ratio.toFixed(2)} | ${bar} |`,
+  );
 }
 for (const client of clients) await client.close();
 process.exitCode = isMissed ? 1 : 0;
@@ -83,4 +102,3 @@ function median(values: number[]): number {
 function id(number: number): string {
   return `T-${String(number).padStart(4, '0')}`;
 }
-

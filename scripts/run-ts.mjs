@@ -1,6 +1,7 @@
 // Runs a TypeScript file of this repository: node scripts/run-ts.mjs bench/scale.ts [arguments]
-import { fileURLToPath } from 'node:url';
+
 import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const [file, ...args] = process.argv.slice(2);

@@ -1,4 +1,5 @@
 import type { Database } from './db/database.ts';
+import type { SkillRegistry } from './domains/skills/repository.ts';
 import { toError } from './errors.ts';
 import type { FifoLock } from './fifo-lock.ts';
 import type { Log } from './log.ts';
@@ -12,6 +13,7 @@ export type Phase = 'starting' | 'ready' | 'failed' | 'stopped';
 export interface Booted {
   readonly audit: AuditSink;
   readonly database?: Database;
+  readonly skills?: SkillRegistry;
 }
 
 export interface RuntimeOptions {
@@ -63,6 +65,10 @@ export class Runtime {
 
   get database(): Database | undefined {
     return this.#booted?.database;
+  }
+
+  get skills(): SkillRegistry | undefined {
+    return this.#booted?.skills;
   }
 
   get audit(): AuditSink {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from './config.ts';
 import { openDatabase } from './db/open.ts';
+import { createSkillRegistry } from './domains/skills/repository.ts';
 import { ActionLog, closeInterruptedCalls } from './ledger/action-log.ts';
 import { openLedger, openLedgerReadOnly } from './ledger/open.ts';
 import type { Booted } from './lifecycle.ts';
@@ -13,11 +14,13 @@ export async function runSecondPhase(config: Config, log: Log, logger: (line: st
   const stderrAudit = createStderrAudit(logger);
   if (!opensDatabase(config.mode)) return { audit: stderrAudit };
   const isWriter = writesLedger(config.mode);
+  const skills = createSkillRegistry(config.skillsPath, log);
+  skills.list();
   const database = await openDatabase({ ...config, readOnly: !isWriter });
   try {
     if (!isWriter) {
       await openLedgerReadOnly(database);
-      return { audit: stderrAudit, database };
+      return { audit: stderrAudit, database, skills };
     }
     const processId = randomUUID();
     const actor = config.agentId ?? 'colibri';
@@ -26,7 +29,7 @@ export async function runSecondPhase(config: Config, log: Log, logger: (line: st
     await openLedger(database, actor, at);
     const interrupted = await closeInterruptedCalls(database, actor, at);
     if (interrupted > 0) log('warn', 'closed calls of processes that died', { calls: interrupted });
-    return { audit: new ActionLog(database, processId), database };
+    return { audit: new ActionLog(database, processId), database, skills };
   } catch (error) {
     await database.close();
     throw error;

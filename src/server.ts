@@ -193,7 +193,11 @@ export async function main(): Promise<void> {
       (await import('./second-phase.ts')).runSecondPhase(config, chain.log, console.error),
   });
   const { log, runtime } = server.chain;
-  const ports = { facts: () => factsOf(server, config), database: () => runtime.database };
+  const ports = {
+    facts: () => factsOf(server, config),
+    database: () => runtime.database,
+    skills: () => runtime.skills,
+  };
   for (const tool of createSurface(ports, config)) server.registerColibriTool(tool);
   const shutDown = createShutdown(log, () => server.stop());
   transport.onend = () => shutDown('the client closed the connection');
@@ -228,6 +232,7 @@ function factsOf(server: ColibriServerContext, config: Config): ServerFacts {
     dbPath: runtime.database?.location ?? locateDatabase(config),
     durability: config.durability,
     failure: runtime.failure,
+    skills: { loaded: runtime.skills?.list().length ?? 0, skipped: [...(runtime.skills?.defects() ?? [])] },
     process: { pid: process.pid, node: process.versions.node, memory_bytes: process.memoryUsage.rss() },
   };
 }

@@ -1,12 +1,24 @@
 import { createProofTools } from './domains/proofs/tools.ts';
+import type { SkillRegistry } from './domains/skills/repository.ts';
+import { createSkillTools } from './domains/skills/tools.ts';
 import { createSystemTools, type SystemPorts } from './domains/system/tools.ts';
 import { createTaskTools, type TaskDefaults } from './domains/tasks/tools.ts';
 import { createTrailTools } from './domains/trail/tools.ts';
 import type { Tool } from './tool.ts';
 
+export interface SurfacePorts extends SystemPorts {
+  readonly skills: () => SkillRegistry | undefined;
+}
+
 /** The closed list: what is not here cannot be called. */
-export function createSurface(ports: SystemPorts, defaults: TaskDefaults): readonly Tool[] {
-  return [...createTaskTools(defaults), ...createTrailTools(), ...createProofTools(), ...createSystemTools(ports)];
+export function createSurface(ports: SurfacePorts, defaults: TaskDefaults): readonly Tool[] {
+  return [
+    ...createTaskTools(defaults),
+    ...createTrailTools(),
+    ...createProofTools(),
+    ...createSkillTools(ports.skills),
+    ...createSystemTools(ports),
+  ];
 }
 
 /** Sent at the handshake. Clients cut it at 2,000 characters, so the most important comes first. */

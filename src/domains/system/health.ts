@@ -12,6 +12,7 @@ export interface ServerFacts {
   readonly dbPath: string;
   readonly durability: string;
   readonly failure: Error | undefined;
+  readonly skills: Health['skills'];
   readonly process: Health['process'];
 }
 
@@ -48,6 +49,7 @@ export function describeHealth(server: ServerFacts, ledger: LedgerFacts, timesta
     ...(readable === undefined ? {} : { ledger: { size: readable.size, root: readable.root } }),
     middleware: { stages: STAGES },
     tools: { registered: server.toolCount },
+    skills: server.skills,
     process: server.process,
   };
 }

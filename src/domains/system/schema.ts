@@ -29,6 +29,7 @@ export const healthOutput = z.object({
   ledger: z.object({ size: z.int(), root: z.string() }).optional(),
   middleware: z.object({ stages: z.array(z.string()) }),
   tools: z.object({ registered: z.int() }),
+  skills: z.object({ loaded: z.int(), skipped: z.array(z.object({ path: z.string(), defect: z.string() })) }),
   process: z.object({ pid: z.int(), node: z.string(), memory_bytes: z.int() }),
 });
 

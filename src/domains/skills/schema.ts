@@ -1,0 +1,50 @@
+import * as z from 'zod';
+import { line } from '../../fields.ts';
+
+/** The front matter of a SKILL.md in the open Agent Skills format (agentskills.io/specification). */
+const NAME = /^(?!-)(?!.*--)[a-z0-9-]{1,64}(?<!-)$/;
+
+const capabilities = z.union([
+  z.array(z.string().min(1).max(64)).max(50),
+  // The format's metadata maps names to plain strings.
+  z.string().transform((text) => text.split(/[\s,]+/).filter((word) => word !== '')),
+]);
+
+export const frontMatter = z.looseObject({
+  name: z.string().regex(NAME, 'must be 1 to 64 lower-case letters, digits and single hyphens'),
+  description: z.string().trim().min(1, 'must not be empty').max(1024),
+  version: z.union([z.string().min(1).max(64), z.number().transform(String)]).optional(),
+  capabilities: capabilities.optional(),
+  metadata: z
+    .looseObject({
+      version: z.union([z.string().min(1).max(64), z.number().transform(String)]).optional(),
+      capabilities: capabilities.optional(),
+    })
+    .optional(),
+});
+
+export const listInput = z.strictObject({
+  search: line(256).optional().describe('part of a name or description'),
+  capability: line(64).optional(),
+});
+
+export const listOutput = z.object({
+  skills: z.array(
+    z.object({
+      name: z.string(),
+      version: z.string(),
+      description: z.string(),
+      capabilities: z.array(z.string()),
+      path: z.string(),
+    }),
+  ),
+  total_count: z.int(),
+});
+
+export type Skill = z.output<typeof listOutput>['skills'][number];
+
+/** A file that is no skill, and why. */
+export interface SkillDefect {
+  readonly path: string;
+  readonly defect: string;
+}

@@ -31,6 +31,8 @@ export async function buildAll() {
       keepNames: false,
       chunkNames: '[name]-[hash]',
       external: ['better-sqlite3'],
+      // Its Node entry is CommonJS, which an ES bundle cannot require.
+      alias: { yaml: './node_modules/yaml/browser/index.js' },
       plugins: [withoutValidator],
     }),
     build({

@@ -122,7 +122,7 @@ function forgedProofs(proof: readonly string[]): Named<unknown>[] {
     ['extended by an empty string', [...proof, '']],
     ['null', null],
     ['a string', proof.join('')],
-    ['an object', { ...proof, length: proof.length }],
+    ['an object', Object.assign({ length: proof.length }, proof)],
   ];
   if (first === undefined) return anyLength;
   const each = proof.flatMap((hash, place): Named<unknown>[] => [

@@ -58,6 +58,7 @@ const EXOTIC: Readonly<Record<string, unknown>> = {
   'a boxed boolean': Object(true),
   'an object with a prototype of its own': Object.create({ a: 1 }),
   'an object with a toJSON method': { toJSON: () => 1 },
+  'an object with a hidden toJSON method': Object.defineProperty({ a: 1 }, 'toJSON', { value: () => 1 }),
   'an object that inherits a toJSON method': Object.create({ toJSON: () => 1 }),
   'a list with a toJSON method': Object.assign([1], { toJSON: () => 1 }),
   'a list with a named member': Object.assign([1], { name: 1 }),

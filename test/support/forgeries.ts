@@ -53,6 +53,14 @@ export function forgeInclusion(leaves: readonly string[], index: number): Forger
       name: 'size and root of a longer tree',
       claim: { ...honest, size: size + 1, root: naiveRoot([...leaves, FOREIGN]) },
     },
+    {
+      name: 'path beyond the root, with what it leads to on the left for a root',
+      claim: { ...honest, proof: [...proof, FOREIGN], root: naiveNode(FOREIGN, root) },
+    },
+    {
+      name: 'path beyond the root, with what it leads to on the right for a root',
+      claim: { ...honest, proof: [...proof, FOREIGN], root: naiveNode(root, FOREIGN) },
+    },
     ...neighbours.map((place) => ({
       name: `proof of its neighbour ${place}`,
       claim: { ...honest, proof: naivePath(place, leaves) },
@@ -64,6 +72,10 @@ export function forgeInclusion(leaves: readonly string[], index: number): Forger
     ...(proof[0] === undefined
       ? []
       : [
+          {
+            name: 'cut path, with the node that it leads to for a root',
+            claim: { ...honest, proof: [proof[0]], root: proof.length > 1 ? parent(honest, proof[0]) : FOREIGN },
+          },
           { name: 'proof of another tree', claim: { ...honest, proof: naivePath(index, other) } },
           {
             name: 'inner node passed off as a leaf',
@@ -100,6 +112,23 @@ export function forgeConsistency(leaves: readonly string[], oldSize: number): Fo
     { name: 'new history rewritten', claim: { ...honest, root: naiveRoot(rewritten) } },
     { name: 'empty old tree, no proof', claim: { ...honest, oldSize: 0, oldRoot: naiveRoot([]), proof: [] } },
     { name: 'empty old tree, proof of another', claim: { ...honest, oldSize: 0, oldRoot: naiveRoot([]) } },
+    {
+      name: 'empty old tree, with the first leaf for its root',
+      claim: { ...honest, oldSize: 0, oldRoot: leaves[0], proof: [leaves[0], ...naivePath(0, leaves)] },
+    },
+    {
+      name: 'proof beyond the roots, with what it leads to on the left for roots',
+      claim: {
+        ...honest,
+        proof: [...proof, FOREIGN],
+        oldRoot: naiveNode(FOREIGN, oldRoot),
+        root: naiveNode(FOREIGN, root),
+      },
+    },
+    {
+      name: 'proof beyond the roots, with what it leads to on the right for a root',
+      claim: { ...honest, proof: [...proof, FOREIGN], root: naiveNode(root, FOREIGN) },
+    },
     { name: 'empty trees with a root', claim: { ...honest, oldSize: 0, size: 0, oldRoot: root, proof: [] } },
     { name: 'equal sizes with a proof', claim: { ...honest, oldSize: size, oldRoot: root, proof: [FOREIGN] } },
     { name: 'equal sizes, other root', claim: { ...honest, oldSize: size, oldRoot: FOREIGN, proof: [] } },

@@ -34,6 +34,17 @@ export const PROMISES = {
   'door/stdout': { says: 'stdout is not tampered with', seed: 'T-24' },
   'door/no-network': { says: 'the server imports nothing that opens a network port', seed: 'T-25' },
   'door/old-names': { says: 'an AMS_ variable keeps a server from being built', seed: 'T-26' },
+
+  'integrity/tree': { says: 'roots and proofs are those of RFC 6962' },
+  'integrity/proofs': { says: 'an honest proof is accepted' },
+  'integrity/forgeries': { says: 'a forged proof is refused' },
+  'integrity/large-logs': { says: 'trees and proofs hold beyond 2^32 entries' },
+  'integrity/one-text': { says: 'one value has one canonical text' },
+  'integrity/faithful': { says: 'a value that JSON cannot carry is refused' },
+  'integrity/strict-entry': { says: 'only the canonical text of an entry is read as one' },
+  'integrity/salted-digest': { says: 'a digest is salted and says which field it is of' },
+  'integrity/vectors': { says: 'the published vectors get the verdict that they state' },
+  'integrity/browser': { says: 'a browser comes to the same verdicts as Node' },
 } as const satisfies Record<string, Promised>;
 
 export type PromiseId = keyof typeof PROMISES;

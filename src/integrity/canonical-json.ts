@@ -6,12 +6,16 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
 export class NotCanonical extends Error {
-  constructor(
-    readonly path: readonly (string | number)[],
-    readonly reason: string,
-  ) {
-    super(`${path.length === 0 ? 'the value' : path.join('.')}: ${reason}`);
+  readonly path: readonly (string | number)[];
+  readonly reason: string;
+
+  constructor(path: readonly (string | number)[], reason: string) {
+    // A refusal is itself recorded, so it must not repeat the half of a surrogate pair that it complains about.
+    const readable = path.map((step) => (typeof step === 'string' ? step.toWellFormed() : step));
+    super(`${path.length === 0 ? 'the value' : readable.join('.')}: ${reason}`);
     this.name = 'NotCanonical';
+    this.path = readable;
+    this.reason = reason;
   }
 }
 
@@ -35,25 +39,32 @@ function write(value: unknown, path: (string | number)[]): string {
       if (path.length >= MAX_DEPTH) throw new NotCanonical(path.slice(0, 3), `nested deeper than ${MAX_DEPTH} levels`);
       return Array.isArray(value) ? writeArray(value, path) : writeObject(value, path);
     default:
-      throw new NotCanonical([...path], `${typeof value} is not JSON`);
+      throw new NotCanonical(path, `${typeof value} is not JSON`);
   }
 }
 
+/** Printable ASCII but for the quotation mark and the backslash: its JSON is itself between quotation marks. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 function writeString(text: string, path: readonly (string | number)[]): string {
-  if (!text.isWellFormed()) throw new NotCanonical([...path], 'contains half of a surrogate pair');
+  if (PLAIN.test(text)) return `"${text}"`;
+  if (!text.isWellFormed()) throw new NotCanonical(path, 'contains half of a surrogate pair');
   return JSON.stringify(text);
 }
 
 function writeNumber(value: number, path: readonly (string | number)[]): string {
-  if (!Number.isFinite(value)) throw new NotCanonical([...path], 'is not a finite number');
+  if (!Number.isFinite(value)) throw new NotCanonical(path, 'is not a finite number');
   // Beyond 2^53 two different integers in the sender's text are one number here.
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-    throw new NotCanonical([...path], 'is an integer beyond 2^53 - 1');
+    throw new NotCanonical(path, 'is an integer beyond 2^53 - 1');
   }
   return JSON.stringify(value);
 }
 
 function writeArray(items: readonly unknown[], path: (string | number)[]): string {
+  if (Object.getPrototypeOf(items) !== Array.prototype) throw new NotCanonical(path, 'is not a plain array');
+  if (Object.keys(items).length !== items.length)
+    throw new NotCanonical(path, 'is an array with holes or named members');
   let text = '';
   for (let index = 0; index < items.length; index += 1) {
     path.push(index);
@@ -66,8 +77,9 @@ function writeArray(items: readonly unknown[], path: (string | number)[]): strin
 function writeObject(value: object, path: (string | number)[]): string {
   const prototype: unknown = Object.getPrototypeOf(value);
   // Dates, maps and class instances serialize by rules of their own, not by this standard's.
-  if (prototype !== Object.prototype && prototype !== null) throw new NotCanonical([...path], 'is not a plain object');
-  if ('toJSON' in value && typeof value.toJSON === 'function') throw new NotCanonical([...path], 'has a toJSON method');
+  if (prototype !== Object.prototype && prototype !== null) throw new NotCanonical(path, 'is not a plain object');
+  if (Object.getOwnPropertySymbols(value).length > 0) throw new NotCanonical(path, 'has a member named by a symbol');
+  if ('toJSON' in value && typeof value.toJSON === 'function') throw new NotCanonical(path, 'has a toJSON method');
   let text = '';
   // The default sort compares UTF-16 code units, as RFC 8785 section 3.2.3 asks.
   for (const key of Object.keys(value).sort()) {

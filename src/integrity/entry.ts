@@ -55,19 +55,21 @@ export type DigestLabel = 'arguments' | 'answer' | 'task' | 'session' | 'extras'
 export type Salt = string;
 
 const encoder = new TextEncoder();
+const SALT = /^[0-9a-f]{32}$/;
+const SALT_BYTES = 16;
 
 /** SHA-256( "colibri:" label ":v1" LF, the 16 bytes of the salt, the text in UTF-8 ). */
 export function saltedDigest(label: DigestLabel, salt: Salt, text: string): Digest {
+  if (!SALT.test(salt)) throw new RangeError('a salt is 32 lower-case hexadecimal digits');
+  // UTF-8 has no half of a surrogate pair: the encoder would give two texts one digest.
+  if (!text.isWellFormed()) throw new RangeError('the text contains half of a surrogate pair');
   const head = encoder.encode(`colibri:${label}:v1\n`);
   const body = encoder.encode(text);
-  const bytes = new Uint8Array(head.length + 16 + body.length);
+  const bytes = new Uint8Array(head.length + SALT_BYTES + body.length);
   bytes.set(head, 0);
-  bytes.set(saltBytes(salt), head.length);
-  bytes.set(body, head.length + 16);
+  for (let byte = 0; byte < SALT_BYTES; byte += 1) {
+    bytes[head.length + byte] = Number.parseInt(salt.slice(byte * 2, byte * 2 + 2), 16);
+  }
+  bytes.set(body, head.length + SALT_BYTES);
   return sha256(bytes);
-}
-
-function saltBytes(salt: Salt): Uint8Array {
-  if (!/^[0-9a-f]{32}$/.test(salt)) throw new RangeError('a salt is 32 lower-case hexadecimal digits');
-  return Uint8Array.from({ length: 16 }, (_, byte) => Number.parseInt(salt.slice(byte * 2, byte * 2 + 2), 16));
 }

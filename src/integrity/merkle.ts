@@ -18,6 +18,8 @@ const LEAF_PREFIX = '\u0000';
 const NODE_PREFIX = 0x01;
 
 export function leafHash(entry: string): Digest {
+  // UTF-8 has no half of a surrogate pair: the encoder would give two entries one leaf.
+  if (!entry.isWellFormed()) throw new RangeError('the entry contains half of a surrogate pair');
   return sha256(LEAF_PREFIX + entry);
 }
 
@@ -42,6 +44,8 @@ export function foldRange(hashes: readonly Digest[]): Digest {
 
 /** The perfect subtrees of a range, largest first: the binary digits of its length. */
 export function perfectSubtrees({ begin, end }: LeafRange): { level: number; index: number }[] {
+  if (!isCount(begin) || !isCount(end) || begin > end) throw new RangeError(`no leaves from ${begin} to ${end}`);
+  if (begin % 2 ** floorLog2(end - begin) !== 0) throw new RangeError(`no subtree spans leaves ${begin} to ${end}`);
   const subtrees: { level: number; index: number }[] = [];
   for (let start = begin; start < end; ) {
     const level = floorLog2(end - start);
@@ -72,7 +76,9 @@ export function inclusionRanges(index: number, size: number): LeafRange[] {
 
 /** Whose hashes prove that the tree of `oldSize` leaves is a prefix of the tree of `size` (RFC 6962 2.1.2). */
 export function consistencyRanges(oldSize: number, size: number): LeafRange[] {
-  if (oldSize < 1 || oldSize > size) throw new RangeError(`no tree of ${oldSize} leaves precedes one of ${size}`);
+  if (!isCount(oldSize) || !isCount(size) || oldSize < 1 || oldSize > size) {
+    throw new RangeError(`no tree of ${oldSize} leaves precedes one of ${size}`);
+  }
   const ranges: LeafRange[] = [];
   let begin = 0;
   let end = size;
@@ -100,7 +106,7 @@ export interface InclusionClaim {
 
 /** RFC 9162 2.1.3.2. Any defect is a plain false: a verifier must not learn to trust one kind of failure. */
 export function isIncluded({ leaf, index, size, proof, root }: InclusionClaim): boolean {
-  if (!isCount(index) || !isCount(size) || index >= size || !areDigests([leaf, root, ...proof])) return false;
+  if (!isCount(index) || !isCount(size) || index >= size || !areDigests([leaf, root], proof)) return false;
   let node = index;
   let lastNode = size - 1;
   let hash = leaf;
@@ -131,8 +137,8 @@ export interface ConsistencyClaim {
 
 /** RFC 9162 2.1.4.2. */
 export function isConsistent({ oldSize, oldRoot, size, root, proof }: ConsistencyClaim): boolean {
-  if (!isCount(oldSize) || !isCount(size) || oldSize > size || !areDigests([oldRoot, root, ...proof])) return false;
-  if (oldSize === size) return proof.length === 0 && oldRoot === root;
+  if (!isCount(oldSize) || !isCount(size) || oldSize > size || !areDigests([oldRoot, root], proof)) return false;
+  if (oldSize === size) return proof.length === 0 && oldRoot === root && (size > 0 || root === EMPTY_ROOT);
   // An empty tree precedes every tree and proves nothing about it: RFC 9162 defines no such proof.
   if (oldSize === 0) return false;
   const path = isPowerOfTwo(oldSize) ? [oldRoot, ...proof] : [...proof];
@@ -174,7 +180,7 @@ export class TreeBuilder {
     return this.#size;
   }
 
-  /** Calls `onSubtree` for each perfect subtree that this leaf completes, smallest first. */
+  /** Calls `onSubtree` for each perfect subtree of two leaves or more that this leaf completes, smallest first. */
   add(leaf: Digest, onSubtree?: (level: number, index: number, hash: Digest) => void): void {
     let hash = leaf;
     let level = 0;
@@ -214,15 +220,24 @@ const isCount = (value: number): boolean => Number.isSafeInteger(value) && value
 const isPowerOfTwo = (value: number): boolean => value > 0 && 2 ** floorLog2(value) === value;
 
 const DIGEST = /^[0-9a-f]{64}$/;
-const areDigests = (hashes: readonly Digest[]): boolean => hashes.every((hash) => DIGEST.test(hash));
+const isDigest = (value: unknown): boolean => typeof value === 'string' && DIGEST.test(value);
 
-const HEX_VALUE = new Uint8Array(128);
+// A proof is a stranger's JSON, so its types are checked too.
+function areDigests(named: readonly unknown[], proof: unknown): boolean {
+  return named.every(isDigest) && Array.isArray(proof) && Array.from(proof).every(isDigest);
+}
+
+const HEX_VALUE = new Int8Array(128).fill(-1);
 for (let value = 0; value < 16; value += 1) HEX_VALUE[value.toString(16).charCodeAt(0)] = value;
 
 function writeHex(hex: Digest, offset: number): void {
+  let seen = hex.length === 64 ? 0 : -1;
   for (let byte = 0; byte < 32; byte += 1) {
-    const high = HEX_VALUE[hex.charCodeAt(byte * 2)] ?? 0;
-    const low = HEX_VALUE[hex.charCodeAt(byte * 2 + 1)] ?? 0;
+    const high = HEX_VALUE[hex.charCodeAt(byte * 2)] ?? -1;
+    const low = HEX_VALUE[hex.charCodeAt(byte * 2 + 1)] ?? -1;
+    seen |= high | low;
     scratch[offset + byte] = high * 16 + low;
   }
+  // Read as zeros, a damaged hash would give a root that looks like any other.
+  if (seen < 0) throw new RangeError('a digest is 64 lower-case hexadecimal digits');
 }

@@ -63,7 +63,7 @@ export function recordArguments(raw: unknown): RecordedArguments {
     return { text: bounded(canonicalize(raw)) };
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
-    return { text: canonicalize({ refused: error.message }), defect: error };
+    return { text: bounded(canonicalize({ refused: error.message })), defect: error };
   }
 }
 

@@ -1,0 +1,36 @@
+import { createHash } from 'node:crypto';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { always } from '../../test/support/always.ts';
+import { keeps } from '../../test/support/keeps.ts';
+import { sha256 as inBrowser } from './sha256.browser.ts';
+import { sha256 as inNode } from './sha256.ts';
+
+describe('SHA-256', () => {
+  for (const [name, sha256] of Object.entries({ inNode, inBrowser })) {
+    it(`gives the examples of FIPS 180-4, ${name}`, () => {
+      expect(sha256('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
+      expect(sha256('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+      expect(sha256('abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq')).toBe(
+        '248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1',
+      );
+    });
+
+    it(`digests the bytes of a view, not of the buffer behind it, ${name}`, () => {
+      const bytes = new TextEncoder().encode('xabcx');
+      expect(sha256(bytes.subarray(1, 4))).toBe(sha256('abc'));
+    });
+  }
+
+  keeps('integrity/browser', 'both hash files agree on any bytes and any text', () => {
+    always(
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: 'binary' }), (bytes, text) => {
+        for (const data of [bytes, text]) {
+          const expected = createHash('sha256').update(data).digest('hex');
+          expect(inNode(data)).toBe(expected);
+          expect(inBrowser(data)).toBe(expected);
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import { recordArguments } from './audit.ts';
+
+describe('the recorded arguments', () => {
+  it('exist for an input that is refused because of a key with half of a surrogate pair', () => {
+    const { text, defect } = recordArguments(JSON.parse('{"a\\ud800":1}'));
+    expect(defect?.reason).toBe('contains half of a surrogate pair');
+    expect(JSON.parse(text)).toEqual({ refused: 'a\ufffd: contains half of a surrogate pair' });
+  });
+
+  it('stay short for a refused input with a very long key', () => {
+    const { text, defect } = recordArguments({ ['k'.repeat(1_000_000)]: Number.NaN });
+    expect(defect?.reason).toBe('is not a finite number');
+    expect(text.length).toBeLessThan(4096);
+  });
+});

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { build, type Metafile } from 'esbuild';
+import { describe, expect, it } from 'vitest';
+import { keeps } from '../support/keeps.ts';
+
+const BUNDLE = fileURLToPath(new URL('../../dist/integrity.browser.js', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../../src/integrity/index.ts', import.meta.url));
+
+async function bundleForBrowser(entryPoint: string): Promise<Metafile> {
+  const options = { bundle: true, write: false, metafile: true, platform: 'browser', logLevel: 'silent' } as const;
+  return (await build({ ...options, entryPoints: [entryPoint], format: 'esm' })).metafile;
+}
+
+describe('the browser bundle', () => {
+  keeps('integrity/browser', 'the bundle stands alone and imports nothing of Node', async () => {
+    const { inputs, outputs } = await bundleForBrowser(BUNDLE);
+    expect(Object.keys(inputs)).toHaveLength(1);
+    expect(Object.values(outputs).flatMap((output) => output.imports)).toEqual([]);
+    const text = readFileSync(BUNDLE, 'utf8');
+    for (const word of ['node:', 'require(', 'import(', 'import"', 'eval(', 'new Function']) {
+      expect(text).not.toContain(word);
+    }
+  });
+
+  keeps('integrity/browser', 'only the one hash file would need Node', async () => {
+    const failure: unknown = await bundleForBrowser(SOURCE).catch((error: unknown) => error);
+    const { errors } = failure as { errors: { text: string; location: { file: string } }[] };
+    expect(errors.map(({ location }) => location.file)).toEqual([expect.stringMatching(/integrity\/sha256\.ts$/)]);
+  });
+
+  it('exports what the Node bundle exports', async () => {
+    const exported = async (name: string) => {
+      const url = new URL(`../../dist/${name}`, import.meta.url).href;
+      return Object.keys((await import(url)) as object).toSorted();
+    };
+    expect(await exported('integrity.browser.js')).toEqual(await exported('integrity.js'));
+  });
+});

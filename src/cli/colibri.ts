@@ -5,5 +5,12 @@ import module from 'node:module';
 const { enableCompileCache } = module as { enableCompileCache?: () => void };
 enableCompileCache?.();
 
-const { run } = await import('./main.ts');
-await run(process.argv.slice(2));
+const args = process.argv.slice(2);
+if (args.length === 0 || (args.length === 1 && args[0] === 'serve')) {
+  // The way that clients take: without the parser of arguments that they do not give.
+  const { serve } = await import('./serve.ts');
+  await serve();
+} else {
+  const { run } = await import('./main.ts');
+  await run(args);
+}

@@ -1,11 +1,9 @@
-import { readConfig } from '../config.ts';
-import type { Database } from '../db/database.ts';
-import { openDatabase } from '../db/open.ts';
+import type { Command } from 'commander';
 import { ColibriError, toError } from '../errors.ts';
-import { openLedgerReadOnly } from '../ledger/open.ts';
 import type { LedgerReport } from '../ledger/verify.ts';
 import { verifyEverything } from '../verify.ts';
 import { createProgressBar } from './progress-bar.ts';
+import { withLedger } from './with-ledger.ts';
 
 const WHOLE = 0;
 const TAMPERED = 1;
@@ -14,14 +12,22 @@ const BAD_INPUT = 3;
 
 const MAX_SHOWN = 20;
 
-/** Returns the exit code. Reads only; servers may go on writing meanwhile. */
-export async function verify({ json }: { json: boolean }): Promise<number> {
-  let database: Database | undefined;
+export function addVerify(program: Command): void {
+  program
+    .command('verify')
+    .description('check the whole record: log, tree, chains, sessions and tables')
+    .option('--json', 'print the report as JSON')
+    .addHelpText('after', '\nExit codes: 0 whole, 1 tampered, 2 cannot tell, 3 bad input.')
+    .action(async ({ json = false }: { json?: boolean }) => {
+      process.exitCode = await verify(json);
+    });
+}
+
+/** Reads only; servers may go on writing meanwhile. */
+async function verify(json: boolean): Promise<number> {
   try {
-    database = await openDatabase({ ...readConfig(), mode: 'READONLY', readOnly: true });
-    await openLedgerReadOnly(database);
     const bar = createProgressBar('verifying');
-    const report = await database.read((reader) => verifyEverything(reader, bar.update)).finally(bar.end);
+    const report = await withLedger((reader) => verifyEverything(reader, bar.update)).finally(bar.end);
     console.log(json ? JSON.stringify(verdict(report)) : describe(report));
     return report.problems.length === 0 ? WHOLE : TAMPERED;
   } catch (thrown) {
@@ -31,8 +37,6 @@ export async function verify({ json }: { json: boolean }): Promise<number> {
       console.log(JSON.stringify({ verdict: isBadInput ? 'bad input' : 'cannot tell', message: error.message }));
     else console.error(`colibri verify: ${error.message}`);
     return isBadInput ? BAD_INPUT : CANNOT_TELL;
-  } finally {
-    await database?.close();
   }
 }
 

@@ -88,6 +88,7 @@ class ColibriServer implements ColibriServerContext {
   readonly #transport: Transport;
   readonly #tools = new Map<string, Tool>();
   #connection: Connection | undefined;
+  #starting: Promise<void> | undefined;
 
   constructor(options: CreateServerOptions) {
     const logger = options.logger ?? console.error;
@@ -115,7 +116,13 @@ class ColibriServer implements ColibriServerContext {
     this.#tools.set(tool.name, tool);
   }
 
-  async start(): Promise<void> {
+  /** A second start is the first one: two listeners on one transport would answer everything twice. */
+  start(): Promise<void> {
+    this.#starting ??= this.#start();
+    return this.#starting;
+  }
+
+  async #start(): Promise<void> {
     const { log, lock, runtime } = this.chain;
     const { startupTimeoutMs = 30_000, instructions, agentId } = this.#options;
     if (this.#options.installGlobalHandlers ?? true) installGlobalHandlers(log);

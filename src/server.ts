@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Transport } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { type Config, locateDatabase, readConfig } from './config.ts';
@@ -147,6 +148,8 @@ class ColibriServer implements ColibriServerContext {
   async stop(): Promise<void> {
     if (this.#transport instanceof StdioTransport) await this.#transport.idle();
     await this.chain.lock.idle();
+    // The SDK sends an answer some microtasks after the call ended, and only our own transport can say when.
+    await setImmediate();
     if (this.#connection === undefined) await this.#transport.close();
     else await this.#connection.close();
     await this.chain.runtime.close();

@@ -96,7 +96,7 @@ class ColibriServer implements ColibriServerContext {
     const nowMs = options.nowMs ?? (() => performance.now());
     this.#options = options;
     this.#version = options.version ?? readVersion();
-    this.#transport = options.transport ?? new StdioTransport(process.stdin, process.stdout);
+    this.#transport = options.transport ?? createStdioTransport();
     this.bootStartMs = options.bootStartMs ?? nowMs();
     this.chain = {
       lock: createToolLock(),
@@ -178,6 +178,11 @@ class ColibriServer implements ColibriServerContext {
   }
 }
 
+/** The one place that hands out standard output: nothing else may write to it. */
+function createStdioTransport(): StdioTransport {
+  return new StdioTransport(process.stdin, process.stdout);
+}
+
 function assertMode(mode: Mode): Mode {
   if (MODES.includes(mode)) return mode;
   throw new ColibriError('ERR_INVALID_MODE', `"${mode}" is not one of ${MODES.join(', ')}`);
@@ -190,7 +195,7 @@ const EXIT_CONFIG = 78;
 /** The program: the 14 tools on standard input and output, on the ledger that the environment names. */
 export async function main(): Promise<void> {
   const config = readConfigOrExit();
-  const transport = new StdioTransport(process.stdin, process.stdout);
+  const transport = createStdioTransport();
   const server = createServer({
     transport,
     mode: config.mode,

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { call, openDoor, RecordingSink, type Register } from '../test/support/door.ts';
 import { keeps } from '../test/support/keeps.ts';
+import { settle } from '../test/support/pipes.ts';
 import type { Database } from './db/database.ts';
 import { DatabaseError } from './db/database.ts';
 import type { Booted } from './lifecycle.ts';
@@ -162,7 +163,10 @@ describe('stop', () => {
   keeps('boot/drains', 'a database that is still being opened', async () => {
     const { server, finish, ledger } = await openHeld();
     const close = vi.fn(async () => undefined);
-    const stopping = stop(server);
+    const stopped = vi.fn();
+    const stopping = stop(server).then(stopped);
+    await settle();
+    expect(stopped).not.toHaveBeenCalled();
     finish({ audit: ledger, database: { close } as unknown as Database });
     await stopping;
     expect(close).toHaveBeenCalledTimes(1);

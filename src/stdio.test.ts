@@ -117,7 +117,8 @@ describe('what is not a message', () => {
 });
 
 describe('an oversized message', () => {
-  const filler = 'x'.repeat(MAX_MESSAGE_BYTES);
+  // Several chunks more than allowed: what is kept of both ends must outlive them.
+  const filler = 'x'.repeat(MAX_MESSAGE_BYTES + 300_000);
   const params = `"method":"tools/call","params":{"text":"${filler}"}`;
   const cases: [string, string, number | string | undefined][] = [
     ['its id at the start', `{"jsonrpc":"2.0","id":12,${params}}`, 12],

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { call, openDoor, type Register } from '../../test/support/door.ts';
 import { keeps } from '../../test/support/keeps.ts';
 import { readConfig } from '../config.ts';
 import type { WriteContext } from '../context.ts';
-import type { Database } from '../db/database.ts';
+import { type Database, DatabaseError } from '../db/database.ts';
 import { ColibriError } from '../errors.ts';
 import { verifyLedger } from '../ledger/verify.ts';
 import { runSecondPhase } from '../second-phase.ts';
@@ -27,12 +27,16 @@ async function openWithLedger(then: () => unknown = () => ({}), faults: Partial<
       await ledger.database.write({ durable: false }, (db) => db.run('CREATE TABLE notes (text TEXT NOT NULL)'));
       return { ...booted, audit: faultySink(booted.audit, faults) };
     },
-    tools: (register) => registerNote(register, then),
+    tools: (register) => {
+      registerNote(register, then);
+      register('ask', then);
+    },
   });
   await door.server.chain.runtime.admit(false);
   const database = ledger.database as Database;
   return {
     ...door,
+    database,
     audit: ledger.sink as AuditSink,
     countNotes: async () => (await database.read((db) => db.query('SELECT text FROM notes'))).length,
     listOutcomes: async () =>
@@ -121,3 +125,22 @@ keeps('chain/undone', 'refused inputs and unknown tools are recorded beside them
   expect(await listOutcomes()).toEqual(['INVALID_PARAMS', 'UNKNOWN_TOOL', 'ok']);
   expect(await verify()).toEqual([]);
 });
+
+for (const failures of [1, 2]) {
+  keeps(
+    'chain/exit-fails',
+    `the ledger refuses an exit ${failures} times: it has one exit, and says what was told`,
+    async () => {
+      const { client, database, listOutcomes, verify } = await openWithLedger(() => {
+        const write = vi.spyOn(database, 'write');
+        for (let time = 0; time < failures; time += 1)
+          write.mockRejectedValueOnce(new DatabaseError('full', 'the disk is full'));
+        return {};
+      });
+      expect((await call(client, 'ask')).error?.code).toBe('AUDIT_EXIT_FAILED');
+      await call(client, 'nested', {}).catch(() => undefined);
+      expect(await listOutcomes()).toEqual(['AUDIT_EXIT_FAILED', 'UNKNOWN_TOOL']);
+      expect(await verify()).toEqual([]);
+    },
+  );
+}

@@ -73,6 +73,7 @@ export const SAMPLES: readonly Samples[] = [
     ],
     good: [
       ['src/a.ts', '// as ~any honest record\nconst any = 1;'],
+      ['src/a.ts', `it('writes it as ~any other', test)`],
       ['src/a.ts', 'expect.any(Number); const a = { b: many(1) };'],
     ],
   },

@@ -33,15 +33,21 @@ export async function connect(transport: Transport, timeoutMs: number, door: Doo
   let isOpen = true;
   const started = whenStarted(transport);
   // The factory runs once for each generation that a client tries: it must be cheap and hold no state.
-  const handle = serveStdio(() => createProtocolServer(door, definitions, () => (isOpen = false)), {
+  const handle = serveStdio(() => createProtocolServer(door, definitions), {
     transport,
     onerror: (error) => door.chain.log('warn', 'connection', { message: error.message }),
   });
+  // Of the transport, not of a protocol server: one that a client only probed is closed while the connection lives on.
+  const { onclose } = transport;
+  transport.onclose = () => {
+    isOpen = false;
+    onclose?.();
+  };
   await within(timeoutMs, started);
   return { isOpen: () => isOpen, close: () => handle.close() };
 }
 
-function createProtocolServer(door: Door, definitions: () => Definition[], onClose: () => void): Server {
+function createProtocolServer(door: Door, definitions: () => Definition[]): Server {
   const server = new Server(
     { name: 'colibri', title: 'Colibri', version: door.version },
     {
@@ -50,19 +56,19 @@ function createProtocolServer(door: Door, definitions: () => Definition[], onClo
       cacheHints: { 'tools/list': { ttlMs: 3_600_000, cacheScope: 'public' } },
     },
   );
-  server.onclose = onClose;
   server.setRequestHandler('tools/list', () => ({ tools: definitions() }));
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = door.tools.get(params.name);
+    const name = bounded(params.name);
     await door.chain.runtime.admit(tool?.early ?? false);
     const answer = await runCall(door.chain, {
-      name: params.name.toWellFormed().slice(0, MAX_NAME_LENGTH),
+      name,
       tool,
       rawInput: params.arguments ?? {},
       actor: door.agentId ?? clientName(server, context),
       progress: progressReporter(context),
     });
-    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
+    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
     const { structuredContent, text, isError } = answer;
     return { content: [{ type: 'text', text }], structuredContent, ...(isError ? { isError } : {}) };
   });
@@ -70,6 +76,11 @@ function createProtocolServer(door: Door, definitions: () => Definition[], onClo
 }
 
 const MAX_NAME_LENGTH = 128;
+
+/** Cut first: the cut may leave half of a surrogate pair, which no entry of the ledger can hold. */
+function bounded(name: string): string {
+  return name.slice(0, MAX_NAME_LENGTH).toWellFormed();
+}
 
 /** Only what the mode admits; computed once, since it cannot change. */
 function listDefinitions({ tools, chain }: Door): Definition[] {
@@ -81,7 +92,7 @@ function clientName(server: Server, context: ServerContext): string {
   const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
   const info = envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
   const name = typeof info === 'object' && info !== null && 'name' in info ? String(info.name) : '';
-  return name.toWellFormed().slice(0, MAX_NAME_LENGTH) || 'unknown';
+  return bounded(name) || 'unknown';
 }
 
 function progressReporter(context: ServerContext): CallContext['progress'] {

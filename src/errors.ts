@@ -53,5 +53,10 @@ export function isStageCode(code: ErrorCode): code is StageCode {
 
 /** JavaScript can throw anything; everything downstream wants an Error. */
 export function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
+  if (thrown instanceof Error) return thrown;
+  try {
+    return new Error(String(thrown));
+  } catch {
+    return new Error('something was thrown that has no text');
+  }
 }

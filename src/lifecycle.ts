@@ -36,6 +36,7 @@ export class Runtime {
   #phase: Phase = 'starting';
   #booted: Booted | undefined;
   #failure: Error | undefined;
+  #booting: Promise<void> | undefined;
 
   constructor({ mode, now, fallbackAudit }: RuntimeOptions) {
     this.now = now;
@@ -81,7 +82,12 @@ export class Runtime {
   }
 
   /** Runs the second phase. A failure leaves the server up, in MINIMAL mode, telling why. */
-  async boot(lock: FifoLock, secondPhase: () => Promise<Booted>): Promise<void> {
+  boot(lock: FifoLock, secondPhase: () => Promise<Booted>): Promise<void> {
+    this.#booting = this.#boot(lock, secondPhase);
+    return this.#booting;
+  }
+
+  async #boot(lock: FifoLock, secondPhase: () => Promise<Booted>): Promise<void> {
     try {
       await this.#takeOver(lock, await secondPhase());
       this.#phase = 'ready';
@@ -107,7 +113,9 @@ export class Runtime {
     });
   }
 
+  /** Waits for a second phase that still runs: the database it opens would otherwise stay open. */
   async close(): Promise<void> {
+    await this.#booting;
     this.#phase = 'stopped';
     await this.database?.close();
   }

@@ -8,8 +8,17 @@ export function createLog(threshold: LogLevel, write: (line: string) => void): L
   const limit = LOG_LEVELS.indexOf(threshold);
   return (level, event, fields = {}) => {
     if (LOG_LEVELS.indexOf(level) > limit) return;
-    write(JSON.stringify({ at: new Date().toISOString(), level, event, ...fields }, writeError));
+    write(toLine({ at: new Date().toISOString(), level, event }, fields));
   };
+}
+
+/** A line that cannot be written must not take down the call that it is about. */
+function toLine(head: Readonly<Record<string, unknown>>, fields: Readonly<Record<string, unknown>>): string {
+  try {
+    return JSON.stringify({ ...head, ...fields }, writeError);
+  } catch (error) {
+    return JSON.stringify({ ...head, unprintable: Object.keys(fields), reason: String(error) });
+  }
 }
 
 function writeError(_key: string, value: unknown): unknown {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Transport } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { type Config, locateDatabase, readConfig } from './config.ts';
@@ -88,13 +89,14 @@ class ColibriServer implements ColibriServerContext {
   readonly #transport: Transport;
   readonly #tools = new Map<string, Tool>();
   #connection: Connection | undefined;
+  #starting: Promise<void> | undefined;
 
   constructor(options: CreateServerOptions) {
     const logger = options.logger ?? console.error;
     const nowMs = options.nowMs ?? (() => performance.now());
     this.#options = options;
     this.#version = options.version ?? readVersion();
-    this.#transport = options.transport ?? new StdioTransport(process.stdin, process.stdout);
+    this.#transport = options.transport ?? createStdioTransport();
     this.bootStartMs = options.bootStartMs ?? nowMs();
     this.chain = {
       lock: createToolLock(),
@@ -115,7 +117,13 @@ class ColibriServer implements ColibriServerContext {
     this.#tools.set(tool.name, tool);
   }
 
-  async start(): Promise<void> {
+  /** A second start is the first one: two listeners on one transport would answer everything twice. */
+  start(): Promise<void> {
+    this.#starting ??= this.#start();
+    return this.#starting;
+  }
+
+  async #start(): Promise<void> {
     const { log, lock, runtime } = this.chain;
     const { startupTimeoutMs = 30_000, instructions, agentId } = this.#options;
     if (this.#options.installGlobalHandlers ?? true) installGlobalHandlers(log);
@@ -140,6 +148,8 @@ class ColibriServer implements ColibriServerContext {
   async stop(): Promise<void> {
     if (this.#transport instanceof StdioTransport) await this.#transport.idle();
     await this.chain.lock.idle();
+    // The SDK sends an answer some microtasks after the call ended, and only our own transport can say when.
+    await setImmediate();
     if (this.#connection === undefined) await this.#transport.close();
     else await this.#connection.close();
     await this.chain.runtime.close();
@@ -168,6 +178,11 @@ class ColibriServer implements ColibriServerContext {
   }
 }
 
+/** The one place that hands out standard output: nothing else may write to it. */
+function createStdioTransport(): StdioTransport {
+  return new StdioTransport(process.stdin, process.stdout);
+}
+
 function assertMode(mode: Mode): Mode {
   if (MODES.includes(mode)) return mode;
   throw new ColibriError('ERR_INVALID_MODE', `"${mode}" is not one of ${MODES.join(', ')}`);
@@ -180,7 +195,7 @@ const EXIT_CONFIG = 78;
 /** The program: the 14 tools on standard input and output, on the ledger that the environment names. */
 export async function main(): Promise<void> {
   const config = readConfigOrExit();
-  const transport = new StdioTransport(process.stdin, process.stdout);
+  const transport = createStdioTransport();
   const server = createServer({
     transport,
     mode: config.mode,

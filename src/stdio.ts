@@ -1,6 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable, Writable } from 'node:stream';
-import type { JSONRPCMessage, RequestId, Transport } from '@modelcontextprotocol/server';
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResponse,
+  type JSONRPCMessage,
+  type RequestId,
+  type Transport,
+} from '@modelcontextprotocol/server';
 
 /** Far above the largest honest call, far below what could hurt the process. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
@@ -84,7 +91,7 @@ export class StdioTransport implements Transport {
   readonly #onEnd = (): void => {
     if (this.#partBytes > 0) this.onerror?.(new Error('the client stopped sending in the middle of a message'));
     if (this.onend) this.onend();
-    else void this.close();
+    else void this.idle().then(() => this.close());
   };
 
   readonly #onError = (error: Error): void => {
@@ -113,17 +120,34 @@ export class StdioTransport implements Transport {
     this.#head = undefined;
     if (head !== undefined)
       this.#refuse(INVALID_REQUEST, `the message is longer than ${MAX_MESSAGE_BYTES} bytes`, findId(head, line));
-    else if (line.length > 0) this.#receive(line);
+    else if (!isBlank(line)) this.#receive(line);
   }
 
   #receive(line: Buffer): void {
     const message = parse(line);
     if (message === undefined) return this.#refuse(PARSE_ERROR, 'the line is not JSON in UTF-8');
-    if (!isMessage(message)) return this.#refuse(INVALID_REQUEST, 'the line is not one JSON-RPC 2.0 message');
-    if ('method' in message && 'id' in message) this.#unanswered.add(message.id);
-    // The SDK does not answer a request that its client has cancelled.
-    if ('method' in message && message.method === 'notifications/cancelled') this.#settle(cancelledId(message));
+    // By the SDK's own measure: it drops without a word what it does not recognise, and the client would wait for ever.
+    if (isJSONRPCRequest(message)) this.#expectAnswer(message.method, message.id);
+    else if (isJSONRPCNotification(message)) this.#expectNoAnswer(message);
+    else if (!isJSONRPCResponse(message))
+      return this.#refuse(INVALID_REQUEST, 'the line is not one JSON-RPC 2.0 message', requestIdOf(message));
     this.onmessage?.(message);
+  }
+
+  #expectAnswer(method: string, id: RequestId): void {
+    // A subscription is answered when it ends, which may be never.
+    if (method !== 'subscriptions/listen') this.#unanswered.add(id);
+  }
+
+  /** The SDK does not answer a request that its client has cancelled. */
+  #expectNoAnswer({
+    method,
+    params,
+  }: {
+    method: string;
+    params?: Readonly<Record<string, unknown>> | undefined;
+  }): void {
+    if (method === 'notifications/cancelled') this.#settle(asRequestId(params?.['requestId']));
   }
 
   #refuse(code: number, problem: string, id?: RequestId): void {
@@ -144,6 +168,11 @@ export class StdioTransport implements Transport {
   }
 }
 
+/** Nothing, or what a line that ends in CR LF leaves of nothing. */
+function isBlank(line: Buffer): boolean {
+  return line.length === 0 || (line.length === 1 && line[0] === 0x0d);
+}
+
 function parse(line: Buffer): unknown {
   if (!isUtf8(line)) return undefined;
   try {
@@ -153,25 +182,22 @@ function parse(line: Buffer): unknown {
   }
 }
 
-/** The SDK checks the rest; this keeps out what would make it throw. */
-function isMessage(value: unknown): value is JSONRPCMessage & { id: RequestId } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  return 'jsonrpc' in value && value.jsonrpc === '2.0';
+/** Of a request that is malformed elsewhere. What answers has an id too, and must not be answered. */
+function requestIdOf(message: unknown): RequestId | undefined {
+  if (typeof message !== 'object' || message === null || !('method' in message) || !('id' in message)) return undefined;
+  return asRequestId(message.id);
 }
 
-function cancelledId(message: { params?: unknown }): RequestId | undefined {
-  const { params } = message;
-  if (typeof params !== 'object' || params === null || !('requestId' in params)) return undefined;
-  const { requestId } = params;
-  return typeof requestId === 'string' || typeof requestId === 'number' ? requestId : undefined;
+function asRequestId(value: unknown): RequestId | undefined {
+  return typeof value === 'string' || Number.isSafeInteger(value) ? (value as RequestId) : undefined;
 }
 
 /** Clients put the id right at the beginning or right at the end of a message. */
 function findId(head: Buffer, tail: Buffer): RequestId | undefined {
   const id = String.raw`"id"\s*:\s*(\d{1,15}|"[^"\\]{1,200}")\s*`;
   const version = String.raw`"jsonrpc"\s*:\s*"2\.0"\s*`;
-  const atStart = new RegExp(`^\\s*\\{\\s*(?:${version},\\s*)?${id},`).exec(head.toString('latin1'));
-  const atEnd = new RegExp(`${id}(?:,\\s*${version})?\\}\\s*$`).exec(tail.toString('latin1'));
+  const atStart = new RegExp(`^\\s*\\{\\s*(?:${version},\\s*)?${id},`).exec(head.toString('utf8'));
+  const atEnd = new RegExp(`${id}(?:,\\s*${version})?\\}\\s*$`).exec(tail.toString('utf8'));
   const found = atStart?.[1] ?? atEnd?.[1];
-  return found === undefined ? undefined : (JSON.parse(found) as RequestId);
+  return found === undefined ? undefined : asRequestId(parse(Buffer.from(found)));
 }

@@ -17,7 +17,7 @@ export class ActionLog implements AuditSink {
   readonly #processId: string;
   #current: OpenCall | undefined;
   /** Exits that a failing store refused. They are written as soon as it takes entries again. */
-  #owed: { readonly call: OpenCall; readonly event: ToolExitEvent }[] = [];
+  readonly #owed = new Map<string, { readonly call: OpenCall; readonly event: ToolExitEvent }>();
 
   constructor(database: Database, processId: string) {
     this.#database = database;
@@ -28,10 +28,10 @@ export class ActionLog implements AuditSink {
     this.#current = undefined;
     const salt = randomBytes(16).toString('hex');
     const sequenceNo = await this.#database.write({ durable: false }, async (transaction) => {
-      for (const { call, event: owed } of this.#owed) await writeExit(transaction, call, owed);
+      for (const { call, event: owed } of this.#owed.values()) await writeExit(transaction, call, owed);
       return this.#writeEnter(transaction, event, salt);
     });
-    this.#owed = [];
+    this.#owed.clear();
     this.#current = { correlationId: event.correlationId, sequenceNo, salt };
   }
 
@@ -42,8 +42,10 @@ export class ActionLog implements AuditSink {
     if (transaction !== undefined) return writeExit(transaction, call, event);
     try {
       await this.#database.write({ durable: false }, (own) => writeExit(own, call, event));
+      this.#owed.delete(event.correlationId);
     } catch (error) {
-      this.#owed.push({ call, event });
+      // In place of an earlier attempt: a call has one exit.
+      this.#owed.set(event.correlationId, { call, event });
       throw error;
     }
   }

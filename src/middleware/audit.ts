@@ -63,7 +63,8 @@ export function recordArguments(raw: unknown): RecordedArguments {
     return { text: bounded(canonicalize(raw)) };
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
-    return { text: bounded(canonicalize({ refused: error.message })), defect: error };
+    // The message names the path, and a key on it may be what is wrong.
+    return { text: bounded(canonicalize({ refused: error.message.toWellFormed() })), defect: error };
   }
 }
 

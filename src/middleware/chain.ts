@@ -71,9 +71,10 @@ async function writeAndExit(
   let outcome: Outcome | undefined;
   try {
     return await database.write({ durable: true }, async (db) => {
-      outcome = await run({ db });
+      const concluded = conclude(call, event, await run({ db }));
+      ({ outcome } = concluded);
       if (!outcome.ok) throw outcome.thrown;
-      const answer = render(patternOf(call), outcome);
+      const { answer } = concluded;
       await chain.runtime.audit.exit(exitEvent(chain, event, outcome, answer), db);
       return answer;
     });
@@ -94,11 +95,11 @@ async function enter(chain: Chain, event: ToolEnterEvent): Promise<Outcome> {
 }
 
 /** Stage 5 for everything that has no transaction to join. */
-async function exit(chain: Chain, call: Call, event: ToolEnterEvent, outcome: Outcome): Promise<Answer> {
+async function exit(chain: Chain, call: Call, event: ToolEnterEvent, reached: Outcome): Promise<Answer> {
+  const { outcome, answer } = conclude(call, event, reached);
   if (!outcome.ok && outcome.error.code === 'INTERNAL') {
     chain.log('error', 'bug', { tool: event.tool, correlationId: event.correlationId, error: outcome.thrown });
   }
-  const answer = render(patternOf(call), outcome);
   try {
     await chain.runtime.audit.exit(exitEvent(chain, event, outcome, answer));
     return answer;
@@ -109,7 +110,18 @@ async function exit(chain: Chain, call: Call, event: ToolEnterEvent, outcome: Ou
       error: toError(thrown),
     });
     // The reader of a failure needs the tool's own error more than the audit's.
-    return outcome.ok ? render(patternOf(call), exitFailed(event, thrown)) : answer;
+    // A success that the client never hears of is recorded as what it does hear.
+    return outcome.ok ? exit(chain, call, event, exitFailed(event, thrown)) : answer;
+  }
+}
+
+/** What a tool returns may have no JSON text. That is a bug of the tool; its call is answered and recorded as such. */
+function conclude(call: Call, event: ToolEnterEvent, outcome: Outcome): { outcome: Outcome; answer: Answer } {
+  try {
+    return { outcome, answer: render(patternOf(call), outcome) };
+  } catch (thrown) {
+    const bug = failed(thrown, event.correlationId);
+    return { outcome: bug, answer: render(patternOf(call), bug) };
   }
 }
 

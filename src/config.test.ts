@@ -1,0 +1,142 @@
+import { describe, expect, it } from 'vitest';
+import { keeps } from '../test/support/keeps.ts';
+import { type Config, locateDatabase, readConfig } from './config.ts';
+
+const DEFAULTS: Config = {
+  mode: 'FULL',
+  dbPath: undefined,
+  agentId: undefined,
+  project: 'default',
+  workflow: 'board',
+  skillsPath: '.agents/skills',
+  durability: 'full',
+  logLevel: 'info',
+  startupTimeoutMs: 30_000,
+};
+
+const VARIABLES: {
+  readonly name: string;
+  readonly field: keyof Config;
+  readonly takes: readonly string[];
+  readonly refuses: readonly string[];
+  readonly allowed: RegExp;
+}[] = [
+  {
+    name: 'COLIBRI_MODE',
+    field: 'mode',
+    takes: ['FULL', 'READONLY', 'TEST', 'MINIMAL'],
+    refuses: ['full', 'FULL ', ' ', 'ALL', '0', 'FULL,TEST', 'toString'],
+    allowed: /FULL, READONLY, TEST, MINIMAL/,
+  },
+  {
+    name: 'COLIBRI_AGENT_ID',
+    field: 'agentId',
+    takes: ['claude', 'Agent 7', 'ünï😀', 'a'.repeat(128)],
+    refuses: ['a'.repeat(129), 'a\nb', 'a\u0000b', '\u007f', '\u0085', 'half\ud800'],
+    allowed: /1 to 128 characters, none of them a control character/,
+  },
+  {
+    name: 'COLIBRI_PROJECT',
+    field: 'project',
+    takes: ['default', 'a', '0', 'my.project_1-x', 'p'.repeat(64)],
+    refuses: ['Upper', 'with space', 'p'.repeat(65), 'ünïcode', 'a/b', 'a\n'],
+    allowed: /a-z, 0-9, ".", "_", "-", at most 64/,
+  },
+  {
+    name: 'COLIBRI_WORKFLOW',
+    field: 'workflow',
+    takes: ['board', 'pipeline'],
+    refuses: ['Board', 'kanban', ' board'],
+    allowed: /board, pipeline/,
+  },
+  {
+    name: 'COLIBRI_DURABILITY',
+    field: 'durability',
+    takes: ['full', 'relaxed'],
+    refuses: ['FULL', 'none', 'off'],
+    allowed: /full, relaxed/,
+  },
+  {
+    name: 'COLIBRI_LOG_LEVEL',
+    field: 'logLevel',
+    takes: ['error', 'warn', 'info', 'debug'],
+    refuses: ['ERROR', 'trace', 'silent', '3'],
+    allowed: /error, warn, info, debug/,
+  },
+];
+
+describe('the environment', () => {
+  keeps('config/variables', 'nothing set gives the defaults', () => expect(readConfig({})).toEqual(DEFAULTS));
+
+  for (const { name, field, takes, refuses, allowed } of VARIABLES) {
+    keeps('config/variables', name, () => {
+      for (const value of takes) expect(readConfig({ [name]: value })).toEqual({ ...DEFAULTS, [field]: value });
+      expect(readConfig({ [name]: '' })).toEqual(DEFAULTS);
+      expect(readConfig({ [name]: undefined })).toEqual(DEFAULTS);
+    });
+
+    for (const value of refuses) {
+      keeps('config/refused', `${name}=${JSON.stringify(value).slice(0, 40)}`, () =>
+        expectRefused(name, value, allowed),
+      );
+    }
+  }
+
+  for (const value of ['1', '5000', '3600000', '00050']) {
+    keeps('config/variables', `COLIBRI_STARTUP_TIMEOUT_MS=${value}`, () => {
+      expect(readConfig({ COLIBRI_STARTUP_TIMEOUT_MS: value }).startupTimeoutMs).toBe(Number(value));
+    });
+  }
+
+  keeps('config/variables', 'an empty COLIBRI_STARTUP_TIMEOUT_MS is 30 s', () => {
+    expect(readConfig({ COLIBRI_STARTUP_TIMEOUT_MS: '' }).startupTimeoutMs).toBe(30_000);
+  });
+
+  for (const value of ['0', '-1', '3600001', '1.5', '1e3', '5s', ' 5', '0x10', 'Infinity', 'NaN', '٣']) {
+    keeps('config/refused', `COLIBRI_STARTUP_TIMEOUT_MS=${value}`, () =>
+      expectRefused('COLIBRI_STARTUP_TIMEOUT_MS', value, /from 1 to 3600000/),
+    );
+  }
+
+  keeps('config/variables', 'paths are taken as they are', () => {
+    const config = readConfig({ COLIBRI_DB_PATH: 'some where/x.db', COLIBRI_SKILLS_PATH: 'my skills' });
+    expect(config).toEqual({ ...DEFAULTS, dbPath: 'some where/x.db', skillsPath: 'my skills' });
+    expect(readConfig({ COLIBRI_DB_PATH: '', COLIBRI_SKILLS_PATH: '' })).toEqual(DEFAULTS);
+  });
+
+  keeps('config/refused', 'a database that this version cannot open', () => {
+    expectRefused('COLIBRI_DATABASE_URL', 'postgres://user:secret@host/db', /unset it to use SQLite/);
+    expect(() => readConfig({ COLIBRI_DATABASE_URL: 'postgres://user:secret@host/db' })).not.toThrow(/secret/);
+    expect(readConfig({ COLIBRI_DATABASE_URL: '' })).toEqual(DEFAULTS);
+  });
+
+  for (const name of ['AMS_MODE', 'AMS_X', 'AMS_']) {
+    keeps('config/refused', name, () => expectRefused(name, 'anything', /unset it and use its COLIBRI_\*/));
+    keeps('config/refused', `${name} even when it is empty`, () => expectRefused(name, '', /old system/));
+  }
+
+  keeps('config/refused', 'but names that only look like the old ones are let be', () => {
+    expect(readConfig({ AMSTERDAM: '1', ams_mode: '1', MY_AMS_MODE: '1' })).toEqual(DEFAULTS);
+  });
+
+  keeps('config/frozen', 'by anyone', () => {
+    const config = readConfig({});
+    expect(Object.isFrozen(config)).toBe(true);
+    expect(() => Object.assign(config, { mode: 'TEST' })).toThrow(TypeError);
+  });
+});
+
+describe('the place of the ledger', () => {
+  it('is an absolute path below the working directory by default', () => {
+    expect(locateDatabase({ dbPath: undefined })).toBe(`${process.cwd()}/.colibri/colibri.db`);
+    expect(locateDatabase({ dbPath: 'a/../b.db' })).toBe(`${process.cwd()}/b.db`);
+    expect(locateDatabase({ dbPath: '/some/where.db' })).toBe('/some/where.db');
+  });
+});
+
+function expectRefused(name: string, value: string, allowed: RegExp): void {
+  const read = () => readConfig({ [name]: value });
+  expect(read).toThrow(expect.objectContaining({ code: 'ERR_CONFIG_INVALID', facts: { variable: name } }));
+  expect(read).toThrow(allowed);
+  expect(read).toThrow(new RegExp(`^${name}: `));
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { keeps } from '../test/support/keeps.ts';
+import { internalError, render } from './envelope.ts';
+import { ColibriError, type ErrorCode, RULE_CODES, STAGE_CODES } from './errors.ts';
+
+function fail(pattern: 'A' | 'B', code: ErrorCode) {
+  const error = new ColibriError(code, 'what to do', { taskId: 'T-0001' });
+  return render(pattern, { ok: false, error, thrown: error });
+}
+
+describe('an answer', () => {
+  for (const pattern of ['A', 'B'] as const) {
+    it(`of a success is the same in pattern ${pattern}`, () => {
+      const structuredContent = { ok: true, data: { id: 'T-0001' } };
+      expect(render(pattern, { ok: true, data: { id: 'T-0001' } })).toEqual({
+        structuredContent,
+        text: JSON.stringify(structuredContent),
+        isError: false,
+      });
+    });
+
+    keeps('chain/patterns', `every code of a stage stays on top in pattern ${pattern}`, () => {
+      for (const code of STAGE_CODES) {
+        const { structuredContent, text, isError } = fail(pattern, code);
+        expect(structuredContent).toEqual({
+          ok: false,
+          error: { code, message: 'what to do', details: { taskId: 'T-0001' } },
+        });
+        expect({ isError, parsed: JSON.parse(text) as unknown }).toEqual({ isError: true, parsed: structuredContent });
+      }
+    });
+  }
+
+  keeps('chain/patterns', 'every code of a rule in A', () => {
+    for (const code of RULE_CODES) {
+      expect(fail('A', code).structuredContent).toEqual({
+        ok: false,
+        error: { code: 'HANDLER_ERROR', message: `${code}: what to do`, details: { code, taskId: 'T-0001' } },
+      });
+    }
+  });
+
+  keeps('chain/patterns', 'every code of a rule in B', () => {
+    for (const code of RULE_CODES) {
+      expect(fail('B', code)).toMatchObject({
+        structuredContent: { ok: true, data: { ok: false, error: { code, message: 'what to do', taskId: 'T-0001' } } },
+        isError: true,
+      });
+    }
+  });
+
+  it('to a bug names the line of the log and keeps its cause from the wire', () => {
+    const cause = new Error('a secret message');
+    const error = internalError('0123-id', cause);
+    expect(error.cause).toBe(cause);
+    expect(render('A', { ok: false, error, thrown: cause }).text).toContain('0123-id');
+    expect(render('A', { ok: false, error, thrown: cause }).text).not.toContain('secret');
+  });
+});

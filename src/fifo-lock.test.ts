@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { FifoLock } from './fifo-lock.ts';
+
+const pause = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('the lock', () => {
+  it('runs one piece of work at a time, in the order of asking', async () => {
+    const lock = new FifoLock();
+    const story: string[] = [];
+    const work = (name: string, turns: number) => async () => {
+      story.push(`${name} begins`);
+      for (let turn = 0; turn < turns; turn += 1) await pause();
+      story.push(`${name} ends`);
+      return name;
+    };
+    const results = await Promise.all([lock.run(work('a', 3)), lock.run(work('b', 0)), lock.run(work('c', 1))]);
+    expect(results).toEqual(['a', 'b', 'c']);
+    expect(story).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
+  });
+
+  it('hands a failure to its own caller only', async () => {
+    const lock = new FifoLock();
+    const failing = lock.run(() => Promise.reject(new Error('mine')));
+    const throwing = lock.run(() => {
+      throw new Error('also mine');
+    });
+    const next = lock.run(async () => 'fine');
+    await expect(failing).rejects.toThrow('mine');
+    await expect(throwing).rejects.toThrow('also mine');
+    expect(await next).toBe('fine');
+  });
+
+  it('is idle when what was waiting is done, whether or not it failed', async () => {
+    const lock = new FifoLock();
+    let isDone = false;
+    const work = lock.run(async () => {
+      await pause();
+      isDone = true;
+      throw new Error('no');
+    });
+    const failure = expect(work).rejects.toThrow('no');
+    await lock.idle();
+    expect(isDone).toBe(true);
+    await failure;
+    await new FifoLock().idle();
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { call, openDoor } from '../../test/support/door.ts';
+import { keeps } from '../../test/support/keeps.ts';
+
+describe('a call that succeeds', () => {
+  keeps('door/own-sink', 'enter and exit', async () => {
+    const { client, sink } = await openDoor({ tools: (register) => register('echo') });
+    await call(client, 'echo');
+    expect(sink.story).toEqual(['enter echo', 'exit echo ok']);
+  });
+
+  keeps('chain/pair', 'and the time between them', async () => {
+    let nowMs = 1000;
+    const { client, sink } = await openDoor({
+      nowMs: () => nowMs,
+      tools: (register) =>
+        register('work', () => {
+          nowMs += 7.9;
+          return {};
+        }),
+    });
+    await call(client, 'work');
+    expect(sink.enters).toHaveLength(1);
+    expect(sink.exits).toHaveLength(1);
+    expect(sink.enters[0]).toMatchObject({ tool: 'work', timestamp: 1000, args: {}, argumentsText: '{}' });
+    expect(sink.exits[0]).toMatchObject({ tool: 'work', durationMs: 7 });
+    expect(sink.exits[0]?.correlationId).toBe(sink.enters[0]?.correlationId);
+    expect(sink.enters[0]?.correlationId).toMatch(
+      /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+  });
+
+  keeps('chain/pair', 'a clock that runs backwards gives no negative duration', async () => {
+    let nowMs = 1000;
+    const { client, sink } = await openDoor({ nowMs: () => (nowMs -= 5), tools: (register) => register('work') });
+    await call(client, 'work');
+    expect(sink.exits[0]?.durationMs).toBe(0);
+  });
+
+  keeps('chain/pair', 'both events are frozen', async () => {
+    const { client, sink } = await openDoor({ tools: (register) => register('echo') });
+    await call(client, 'echo');
+    expect(Object.isFrozen(sink.enters[0])).toBe(true);
+    expect(Object.isFrozen(sink.exits[0])).toBe(true);
+  });
+
+  keeps('chain/success-exit', 'the result is what the tool returned', async () => {
+    const { client, sink } = await openDoor({ tools: (register) => register('echo', () => ({ word: 'hello' })) });
+    const answer = await call(client, 'echo');
+    expect(sink.exits[0]).toMatchObject({ result: { word: 'hello' }, outcome: 'ok', answerText: answer.text });
+    expect(sink.exits[0]).not.toHaveProperty('error');
+  });
+
+  it('is answered with the same JSON as structure and as text', async () => {
+    const { client } = await openDoor({ tools: (register) => register('echo', () => ({ word: 'hello' })) });
+    const { text, isError, ...envelope } = await call(client, 'echo');
+    expect(envelope).toEqual({ ok: true, data: { word: 'hello' } });
+    expect(JSON.parse(text)).toEqual(envelope);
+    expect(isError).toBe(false);
+  });
+
+  it('reaches the tool with the defaults of its schema and the sink as it was sent', async () => {
+    const inputSchema = z.strictObject({ limit: z.int().default(20) });
+    const { client, sink } = await openDoor({
+      tools: (register) => register('list', ({ limit }) => ({ limit }), { inputSchema }),
+    });
+    expect((await call(client, 'list')).data).toEqual({ limit: 20 });
+    expect(sink.enters[0]?.argumentsText).toBe('{}');
+  });
+});
+
+describe('calls at the same time', () => {
+  keeps('chain/serial', 'two calls of one tool do not overlap', async () => {
+    const { client, sink } = await openDoor({ tools: (register) => register('slow', slowly) });
+    await Promise.all([call(client, 'slow'), call(client, 'slow')]);
+    expect(sink.story).toEqual(['enter slow', 'exit slow ok', 'enter slow', 'exit slow ok']);
+  });
+
+  keeps('chain/serial', 'nor do calls of different tools', async () => {
+    const { client, sink } = await openDoor({
+      tools: (register) => {
+        register('first', slowly);
+        register('second');
+        register('third', slowly);
+      },
+    });
+    await Promise.all([call(client, 'first'), call(client, 'second'), call(client, 'third'), call(client, 'second')]);
+    expect(sink.story.filter((line) => line.startsWith('enter'))).toEqual([
+      'enter first',
+      'enter second',
+      'enter third',
+      'enter second',
+    ]);
+    expect(sink.story.filter((_, index) => index % 2 === 1).every((line) => line.startsWith('exit'))).toBe(true);
+  });
+
+  keeps('chain/serial', 'a failing call does not hold up the next', async () => {
+    const { client, sink } = await openDoor({
+      tools: (register) => {
+        register('fails', () => Promise.reject(new Error('no')));
+        register('works');
+      },
+    });
+    await Promise.all([call(client, 'fails'), call(client, 'works')]);
+    expect(sink.story).toEqual(['enter fails', 'exit fails INTERNAL', 'enter works', 'exit works ok']);
+  });
+});
+
+async function slowly(): Promise<object> {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  return {};
+}

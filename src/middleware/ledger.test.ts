@@ -1,0 +1,146 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, vi } from 'vitest';
+import { call, openDoor, type Register } from '../../test/support/door.ts';
+import { keeps } from '../../test/support/keeps.ts';
+import { readConfig } from '../config.ts';
+import type { WriteContext } from '../context.ts';
+import { type Database, DatabaseError } from '../db/database.ts';
+import { ColibriError } from '../errors.ts';
+import { verifyLedger } from '../ledger/verify.ts';
+import { runSecondPhase } from '../second-phase.ts';
+import type { AuditSink } from './audit.ts';
+
+/** A door to a ledger of its own. `note` writes one row, then does what the test wants. */
+async function openWithLedger(then: () => unknown = () => ({}), faults: Partial<AuditSink> = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'colibri-door-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const ledger: { database?: Database; sink?: AuditSink } = {};
+  const door = await openDoor({
+    ownSink: false,
+    secondPhase: async ({ chain }) => {
+      const config = readConfig({ COLIBRI_DB_PATH: join(folder, 'colibri.db') });
+      const booted = await runSecondPhase(config, chain.log, () => undefined);
+      ledger.database = booted.database as Database;
+      ledger.sink = booted.audit;
+      await ledger.database.write({ durable: false }, (db) => db.run('CREATE TABLE notes (text TEXT NOT NULL)'));
+      return { ...booted, audit: faultySink(booted.audit, faults) };
+    },
+    tools: (register) => {
+      registerNote(register, then);
+      register('ask', then);
+    },
+  });
+  await door.server.chain.runtime.admit(false);
+  const database = ledger.database as Database;
+  return {
+    ...door,
+    database,
+    audit: ledger.sink as AuditSink,
+    countNotes: async () => (await database.read((db) => db.query('SELECT text FROM notes'))).length,
+    listOutcomes: async () =>
+      (
+        await database.read((db) =>
+          db.query<{ outcome: string | null }>('SELECT outcome FROM calls ORDER BY sequence_no'),
+        )
+      ).map(({ outcome }) => outcome),
+    verify: async () => (await database.read(verifyLedger)).problems,
+  };
+}
+
+function registerNote(register: Register, then: () => unknown): void {
+  const note = async (_args: unknown, context: WriteContext) => {
+    await context.db.query('INSERT INTO notes (text) VALUES ($1)', ['hello']);
+    return then();
+  };
+  register('note', note as () => unknown, { access: 'write' });
+}
+
+function faultySink(sink: AuditSink, faults: Partial<AuditSink>): AuditSink {
+  return {
+    enter: faults.enter ?? ((event) => sink.enter(event)),
+    exit: faults.exit ?? ((event, transaction) => sink.exit(event, transaction)),
+  };
+}
+
+keeps('chain/undone', 'while a success stays', async () => {
+  const { client, countNotes, listOutcomes, verify } = await openWithLedger();
+  expect((await call(client, 'note')).ok).toBe(true);
+  expect(await countNotes()).toBe(1);
+  expect(await listOutcomes()).toEqual(['ok']);
+  expect(await verify()).toEqual([]);
+});
+
+keeps('chain/undone', 'a rule that fails after writing', async () => {
+  const { client, countNotes, listOutcomes, verify } = await openWithLedger(() => {
+    throw new ColibriError('ERR_NOT_FOUND', 'no');
+  });
+  expect((await call(client, 'note')).error?.message).toBe('ERR_NOT_FOUND: no');
+  expect(await countNotes()).toBe(0);
+  expect(await listOutcomes()).toEqual(['ERR_NOT_FOUND']);
+  expect(await verify()).toEqual([]);
+});
+
+keeps('chain/undone', 'a result that has no JSON text', async () => {
+  const { client, countNotes, listOutcomes, verify } = await openWithLedger(() => ({ big: 1n }));
+  expect((await call(client, 'note')).error?.code).toBe('INTERNAL');
+  expect(await countNotes()).toBe(0);
+  expect(await listOutcomes()).toEqual(['INTERNAL']);
+  expect(await verify()).toEqual([]);
+});
+
+keeps('chain/undone', 'an enter that cannot be written', async () => {
+  const enter = () => {
+    throw new Error('the disk is full');
+  };
+  const { client, countNotes, listOutcomes, verify } = await openWithLedger(undefined, { enter });
+  expect((await call(client, 'note')).error?.code).toBe('AUDIT_ENTER_FAILED');
+  expect(await countNotes()).toBe(0);
+  expect(await listOutcomes()).toEqual([]);
+  expect(await verify()).toEqual([]);
+});
+
+keeps('chain/undone', 'an exit that cannot be written with the change', async () => {
+  const door = await openWithLedger(undefined, {
+    exit: (event, transaction) => {
+      if (transaction !== undefined) throw new Error('the disk is full');
+      return door.audit.exit(event);
+    },
+  });
+  const { error } = await call(door.client, 'note');
+  expect(error?.code).toBe('AUDIT_EXIT_FAILED');
+  expect(error?.message).toContain('nothing was changed: the disk is full');
+  expect(await door.countNotes()).toBe(0);
+  expect(await door.listOutcomes()).toEqual(['AUDIT_EXIT_FAILED']);
+  expect(await door.verify()).toEqual([]);
+});
+
+keeps('chain/undone', 'refused inputs and unknown tools are recorded beside them', async () => {
+  const { client, countNotes, listOutcomes, verify } = await openWithLedger();
+  await call(client, 'note', { surprise: '\ud800' });
+  await client.callTool({ name: 'nothing' }).catch(() => undefined);
+  await call(client, 'note');
+  expect(await countNotes()).toBe(1);
+  expect(await listOutcomes()).toEqual(['INVALID_PARAMS', 'UNKNOWN_TOOL', 'ok']);
+  expect(await verify()).toEqual([]);
+});
+
+for (const failures of [1, 2]) {
+  keeps(
+    'chain/exit-fails',
+    `the ledger refuses an exit ${failures} times: it has one exit, and says what was told`,
+    async () => {
+      const { client, database, listOutcomes, verify } = await openWithLedger(() => {
+        const write = vi.spyOn(database, 'write');
+        for (let time = 0; time < failures; time += 1)
+          write.mockRejectedValueOnce(new DatabaseError('full', 'the disk is full'));
+        return {};
+      });
+      expect((await call(client, 'ask')).error?.code).toBe('AUDIT_EXIT_FAILED');
+      await call(client, 'nested', {}).catch(() => undefined);
+      expect(await listOutcomes()).toEqual(['AUDIT_EXIT_FAILED', 'UNKNOWN_TOOL']);
+      expect(await verify()).toEqual([]);
+    },
+  );
+}

@@ -1,0 +1,114 @@
+import { Client, type ClientOptions } from '@modelcontextprotocol/client';
+import { InMemoryTransport } from '@modelcontextprotocol/server';
+import { onTestFinished } from 'vitest';
+import * as z from 'zod';
+import {
+  type AuditSink,
+  type ColibriServerContext,
+  type ColibriToolConfig,
+  type CreateServerOptions,
+  createServer,
+  registerColibriTool,
+  start,
+  stop,
+  type ToolEnterEvent,
+  type ToolExitEvent,
+} from '../../src/server.ts';
+
+/** Keeps what it is told, and fails where a test asks it to. */
+export class RecordingSink implements AuditSink {
+  readonly enters: ToolEnterEvent[] = [];
+  readonly exits: ToolExitEvent[] = [];
+  /** What happened, in order: `enter echo`, `exit echo ok`. */
+  readonly story: string[] = [];
+  enterThrows: unknown;
+  exitThrows: unknown;
+
+  enter(event: ToolEnterEvent): void {
+    if (this.enterThrows !== undefined) throw this.enterThrows;
+    this.enters.push(event);
+    this.story.push(`enter ${event.tool}`);
+  }
+
+  exit(event: ToolExitEvent): void {
+    if (this.exitThrows !== undefined) throw this.exitThrows;
+    this.exits.push(event);
+    this.story.push(`exit ${event.tool} ${event.outcome}`);
+  }
+}
+
+export type Register = (
+  name: string,
+  handler?: (args: Record<string, unknown>) => unknown,
+  config?: Partial<ColibriToolConfig>,
+) => void;
+
+interface Door {
+  readonly server: ColibriServerContext;
+  readonly client: Client;
+  readonly sink: RecordingSink;
+  /** The log, one parsed line each. */
+  readonly log: Record<string, unknown>[];
+}
+
+interface DoorOptions extends CreateServerOptions {
+  readonly client?: ClientOptions;
+  readonly clientName?: string;
+  readonly tools?: (register: Register) => void;
+  /** False: calls go to the sink that the second phase brings. */
+  readonly ownSink?: boolean;
+}
+
+/** A server and a real client, joined in memory; both are closed when the test ends. */
+export async function openDoor(doorOptions: DoorOptions): Promise<Door> {
+  const { client: clientOptions, clientName = 'test-client', tools, ownSink = true, ...options } = doorOptions;
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  const sink = new RecordingSink();
+  const log: Record<string, unknown>[] = [];
+  const server = createServer({
+    mode: 'FULL',
+    ...(ownSink ? { auditSink: sink } : {}),
+    logger: (line) => log.push(JSON.parse(line) as Record<string, unknown>),
+    installGlobalHandlers: false,
+    ...options,
+    transport: far,
+  });
+  tools?.((name, handler = () => ({ ran: name }), config = {}) =>
+    registerColibriTool(server, name, { inputSchema: z.strictObject({}), access: 'none', ...config }, handler),
+  );
+  await start(server);
+  const client = new Client({ name: clientName, version: '1' }, clientOptions);
+  await client.connect(near);
+  onTestFinished(async () => {
+    await client.close();
+    await stop(server);
+  });
+  return { server, client, sink, log };
+}
+
+interface Failure {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: Record<string, unknown>;
+  readonly [fact: string]: unknown;
+}
+
+/** An answer as a client reads it. */
+export interface Answered {
+  readonly ok: boolean;
+  readonly data?: unknown;
+  readonly error?: Failure;
+  readonly isError: boolean;
+  /** The text content, which must be the same JSON. */
+  readonly text: string;
+}
+
+export async function call(client: Client, name: string, args: Record<string, unknown> = {}): Promise<Answered> {
+  const { structuredContent, content, isError } = await client.callTool({ name, arguments: args });
+  const [first] = content as { type: string; text: string }[];
+  return {
+    ...(structuredContent as Omit<Answered, 'isError' | 'text'>),
+    isError: isError ?? false,
+    text: first?.text ?? '',
+  };
+}

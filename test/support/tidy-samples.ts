@@ -1,0 +1,209 @@
+export type Sample = readonly [path: string, text: string];
+
+interface Samples {
+  /** Part of what the rule says. */
+  readonly says: RegExp;
+  readonly bad: readonly Sample[];
+  readonly good: readonly Sample[];
+}
+
+/**
+ * For each rule, in its order: what it must find, and what it must let be. `~` stands for nothing: it keeps the rules
+ * from finding the samples.
+ */
+export const SAMPLES: readonly Samples[] = [
+  {
+    says: /layer/,
+    bad: [
+      ['src/integrity/merkle.ts', `import { x } from '../errors.ts';`],
+      ['src/integrity/merkle.ts', `import { createHash } from 'node:crypto';`],
+      ['src/integrity/merkle.ts', `import * as z from 'zod';`],
+      ['src/integrity/sha256.ts', `import { readFileSync } from 'node:fs';`],
+      ['src/domains/tasks/tools.ts', `import { openSqlite } from '../../db/sqlite.ts';`],
+      ['src/domains/tasks/tools.ts', `import type { Chain } from '../../middleware/chain.ts';`],
+      ['src/domains/tasks/tools.ts', `import { createServer } from '../../server.ts';`],
+      ['src/domains/tasks/tools.ts', `import { seal } from '../proofs/seal.ts';`],
+      ['src/domains/trail/tools.ts', `import { findTask } from '../tasks/repository.ts';`],
+      ['src/domains/skills/tools.ts', `import { x } from '../trail/schema.ts';`],
+      ['src/middleware/chain.ts', `export { x } from '../domains/system/health.ts';`],
+      ['src/db/sqlite.ts', `const x = await import('../domains/tasks/repository.ts');`],
+      ['src/ledger/append.ts', `import '../domains/tasks/schema.ts';`],
+      ['web/verify.ts', `import { readConfig } from '../src/config.ts';`],
+    ],
+    good: [
+      ['src/integrity/merkle.ts', `import { sha256 } from './sha256.ts';`],
+      ['src/integrity/sha256.ts', `import { hash } from 'node:crypto';`],
+      ['src/integrity/sha256.browser.ts', `import { sha256 } from '@noble/hashes/sha2.js';`],
+      ['src/integrity/merkle.test.ts', `import fc from 'fast-check';`],
+      ['src/domains/tasks/tools.ts', `import type { Reader } from '../../db/database.ts';`],
+      ['src/domains/tasks/writeback.ts', `import { x } from '../trail/repository.ts';`],
+      ['src/domains/proofs/seal.ts', `import { x } from '../trail/schema.ts'; import * as z from 'zod';`],
+      ['src/middleware/chain.ts', `import { x } from '../tool.ts';`],
+      ['src/server.ts', `import { x } from './domains/system/health.ts';`],
+      ['web/verify.ts', `import { verify } from '../src/integrity/index.ts';`],
+    ],
+  },
+  {
+    says: /lines$/,
+    bad: [['src/long.ts', 'x\n'.repeat(301)]],
+    good: [
+      ['src/long.ts', 'x\n'.repeat(300)],
+      ['docs/long.md', 'x\n'.repeat(301)],
+    ],
+  },
+  {
+    says: /default export/,
+    bad: [
+      ['src/a.ts', 'const a = 1;\nexport default a;'],
+      ['src/a.ts', 'export { a as ~default };'],
+    ],
+    good: [
+      ['vitest.config.ts', 'export default {};'],
+      ['src/db/migrations/sql.d.ts', 'export default text;'],
+      ['src/a.ts', `// no default export here\nexport const a = 'export default';`],
+    ],
+  },
+  {
+    says: /turns checking off/,
+    bad: [
+      ['src/a.ts', `const a: ~any = 1;`],
+      ['src/a.ts', `const a = b as ~any;`],
+      ['src/a.ts', `type A = Map<string, ~any>;`],
+      ['test/a.test.ts', `type A = string | ~any[];`],
+    ],
+    good: [
+      ['src/a.ts', '// as ~any honest record\nconst any = 1;'],
+      ['src/a.ts', `it('writes it as ~any other', test)`],
+      ['src/a.ts', 'expect.any(Number); const a = { b: many(1) };'],
+    ],
+  },
+  {
+    says: /silences/,
+    bad: [
+      `@ts-~ignore`,
+      `@ts-~expect-error`,
+      `biome-~ignore lint: no`,
+      `oxlint-~disable`,
+      `eslint-~disable-next-line`,
+    ].map((word) => ['src/a.ts', `// ${word}\nconst a = 1;`] as const),
+    good: [['src/a.ts', '// The linter ignores this.\n']],
+  },
+  {
+    says: /standard output/,
+    bad: [
+      ['src/a.ts', `console.log('x')`],
+      ['src/log.ts', `process.stdout.write('x')`],
+      ['src/server.ts', `const t = new StdioTransport(process.stdin, process.stdout);\n`.repeat(2)],
+      ['src/server.ts', `process.stdout.write('x')`],
+      ['src/stdio.ts', 'new StdioTransport(process.stdin, process.stdout)'],
+    ],
+    good: [
+      ['src/server.ts', 'const t = new StdioTransport(process.stdin, process.stdout);\n'],
+      ['src/cli/main.ts', `console.log('help')`],
+      ['src/a.ts', `console.error('x')`],
+    ],
+  },
+  {
+    says: /environment/,
+    bad: [
+      ['src/server.ts', `process.env['COLIBRI_MODE']`],
+      ['src/cli/main.ts', `const { HOME } = process.env;`],
+      ['src/a.ts', `import { env } from 'node:process';`],
+    ],
+    good: [
+      ['src/config.ts', 'readConfig(env = process.env)'],
+      ['src/server.test.ts', `process.env['PATH']`],
+    ],
+  },
+  {
+    says: /how it was made/,
+    bad: [
+      `TO~DO: later`,
+      `FIX~ME`,
+      `XX~X`,
+      `HA~CK`,
+      `wa~ve H`,
+      `sp~rint 3`,
+      `tick~et 12`,
+      `phase ~0`,
+      `round ~75`,
+      `P~0.2.1`,
+      `as T-~14 says`,
+    ].map((words) => ['src/a.ts', `// ${words}\n`] as const),
+    good: [
+      ['src/a.ts', '// The second phase; T-0042 is todo. It went round. hackathon, waved, XXXL\n'],
+      ['docs/a.md', `TO~DO`],
+    ],
+  },
+  {
+    says: /Greek/,
+    bad: [
+      ['src/a.ts', '// the \u03b1 core'],
+      ['src/domains/tasks/tools.ts', `const id = '\u0398-0001';`],
+      ['src/domains/trail/tools.ts', `const id = '\u0398';`],
+    ],
+    good: [
+      ['src/domains/trail/tools.ts', `const id = '\u0398-0001';`],
+      ['src/a.ts', '// 5 \u00b5s, gr\u00fc\u00dfe'],
+    ],
+  },
+  {
+    says: /machine/,
+    bad: [
+      ['package.json', `"/~work/main"`],
+      ['scripts/a.mjs', `cd /~root/x`],
+      ['.ci/run', `ls /~farm/x`],
+      ['src/a.ts', `'/~home/somebody/x'`],
+      ['package-lock.json', `"https://regis~try.npmjs.org/zod"`],
+      ['.npmrc', `regis~try=http://local~host:4873`],
+    ],
+    good: [
+      ['docs/a.md', `/~work/main`],
+      ['src/a.ts', `'./~work/x' + 'net~work/x' + '/workers/'`],
+    ],
+  },
+  {
+    says: /all of its tests/,
+    bad: [`it.~only('x')`, `describe.~skip('x')`, `it.~todo('x')`, `it.~skip.each([])('x')`, `x~it('x')`].map(
+      (text) => ['src/a.test.ts', text] as const,
+    ),
+    good: [
+      ['src/a.test.ts', `it('only skips')`],
+      ['src/a.ts', `cursor.~skip(5)`],
+    ],
+  },
+  {
+    says: /hosts/,
+    bad: [['package-lock.json', '"resolved": "https://x/y.tgz"']],
+    good: [['package-lock.json', '"integrity": "x"']],
+  },
+  {
+    says: /barrel/,
+    bad: [
+      ['src/domains/tasks/index.ts', 'export const a = 1;'],
+      [
+        'src/a.ts',
+        `/** All of it. */\nexport * from './b.ts';\nexport {\n  c,\n  d,\n} from './c.ts';\nexport type { E } from './e.ts';\n`,
+      ],
+    ],
+    good: [
+      ['src/integrity/index.ts', `export * from './merkle.ts';`],
+      ['src/a.ts', `export { b } from './b.ts';\nexport const c = 1;\n`],
+    ],
+  },
+  {
+    says: /kebab/,
+    bad: [
+      ['src/ledgerHead.ts', ''],
+      ['src/Ledger.ts', ''],
+      ['src/ledger_head.ts', ''],
+      ['src/utils/time.ts', ''],
+      ['test/support/helpers.ts', ''],
+    ],
+    good: [
+      ['src/db/migrations/0001-ledger.sql', ''],
+      ['src/integrity/sha256.browser.ts', ''],
+      ['docs/README.md', ''],
+    ],
+  },
+];

@@ -16,7 +16,10 @@ const tool: Tool = {
   handle: () => ({}),
 };
 
-const surface = createSurface({ facts: () => ({}) as ServerFacts, database: () => undefined });
+const surface = createSurface(
+  { facts: () => ({}) as ServerFacts, database: () => undefined, skills: () => undefined },
+  { project: 'default', workflow: 'board' },
+);
 
 describe('annotations', () => {
   const cases: [string, Partial<Tool>, Partial<Definition['annotations']>][] = [

@@ -10,6 +10,9 @@ const OPEN_TO_DOMAINS = [
   'src/tool.ts',
   'src/modes.ts',
   'src/config.ts',
+  'src/ids.ts',
+  'src/fields.ts',
+  'src/log.ts',
 ];
 const DOMAIN_PAIRS = new Set(['tasks > trail', 'proofs > trail']);
 

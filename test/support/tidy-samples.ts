@@ -139,11 +139,12 @@ export const SAMPLES: readonly Samples[] = [
     says: /Greek/,
     bad: [
       ['src/a.ts', '// the \u03b1 core'],
-      ['src/domains/tasks/tools.ts', `const id = '\u0398-0001';`],
+      ['src/domains/tasks/tools.ts', `const id = '\u0398';`],
       ['src/domains/trail/tools.ts', `const id = '\u0398';`],
     ],
     good: [
-      ['src/domains/trail/tools.ts', `const id = '\u0398-0001';`],
+      ['test/tasks/trail.test.ts', `const id = '\u0398-0001';`],
+      ['src/ids.ts', `const letter = '\u0398';`],
       ['src/a.ts', '// 5 \u00b5s, gr\u00fc\u00dfe'],
     ],
   },

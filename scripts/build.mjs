@@ -1,4 +1,5 @@
 // Bundles the program and the library into dist/. Run through `npm run build`; `npm start` and `npm test` call it.
+import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -43,7 +44,7 @@ export async function buildAll() {
   await Promise.all([
     build({
       ...common,
-      entryPoints: { colibri: 'src/cli/colibri.ts', server: 'src/server.ts' },
+      entryPoints: { server: 'src/server.ts' },
       outdir: 'dist',
       platform: 'node',
       target: 'node20',
@@ -53,6 +54,27 @@ export async function buildAll() {
       chunkNames: '[name]-[hash]',
       external: ['better-sqlite3'],
       plugins: [withoutValidator, onlyUsedSchemas],
+    }),
+    build({
+      ...common,
+      entryPoints: { colibri: 'src/cli/colibri.ts', 'load-program': 'src/cli/load-program.ts' },
+      outdir: 'dist',
+      platform: 'node',
+      target: 'node20',
+    }),
+    build({
+      ...common,
+      format: 'cjs',
+      entryPoints: { program: 'src/cli/main.ts' },
+      outdir: 'dist',
+      outExtension: { '.js': '.cjs' },
+      platform: 'node',
+      target: 'node20',
+      minify: true,
+      external: ['better-sqlite3'],
+      plugins: [withoutValidator, onlyUsedSchemas],
+      define: { 'import.meta.url': 'programUrl' },
+      banner: { js: 'const programUrl = require("node:url").pathToFileURL(__filename).href;' },
     }),
     build({
       ...common,
@@ -79,6 +101,23 @@ export async function buildAll() {
       ],
     }),
   ]);
+  keepCompiledCode();
+}
+
+/** Plays one handshake, so that what it needs is compiled, and keeps the result beside the program. */
+function keepCompiledCode() {
+  const request = {
+    jsonrpc: '2.0',
+    id: 0,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'build', version: '0' } },
+  };
+  const { status, stderr } = spawnSync(process.execPath, [`${root}scripts/keep-compiled-code.mjs`], {
+    input: `${JSON.stringify(request)}\n`,
+    env: { ...process.env, COLIBRI_MODE: 'MINIMAL', COLIBRI_LOG_LEVEL: 'error' },
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`the built program does not start: ${stderr}`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildAll();

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Transport } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { type Config, locateDatabase, readConfig } from './config.ts';
@@ -188,9 +189,13 @@ export async function main(): Promise<void> {
     agentId: config.agentId,
     instructions: INSTRUCTIONS,
     startupTimeoutMs: config.startupTimeoutMs,
-    // Loaded only now, so that the handshake does not wait for a database library.
-    secondPhase: async ({ chain }) =>
-      (await import('./second-phase.ts')).runSecondPhase(config, chain.log, console.error),
+    secondPhase: async ({ chain }) => {
+      // A client sends its handshake at once. The rest of this turn of the event loop, and a whole one in which standard
+      // input is read, see it answered before the database keeps the process busy.
+      await setImmediate();
+      await setImmediate();
+      return (await import('./second-phase.ts')).runSecondPhase(config, chain.log, console.error);
+    },
   });
   const { log, runtime } = server.chain;
   const surface = createSurface({ facts: () => factsOf(server, config), database: () => runtime.database });

@@ -1,9 +1,6 @@
 #!/usr/bin/env node
-import module from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { loadProgram } from './load-program.ts';
 
-// Newer versions of Node keep the compiled program on disk, which halves the next start.
-const { enableCompileCache } = module as { enableCompileCache?: () => void };
-enableCompileCache?.();
-
-const { run } = await import('./main.ts');
+const { run } = loadProgram(fileURLToPath(new URL('program.cjs', import.meta.url))) as typeof import('./main.ts');
 await run(process.argv.slice(2));

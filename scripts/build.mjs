@@ -1,5 +1,6 @@
 // Bundles the program and the library into dist/. Run through `npm run build`; `npm start` and `npm test` call it.
-import { rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -15,6 +16,30 @@ const withoutValidator = {
   },
 };
 
+// The SDK builds a schema for every type of the protocol when it is loaded; 15 ms for what a server of tools never uses.
+const onlyUsedSchemas = {
+  name: 'only-used-schemas',
+  setup(bundler) {
+    const load = (path, edit) => ({ contents: edit(readFileSync(path, 'utf8')), loader: 'js' });
+    // A call that is marked as pure is dropped together with the constant that nobody reads.
+    bundler.onLoad({ filter: /@modelcontextprotocol\/core\/dist\/[\w-]+\.mjs$/ }, ({ path }) =>
+      load(path, (code) =>
+        code.replaceAll(
+          /^const (\w+) = ((?:z|\w+Schema)\.[\s\S]*?);\n(?=const |\/\*|\/\/|export|function|\n)/gm,
+          'const $1 = /* @__PURE__ */ (() => $2)();\n',
+        ),
+      ),
+    );
+    // These two loops read all of them, for a registry that this program does not ask.
+    bundler.onLoad({ filter: /@modelcontextprotocol\/server\/dist\/src-[\w-]+\.mjs$/ }, ({ path }) =>
+      load(path, (code) => code.replaceAll(/^for \(const .* register\(key, .*\);\n/gm, '')),
+    );
+  },
+};
+
+// Its Node entry is CommonJS, which an ES bundle cannot require.
+const yamlAsModule = { alias: { yaml: './node_modules/yaml/browser/index.js' } };
+
 const common = { absWorkingDir: root, bundle: true, format: 'esm', logLevel: 'warning', loader: { '.sql': 'text' } };
 
 export async function buildAll() {
@@ -22,7 +47,7 @@ export async function buildAll() {
   await Promise.all([
     build({
       ...common,
-      entryPoints: { colibri: 'src/cli/colibri.ts', server: 'src/server.ts' },
+      entryPoints: { server: 'src/server.ts' },
       outdir: 'dist',
       platform: 'node',
       target: 'node20',
@@ -31,9 +56,30 @@ export async function buildAll() {
       keepNames: false,
       chunkNames: '[name]-[hash]',
       external: ['better-sqlite3'],
-      // Its Node entry is CommonJS, which an ES bundle cannot require.
-      alias: { yaml: './node_modules/yaml/browser/index.js' },
-      plugins: [withoutValidator],
+      ...yamlAsModule,
+      plugins: [withoutValidator, onlyUsedSchemas],
+    }),
+    build({
+      ...common,
+      entryPoints: { colibri: 'src/cli/colibri.ts', 'load-program': 'src/cli/load-program.ts' },
+      outdir: 'dist',
+      platform: 'node',
+      target: 'node20',
+    }),
+    build({
+      ...common,
+      format: 'cjs',
+      entryPoints: { program: 'src/cli/main.ts' },
+      outdir: 'dist',
+      outExtension: { '.js': '.cjs' },
+      platform: 'node',
+      target: 'node20',
+      minify: true,
+      external: ['better-sqlite3'],
+      ...yamlAsModule,
+      plugins: [withoutValidator, onlyUsedSchemas],
+      define: { 'import.meta.url': 'programUrl' },
+      banner: { js: 'const programUrl = require("node:url").pathToFileURL(__filename).href;' },
     }),
     build({
       ...common,
@@ -60,6 +106,23 @@ export async function buildAll() {
       ],
     }),
   ]);
+  keepCompiledCode();
+}
+
+/** Plays one handshake, so that what it needs is compiled, and keeps the result beside the program. */
+function keepCompiledCode() {
+  const request = {
+    jsonrpc: '2.0',
+    id: 0,
+    method: 'initialize',
+    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'build', version: '0' } },
+  };
+  const { status, stderr } = spawnSync(process.execPath, [`${root}scripts/keep-compiled-code.mjs`], {
+    input: `${JSON.stringify(request)}\n`,
+    env: { ...process.env, COLIBRI_MODE: 'MINIMAL', COLIBRI_LOG_LEVEL: 'error' },
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`the built program does not start: ${stderr}`);
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildAll();

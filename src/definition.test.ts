@@ -17,7 +17,12 @@ const tool: Tool = {
 };
 
 const surface = createSurface(
-  { facts: () => ({}) as ServerFacts, database: () => undefined, skills: () => undefined },
+  {
+    pulse: () => ({}) as ServerFacts,
+    facts: () => ({}) as ServerFacts,
+    database: () => undefined,
+    skills: () => undefined,
+  },
   { project: 'default', workflow: 'board' },
 );
 

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { type Config, locateDatabase, readConfig } from './config.ts';
 import { type Connection, connect, StartupTimeout, within } from './connection.ts';
 import type { WriteContext } from './context.ts';
-import type { ServerFacts } from './domains/system/health.ts';
+import type { Pulse, ServerFacts } from './domains/system/health.ts';
 import { ColibriError } from './errors.ts';
 import { type Booted, createShutdown, installGlobalHandlers, Runtime } from './lifecycle.ts';
 import { createLog, type LogLevel } from './log.ts';
@@ -203,12 +203,17 @@ export async function main(): Promise<void> {
     agentId: config.agentId,
     instructions: INSTRUCTIONS,
     startupTimeoutMs: config.startupTimeoutMs,
-    // Loaded only now, so that the handshake does not wait for a database library.
-    secondPhase: async ({ chain }) =>
-      (await import('./second-phase.ts')).runSecondPhase(config, chain.log, console.error),
+    secondPhase: async ({ chain }) => {
+      // A client sends its handshake at once. The rest of this turn of the event loop, and a whole one in which standard
+      // input is read, see it answered before the database keeps the process busy.
+      await setImmediate();
+      await setImmediate();
+      return (await import('./second-phase.ts')).runSecondPhase(config, chain.log, console.error);
+    },
   });
   const { log, runtime } = server.chain;
   const ports = {
+    pulse: () => pulseOf(server),
     facts: () => factsOf(server, config),
     database: () => runtime.database,
     skills: () => runtime.skills,
@@ -235,13 +240,17 @@ function readConfigOrExit(): Config {
   }
 }
 
-function factsOf(server: ColibriServerContext, config: Config): ServerFacts {
+function pulseOf(server: ColibriServerContext): Pulse {
   const { runtime, nowMs } = server.chain;
+  return { version: server.getVersion(), mode: runtime.mode, uptimeMs: Math.floor(nowMs() - server.bootStartMs) };
+}
+
+/** Asks the disk and the operating system: for a report, not for a ping. */
+function factsOf(server: ColibriServerContext, config: Config): ServerFacts {
+  const { runtime } = server.chain;
   return {
-    version: server.getVersion(),
-    mode: runtime.mode,
+    ...pulseOf(server),
     phase: runtime.phase,
-    uptimeMs: Math.floor(nowMs() - server.bootStartMs),
     toolCount: server.listTools().length,
     capabilities: admittedAccess(runtime.mode).map((access) => `ledger.${access}`),
     dbPath: runtime.database?.location ?? locateDatabase(config),

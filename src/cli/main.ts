@@ -1,34 +1,8 @@
-import { Command, CommanderError } from 'commander';
-import { readVersion } from '../version.ts';
-import { addServe } from './serve.ts';
-import { addVerify } from './verify.ts';
+import { serve } from './serve.ts';
 
-const EXIT_USAGE = 64;
-
-const EXAMPLES = `
-Examples:
-  colibri                              serve MCP on standard input and output
-  colibri verify                       is the record whole?
-  colibri verify --json | jq .verdict
-
-Configuration is by environment variables (COLIBRI_MODE, COLIBRI_DB_PATH, …); the README lists them.`;
-
-/** Arguments to command. Each command stands in a file of its own and loads what it needs when it runs. */
+/** Clients give no arguments, and their way in does not wait for a parser of them. */
 export async function run(args: readonly string[]): Promise<void> {
-  const program = new Command('colibri')
-    .description('a flight recorder for AI agents')
-    .version(readVersion(), '--version', 'print the version')
-    .helpOption('-h, --help', 'print this help')
-    .helpCommand(false)
-    .addHelpText('after', EXAMPLES)
-    .showSuggestionAfterError()
-    .configureHelp({ showGlobalOptions: false })
-    .exitOverride();
-  for (const add of [addServe, addVerify]) add(program);
-  try {
-    await program.parseAsync([...args], { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
-  }
+  if (args.length === 0 || (args.length === 1 && args[0] === 'serve')) return serve();
+  const { runCommand } = await import('./commands.ts');
+  await runCommand(args);
 }

@@ -4,7 +4,7 @@ import { greet } from './greet.ts';
 
 export function addServe(program: Command): void {
   program
-    .command('serve', { isDefault: true })
+    .command('serve')
     .description('the MCP server on standard input and output (default)')
     .addHelpText('after', '\nExit codes: 0 done, 1 error, 75 no start in time, 78 wrong configuration.')
     .action(serve);

@@ -1,12 +1,16 @@
 import type { Mode } from '../../modes.ts';
 import type { Health } from './schema.ts';
 
-/** What the server knows about itself without asking the database. */
-export interface ServerFacts {
+/** What the server knows about itself without asking anybody. */
+export interface Pulse {
   readonly version: string;
   readonly mode: Mode;
-  readonly phase: Health['phase'];
   readonly uptimeMs: number;
+}
+
+/** What it knows without asking the database. */
+export interface ServerFacts extends Pulse {
+  readonly phase: Health['phase'];
   readonly toolCount: number;
   readonly capabilities: readonly string[];
   readonly dbPath: string;

@@ -1,15 +1,16 @@
 import type { Database } from '../../db/database.ts';
 import { defineTool, type Tool } from '../../tool.ts';
-import { describeHealth, type ServerFacts } from './health.ts';
+import { describeHealth, type Pulse, type ServerFacts } from './health.ts';
 import { readLedgerFacts } from './repository.ts';
 import { healthOutput, noInput, pingOutput } from './schema.ts';
 
 export interface SystemPorts {
+  readonly pulse: () => Pulse;
   readonly facts: () => ServerFacts;
   readonly database: () => Database | undefined;
 }
 
-export function createSystemTools({ facts, database }: SystemPorts): Tool[] {
+export function createSystemTools({ pulse, facts, database }: SystemPorts): Tool[] {
   return [
     defineTool({
       name: 'server_ping',
@@ -21,7 +22,7 @@ export function createSystemTools({ facts, database }: SystemPorts): Tool[] {
       idempotent: true,
       early: true,
       handle: (_input, { at }) => {
-        const { version, mode, uptimeMs } = facts();
+        const { version, mode, uptimeMs } = pulse();
         return { version, mode, uptime_ms: uptimeMs, timestamp: at };
       },
     }),

@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { summarize, type Timing } from './measure.ts';
+import type { Workplace } from './servers.ts';
+
+const INITIALIZE = `${JSON.stringify({
+  jsonrpc: '2.0',
+  id: 0,
+  method: 'initialize',
+  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '0' } },
+})}\n`;
+
+const PROGRAMS = { 'bare loop': 'bench/bare-loop.js', 'cold start': 'colibri.js' } as const;
+type Start = keyof typeof PROGRAMS;
+
+/** From spawn to the answered handshake, in turns; raw pipes, for a client's own start would dilute the ratio. */
+export async function measureStarts(workplace: Workplace, rounds: number): Promise<Map<Start, Timing>> {
+  const samples = { 'bare loop': [], 'cold start': [] } satisfies Record<Start, number[]> as Record<Start, number[]>;
+  const names = Object.keys(PROGRAMS) as Start[];
+  for (let round = -1; round < rounds; round += 1) {
+    for (const name of names) {
+      const startUs = await timeStart(workplace, PROGRAMS[name]);
+      // The first start of each fills the file cache, and the code cache of newer versions of Node.
+      if (round >= 0) samples[name].push(startUs);
+    }
+  }
+  return new Map(names.map((name) => [name, summarize(samples[name])]));
+}
+
+async function timeStart(workplace: Workplace, program: string): Promise<number> {
+  const { command, args, env } = workplace.command(program);
+  const start = performance.now();
+  const child = spawn(command, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  child.stdin.write(INITIALIZE);
+  await once(child.stdout, 'data');
+  const tookUs = (performance.now() - start) * 1000;
+  child.stdin.end();
+  await once(child, 'exit');
+  return tookUs;
+}

@@ -1,0 +1,45 @@
+export interface Timing {
+  readonly p50Us: number;
+  readonly p95Us: number;
+}
+
+export interface TimedCall<Name extends string> {
+  readonly name: Name;
+  readonly call: () => Promise<unknown>;
+}
+
+export interface Plan {
+  readonly warmUpCalls: number;
+  readonly rounds: number;
+  readonly callsPerRound: number;
+}
+
+/** Every round visits every call, in an order that rotates, so that a noisy second hits all of them alike. */
+export async function measureInterleaved<Name extends string>(
+  calls: readonly TimedCall<Name>[],
+  { warmUpCalls, rounds, callsPerRound }: Plan,
+): Promise<Map<Name, Timing>> {
+  for (const { call } of calls) for (let done = 0; done < warmUpCalls; done += 1) await call();
+  const samples = new Map<Name, number[]>(calls.map(({ name }) => [name, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (let place = 0; place < calls.length; place += 1) {
+      const timed = calls[(round + place) % calls.length] as TimedCall<Name>;
+      // The first call of a visit finds the caches of the processor filled with another program.
+      await timed.call();
+      for (let done = 0; done < callsPerRound; done += 1) samples.get(timed.name)?.push(await timeUs(timed.call));
+    }
+  }
+  return new Map([...samples].map(([name, values]) => [name, summarize(values)]));
+}
+
+async function timeUs(call: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await call();
+  return (performance.now() - start) * 1000;
+}
+
+export function summarize(valuesUs: readonly number[]): Timing {
+  const sorted = valuesUs.toSorted((left, right) => left - right);
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
+  return { p50Us: at(0.5), p95Us: at(0.95) };
+}

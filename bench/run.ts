@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { judge, renderReport } from './report.ts';
+import { collectResults } from './results.ts';
+
+const HELP = `npm run bench -- [options]
+
+  --json      the results as JSON
+  --check     exit code 1 when a bar is missed
+  --write     also keeps the report as bench/results.md
+  --memory    also measures memory after 10,000 and 100,000 calls (some minutes)
+  --quick     a tenth of the calls: to see whether it runs, not to quote`;
+
+const RESULTS = fileURLToPath(new URL('../../bench/results.md', import.meta.url));
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    check: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    memory: { type: 'boolean', default: false },
+    quick: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+});
+
+if (values.help) console.log(HELP);
+else await run();
+
+async function run(): Promise<void> {
+  const plan = values.quick
+    ? { warmUpCalls: 100, rounds: 20, callsPerRound: 5, starts: 3 }
+    : { warmUpCalls: 1000, rounds: 100, callsPerRound: 10, starts: 20 };
+  const results = await collectResults({ ...plan, memory: values.memory });
+  const findings = judge(results);
+  const report = renderReport(results);
+  if (values.json)
+    console.log(JSON.stringify({ ...results, timings: Object.fromEntries(results.timings), findings }, null, 2));
+  else console.log(report);
+  if (values.write)
+    writeFileSync(RESULTS, `# What a call costs\n\nWritten by \`npm run bench -- --write\`.\n\n${report}`);
+  if (values.check && findings.some(({ verdict }) => verdict === 'MISSED')) process.exitCode = 1;
+}

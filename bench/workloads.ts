@@ -1,0 +1,46 @@
+/** The write and the read that are timed, as data: the first workload whose tools its program offers is used. */
+export interface Workload {
+  /** Below dist/. */
+  readonly program: string;
+  readonly write: { readonly name: string; readonly arguments: Record<string, unknown> };
+  /** Reads back what the write answered with. */
+  readonly read: { readonly name: string; readonly key: string };
+}
+
+const row = { title: 'Measure what one call costs', project: 'bench' };
+
+export const WORKLOADS: readonly Workload[] = [
+  {
+    program: 'colibri.js',
+    write: { name: 'task_create', arguments: row },
+    read: { name: 'task_get', key: 'task_id' },
+  },
+  {
+    program: 'bench/house-server.js',
+    write: { name: 'bench_write', arguments: row },
+    read: { name: 'bench_read', key: 'row_id' },
+  },
+];
+
+export type CaseName = 'echo' | 'echo and commit' | 'ping' | 'read' | 'write, full' | 'write, relaxed';
+
+export interface Bar {
+  readonly of: CaseName | 'cold start';
+  readonly over: CaseName | 'bare loop';
+  readonly atMost?: number;
+  readonly aim?: number;
+}
+
+export const BARS: readonly Bar[] = [
+  { of: 'write, full', over: 'echo and commit', atMost: 1.5, aim: 1.25 },
+  { of: 'write, relaxed', over: 'echo', atMost: 1.5 },
+  { of: 'read', over: 'echo', atMost: 1.8, aim: 1.4 },
+  { of: 'ping', over: 'echo' },
+  { of: 'cold start', over: 'bare loop', atMost: 2, aim: 1.6 },
+];
+
+/** For the input side of all 14 tools. */
+export const TOKEN_BUDGET = 2500;
+
+/** Resident memory after 100,000 calls over that after 10,000: what a garbage collector may do, and no leak. */
+export const MEMORY_BAR = 1.15;

@@ -4,7 +4,7 @@ import { Script } from 'node:vm';
 
 /**
  * Loads a bundled CommonJS file. Where the build left the code that V8 compiled from it, for this very version of Node,
- * nothing is compiled again: a third of the start. Elsewhere newer versions of Node keep such code by themselves.
+ * nothing is compiled again: a fifth of the start. Elsewhere newer versions of Node keep such code by themselves.
  */
 export function loadProgram(path: string): unknown {
   const cachePath = codeCachePath(path);

@@ -140,8 +140,7 @@ CREATE TABLE tasks (
   created_at     TEXT NOT NULL,
   created_by     TEXT NOT NULL,
   updated_at     TEXT NOT NULL,
-  updated_by     TEXT NOT NULL,
-  UNIQUE (project, sequence)
+  updated_by     TEXT NOT NULL
 );
 
 CREATE INDEX tasks_blocked ON tasks (project, priority DESC, task_no) WHERE blocked_reason IS NOT NULL;
@@ -149,10 +148,6 @@ CREATE INDEX tasks_blocked ON tasks (project, priority DESC, task_no) WHERE bloc
 CREATE INDEX tasks_by_assignee ON tasks (assignee, updated_at, task_no) WHERE assignee <> 'unassigned';
 
 CREATE INDEX tasks_by_parent ON tasks (parent_no) WHERE parent_no IS NOT NULL;
-
-CREATE INDEX tasks_by_priority ON tasks (priority, task_no);
-
-CREATE INDEX tasks_by_progress ON tasks (progress, task_no);
 
 CREATE INDEX tasks_by_project ON tasks (project, updated_at, task_no);
 

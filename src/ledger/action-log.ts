@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import type { Database, Transaction } from '../db/database.ts';
 import { type Salt, saltedDigest } from '../integrity/index.ts';
 import type { AuditSink, ToolEnterEvent, ToolExitEvent } from '../middleware/audit.ts';
 import { append } from './append.ts';
+import { createSalt } from './salt.ts';
 
 interface OpenCall {
   readonly correlationId: string;
@@ -26,7 +26,7 @@ export class ActionLog implements AuditSink {
 
   async enter(event: ToolEnterEvent): Promise<void> {
     this.#current = undefined;
-    const salt = randomBytes(16).toString('hex');
+    const salt = createSalt();
     const sequenceNo = await this.#database.write({ durable: false }, async (transaction) => {
       for (const { call, event: owed } of this.#owed.values()) await writeExit(transaction, call, owed);
       return this.#writeEnter(transaction, event, salt);

@@ -36,12 +36,9 @@ CREATE TABLE tasks (
   created_at     TEXT NOT NULL,
   created_by     TEXT NOT NULL,
   updated_at     TEXT NOT NULL,
-  updated_by     TEXT NOT NULL,
-  UNIQUE (project, sequence)
+  updated_by     TEXT NOT NULL
 );
 CREATE INDEX tasks_by_update ON tasks (updated_at, task_no);
-CREATE INDEX tasks_by_priority ON tasks (priority, task_no);
-CREATE INDEX tasks_by_progress ON tasks (progress, task_no);
 CREATE INDEX tasks_by_project ON tasks (project, updated_at, task_no);
 CREATE INDEX tasks_by_assignee ON tasks (assignee, updated_at, task_no) WHERE assignee <> 'unassigned';
 CREATE INDEX tasks_open ON tasks (project, updated_at, task_no) WHERE is_open = 1;

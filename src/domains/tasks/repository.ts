@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
 import type { Reader, SqlValue, Transaction } from '../../db/database.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
 import { canonicalize, saltedDigest } from '../../integrity/index.ts';
 import { append } from '../../ledger/append.ts';
+import { createSalt } from '../../ledger/salt.ts';
 import { coveringSessions, joinSessions, recordMemberships } from '../trail/sessions.ts';
 import type { Wait } from './dependencies.ts';
 import { PRIORITIES, type Task } from './schema.ts';
@@ -174,7 +174,7 @@ export function toColumns(task: Task, eventIndex: number): Record<keyof TaskRow,
 
 async function appendEvent(db: Transaction, kind: 'task.created' | 'task.updated', task: Task): Promise<number> {
   const content = canonicalize(task);
-  const salt = randomBytes(16).toString('hex');
+  const salt = createSalt();
   const { task_id, updated_at: at, updated_by: actor } = task;
   const digest = saltedDigest('task', salt, content);
   const memberships = await joinSessions(db, await coveringSessions(db, task));

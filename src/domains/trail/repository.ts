@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import type { Reader, SqlValue, Transaction } from '../../db/database.ts';
 import { formatTaskId, formatThoughtId, parseId } from '../../ids.ts';
 import { saltedDigest, thoughtHash } from '../../integrity/index.ts';
 import { append } from '../../ledger/append.ts';
 import { nextNumber } from '../../ledger/counters.ts';
+import { createSalt } from '../../ledger/salt.ts';
 import { extrasOf, type ThoughtInput, type ThoughtListInput } from './schema.ts';
 import { joinSessions, recordMemberships } from './sessions.ts';
 
@@ -105,7 +105,7 @@ export async function recordThought(db: Transaction, { input, task, sessionNo, a
   const thoughtNo = await nextNumber(db, 'thought');
   const thought_id = formatThoughtId(thoughtNo);
   const extras = extrasOf(input);
-  const salt = randomBytes(16).toString('hex');
+  const salt = createSalt();
   const [membership] = await joinSessions(db, [sessionNo]);
   if (membership === undefined) throw new Error('a thought without a session');
   const index = await append(db, {

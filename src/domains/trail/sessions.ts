@@ -1,9 +1,9 @@
-import { randomBytes } from 'node:crypto';
 import type { Reader, Transaction } from '../../db/database.ts';
 import { formatSessionId, formatTaskId, parseId } from '../../ids.ts';
 import { canonicalize, saltedDigest } from '../../integrity/index.ts';
 import { append } from '../../ledger/append.ts';
 import { nextNumber } from '../../ledger/counters.ts';
+import { createSalt } from '../../ledger/salt.ts';
 
 export interface SessionRow {
   readonly session_no: number;
@@ -52,7 +52,7 @@ export async function startSession(db: Transaction, session: NewSession): Promis
   const { task_id, auditor_id, reason = null, scope, at, actor } = session;
   const sessionNo = await nextNumber(db, 'session');
   const session_id = formatSessionId(sessionNo);
-  const salt = randomBytes(16).toString('hex');
+  const salt = createSalt();
   const digest = saltedDigest('session', salt, sessionContent({ auditor_id, reason }));
   const index = await append(db, {
     v: 1,

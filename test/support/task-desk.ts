@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
+import { expect } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import type { Database, Row } from '../../src/db/database.ts';
+import { runSecondPhase } from '../../src/second-phase.ts';
+import { createServer } from '../../src/server.ts';
+import { createSurface } from '../../src/surface.ts';
+import { verifyEverything } from '../../src/verify.ts';
+import { type Agent, createAgent } from './task-agent.ts';
+
+/** A whole server on a file of its own, in this process: the stages, the tools and the ledger, without the pipes. */
+export interface Desk extends Agent {
+  readonly database: Database;
+  query<Shape = Row>(sql: string, parameters?: readonly (string | number | null)[]): Promise<Shape[]>;
+  /** Changes the file behind the server's back. */
+  tamper(sql: string, parameters?: readonly (string | number | null)[]): Promise<void>;
+}
+
+type Settings = Readonly<Partial<Record<'COLIBRI_PROJECT' | 'COLIBRI_WORKFLOW' | 'COLIBRI_AGENT_ID', string>>>;
+
+/** Runs a test at a fresh desk; at the end the whole record must hold. */
+export async function atDesk(work: (desk: Desk) => Promise<void>, settings: Settings = {}): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'colibri-tasks-'));
+  const { desk, close } = await openDesk(join(folder, 'colibri.db'), settings);
+  try {
+    await work(desk);
+    await assertWhole(desk.database);
+  } finally {
+    await close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export async function assertWhole(database: Database): Promise<void> {
+  const { problems } = await database.read(verifyEverything);
+  expect(problems).toEqual([]);
+}
+
+async function openDesk(path: string, settings: Settings): Promise<{ desk: Desk; close: () => Promise<void> }> {
+  const config = readConfig({ COLIBRI_DB_PATH: path, COLIBRI_DURABILITY: 'relaxed', ...settings });
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  const bugs: string[] = [];
+  const server = createServer({
+    transport: far,
+    mode: config.mode,
+    agentId: config.agentId,
+    logger: (line) => bugs.push(line),
+    logLevel: 'error',
+    installGlobalHandlers: false,
+    secondPhase: ({ chain }) => runSecondPhase(config, chain.log, () => undefined),
+  });
+  const { runtime } = server.chain;
+  const ports = { facts: notAsked, database: () => runtime.database };
+  for (const tool of createSurface(ports, config)) server.registerColibriTool(tool);
+  await server.start();
+  const client = new Client({ name: 'tester', version: '1' });
+  await client.connect(near);
+  await runtime.admit(false);
+  const { database } = runtime;
+  if (database === undefined) throw new Error(`the desk has no ledger: ${runtime.failure?.message}`);
+  const desk: Desk = {
+    ...createAgent(client),
+    database,
+    query: <Shape>(sql: string, parameters: readonly (string | number | null)[] = []) =>
+      database.read((reader) => reader.query<Shape>(sql, parameters)),
+    tamper: async (sql, parameters = []) => {
+      await database.write({ durable: false }, (transaction) => transaction.query(sql, parameters));
+    },
+  };
+  const close = async () => {
+    await client.close();
+    await server.stop();
+    expect(bugs).toEqual([]);
+  };
+  return { desk, close };
+}
+
+function notAsked(): never {
+  throw new Error('a test about tasks asked for the health of the server');
+}

@@ -6,7 +6,11 @@ const queue = async (desk: Desk) => (await desk.next({})).next_actions.map(({ ta
 
 async function waiting(desk: Desk) {
   const { blocked = [] } = await desk.next({ include_blocked: true });
-  return blocked.map(({ task_id, blocked_reason, dependencies_unmet }) => [task_id, blocked_reason, dependencies_unmet]);
+  return blocked.map(({ task_id, blocked_reason, dependencies_unmet }) => [
+    task_id,
+    blocked_reason,
+    dependencies_unmet,
+  ]);
 }
 
 async function finish(desk: Desk, task_id: string): Promise<void> {
@@ -61,7 +65,10 @@ describe('the queue', () => {
           { task_id: 'T-0001', title: 'a task', blocked_reason: 'waits for T-0002, T-0003', dependencies_unmet: 2 },
         ],
       });
-      expect((await desk.get({ task_id: 'T-0001', include_dependents: true })).dependents).toEqual(['T-0002', 'T-0003']);
+      expect((await desk.get({ task_id: 'T-0001', include_dependents: true })).dependents).toEqual([
+        'T-0002',
+        'T-0003',
+      ]);
       await desk.update({ task_id: 'T-0003', status: 'cancelled' });
       await finish(desk, 'T-0002');
       expect(await queue(desk)).toEqual(['T-0001']);
@@ -144,7 +151,11 @@ describe('a parent or dependency that does not exist', () => {
           ['task_update', { task_id: 'T-0001', title: 'changed', ...fields }],
         ] as const) {
           const { pattern, code, facts, message } = await desk.refusal(tool, input);
-          expect({ pattern, code, facts }).toEqual({ pattern: 'B', code: 'ERR_NOT_FOUND', facts: { taskId: 'T-0099' } });
+          expect({ pattern, code, facts }).toEqual({
+            pattern: 'B',
+            code: 'ERR_NOT_FOUND',
+            facts: { taskId: 'T-0099' },
+          });
           expect(message).toContain('T-0099');
         }
         expect(await desk.query('SELECT COUNT(*) AS n FROM task_events')).toEqual([{ n: 1 }]);

@@ -5,7 +5,7 @@ import { nextNumber } from '../../ledger/counters.ts';
 import { defineTool, type Tool } from '../../tool.ts';
 import { hasThoughtInAttempt, listThoughtLines } from '../trail/repository.ts';
 import { changedTask, newTask, oddities } from './change.ts';
-import { assertNoCircle } from './dependencies.ts';
+import { assertNoCircle, waitsFor } from './dependencies.ts';
 import { listTasks } from './list-query.ts';
 import { listBlocked, listNextActions } from './next-actions.ts';
 import { createOutput, getOutput, listOutput, nextActionsOutput, updateOutput } from './output.ts';
@@ -94,7 +94,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
         const warnings = oddities(before, after, input, actor);
         if (input.status !== undefined && isClaim(after.workflow, before.status, input.status)) {
           const unmet = await listUnmet(db, taskNo);
-          if (unmet.length > 0) warnings.push(`started while it waits for ${unmet.join(', ')}`);
+          if (unmet.length > 0) warnings.push(`started while it ${waitsFor(unmet)}`);
         }
         return {
           task_id: after.task_id,

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { keeps } from '../support/keeps.ts';
-import type { Agent } from '../support/task-agent.ts';
+import type { Agent, Arguments } from '../support/task-agent.ts';
 import { atDesk, type Desk } from '../support/task-desk.ts';
 import { withAgents } from '../support/task-processes.ts';
 
@@ -11,11 +11,15 @@ async function createTasks(agent: Pick<Desk, 'create'>, count: number): Promise<
 }
 
 /** Closes the circle, expects the refusal to name it in order, and expects that nothing was changed. */
-async function expectCircle(desk: Desk, input: { task_id: string } & object, cycle: readonly string[]): Promise<void> {
+async function expectCircle(
+  desk: Desk,
+  input: Arguments & { task_id: string },
+  cycle: readonly string[],
+): Promise<void> {
   const before = await desk.get({ task_id: input.task_id });
   const events = await desk.query('SELECT idx FROM task_events');
   const links = await desk.query('SELECT * FROM task_dependencies ORDER BY task_no, depends_on');
-  const { pattern, code, message, facts } = await desk.refusal('task_update', { ...input });
+  const { pattern, code, message, facts } = await desk.refusal('task_update', input);
   expect({ pattern, code, facts }).toEqual({
     pattern: 'B',
     code: 'ERR_CIRCULAR_DEPENDENCY',

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
-import { expect } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { Database, Row } from '../../src/db/database.ts';
 import { runSecondPhase } from '../../src/second-phase.ts';
@@ -23,15 +23,30 @@ type Settings = Readonly<Partial<Record<'COLIBRI_PROJECT' | 'COLIBRI_WORKFLOW' |
 
 /** Runs a test at a fresh desk; at the end the whole record must hold. */
 export async function atDesk(work: (desk: Desk) => Promise<void>, settings: Settings = {}): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'colibri-tasks-'));
-  const { desk, close } = await openDesk(join(folder, 'colibri.db'), settings);
+  const { desk, close } = await openDesk(settings);
   try {
     await work(desk);
     await assertWhole(desk.database);
   } finally {
     await close();
-    rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** One desk for many tests that only look at it. */
+export function deskForAll(fill: (desk: Desk) => Promise<void>): () => Desk {
+  let open: { desk: Desk; close: () => Promise<void> } | undefined;
+  beforeAll(async () => {
+    open = await openDesk({});
+    await fill(open.desk);
+  });
+  afterAll(async () => {
+    if (open !== undefined) await assertWhole(open.desk.database);
+    await open?.close();
+  });
+  return () => {
+    if (open === undefined) throw new Error('the desk is not open yet');
+    return open.desk;
+  };
 }
 
 export async function assertWhole(database: Database): Promise<void> {
@@ -39,7 +54,9 @@ export async function assertWhole(database: Database): Promise<void> {
   expect(problems).toEqual([]);
 }
 
-async function openDesk(path: string, settings: Settings): Promise<{ desk: Desk; close: () => Promise<void> }> {
+async function openDesk(settings: Settings): Promise<{ desk: Desk; close: () => Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'colibri-tasks-'));
+  const path = join(folder, 'colibri.db');
   const config = readConfig({ COLIBRI_DB_PATH: path, COLIBRI_DURABILITY: 'relaxed', ...settings });
   const [near, far] = InMemoryTransport.createLinkedPair();
   const bugs: string[] = [];
@@ -73,6 +90,7 @@ async function openDesk(path: string, settings: Settings): Promise<{ desk: Desk;
   const close = async () => {
     await client.close();
     await server.stop();
+    rmSync(folder, { recursive: true, force: true });
     expect(bugs).toEqual([]);
   };
   return { desk, close };

@@ -5,6 +5,7 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { Database, Row } from '../../src/db/database.ts';
+import type { Problem } from '../../src/ledger/verify.ts';
 import { runSecondPhase } from '../../src/second-phase.ts';
 import { createServer } from '../../src/server.ts';
 import { createSurface } from '../../src/surface.ts';
@@ -15,8 +16,8 @@ import { type Agent, createAgent } from './task-agent.ts';
 export interface Desk extends Agent {
   readonly database: Database;
   query<Shape = Row>(sql: string, parameters?: readonly (string | number | null)[]): Promise<Shape[]>;
-  /** Changes the file behind the server's back. */
-  tamper(sql: string, parameters?: readonly (string | number | null)[]): Promise<void>;
+  /** What verification would say if the file were changed behind the server's back; the change is undone. */
+  verifyWith(sql: string, parameters?: readonly (string | number | null)[]): Promise<readonly Problem[]>;
 }
 
 type Settings = Readonly<Partial<Record<'COLIBRI_PROJECT' | 'COLIBRI_WORKFLOW' | 'COLIBRI_AGENT_ID', string>>>;
@@ -70,7 +71,7 @@ async function openDesk(settings: Settings): Promise<{ desk: Desk; close: () => 
     secondPhase: ({ chain }) => runSecondPhase(config, chain.log, () => undefined),
   });
   const { runtime } = server.chain;
-  const ports = { facts: notAsked, database: () => runtime.database };
+  const ports = { facts: notAsked, database: () => runtime.database, skills: () => undefined };
   for (const tool of createSurface(ports, config)) server.registerColibriTool(tool);
   await server.start();
   const client = new Client({ name: 'tester', version: '1' });
@@ -83,9 +84,7 @@ async function openDesk(settings: Settings): Promise<{ desk: Desk; close: () => 
     database,
     query: <Shape>(sql: string, parameters: readonly (string | number | null)[] = []) =>
       database.read((reader) => reader.query<Shape>(sql, parameters)),
-    tamper: async (sql, parameters = []) => {
-      await database.write({ durable: false }, (transaction) => transaction.query(sql, parameters));
-    },
+    verifyWith: (sql, parameters = []) => verifyWith(database, sql, parameters),
   };
   const close = async () => {
     await client.close();
@@ -94,6 +93,29 @@ async function openDesk(settings: Settings): Promise<{ desk: Desk; close: () => 
     expect(bugs).toEqual([]);
   };
   return { desk, close };
+}
+
+/** Carries a result out of a transaction that must not be kept. */
+class Undo extends Error {
+  constructor(readonly problems: readonly Problem[]) {
+    super('undone on purpose');
+  }
+}
+
+async function verifyWith(
+  database: Database,
+  sql: string,
+  parameters: readonly (string | number | null)[],
+): Promise<readonly Problem[]> {
+  try {
+    return await database.write({ durable: false }, async (transaction) => {
+      await transaction.query(sql, parameters);
+      throw new Undo((await verifyEverything(transaction)).problems);
+    });
+  } catch (error) {
+    if (error instanceof Undo) return error.problems;
+    throw error;
+  }
 }
 
 function notAsked(): never {

@@ -151,8 +151,20 @@ function plainColumns(task: Task | undefined): Partial<TaskRow> {
   const { project, sequence, workflow, status, description, progress, assignee, estimate_hours, blocked_reason } = task;
   const { attempt, created_at, created_by, updated_at, updated_by } = task;
   return {
-    ...{ project, sequence, workflow, status, description, progress, assignee, estimate_hours, blocked_reason },
-    ...{ attempt, created_at, created_by, updated_at, updated_by },
+    project,
+    sequence,
+    workflow,
+    status,
+    description,
+    progress,
+    assignee,
+    estimate_hours,
+    blocked_reason,
+    attempt,
+    created_at,
+    created_by,
+    updated_at,
+    updated_by,
     labels: JSON.stringify(task.labels),
     depends_on: JSON.stringify(task.depends_on),
     is_open: ['done', 'cancelled', 'DONE', 'CANCELLED'].includes(status) ? 0 : 1,

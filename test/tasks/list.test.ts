@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
 import { keeps } from '../support/keeps.ts';
-import type { Arguments } from '../support/task-agent.ts';
 import { type Desk, deskForAll } from '../support/task-desk.ts';
 
 const PRIORITIES = ['low', 'normal', 'high', 'critical'];
@@ -40,7 +39,7 @@ describe('a list', () => {
     return tasks;
   }
 
-  const filters: readonly Arguments[] = [
+  const filters: readonly Question[] = [
     {},
     { project: 'other' },
     { project_id: 'other' },
@@ -151,24 +150,33 @@ describe('a list', () => {
 
 type Listed = Awaited<ReturnType<Desk['list']>>['tasks'][number];
 
-function matches(task: Listed, { search, label, project_id, ...filter }: Arguments): boolean {
-  const number = Number(task.task_id.slice(2)) - 1;
-  const project = filter['project'] ?? project_id;
-  const isOneOf = (allowed: unknown, value: string) => !Array.isArray(allowed) || allowed.includes(value);
-  return (
-    (project === undefined || project === task.project) &&
-    isOneOf(filter['status'], task.status) &&
-    isOneOf(filter['priority'], task.priority) &&
-    (filter['assignee'] === undefined || filter['assignee'] === task.assignee) &&
-    (label === undefined || (LABELS[number % 4]?.includes(String(label)) ?? false)) &&
-    (filter['created_after'] === undefined || new Date(task.created_at) > new Date(String(filter['created_after']))) &&
-    (filter['created_before'] === undefined ||
-      new Date(task.created_at) < new Date(String(filter['created_before']))) &&
-    (search === undefined ||
-      String(search)
-        .split(' ')
-        .every((word) => task.title.split(' ').some((other) => other.startsWith(word))))
-  );
+/** The filters of a list. */
+interface Question {
+  readonly project?: string;
+  readonly project_id?: string;
+  readonly status?: readonly string[];
+  readonly priority?: readonly string[];
+  readonly assignee?: string;
+  readonly label?: string;
+  readonly search?: string;
+  readonly created_after?: string;
+  readonly created_before?: string;
+}
+
+function matches(task: Listed, { project_id, project = project_id, ...filter }: Question): boolean {
+  const { status, priority, assignee, label, search, created_after, created_before } = filter;
+  const labels = LABELS[(Number(task.task_id.slice(2)) - 1) % LABELS.length] ?? [];
+  const has = (word: string) => task.title.split(' ').some((other) => other.startsWith(word));
+  return [
+    project === undefined || project === task.project,
+    status === undefined || status.includes(task.status),
+    priority === undefined || priority.includes(task.priority),
+    assignee === undefined || assignee === task.assignee,
+    label === undefined || labels.includes(label),
+    created_after === undefined || new Date(task.created_at) > new Date(created_after),
+    created_before === undefined || new Date(task.created_at) < new Date(created_before),
+    search === undefined || search.split(' ').every(has),
+  ].every(Boolean);
 }
 
 /** Rising; equal ones in the order of their creation. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { keeps } from '../support/keeps.ts';
 import { atDesk, type Desk } from '../support/task-desk.ts';

@@ -20,12 +20,12 @@ const CLIENTS: Readonly<Record<string, (path: string) => Promise<AnyClient>>> = 
   'the present client': async (path) => {
     const client = new Client({ name: 'present', version: '1' });
     await client.connect(new StdioClientTransport(program(path)));
-    return client as AnyClient;
+    return client;
   },
   'the older client': async (path) => {
     const client = new OlderClient({ name: 'older', version: '1' });
     await client.connect(new OlderTransport(program(path)));
-    return client as AnyClient;
+    return client;
   },
 };
 

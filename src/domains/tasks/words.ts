@@ -59,7 +59,7 @@ function cut(run: string): string[] {
  * opens a number is written as a number itself, so that no word looks like the beginning of another's number.
  */
 function encode(word: string): string {
-  return [...word].slice(0, MAX_WORD_LENGTH).map(encodeCharacter).join('');
+  return Array.from(word).slice(0, MAX_WORD_LENGTH).map(encodeCharacter).join('');
 }
 
 function encodeCharacter(character: string): string {

@@ -45,7 +45,8 @@ const ID: Defects = {
   empty: '',
   'a session id': 'A-0001',
   'a thought id': '\u0398-0001',
-  'too few digits': 'T-1',
+  'too few digits': 'T-042',
+  'one digit': ['T', 1].join('-'),
   'too many zeros': 'T-00001',
   'lower case': 't-0001',
   zero: 'T-0000',
@@ -202,7 +203,12 @@ export function badInputs(tool: string): readonly BadInput[] {
     ),
     ...required.map((field) => ({ tool, defect: `${field}: missing`, input: without(valid, field), path: [field] })),
     ...unknown.map((key) => ({ tool, defect: `unknown key "${key}"`, input: { ...valid, [key]: 'x' }, path: [key] })),
-    { tool, defect: 'a lone surrogate in a key', input: { ...valid, [lone('k')]: 1 }, path: [lone('k')] },
+    {
+      tool,
+      defect: 'a lone surrogate in a key',
+      input: { ...valid, [lone('k')]: 1 },
+      path: [lone('k').toWellFormed()],
+    },
   ];
 }
 

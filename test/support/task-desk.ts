@@ -71,7 +71,7 @@ async function openDesk(settings: Settings): Promise<{ desk: Desk; close: () => 
     secondPhase: ({ chain }) => runSecondPhase(config, chain.log, () => undefined),
   });
   const { runtime } = server.chain;
-  const ports = { facts: notAsked, database: () => runtime.database, skills: () => undefined };
+  const ports = { facts: notAsked, pulse: notAsked, database: () => runtime.database, skills: () => undefined };
   for (const tool of createSurface(ports, config)) server.registerColibriTool(tool);
   await server.start();
   const client = new Client({ name: 'tester', version: '1' });

@@ -59,7 +59,7 @@ const STORY: readonly (readonly [tool: string, input: Record<string, unknown>, c
   ['thought_record', { task_id: 'T-0001', type: 'risk', content: 'x' }, undefined],
   ['task_get', { task_id: 'T-0001', include_thought_trail: true, include_dependents: true }, undefined],
   ['task_get', { task_id: 'T-0099' }, 'ERR_NOT_FOUND'],
-  ['task_get', { task_id: 'T-99' }, 'INVALID_PARAMS'],
+  ['task_get', { task_id: 'T-099' }, 'INVALID_PARAMS'],
   ['task_list', { search: 'first', limit: 1 }, undefined],
   ['task_list', { limit: 501 }, 'INVALID_PARAMS'],
   ['task_update', { task_id: 'T-0001', status: 'done' }, undefined],

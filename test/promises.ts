@@ -74,6 +74,19 @@ export const PROMISES = {
   'stdio/idle': { says: 'a transport is idle when every answer owed is written' },
   'stdio/gone': { says: 'a client that goes away ends the connection' },
   'tidy/rules': { says: 'the repository keeps its house rules' },
+  'tasks/transitions': { says: 'a task moves only along its workflow' },
+  'tasks/claim': { says: 'of many agents that take a task exactly one gets it' },
+  'tasks/writeback': { says: 'no task is finished without a thought since it was last opened' },
+  'tasks/circles': { says: 'tasks that would wait for each other in a circle are refused' },
+  'tasks/waits': { says: 'a task is offered when everything it waits for is finished' },
+  'tasks/search': { says: 'a search finds words and never trips the engine' },
+  'tasks/list': { says: 'a list has what was asked for, in a total order, counted exactly' },
+  'tasks/bad-input': { says: 'bad input is refused with its path and nothing is stored' },
+  'tasks/ledger': { says: 'every change of a task is in the ledger' },
+  'tasks/tamper': { says: 'a direct edit of the tables about tasks is found and named' },
+  'tasks/model': { says: 'answers, rows and ledger agree with a simple model' },
+  'tasks/shapes': { says: 'answers have the shape that tools/list declares' },
+  'tasks/spellings': { says: 'agents written for either older contract are understood' },
 } as const satisfies Record<string, Promised>;
 
 export type PromiseId = keyof typeof PROMISES;

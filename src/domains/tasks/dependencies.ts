@@ -22,6 +22,14 @@ export function assertNoCircle(taskNo: number, waits: readonly Wait[]): void {
   );
 }
 
+const MAX_NAMED = 10;
+
+/** A parent can have thousands of children; a reader needs to know a few of them. */
+export function waitsFor(ids: readonly string[]): string {
+  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : '';
+  return `waits for ${ids.slice(0, MAX_NAMED).join(', ')}${more}`;
+}
+
 /** The shortest way from the task back to itself. */
 function findCircle(taskNo: number, waits: readonly Wait[]): number[] | undefined {
   const awaited = new Map<number, number[]>();

@@ -1,5 +1,6 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
+import { waitsFor } from './dependencies.ts';
 import { listUnmet } from './repository.ts';
 import { PRIORITIES } from './schema.ts';
 
@@ -71,16 +72,9 @@ export async function listBlocked(db: Reader, project: string, limit: number): P
     blocked.push({
       task_id: formatTaskId(task_no),
       title,
-      blocked_reason: blocked_reason ?? `waits for ${named(unmet)}`,
+      blocked_reason: blocked_reason ?? waitsFor(unmet),
       dependencies_unmet: unmet.length,
     });
   }
   return blocked;
-}
-
-const MAX_NAMED = 10;
-
-function named(ids: readonly string[]): string {
-  const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : '';
-  return ids.slice(0, MAX_NAMED).join(', ') + more;
 }

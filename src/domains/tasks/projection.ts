@@ -4,6 +4,7 @@ import { saltedDigest } from '../../integrity/index.ts';
 import type { Projection, Report } from '../../ledger/verify.ts';
 import { type TaskRow, toColumns } from './repository.ts';
 import { PRIORITIES, type Task } from './schema.ts';
+import { reportSurplusDependencies, reportSurplusEvents, reportSurplusLabels, reportSurplusTasks } from './surplus.ts';
 
 interface EventRow {
   readonly idx: number;
@@ -52,7 +53,10 @@ export const checkTasks: Projection = (reader, report) => {
       }
       for (const index of unaccounted.keys()) report(`task event ${index}`, 'has no entry');
     },
-    finish: () => checkTotals(reader, totals, report),
+    async finish(size) {
+      await reportSurplusEvents(reader, size, report);
+      await checkTotals(reader, totals, report);
+    },
   };
 };
 
@@ -104,10 +108,18 @@ async function checkTotals(reader: Reader, totals: Totals, report: Report): Prom
     `SELECT (SELECT COUNT(*) FROM tasks) AS tasks, (SELECT COUNT(*) FROM task_labels) AS labels,
             (SELECT COUNT(*) FROM task_dependencies) AS dependencies`,
   );
-  if (rows?.tasks !== totals.tasks || totals.tasks !== totals.created)
+  if (rows?.tasks !== totals.tasks || totals.tasks !== totals.created) {
     report('tasks', 'has rows that no entry accounts for');
-  if (rows?.labels !== totals.labels) report('task_labels', 'has rows that no task accounts for');
-  if (rows?.dependencies !== totals.dependencies) report('task_dependencies', 'has rows that no task accounts for');
+    await reportSurplusTasks(reader, report);
+  }
+  if (rows?.labels !== totals.labels) {
+    report('task_labels', 'has rows that no task accounts for');
+    await reportSurplusLabels(reader, report);
+  }
+  if (rows?.dependencies !== totals.dependencies) {
+    report('task_dependencies', 'has rows that no task accounts for');
+    await reportSurplusDependencies(reader, report);
+  }
   await checkCounters(reader, totals, report);
   const kept = await reader.query<{
     project: string;
@@ -125,8 +137,9 @@ async function checkTotals(reader: Reader, totals: Totals, report: Report): Prom
 }
 
 async function checkCounters(reader: Reader, totals: Totals, report: Report): Promise<void> {
+  // The other two belong to the trail.
   const rows = await reader.query<{ name: string; value: number }>(
-    "SELECT name, value FROM counters WHERE name = 'task' OR name LIKE 'project/%'",
+    "SELECT name, value FROM counters WHERE name NOT IN ('session', 'thought')",
   );
   const expected = new Map([...totals.sequences].map(([project, sequence]) => [`project/${project}`, sequence]));
   if (totals.created > 0) expected.set('task', totals.created);

@@ -50,7 +50,9 @@ const time = z
 /** Stricter than Date.parse, which turns February 30 into March 2. */
 function isTime(text: string): boolean {
   const isoDate = z.iso.date().safeParse(text.slice(0, 10)).success;
-  return isoDate && (text.length === 10 || z.iso.datetime({ offset: true }).safeParse(text).success);
+  const isIso = isoDate && (text.length === 10 || z.iso.datetime({ offset: true }).safeParse(text).success);
+  // An offset can carry a time out of the years with four digits, and then it no longer compares as text.
+  return isIso && /^\d{4}-/.test(new Date(text).toISOString());
 }
 
 export const createInput = z.strictObject({

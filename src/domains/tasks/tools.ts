@@ -5,7 +5,7 @@ import { nextNumber } from '../../ledger/counters.ts';
 import { defineTool, type Tool } from '../../tool.ts';
 import { hasThoughtInAttempt, listThoughtLines } from '../trail/repository.ts';
 import { changedTask, newTask, oddities } from './change.ts';
-import { assertNoCircle } from './dependencies.ts';
+import { assertNoCircle, waitsFor } from './dependencies.ts';
 import { listTasks } from './list-query.ts';
 import { listBlocked, listNextActions } from './next-actions.ts';
 import { createOutput, getOutput, listOutput, nextActionsOutput, updateOutput } from './output.ts';
@@ -20,7 +20,7 @@ import {
   updateTask,
 } from './repository.ts';
 import { createInput, getInput, listInput, nextActionsInput, type Task, updateInput } from './schema.ts';
-import { acceptSpellings } from './spellings.ts';
+import { acceptPatch, acceptProjectSpellings, acceptTaskSpellings } from './spellings.ts';
 import { isClaim, type WorkflowName } from './workflows.ts';
 import { assertWrittenBack } from './writeback.ts';
 
@@ -29,15 +29,14 @@ export interface TaskDefaults {
   readonly workflow: WorkflowName;
 }
 
-const common = { errorPattern: 'B', normalize: acceptSpellings } as const;
-
 export function createTaskTools(defaults: TaskDefaults): Tool[] {
   return [
     defineTool({
-      ...common,
       name: 'task_create',
       title: 'Create a task',
       description: 'Put work on the board before starting it. Returns its task_id.',
+      errorPattern: 'B',
+      normalize: acceptProjectSpellings,
       inputSchema: createInput,
       outputSchema: createOutput,
       access: 'write',
@@ -54,10 +53,11 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       },
     }),
     defineTool({
-      ...common,
       name: 'task_get',
       title: 'Read a task',
       description: 'One task with all its fields; include_thought_trail adds why things were decided.',
+      errorPattern: 'B',
+      normalize: acceptTaskSpellings,
       inputSchema: getInput,
       outputSchema: getOutput,
       access: 'read',
@@ -74,11 +74,12 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       },
     }),
     defineTool({
-      ...common,
       name: 'task_update',
       title: 'Change a task',
       description:
         'Change fields or move the status. Claim work by moving todo to in_progress: exactly one agent wins. done needs a thought_record first.',
+      errorPattern: 'B',
+      normalize: acceptPatch,
       inputSchema: updateInput,
       outputSchema: updateOutput,
       access: 'write',
@@ -94,7 +95,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
         const warnings = oddities(before, after, input, actor);
         if (input.status !== undefined && isClaim(after.workflow, before.status, input.status)) {
           const unmet = await listUnmet(db, taskNo);
-          if (unmet.length > 0) warnings.push(`started while it waits for ${unmet.join(', ')}`);
+          if (unmet.length > 0) warnings.push(`started while it ${waitsFor(unmet)}`);
         }
         return {
           task_id: after.task_id,
@@ -109,10 +110,11 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       },
     }),
     defineTool({
-      ...common,
       name: 'task_list',
       title: 'List tasks',
       description: 'Find tasks by any combination of filters; newest change first. Use task_next_actions to pick work.',
+      errorPattern: 'B',
+      normalize: acceptProjectSpellings,
       inputSchema: listInput,
       outputSchema: listOutput,
       access: 'read',
@@ -123,10 +125,11 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       },
     }),
     defineTool({
-      ...common,
       name: 'task_next_actions',
       title: 'What to do next',
       description: 'The queue: tasks that wait for nothing, highest priority first. Then claim one with task_update.',
+      errorPattern: 'B',
+      normalize: acceptProjectSpellings,
       inputSchema: nextActionsInput,
       outputSchema: nextActionsOutput,
       access: 'read',

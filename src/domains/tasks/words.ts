@@ -6,7 +6,8 @@
 /** Scripts that are written without spaces: each character is a word of its own. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-const WORD = /[\p{L}\p{N}\p{M}]+|\p{Extended_Pictographic}/gu;
+/** A flag is two letters of an alphabet of its own. */
+const WORD = /[\p{L}\p{N}\p{M}]+|\p{Extended_Pictographic}|\p{Regional_Indicator}{2}/gu;
 const MAX_WORD_LENGTH = 64;
 
 /** One phrase for each run of text without a gap: its words must stand next to each other. */
@@ -53,10 +54,14 @@ function cut(run: string): string[] {
   return words;
 }
 
-/** Letters and digits of ASCII stay; everything else becomes a number that no engine takes for a separator. */
+/**
+ * Letters and digits of ASCII stay; everything else becomes a number that no engine takes for a separator. The q that
+ * opens a number is written as a number itself, so that no word looks like the beginning of another's number.
+ */
 function encode(word: string): string {
-  let text = '';
-  for (const character of word)
-    text += /[a-z0-9]/.test(character) ? character : `u${character.codePointAt(0)?.toString(16)}z`;
-  return text.slice(0, MAX_WORD_LENGTH);
+  return Array.from(word).slice(0, MAX_WORD_LENGTH).map(encodeCharacter).join('');
+}
+
+function encodeCharacter(character: string): string {
+  return /[a-pr-z0-9]/.test(character) ? character : `q${character.codePointAt(0)?.toString(16)}z`;
 }

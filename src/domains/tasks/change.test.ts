@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { changedTask, type Identity, newTask, oddities } from './change.ts';
+import type { Task, UpdateInput } from './schema.ts';
+
+const AT = '2026-04-08T22:15:30.000Z';
+const LATER = '2026-04-08T22:16:00.000Z';
+const identity: Identity = {
+  task_id: 'T-0042',
+  sequence: 7,
+  project: 'ours',
+  workflow: 'board',
+  at: AT,
+  actor: 'alice',
+};
+
+const fresh = newTask({ title: 'a task' }, identity);
+const inState = (status: string, fields: Partial<Task> = {}): Task => ({ ...fresh, status, ...fields });
+const change = (task: Task, input: Omit<UpdateInput, 'task_id'>, actor = 'bob') =>
+  changedTask(task, { task_id: task.task_id, ...input }, actor, LATER);
+const warnings = (before: Task, input: Omit<UpdateInput, 'task_id'>, actor = 'bob') =>
+  oddities(before, change(before, input, actor), { task_id: before.task_id, ...input }, actor);
+
+describe('a new task', () => {
+  it('has every field, with the defaults of the catalogue', () => {
+    expect(fresh).toEqual({
+      task_id: 'T-0042',
+      project: 'ours',
+      sequence: 7,
+      workflow: 'board',
+      status: 'backlog',
+      title: 'a task',
+      description: '',
+      priority: 'normal',
+      progress: 0,
+      assignee: 'unassigned',
+      labels: [],
+      estimate_hours: null,
+      parent_id: null,
+      depends_on: [],
+      blocked_reason: null,
+      attempt: 1,
+      created_at: AT,
+      created_by: 'alice',
+      updated_at: AT,
+      updated_by: 'alice',
+    });
+  });
+
+  it('keeps each label and each dependency once, in the order given', () => {
+    const input = { title: 'x', labels: ['b', 'a', 'b'], depends_on: ['T-0002', 'T-0001', 'T-0002'] };
+    expect(newTask(input, identity)).toMatchObject({ labels: ['b', 'a'], depends_on: ['T-0002', 'T-0001'] });
+  });
+});
+
+describe('a changed task', () => {
+  it('differs in what was asked for, in who and in when', () => {
+    expect(change(fresh, { progress: 0, estimate_hours: 0, description: '' })).toEqual({
+      ...fresh,
+      estimate_hours: 0,
+      updated_at: LATER,
+      updated_by: 'bob',
+    });
+    const input = { title: 'new', priority: 'low', labels: [], parent_id: 'T-0001', depends_on: ['T-0002'] } as const;
+    expect(change(fresh, { ...input, labels: [], depends_on: ['T-0002'] })).toMatchObject(input);
+  });
+
+  it('belongs to whoever starts it, unless it belongs to somebody', () => {
+    expect(change(inState('todo'), { status: 'in_progress' }).assignee).toBe('bob');
+    expect(change(inState('blocked'), { status: 'in_progress' }).assignee).toBe('bob');
+    expect(change(inState('INIT', { workflow: 'pipeline' }), { status: 'GATHER' }).assignee).toBe('bob');
+    expect(change(inState('todo', { assignee: 'carol' }), { status: 'in_progress' }).assignee).toBe('carol');
+    expect(change(inState('todo'), { status: 'in_progress', assignee: 'dave' }).assignee).toBe('dave');
+    expect(change(inState('backlog'), { status: 'todo' }).assignee).toBe('unassigned');
+    expect(change(inState('todo'), { progress: 50 }).assignee).toBe('unassigned');
+    const sentBack = change(inState('VERIFY', { workflow: 'pipeline' }), { status: 'GATHER' });
+    expect(sentBack.assignee).toBe('unassigned');
+  });
+
+  it('is another attempt when it is sent back, and only then', () => {
+    expect(change(inState('review', { attempt: 2 }), { status: 'backlog' }).attempt).toBe(3);
+    expect(change(inState('VERIFY', { workflow: 'pipeline' }), { status: 'GATHER' }).attempt).toBe(2);
+    expect(change(inState('blocked'), { status: 'todo' }).attempt).toBe(1);
+    expect(change(inState('review'), { status: 'blocked', blocked_reason: 'x' }).attempt).toBe(1);
+    expect(change(inState('review'), { progress: 1 }).attempt).toBe(1);
+  });
+
+  it('has a reason to be blocked only while it is', () => {
+    const blocked = change(inState('todo'), { status: 'blocked', blocked_reason: 'no key' });
+    expect(blocked.blocked_reason).toBe('no key');
+    expect(change(blocked, { progress: 5 }).blocked_reason).toBe('no key');
+    expect(change(blocked, { blocked_reason: 'no lock' }).blocked_reason).toBe('no lock');
+    expect(change(blocked, { status: 'todo' }).blocked_reason).toBeNull();
+    expect(change(fresh, { blocked_reason: 'dropped' }).blocked_reason).toBeNull();
+  });
+
+  it('is refused when its workflow does not allow the step', () => {
+    expect(() => change(fresh, { status: 'done' })).toThrow(
+      'T-0042 is backlog; from there it can go to todo, cancelled',
+    );
+    expect(() => change(inState('done', { assignee: 'carol' }), { status: 'todo' })).toThrow(
+      'T-0042 is done, which is final; carol has it',
+    );
+  });
+});
+
+describe('warnings', () => {
+  const cases: readonly (readonly [string, Task, Omit<UpdateInput, 'task_id'>, readonly string[]])[] = [
+    ['nothing odd', fresh, { title: 'x' }, []],
+    ['finished with all progress', inState('review', { progress: 100 }), { status: 'done' }, []],
+    ['all progress, not done', inState('todo'), { progress: 100 }, ['progress is 100 but the status is todo']],
+    ['done with little progress', inState('review', { progress: 5 }), { status: 'done' }, ['done with progress at 5']],
+    ['a finished task', inState('cancelled'), { title: 'x' }, ['changed a task that is already cancelled']],
+    ['a reason without a block', fresh, { blocked_reason: 'x' }, ['blocked_reason is dropped: the status is backlog']],
+    [
+      "somebody else's task",
+      inState('todo', { assignee: 'carol' }),
+      { status: 'in_progress' },
+      ['it was assigned to carol'],
+    ],
+    ['its own task', inState('todo', { assignee: 'bob' }), { status: 'in_progress' }, []],
+    ['an unassigned task', inState('todo'), { status: 'in_progress' }, []],
+  ];
+  for (const [name, before, input, expected] of cases) {
+    it(`about ${name}: ${expected.join(', ') || 'none'}`, () => expect(warnings(before, input)).toEqual(expected));
+  }
+});

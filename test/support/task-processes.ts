@@ -1,0 +1,40 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { openDatabase } from '../../src/db/open.ts';
+import { type Agent, createAgent } from './task-agent.ts';
+import { assertWhole } from './task-desk.ts';
+
+/** As many servers as there are names, each its own process with its own client, all on one ledger. */
+export async function withAgents(
+  names: readonly string[],
+  work: (agents: readonly Agent[]) => Promise<void>,
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'colibri-agents-'));
+  const path = join(folder, 'colibri.db');
+  const agents: Agent[] = [];
+  try {
+    for (const name of names) agents.push(await launch(path, name));
+    await work(agents);
+  } finally {
+    await Promise.all(agents.map(({ client }) => client.close()));
+  }
+  const database = await openDatabase({ mode: 'READONLY', dbPath: path, durability: 'full', readOnly: true });
+  try {
+    await assertWhole(database);
+  } finally {
+    await database.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function launch(path: string, name: string): Promise<Agent> {
+  const client = new Client({ name: 'tester', version: '1' });
+  const env = { COLIBRI_DB_PATH: path, COLIBRI_AGENT_ID: name, COLIBRI_LOG_LEVEL: 'error' };
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env, stderr: 'inherit' }),
+  );
+  return createAgent(client);
+}

@@ -1,0 +1,81 @@
+import { describe, expect } from 'vitest';
+import { keeps } from '../support/keeps.ts';
+import type { Agent } from '../support/task-agent.ts';
+import { withAgents } from '../support/task-processes.ts';
+
+describe('taking work', () => {
+  keeps('tasks/claim', 'six processes, one task, and the losers learn who has it', () =>
+    withAgents(names('agent', 6), async (agents) => {
+      const [first] = agents as [Agent];
+      for (let round = 0; round < 8; round += 1) {
+        const { task_id } = await first.create({ title: `task ${round}`, status: 'todo' });
+        const replies = await Promise.all(
+          agents.map((agent) => agent.call('task_update', { task_id, status: 'in_progress' })),
+        );
+        const winners = replies.flatMap(({ failure }, index) => (failure === undefined ? [`agent-${index}`] : []));
+        expect(winners).toHaveLength(1);
+        const [winner] = winners;
+        for (const { failure } of replies.filter((reply) => reply.failure !== undefined)) {
+          expect(failure).toMatchObject({
+            pattern: 'B',
+            code: 'ERR_INVALID_TRANSITION',
+            facts: { taskId: task_id, from: 'in_progress', to: 'in_progress', assignee: winner },
+          });
+          expect(failure?.message).toContain(`${winner} has it`);
+        }
+        expect(await first.get({ task_id })).toMatchObject({ status: 'in_progress', assignee: winner });
+      }
+    }),
+  );
+
+  keeps('tasks/claim', 'four agents that empty one queue never start the same task', () =>
+    withAgents(names('grabber', 4), async (agents) => {
+      const [first] = agents as [Agent];
+      const tasks: string[] = [];
+      for (let count = 0; count < 24; count += 1) {
+        tasks.push((await first.create({ title: `task ${count}`, status: 'todo' })).task_id);
+      }
+      const grabbed = (await Promise.all(agents.map(emptyQueue))).flat();
+      expect(grabbed.toSorted()).toEqual(tasks);
+      expect((await first.next({})).next_actions).toEqual([]);
+    }),
+  );
+
+  keeps('tasks/claim', 'in a pipeline too the first step is taken once', () =>
+    withAgents(names('agent', 3), async (agents) => {
+      const [first] = agents as [Agent];
+      const { task_id } = await first.create({ title: 'a pipeline', workflow: 'pipeline' });
+      const replies = await Promise.all(
+        agents.map((agent) => agent.call('task_update', { task_id, status: 'GATHER' })),
+      );
+      const winner = replies.findIndex(({ failure }) => failure === undefined);
+      expect(replies.filter(({ failure }) => failure !== undefined)).toHaveLength(2);
+      expect((await first.get({ task_id })).assignee).toBe(`agent-${winner}`);
+    }),
+  );
+
+  keeps('tasks/claim', 'who was named for a task keeps it, and the taker is told', () =>
+    withAgents(['alice'], async ([alice]) => {
+      const { create, update } = alice as Agent;
+      const { task_id } = await create({ title: 'for bob', status: 'todo', assignee: 'bob' });
+      const claimed = await update({ task_id, status: 'in_progress' });
+      expect(claimed).toMatchObject({ assignee: 'bob', updated_by: 'alice', warnings: ['it was assigned to bob'] });
+    }),
+  );
+});
+
+function names(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
+}
+
+/** What an agent does: look at the queue, try its head, look again when somebody else was faster. */
+async function emptyQueue(agent: Agent): Promise<string[]> {
+  const mine: string[] = [];
+  for (;;) {
+    const [head] = (await agent.next({ limit: 1 })).next_actions;
+    if (head === undefined) return mine;
+    const { failure } = await agent.call('task_update', { task_id: head.task_id, status: 'in_progress' });
+    if (failure === undefined) mine.push(head.task_id);
+    else expect(failure.code).toBe('ERR_INVALID_TRANSITION');
+  }
+}

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import { describe, expect } from 'vitest';
+import { type TaskRow, toColumns } from '../../src/domains/tasks/repository.ts';
+import { PRIORITIES, type Task } from '../../src/domains/tasks/schema.ts';
+import { keeps } from '../support/keeps.ts';
+import { atDesk, type Desk } from '../support/task-desk.ts';
+
+interface Event {
+  readonly idx: number;
+  readonly task_no: number;
+  readonly salt: string;
+  readonly content: string;
+  readonly kind: string;
+  readonly entry: string;
+}
+
+const EVENTS = `SELECT task_events.*, kind, entry FROM task_events
+                JOIN ledger_entries ON ledger_entries.idx = task_events.idx ORDER BY task_events.idx`;
+
+/** A little of everything, so that every column has held more than one value. */
+async function work(desk: Desk): Promise<void> {
+  await desk.create({ title: 'first', labels: ['b', 'a', 'b'], estimate_hours: 0.1, status: 'todo' });
+  await desk.create({ title: 'second', parent_id: 'T-0001', project: 'other', description: '設計\n\t"quoted"' });
+  await desk.create({ title: 'third', workflow: 'pipeline', depends_on: ['T-0002', 'T-0001'], assignee: 'alice' });
+  await desk.update({ task_id: 'T-0001', status: 'blocked', blocked_reason: 'no key', labels: ['c'] });
+  await desk.update({ task_id: 'T-0002', status: 'todo', priority: 'critical', progress: 33 });
+  await desk.update({ task_id: 'T-0002', status: 'in_progress', title: 'second, renamed' });
+  await desk.update({ task_id: 'T-0003', depends_on: ['T-0002'], estimate_hours: 1000, parent_id: 'T-0001' });
+  await desk.update({ task_id: 'T-0001', status: 'cancelled' });
+  await desk.refusal('task_update', { task_id: 'T-0001', status: 'todo' });
+  await desk.refusal('task_create', { title: 'x', parent_id: 'T-0099' });
+}
+
+/** SHA-256( "colibri:task:v1" LF, salt, content ), written out again here so that a slip in the product shows. */
+function digest({ salt, content }: Event): string {
+  return createHash('sha256')
+    .update('colibri:task:v1\n')
+    .update(Buffer.from(salt, 'hex'))
+    .update(content)
+    .digest('hex');
+}
+
+describe('the ledger', () => {
+  keeps('tasks/ledger', 'each create and update is one entry with the digest of the whole row', () =>
+    atDesk(async (desk) => {
+      await desk.create({ title: 'the task', labels: ['red'] });
+      await desk.update({ task_id: 'T-0001', status: 'todo' });
+      await desk.update({ task_id: 'T-0001', status: 'in_progress', progress: 10 });
+      const events = await desk.query<Event>(EVENTS);
+      expect(events.map(({ kind }) => kind)).toEqual(['task.created', 'task.updated', 'task.updated']);
+      for (const event of events) {
+        const row = JSON.parse(event.content) as Task;
+        expect(JSON.parse(event.entry)).toEqual({
+          v: 1,
+          kind: event.kind,
+          at: row.updated_at,
+          actor: 'tester',
+          task_id: 'T-0001',
+          task: digest(event),
+          sessions: [],
+        });
+      }
+      const whole = JSON.parse(events.at(-1)?.content ?? '') as Record<string, unknown>;
+      const shown = await desk.get({ task_id: 'T-0001' });
+      expect(whole).toEqual({ ...shown, sequence: 1, estimate_hours: null, parent_id: null, blocked_reason: null });
+    }),
+  );
+
+  keeps('tasks/ledger', 'a refused change leaves the pair of its call and nothing else', () =>
+    atDesk(async (desk) => {
+      await desk.create({ title: 'x' });
+      const kinds = async () =>
+        (await desk.query<{ kind: string }>('SELECT kind FROM ledger_entries ORDER BY idx')).map(({ kind }) => kind);
+      const before = await kinds();
+      for (const status of ['done', 'backlog', 'VERIFY'])
+        await desk.refusal('task_update', { task_id: 'T-0001', status });
+      await desk.refusal('task_update', { task_id: 'T-0002', progress: 1 });
+      await desk.refusal('task_update', { task_id: 'T-0001', depends_on: ['T-0001'] });
+      expect(await kinds()).toEqual([
+        ...before,
+        ...Array.from({ length: 5 }, () => ['action.enter', 'action.exit']).flat(),
+      ]);
+      const outcomes = await desk.query<{ outcome: string }>('SELECT outcome FROM actions ORDER BY sequence_no');
+      expect(outcomes.map(({ outcome }) => outcome)).toEqual([
+        'ok',
+        ...Array.from({ length: 3 }, () => 'ERR_INVALID_TRANSITION'),
+        'ERR_NOT_FOUND',
+        'ERR_CIRCULAR_DEPENDENCY',
+      ]);
+    }),
+  );
+
+  keeps('tasks/ledger', 'the change and its exit stand side by side, in one transaction', () =>
+    atDesk(async (desk) => {
+      await work(desk);
+      const entries = await desk.query<{ idx: number; kind: string }>(
+        'SELECT idx, kind FROM ledger_entries ORDER BY idx',
+      );
+      for (const { idx, kind } of entries.filter((entry) => entry.kind.startsWith('task.'))) {
+        expect([entries[idx - 1]?.kind, kind, entries[idx + 1]?.kind]).toEqual(['action.enter', kind, 'action.exit']);
+      }
+    }),
+  );
+
+  keeps('tasks/ledger', 'every table about tasks can be rebuilt from the events alone', () =>
+    atDesk(async (desk) => {
+      await work(desk);
+      const last = new Map<number, Event>();
+      for (const event of await desk.query<Event>(EVENTS)) last.set(event.task_no, event);
+      const tasks = [...last.values()].map(({ content }) => JSON.parse(content) as Task);
+      const number = (id: string) => Number(id.slice(2));
+
+      const rows = await desk.query<TaskRow>('SELECT * FROM tasks ORDER BY task_no');
+      expect(rows).toEqual([...last.values()].map(({ idx }, index) => toColumns(tasks[index] as Task, idx)));
+      for (const row of rows) expect(row).toMatchObject(plainColumns(tasks.find(({ title }) => title === row.title)));
+
+      expect(await desk.query('SELECT task_no, label FROM task_labels ORDER BY task_no, label')).toEqual(
+        tasks.flatMap(({ task_id, labels }) => labels.toSorted().map((label) => ({ task_no: number(task_id), label }))),
+      );
+      expect(await desk.query('SELECT * FROM task_dependencies ORDER BY task_no, depends_on')).toEqual(
+        tasks.flatMap(({ task_id, depends_on }) =>
+          depends_on.toSorted().map((id) => ({ task_no: number(task_id), depends_on: number(id) })),
+        ),
+      );
+      const counts = await desk.query(
+        'SELECT project, status, priority, assignee, tasks FROM task_counts WHERE tasks <> 0',
+      );
+      const groups = new Map<string, number>();
+      for (const { project, status, priority, assignee } of tasks) {
+        const group = JSON.stringify({ project, status, priority: PRIORITIES.indexOf(priority), assignee });
+        groups.set(group, (groups.get(group) ?? 0) + 1);
+      }
+      expect(counts).toHaveLength(groups.size);
+      for (const [group, count] of groups) {
+        expect(counts).toContainEqual({ ...(JSON.parse(group) as object), tasks: count });
+      }
+      expect(
+        await desk.query("SELECT * FROM counters WHERE name LIKE 'project/%' OR name = 'task' ORDER BY name"),
+      ).toEqual([
+        { name: 'project/default', value: 2 },
+        { name: 'project/other', value: 1 },
+        { name: 'task', value: 3 },
+      ]);
+    }),
+  );
+});
+
+/** Columns whose value is the event's as it is: a check of the product's own mapping. */
+function plainColumns(task: Task | undefined): Partial<TaskRow> {
+  if (task === undefined) throw new Error('no event has this title');
+  const { project, sequence, workflow, status, description, progress, assignee, estimate_hours, blocked_reason } = task;
+  const { attempt, created_at, created_by, updated_at, updated_by } = task;
+  return {
+    project,
+    sequence,
+    workflow,
+    status,
+    description,
+    progress,
+    assignee,
+    estimate_hours,
+    blocked_reason,
+    attempt,
+    created_at,
+    created_by,
+    updated_at,
+    updated_by,
+    labels: JSON.stringify(task.labels),
+    depends_on: JSON.stringify(task.depends_on),
+    is_open: ['done', 'cancelled', 'DONE', 'CANCELLED'].includes(status) ? 0 : 1,
+  };
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import { keeps } from '../support/keeps.ts';
+import { atDesk, type Desk, deskForAll } from '../support/task-desk.ts';
+
+const TASKS: readonly (readonly [title: string, description: string])[] = [
+  ['Fix the login page', 'The "remember me" box is ignored. See AUTH-17.'],
+  ['Write the release notes', 'List what users notice; NOT what we refactored AND why.'],
+  ['Поиск по словам', 'Индекс должен находить начало слова'],
+  ['設計書を読む', '日本語の説明。全文検索。'],
+  ['修复登录页面', '搜索 中文 文本'],
+  ['Crème brûlée for the team 🚀', 'naïve façade; 100% done 🇩🇪'],
+  ['Robert"); DROP TABLE tasks;--', "O'Reilly's OR 1=1"],
+  ['queue up the quick jobs', 'NEAR the end: words*words ^start -minus title:colon {a b}'],
+  ['한국어 검색', 'login_flow.test.ts'],
+];
+
+async function fill(desk: Desk): Promise<void> {
+  for (const [title, description] of TASKS) await desk.create({ title, description });
+}
+
+/** The numbers of the tasks found, oldest first. */
+async function find(desk: Desk, search: string): Promise<number[]> {
+  const { tasks, total_count } = await desk.list({ search, sort_by: 'created', sort_order: 'asc' });
+  expect(total_count).toBe(tasks.length);
+  return tasks.map(({ task_id }) => Number(task_id.slice(2)));
+}
+
+const ALL = TASKS.map((_, index) => index + 1);
+
+describe('searching for', () => {
+  const desk = deskForAll(fill);
+  const cases: Readonly<Record<string, readonly number[]>> = {
+    '': ALL,
+    login: [1, 9],
+    LOGIN: [1, 9],
+    log: [1, 9],
+    ogin: [],
+    'the login': [1],
+    'login the page': [1],
+    'login nowhere': [],
+    '"remember me"': [1],
+    '"': [],
+    '""': [],
+    'auth-17': [1],
+    AUTH17: [],
+    login_flow: [9],
+    'login_flow.test.ts': [9],
+    NOT: [2],
+    AND: [2],
+    OR: [7],
+    NEAR: [8],
+    'NOT login': [],
+    'login OR release': [],
+    'NEAR(end words, 3)': [],
+    'NEAR(the end)': [8],
+    'log*': [1, 9],
+    '*': [],
+    '^fix': [1],
+    'words*words': [8],
+    'title:colon': [8],
+    'colon:title': [8],
+    '-minus': [8],
+    '{a b}': [1, 8],
+    '(login': [1, 9],
+    ')))': [],
+    'words : login': [],
+    поиск: [3],
+    'СЛОВ нач': [3],
+    u: [2, 8],
+    q: [8],
+    u43: [],
+    q43: [],
+    qu: [8],
+    設計: [4],
+    計設: [],
+    検索: [4],
+    全文検索: [4],
+    登录: [5],
+    '登录 文本': [5],
+    한국: [9],
+    creme: [6],
+    'CRÈME BRÛLÉE': [6],
+    'cre\u0300me': [6],
+    facade: [6],
+    ｌｏｇｉｎ: [1, 9],
+    '🚀': [6],
+    '🇩🇪': [6],
+    '🇫🇷': [],
+    '🚀🚀': [6],
+    '👩‍💻': [],
+    '100%': [6],
+    '%': [],
+    _: [],
+    "'": [],
+    "' OR 1=1 --": [7],
+    "'; DELETE FROM tasks; --": [],
+    'DROP TABLE tasks': [7],
+    $1: [1, 6, 7],
+    '\\': [],
+    '!?…—': [],
+    '\n': [],
+    '   ': [],
+  };
+  for (const [search, numbers] of Object.entries(cases)) {
+    keeps('tasks/search', `${JSON.stringify(search)} finds ${numbers.join(', ') || 'nothing'}`, () =>
+      expect(find(desk(), search)).resolves.toEqual(numbers),
+    );
+  }
+
+  for (const unit of ['x', 'y ', 'y"', 'ж', '設', '☀', '🚀 y', '\ufdfa', '\u337f', '\u0301', '"', "'", '*', '(', '^']) {
+    keeps('tasks/search', `${JSON.stringify(unit)}, as often as fits, finds nothing`, async () => {
+      const search = unit.repeat(256 / unit.length);
+      expect(await find(desk(), search)).toEqual([]);
+    });
+  }
+
+  keeps('tasks/search', 'the same word many times finds what it finds once', async () => {
+    expect(await find(desk(), 'NOT '.repeat(64))).toEqual([2]);
+  });
+});
+
+describe('a changed task', () => {
+  keeps('tasks/search', 'is found by its new words and no longer by its old ones', () =>
+    atDesk(async (desk) => {
+      await desk.create({ title: 'alpha beta', description: 'gamma' });
+      await desk.create({ title: 'beta', description: 'gamma' });
+      await desk.update({ task_id: 'T-0001', title: 'delta' });
+      expect(await find(desk, 'alpha')).toEqual([]);
+      expect(await find(desk, 'beta')).toEqual([2]);
+      expect(await find(desk, 'delta gamma')).toEqual([1]);
+      await desk.update({ task_id: 'T-0001', description: 'epsilon' });
+      expect(await find(desk, 'gamma')).toEqual([2]);
+      expect(await find(desk, 'epsilon')).toEqual([1]);
+      await desk.update({ task_id: 'T-0001', description: '', priority: 'high' });
+      expect(await find(desk, 'epsilon')).toEqual([]);
+      expect(await find(desk, 'delta')).toEqual([1]);
+      await desk.refusal('task_update', { task_id: 'T-0001', title: 'zeta', depends_on: ['T-0001'] });
+      expect(await find(desk, 'zeta')).toEqual([]);
+    }),
+  );
+
+  it('is found whatever state it is in', () =>
+    atDesk(async (desk) => {
+      await desk.create({ title: 'cancelled work' });
+      await desk.update({ task_id: 'T-0001', status: 'cancelled' });
+      expect(await find(desk, 'work')).toEqual([1]);
+    }));
+});

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { keeps } from '../support/keeps.ts';
+import { type Desk, deskForAll } from '../support/task-desk.ts';
+
+type Row = Readonly<Record<string, string | number | null>>;
+
+/** The tables about tasks: how to point at one row, and what a report about it must name. */
+const TABLES: Readonly<Record<string, { key: readonly string[]; named: (row: Row) => RegExp }>> = {
+  tasks: { key: ['task_no'], named: ({ task_no }) => new RegExp(`^T-000${task_no}$`) },
+  task_events: { key: ['idx'], named: ({ idx }) => new RegExp(`^task event ${idx}$`) },
+  task_labels: { key: ['label', 'task_no'], named: ({ task_no }) => new RegExp(`^T-000${task_no}$`) },
+  task_dependencies: { key: ['task_no', 'depends_on'], named: ({ task_no }) => new RegExp(`^T-000${task_no}$`) },
+  task_counts: { key: ['project', 'status', 'priority', 'assignee'], named: () => /^task_counts$/ },
+  counters: { key: ['name'], named: ({ name }) => new RegExp(`^counter ${name}$`) },
+};
+
+/** All of the first task, under a number of its own. */
+const FORGED_TASK = `
+  INSERT INTO tasks
+  SELECT 9, event_idx, project, 9, workflow, status, is_open, is_ready, title, description, priority, progress, assignee,
+         labels, estimate_hours, parent_no, depends_on, blocked_reason, attempt, created_at, created_by, updated_at, updated_by
+  FROM tasks WHERE task_no = 1`;
+
+async function fill(desk: Desk): Promise<void> {
+  await desk.create({ title: 'first', labels: ['red', 'blue'], estimate_hours: 2.5, status: 'todo' });
+  await desk.create({ title: 'second', parent_id: 'T-0001', project: 'other', description: 'words' });
+  await desk.create({ title: 'third', depends_on: ['T-0001', 'T-0002'], workflow: 'pipeline', labels: ['red'] });
+  await desk.update({ task_id: 'T-0001', status: 'blocked', blocked_reason: 'no key' });
+  await desk.update({ task_id: 'T-0003', title: 'third, changed', priority: 'high', assignee: 'alice' });
+  await desk.startSession({ task_id: 'T-0003', auditor_id: 'tester' });
+  await desk.think({ task_id: 'T-0003', type: 'decision', content: 'why' });
+}
+
+function otherValues(value: string | number | null): (string | number | null)[] {
+  if (value === null) return ['forged', 7];
+  if (typeof value === 'number') return [value + 1, value + 1000, value - 1, -value - 1, `${value}x`, null];
+  return [`${value}x`, value.toUpperCase(), value.slice(1), '', ' ', null].filter((other) => other !== value);
+}
+
+const at = (key: readonly string[], first: number) =>
+  key.map((name, index) => `${name} = $${first + index}`).join(' AND ');
+const valuesOf = (row: Row, names: readonly string[]) => names.map((name) => row[name] ?? null);
+
+describe('a direct edit', () => {
+  const desk = deskForAll(fill);
+  // A group that no task belongs to any more says nothing, and nobody can lie with it.
+  const rowsOf = async (table: string) =>
+    desk().query<Row>(`SELECT * FROM ${table}${table === 'task_counts' ? ' WHERE tasks <> 0' : ''}`);
+
+  for (const [table, { key, named }] of Object.entries(TABLES)) {
+    keeps('tasks/tamper', `every column of every row of ${table}`, async () => {
+      const columns = (await desk().query<{ name: string }>(`SELECT name FROM pragma_table_info('${table}')`)).map(
+        ({ name }) => name,
+      );
+      const rows = await rowsOf(table);
+      expect(rows.length).toBeGreaterThan(1);
+      const unnoticed: unknown[] = [];
+      const tried = new Set<string>();
+      for (const row of rows) {
+        for (const column of columns) {
+          for (const other of otherValues(row[column] ?? null)) {
+            const sql = `UPDATE ${table} SET ${column} = $1 WHERE ${at(key, 2)}`;
+            const problems = await tryEdit(desk(), sql, [other, ...valuesOf(row, key)]);
+            if (problems === undefined) continue;
+            tried.add(column);
+            if (!problems.some(({ place }) => named(row).test(place))) unnoticed.push({ row, column, other, problems });
+          }
+        }
+      }
+      expect(unnoticed).toEqual([]);
+      expect([...tried].toSorted()).toEqual(columns.toSorted());
+    });
+
+    keeps('tasks/tamper', `a deleted row of ${table}`, async () => {
+      for (const row of await rowsOf(table)) {
+        const problems = await desk().verifyWith(`DELETE FROM ${table} WHERE ${at(key, 1)}`, valuesOf(row, key));
+        expect(problems.map(({ place }) => place)).toContainEqual(expect.stringMatching(named(row)));
+      }
+    });
+  }
+
+  const added: readonly (readonly [string, string, RegExp])[] = [
+    ['tasks', FORGED_TASK, /^T-0009$/],
+    ['task_events', "INSERT INTO task_events VALUES (0, 1, '', '{}')", /^task event 0$/],
+    ['task_events', "INSERT INTO task_events VALUES (90000, 1, '', '{}')", /^task event 90000$/],
+    ['task_events', "INSERT INTO task_events VALUES (-1, 1, '', '{}')", /^task event -1$/],
+    ['task_labels', "INSERT INTO task_labels VALUES ('green', 1)", /^T-0001$/],
+    ['task_labels', "INSERT INTO task_labels VALUES ('red', 77)", /^T-0077$/],
+    ['task_dependencies', 'INSERT INTO task_dependencies VALUES (1, 3)', /^T-0001$/],
+    ['task_dependencies', 'INSERT INTO task_dependencies VALUES (77, 1)', /^T-0077$/],
+    ['task_counts', "INSERT INTO task_counts VALUES ('default', 'done', 1, 'unassigned', 4)", /^task_counts$/],
+    ['counters', "INSERT INTO counters VALUES ('project/ghost', 3)", /^counter project\/ghost$/],
+    ['counters', "INSERT INTO counters VALUES ('nonsense', 3)", /^counter nonsense$/],
+  ];
+  for (const [table, sql, place] of added) {
+    keeps('tasks/tamper', `a row added to ${table}: ${place.source}`, async () => {
+      const problems = await desk().verifyWith(sql);
+      expect(problems.map((problem) => problem.place)).toContainEqual(expect.stringMatching(place));
+    });
+  }
+
+  it('that takes a task back to how it was is found', async () => {
+    const [last] = await desk().query<{ idx: number }>('SELECT MAX(idx) AS idx FROM task_events WHERE task_no = 3');
+    const [first] = await desk().query<{ idx: number }>('SELECT MIN(idx) AS idx FROM task_events WHERE task_no = 3');
+    expect(first?.idx).toBeLessThan(last?.idx ?? 0);
+    const sql = `UPDATE tasks SET title = 'third', priority = 1, assignee = 'unassigned', updated_at = created_at,
+                 event_idx = ${first?.idx} WHERE task_no = 3`;
+    const problems = await desk().verifyWith(sql);
+    expect(problems).toContainEqual({ place: 'T-0003', problem: `is older than its event ${last?.idx}` });
+  });
+
+  it('that changes nothing is no problem', async () => {
+    expect(await desk().verifyWith('UPDATE tasks SET title = title')).toEqual([]);
+  });
+});
+
+/** Undefined when the database itself refuses the value. */
+async function tryEdit(desk: Desk, sql: string, parameters: readonly (string | number | null)[]) {
+  try {
+    return await desk.verifyWith(sql, parameters);
+  } catch (error) {
+    if (/constraint|datatype mismatch/i.test(String(error))) return undefined;
+    throw error;
+  }
+}

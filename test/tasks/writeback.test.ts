@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { keeps } from '../support/keeps.ts';
+import { atDesk, type Desk } from '../support/task-desk.ts';
+
+const WAY = {
+  board: ['todo', 'in_progress', 'review'],
+  pipeline: ['GATHER', 'ANALYZE', 'PLAN', 'APPLY', 'VERIFY'],
+} as const;
+const BACK = { board: 'backlog', pipeline: 'GATHER' } as const;
+const DONE = { board: 'done', pipeline: 'DONE' } as const;
+
+type Workflow = keyof typeof WAY;
+
+async function taskBeforeDone(desk: Desk, workflow: Workflow): Promise<string> {
+  const { task_id } = await desk.create({ title: 'to be finished', workflow });
+  await walk(desk, task_id, WAY[workflow]);
+  return task_id;
+}
+
+async function walk(desk: Desk, task_id: string, way: readonly string[]): Promise<void> {
+  for (const status of way) await desk.update({ task_id, status });
+}
+
+async function think(desk: Desk, task_id: string): Promise<void> {
+  await desk.think({ task_id, type: 'decision', content: 'it does what was asked' });
+}
+
+async function expectOwed(desk: Desk, task_id: string, input: Record<string, unknown>): Promise<void> {
+  const before = await desk.get({ task_id });
+  const { pattern, code, message, facts } = await desk.refusal('task_update', input);
+  expect({ pattern, code, facts }).toEqual({
+    pattern: 'B',
+    code: 'ERR_WRITEBACK_REQUIRED',
+    facts: { taskId: task_id, missing_fields: ['thought_record'] },
+  });
+  expect(message).toContain(`thought_record {"task_id":"${task_id}"`);
+  expect(await desk.get({ task_id })).toEqual(before);
+}
+
+for (const workflow of ['board', 'pipeline'] as const) {
+  const done = DONE[workflow];
+
+  describe(`finishing a ${workflow} task`, () => {
+    keeps('tasks/writeback', `${workflow}: the honest way works`, () =>
+      atDesk(async (desk) => {
+        const task_id = await taskBeforeDone(desk, workflow);
+        await desk.startSession({ task_id, auditor_id: 'tester' });
+        await think(desk, task_id);
+        expect(await desk.update({ task_id, status: done, progress: 100 })).toMatchObject({ status: done });
+        const task = await desk.get({ task_id, include_thought_trail: true });
+        expect(task).toMatchObject({ status: done, attempt: 1 });
+        expect(task.thought_trail).toHaveLength(1);
+      }),
+    );
+
+    keeps('tasks/writeback', `${workflow}: no combination of fields and spellings gets around it`, () =>
+      atDesk(async (desk) => {
+        const task_id = await taskBeforeDone(desk, workflow);
+        const whole = { status: done, progress: 100, description: 'thought_record: yes', labels: ['thought_record'] };
+        await expectOwed(desk, task_id, { task_id, status: done });
+        await expectOwed(desk, task_id, { task_id, ...whole, title: 'done', assignee: 'me', priority: 'critical' });
+        await expectOwed(desk, task_id, { id: task_id, status: done });
+        await expectOwed(desk, task_id, { id: task_id, patch: { status: done } });
+        await expectOwed(desk, task_id, { task_id, patch: whole });
+        await expectOwed(desk, task_id, { id: task_id, progress: 100, patch: { status: done } });
+        for (const extra of [{ thought_record: 'because' }, { attempt: 0 }, { content: 'because' }, { force: true }]) {
+          const { code } = await desk.refusal('task_update', { task_id, status: done, ...extra });
+          expect(code).toBe('INVALID_PARAMS');
+        }
+      }),
+    );
+
+    keeps('tasks/writeback', `${workflow}: a thought about another task does not count`, () =>
+      atDesk(async (desk) => {
+        const task_id = await taskBeforeDone(desk, workflow);
+        const child = await desk.create({ title: 'its child', parent_id: task_id });
+        await desk.startSession({ task_id, auditor_id: 'tester', scope: 'deep' });
+        const thought = { type: 'decision', content: task_id };
+        await desk.think({ ...thought, task_id: child.task_id, session_id: 'A-0001' });
+        await expectOwed(desk, task_id, { task_id, status: done });
+      }),
+    );
+
+    keeps('tasks/writeback', `${workflow}: a thought before the task was sent back does not count`, () =>
+      atDesk(async (desk) => {
+        const task_id = await taskBeforeDone(desk, workflow);
+        await desk.startSession({ task_id, auditor_id: 'tester' });
+        await think(desk, task_id);
+        for (const attempt of [2, 3]) {
+          await desk.update({ task_id, status: BACK[workflow] });
+          expect((await desk.get({ task_id })).attempt).toBe(attempt);
+          await walk(desk, task_id, workflow === 'board' ? WAY.board : WAY.pipeline.slice(1));
+          await expectOwed(desk, task_id, { task_id, status: done });
+          await think(desk, task_id);
+        }
+        expect((await desk.update({ task_id, status: done })).previous_status).toBe(WAY[workflow].at(-1));
+        expect((await desk.get({ task_id })).attempt).toBe(3);
+      }),
+    );
+
+    keeps('tasks/writeback', `${workflow}: a refused thought does not count`, () =>
+      atDesk(async (desk) => {
+        const task_id = await taskBeforeDone(desk, workflow);
+        const thought = { task_id, type: 'decision', content: 'why' };
+        const unheard = await desk.refusal('thought_record', thought);
+        expect(unheard).toMatchObject({ pattern: 'A', code: 'HANDLER_ERROR', facts: { code: 'ERR_SESSION_REQUIRED' } });
+        expect(unheard.message).toMatch(/^ERR_SESSION_REQUIRED: .*audit_session_start \{"task_id":"T-0001"/);
+        await desk.startSession({ task_id, auditor_id: 'tester' });
+        for (const bad of [{ content: ' ' }, { type: 'excuse' }, { content: undefined }]) {
+          expect((await desk.refusal('thought_record', { ...thought, ...bad })).code).toBe('INVALID_PARAMS');
+        }
+        await expectOwed(desk, task_id, { task_id, status: done });
+      }),
+    );
+  });
+}
+
+describe('the way to done', () => {
+  keeps('tasks/writeback', 'a thought does not open a shorter way', () =>
+    atDesk(async (desk) => {
+      const { task_id } = await desk.create({ title: 'too early' });
+      await desk.startSession({ task_id, auditor_id: 'tester' });
+      await think(desk, task_id);
+      for (const status of ['done', 'DONE']) {
+        expect((await desk.refusal('task_update', { task_id, status })).code).toBe('ERR_INVALID_TRANSITION');
+        expect((await desk.refusal('task_create', { title: 'born done', status })).code).toBe('ERR_INVALID_TRANSITION');
+        const pipeline = { title: 'born done', status, workflow: 'pipeline' };
+        expect((await desk.refusal('task_create', pipeline)).code).toBe('ERR_INVALID_TRANSITION');
+      }
+      expect((await desk.list({})).total_count).toBe(1);
+    }),
+  );
+
+  it('lets a task be cancelled without a thought', () =>
+    atDesk(async (desk) => {
+      const task_id = await taskBeforeDone(desk, 'board');
+      expect((await desk.update({ task_id, status: 'cancelled' })).status).toBe('cancelled');
+    }));
+
+  it('counts being blocked and resumed as the same attempt', () =>
+    atDesk(async (desk) => {
+      const { task_id } = await desk.create({ title: 'x', status: 'todo' });
+      await desk.startSession({ task_id, auditor_id: 'tester' });
+      await think(desk, task_id);
+      await desk.update({ task_id, status: 'blocked', blocked_reason: 'no key' });
+      expect((await desk.get({ task_id })).blocked_reason).toBe('no key');
+      await walk(desk, task_id, ['in_progress', 'review', 'done']);
+      const { attempt, blocked_reason } = await desk.get({ task_id });
+      expect({ attempt, blocked_reason }).toEqual({ attempt: 1, blocked_reason: undefined });
+    }));
+});

@@ -119,7 +119,8 @@ export class StdioTransport implements Transport {
   #receive(line: Buffer): void {
     const message = parse(line);
     if (message === undefined) return this.#refuse(PARSE_ERROR, 'the line is not JSON in UTF-8');
-    if (!isMessage(message)) return this.#refuse(INVALID_REQUEST, 'the line is not one JSON-RPC 2.0 message');
+    if (!isMessage(message))
+      return this.#refuse(INVALID_REQUEST, 'the line is not one JSON-RPC 2.0 message', idOf(message));
     if ('method' in message && 'id' in message) this.#unanswered.add(message.id);
     // The SDK does not answer a request that its client has cancelled.
     if ('method' in message && message.method === 'notifications/cancelled') this.#settle(cancelledId(message));
@@ -153,17 +154,41 @@ function parse(line: Buffer): unknown {
   }
 }
 
-/** The SDK checks the rest; this keeps out what would make it throw. */
+/** Exactly what the SDK takes: it leaves anything else without an answer, and its sender would wait for one. */
 function isMessage(value: unknown): value is JSONRPCMessage & { id: RequestId } {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  return 'jsonrpc' in value && value.jsonrpc === '2.0';
+  if (!isObject(value) || value['jsonrpc'] !== '2.0') return false;
+  if (!('method' in value)) return 'result' in value || 'error' in value;
+  const { jsonrpc: _version, id, method, params, ...unknown } = value;
+  if (typeof method !== 'string' || Object.keys(unknown).length > 0) return false;
+  if ('id' in value && !isId(id)) return false;
+  return params === undefined || (isObject(params) && isMeta(params['_meta']));
+}
+
+function isMeta(meta: unknown): boolean {
+  if (meta === undefined) return true;
+  if (!isObject(meta)) return false;
+  const { progressToken, [RELATED_TASK]: task } = meta;
+  const isTask = task === undefined || (isObject(task) && typeof task['taskId'] === 'string');
+  return isTask && (progressToken === undefined || isId(progressToken));
+}
+
+const RELATED_TASK = 'io.modelcontextprotocol/related-task';
+
+function isId(value: unknown): value is RequestId {
+  return typeof value === 'string' || Number.isSafeInteger(value);
+}
+
+function idOf(value: unknown): RequestId | undefined {
+  return isObject(value) && isId(value['id']) ? value['id'] : undefined;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function cancelledId(message: { params?: unknown }): RequestId | undefined {
-  const { params } = message;
-  if (typeof params !== 'object' || params === null || !('requestId' in params)) return undefined;
-  const { requestId } = params;
-  return typeof requestId === 'string' || typeof requestId === 'number' ? requestId : undefined;
+  const requestId = isObject(message.params) ? message.params['requestId'] : undefined;
+  return isId(requestId) ? requestId : undefined;
 }
 
 /** Clients put the id right at the beginning or right at the end of a message. */

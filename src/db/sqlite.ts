@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { FifoLock } from '../fifo-lock.ts';
 import {
   type Database,
@@ -23,6 +23,10 @@ export interface SqliteOptions {
 
 /** "Coli" in ASCII, in the file's header: tells a ledger from any other SQLite file. */
 const APPLICATION_ID = 0x436f6c69;
+
+/** One statement sees one state: between several, another process could create the ledger. */
+const HEADER = `SELECT application_id, user_version, NOT EXISTS (SELECT 1 FROM sqlite_schema) AS is_empty
+  FROM pragma_application_id, pragma_user_version`;
 
 /** From here on a waiting writer asks again at every turn of the event loop, so that newcomers cannot starve it. */
 const EAGER_AFTER_MS = 10;
@@ -68,6 +72,7 @@ class SqliteDatabase implements Database {
   readonly #turn = new FifoLock();
   #syncsCommits = false;
   #presence: Presence | undefined;
+  #isClosed = false;
 
   constructor(options: SqliteOptions, sqlite: SqliteLibrary) {
     this.location = options.path;
@@ -107,11 +112,9 @@ class SqliteDatabase implements Database {
 
   async schemaVersion(): Promise<number> {
     return this.#patiently(() => {
-      const applicationId = this.#all('PRAGMA application_id', [])[0]?.['application_id'];
-      const version = this.#all('PRAGMA user_version', [])[0]?.['user_version'];
-      const isEmpty = this.#all('SELECT 1 FROM sqlite_schema LIMIT 1', []).length === 0;
-      if (applicationId === APPLICATION_ID) return Number(version);
-      if (applicationId === 0 && version === 0 && isEmpty) return 0;
+      const [header] = this.#all(HEADER, []);
+      if (header?.['application_id'] === APPLICATION_ID) return Number(header['user_version']);
+      if (header?.['application_id'] === 0 && header['user_version'] === 0 && header['is_empty'] === 1) return 0;
       throw new DatabaseError(
         'corrupt',
         `${this.location} is a database of another program; set COLIBRI_DB_PATH to another file`,
@@ -131,6 +134,8 @@ class SqliteDatabase implements Database {
 
   async close(): Promise<void> {
     await this.#turn.run(async () => {
+      if (this.#isClosed) return;
+      this.#isClosed = true;
       this.#statements.clear();
       this.#driver.close();
       this.#presence?.end();
@@ -253,9 +258,15 @@ function prepare(driver: SqliteDriver, sql: string): Prepared {
     return '?';
   });
   const isInOrder = order.every((parameter, position) => parameter === position);
+  const count = Math.max(0, ...order.map((parameter) => parameter + 1));
   return {
     statement: driver.prepare(positional),
-    arrange: isInOrder ? (parameters) => parameters : (parameters) => order.map((index) => parameters[index] ?? null),
+    arrange: (parameters) => {
+      // One library would bind NULL to what is missing.
+      if (parameters.length !== count)
+        throw new Error(`${count} parameters wanted, ${parameters.length} given: ${sql}`);
+      return isInOrder ? parameters : order.map((index) => parameters[index] ?? null);
+    },
   };
 }
 
@@ -266,11 +277,15 @@ function pause(waitedMs: number): Promise<void> {
   });
 }
 
-/** SQLite gives its side files the mode of the main one. */
+/**
+ * SQLite gives its side files the mode of the main one. A file that exists is not opened here: closing it would drop
+ * the locks that this process holds on it (POSIX).
+ */
 function createForOwnerOnly(path: string): void {
   try {
-    closeSync(openSync(path, 'a', 0o600));
+    closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
+    if (existsSync(path)) return;
     throw explainFault(path, faultOfSystemError(error), error);
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { FifoLock } from '../fifo-lock.ts';
 import {
   type Database,
@@ -8,9 +8,10 @@ import {
   type Transaction,
   type WriteOptions,
 } from './database.ts';
-import { loadSqlite, type SqliteDriver, type SqliteLibrary, type SqliteStatement } from './sqlite-driver.ts';
+import { loadSqlite, type SqliteDriver, type SqliteLibrary } from './sqlite-driver.ts';
 import { explainFault, faultOfSystemError } from './sqlite-faults.ts';
-import { beginPresence, isPresent, type Presence } from './sqlite-presence.ts';
+import { beginPresence, isPresent, type Presence, presencePath, removeDead } from './sqlite-presence.ts';
+import { type Prepared, prepare } from './sqlite-statement.ts';
 
 export interface SqliteOptions {
   readonly path: string;
@@ -70,6 +71,7 @@ class SqliteDatabase implements Database {
   readonly #statements = new Map<string, Prepared>();
   /** One connection holds one transaction: whoever comes second waits for the first to end. */
   readonly #turn = new FifoLock();
+  readonly #inode: number | undefined;
   #syncsCommits = false;
   #presence: Presence | undefined;
   #isClosed = false;
@@ -79,6 +81,7 @@ class SqliteDatabase implements Database {
     this.#options = options;
     this.#sqlite = sqlite;
     this.#driver = this.#guard(() => sqlite.open(options.path, { readOnly: options.readOnly }));
+    this.#inode = inodeOf(options.path);
   }
 
   /** Looks before it touches: a file of another program is refused as it is. */
@@ -97,6 +100,7 @@ class SqliteDatabase implements Database {
 
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
     return this.#turn.run(async () => {
+      this.#assertInPlace();
       await this.#patiently(() => this.#beginSnapshot());
       return this.#finish(work, this.#reader());
     });
@@ -104,6 +108,7 @@ class SqliteDatabase implements Database {
 
   write<Result>({ durable }: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     return this.#turn.run(async () => {
+      this.#assertInPlace();
       this.#syncCommits(durable && this.#options.durability === 'full');
       await this.#patiently(() => this.#all('BEGIN IMMEDIATE', []));
       return this.#finish(work, this.#transaction());
@@ -123,13 +128,17 @@ class SqliteDatabase implements Database {
   }
 
   async enlist(processId: string): Promise<void> {
-    const path = this.#presencePath(processId);
-    createForOwnerOnly(path);
-    this.#presence = this.#guard(() => beginPresence(this.#sqlite, path));
+    // Under the ledger's lock: between its creation and its own lock a file looks like that of a dead process.
+    await this.write({ durable: false }, async () => {
+      this.#guard(() => removeDead(this.#sqlite, this.#options.path));
+      const path = presencePath(this.#options.path, processId);
+      createForOwnerOnly(path);
+      this.#presence = this.#guard(() => beginPresence(this.#sqlite, path));
+    });
   }
 
   async isAlive(processId: string): Promise<boolean> {
-    return this.#guard(() => isPresent(this.#sqlite, this.#presencePath(processId)));
+    return this.#guard(() => isPresent(this.#sqlite, presencePath(this.#options.path, processId)));
   }
 
   async close(): Promise<void> {
@@ -142,8 +151,13 @@ class SqliteDatabase implements Database {
     });
   }
 
-  #presencePath(processId: string): string {
-    return `${this.#options.path}-${processId}.live`;
+  /** A deleted file goes on taking what is written to it, until its last user closes it. */
+  #assertInPlace(): void {
+    if (inodeOf(this.#options.path) === this.#inode) return;
+    throw new DatabaseError(
+      'unavailable',
+      `${this.location}: the file was deleted or replaced while the server used it; restart the server`,
+    );
   }
 
   async #finish<Result, Scope>(work: (scope: Scope) => Promise<Result>, scope: Scope): Promise<Result> {
@@ -245,29 +259,8 @@ class SqliteDatabase implements Database {
   }
 }
 
-interface Prepared {
-  readonly statement: SqliteStatement;
-  /** From the order of $1, $2, … to the order in which they stand in the text. */
-  readonly arrange: (parameters: readonly SqlValue[]) => readonly SqlValue[];
-}
-
-function prepare(driver: SqliteDriver, sql: string): Prepared {
-  const order: number[] = [];
-  const positional = sql.replaceAll(/\$(\d+)/g, (_match, number: string) => {
-    order.push(Number(number) - 1);
-    return '?';
-  });
-  const isInOrder = order.every((parameter, position) => parameter === position);
-  const count = Math.max(0, ...order.map((parameter) => parameter + 1));
-  return {
-    statement: driver.prepare(positional),
-    arrange: (parameters) => {
-      // One library would bind NULL to what is missing.
-      if (parameters.length !== count)
-        throw new Error(`${count} parameters wanted, ${parameters.length} given: ${sql}`);
-      return isInOrder ? parameters : order.map((index) => parameters[index] ?? null);
-    },
-  };
+function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
 function pause(waitedMs: number): Promise<void> {

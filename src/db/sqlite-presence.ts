@@ -1,4 +1,5 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { SqliteDriver, SqliteLibrary } from './sqlite-driver.ts';
 
 /**
@@ -7,6 +8,12 @@ import type { SqliteDriver, SqliteLibrary } from './sqlite-driver.ts';
  */
 export interface Presence {
   end(): void;
+}
+
+const SUFFIX = '.live';
+
+export function presencePath(databasePath: string, processId: string): string {
+  return `${databasePath}-${processId}${SUFFIX}`;
 }
 
 export function beginPresence(sqlite: SqliteLibrary, path: string): Presence {
@@ -34,6 +41,14 @@ export function isPresent(sqlite: SqliteLibrary, path: string): boolean {
   }
   rmSync(path, { force: true });
   return false;
+}
+
+/** A process that was killed while it did nothing leaves no call behind that anybody would look into. */
+export function removeDead(sqlite: SqliteLibrary, databasePath: string): void {
+  const folder = dirname(databasePath);
+  for (const name of readdirSync(folder)) {
+    if (name.startsWith(`${basename(databasePath)}-`) && name.endsWith(SUFFIX)) isPresent(sqlite, join(folder, name));
+  }
 }
 
 function lock(driver: SqliteDriver): void {

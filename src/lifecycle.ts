@@ -34,6 +34,7 @@ export class Runtime {
   #phase: Phase = 'starting';
   #booted: Booted | undefined;
   #failure: Error | undefined;
+  #booting: Promise<void> = Promise.resolve();
 
   constructor({ mode, now, fallbackAudit }: RuntimeOptions) {
     this.now = now;
@@ -75,7 +76,12 @@ export class Runtime {
   }
 
   /** Runs the second phase. A failure leaves the server up, in MINIMAL mode, telling why. */
-  async boot(lock: FifoLock, secondPhase: () => Promise<Booted>): Promise<void> {
+  boot(lock: FifoLock, secondPhase: () => Promise<Booted>): Promise<void> {
+    this.#booting = this.#boot(lock, secondPhase);
+    return this.#booting;
+  }
+
+  async #boot(lock: FifoLock, secondPhase: () => Promise<Booted>): Promise<void> {
     try {
       await this.#takeOver(lock, await secondPhase());
       this.#phase = 'ready';
@@ -101,7 +107,9 @@ export class Runtime {
     });
   }
 
+  /** A database that is just being opened is closed too: it would leave its side files behind. */
   async close(): Promise<void> {
+    await this.#booting;
     this.#phase = 'stopped';
     await this.database?.close();
   }

@@ -41,6 +41,8 @@ export async function verifyLedger(reader: Reader): Promise<LedgerReport> {
       });
       const entry = parseEntry(row.entry);
       if (entry === undefined) report(`entry ${index}`, 'is not canonical');
+      else if ((entry.kind === 'genesis') !== (index === 0))
+        report(`entry ${index}`, 'stands where none of its kind may');
       else if (entry.kind !== row.kind) report(`entry ${index}`, `is stored as ${row.kind} and says ${entry.kind}`);
       else calls.check(index, entry, rows.get(index), report);
       rows.delete(entry?.kind === 'action.enter' ? index : -1);
@@ -94,7 +96,8 @@ class CallCheck {
 
   finish(report: Report): void {
     for (const [sequenceNo, row] of this.#open) {
-      if (row.exit_idx !== null) report(`call ${sequenceNo}`, 'is stored as finished and has no exit entry');
+      const isOpen = [row.exit_idx, row.exited_at, row.outcome, row.duration_ms].every((column) => column === null);
+      if (!isOpen) report(`call ${sequenceNo}`, 'is stored as finished and has no exit entry');
     }
   }
 

@@ -63,7 +63,8 @@ export function recordArguments(raw: unknown): RecordedArguments {
     return { text: bounded(canonicalize(raw)) };
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;
-    return { text: canonicalize({ refused: error.message }), defect: error };
+    // The message names the place of the defect, which may itself be one, and of any length.
+    return { text: bounded(canonicalize({ refused: error.message.toWellFormed() })), defect: error };
   }
 }
 

@@ -56,8 +56,8 @@ export class RawClient {
     return this.next((answer) => answer.id === id);
   }
 
-  /** The first message that matches, whether it has come already or is still to come. */
-  async next(matches: (message: RawAnswer) => boolean): Promise<RawAnswer> {
+  /** The first message that matches, whether it has come already or is still to come; or one after so many others. */
+  async next(matches: (message: RawAnswer) => boolean, after = 0): Promise<RawAnswer> {
     const { child, exit, outLines } = this.program;
     let hasEnded = false;
     void exit.then(() => (hasEnded = true));
@@ -65,7 +65,7 @@ export class RawClient {
       const isLast = hasEnded;
       const found = outLines()
         .map((line) => parse(line))
-        .find((message) => message !== undefined && matches(message));
+        .filter((message) => message !== undefined && matches(message))[after];
       if (found !== undefined) return found;
       if (isLast) throw new Error(`the program ended without an answer\n${this.program.errorLines().join('\n')}`);
       await Promise.race([exit, new Promise((resolve) => child.stdout?.once('data', resolve))]);

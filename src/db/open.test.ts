@@ -100,6 +100,13 @@ describe('a ledger that goes away under a running server', () => {
     ['its folder is deleted', (path: string) => rmSync(dirname(path), { recursive: true })],
     ['the file is deleted', (path: string) => rmSync(path)],
     [
+      'a file takes the place of its folder',
+      (path: string) => {
+        rmSync(dirname(path), { recursive: true });
+        writeFileSync(dirname(path), '');
+      },
+    ],
+    [
       'another file takes its place',
       (path: string) => {
         cpSync(path, `${path}.copy`);

@@ -260,7 +260,12 @@ class SqliteDatabase implements Database {
 }
 
 function inodeOf(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.ino;
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.ino;
+  } catch {
+    // A file has taken the place of a folder on the way.
+    return undefined;
+  }
 }
 
 function pause(waitedMs: number): Promise<void> {

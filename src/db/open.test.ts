@@ -142,7 +142,7 @@ async function open(options: Partial<OpenOptions>): Promise<Database> {
 
 /** "Coli" is the mark of a ledger, whatever its version. */
 function newer(version: number): string {
-  return `PRAGMA application_id = ${0x436f6c69}; PRAGMA user_version = ${version}; CREATE TABLE later (x INTEGER)`;
+  return `PRAGMA application_id = 0x436f6c69; PRAGMA user_version = ${version}; CREATE TABLE later (x INTEGER)`;
 }
 
 function mode(path: string): number {

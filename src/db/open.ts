@@ -40,7 +40,11 @@ async function assertOurs(path: string): Promise<void> {
   let version: number;
   try {
     const database = await openSqlite({ path, readOnly: true, durability: 'full', busyTimeoutMs: BUSY_TIMEOUT_MS });
-    version = await database.schemaVersion().finally(() => database.close());
+    try {
+      version = await database.schemaVersion();
+    } finally {
+      await database.close();
+    }
   } catch (error) {
     if (error instanceof DatabaseError && error.fault === 'corrupt') throw error;
     // Whatever else keeps a reader out, the writer meets it again and says what it is.

@@ -21,7 +21,8 @@ describe('the log of calls', () => {
       { sequence_no: 3, outcome: 'ok' },
       { sequence_no: 5, outcome: 'INVALID_PARAMS' },
     ]);
-    expect(await kinds(database)).toEqual(['genesis', ...Array(3).fill(['action.enter', 'action.exit']).flat()]);
+    const pair = ['action.enter', 'action.exit'];
+    expect(await kinds(database)).toEqual(['genesis', ...pair, ...pair, ...pair]);
     await expectWhole(database);
   });
 
@@ -92,7 +93,8 @@ describe('calls that a dead process left open', () => {
     await new ActionLog(first, 'dead').enter(enterEvent('one'));
     const servers = [first, await openTestDatabase({ path }), await openTestDatabase({ path })];
     const counts = await Promise.all(servers.map((server) => closeInterruptedCalls(server, 'next', AT)));
-    expect(counts.toSorted()).toEqual([0, 0, 1]);
+    expect(counts.filter((count) => count === 1)).toHaveLength(1);
+    expect(counts.filter((count) => count === 0)).toHaveLength(2);
     expect(await kinds(first)).toEqual(['genesis', 'action.enter', 'action.interrupted']);
     await expectWhole(first);
   });

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { expectWhole, openTestLedger } from '../../test/support/database.ts';
 import { noteEntry } from '../../test/support/entries.ts';

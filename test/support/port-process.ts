@@ -16,20 +16,9 @@ export class PortProcess {
 
   /** Lines come in order, so each is waited for after the one before it. */
   async expectLine(expected: string): Promise<void> {
-    const { child, exit, outLines, errorLines } = this.program;
-    let hasEnded = false;
-    void exit.then(() => (hasEnded = true));
-    for (;;) {
-      const isLast = hasEnded;
-      const line = outLines()[this.#read];
-      if (line?.startsWith(expected)) {
-        this.#read += 1;
-        return;
-      }
-      if (line !== undefined || isLast)
-        throw new Error(`expected ${expected}, got ${line}: ${errorLines().join('\n')}`);
-      await Promise.race([exit, new Promise((resolve) => child.stdout?.once('data', resolve))]);
-    }
+    const line = await this.program.whenFound('stdout', (lines) => lines[this.#read]);
+    if (!line.startsWith(expected)) throw new Error(`expected ${expected}, got ${line}`);
+    this.#read += 1;
   }
 
   async run(command: string): Promise<void> {

@@ -25,8 +25,13 @@ export interface RunningProgram {
   readonly child: ChildProcess;
   readonly exit: Promise<Exit>;
   /** Everything that came out of it so far, as lines. */
-  outLines(): string[];
-  errorLines(): string[];
+  readonly outLines: () => string[];
+  readonly errorLines: () => string[];
+  /** What `find` makes of the lines, as soon as it makes something of them; an end without it is an error. */
+  readonly whenFound: <Found>(
+    stream: 'stdout' | 'stderr',
+    find: (lines: readonly string[]) => Found | undefined,
+  ) => Promise<Found>;
 }
 
 export interface ProgramOptions {
@@ -49,7 +54,24 @@ export function startProgram({ cwd, env, program = PROGRAM, args = [] }: Program
     child.kill('SIGKILL');
     await exit;
   });
-  return { child, exit, outLines: () => lines(output), errorLines: () => lines(errors) };
+  const streams = { stdout: () => lines(output), stderr: () => lines(errors) };
+  return {
+    child,
+    exit,
+    outLines: streams.stdout,
+    errorLines: streams.stderr,
+    whenFound: async (stream, find) => {
+      let hasEnded = false;
+      void exit.then(() => (hasEnded = true));
+      for (;;) {
+        const isLast = hasEnded;
+        const found = find(streams[stream]());
+        if (found !== undefined) return found;
+        if (isLast) throw new Error(`the program ended too early\n${streams.stderr().join('\n')}`);
+        await Promise.race([exit, new Promise((resolve) => child[stream].once('data', resolve))]);
+      }
+    },
+  };
 }
 
 function collect(stream: NodeJS.ReadableStream): string[] {

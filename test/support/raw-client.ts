@@ -57,35 +57,18 @@ export class RawClient {
   }
 
   /** The first message that matches, whether it has come already or is still to come; or one after so many others. */
-  async next(matches: (message: RawAnswer) => boolean, after = 0): Promise<RawAnswer> {
-    const { child, exit, outLines } = this.program;
-    let hasEnded = false;
-    void exit.then(() => (hasEnded = true));
-    for (;;) {
-      const isLast = hasEnded;
-      const found = outLines()
-        .map((line) => parse(line))
-        .filter((message) => message !== undefined && matches(message))[after];
-      if (found !== undefined) return found;
-      if (isLast) throw new Error(`the program ended without an answer\n${this.program.errorLines().join('\n')}`);
-      await Promise.race([exit, new Promise((resolve) => child.stdout?.once('data', resolve))]);
-    }
+  next(matches: (message: RawAnswer) => boolean, after = 0): Promise<RawAnswer> {
+    return this.program.whenFound(
+      'stdout',
+      (lines) => lines.map(parse).filter((message) => message !== undefined && matches(message))[after],
+    );
   }
 
   /** The first line of the log about this event. */
-  async logLine(event: string): Promise<Json> {
-    const { child, exit, errorLines } = this.program;
-    let hasEnded = false;
-    void exit.then(() => (hasEnded = true));
-    for (;;) {
-      const isLast = hasEnded;
-      const found = errorLines()
-        .map((line) => parse(line) as Json | undefined)
-        .find((line) => line?.['event'] === event);
-      if (found !== undefined) return found;
-      if (isLast) throw new Error(`the program ended and never said "${event}"\n${errorLines().join('\n')}`);
-      await Promise.race([exit, new Promise((resolve) => child.stderr?.once('data', resolve))]);
-    }
+  logLine(event: string): Promise<Json> {
+    return this.program.whenFound('stderr', (lines) =>
+      lines.map((line) => parse(line) as Json | undefined).find((line) => line?.['event'] === event),
+    );
   }
 
   /** Ends the input and waits for the program to leave by itself. */

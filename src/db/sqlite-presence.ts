@@ -35,6 +35,8 @@ export function isPresent(sqlite: SqliteLibrary, path: string): boolean {
     lock(driver);
   } catch (error) {
     if (sqlite.faultOf(error) === 'busy') return true;
+    // Its owner may leave at this very moment, and take the file along.
+    if (!existsSync(path)) return false;
     throw error;
   } finally {
     driver.close();
@@ -51,6 +53,7 @@ export function removeDead(sqlite: SqliteLibrary, databasePath: string): void {
   }
 }
 
+/** Nothing is ever written to the file, and a journal beside it would be one more to leave behind. */
 function lock(driver: SqliteDriver): void {
-  driver.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
+  driver.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
 }

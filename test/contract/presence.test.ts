@@ -51,4 +51,21 @@ describeContract('the presence of a process', (engine) => {
     expect(await database.isAlive('asker')).toBe(true);
     expect(await database.isAlive('newcomer')).toBe(true);
   });
+
+  keeps('store/alive', 'many may come and go while others come and look', async () => {
+    const location = engine.newLocation();
+    await engine.open(location);
+    const guests = [await engine.startProcess(location), await engine.startProcess(location)];
+    let areDone = false;
+    const visits = Promise.all(guests.map((guest) => guest.run('come-and-go 60'))).finally(() => (areDone = true));
+    for (let time = 0; !areDone; time += 1) {
+      const looker = await engine.open(location);
+      await looker.enlist(`looker-${time}`);
+      expect(await looker.isAlive(`looker-${time}`)).toBe(true);
+      await looker.close();
+      // The store answers without a turn of the event loop, in which the guests are heard.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await visits;
+  });
 });

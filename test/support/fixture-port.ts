@@ -5,11 +5,19 @@ import { openSqlite } from '../../src/db/sqlite.ts';
  * command a line on stdin.
  */
 const [path = '', name = ''] = process.argv.slice(2);
-const database = await openSqlite({ path, readOnly: false, durability: 'relaxed', busyTimeoutMs: 60_000 });
+const open = () => openSqlite({ path, readOnly: false, durability: 'relaxed', busyTimeoutMs: 60_000 });
+const database = await open();
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const commands: Readonly<Record<string, (argument: string) => Promise<void>>> = {
   enlist: (processId) => database.enlist(processId),
+  'come-and-go': async (times) => {
+    for (let time = 0; time < Number(times); time += 1) {
+      const guest = await open();
+      await guest.enlist(`guest-${process.pid}-${time}`);
+      await guest.close();
+    }
+  },
   insert: async (text) => {
     await database.write({ durable: false }, (transaction) =>
       transaction.query('INSERT INTO words (word) VALUES ($1)', [text]),

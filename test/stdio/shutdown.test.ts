@@ -60,7 +60,8 @@ describe('shutting down', () => {
     const client = new RawClient({ cwd, env: { COLIBRI_MODE: 'TEST', TMPDIR: temporary } });
     client.send({ jsonrpc: '2.0', id: 1, method: 'ping' });
     expect(await client.end()).toEqual(CLEAN_EXIT);
-    expect(readdirSync(temporary)).toEqual([]);
+    // Newer versions of Node keep compiled programs there.
+    expect(readdirSync(temporary).filter((name) => name.startsWith('colibri'))).toEqual([]);
   });
 
   keeps('process/shutdown', 'twice is once', async () => {

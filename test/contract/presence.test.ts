@@ -56,15 +56,12 @@ describeContract('the presence of a process', (engine) => {
     const location = engine.newLocation();
     await engine.open(location);
     const guests = [await engine.startProcess(location), await engine.startProcess(location)];
-    let areDone = false;
-    const visits = Promise.all(guests.map((guest) => guest.run('come-and-go 60'))).finally(() => (areDone = true));
-    for (let time = 0; !areDone; time += 1) {
+    const visits = Promise.all(guests.map((guest) => guest.run('come-and-go 60')));
+    for (let time = 0; time < 60; time += 1) {
       const looker = await engine.open(location);
       await looker.enlist(`looker-${time}`);
       expect(await looker.isAlive(`looker-${time}`)).toBe(true);
       await looker.close();
-      // The store answers without a turn of the event loop, in which the guests are heard.
-      await new Promise((resolve) => setImmediate(resolve));
     }
     await visits;
   });

@@ -25,8 +25,8 @@ export async function runSecondPhase(config: Config, log: Log, logger: (line: st
     const processId = randomUUID();
     const actor = config.agentId ?? 'colibri';
     const at = new Date().toISOString();
-    await database.enlist(processId);
     await openLedger(database, actor, at);
+    await database.enlist(processId);
     const interrupted = await closeInterruptedCalls(database, actor, at);
     if (interrupted > 0) log('warn', 'closed calls of processes that died', { calls: interrupted });
     return { audit: new ActionLog(database, processId), database, skills };

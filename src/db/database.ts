@@ -27,7 +27,7 @@ export interface Database {
   readonly location: string;
   /** Statements inside see one state of the database. */
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result>;
-  /** Writers in every process take turns; a throw undoes everything. */
+  /** Writers in every process take turns; a throw undoes everything. Never to be awaited inside another transaction. */
   write<Result>(options: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   /** The number of the last migration; 0 when the database is empty. Refuses a database of another program. */
   schemaVersion(): Promise<number>;

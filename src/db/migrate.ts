@@ -17,9 +17,9 @@ export async function migrate(
   database: Database,
   onCreated: (transaction: Transaction) => Promise<void>,
 ): Promise<void> {
-  if (checked(database, await database.schemaVersion()) === SCHEMA_VERSION) return;
+  if (assertKnown(database.location, await database.schemaVersion()) === SCHEMA_VERSION) return;
   await database.write({ durable: true }, async (transaction) => {
-    const current = checked(database, await transaction.schemaVersion());
+    const current = assertKnown(database.location, await transaction.schemaVersion());
     for (const migration of MIGRATIONS.slice(current)) await transaction.run(migration);
     await transaction.setSchemaVersion(SCHEMA_VERSION);
     if (current === 0) await onCreated(transaction);
@@ -28,7 +28,7 @@ export async function migrate(
 
 /** For those who may not migrate. */
 export async function assertMigrated(database: Database): Promise<void> {
-  const version = checked(database, await database.schemaVersion());
+  const version = assertKnown(database.location, await database.schemaVersion());
   if (version === SCHEMA_VERSION) return;
   throw new DatabaseError(
     'unavailable',
@@ -38,10 +38,11 @@ export async function assertMigrated(database: Database): Promise<void> {
   );
 }
 
-function checked(database: Database, version: number): number {
+/** Refuses what a newer program wrote; returns the version otherwise. */
+export function assertKnown(location: string, version: number): number {
   if (version <= SCHEMA_VERSION) return version;
   throw new DatabaseError(
     'unavailable',
-    `${database.location} was written by a newer Colibri (schema ${version}, this version knows ${SCHEMA_VERSION}); update Colibri to use it`,
+    `${location} was written by a newer Colibri (schema ${version}, this version knows ${SCHEMA_VERSION}); update Colibri to use it`,
   );
 }

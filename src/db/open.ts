@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Config, locateDatabase } from '../config.ts';
 import { type Database, DatabaseError } from './database.ts';
+import { assertKnown } from './migrate.ts';
 import { openSqlite } from './sqlite.ts';
 import { explainFault, faultOfSystemError } from './sqlite-faults.ts';
 
@@ -17,6 +18,7 @@ export async function openDatabase({ mode, dbPath, durability, readOnly }: OpenO
   const isThrowAway = mode === 'TEST' && dbPath === undefined;
   const path = isThrowAway ? join(mkdtempSync(join(tmpdir(), 'colibri-')), 'colibri.db') : locateDatabase({ dbPath });
   if (readOnly) assertExists(path);
+  else if (existsSync(path)) await assertOurs(path);
   else createFolder(dirname(path));
   const database = await openSqlite({ path, readOnly, durability, busyTimeoutMs: BUSY_TIMEOUT_MS });
   return isThrowAway ? removedWhenClosed(database, dirname(path)) : database;
@@ -28,6 +30,27 @@ function assertExists(path: string): void {
     'unavailable',
     `there is no ledger at ${path}; start Colibri once with COLIBRI_MODE=FULL to create it`,
   );
+}
+
+/**
+ * Looks through a connection that cannot write. One that can would, on closing, tidy up a log that another program
+ * left behind: what is not ours, or newer than we are, stays as it is.
+ */
+async function assertOurs(path: string): Promise<void> {
+  let version: number;
+  try {
+    const database = await openSqlite({ path, readOnly: true, durability: 'full', busyTimeoutMs: BUSY_TIMEOUT_MS });
+    try {
+      version = await database.schemaVersion();
+    } finally {
+      await database.close();
+    }
+  } catch (error) {
+    if (error instanceof DatabaseError && error.fault === 'corrupt') throw error;
+    // Whatever else keeps a reader out, the writer meets it again and says what it is.
+    return;
+  }
+  assertKnown(path, version);
 }
 
 /** A ledger holds what agents wrote: for the owner's eyes, and not for the repository around it. */

@@ -1,4 +1,4 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { FifoLock } from '../fifo-lock.ts';
 import {
   type Database,
@@ -8,9 +8,10 @@ import {
   type Transaction,
   type WriteOptions,
 } from './database.ts';
-import { loadSqlite, type SqliteDriver, type SqliteLibrary, type SqliteStatement } from './sqlite-driver.ts';
+import { loadSqlite, type SqliteDriver, type SqliteLibrary } from './sqlite-driver.ts';
 import { explainFault, faultOfSystemError } from './sqlite-faults.ts';
-import { beginPresence, isPresent, type Presence } from './sqlite-presence.ts';
+import { beginPresence, isPresent, type Presence, presencePath, removeDead } from './sqlite-presence.ts';
+import { type Prepared, prepare } from './sqlite-statement.ts';
 
 export interface SqliteOptions {
   readonly path: string;
@@ -23,6 +24,10 @@ export interface SqliteOptions {
 
 /** "Coli" in ASCII, in the file's header: tells a ledger from any other SQLite file. */
 const APPLICATION_ID = 0x436f6c69;
+
+/** One statement sees one state: between several, another process could create the ledger. */
+const HEADER = `SELECT application_id, user_version, NOT EXISTS (SELECT 1 FROM sqlite_schema) AS is_empty
+  FROM pragma_application_id, pragma_user_version`;
 
 /** From here on a waiting writer asks again at every turn of the event loop, so that newcomers cannot starve it. */
 const EAGER_AFTER_MS = 10;
@@ -66,14 +71,17 @@ class SqliteDatabase implements Database {
   readonly #statements = new Map<string, Prepared>();
   /** One connection holds one transaction: whoever comes second waits for the first to end. */
   readonly #turn = new FifoLock();
+  readonly #inode: number | undefined;
   #syncsCommits = false;
   #presence: Presence | undefined;
+  #isClosed = false;
 
   constructor(options: SqliteOptions, sqlite: SqliteLibrary) {
     this.location = options.path;
     this.#options = options;
     this.#sqlite = sqlite;
     this.#driver = this.#guard(() => sqlite.open(options.path, { readOnly: options.readOnly }));
+    this.#inode = inodeOf(options.path);
   }
 
   /** Looks before it touches: a file of another program is refused as it is. */
@@ -92,6 +100,7 @@ class SqliteDatabase implements Database {
 
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
     return this.#turn.run(async () => {
+      this.#assertInPlace();
       await this.#patiently(() => this.#beginSnapshot());
       return this.#finish(work, this.#reader());
     });
@@ -99,6 +108,7 @@ class SqliteDatabase implements Database {
 
   write<Result>({ durable }: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     return this.#turn.run(async () => {
+      this.#assertInPlace();
       this.#syncCommits(durable && this.#options.durability === 'full');
       await this.#patiently(() => this.#all('BEGIN IMMEDIATE', []));
       return this.#finish(work, this.#transaction());
@@ -107,11 +117,9 @@ class SqliteDatabase implements Database {
 
   async schemaVersion(): Promise<number> {
     return this.#patiently(() => {
-      const applicationId = this.#all('PRAGMA application_id', [])[0]?.['application_id'];
-      const version = this.#all('PRAGMA user_version', [])[0]?.['user_version'];
-      const isEmpty = this.#all('SELECT 1 FROM sqlite_schema LIMIT 1', []).length === 0;
-      if (applicationId === APPLICATION_ID) return Number(version);
-      if (applicationId === 0 && version === 0 && isEmpty) return 0;
+      const [header] = this.#all(HEADER, []);
+      if (header?.['application_id'] === APPLICATION_ID) return Number(header['user_version']);
+      if (header?.['application_id'] === 0 && header['user_version'] === 0 && header['is_empty'] === 1) return 0;
       throw new DatabaseError(
         'corrupt',
         `${this.location} is a database of another program; set COLIBRI_DB_PATH to another file`,
@@ -120,25 +128,36 @@ class SqliteDatabase implements Database {
   }
 
   async enlist(processId: string): Promise<void> {
-    const path = this.#presencePath(processId);
-    createForOwnerOnly(path);
-    this.#presence = this.#guard(() => beginPresence(this.#sqlite, path));
+    // Under the ledger's lock: between its creation and its own lock a file looks like that of a dead process.
+    await this.write({ durable: false }, async () => {
+      this.#guard(() => removeDead(this.#sqlite, this.#options.path));
+      const path = presencePath(this.#options.path, processId);
+      createForOwnerOnly(path);
+      this.#presence = this.#guard(() => beginPresence(this.#sqlite, path));
+    });
   }
 
   async isAlive(processId: string): Promise<boolean> {
-    return this.#guard(() => isPresent(this.#sqlite, this.#presencePath(processId)));
+    return this.#guard(() => isPresent(this.#sqlite, presencePath(this.#options.path, processId)));
   }
 
   async close(): Promise<void> {
     await this.#turn.run(async () => {
+      if (this.#isClosed) return;
+      this.#isClosed = true;
       this.#statements.clear();
       this.#driver.close();
       this.#presence?.end();
     });
   }
 
-  #presencePath(processId: string): string {
-    return `${this.#options.path}-${processId}.live`;
+  /** A deleted file goes on taking what is written to it, until its last user closes it. */
+  #assertInPlace(): void {
+    if (inodeOf(this.#options.path) === this.#inode) return;
+    throw new DatabaseError(
+      'unavailable',
+      `${this.location}: the file was deleted or replaced while the server used it; restart the server`,
+    );
   }
 
   async #finish<Result, Scope>(work: (scope: Scope) => Promise<Result>, scope: Scope): Promise<Result> {
@@ -240,23 +259,13 @@ class SqliteDatabase implements Database {
   }
 }
 
-interface Prepared {
-  readonly statement: SqliteStatement;
-  /** From the order of $1, $2, … to the order in which they stand in the text. */
-  readonly arrange: (parameters: readonly SqlValue[]) => readonly SqlValue[];
-}
-
-function prepare(driver: SqliteDriver, sql: string): Prepared {
-  const order: number[] = [];
-  const positional = sql.replaceAll(/\$(\d+)/g, (_match, number: string) => {
-    order.push(Number(number) - 1);
-    return '?';
-  });
-  const isInOrder = order.every((parameter, position) => parameter === position);
-  return {
-    statement: driver.prepare(positional),
-    arrange: isInOrder ? (parameters) => parameters : (parameters) => order.map((index) => parameters[index] ?? null),
-  };
+function inodeOf(path: string): number | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.ino;
+  } catch {
+    // A file has taken the place of a folder on the way.
+    return undefined;
+  }
 }
 
 function pause(waitedMs: number): Promise<void> {
@@ -266,11 +275,15 @@ function pause(waitedMs: number): Promise<void> {
   });
 }
 
-/** SQLite gives its side files the mode of the main one. */
+/**
+ * SQLite gives its side files the mode of the main one. A file that exists is not opened here: closing it would drop
+ * the locks that this process holds on it (POSIX).
+ */
 function createForOwnerOnly(path: string): void {
   try {
-    closeSync(openSync(path, 'a', 0o600));
+    closeSync(openSync(path, 'wx', 0o600));
   } catch (error) {
+    if (existsSync(path)) return;
     throw explainFault(path, faultOfSystemError(error), error);
   }
 }

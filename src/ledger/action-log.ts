@@ -28,7 +28,9 @@ export class ActionLog implements AuditSink {
     this.#current = undefined;
     const salt = createSalt();
     const sequenceNo = await this.#database.write({ durable: false }, async (transaction) => {
-      for (const { call, event: owed } of this.#owed.values()) await writeExit(transaction, call, owed);
+      for (const { call, event: owed } of this.#owed.values()) {
+        if (await isOpen(transaction, call)) await writeExit(transaction, call, owed);
+      }
       return this.#writeEnter(transaction, event, salt);
     });
     this.#owed.clear();
@@ -92,11 +94,21 @@ interface ClosedCall {
   readonly durationMs: number | null;
 }
 
+async function isOpen(transaction: Transaction, call: OpenCall): Promise<boolean> {
+  const rows = await transaction.query('SELECT 1 FROM calls WHERE sequence_no = $1 AND exit_idx IS NULL', [
+    call.sequenceNo,
+  ]);
+  return rows.length === 1;
+}
+
+/** A call ends once. Who comes second, because others took its process for dead, has changed nothing. */
 async function closeCall(transaction: Transaction, call: ClosedCall): Promise<void> {
-  await transaction.query(
-    'UPDATE calls SET exit_idx = $1, exited_at = $2, outcome = $3, duration_ms = $4 WHERE sequence_no = $5',
+  const closed = await transaction.query(
+    `UPDATE calls SET exit_idx = $1, exited_at = $2, outcome = $3, duration_ms = $4
+     WHERE sequence_no = $5 AND exit_idx IS NULL RETURNING sequence_no`,
     [call.index, call.at, call.outcome, call.durationMs, call.sequenceNo],
   );
+  if (closed.length === 0) throw new Error(`call ${call.sequenceNo} was closed as interrupted by another server`);
 }
 
 const OPEN_CALLS = 'SELECT sequence_no, process_id FROM calls WHERE exit_idx IS NULL ORDER BY sequence_no';

@@ -54,7 +54,8 @@ class CallCheck {
 
   finish(): void {
     for (const [sequenceNo, row] of this.#open) {
-      if (row.exit_idx !== null) this.#report(`call ${sequenceNo}`, 'is stored as finished and has no exit entry');
+      const isOpen = [row.exit_idx, row.exited_at, row.outcome, row.duration_ms].every((column) => column === null);
+      if (!isOpen) this.#report(`call ${sequenceNo}`, 'is stored as finished and has no exit entry');
     }
   }
 

@@ -23,7 +23,7 @@ async function checkEnds(database: Database): Promise<void> {
   await database.read(async (reader) => {
     const { size } = await readHead(reader);
     const rows = await reader.query<{ idx: number; entry: string }>(
-      'SELECT idx, entry FROM ledger_entries WHERE idx = 0 OR idx >= $1 ORDER BY idx',
+      'SELECT idx, entry FROM ledger_entries WHERE idx = 0 OR idx >= $1 ORDER BY idx LIMIT 3',
       [size - 1],
     );
     const first = rows[0] && parseEntry(rows[0].entry);

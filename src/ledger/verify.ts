@@ -85,6 +85,8 @@ interface EntryRow {
 function readEntry(row: EntryRow, report: Report): Entry | undefined {
   const entry = parseEntry(row.entry);
   if (entry === undefined) report(`entry ${row.idx}`, 'is not canonical');
+  else if ((entry.kind === 'genesis') !== (row.idx === 0))
+    report(`entry ${row.idx}`, 'stands where none of its kind may');
   else if (entry.kind !== row.kind) report(`entry ${row.idx}`, `is stored as ${row.kind} and says ${entry.kind}`);
   return entry;
 }

@@ -7,7 +7,7 @@ export async function setup(): Promise<void> {
   await buildAll();
   await build({
     absWorkingDir: fileURLToPath(new URL('../..', import.meta.url)),
-    entryPoints: ['test/support/fixture-server.ts'],
+    entryPoints: ['test/support/fixture-*.ts'],
     outdir: 'dist/test',
     bundle: true,
     format: 'esm',

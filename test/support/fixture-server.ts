@@ -1,9 +1,44 @@
 import * as z from 'zod';
+import { readConfig } from '../../src/config.ts';
+import { createShutdown } from '../../src/lifecycle.ts';
+import { runSecondPhase } from '../../src/second-phase.ts';
 import { createServer, registerColibriTool, start } from '../../src/server.ts';
+import { StdioTransport } from '../../src/stdio.ts';
 
-/** A server whose only tool misbehaves, to be run as a process of its own. */
-const server = createServer({ mode: 'FULL', version: '0.0.0-fixture' });
-registerColibriTool(server, 'throw_string', { inputSchema: z.strictObject({}), access: 'none' }, () => {
+/** A server on a real ledger whose tools misbehave, to be run as a process of its own. */
+const [maxPages] = process.argv.slice(2);
+const config = readConfig();
+const transport = new StdioTransport(process.stdin, process.stdout);
+const server = createServer({
+  transport,
+  mode: config.mode,
+  agentId: config.agentId,
+  version: '0.0.0-fixture',
+  secondPhase: async ({ chain }) => {
+    const booted = await runSecondPhase(config, chain.log, console.error);
+    // SQLite's own way to a full disk.
+    if (maxPages !== undefined) {
+      await booted.database?.read((reader) => reader.query(`PRAGMA max_page_count = ${Number(maxPages)}`));
+    }
+    return booted;
+  },
+});
+const noInput = z.strictObject({});
+
+registerColibriTool(server, 'throw_string', { inputSchema: noInput, access: 'none' }, () => {
   throw 'just a string';
 });
+registerColibriTool(server, 'throw_after_change', { inputSchema: noInput }, async (_input, { db }) => {
+  await db.run('CREATE TABLE notes (note TEXT)');
+  throw new Error('after the change');
+});
+registerColibriTool(server, 'never_ends', { inputSchema: noInput, access: 'none' }, () => new Promise(() => undefined));
+registerColibriTool(server, 'note', { inputSchema: z.strictObject({ text: z.string() }) }, async ({ text }, { db }) => {
+  await db.run('CREATE TABLE IF NOT EXISTS notes (note TEXT)');
+  await db.query('INSERT INTO notes (note) VALUES ($1)', [text]);
+  return { stored: text.length };
+});
+
+const shutDown = createShutdown(server.chain.log, () => server.stop());
+transport.onend = () => shutDown('the client closed the connection');
 await start(server);

@@ -1,0 +1,154 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { AT, openRaw, tamper } from '../../test/support/database.ts';
+import { keeps } from '../../test/support/keeps.ts';
+import { tempFolder } from '../../test/support/temp-folder.ts';
+import { openLedger } from '../ledger/open.ts';
+import type { Database } from './database.ts';
+import { type OpenOptions, openDatabase } from './open.ts';
+
+describe('where the ledger is', () => {
+  keeps('store/owner-only', 'a new folder, its files and their side files', async () => {
+    const path = join(tempFolder(), 'a', '.colibri', 'colibri.db');
+    const database = await open({ dbPath: path });
+    await openLedger(database, 'tester', AT);
+    await database.enlist('somebody');
+    expect(mode(dirname(path))).toBe(0o700);
+    const files = readdirSync(dirname(path));
+    expect(files).toEqual(expect.arrayContaining(['.gitignore', 'colibri.db', 'colibri.db-wal', 'colibri.db-shm']));
+    expect(files).toEqual(expect.arrayContaining(['colibri.db-somebody.live']));
+    for (const file of files) expect([file, mode(join(dirname(path), file))]).toEqual([file, 0o600]);
+    expect(readFileSync(join(dirname(path), '.gitignore'), 'utf8')).toBe('*\n');
+    await database.close();
+    expect(readdirSync(dirname(path)).sort()).toEqual(['.gitignore', 'colibri.db']);
+  });
+
+  it('puts nothing but the ledger into a folder that was there before', async () => {
+    const folder = tempFolder();
+    const database = await open({ dbPath: join(folder, 'own.db') });
+    await database.close();
+    expect(readdirSync(folder)).toEqual(['own.db']);
+  });
+
+  it('is a throw-away file in TEST mode, gone when it is closed', async () => {
+    const database = await open({ mode: 'TEST' });
+    await openLedger(database, 'tester', AT);
+    expect(existsSync(database.location)).toBe(true);
+    await database.close();
+    expect(existsSync(dirname(database.location))).toBe(false);
+  });
+
+  it('is the named file in TEST mode when there is a name, and stays', async () => {
+    const path = join(tempFolder(), 'kept.db');
+    await (await open({ mode: 'TEST', dbPath: path })).close();
+    expect(existsSync(path)).toBe(true);
+  });
+
+  it('is not created by a reader', async () => {
+    const path = join(tempFolder(), 'none', 'colibri.db');
+    await expect(open({ mode: 'READONLY', dbPath: path, readOnly: true })).rejects.toThrow(/no ledger at .*FULL/);
+    expect(existsSync(dirname(path))).toBe(false);
+  });
+
+  it('accepts an empty file', async () => {
+    const path = join(tempFolder(), 'colibri.db');
+    writeFileSync(path, '');
+    await openLedger(await open({ dbPath: path }), 'tester', AT);
+  });
+});
+
+describe('a file that is not ours to use', () => {
+  const FOREIGN = 'CREATE TABLE cookies (name TEXT); INSERT INTO cookies VALUES (1)';
+  for (const [name, script, message] of [
+    ['of another program', FOREIGN, /another program.*COLIBRI_DB_PATH/],
+    ['of another program, without a table', 'PRAGMA user_version = 3', /another program/],
+    ['of another program that names itself', 'PRAGMA application_id = 252006675', /another program/],
+    ['of another program, with a write-ahead log', `PRAGMA journal_mode = WAL; ${FOREIGN}`, /another program/],
+    ['of a newer version', newer(2), /newer Colibri \(schema 2.*update/],
+    ['of a much newer version in another format', newer(999), /newer Colibri/],
+    ['of a newer version, with a write-ahead log', `PRAGMA journal_mode = WAL; ${newer(3)}`, /newer Colibri/],
+  ] as const) {
+    keeps('store/untouched', name, async () => {
+      const path = join(tempFolder(), 'colibri.db');
+      await tamper(path, script);
+      const bytes = readFileSync(path);
+      await expect(open({ dbPath: path })).rejects.toThrow(message);
+      expect(readFileSync(path)).toEqual(bytes);
+    });
+  }
+
+  for (const [name, script] of [
+    ['of another program', FOREIGN],
+    ['of a newer version', newer(2)],
+  ] as const) {
+    keeps('store/untouched', `${name} that died and left its log behind`, async () => {
+      const [source, folder] = [tempFolder(), tempFolder()];
+      const program = await openRaw(join(source, 'colibri.db'));
+      program.exec(`PRAGMA journal_mode = WAL; ${script}`);
+      for (const file of ['colibri.db', 'colibri.db-wal']) cpSync(join(source, file), join(folder, file));
+      const before = contents(folder);
+      expect(before['colibri.db-wal']?.length).toBeGreaterThan(0);
+      await expect(open({ dbPath: join(folder, 'colibri.db') })).rejects.toThrow(/another program|newer/);
+      expect(contents(folder)).toMatchObject(before);
+    });
+  }
+});
+
+describe('a ledger that goes away under a running server', () => {
+  for (const [name, change] of [
+    ['its folder is deleted', (path: string) => rmSync(dirname(path), { recursive: true })],
+    ['the file is deleted', (path: string) => rmSync(path)],
+    [
+      'a file takes the place of its folder',
+      (path: string) => {
+        rmSync(dirname(path), { recursive: true });
+        writeFileSync(dirname(path), '');
+      },
+    ],
+    [
+      'another file takes its place',
+      (path: string) => {
+        cpSync(path, `${path}.copy`);
+        rmSync(path);
+        cpSync(`${path}.copy`, path);
+      },
+    ],
+  ] as const) {
+    keeps('store/fault-named', name, async () => {
+      const folder = join(tempFolder(), 'ledger');
+      mkdirSync(folder);
+      const database = await open({ dbPath: join(folder, 'colibri.db') });
+      await openLedger(database, 'tester', AT);
+      change(database.location);
+      const refusal = { fault: 'unavailable', message: expect.stringMatching(/deleted or replaced.*restart/) };
+      await expect(database.write({ durable: true }, async () => 1)).rejects.toMatchObject(refusal);
+      await expect(database.read(async () => 1)).rejects.toMatchObject(refusal);
+    });
+  }
+});
+
+async function open(options: Partial<OpenOptions>): Promise<Database> {
+  const database = await openDatabase({
+    mode: 'FULL',
+    dbPath: undefined,
+    durability: 'full',
+    readOnly: false,
+    ...options,
+  });
+  onTestFinished(() => database.close());
+  return database;
+}
+
+/** "Coli" is the mark of a ledger, whatever its version. */
+function newer(version: number): string {
+  return `PRAGMA application_id = 0x436f6c69; PRAGMA user_version = ${version}; CREATE TABLE later (x INTEGER)`;
+}
+
+function mode(path: string): number {
+  return statSync(path).mode & 0o777;
+}
+
+function contents(folder: string): Record<string, Buffer> {
+  return Object.fromEntries(readdirSync(folder).map((file) => [file, readFileSync(join(folder, file))]));
+}

@@ -1,0 +1,28 @@
+import type { SqlValue } from './database.ts';
+import type { SqliteDriver, SqliteStatement } from './sqlite-driver.ts';
+
+export interface Prepared {
+  readonly statement: SqliteStatement;
+  /** From the order of $1, $2, … to the order in which they stand in the text. */
+  readonly arrange: (parameters: readonly SqlValue[]) => readonly SqlValue[];
+}
+
+/** SQLite's own $1 is a name, not a number; so the text gets a plain question mark for each. */
+export function prepare(driver: SqliteDriver, sql: string): Prepared {
+  const order: number[] = [];
+  const positional = sql.replaceAll(/\$(\d+)/g, (_match, number: string) => {
+    order.push(Number(number) - 1);
+    return '?';
+  });
+  const isInOrder = order.every((parameter, position) => parameter === position);
+  const count = Math.max(0, ...order.map((parameter) => parameter + 1));
+  return {
+    statement: driver.prepare(positional),
+    arrange: (parameters) => {
+      // One library would bind NULL to what is missing.
+      if (parameters.length !== count)
+        throw new Error(`${count} parameters wanted, ${parameters.length} given: ${sql}`);
+      return isInOrder ? parameters : order.map((index) => parameters[index] ?? null);
+    },
+  };
+}

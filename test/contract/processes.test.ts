@@ -1,0 +1,105 @@
+import { expect } from 'vitest';
+import { DatabaseError } from '../../src/db/database.ts';
+import { keeps } from '../support/keeps.ts';
+import { describeContract, insertWord, listWords, openWith, openWords } from './engines.ts';
+
+const WRITERS = 4;
+const ROUNDS = 150;
+
+describeContract('several processes', (engine) => {
+  keeps('store/snapshot', 'a commit of another process shows to the next reader, not to this one', async () => {
+    const location = engine.newLocation();
+    const database = await openWords(engine, location);
+    const other = await engine.startProcess(location);
+    const count = 'SELECT COUNT(*) AS n FROM words';
+    const seen = await database.read(async (reader) => {
+      const before = await reader.query(count);
+      await other.run('insert from the other process');
+      return [before, await reader.query(count)];
+    });
+    expect(seen).toEqual([[{ n: 0 }], [{ n: 0 }]]);
+    expect(await listWords(database)).toEqual(['from the other process']);
+  });
+
+  keeps('store/snapshot', 'it is taken when the reader begins, also when it reads later', async () => {
+    const location = engine.newLocation();
+    const database = await openWords(engine, location);
+    const other = await engine.startProcess(location);
+    const seen = await database.read(async (reader) => {
+      await other.run('insert early');
+      return reader.query('SELECT word FROM words');
+    });
+    expect(seen).toEqual([]);
+  });
+
+  keeps('store/turns', 'a writer waits for one in another process', async () => {
+    const location = engine.newLocation();
+    const database = await openWords(engine, location);
+    const other = await engine.startProcess(location);
+    other.send('hold');
+    await other.expectLine('held');
+    let isWritten = false;
+    const writing = insertWord(database, 'after').then(() => (isWritten = true));
+    expect(await listWords(await engine.open(location))).toEqual([]);
+    expect(isWritten).toBe(false);
+    other.send('release');
+    await writing;
+    expect(await listWords(database)).toEqual(['after']);
+  });
+
+  keeps('store/turns', 'a writer that is killed lets the next one in, and leaves nothing', async () => {
+    const location = engine.newLocation();
+    const database = await openWords(engine, location);
+    const other = await engine.startProcess(location);
+    other.send('hold');
+    await other.expectLine('held');
+    const writing = insertWord(database, 'survivor');
+    await other.kill();
+    await writing;
+    expect(await listWords(database)).toEqual(['survivor']);
+  });
+
+  keeps('store/responsive', 'timers fire while a lock is held elsewhere', async () => {
+    const location = engine.newLocation();
+    const database = await openWords(engine, location);
+    const other = await engine.startProcess(location);
+    other.send('hold');
+    await other.expectLine('held');
+    const writing = insertWord(database, 'patient');
+    // Past the time after which a waiting writer asks more eagerly.
+    for (let tick = 0; tick < 20; tick += 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    other.send('release');
+    await writing;
+    expect(await listWords(database)).toEqual(['patient']);
+  });
+
+  keeps('store/fault-named', 'a lock that is never released is a busy store, and a later call works', async () => {
+    const location = engine.newLocation();
+    await openWords(engine, location);
+    const hasty = await engine.open(location, { busyTimeoutMs: 30 });
+    const other = await engine.startProcess(location);
+    other.send('hold');
+    await other.expectLine('held');
+    const failure = await insertWord(hasty, 'refused').catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(DatabaseError);
+    expect(failure).toMatchObject({ fault: 'busy', message: expect.stringContaining('call again') });
+    expect(await listWords(hasty)).toEqual([]);
+    other.send('release');
+    await other.expectLine('done hold');
+    await insertWord(hasty, 'accepted');
+    expect(await listWords(hasty)).toEqual(['accepted']);
+  });
+
+  keeps('store/fair', `${WRITERS} processes that never pause all finish their ${ROUNDS} transactions`, async () => {
+    const location = engine.newLocation();
+    const database = await openWith(
+      engine,
+      location,
+      'CREATE TABLE counter (n BIGINT); INSERT INTO counter VALUES (0)',
+    );
+    const others = await Promise.all(Array.from({ length: WRITERS }, () => engine.startProcess(location)));
+    await Promise.all(others.map((other) => other.run(`hammer ${ROUNDS}`)));
+    const rows = await database.read((reader) => reader.query('SELECT n FROM counter'));
+    expect(rows).toEqual([{ n: WRITERS * ROUNDS }]);
+  });
+});

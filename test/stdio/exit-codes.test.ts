@@ -1,0 +1,70 @@
+import { readdirSync } from 'node:fs';
+import { describe, expect } from 'vitest';
+import { verifyFile } from '../support/database.ts';
+import { keeps } from '../support/keeps.ts';
+import { ledgerIn } from '../support/ledger-file.ts';
+import { startPortProcess } from '../support/port-process.ts';
+import { startProgram } from '../support/program.ts';
+import { connectRaw } from '../support/raw-client.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const WRONG: readonly (readonly [variable: string, value: string, hint: RegExp])[] = [
+  ['COLIBRI_MODE', 'full', /FULL, READONLY, TEST, MINIMAL/],
+  ['COLIBRI_DURABILITY', 'maybe', /full, relaxed/],
+  ['COLIBRI_WORKFLOW', 'kanban', /board, pipeline/],
+  ['COLIBRI_LOG_LEVEL', 'loud', /error, warn, info, debug/],
+  ['COLIBRI_PROJECT', 'Not A Slug', /slug/],
+  ['COLIBRI_AGENT_ID', 'line\nbreak', /control character/],
+  ['COLIBRI_STARTUP_TIMEOUT_MS', '0', /from 1 to/],
+  ['COLIBRI_STARTUP_TIMEOUT_MS', '-5', /from 1 to/],
+  ['COLIBRI_STARTUP_TIMEOUT_MS', 'soon', /from 1 to/],
+  ['COLIBRI_DATABASE_URL', 'postgres://user:secret@host/db', /not supported/],
+  ['AMS_MODE', 'FULL', /unset/],
+];
+
+describe('a start that fails', () => {
+  for (const [variable, value, hint] of WRONG) {
+    keeps('process/exit-codes', `78 for ${variable}=${JSON.stringify(value)}`, async () => {
+      const cwd = tempFolder();
+      const program = startProgram({ cwd, env: { [variable]: value } });
+      expect(await program.exit).toEqual({ code: 78, signal: null });
+      const said = program.errorLines().join('\n');
+      expect(said).toContain('ERR_CONFIG_INVALID');
+      expect(said).toContain(variable);
+      expect(said).toMatch(hint);
+      expect(said).not.toContain('secret');
+      expect(program.outLines()).toEqual([]);
+      expect(readdirSync(cwd)).toEqual([]);
+    });
+  }
+
+  for (const timeoutMs of ['1', '50']) {
+    keeps('process/exit-codes', `75 for a ledger that is locked for longer than ${timeoutMs} ms`, async () => {
+      const cwd = tempFolder();
+      await (await connectRaw({ cwd })).end();
+      const other = await startPortProcess(ledgerIn(cwd));
+      other.send('hold');
+      await other.expectLine('held');
+      const program = startProgram({ cwd, env: { COLIBRI_STARTUP_TIMEOUT_MS: timeoutMs } });
+      expect(await program.exit).toEqual({ code: 75, signal: null });
+      expect(program.errorLines().join('\n')).toMatch(/startup timeout exceeded.*COLIBRI_STARTUP_TIMEOUT_MS/);
+      other.send('release');
+      await other.expectLine('done hold');
+      await verifyFile(ledgerIn(cwd));
+    });
+  }
+
+  for (const [name, args] of [
+    ['an unknown command', ['fly']],
+    ['a word too many', ['serve', 'now']],
+    ['an unknown option', ['--fast']],
+  ] as const) {
+    keeps('process/exit-codes', `64 for ${name}`, async () => {
+      const cwd = tempFolder();
+      const program = startProgram({ cwd, args });
+      expect(await program.exit).toEqual({ code: 64, signal: null });
+      expect(program.errorLines().join('\n')).toContain('colibri --help');
+      expect(readdirSync(cwd)).toEqual([]);
+    });
+  }
+});

@@ -1,0 +1,81 @@
+import { realpathSync } from 'node:fs';
+import { describe, expect } from 'vitest';
+import { connectClient, GENERATIONS } from '../support/clients.ts';
+import { verifyFile } from '../support/database.ts';
+import { keeps } from '../support/keeps.ts';
+import { ledgerIn, listCalls } from '../support/ledger-file.ts';
+import { startPortProcess } from '../support/port-process.ts';
+import { connectRaw } from '../support/raw-client.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+describe('the built program', () => {
+  keeps('process/at-once', 'also while another process keeps the ledger locked', async () => {
+    const cwd = tempFolder();
+    await (await connectRaw({ cwd })).end();
+    const other = await startPortProcess(ledgerIn(cwd));
+    other.send('hold');
+    await other.expectLine('held');
+    const client = await connectRaw({ cwd });
+    expect(await client.data('server_ping')).toMatchObject({ mode: 'FULL' });
+    const { result } = await client.request('tools/list');
+    expect(result?.['tools']).toBeInstanceOf(Array);
+    const health = client.data('server_health');
+    expect(await client.data('server_ping')).toMatchObject({ mode: 'FULL' });
+    other.send('release');
+    expect(await health).toMatchObject({ status: 'ok', phase: 'ready' });
+    expect(await client.end()).toEqual({ code: 0, signal: null });
+    const calls = await listCalls(ledgerIn(cwd));
+    expect(calls.map(({ tool, outcome }) => `${tool} ${outcome}`)).toEqual([
+      'server_ping ok',
+      'server_ping ok',
+      'server_health ok',
+    ]);
+    await verifyFile(ledgerIn(cwd));
+  });
+
+  for (const generation of GENERATIONS) {
+    keeps('process/generations', generation, async () => {
+      const cwd = tempFolder();
+      const client = await connectClient(generation, { cwd });
+      expect(client.instructions()).toContain('flight recorder');
+      expect(await client.listTools()).toEqual(expect.arrayContaining(['server_ping', 'server_health']));
+      const ping = await client.call('server_ping');
+      expect(ping.structuredContent).toMatchObject({ ok: true, data: { mode: 'FULL' } });
+      const refused = await client.call('server_ping', { unknown: 1 });
+      expect(refused).toMatchObject({ isError: true, structuredContent: { error: { code: 'INVALID_PARAMS' } } });
+      await expect(client.call('no_such_tool')).rejects.toThrow(/no_such_tool/);
+      await client.close();
+      const calls = await listCalls(ledgerIn(cwd));
+      expect(calls.map(({ tool, actor, outcome }) => [tool, actor, outcome])).toEqual([
+        ['server_ping', 'test-client', 'ok'],
+        ['server_ping', 'test-client', 'INVALID_PARAMS'],
+        ['no_such_tool', 'test-client', 'UNKNOWN_TOOL'],
+      ]);
+      await verifyFile(ledgerIn(cwd));
+    });
+  }
+
+  keeps('process/health', 'its size and root are those of the file, its other words those of the process', async () => {
+    const cwd = realpathSync(tempFolder());
+    const client = await connectRaw({ cwd, env: { COLIBRI_DURABILITY: 'relaxed' } });
+    for (let call = 0; call < 20; call += 1) await client.data('server_ping');
+    const health = await client.data('server_health');
+    // Between the two entries of the call that asked.
+    expect(health['ledger']).toMatchObject({ size: 1 + 2 * 20 + 1 });
+    expect(health).toMatchObject({
+      status: 'ok',
+      problems: [],
+      mode: 'FULL',
+      phase: 'ready',
+      capabilities: ['ledger.read', 'ledger.write'],
+      db: { open: true, engine: 'sqlite', user_version: 1, path: ledgerIn(cwd), durability: 'relaxed' },
+      middleware: { stages: ['tool-lock', 'validate', 'audit-enter', 'dispatch', 'audit-exit'] },
+      process: { pid: client.program.child.pid, node: process.versions.node },
+    });
+    await client.end();
+    const after = await connectRaw({ cwd, env: { COLIBRI_MODE: 'READONLY' } });
+    const { size, root } = await verifyFile(ledgerIn(cwd));
+    expect((await after.data('server_health'))['ledger']).toEqual({ size, root });
+    expect(size).toBe(1 + 2 * 21);
+  });
+});

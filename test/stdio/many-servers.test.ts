@@ -1,0 +1,71 @@
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect } from 'vitest';
+import { queryFile, verifyFile } from '../support/database.ts';
+import { keeps } from '../support/keeps.ts';
+import { countKind, ledgerIn, listCalls } from '../support/ledger-file.ts';
+import { connectRaw } from '../support/raw-client.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const SERVERS = 4;
+const CALLS = 120;
+
+describe('several servers on one file', () => {
+  keeps('process/one-log', `${SERVERS} with ${CALLS} calls each, all at once`, async () => {
+    const cwd = tempFolder();
+    const clients = await Promise.all(
+      Array.from({ length: SERVERS }, (_, n) => connectRaw({ cwd, env: { COLIBRI_AGENT_ID: `agent-${n}` } })),
+    );
+    const answers = await Promise.all(
+      clients.flatMap((client) => Array.from({ length: CALLS }, () => client.data('server_ping'))),
+    );
+    expect(answers).toHaveLength(SERVERS * CALLS);
+    const exits = await Promise.all(clients.map((client) => client.end()));
+    expect(exits).toEqual(clients.map(() => ({ code: 0, signal: null })));
+
+    const path = ledgerIn(cwd);
+    expect((await verifyFile(path)).size).toBe(1 + 2 * SERVERS * CALLS);
+    const calls = await listCalls(path);
+    expect(calls.every(({ outcome }) => outcome === 'ok')).toBe(true);
+    const perServer = await queryFile<{ n: number }>(
+      path,
+      'SELECT COUNT(*) AS n FROM calls GROUP BY actor, process_id ORDER BY actor',
+    );
+    expect(perServer).toEqual(clients.map(() => ({ n: CALLS })));
+    const [span] = await queryFile<{ first: number; last: number; n: number }>(
+      path,
+      'SELECT MIN(idx) AS first, MAX(idx) AS last, COUNT(*) AS n FROM ledger_entries',
+    );
+    expect(span).toEqual({ first: 0, last: 2 * SERVERS * CALLS, n: 1 + 2 * SERVERS * CALLS });
+  });
+
+  for (const copies of [2, 8]) {
+    keeps('process/one-genesis', `${copies} copies on a file that does not exist`, async () => {
+      const cwd = tempFolder();
+      const clients = await Promise.all(Array.from({ length: copies }, () => connectRaw({ cwd })));
+      const healths = await Promise.all(clients.map((client) => client.data('server_health')));
+      expect(healths.map(({ status, problems }) => [status, problems])).toEqual(clients.map(() => ['ok', []]));
+      await Promise.all(clients.map((client) => client.end()));
+      expect(await countKind(ledgerIn(cwd), 'genesis')).toBe(1);
+      expect((await verifyFile(ledgerIn(cwd))).size).toBe(1 + 2 * copies);
+      expect(await listCalls(ledgerIn(cwd))).toHaveLength(copies);
+    });
+  }
+
+  keeps('process/one-log', 'servers that come, go and are killed in between', async () => {
+    const cwd = tempFolder();
+    const lasting = await connectRaw({ cwd });
+    for (let round = 0; round < 3; round += 1) {
+      const [killed, leaving] = await Promise.all([connectRaw({ cwd }), connectRaw({ cwd })]);
+      await Promise.all([killed, leaving, lasting].map((client) => client.data('server_health')));
+      killed.program.child.kill('SIGKILL');
+      await Promise.all([killed.program.exit, leaving.end(), lasting.data('server_ping')]);
+    }
+    await (await connectRaw({ cwd })).data('server_health');
+    expect(await lasting.data('server_health')).toMatchObject({ status: 'ok' });
+    const traces = readdirSync(dirname(ledgerIn(cwd))).filter((file) => file.endsWith('.live'));
+    // The lasting server and the newest one; the traces of the killed ones are swept.
+    expect(traces).toHaveLength(2);
+    await verifyFile(ledgerIn(cwd));
+  });
+});

@@ -1,0 +1,99 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect } from 'vitest';
+import { verifyFile } from '../support/database.ts';
+import { keeps } from '../support/keeps.ts';
+import { ledgerIn, listCalls } from '../support/ledger-file.ts';
+import { connectRaw } from '../support/raw-client.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+describe('the built program in each mode', () => {
+  keeps('process/modes', 'FULL records every call in a file for the owner alone', async () => {
+    const cwd = tempFolder();
+    const client = await connectRaw({ cwd });
+    await client.data('server_health');
+    const folder = dirname(ledgerIn(cwd));
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    for (const file of readdirSync(folder)) {
+      expect([file, statSync(`${folder}/${file}`).mode & 0o777]).toEqual([file, 0o600]);
+    }
+    expect(readFileSync(`${folder}/.gitignore`, 'utf8')).toBe('*\n');
+    await client.end();
+    expect(await listCalls(ledgerIn(cwd))).toMatchObject([{ tool: 'server_health', actor: 'raw', outcome: 'ok' }]);
+    await verifyFile(ledgerIn(cwd));
+  });
+
+  keeps('process/modes', 'READONLY leaves the file byte for byte and audits on stderr', async () => {
+    const cwd = tempFolder();
+    const writer = await connectRaw({ cwd });
+    await writer.data('server_health');
+    await writer.end();
+    const before = readFileSync(ledgerIn(cwd));
+    const reader = await connectRaw({ cwd, env: { COLIBRI_MODE: 'READONLY', COLIBRI_AGENT_ID: 'auditor' } });
+    const { size, root } = await verifyFile(ledgerIn(cwd));
+    expect(await reader.data('server_health')).toMatchObject({
+      status: 'ok',
+      mode: 'READONLY',
+      capabilities: ['ledger.read'],
+      ledger: { size, root },
+    });
+    expect(await reader.logLine('action.enter')).toMatchObject({ tool: 'server_health', actor: 'auditor' });
+    expect(await reader.logLine('action.exit')).toMatchObject({ tool: 'server_health', outcome: 'ok' });
+    expect(await reader.end()).toEqual({ code: 0, signal: null });
+    expect(readFileSync(ledgerIn(cwd))).toEqual(before);
+  });
+
+  keeps('process/modes', 'READONLY sees what a server in FULL mode adds meanwhile', async () => {
+    const cwd = tempFolder();
+    const writer = await connectRaw({ cwd });
+    await writer.data('server_health');
+    const reader = await connectRaw({ cwd, env: { COLIBRI_MODE: 'READONLY' } });
+    expect((await reader.data('server_health'))['ledger']).toMatchObject({ size: 3 });
+    await writer.data('server_ping');
+    expect((await reader.data('server_health'))['ledger']).toMatchObject({ size: 5 });
+    await reader.end();
+    await writer.data('server_ping');
+    await writer.end();
+    expect((await verifyFile(ledgerIn(cwd))).size).toBe(7);
+  });
+
+  keeps('process/modes', 'READONLY without a ledger creates none and says how to', async () => {
+    const cwd = tempFolder();
+    const client = await connectRaw({ cwd, env: { COLIBRI_MODE: 'READONLY' } });
+    const { problems } = (await client.data('server_health')) as { problems: unknown };
+    expect(problems).toMatchObject([{ message: expect.stringMatching(/no ledger at .*COLIBRI_MODE=FULL/) }]);
+    await client.end();
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  keeps('process/modes', 'TEST uses a file that is gone afterwards', async () => {
+    const cwd = tempFolder();
+    const client = await connectRaw({ cwd, env: { COLIBRI_MODE: 'TEST' } });
+    const health = (await client.data('server_health')) as { db: { path: string }; status: string };
+    expect(health.status).toBe('ok');
+    expect(existsSync(health.db.path)).toBe(true);
+    await client.end();
+    expect(existsSync(dirname(health.db.path))).toBe(false);
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+
+  keeps('process/modes', 'TEST keeps a file that was named', async () => {
+    const cwd = tempFolder();
+    const client = await connectRaw({ cwd, env: { COLIBRI_MODE: 'TEST', COLIBRI_DB_PATH: 'named.db' } });
+    await client.data('server_health');
+    await client.end();
+    expect(readdirSync(cwd)).toEqual(['named.db']);
+    await verifyFile(`${cwd}/named.db`);
+  });
+
+  keeps('process/modes', 'MINIMAL opens no file at all', async () => {
+    const cwd = tempFolder();
+    const client = await connectRaw({ cwd, env: { COLIBRI_MODE: 'MINIMAL' } });
+    const health = await client.data('server_health');
+    expect(health).toMatchObject({ status: 'ok', mode: 'MINIMAL', capabilities: [], db: { open: false } });
+    expect(health).not.toHaveProperty('ledger');
+    expect(await client.logLine('action.exit')).toMatchObject({ tool: 'server_health', outcome: 'ok' });
+    await client.end();
+    expect(readdirSync(cwd)).toEqual([]);
+  });
+});

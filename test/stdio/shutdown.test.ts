@@ -1,0 +1,106 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { describe, expect } from 'vitest';
+import { verifyFile } from '../support/database.ts';
+import { keeps } from '../support/keeps.ts';
+import { ledgerIn, listCalls } from '../support/ledger-file.ts';
+import { startPortProcess } from '../support/port-process.ts';
+import { connectRaw, RawClient } from '../support/raw-client.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+const CLEAN_EXIT = { code: 0, signal: null };
+
+describe('shutting down', () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    keeps('process/shutdown', `at ${signal}, with a call that waits for the ledger`, async () => {
+      const cwd = tempFolder();
+      const client = await connectRaw({ cwd });
+      await client.data('server_health');
+      const other = await startPortProcess(ledgerIn(cwd));
+      other.send('hold');
+      await other.expectLine('held');
+      const inFlight = client.data('server_health');
+      // An answer after the call was sent shows that it has been read.
+      await client.request('ping');
+      client.program.child.kill(signal);
+      expect(await client.logLine('stopping')).toMatchObject({ reason: signal });
+      other.send('release');
+      await other.expectLine('done hold');
+      expect(await inFlight).toMatchObject({ status: 'ok' });
+      expect(await client.program.exit).toEqual(CLEAN_EXIT);
+      await other.run('close');
+      expectCleanFolder(cwd);
+      expect((await listCalls(ledgerIn(cwd))).map(({ outcome }) => outcome)).toEqual(['ok', 'ok']);
+      await verifyFile(ledgerIn(cwd));
+    });
+  }
+
+  keeps('process/shutdown', 'at the end of its input, after answering all that came before', async () => {
+    const cwd = tempFolder();
+    const client = await connectRaw({ cwd });
+    const answers = Array.from({ length: 50 }, () => client.data('server_ping'));
+    expect(await client.end()).toEqual(CLEAN_EXIT);
+    expect(await Promise.all(answers)).toHaveLength(50);
+    expectCleanFolder(cwd);
+    const calls = await listCalls(ledgerIn(cwd));
+    expect(calls.filter(({ outcome }) => outcome === 'ok')).toHaveLength(50);
+    await verifyFile(ledgerIn(cwd));
+  });
+
+  keeps('process/shutdown', 'before anybody has said a word', async () => {
+    const cwd = tempFolder();
+    expect(await new RawClient({ cwd }).end()).toEqual(CLEAN_EXIT);
+    expectCleanFolder(cwd);
+    await verifyFile(ledgerIn(cwd));
+  });
+
+  keeps('process/shutdown', 'while it is still starting, in a throw-away folder', async () => {
+    const cwd = tempFolder();
+    const temporary = tempFolder();
+    const client = new RawClient({ cwd, env: { COLIBRI_MODE: 'TEST', TMPDIR: temporary } });
+    client.send({ jsonrpc: '2.0', id: 1, method: 'ping' });
+    expect(await client.end()).toEqual(CLEAN_EXIT);
+    // Newer versions of Node keep compiled programs there.
+    expect(readdirSync(temporary).filter((name) => name.startsWith('colibri'))).toEqual([]);
+  });
+
+  keeps('process/shutdown', 'twice is once', async () => {
+    const cwd = tempFolder();
+    const client = await connectRaw({ cwd });
+    await client.data('server_health');
+    client.program.child.kill('SIGTERM');
+    client.program.child.kill('SIGINT');
+    expect(await client.end()).toEqual(CLEAN_EXIT);
+    expect(client.program.errorLines().filter((line) => line.includes('"stopping"'))).toHaveLength(1);
+    expectCleanFolder(cwd);
+  });
+
+  keeps('process/shutdown', 'after requests that were cancelled or were never valid', async () => {
+    const cwd = tempFolder();
+    const client = await connectRaw({ cwd });
+    await client.data('server_health');
+    const other = await startPortProcess(ledgerIn(cwd));
+    other.send('hold');
+    await other.expectLine('held');
+    client.send({ jsonrpc: '2.0', id: 'gone', method: 'tools/call', params: { name: 'server_ping', arguments: {} } });
+    client.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'gone' } });
+    for (const id of [null, {}, 1.5, true]) client.send({ jsonrpc: '2.0', id, method: 'ping' });
+    const ended = client.end();
+    other.send('release');
+    await other.expectLine('done hold');
+    expect(await ended).toEqual(CLEAN_EXIT);
+    await other.run('close');
+    expect(client.program.errorLines().some((line) => line.includes('"stopping"'))).toBe(true);
+    expectCleanFolder(cwd);
+    const [, cancelled] = await listCalls(ledgerIn(cwd));
+    expect(cancelled).toMatchObject({ tool: 'server_ping', outcome: 'ok' });
+    await verifyFile(ledgerIn(cwd));
+  });
+});
+
+/** The log has moved into the file, and nobody counts as alive. */
+function expectCleanFolder(cwd: string): void {
+  const folder = dirname(ledgerIn(cwd));
+  expect(existsSync(folder)).toBe(true);
+  expect(readdirSync(folder).sort()).toEqual(['.gitignore', 'colibri.db']);
+}

@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { onTestFinished } from 'vitest';
+
+export const PROGRAM = fileURLToPath(new URL('../../dist/colibri.js', import.meta.url));
+
+/** A program that test/support/build.ts has bundled. */
+export function fixturePath(name: string): string {
+  return fileURLToPath(new URL(`../../dist/test/fixture-${name}.js`, import.meta.url));
+}
+
+export type Environment = Readonly<Record<string, string>>;
+
+/** Nothing of the developer's own settings reaches the program. */
+export function cleanEnvironment(extra: Environment = {}): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...extra };
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface RunningProgram {
+  readonly child: ChildProcess;
+  readonly exit: Promise<Exit>;
+  /** Everything that came out of it so far, as lines. */
+  readonly outLines: () => string[];
+  readonly errorLines: () => string[];
+  /** What `find` makes of the lines, as soon as it makes something of them; an end without it is an error. */
+  readonly whenFound: <Found>(
+    stream: 'stdout' | 'stderr',
+    find: (lines: readonly string[]) => Found | undefined,
+  ) => Promise<Found>;
+}
+
+export interface ProgramOptions {
+  readonly cwd: string;
+  readonly env?: Environment;
+  readonly program?: string;
+  readonly args?: readonly string[];
+}
+
+/** Started with three pipes, and killed with the test at the latest. */
+export function startProgram({ cwd, env, program = PROGRAM, args = [] }: ProgramOptions): RunningProgram {
+  const child = spawn(process.execPath, [program, ...args], { cwd, env: cleanEnvironment(env), stdio: 'pipe' });
+  const output = collect(child.stdout);
+  const errors = collect(child.stderr);
+  // "close" and not "exit": only then has everything that it wrote been read.
+  const exit = new Promise<Exit>((resolve) => child.on('close', (code, signal) => resolve({ code, signal })));
+  // A write to a program that is gone is part of some tests.
+  child.stdin.on('error', () => undefined);
+  onTestFinished(async () => {
+    child.kill('SIGKILL');
+    await exit;
+  });
+  const streams = { stdout: () => lines(output), stderr: () => lines(errors) };
+  return {
+    child,
+    exit,
+    outLines: streams.stdout,
+    errorLines: streams.stderr,
+    whenFound: async (stream, find) => {
+      let hasEnded = false;
+      void exit.then(() => (hasEnded = true));
+      for (;;) {
+        const isLast = hasEnded;
+        const found = find(streams[stream]());
+        if (found !== undefined) return found;
+        if (isLast) throw new Error(`the program ended too early\n${streams.stderr().join('\n')}`);
+        await Promise.race([exit, new Promise((resolve) => child[stream].once('data', resolve))]);
+      }
+    },
+  };
+}
+
+function collect(stream: NodeJS.ReadableStream): string[] {
+  const chunks: string[] = [];
+  stream.setEncoding('utf8');
+  // Many calls may wait for their answers at once.
+  stream.setMaxListeners(0);
+  stream.on('data', (chunk: string) => chunks.push(chunk));
+  return chunks;
+}
+
+function lines(chunks: readonly string[]): string[] {
+  return chunks
+    .join('')
+    .split('\n')
+    .filter((line) => line !== '');
+}

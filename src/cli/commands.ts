@@ -22,6 +22,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     .helpCommand(false)
     .addHelpText('after', EXAMPLES)
     .showSuggestionAfterError()
+    .showHelpAfterError('Try: colibri --help')
     .configureHelp({ showGlobalOptions: false })
     .exitOverride();
   for (const add of [addServe, addVerify]) add(program);

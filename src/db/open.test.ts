@@ -6,6 +6,7 @@ import { keeps } from '../../test/support/keeps.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { openLedger } from '../ledger/open.ts';
 import type { Database } from './database.ts';
+import { SCHEMA_VERSION } from './migrate.ts';
 import { type OpenOptions, openDatabase } from './open.ts';
 
 describe('where the ledger is', () => {
@@ -65,9 +66,13 @@ describe('a file that is not ours to use', () => {
     ['of another program, without a table', 'PRAGMA user_version = 3', /another program/],
     ['of another program that names itself', 'PRAGMA application_id = 252006675', /another program/],
     ['of another program, with a write-ahead log', `PRAGMA journal_mode = WAL; ${FOREIGN}`, /another program/],
-    ['of a newer version', newer(2), /newer Colibri \(schema 2.*update/],
+    ['of a newer version', newer(SCHEMA_VERSION + 1), /newer Colibri \(schema \d+.*update/],
     ['of a much newer version in another format', newer(999), /newer Colibri/],
-    ['of a newer version, with a write-ahead log', `PRAGMA journal_mode = WAL; ${newer(3)}`, /newer Colibri/],
+    [
+      'of a newer version, with a write-ahead log',
+      `PRAGMA journal_mode = WAL; ${newer(SCHEMA_VERSION + 2)}`,
+      /newer Colibri/,
+    ],
   ] as const) {
     keeps('store/untouched', name, async () => {
       const path = join(tempFolder(), 'colibri.db');
@@ -80,7 +85,7 @@ describe('a file that is not ours to use', () => {
 
   for (const [name, script] of [
     ['of another program', FOREIGN],
-    ['of a newer version', newer(2)],
+    ['of a newer version', newer(SCHEMA_VERSION + 1)],
   ] as const) {
     keeps('store/untouched', `${name} that died and left its log behind`, async () => {
       const [source, folder] = [tempFolder(), tempFolder()];

@@ -45,7 +45,7 @@ describe('a ledger that refuses entries', () => {
     await client.end();
     expect((await listCalls(path)).map(({ tool, outcome }) => [tool, outcome])).toEqual([
       ['server_health', 'ok'],
-      ['server_health', 'ok'],
+      ['server_health', 'AUDIT_EXIT_FAILED'],
       ['server_ping', 'ok'],
     ]);
     expect((await verifyFile(path)).size).toBe(7);

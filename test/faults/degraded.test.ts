@@ -87,7 +87,7 @@ describe('a full disk', () => {
   keeps('fault/full', 'what was acknowledged stays, what was not is gone, and the client knows which', async () => {
     const cwd = tempFolder();
     const path = ledgerIn(cwd);
-    const client = await connectRaw({ cwd, program: fixturePath('server'), args: ['40'] });
+    const client = await connectRaw({ cwd, program: fixturePath('server'), args: ['110'] });
     const text = 'x'.repeat(1000);
     let stored = 0;
     let refusal: Record<string, unknown> | undefined;

@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { describe, expect } from 'vitest';
+import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { connectClient, GENERATIONS } from '../support/clients.ts';
 import { verifyFile } from '../support/database.ts';
 import { keeps } from '../support/keeps.ts';
@@ -68,7 +69,7 @@ describe('the built program', () => {
       mode: 'FULL',
       phase: 'ready',
       capabilities: ['ledger.read', 'ledger.write'],
-      db: { open: true, engine: 'sqlite', user_version: 1, path: ledgerIn(cwd), durability: 'relaxed' },
+      db: { open: true, engine: 'sqlite', user_version: SCHEMA_VERSION, path: ledgerIn(cwd), durability: 'relaxed' },
       middleware: { stages: ['tool-lock', 'validate', 'audit-enter', 'dispatch', 'audit-exit'] },
       process: { pid: client.program.child.pid, node: process.versions.node },
     });

@@ -15,7 +15,7 @@ describe('the two output streams', () => {
       await client.call('server_ping', { unknown: '🐦' });
       await client.request('tools/call', { name: 'no_such_tool' });
       await client.request('no/such/method');
-      client.sendText('garbage\n[]\n\n{"jsonrpc":"2.0","id":99}\n');
+      client.sendText('garbage\n[]\n\n{"jsonrpc":"2.0","id":99,"method":7}\n');
       await client.answerTo(99);
       expect(await client.end()).toEqual({ code: 0, signal: null });
       for (const line of client.program.outLines()) {

@@ -32,6 +32,9 @@ const HEADER = `SELECT application_id, user_version, NOT EXISTS (SELECT 1 FROM s
 /** From here on a waiting writer asks again at every turn of the event loop, so that newcomers cannot starve it. */
 const EAGER_AFTER_MS = 10;
 
+/** Once for a call, which has two transactions: a look at the file costs as much as a small write. */
+const LOOK_AGAIN_MS = 1;
+
 /** The two SQLite libraries default differently, so nothing is left to a default. */
 const PRAGMAS = `
   PRAGMA busy_timeout = 0;
@@ -72,6 +75,20 @@ class SqliteDatabase implements Database {
   /** One connection holds one transaction: whoever comes second waits for the first to end. */
   readonly #turn = new FifoLock();
   readonly #inode: number | undefined;
+  /** What work is handed: always the same, for there is never more than one transaction. */
+  readonly #reader: Reader = {
+    query: async <Shape>(sql: string, parameters: readonly SqlValue[] = []) => this.#query<Shape>(sql, parameters),
+  };
+  readonly #transaction: Transaction = {
+    ...this.#reader,
+    schemaVersion: () => this.schemaVersion(),
+    run: async (script) => this.#guard(() => this.#driver.exec(script)),
+    setSchemaVersion: async (version) =>
+      this.#guard(() =>
+        this.#driver.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`),
+      ),
+  };
+  #seenInPlaceMs = Number.NEGATIVE_INFINITY;
   #syncsCommits = false;
   #presence: Presence | undefined;
   #isClosed = false;
@@ -102,7 +119,7 @@ class SqliteDatabase implements Database {
     return this.#turn.run(async () => {
       this.#assertInPlace();
       await this.#patiently(() => this.#beginSnapshot());
-      return this.#finish(work, this.#reader());
+      return this.#finish(work, this.#reader);
     });
   }
 
@@ -111,7 +128,7 @@ class SqliteDatabase implements Database {
       this.#assertInPlace();
       this.#syncCommits(durable && this.#options.durability === 'full');
       await this.#patiently(() => this.#all('BEGIN IMMEDIATE', []));
-      return this.#finish(work, this.#transaction());
+      return this.#finish(work, this.#transaction);
     });
   }
 
@@ -153,7 +170,12 @@ class SqliteDatabase implements Database {
 
   /** A deleted file goes on taking what is written to it, until its last user closes it. */
   #assertInPlace(): void {
-    if (inodeOf(this.#options.path) === this.#inode) return;
+    const nowMs = performance.now();
+    if (nowMs - this.#seenInPlaceMs < LOOK_AGAIN_MS) return;
+    if (inodeOf(this.#options.path) === this.#inode) {
+      this.#seenInPlaceMs = nowMs;
+      return;
+    }
     throw new DatabaseError(
       'unavailable',
       `${this.location}: the file was deleted or replaced while the server used it; restart the server`,
@@ -180,26 +202,12 @@ class SqliteDatabase implements Database {
     }
   }
 
-  #reader(): Reader {
-    return {
-      query: async <Shape>(sql: string, parameters: readonly SqlValue[] = []) => this.#query<Shape>(sql, parameters),
-    };
-  }
-
-  #transaction(): Transaction {
-    return {
-      ...this.#reader(),
-      schemaVersion: () => this.schemaVersion(),
-      run: async (script) => this.#guard(() => this.#driver.exec(script)),
-      setSchemaVersion: async (version) =>
-        this.#guard(() =>
-          this.#driver.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`),
-        ),
-    };
-  }
-
   #query<Shape>(sql: string, parameters: readonly SqlValue[]): Shape[] {
-    return this.#guard(() => this.#all(sql, parameters) as Shape[]);
+    try {
+      return this.#all(sql, parameters) as Shape[];
+    } catch (error) {
+      throw this.#explain(error);
+    }
   }
 
   #beginSnapshot(): void {

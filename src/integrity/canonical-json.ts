@@ -23,7 +23,42 @@ export class NotCanonical extends Error {
 const MAX_DEPTH = 64;
 
 export function canonicalize(value: unknown): string {
-  return write(value, []);
+  return isInOrder(value, 0) ? JSON.stringify(value) : write(value, []);
+}
+
+/** True for what JSON.stringify writes canonically by itself. Our own records have their keys in order to get here. */
+function isInOrder(value: unknown, depth: number): boolean {
+  switch (typeof value) {
+    case 'string':
+      return value.isWellFormed();
+    case 'number':
+      return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value));
+    case 'boolean':
+      return true;
+    case 'object':
+      if (value === null) return true;
+      return depth < MAX_DEPTH && (Array.isArray(value) ? isArrayInOrder(value, depth) : isObjectInOrder(value, depth));
+    default:
+      return false;
+  }
+}
+
+function isArrayInOrder(items: readonly unknown[], depth: number): boolean {
+  if (Object.getPrototypeOf(items) !== Array.prototype || Object.keys(items).length !== items.length) return false;
+  if ('toJSON' in items) return false;
+  return items.every((item) => isInOrder(item, depth + 1));
+}
+
+function isObjectInOrder(value: object, depth: number): boolean {
+  if (Object.getPrototypeOf(value) !== Object.prototype || 'toJSON' in value) return false;
+  if (Object.getOwnPropertySymbols(value).length > 0) return false;
+  let previous: string | undefined;
+  for (const key of Object.keys(value)) {
+    if (previous !== undefined && previous >= key) return false;
+    if (!key.isWellFormed() || !isInOrder((value as Record<string, unknown>)[key], depth + 1)) return false;
+    previous = key;
+  }
+  return true;
 }
 
 function write(value: unknown, path: (string | number)[]): string {

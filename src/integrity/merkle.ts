@@ -1,3 +1,4 @@
+import { writeHex } from './hex.ts';
 import { type Digest, sha256 } from './sha256.ts';
 
 /**
@@ -27,8 +28,8 @@ const scratch = new Uint8Array(65);
 scratch[0] = NODE_PREFIX;
 
 export function nodeHash(left: Digest, right: Digest): Digest {
-  writeHex(left, 1);
-  writeHex(right, 33);
+  writeHex(left, scratch, 1, 32);
+  writeHex(right, scratch, 33, 32);
   return sha256(scratch);
 }
 
@@ -225,19 +226,4 @@ const isDigest = (value: unknown): boolean => typeof value === 'string' && DIGES
 // A proof is a stranger's JSON, so its types are checked too.
 function areDigests(named: readonly unknown[], proof: unknown): boolean {
   return named.every(isDigest) && Array.isArray(proof) && Array.from(proof).every(isDigest);
-}
-
-const HEX_VALUE = new Int8Array(128).fill(-1);
-for (let value = 0; value < 16; value += 1) HEX_VALUE[value.toString(16).charCodeAt(0)] = value;
-
-function writeHex(hex: Digest, offset: number): void {
-  let seen = hex.length === 64 ? 0 : -1;
-  for (let byte = 0; byte < 32; byte += 1) {
-    const high = HEX_VALUE[hex.charCodeAt(byte * 2)] ?? -1;
-    const low = HEX_VALUE[hex.charCodeAt(byte * 2 + 1)] ?? -1;
-    seen |= high | low;
-    scratch[offset + byte] = high * 16 + low;
-  }
-  // Read as zeros, a damaged hash would give a root that looks like any other.
-  if (seen < 0) throw new RangeError('a digest is 64 lower-case hexadecimal digits');
 }

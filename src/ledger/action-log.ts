@@ -55,13 +55,13 @@ export class ActionLog implements AuditSink {
   async #writeEnter(transaction: Transaction, event: ToolEnterEvent, salt: Salt): Promise<number> {
     const { tool, actor, at, argumentsText } = event;
     const sequenceNo = await append(transaction, {
-      v: 1,
-      kind: 'action.enter',
-      at,
       actor,
-      tool,
       arguments: saltedDigest('arguments', salt, argumentsText),
+      at,
+      kind: 'action.enter',
       process_id: this.#processId,
+      tool,
+      v: 1,
     });
     await transaction.query(
       `INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt)
@@ -74,14 +74,14 @@ export class ActionLog implements AuditSink {
 
 async function writeExit(transaction: Transaction, call: OpenCall, event: ToolExitEvent): Promise<void> {
   const index = await append(transaction, {
-    v: 1,
-    kind: 'action.exit',
-    at: event.at,
     actor: event.actor,
-    sequence_no: call.sequenceNo,
-    outcome: event.outcome,
-    duration_ms: event.durationMs,
     answer: saltedDigest('answer', call.salt, event.answerText),
+    at: event.at,
+    duration_ms: event.durationMs,
+    kind: 'action.exit',
+    outcome: event.outcome,
+    sequence_no: call.sequenceNo,
+    v: 1,
   });
   await closeCall(transaction, { ...call, index, at: event.at, outcome: event.outcome, durationMs: event.durationMs });
 }

@@ -13,27 +13,28 @@ export interface Identity {
 }
 
 export function newTask(input: CreateInput, { task_id, sequence, project, workflow, at, actor }: Identity): Task {
+  // In the order of their names: that is the order in which a task is hashed.
   return {
-    task_id,
-    project,
-    sequence,
-    workflow,
-    status: entryStatus(workflow, input.status),
-    title: input.title,
-    description: input.description ?? '',
-    priority: input.priority ?? PRIORITIES[1],
-    progress: 0,
     assignee: input.assignee ?? UNASSIGNED,
-    labels: unique(input.labels ?? []),
-    estimate_hours: input.estimate_hours ?? null,
-    parent_id: input.parent_id ?? null,
-    depends_on: unique(input.depends_on ?? []),
-    blocked_reason: null,
     attempt: 1,
+    blocked_reason: null,
     created_at: at,
     created_by: actor,
+    depends_on: unique(input.depends_on ?? []),
+    description: input.description ?? '',
+    estimate_hours: input.estimate_hours ?? null,
+    labels: unique(input.labels ?? []),
+    parent_id: input.parent_id ?? null,
+    priority: input.priority ?? PRIORITIES[1],
+    progress: 0,
+    project,
+    sequence,
+    status: entryStatus(workflow, input.status),
+    task_id,
+    title: input.title,
     updated_at: at,
     updated_by: actor,
+    workflow,
   };
 }
 

@@ -51,12 +51,16 @@ export async function findTask(db: Reader, taskId: string): Promise<Task | undef
 
 export async function insertTask(db: Transaction, task: Task): Promise<void> {
   const columns = toColumns(task, await appendEvent(db, 'task.created', task));
-  const names = Object.keys(columns);
-  await db.query(
-    `INSERT INTO tasks (${names.join(', ')}) VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})`,
-    Object.values(columns),
-  );
+  insertText ??= insertOf(Object.keys(columns));
+  await db.query(insertText, Object.values(columns));
   await Promise.all([indexWords(db, task), indexLabels(db, task), indexDependencies(db, task), count(db, task, 1)]);
+}
+
+/** The same text every time, so that it is put together once. */
+let insertText: string | undefined;
+
+function insertOf(names: readonly string[]): string {
+  return `INSERT INTO tasks (${names.join(', ')}) VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})`;
 }
 
 /** Touches only the columns and indexes that the change touches. */
@@ -120,26 +124,26 @@ export async function listChildren(db: Reader, taskNo: number, limit: number): P
 
 export function toTask(row: TaskRow): Task {
   return {
-    task_id: formatTaskId(row.task_no),
-    project: row.project,
-    sequence: row.sequence,
-    workflow: row.workflow as WorkflowName,
-    status: row.status,
-    title: row.title,
-    description: row.description,
-    priority: PRIORITIES[row.priority] as Task['priority'],
-    progress: row.progress,
     assignee: row.assignee,
-    labels: JSON.parse(row.labels) as string[],
-    estimate_hours: row.estimate_hours,
-    parent_id: row.parent_no === null ? null : formatTaskId(row.parent_no),
-    depends_on: JSON.parse(row.depends_on) as string[],
-    blocked_reason: row.blocked_reason,
     attempt: row.attempt,
+    blocked_reason: row.blocked_reason,
     created_at: row.created_at,
     created_by: row.created_by,
+    depends_on: JSON.parse(row.depends_on) as string[],
+    description: row.description,
+    estimate_hours: row.estimate_hours,
+    labels: JSON.parse(row.labels) as string[],
+    parent_id: row.parent_no === null ? null : formatTaskId(row.parent_no),
+    priority: PRIORITIES[row.priority] as Task['priority'],
+    progress: row.progress,
+    project: row.project,
+    sequence: row.sequence,
+    status: row.status,
+    task_id: formatTaskId(row.task_no),
+    title: row.title,
     updated_at: row.updated_at,
     updated_by: row.updated_by,
+    workflow: row.workflow as WorkflowName,
   };
 }
 
@@ -178,7 +182,7 @@ async function appendEvent(db: Transaction, kind: 'task.created' | 'task.updated
   const { task_id, updated_at: at, updated_by: actor } = task;
   const digest = saltedDigest('task', salt, content);
   const memberships = await joinSessions(db, await coveringSessions(db, task));
-  const index = await append(db, { v: 1, kind, at, actor, task_id, task: digest, sessions: memberships });
+  const index = await append(db, { actor, at, kind, sessions: memberships, task: digest, task_id, v: 1 });
   await recordMemberships(db, memberships, index);
   await db.query('INSERT INTO task_events (idx, task_no, salt, content) VALUES ($1, $2, $3, $4)', [
     index,

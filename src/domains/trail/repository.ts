@@ -109,17 +109,17 @@ export async function recordThought(db: Transaction, { input, task, sessionNo, a
   const [membership] = await joinSessions(db, [sessionNo]);
   if (membership === undefined) throw new Error('a thought without a session');
   const index = await append(db, {
-    v: 1,
-    kind: 'thought',
-    at,
     actor,
+    at,
+    attempt: task.attempt,
+    chain_position,
+    extras: saltedDigest('extras', salt, extras),
+    hash,
+    kind: 'thought',
+    ...membership,
     task_id,
     thought_id,
-    hash,
-    extras: saltedDigest('extras', salt, extras),
-    chain_position,
-    attempt: task.attempt,
-    ...membership,
+    v: 1,
   });
   await recordMemberships(db, [membership], index);
   await db.query(

@@ -1,0 +1,15 @@
+const VALUES = new Int8Array(128).fill(-1);
+for (let value = 0; value < 16; value += 1) VALUES[value.toString(16).charCodeAt(0)] = value;
+
+/** Writes the bytes that lower-case hexadecimal digits stand for; refuses any other text, and one of another length. */
+export function writeHex(hex: string, target: Uint8Array, offset: number, bytes: number): void {
+  let seen = hex.length === bytes * 2 ? 0 : -1;
+  for (let byte = 0; byte < bytes; byte += 1) {
+    const high = VALUES[hex.charCodeAt(byte * 2)] ?? -1;
+    const low = VALUES[hex.charCodeAt(byte * 2 + 1)] ?? -1;
+    seen |= high | low;
+    target[offset + byte] = high * 16 + low;
+  }
+  // Read as zeros, a damaged hash would give a digest that looks like any other.
+  if (seen < 0) throw new RangeError(`not ${bytes * 2} lower-case hexadecimal digits`);
+}

@@ -32,9 +32,6 @@ const HEADER = `SELECT application_id, user_version, NOT EXISTS (SELECT 1 FROM s
 /** From here on a waiting writer asks again at every turn of the event loop, so that newcomers cannot starve it. */
 const EAGER_AFTER_MS = 10;
 
-/** Once for a call, which has two transactions: a look at the file costs as much as a small write. */
-const LOOK_AGAIN_MS = 1;
-
 /** The two SQLite libraries default differently, so nothing is left to a default. */
 const PRAGMAS = `
   PRAGMA busy_timeout = 0;
@@ -88,7 +85,6 @@ class SqliteDatabase implements Database {
         this.#driver.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`),
       ),
   };
-  #seenInPlaceMs = Number.NEGATIVE_INFINITY;
   #syncsCommits = false;
   #presence: Presence | undefined;
   #isClosed = false;
@@ -117,7 +113,6 @@ class SqliteDatabase implements Database {
 
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
     return this.#turn.run(async () => {
-      this.#assertInPlace();
       await this.#patiently(() => this.#beginSnapshot());
       return this.#finish(work, this.#reader);
     });
@@ -170,12 +165,7 @@ class SqliteDatabase implements Database {
 
   /** A deleted file goes on taking what is written to it, until its last user closes it. */
   #assertInPlace(): void {
-    const nowMs = performance.now();
-    if (nowMs - this.#seenInPlaceMs < LOOK_AGAIN_MS) return;
-    if (inodeOf(this.#options.path) === this.#inode) {
-      this.#seenInPlaceMs = nowMs;
-      return;
-    }
+    if (inodeOf(this.#options.path) === this.#inode) return;
     throw new DatabaseError(
       'unavailable',
       `${this.location}: the file was deleted or replaced while the server used it; restart the server`,

@@ -113,6 +113,7 @@ class SqliteDatabase implements Database {
 
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
     return this.#turn.run(async () => {
+      this.#assertInPlace();
       await this.#patiently(() => this.#beginSnapshot());
       return this.#finish(work, this.#reader);
     });

@@ -15,7 +15,8 @@ export function setUp() {
   if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
     console.error('colibri: installing dependencies');
     // No install scripts: the one native module is built below, and only where Node brings no SQLite of its own.
-    npm('ci', '--ignore-scripts', '--no-audit', '--no-fund');
+    // Not `npm ci`: it refuses a lock file that was made where a registry lacks the binaries of other platforms.
+    npm('install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund');
     writeFileSync(stamp, wanted);
   }
   if (!hasBuiltInSqlite() && !existsSync(`${root}node_modules/better-sqlite3/build/Release/better_sqlite3.node`)) {

@@ -10,7 +10,7 @@ import { drawTerminal } from './ansi-svg.mjs';
 import { buildAll } from './build.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const COLUMNS = 164;
+const COLUMNS = 118;
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-board-'));
 const dbPath = join(folder, 'colibri.db');
@@ -33,7 +33,7 @@ async function play() {
   await create('Retry webhooks with a growing pause', { depends_on: ['T-0001'] });
   await create('Refund twice pays once: find out why', { priority: 'critical' });
   await create('Cache product pages for a minute');
-  await create('日本語の領収書を追加する 🧾', { priority: 'high', estimate_hours: 5 });
+  await create('Receipts in Japanese', { priority: 'high', estimate_hours: 5 });
   await create('Upgrade the payment library', { priority: 'high' });
   await create('Dark mode for the admin pages', { status: 'backlog', priority: 'low' });
   await create('Export orders as CSV', { status: 'backlog' });

@@ -73,6 +73,14 @@ export const PROMISES = {
   'stdio/flow': { says: 'a client that asks too much waits, and none is forgotten' },
   'stdio/idle': { says: 'a transport is idle when every answer owed is written' },
   'stdio/gone': { says: 'a client that goes away ends the connection' },
+  'cli/people-board': { says: 'the board shows what is to do, who has what and what is stuck, in the width there is' },
+  'cli/people-show': { says: 'show tells all about a task, and whether its record verifies' },
+  'cli/people-next': { says: 'next shows what can be worked on, and what cannot and why' },
+  'cli/people-log': { says: 'log shows the calls, as they happen' },
+  'cli/people-plain': { says: 'colours are for terminals, and for those who did not refuse them' },
+  'cli/people-begin': { says: 'without a ledger, or with an empty one, people learn how to begin' },
+  'cli/people-wrong': { says: 'a mistaken command says what was meant to stand there' },
+  'cli/people-read-only': { says: 'commands that show the ledger leave every byte of it as it was' },
   'tidy/rules': { says: 'the repository keeps its house rules' },
 } as const satisfies Record<string, Promised>;
 

@@ -5,7 +5,7 @@ import { namesOf } from './reading.ts';
 import { type Colors, priorityPaint, statusPaint, type Terminal } from './terminal.ts';
 import { cut, displayWidth, pad, printable, wrapShort } from './text-width.ts';
 
-const MIN_COLUMN = 22;
+const MIN_COLUMN = 20;
 const MAX_COLUMN = 36;
 const GAP = 2;
 const MAX_TITLE_LINES = 3;
@@ -25,7 +25,7 @@ function titleOf({ project, workflow, columns }: Board, width: number | undefine
   const finished = columns.filter(({ status }) => !isOpen(status));
   const counts = [
     `${number(open)} open`,
-    ...finished.map(({ status, count }) => `${number(count)} ${labelOf(status)}`),
+    ...finished.map(({ status, count }) => `${number(count)} ${labelOf(status).toLowerCase()}`),
   ];
   const name = workflow === 'board' ? project : `${project} · ${workflow}`;
   const rest = `  ${counts.join(' · ')}`;
@@ -40,7 +40,7 @@ function bandLines(board: Board, width: number, colors: Colors): string[] {
   const shown = isRoomy ? board.columns : board.columns.filter(({ count }) => count > 0);
   const bands = Math.ceil(shown.length / perBand);
   const size = Math.max(1, Math.ceil(shown.length / Math.max(1, bands)));
-  const columnWidth = size === 1 ? width : Math.min(MAX_COLUMN, Math.floor((width + GAP) / size) - GAP);
+  const columnWidth = perBand === 1 ? width : Math.min(MAX_COLUMN, Math.floor((width + GAP) / size) - GAP);
   const lines: string[] = [];
   for (let start = 0; start < shown.length; start += size) {
     const columns = shown.slice(start, start + size).map((column) => columnLines(column, columnWidth, colors));

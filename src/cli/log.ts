@@ -98,23 +98,26 @@ function isRunning({ outcome }: Action): boolean {
 
 const ACTOR_WIDTH = 14;
 const TOOL_WIDTH = 19;
-/** From here on a line has room for the date as well. */
-const WIDE = 100;
+/** From here on a line has room for columns, and from here on for the date as well. */
+const ALIGNED_FROM = 60;
+const DATED_FROM = 100;
 
-export function renderAction(action: Action, { width, colors }: Terminal): string {
+export function renderAction(action: Action, terminal: Terminal): string {
+  const { width = Number.POSITIVE_INFINITY, colors } = terminal;
   const { sequence_no, entered_at, actor, tool, outcome, duration_ms } = action;
   const { dim, cyan } = colors;
   const time = shortTime(entered_at);
+  const align = (text: string, columnWidth: number) => (width < ALIGNED_FROM ? text : pad(text, columnWidth));
   const cells: [string, (text: string) => string][] = [
     [`#${sequence_no}`.padStart(6), dim],
-    [width !== undefined && width < WIDE ? time.slice(11, 19) : time, dim],
-    [pad(printable(actor), ACTOR_WIDTH), cyan],
-    [pad(printable(tool), TOOL_WIDTH), String],
+    [width < DATED_FROM ? time.slice(11, 19) : time, dim],
+    [align(printable(actor), ACTOR_WIDTH), cyan],
+    [align(printable(tool), TOOL_WIDTH), String],
     [printable(outcome), outcomePaint(outcome, colors)],
     [duration_ms === null ? '' : `${duration_ms} ms`, dim],
     [printable(action.arguments), dim],
   ];
-  let room = width ?? Number.POSITIVE_INFINITY;
+  let room = width;
   let line = '';
   for (const [text, paint] of cells) {
     if (text.trim() === '' || room < 1) continue;

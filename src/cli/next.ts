@@ -98,7 +98,7 @@ function readyLine(action: NextAction, place: number, { width, colors }: Termina
   const room = width === undefined ? Number.POSITIVE_INFINITY : Math.max(0, width - displayWidth(head));
   const text = cut(printable(title), room);
   const rest = facts.length === 0 ? '' : cut(`  ${facts.join(' · ')}`, room - displayWidth(text));
-  return priorityPaint(colors, priority)(head) + text + colors.dim(rest);
+  return priorityPaint(colors, priority)(head) + text + (rest === '' ? '' : colors.dim(rest));
 }
 
 function blockedLines({ task_id, title, blocked_reason }: BlockedTask, { width, colors }: Terminal): string[] {

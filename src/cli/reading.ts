@@ -72,7 +72,7 @@ export function namesOf(names: readonly string[]): string {
 function assertThereIsALedger(): void {
   const path = locateDatabase(projectConfig());
   if (existsSync(path)) return;
-  throw new Error(`there is no ledger here, nor in a folder above: ${path}\n${TO_BEGIN}`);
+  throw new Error(`there is no ledger at ${path}\n${TO_BEGIN}`);
 }
 
 function exitCodeOf(error: Error): number {

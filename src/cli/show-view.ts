@@ -79,9 +79,9 @@ function thoughtLines(thought: ShownThought, page: Page): string[] {
   const { cyan, dim, bold } = page.colors;
   const head = `${bold(printable(thought.type))} by ${cyan(printable(thought.recorded_by))}`;
   const place = dim(`${shortTime(thought.recorded_at)} · ${thought.thought_id} · ${thought.session_id}`);
-  const extras = Object.entries(thought.extras).flatMap(([name, value]) =>
-    indented(`${printable(name)}: ${extraText(value)}`, '│ ', page, dim),
-  );
+  const extras = Object.entries(thought.extras)
+    .toSorted(([a], [b]) => EXTRAS.indexOf(a) - EXTRAS.indexOf(b))
+    .flatMap(([name, value]) => indented(`${printable(name)}: ${extraText(value)}`, '│ ', page, dim));
   return [
     `${cyan('●')} ${head}`,
     `${dim('│')} ${place}`,
@@ -90,6 +90,8 @@ function thoughtLines(thought: ShownThought, page: Page): string[] {
     dim('│'),
   ];
 }
+
+const EXTRAS = ['branch', 'commit_sha', 'tests_run', 'blockers', 'metadata'];
 
 /** Lists of sentences as such, all else as JSON. */
 function extraText(value: unknown): string {
@@ -104,11 +106,12 @@ function sessionLines(session: ShownSession, page: Page): string[] {
   const state =
     finalized_at === null
       ? yellow(`live, ${plural(session.record_count, 'record')} so far`)
-      : green(`sealed ${shortTime(finalized_at)}, ${plural(leaf_count ?? 0, 'record')}`);
+      : green(`sealed with ${plural(leaf_count ?? 0, 'record')}`);
   const facts = `${scope} session of ${task_id}, opened ${shortTime(started_at)} by ${printable(auditor_id)}`;
   return [
     `${session_id}  ${state}`,
     ...indented(facts, '  ', page, dim),
+    ...(finalized_at === null ? [] : indented(`sealed ${shortTime(finalized_at)}`, '  ', page, dim)),
     ...(reason === null ? [] : indented(printable(reason), '  ', page, dim)),
     ...(root === null ? [] : indented(`root ${printable(root)}`, '  ', page, dim)),
   ];
@@ -117,8 +120,14 @@ function sessionLines(session: ShownSession, page: Page): string[] {
 function eventLines({ at, by, kind, status, changes }: TaskEvent, page: Page): string[] {
   const { dim, cyan } = page.colors;
   const what =
-    kind === 'task.created' ? `created as ${status}` : changes.map(changeText).join(', ') || 'nothing changed';
+    kind === 'task.created'
+      ? `created as ${status}`
+      : statusFirst(changes).map(changeText).join(', ') || 'nothing changed';
   return [`${dim(shortTime(at))}  ${cyan(printable(by))}`, ...indented(printable(what), '  ', page)];
+}
+
+function statusFirst(changes: readonly Change[]): Change[] {
+  return changes.toSorted((a, b) => Number(b.field === 'status') - Number(a.field === 'status'));
 }
 
 const LONG = new Set(['description', 'title', 'blocked_reason']);
@@ -162,5 +171,6 @@ function labelled(label: string, text: string, paint: (text: string) => string, 
 }
 
 function indented(text: string, margin: string, { width, colors }: Page, paint: (text: string) => string = String) {
-  return wrap(text, width - margin.length).map((line) => colors.dim(margin) + (line === '' ? '' : paint(line)));
+  const edge = margin.trim() === '' ? margin : colors.dim(margin);
+  return wrap(text, width - margin.length).map((line) => (line === '' ? edge.trimEnd() : edge + paint(line)));
 }

@@ -82,7 +82,7 @@ function cardLines(card: Card, width: number, colors: Colors): string[] {
 }
 
 function cell(text: string, width: number, paint: (text: string) => string = String): string {
-  const shown = cut(text, width);
+  const shown = cut(text.trimEnd(), width);
   const padding = ' '.repeat(width - displayWidth(shown));
   return (shown === '' ? '' : paint(shown)) + padding;
 }

@@ -72,24 +72,29 @@ async function showNext({ project, all, limit = DEFAULT_LIMIT, width, json }: Ne
 }
 
 function renderQueue(queue: Queue, terminal: Terminal): string {
-  const { bold, dim } = terminal.colors;
+  const { width = Number.POSITIVE_INFINITY, colors } = terminal;
   const { project, next_actions, blocked, has_more } = queue;
-  const lines = [bold(`${project}: ready to be taken`)];
+  const title = (text: string) => colors.bold(cut(`${project}: ${text}`, width));
+  const note = (text: string) => wrap(text, width - 2).map((line) => `  ${colors.dim(line)}`);
+  const more = note('and more: --limit shows them');
+  const lines = [title('ready to be taken')];
   for (const [index, action] of next_actions.entries()) lines.push(readyLine(action, index + 1, terminal));
-  if (next_actions.length === 0)
-    lines.push(dim('  nothing: every open task is taken, waits, or is still in the backlog'));
-  if (has_more.next_actions) lines.push(dim('  and more: --limit shows them'));
-  if (blocked.length > 0) {
-    lines.push('', bold(`${project}: cannot go on`));
-    for (const task of blocked) lines.push(...blockedLines(task, terminal));
+  if (next_actions.length === 0) {
+    lines.push(...note('nothing: every open task is taken, waits, or is still in the backlog'));
   }
-  if (has_more.blocked) lines.push(dim('  and more: --limit shows them'));
+  if (has_more.next_actions) lines.push(...more);
+  if (blocked.length > 0) lines.push('', title('cannot go on'));
+  for (const task of blocked) lines.push(...blockedLines(task, terminal));
+  if (has_more.blocked) lines.push(...more);
   return lines.join('\n');
 }
 
 function readyLine(action: NextAction, place: number, { width, colors }: Terminal): string {
   const { task_id, title, priority, assignee, estimate_hours, parent_id } = action;
-  const head = `${String(place).padStart(3)}. ${task_id} ${priority.padEnd(8)} `;
+  const head = cut(
+    `${String(place).padStart(3)}. ${task_id} ${priority.padEnd(8)} `,
+    width ?? Number.POSITIVE_INFINITY,
+  );
   const facts = [
     assignee === UNASSIGNED ? '' : `@${printable(assignee)}`,
     estimate_hours === undefined ? '' : `${estimate_hours} h`,

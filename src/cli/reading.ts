@@ -5,6 +5,7 @@ import type { Reader } from '../db/database.ts';
 import { listProjects } from '../domains/tasks/board.ts';
 import { hasProject } from '../domains/tasks/repository.ts';
 import { ColibriError, toError } from '../errors.ts';
+import { NotCanonical } from '../integrity/index.ts';
 import { endQuietlyWhenUnread } from './terminal.ts';
 import { printable } from './text-width.ts';
 import { projectConfig } from './with-ledger.ts';
@@ -31,8 +32,11 @@ export async function showFromLedger(command: string, json: boolean, work: () =>
     process.exitCode = await work();
   } catch (thrown) {
     const error = toError(thrown);
-    if (json) console.log(JSON.stringify({ error: error.message }));
-    else console.error(`colibri ${command}: ${error.message}`);
+    const message = isDamage(error)
+      ? `${error.message}; colibri verify says whether the ledger is whole`
+      : error.message;
+    if (json) console.log(JSON.stringify({ error: message }));
+    else console.error(`colibri ${command}: ${message}`);
     process.exitCode = exitCodeOf(error);
   }
 }
@@ -73,6 +77,11 @@ function assertThereIsALedger(): void {
   const path = locateDatabase(projectConfig());
   if (existsSync(path)) return;
   throw new Error(`there is no ledger at ${path}\n${TO_BEGIN}`);
+}
+
+/** Rows that were written through the server can be read: these come of rows that somebody edited. */
+function isDamage(error: Error): boolean {
+  return error instanceof TypeError || error instanceof SyntaxError || error instanceof NotCanonical;
 }
 
 function exitCodeOf(error: Error): number {

@@ -3,7 +3,7 @@ import type { Task } from '../domains/tasks/schema.ts';
 import { namesOf } from './reading.ts';
 import type { Shown, ShownSession, ShownThought } from './show-data.ts';
 import { type Colors, plural, priorityPaint, shortTime, statusPaint, type Terminal } from './terminal.ts';
-import { printable, printableProse, wrap } from './text-width.ts';
+import { cut, displayWidth, printable, printableProse, wrap } from './text-width.ts';
 
 const LABEL_WIDTH = 12;
 const MAX_PROBLEMS = 20;
@@ -77,14 +77,15 @@ function fieldLines({ task, waits_for, children }: Shown, page: Page): string[] 
 
 function thoughtLines(thought: ShownThought, page: Page): string[] {
   const { cyan, dim, bold } = page.colors;
-  const head = `${bold(printable(thought.type))} by ${cyan(printable(thought.recorded_by))}`;
-  const place = dim(`${shortTime(thought.recorded_at)} · ${thought.thought_id} · ${thought.session_id}`);
+  const type = printable(thought.type);
+  const author = cut(printable(thought.recorded_by), page.width - displayWidth(`● ${type} by `));
+  const place = `${shortTime(thought.recorded_at)} · ${thought.thought_id} · ${thought.session_id}`;
   const extras = Object.entries(thought.extras)
     .toSorted(([a], [b]) => EXTRAS.indexOf(a) - EXTRAS.indexOf(b))
     .flatMap(([name, value]) => indented(`${printable(name)}: ${extraText(value)}`, '│ ', page, dim));
   return [
-    `${cyan('●')} ${head}`,
-    `${dim('│')} ${place}`,
+    `${cyan('●')} ${bold(type)} by ${cyan(author)}`,
+    ...indented(place, '│ ', page, dim),
     ...indented(printableProse(thought.content).trimEnd(), '│ ', page),
     ...extras,
     dim('│'),
@@ -123,7 +124,9 @@ function eventLines({ at, by, kind, status, changes }: TaskEvent, page: Page): s
     kind === 'task.created'
       ? `created as ${status}`
       : statusFirst(changes).map(changeText).join(', ') || 'nothing changed';
-  return [`${dim(shortTime(at))}  ${cyan(printable(by))}`, ...indented(printable(what), '  ', page)];
+  const time = shortTime(at);
+  const author = cut(printable(by), page.width - time.length - 2);
+  return [`${dim(time)}  ${cyan(author)}`, ...indented(printable(what), '  ', page)];
 }
 
 function statusFirst(changes: readonly Change[]): Change[] {

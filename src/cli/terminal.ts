@@ -17,7 +17,8 @@ const MAX_WIDTH = 1000;
 
 /** What standard output can show. Node itself looks at NO_COLOR, FORCE_COLOR and TERM, and only where there is a screen. */
 export function findTerminal(width?: number, output: WriteStream = process.stdout): Terminal {
-  const hasColors = output.isTTY && output.hasColors();
+  // Of a pipe it is undefined, which picocolors takes for a question to itself.
+  const hasColors = output.isTTY ? output.hasColors() : false;
   const own = output.isTTY ? Math.max(MIN_WIDTH, output.columns || FALLBACK_WIDTH) : undefined;
   return { width: width ?? own, colors: picocolors.createColors(hasColors) };
 }

@@ -1,10 +1,10 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { expect, onTestFinished } from 'vitest';
+import { afterAll, expect, onTestFinished } from 'vitest';
 import { loadSqlite } from '../../src/db/sqlite-driver.ts';
 
 const PROGRAM = resolve('dist/colibri.js');
@@ -21,6 +21,26 @@ export function createProject(): string {
   const folder = mkdtempSync(join(tmpdir(), 'colibri-people-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+/** The same with a ledger that is filled once for all tests of a file, each of which gets a copy. */
+export function projectFilledBy(fill: (folder: string) => Promise<void>): () => Promise<string> {
+  let original: Promise<string> | undefined;
+  const create = async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'colibri-people-'));
+    await fill(folder);
+    expectWhole(folder);
+    return folder;
+  };
+  afterAll(async () => {
+    if (original !== undefined) rmSync(await original, { recursive: true, force: true });
+  });
+  return async () => {
+    original ??= create();
+    const folder = createProject();
+    cpSync(await original, folder, { recursive: true });
+    return folder;
+  };
 }
 
 export function ledgerOf(folder: string): string {

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Reader } from '../db/database.ts';
+import { findLastTaskId } from '../domains/tasks/board.ts';
 import { readHistory } from '../domains/tasks/history.ts';
 import { findTask, listChildren, listUnmet } from '../domains/tasks/repository.ts';
 import { listThoughts, type ThoughtRow } from '../domains/trail/repository.ts';
@@ -7,7 +8,6 @@ import { listTaskSessions } from '../domains/trail/task-sessions.ts';
 import { verifyTaskChain } from '../domains/trail/verify-chain.ts';
 import { ColibriError } from '../errors.ts';
 import { formatTaskId, parseId } from '../ids.ts';
-import { createProgressBar } from './progress-bar.ts';
 import { showFromLedger } from './reading.ts';
 import { describeSession, describeThought, type Shown } from './show-data.ts';
 import { renderTask } from './show-view.ts';
@@ -63,8 +63,7 @@ async function readTask(reader: Reader, taskId: string): Promise<Shown> {
   const task = await findTask(reader, taskId);
   if (task === undefined) throw await unknownTask(reader, taskId);
   const taskNo = parseId(taskId);
-  const bar = createProgressBar('verifying');
-  const chain = await verifyTaskChain(reader, taskNo, { withTrace: false, progress: bar.update }).finally(bar.end);
+  const chain = await verifyTaskChain(reader, taskNo, { withTrace: false, progress: () => undefined });
   const history = await readHistory(reader, task);
   const joined = [...new Set(history.events.flatMap(({ sessions }) => sessions))];
   const problems = [...chain.broken.map(({ record, problem }) => ({ record, problem })), ...history.problems];
@@ -91,10 +90,10 @@ async function listAllThoughts(reader: Reader, taskId: string): Promise<ThoughtR
 }
 
 async function unknownTask(reader: Reader, taskId: string): Promise<ColibriError> {
-  const [last] = await reader.query<{ value: number }>("SELECT value FROM counters WHERE name = 'task'");
+  const last = await findLastTaskId(reader);
   const hint =
     last === undefined
       ? 'the ledger is empty: nobody has created a task yet'
-      : `the last one is ${formatTaskId(last.value)}; colibri board shows them`;
+      : `the last one is ${last}; colibri board shows them`;
   return new ColibriError('ERR_NOT_FOUND', `there is no task ${taskId}; ${hint}`, { taskId });
 }

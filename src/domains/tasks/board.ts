@@ -35,6 +35,11 @@ export async function listProjects(db: Reader): Promise<string[]> {
   return rows.map(({ name }) => name.slice(prefix.length));
 }
 
+export async function findLastTaskId(db: Reader): Promise<string | undefined> {
+  const [last] = await db.query<{ value: number }>("SELECT value FROM counters WHERE name = 'task'");
+  return last && formatTaskId(last.value);
+}
+
 /** A project in columns: a board for the board's tasks always, one for the pipeline's if there are any. */
 export async function readBoards(db: Reader, project: string, limit: number): Promise<Board[]> {
   const counts = await countByStatus(db, project);

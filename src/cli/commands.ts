@@ -1,6 +1,10 @@
 import { Command, CommanderError } from 'commander';
 import { readVersion } from '../version.ts';
+import { addBoard } from './board.ts';
+import { addLog } from './log.ts';
+import { addNext } from './next.ts';
 import { addServe } from './serve.ts';
+import { addShow } from './show.ts';
 import { addVerify } from './verify.ts';
 
 const EXIT_USAGE = 64;
@@ -8,6 +12,9 @@ const EXIT_USAGE = 64;
 const EXAMPLES = `
 Examples:
   colibri                              serve MCP on standard input and output
+  colibri board                        the tasks in columns
+  colibri show 42                      one task and why it is as it is
+  colibri log --follow                 what agents do, as they do it
   colibri verify                       is the record whole?
   colibri verify --json | jq .verdict
 
@@ -25,7 +32,12 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     .showHelpAfterError('Try: colibri --help')
     .configureHelp({ showGlobalOptions: false })
     .exitOverride();
-  for (const add of [addServe, addVerify]) add(program);
+  addServe(program);
+  addBoard(program);
+  addShow(program);
+  addNext(program);
+  addLog(program);
+  addVerify(program);
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {

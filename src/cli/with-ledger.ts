@@ -1,16 +1,23 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { type Config, readConfig } from '../config.ts';
-import type { Reader } from '../db/database.ts';
+import type { Database, Reader } from '../db/database.ts';
 import { openDatabase } from '../db/open.ts';
 import { openLedgerReadOnly } from '../ledger/open.ts';
 
 /** Opens the ledger of the project around this folder, read-only, for as long as the work takes. */
-export async function withLedger<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
+export function withLedger<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
+  return withDatabase((database) => database.read(work));
+}
+
+/** The same for work that looks again and again: each read sees the ledger as it is then. */
+export async function withDatabase<Result>(
+  work: (database: Pick<Database, 'read'>) => Promise<Result>,
+): Promise<Result> {
   const database = await openDatabase({ ...projectConfig(), mode: 'READONLY', readOnly: true });
   try {
     await openLedgerReadOnly(database);
-    return await database.read(work);
+    return await work(database);
   } finally {
     await database.close();
   }

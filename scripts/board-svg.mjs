@@ -1,0 +1,111 @@
+// Writes docs/board.svg: four agents fill a throw-away ledger through the built program, and its board is drawn.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { build } from 'esbuild';
+import { drawTerminal } from './ansi-svg.mjs';
+import { buildAll } from './build.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const COLUMNS = 118;
+
+const folder = mkdtempSync(join(tmpdir(), 'colibri-board-'));
+const dbPath = join(folder, 'colibri.db');
+try {
+  await buildAll();
+  await play();
+  const lines = (await renderBoard()).split('\n');
+  writeFileSync(`${root}docs/board.svg`, drawTerminal(['$ colibri board', '', ...lines], COLUMNS));
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** The story of the picture; each line is one call. */
+async function play() {
+  const [ada, claude, codex, gemini] = await Promise.all(['ada', 'claude', 'codex', 'gemini'].map(connect));
+  const project = 'webshop';
+  const create = (title, more = {}) => ada('task_create', { title, project, status: 'todo', ...more });
+  await create('Move sessions to the new store', { priority: 'high' });
+  await create('Rotate the signing keys before they expire', { priority: 'critical' });
+  await create('Retry webhooks with a growing pause', { depends_on: ['T-0001'] });
+  await create('Refund twice pays once: find out why', { priority: 'critical' });
+  await create('Cache product pages for a minute');
+  await create('Receipts in Japanese', { priority: 'high', estimate_hours: 5 });
+  await create('Upgrade the payment library', { priority: 'high' });
+  await create('Dark mode for the admin pages', { status: 'backlog', priority: 'low' });
+  await create('Export orders as CSV', { status: 'backlog' });
+  await create('Remove the old import job', { priority: 'low' });
+  await create('Load test before the sale', { depends_on: ['T-0005', 'T-0007'] });
+  await create('Second newsletter provider');
+
+  await claim(claude, 'T-0001', 60);
+  await claim(codex, 'T-0004', 30);
+  await claim(gemini, 'T-0007', 20);
+  await gemini('task_update', {
+    task_id: 'T-0007',
+    status: 'blocked',
+    blocked_reason: 'the vendor has not sent the new API key',
+  });
+  await claim(claude, 'T-0005', 90);
+  await claude('task_update', { task_id: 'T-0005', status: 'review' });
+  await claim(codex, 'T-0010', 0);
+  await codex('audit_session_start', { task_id: 'T-0010', auditor_id: 'codex' });
+  await codex('thought_record', { task_id: 'T-0010', type: 'decision', content: 'Nothing has called it since May.' });
+  await codex('task_update', { task_id: 'T-0010', status: 'review', progress: 100 });
+  await ada('task_update', { task_id: 'T-0010', status: 'done' });
+  await ada('task_update', { task_id: 'T-0012', status: 'cancelled' });
+  await Promise.all([ada, claude, codex, gemini].map((agent) => agent.close()));
+}
+
+async function claim(agent, task_id, progress) {
+  await agent('task_update', { task_id, status: 'in_progress', progress });
+}
+
+async function connect(name) {
+  const client = new Client({ name, version: '1' });
+  const env = { ...process.env, COLIBRI_DB_PATH: dbPath, COLIBRI_LOG_LEVEL: 'error' };
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [`${root}dist/colibri.js`], env }));
+  const agent = async (tool, input) => {
+    const { isError, content } = await client.callTool({ name: tool, arguments: input });
+    if (isError) throw new Error(content[0].text);
+  };
+  agent.close = () => client.close();
+  return agent;
+}
+
+/** The program colours only a terminal; its own functions are asked here, so that the picture has colours anywhere. */
+async function renderBoard() {
+  const outfile = `${root}dist/generate/board.mjs`;
+  await build({
+    stdin: {
+      contents: `
+        export { openDatabase } from './src/db/open.ts';
+        export { listProjects, readBoards } from './src/domains/tasks/board.ts';
+        export { renderBoards } from './src/cli/board-view.ts';
+        export { default as picocolors } from 'picocolors';`,
+      resolveDir: root,
+      loader: 'ts',
+    },
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    loader: { '.sql': 'text' },
+    logLevel: 'warning',
+  });
+  const { openDatabase, listProjects, readBoards, renderBoards, picocolors } = await import(
+    pathToFileURL(outfile).href
+  );
+  const database = await openDatabase({ mode: 'READONLY', dbPath, durability: 'full', readOnly: true });
+  const boards = await database.read(async (reader) => {
+    const projects = await listProjects(reader);
+    return (await Promise.all(projects.map((project) => readBoards(reader, project, 8)))).flat();
+  });
+  await database.close();
+  return renderBoards(boards, { width: COLUMNS, colors: picocolors.createColors(true) });
+}

@@ -1,0 +1,100 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cut, displayWidth, pad, printable, printableProse, wrap, wrapShort } from './text-width.ts';
+
+const anyText = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 60 }),
+  fc.lorem({ maxCount: 20 }),
+  fc.string({ unit: fc.constantFrom('日', '本', ' ', 'a', '👩‍🚀', 'é', '\n', '\t'), maxLength: 60 }),
+);
+
+describe('the width of text', () => {
+  it.each([
+    ['', 0],
+    ['plain', 5],
+    ['日本語', 6],
+    ['한국어', 6],
+    ['ｆｕｌｌ', 8],
+    ['half ｶﾅ', 7],
+    ['🧾', 2],
+    ['👩‍👩‍👧‍👦', 2],
+    ['👍🏽', 2],
+    ['🇯🇵', 2],
+    ['❤️', 2],
+    ['❤', 1],
+    ['1️⃣', 2],
+    ['e\u0301', 1],
+    ['\u200b', 0],
+    ['→ · … ▌', 7],
+    ['𠮷', 2],
+  ])('of %j is %i', (text, width) => expect(displayWidth(text)).toBe(width));
+});
+
+describe('cutting', () => {
+  it.each([
+    ['short', 5, 'short'],
+    ['longer', 5, 'long…'],
+    ['two words', 5, 'two…'],
+    ['日本語', 5, '日本…'],
+    ['日本語', 4, '日…'],
+    ['日本語', 2, '…'],
+    ['👩‍👩‍👧‍👦👩‍👩‍👧‍👦', 3, '👩‍👩‍👧‍👦…'],
+    ['anything', 1, '…'],
+    ['anything', 0, ''],
+    ['anything', -3, ''],
+  ])('%j to %i gives %j', (text, width, expected) => expect(cut(text, width)).toBe(expected));
+
+  it('never gives more than fits, and padding gives exactly that', () => {
+    fc.assert(
+      fc.property(anyText, fc.nat(40), (text, width) => {
+        const shown = printable(text);
+        expect(displayWidth(cut(shown, width))).toBeLessThanOrEqual(width);
+        expect(displayWidth(pad(shown, width))).toBe(width);
+      }),
+    );
+  });
+});
+
+describe('wrapping', () => {
+  it('breaks between words and keeps the lines of the text', () => {
+    expect(wrap('one two three\n\nfour', 8)).toEqual(['one two', 'three', '', 'four']);
+  });
+
+  it('breaks what has no blanks, and between wide characters', () => {
+    expect(wrap('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij']);
+    expect(wrap('日本語の領収書', 5)).toEqual(['日本', '語の', '領収', '書']);
+    expect(wrap('see 日本語', 8)).toEqual(['see 日本', '語']);
+  });
+
+  it('ends with an ellipsis where lines are left out', () => {
+    expect(wrapShort('one two three four', 8, 2)).toEqual(['one two', 'three…']);
+    expect(wrapShort('one two', 8, 2)).toEqual(['one two']);
+  });
+
+  it('is never wider than asked for and loses nothing but blanks', () => {
+    fc.assert(
+      fc.property(anyText, fc.integer({ min: 2, max: 40 }), (text, width) => {
+        const shown = printableProse(text);
+        const lines = wrap(shown, width);
+        for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(width);
+        expect(lines.join('').replaceAll(/\s/g, '')).toBe(shown.replaceAll(/\s/g, ''));
+        for (const line of wrapShort(shown, width, 2)) expect(displayWidth(line)).toBeLessThanOrEqual(width);
+      }),
+    );
+  });
+});
+
+describe('text that agents wrote', () => {
+  it.each([
+    ['\u001b[31mred', '\ufffd[31mred'],
+    ['bell\u0007', 'bell\ufffd'],
+    ['\u009b2J', '\ufffd2J'],
+    ['a\u202eb', 'a\ufffdb'],
+    ['half\ud800', 'half\ufffd'],
+    ['two\nlines\tand  blanks ', 'two lines and blanks'],
+  ])('%j cannot act on the terminal', (text, expected) => expect(printable(text)).toBe(expected));
+
+  it('keeps its lines where there may be several', () => {
+    expect(printableProse('one\n\ttwo\u001b')).toBe('one\n\ttwo\ufffd');
+  });
+});

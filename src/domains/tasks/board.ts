@@ -1,0 +1,123 @@
+import type { Reader } from '../../db/database.ts';
+import { formatTaskId, parseId } from '../../ids.ts';
+import { type ListedTask, listTasks } from './list-query.ts';
+import { listUnmet, projectCounter } from './repository.ts';
+import { PRIORITIES, type Task } from './schema.ts';
+import { isOpen, isReady, type Status, WORKFLOWS, type WorkflowName, workflowOf } from './workflows.ts';
+
+export interface Card extends Pick<ListedTask, 'task_id' | 'title' | 'priority' | 'progress' | 'assignee'> {
+  readonly blocked_reason?: string;
+  /** The unfinished tasks that this one waits for. */
+  readonly waits_for: readonly string[];
+}
+
+export interface Column {
+  readonly status: string;
+  /** How many there are; the cards may be fewer. */
+  readonly count: number;
+  readonly cards: readonly Card[];
+}
+
+export interface Board {
+  readonly project: string;
+  readonly workflow: WorkflowName;
+  readonly columns: readonly Column[];
+}
+
+/** The projects that tasks were created in, by name. */
+export async function listProjects(db: Reader): Promise<string[]> {
+  const prefix = projectCounter('');
+  // Every slug is below "~" in ASCII.
+  const rows = await db.query<{ name: string }>(
+    'SELECT name FROM counters WHERE name > $1 AND name < $2 ORDER BY name',
+    [prefix, `${prefix}~`],
+  );
+  return rows.map(({ name }) => name.slice(prefix.length));
+}
+
+export async function findLastTaskId(db: Reader): Promise<string | undefined> {
+  const [last] = await db.query<{ value: number }>("SELECT value FROM counters WHERE name = 'task'");
+  return last && formatTaskId(last.value);
+}
+
+/** A project in columns: a board for the board's tasks always, one for the pipeline's if there are any. */
+export async function readBoards(db: Reader, project: string, limit: number): Promise<Board[]> {
+  const counts = await countByStatus(db, project);
+  const boards: Board[] = [];
+  for (const workflow of Object.keys(WORKFLOWS) as WorkflowName[]) {
+    const columns: Column[] = [];
+    for (const status of Object.keys(workflowOf(workflow).transitions) as Status[]) {
+      const count = counts.get(status) ?? 0;
+      // Asking for no more than there are lets the search end at the last one.
+      const cards =
+        count === 0 ? [] : await listCards(db, { project, workflow, status, limit: Math.min(limit, count) });
+      columns.push({ status, count, cards });
+    }
+    if (workflow === 'board' || columns.some(({ count }) => count > 0)) boards.push({ project, workflow, columns });
+  }
+  return boards;
+}
+
+async function countByStatus(db: Reader, project: string): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.query<{ status: string; total: number }>(
+    'SELECT status, SUM(tasks) AS total FROM task_counts WHERE project = $1 GROUP BY status',
+    [project],
+  );
+  return new Map(rows.map(({ status, total }) => [status, total]));
+}
+
+interface Place {
+  readonly project: string;
+  readonly workflow: WorkflowName;
+  readonly status: Status;
+  readonly limit: number;
+}
+
+async function listCards(db: Reader, place: Place): Promise<Card[]> {
+  const rows = await listRows(db, place);
+  const cards: Card[] = [];
+  for (const { task_id, title, priority, progress, assignee, blocked_reason } of rows) {
+    const waits_for = isOpen(place.status) ? await listUnmet(db, parseId(task_id)) : [];
+    const reason = blocked_reason ? { blocked_reason } : {};
+    cards.push({ task_id, title, priority, progress, assignee, ...reason, waits_for });
+  }
+  return cards;
+}
+
+type CardRow = Omit<Card, 'waits_for' | 'blocked_reason'> & { readonly blocked_reason?: string | null };
+
+/** The most urgent where an index is in that order; elsewhere those that changed last, the open ones by priority. */
+function listRows(db: Reader, place: Place): Promise<CardRow[]> {
+  if (isReady(place.workflow, place.status)) return listUrgent(db, 'is_ready = 1', place);
+  if (place.status === 'blocked') return listUrgent(db, 'blocked_reason IS NOT NULL', place);
+  return listNewest(db, place);
+}
+
+async function listUrgent(db: Reader, indexed: string, { project, status, limit }: Place): Promise<CardRow[]> {
+  const rows = await db.query<Omit<CardRow, 'task_id' | 'priority'> & { task_no: number; priority: number }>(
+    `SELECT task_no, title, priority, progress, assignee, blocked_reason FROM tasks
+     WHERE project = $1 AND status = $2 AND ${indexed} ORDER BY priority DESC, task_no LIMIT $3`,
+    [project, status, limit],
+  );
+  return rows.map(({ task_no, priority, ...rest }) => ({
+    task_id: formatTaskId(task_no),
+    priority: PRIORITIES[priority] as Task['priority'],
+    ...rest,
+  }));
+}
+
+async function listNewest(db: Reader, { project, status, limit }: Place): Promise<CardRow[]> {
+  const { tasks } = await listTasks(db, {
+    project,
+    status: [status],
+    limit,
+    offset: 0,
+    sort_by: 'updated',
+    sort_order: 'desc',
+  });
+  return isOpen(status) ? tasks.toSorted((a, b) => rank(b) - rank(a)) : tasks;
+}
+
+function rank({ priority }: ListedTask): number {
+  return (PRIORITIES as readonly string[]).indexOf(priority);
+}

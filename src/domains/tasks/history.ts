@@ -1,0 +1,122 @@
+import type { Reader } from '../../db/database.ts';
+import { parseId } from '../../ids.ts';
+import { canonicalize, type Entry, parseEntry, saltedDigest } from '../../integrity/index.ts';
+import { LeafCheck } from '../../ledger/leaf-check.ts';
+import type { Task } from './schema.ts';
+
+export interface Change {
+  readonly field: string;
+  readonly from: unknown;
+  readonly to: unknown;
+}
+
+/** One change of a task, as the log has it. */
+export interface TaskEvent {
+  readonly idx: number;
+  readonly kind: string;
+  readonly at: string;
+  readonly by: string;
+  /** Empty for the creation. */
+  readonly changes: readonly Change[];
+  /** The status after it. */
+  readonly status: string;
+  readonly sessions: readonly string[];
+}
+
+export interface TaskHistory {
+  /** Oldest first. */
+  readonly events: readonly TaskEvent[];
+  readonly problems: readonly { readonly record: string; readonly problem: string }[];
+}
+
+interface EventRow {
+  readonly idx: number;
+  readonly salt: string;
+  readonly content: string;
+  readonly entry: string | null;
+}
+
+/** The event itself says these. */
+const IMPLIED = new Set(['updated_at', 'updated_by']);
+
+/** Who changed a task, when and how, with each change held against the log and the last one against the task itself. */
+export async function readHistory(db: Reader, task: Task): Promise<TaskHistory> {
+  const leaves = new LeafCheck(db);
+  const events: TaskEvent[] = [];
+  const problems: { record: string; problem: string }[] = [];
+  let before: Partial<Task> | undefined;
+  let lastContent = '';
+  for (const row of await listEvents(db, parseId(task.task_id))) {
+    const entry = parseEntry(row.entry ?? '');
+    const after = parseContent(row.content);
+    const record = `entry ${row.idx}`;
+    if (entry === undefined || !isLogged(row, entry, task.task_id)) {
+      problems.push({ record, problem: 'its stored content is not what the log says' });
+    }
+    if (!(await leaves.holds(row.idx))) problems.push({ record, problem: 'it does not match the tree above it' });
+    events.push({
+      idx: row.idx,
+      kind: entry?.kind ?? 'unknown',
+      at: entry?.at ?? '',
+      by: entry?.actor ?? '',
+      changes: before === undefined ? [] : changesBetween(before, after),
+      status: after.status ?? 'unknown',
+      sessions: sessionsOf(entry),
+    });
+    before = after;
+    lastContent = row.content;
+  }
+  if (events[0]?.kind !== 'task.created') problems.push({ record: task.task_id, problem: 'its creation is missing' });
+  if (lastContent !== canonicalize(task)) {
+    problems.push({ record: task.task_id, problem: 'it is not what its last change made it' });
+  }
+  return { events, problems };
+}
+
+const WINDOW = 50_000;
+
+/** Backwards from the last change to the creation: no index leads to the changes between, and none is paid for. */
+async function listEvents(db: Reader, taskNo: number): Promise<EventRow[]> {
+  const [head] = await db.query<{ event_idx: number }>('SELECT event_idx FROM tasks WHERE task_no = $1', [taskNo]);
+  const found: EventRow[] = [];
+  for (let end = head?.event_idx ?? -1; end >= 0; end -= WINDOW) {
+    found.push(
+      ...(await db.query<EventRow>(
+        `SELECT task_events.idx, salt, content, ledger_entries.entry FROM task_events
+         LEFT JOIN ledger_entries ON ledger_entries.idx = task_events.idx
+         WHERE task_events.idx > $1 AND task_events.idx <= $2 AND task_no = $3 ORDER BY task_events.idx DESC`,
+        [end - WINDOW, end, taskNo],
+      )),
+    );
+    if (parseEntry(found.at(-1)?.entry ?? '')?.kind === 'task.created') break;
+  }
+  return found.reverse();
+}
+
+function isLogged({ salt, content }: EventRow, entry: Entry, taskId: string): boolean {
+  const digest = /^[0-9a-f]{32}$/.test(salt) ? saltedDigest('task', salt, content) : undefined;
+  return entry['task'] === digest && entry['task_id'] === taskId;
+}
+
+function parseContent(content: string): Partial<Task> {
+  try {
+    const value: unknown = JSON.parse(content);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function changesBetween(before: Partial<Task>, after: Partial<Task>): Change[] {
+  const old = new Map(Object.entries(before));
+  return Object.entries(after)
+    .filter(([field, to]) => !IMPLIED.has(field) && JSON.stringify(to) !== JSON.stringify(old.get(field)))
+    .map(([field, to]) => ({ field, from: old.get(field), to }));
+}
+
+function sessionsOf(entry: Entry | undefined): string[] {
+  const sessions = entry?.['sessions'];
+  return Array.isArray(sessions)
+    ? sessions.map((session) => String((session as { session_id: unknown }).session_id))
+    : [];
+}

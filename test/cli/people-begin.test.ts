@@ -1,0 +1,92 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { keeps } from '../support/keeps.ts';
+import { colibri, createProject, expectWhole, withAgent } from '../support/people.ts';
+
+const COMMANDS = [['board'], ['board', '--all'], ['show', '1'], ['next'], ['log'], ['log', '--follow']];
+
+/** A folder above the test's may have a ledger of somebody else: the path is named. */
+const nowhere = (folder: string) => ({ COLIBRI_DB_PATH: join(folder, 'none.db') });
+
+describe('without a ledger', () => {
+  for (const command of COMMANDS) {
+    keeps('cli/people-begin', `colibri ${command.join(' ')}`, () => {
+      const folder = createProject();
+      const { stdout, stderr, status } = colibri(folder, command, nowhere(folder));
+      expect([stdout, status]).toEqual(['', 2]);
+      expect(stderr).toContain(`colibri ${command[0]}: there is no ledger at ${join(folder, 'none.db')}`);
+      expect(stderr).toContain('colibri init');
+      const json = colibri(folder, [...command, '--json'], nowhere(folder));
+      expect([json.stderr, json.status]).toEqual(['', 2]);
+      expect(JSON.parse(json.stdout)).toEqual({ error: expect.stringContaining('there is no ledger') as string });
+    });
+  }
+});
+
+describe('with an empty ledger', () => {
+  keeps('cli/people-begin', 'a friendly sentence and success', async () => {
+    const folder = createProject();
+    await withAgent(folder, 'claude', async () => undefined);
+    for (const command of [['board'], ['next']]) {
+      const { stdout, stderr, status } = colibri(folder, command);
+      expect([stderr, status]).toEqual(['', 0]);
+      expect(stdout).toMatch(/^The ledger is empty.*\n.*colibri init/);
+    }
+    expect(colibri(folder, ['log']).stdout).toContain('No agent has called a tool yet');
+    expect(colibri(folder, ['board', '--json']).stdout).toBe('{"boards":[]}\n');
+    expect(colibri(folder, ['next', '--json']).stdout).toBe('{"queues":[]}\n');
+    expect(colibri(folder, ['log', '--json'])).toEqual({ stdout: '', stderr: '', status: 0 });
+    expect(colibri(folder, ['show', '1'])).toMatchObject({
+      status: 1,
+      stderr: expect.stringContaining('empty') as string,
+    });
+    expect(colibri(folder, ['board', '-p', 'web'])).toMatchObject({ status: 1 });
+    expectWhole(folder);
+  });
+});
+
+describe('a mistaken command', () => {
+  const wrong: [string[], RegExp][] = [
+    [['show'], /missing required argument/],
+    [['show', 'banana'], /T-0042, t-42 or 42/],
+    [['show', '1', '2'], /too many arguments/],
+    [['board', 'web'], /too many arguments/],
+    [['board', '--project', 'My Shop'], /slug/],
+    [['board', '--project'], /argument missing/],
+    [['board', '-n', '0'], /from 1/],
+    [['board', '--width', '5'], /from 20/],
+    [['log', '-n', 'all'], /whole number/],
+    [['log', '-n', '-1'], /whole number/],
+    [['log', '--folow'], /--follow/],
+    [['next', '-n', '1e3'], /whole number/],
+    [['bord'], /board/],
+  ];
+  for (const [command, message] of wrong) {
+    keeps('cli/people-wrong', `colibri ${command.join(' ')}`, () => {
+      const folder = createProject();
+      const { stdout, stderr, status } = colibri(folder, command, nowhere(folder));
+      expect([stdout, status]).toEqual(['', 64]);
+      expect(stderr).toMatch(message);
+    });
+  }
+
+  it('names the variable that is wrong', () => {
+    const { stderr, status } = colibri(createProject(), ['board'], { COLIBRI_PROJECT: 'My Shop' });
+    expect([status, stderr]).toEqual([3, expect.stringContaining('COLIBRI_PROJECT')]);
+  });
+
+  it('says what it is when the file is no ledger', () => {
+    const folder = createProject();
+    writeFileSync(join(folder, 'none.db'), 'this is no database, but long enough to look like a file of some kind');
+    const { stderr, status } = colibri(folder, ['board'], nowhere(folder));
+    expect([status, stderr]).toEqual([2, expect.stringMatching(/^colibri board: .*none\.db/)]);
+  });
+
+  it.each(['board', 'show', 'next', 'log'])('%s --help has examples and exit codes', (command) => {
+    const { stdout, status } = colibri(createProject(), [command, '--help']);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/Examples:\n {2}colibri [\s\S]*Exit codes: 0 /);
+    expect(stdout).toContain('--json');
+  });
+});

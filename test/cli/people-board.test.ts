@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { displayWidth } from '../../src/cli/text-width.ts';
+import { formatTaskId } from '../../src/ids.ts';
+import { keeps } from '../support/keeps.ts';
+import {
+  colibri,
+  colibriOnTerminal,
+  expectWhole,
+  hasEscapes,
+  ledgerOf,
+  projectFilledBy,
+  startColibri,
+  withAgent,
+} from '../support/people.ts';
+
+/** Tasks in every state that matters to a reader, in two projects and both workflows. */
+const createBoard = projectFilledBy(async (folder) => {
+  await withAgent(folder, 'claude', async (agent) => {
+    await agent('task_create', { title: 'Rotate the keys', status: 'todo', priority: 'critical' });
+    await agent('task_create', { title: '日本語の領収書を追加する 🧾', status: 'todo', priority: 'low' });
+    await agent('task_create', { title: 'Wait for the keys', status: 'todo', depends_on: ['T-0001'] });
+    await agent('task_create', { title: 'Upgrade the library', status: 'todo', priority: 'high' });
+    await agent('task_update', { task_id: 'T-0002', status: 'in_progress', progress: 30 });
+    await agent('task_update', { task_id: 'T-0004', status: 'blocked', blocked_reason: 'the vendor is silent' });
+    for (let number = 5; number <= 16; number += 1) await agent('task_create', { title: `Idea ${number}` });
+    await agent('task_create', { title: 'Through the pipeline', workflow: 'pipeline' });
+    await agent('task_create', { title: 'Elsewhere', project: 'web', status: 'todo' });
+  });
+});
+
+const columnsOf = (text: string) =>
+  (
+    JSON.parse(text) as {
+      boards: { project: string; workflow: string; columns: { status: string; count: number; cards: unknown[] }[] }[];
+    }
+  ).boards;
+
+describe('colibri board', () => {
+  keeps('cli/people-board', 'from a folder below the project, in a pipe', async () => {
+    const folder = await createBoard();
+    const below = join(folder, 'src', 'deep');
+    mkdirSync(below, { recursive: true });
+    const { stdout, stderr, status } = colibri(below, ['board']);
+    expect([stderr, status]).toEqual(['', 0]);
+    expect(stdout.split('\n')).toEqual([
+      'default  16 open · 0 done · 0 cancelled',
+      '',
+      'backlog (12)',
+      ...[16, 15, 14, 13, 12, 11, 10, 9].map((no) => `  ${formatTaskId(no)}  normal    unassigned  Idea ${no}`),
+      '  and 4 more',
+      '',
+      'todo (2)',
+      '  T-0001  critical  unassigned  Rotate the keys',
+      '  T-0003  normal    unassigned  Wait for the keys  [waits for T-0001]',
+      '',
+      'in progress (1)',
+      '  T-0002  low       @claude · 30 %  日本語の領収書を追加する 🧾',
+      '',
+      'blocked (1)',
+      '  T-0004  high      unassigned  Upgrade the library  [the vendor is silent]',
+      '',
+      'default · pipeline  1 open · 0 done · 0 cancelled',
+      '',
+      'INIT (1)',
+      '  T-0017  normal    unassigned  Through the pipeline',
+      '',
+    ]);
+  });
+
+  keeps('cli/people-plain', 'on a terminal, with NO_COLOR, on a dumb one, in a pipe', async () => {
+    const folder = await createBoard();
+    for (const columns of [40, 80, 200]) {
+      const colored = colibriOnTerminal(folder, columns, ['board']).stdout;
+      expect(hasEscapes(colored)).toBe(true);
+      const plain = colored.replaceAll(/\p{Cc}\[\d+m/gu, '');
+      expect(colibriOnTerminal(folder, columns, ['board'], { NO_COLOR: '1' }).stdout).toBe(plain);
+      expect(colibriOnTerminal(folder, columns, ['board'], { TERM: 'dumb' }).stdout).toBe(plain);
+      expect(colibri(folder, ['board', '--width', String(columns)], { CI: 'true' }).stdout).toBe(plain);
+      expect(Math.max(...plain.split('\n').map(displayWidth))).toBeLessThanOrEqual(columns);
+    }
+    for (const command of [['show', '1'], ['next'], ['log']]) {
+      expect(hasEscapes(colibriOnTerminal(folder, 80, command).stdout)).toBe(true);
+      expect(hasEscapes(colibriOnTerminal(folder, 80, command, { NO_COLOR: '1' }).stdout)).toBe(false);
+      expect(hasEscapes(colibri(folder, command).stdout)).toBe(false);
+    }
+  });
+
+  keeps('cli/people-board', 'the project asked for, the active one, or all', async () => {
+    const folder = await createBoard();
+    const projects = (args: string[], variables = {}) =>
+      columnsOf(colibri(folder, ['board', '--json', ...args], variables).stdout).map(
+        ({ project, workflow }) => `${project} ${workflow}`,
+      );
+    expect(projects([])).toEqual(['default board', 'default pipeline']);
+    expect(projects(['--project', 'web'])).toEqual(['web board']);
+    expect(projects([], { COLIBRI_PROJECT: 'web' })).toEqual(['web board']);
+    expect(projects(['--all'])).toEqual(['default board', 'default pipeline', 'web board']);
+    expect(projects([], { COLIBRI_PROJECT: 'not-begun' })).toEqual(['default board', 'default pipeline', 'web board']);
+  });
+
+  keeps('cli/people-board', 'counts all and shows as many as asked for', async () => {
+    const folder = await createBoard();
+    const [board] = columnsOf(colibri(folder, ['board', '--json', '-n', '3']).stdout);
+    expect(board?.columns.map(({ status, count, cards }) => `${status} ${count} ${cards.length}`)).toEqual([
+      'backlog 12 3',
+      'todo 2 2',
+      'in_progress 1 1',
+      'blocked 1 1',
+      'review 0 0',
+      'done 0 0',
+      'cancelled 0 0',
+    ]);
+    expect(colibri(folder, ['board', '-n', '12']).stdout).not.toContain('more');
+  });
+
+  keeps('cli/people-read-only', 'board, show, next and log', async () => {
+    const folder = await createBoard();
+    const before = fingerprint(folder);
+    for (const command of [['board'], ['board', '--all'], ['show', '1'], ['next'], ['log'], ['log', '--json']]) {
+      expect(colibri(folder, command).status).toBe(0);
+    }
+    expect(fingerprint(folder)).toBe(before);
+    expectWhole(folder);
+  });
+
+  keeps('cli/people-plain', 'a reader who goes away is no error', async () => {
+    const folder = await createBoard();
+    const { child, ended } = startColibri(folder, ['board']);
+    child.stdout.destroy();
+    expect(await ended).toEqual({ status: 0, stderr: '' });
+  });
+});
+
+/** The file, and what waits in its log; the files that SQLite makes beside it for a reader hold nothing. */
+function fingerprint(folder: string): string {
+  const path = ledgerOf(folder);
+  const hash = createHash('sha256').update(readFileSync(path));
+  return hash.update(existsSync(`${path}-wal`) ? readFileSync(`${path}-wal`) : '').digest('hex');
+}

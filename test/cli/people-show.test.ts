@@ -1,0 +1,180 @@
+import { describe, expect } from 'vitest';
+import { displayWidth } from '../../src/cli/text-width.ts';
+import { keeps } from '../support/keeps.ts';
+import { colibri, colibriOnTerminal, projectFilledBy, tamper, withAgent } from '../support/people.ts';
+
+const createStory = projectFilledBy(async (folder) => {
+  await withAgent(folder, 'planner', async (agent) => {
+    await agent('task_create', {
+      title: 'Move sessions to the new store',
+      description: 'They are lost at every restart.\n\nKeep the cookies as they are.',
+      status: 'todo',
+      priority: 'high',
+      labels: ['backend', 'login'],
+      estimate_hours: 3,
+    });
+    await agent('task_create', { title: 'A part of it', parent_id: 'T-0001', depends_on: [] });
+  });
+  await withAgent(folder, 'claude', async (agent) => {
+    await agent('task_update', { task_id: 'T-0001', status: 'in_progress' });
+    await agent('audit_session_start', {
+      task_id: 'T-0001',
+      auditor_id: 'ada',
+      scope: 'deep',
+      reason: 'for the audit',
+    });
+    await agent('thought_record', {
+      task_id: 'T-0001',
+      type: 'decision',
+      content: 'One table, because a second store would have to be backed up as well.',
+      branch: 'sessions',
+      commit_sha: 'abcdef1',
+      tests_run: ['npm test', 'npm run load'],
+      blockers: ['no staging'],
+      metadata: { reviewers: 2 },
+    });
+    await agent('task_update', { task_id: 'T-0001', status: 'blocked', blocked_reason: 'staging is down' });
+    await agent('thought_record', { task_id: 'T-0001', type: 'risk', content: 'The old cookies expire.' });
+    await agent('task_update', { task_id: 'T-0002', status: 'todo' });
+    await agent('merkle_finalize', { session_id: 'A-0001' });
+  });
+});
+
+describe('colibri show', () => {
+  keeps('cli/people-show', 'fields, decisions, sessions, history and a verdict', async () => {
+    const folder = await createStory();
+    const { stdout, stderr, status } = colibri(folder, ['show', '1']);
+    expect([stderr, status]).toEqual(['', 0]);
+    const text = stdout.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g, 'TIME').replace(/[0-9a-f]{64}/, 'ROOT');
+    expect(text.split('\n')).toEqual([
+      'T-0001  Move sessions to the new store',
+      '  status      blocked',
+      '  priority    high',
+      '  progress    0 %',
+      '  assignee    claude',
+      '  blocked     staging is down',
+      '  waits for   T-0002',
+      '  project     default, task 1 of it',
+      '  workflow    board, attempt 1',
+      '  labels      backend, login',
+      '  estimate    3 h',
+      '  parts       T-0002',
+      '  created     TIME by planner',
+      '  updated     TIME by claude',
+      '',
+      '  They are lost at every restart.',
+      '',
+      '  Keep the cookies as they are.',
+      '',
+      'Decisions',
+      '● decision by claude',
+      '│ TIME · Θ-0001 · A-0001',
+      '│ One table, because a second store would have to be backed up as well.',
+      '│ branch: sessions',
+      '│ commit_sha: abcdef1',
+      '│ tests_run: npm test; npm run load',
+      '│ blockers: no staging',
+      '│ metadata: {"reviewers":2}',
+      '│',
+      '● risk by claude',
+      '│ TIME · Θ-0002 · A-0001',
+      '│ The old cookies expire.',
+      '│',
+      '',
+      'Sessions',
+      'A-0001  sealed with 4 records',
+      '  deep session of T-0001, opened TIME by ada',
+      '  sealed TIME',
+      '  for the audit',
+      '  root ROOT',
+      '',
+      'History',
+      'TIME  planner',
+      '  created as todo',
+      'TIME  claude',
+      '  todo → in_progress, assignee unassigned → claude',
+      'TIME  claude',
+      '  in_progress → blocked, blocked_reason: staging is down',
+      '',
+      '✔ T-0001 verifies: 2 decisions and 3 changes are as they were recorded.',
+      '',
+    ]);
+  });
+
+  keeps('cli/people-show', 'the session that covered it through its parent', async () => {
+    const folder = await createStory();
+    const shown = JSON.parse(colibri(folder, ['show', 't-2', '--json']).stdout) as {
+      sessions: { session_id: string }[];
+    };
+    expect(shown.sessions.map(({ session_id }) => session_id)).toEqual(['A-0001']);
+  });
+
+  keeps('cli/people-show', 'the width of the terminal is respected', async () => {
+    const folder = await createStory();
+    for (const columns of [30, 40, 80, 200]) {
+      const { stdout } = colibriOnTerminal(folder, columns, ['show', '1'], { NO_COLOR: '1' });
+      expect(Math.max(...stdout.split('\n').map(displayWidth))).toBeLessThanOrEqual(columns);
+    }
+  });
+
+  keeps('cli/people-show', 'green when it verifies', async () => {
+    const folder = await createStory();
+    expect(colibriOnTerminal(folder, 80, ['show', '1']).stdout).toContain('\u001b[32m✔ T-0001 verifies');
+  });
+
+  const forgeries: [string, string, RegExp][] = [
+    [
+      'a decision',
+      "UPDATE thoughts SET content = 'Two tables.' WHERE thought_no = 1",
+      /its content does not give its hash/,
+    ],
+    ['who decided', "UPDATE thoughts SET recorded_by = 'somebody' WHERE thought_no = 1", /Θ-0001: /],
+    ['what hangs on a decision', "UPDATE thoughts SET extras = 'no JSON' WHERE thought_no = 1", /about extras/],
+    ['the last decision, removed', 'DELETE FROM thoughts WHERE thought_no = 1', /it does not follow|position/],
+    ['the task itself', "UPDATE tasks SET assignee = 'somebody' WHERE task_no = 1", /not what its last change made it/],
+    ['a change', "UPDATE task_events SET content = replace(content, 'claude', 'mallet')", /not what the log says/],
+    ['a change, to no JSON', "UPDATE task_events SET content = '[' WHERE task_no = 1", /not what the log says/],
+    [
+      'the creation, removed',
+      'DELETE FROM task_events WHERE idx IN (SELECT MIN(idx) FROM task_events)',
+      /creation is missing/,
+    ],
+    ['a seal', `UPDATE sessions SET root = '${'0'.repeat(64)}'`, /do not give its root/],
+  ];
+  for (const [what, sql, problem] of forgeries) {
+    keeps('cli/people-show', `red after a forgery: ${what}`, async () => {
+      const folder = await createStory();
+      await tamper(folder, sql);
+      const { stdout, status } = colibriOnTerminal(folder, 200, ['show', '1']);
+      expect(status).toBe(4);
+      expect(stdout).toContain('\u001b[31m✘ T-0001 does NOT verify');
+      expect(stdout).toMatch(problem);
+      expect(JSON.parse(colibri(folder, ['show', '1', '--json']).stdout)).toMatchObject({ verdict: 'tampered' });
+    });
+  }
+
+  for (const sql of ["UPDATE tasks SET labels = '['", 'UPDATE tasks SET priority = 9']) {
+    keeps('cli/people-wrong', `a row that cannot be read any more: ${sql}`, async () => {
+      const folder = await createStory();
+      await tamper(folder, sql);
+      const { stdout, stderr, status } = colibri(folder, ['show', '1']);
+      expect([stdout, status]).toEqual(['', 2]);
+      expect(stderr).toMatch(/^colibri show: .*; colibri verify says whether the ledger is whole\n$/);
+      expect(colibri(folder, ['verify']).status).toBe(1);
+    });
+  }
+
+  keeps('cli/people-wrong', 'an unknown task, with the last one that is there', async () => {
+    const folder = await createStory();
+    const message = 'there is no task T-0099; the last one is T-0002; colibri board shows them';
+    expect(colibri(folder, ['show', '99'])).toEqual({ stdout: '', stderr: `colibri show: ${message}\n`, status: 1 });
+    expect(colibri(folder, ['show', '99', '--json'])).toEqual({
+      stdout: `${JSON.stringify({ error: message })}\n`,
+      stderr: '',
+      status: 1,
+    });
+    expect(colibri(folder, ['next', '--project', 'web']).stderr).toBe(
+      'colibri next: there is no project web; there are default\n',
+    );
+  });
+});

@@ -1,0 +1,128 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterAll, expect, onTestFinished } from 'vitest';
+import { loadSqlite } from '../../src/db/sqlite-driver.ts';
+
+const PROGRAM = resolve('dist/colibri.js');
+
+type Variables = Readonly<Record<string, string>>;
+
+/** Nothing of the environment of the tests: they may run with colours forced, or inside a project of their own. */
+function environment(variables: Variables): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', TERM: 'xterm-256color', COLIBRI_LOG_LEVEL: 'error', ...variables };
+}
+
+/** A folder of its own with the ledger of a project in it. */
+export function createProject(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'colibri-people-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** The same with a ledger that is filled once for all tests of a file, each of which gets a copy. */
+export function projectFilledBy(fill: (folder: string) => Promise<void>): () => Promise<string> {
+  let original: Promise<string> | undefined;
+  const create = async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'colibri-people-'));
+    await fill(folder);
+    expectWhole(folder);
+    return folder;
+  };
+  afterAll(async () => {
+    if (original !== undefined) rmSync(await original, { recursive: true, force: true });
+  });
+  return async () => {
+    original ??= create();
+    const folder = createProject();
+    cpSync(await original, folder, { recursive: true });
+    return folder;
+  };
+}
+
+export function ledgerOf(folder: string): string {
+  return join(folder, '.colibri', 'colibri.db');
+}
+
+export interface Run {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly status: number | null;
+}
+
+/** The built program in a folder, with pipes around it. */
+export function colibri(folder: string, args: readonly string[], variables: Variables = {}): Run {
+  return run(folder, [PROGRAM, ...args], variables);
+}
+
+/** The same where standard output says that it is a terminal, and Node's own rules decide about colours. */
+export function colibriOnTerminal(folder: string, columns: number, args: readonly string[], variables: Variables = {}) {
+  const pretend = `
+    import { WriteStream } from 'node:tty';
+    const { hasColors, getColorDepth } = WriteStream.prototype;
+    Object.assign(process.stdout, { isTTY: true, columns: ${columns}, hasColors, getColorDepth });`;
+  return run(folder, ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`, PROGRAM, ...args], variables);
+}
+
+function run(folder: string, args: readonly string[], variables: Variables): Run {
+  const options = { cwd: folder, env: environment(variables), encoding: 'utf8' } as const;
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, options);
+  return { stdout, stderr, status };
+}
+
+/** A command that goes on until it is told to end. */
+export function startColibri(folder: string, args: readonly string[]) {
+  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: folder, env: environment({}) });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const ended = new Promise<{ status: number | null; stderr: string }>((done) =>
+    child.on('close', (status) => done({ status, stderr })),
+  );
+  const lines = () => stdout.split('\n').slice(0, -1);
+  const seen = (isThere: (lines: string[]) => boolean) =>
+    expect.poll(() => isThere(lines()), { timeout: 30_000, interval: 20 }).toBe(true);
+  return { child, lines, seen, ended };
+}
+
+export type Agent = (tool: string, input: Record<string, unknown>) => Promise<void>;
+
+/** An agent that works through the built server; a refused call is a failed test unless it is expected. */
+export async function withAgent(folder: string, name: string, work: (agent: Agent) => Promise<void>): Promise<void> {
+  const client = new Client({ name, version: '1' });
+  const env = environment({ COLIBRI_DB_PATH: ledgerOf(folder) });
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [PROGRAM], env }));
+  try {
+    await work(async (tool, input) => {
+      const { isError, content } = await client.callTool({ name: tool, arguments: input });
+      if (isError) throw new Error(JSON.stringify(content));
+    });
+  } finally {
+    await client.close();
+  }
+}
+
+/** What the product's own check says about the ledger. */
+export function expectWhole(folder: string): void {
+  expect(colibri(folder, ['verify'])).toMatchObject({ status: 0, stderr: '' });
+}
+
+/** What somebody with a database tool can do behind the program's back. */
+export async function tamper(folder: string, sql: string): Promise<void> {
+  const database = (await loadSqlite()).open(ledgerOf(folder), { readOnly: false });
+  database.exec(sql);
+  database.close();
+}
+
+export function hasEscapes(text: string): boolean {
+  return text.includes('\u001b');
+}

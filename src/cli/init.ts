@@ -3,8 +3,7 @@ import { CLIENTS } from './init/clients.ts';
 import type { InitOptions } from './init/run.ts';
 
 const HELP = `
-Clients: ${CLIENTS.map(({ id }) => id).join(', ')}.
-Without a name: those that left traces in the project, or else in your home folder.
+Without a client's name: those that left traces in the project, or else in your home folder.
 
 Examples:
   colibri init                       set up the clients that are there

@@ -1,4 +1,5 @@
 import { createScanner, type Node } from 'jsonc-parser';
+import { formatJson } from './json-text.ts';
 import type { TextEdit } from './text-edit.ts';
 
 // The scanner's kinds are a const enum, which cannot be imported one file at a time.
@@ -17,7 +18,7 @@ export function insertProperty(text: string, object: Node, key: string, value: u
   const unit = /^([ \t]+)["/]/m.exec(text)?.[1] ?? '  ';
   const outer = indentAt(text, object.offset);
   const indent = first === undefined ? outer + unit : indentAt(text, first.offset);
-  const property = `${JSON.stringify(key)}: ${JSON.stringify(value, undefined, unit)}`.replaceAll('\n', eol + indent);
+  const property = `${JSON.stringify(key)}: ${formatJson(value, unit)}`.replaceAll('\n', eol + indent);
   const inside = text.slice(object.offset + 1, closing);
   if (inside.trim() === '')
     return [{ offset: object.offset + 1, length: inside.length, content: `${eol}${indent}${property}${eol}${outer}` }];
@@ -34,7 +35,7 @@ export function insertProperty(text: string, object: Node, key: string, value: u
 }
 
 function insertInLine(text: string, last: Node, closing: number, key: string, value: unknown): TextEdit[] {
-  const property = `${JSON.stringify(key)}: ${JSON.stringify(value, undefined, 1).replaceAll(/\n */g, ' ')}`;
+  const property = `${JSON.stringify(key)}: ${formatJson(value)}`;
   const comma = findComma(text, endOf(last), closing);
   return comma === undefined
     ? [{ offset: endOf(last), length: 0, content: `, ${property}` }]

@@ -8,6 +8,7 @@ import {
   printParseErrorCode,
 } from 'jsonc-parser';
 import type { ConfigFormat, ServerEntry } from './config-format.ts';
+import { formatJson } from './json-text.ts';
 import { insertProperty, removeProperty } from './jsonc-edit.ts';
 import { Refusal } from './refusal.ts';
 import { applyEdits, type TextEdit } from './text-edit.ts';
@@ -16,7 +17,7 @@ import { applyEdits, type TextEdit } from './text-edit.ts';
 export const jsoncFormat: ConfigFormat = {
   find: (text, keys) => {
     const node = findNode(parse(text), keys);
-    return node && getNodeValue(node);
+    return node && plain(getNodeValue(node));
   },
 
   add: (text, keys, entry) => {
@@ -76,7 +77,7 @@ function nest(keys: readonly string[], entry: unknown): unknown {
 }
 
 function newFile(keys: readonly string[], entry: ServerEntry): string {
-  return `${JSON.stringify(nest(keys, entry), undefined, 2)}\n`;
+  return `${formatJson(nest(keys, entry), '  ')}\n`;
 }
 
 /** The text was edited by position; this looks at the meaning. */
@@ -94,7 +95,7 @@ function withValue(value: unknown, [key, ...below]: readonly string[], entry: un
   return { ...object, [key]: withValue(object[key], below, entry) };
 }
 
-/** Drops what is undefined. */
+/** As JSON.parse would give it: the parser's objects have no prototype. Drops what is undefined. */
 function plain(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }

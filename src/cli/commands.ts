@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { readVersion } from '../version.ts';
+import { addDoctor } from './doctor.ts';
 import { addInit } from './init.ts';
 import { addServe } from './serve.ts';
 import { addVerify } from './verify.ts';
@@ -25,7 +26,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: false })
     .exitOverride();
-  for (const add of [addServe, addInit, addVerify]) add(program);
+  for (const add of [addServe, addInit, addDoctor, addVerify]) add(program);
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {

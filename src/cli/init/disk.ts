@@ -41,9 +41,10 @@ export function readText(root: string, path: string, mayLeave = false): string |
   }
 }
 
-/** All of them or, when one cannot be written, none. Returns the folders that had to be made, outermost first. */
+/** All of them or, when one cannot be written, none. */
 export function writeAll(root: string, changes: readonly FileChange[], mayLeave = false): void {
   const done: FileChange[] = [];
+  const made = changes.flatMap(({ path }) => listMissingFolders(root, path));
   try {
     for (const change of changes) {
       if (readText(root, change.path, mayLeave) !== change.before)
@@ -53,6 +54,7 @@ export function writeAll(root: string, changes: readonly FileChange[], mayLeave 
     }
   } catch (error) {
     for (const { path, before, after } of done.reverse()) write(root, { path, before: after, after: before }, mayLeave);
+    for (const folder of made.reverse()) removeEmptyFolder(root, folder);
     throw error;
   }
 }
@@ -81,10 +83,10 @@ function write(root: string, { path, after }: FileChange, mayLeave: boolean): vo
     rmSync(file, { force: true });
     return;
   }
-  mkdirSync(dirname(file), { recursive: true, mode: path.startsWith('.colibri/') ? 0o700 : 0o777 });
   const beside = join(dirname(file), `.${basename(file)}.${process.pid}.new`);
   const mode = existsSync(file) ? statSync(file).mode & 0o777 : path.startsWith('.colibri/') ? 0o600 : 0o666;
   try {
+    mkdirSync(dirname(file), { recursive: true, mode: path.startsWith('.colibri/') ? 0o700 : 0o777 });
     const handle = openSync(beside, 'wx', mode);
     try {
       writeSync(handle, after);
@@ -94,7 +96,7 @@ function write(root: string, { path, after }: FileChange, mayLeave: boolean): vo
     }
     renameSync(beside, file);
   } catch (error) {
-    rmSync(beside, { force: true });
+    if (existsSync(beside)) rmSync(beside);
     throw new Refusal(`${path} cannot be written: ${toError(error).message}`);
   }
 }

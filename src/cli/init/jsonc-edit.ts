@@ -51,16 +51,24 @@ export function removeProperty(text: string, object: Node, key: string): TextEdi
   const closing = object.offset + object.length - 1;
   const following = findComma(text, endOf(property), children[index + 1]?.offset ?? closing);
   const end = following === undefined ? endOf(property) : following + 1;
-  // With its line break too, unless something on the same line would then slip into a comment above.
-  const endsLine = /^[ \t]*(?:\r?\n|$)/.test(text.slice(end));
-  const start = endsLine ? text.slice(0, property.offset).trimEnd().length : property.offset;
+  const start = startOfGap(text, property.offset, end);
   const own = { offset: start, length: end - start, content: '' };
   const previous = children[index - 1];
   const comma =
     following === undefined && previous !== undefined ? findComma(text, endOf(previous), property.offset) : undefined;
   if (comma === undefined) return [own];
-  if (comma + 1 === start) return [{ offset: comma, length: end - comma, content: '' }];
+  if (text.slice(comma + 1, property.offset).trim() === '')
+    return [{ offset: comma, length: end - comma, content: '' }];
   return [{ offset: comma, length: 1, content: '' }, own];
+}
+
+/** Where the white space before a property begins that goes with it. */
+function startOfGap(text: string, offset: number, end: number): number {
+  const before = text.slice(0, offset);
+  if (/^[ \t]*(?:\r?\n|$)/.test(text.slice(end))) return before.trimEnd().length;
+  // The line goes on: without the line break before it the rest could slip into a comment above.
+  const onLine = before.replace(/[ \t]+$/, '');
+  return onLine.endsWith('\n') ? offset : onLine.length;
 }
 
 function endOf(node: Node): number {

@@ -78,7 +78,7 @@ function readSkill(root: string, name: string, before: KnownFile | undefined): K
 
 /** Looks at the very file that it reads: between two looks at a path, a link could take its place. */
 function readRegularFile(file: string): string {
-  const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const handle = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const stats = fstatSync(handle);

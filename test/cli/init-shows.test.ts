@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -90,7 +91,6 @@ describe('colibri init', () => {
     const record = project.read('.colibri/init.json');
     project.put(COPY, 'of an older version');
     expect(project.run('init').stdout).toContain('stays as it is');
-    const { createHash } = process.getBuiltinModule('node:crypto');
     const digest = (text: string) => createHash('sha256').update(text).digest('hex');
     project.put('.colibri/init.json', record.replaceAll(digest(SHIPPED), digest('of an older version')));
     expect(project.run('init').stdout).toContain(`update ${COPY}`);

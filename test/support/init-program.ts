@@ -37,6 +37,13 @@ export function runProgram(
 
 /** A client of the built program over real pipes; both are gone when the test ends. */
 export async function openProgram(cwd: string, env: Record<string, string> = {}) {
+  const { client, log, close } = await connectProgram(cwd, env);
+  onTestFinished(close);
+  return { client, log };
+}
+
+/** The same for those who close it themselves. */
+export async function connectProgram(cwd: string, env: Record<string, string> = {}) {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [PROGRAM],
@@ -53,6 +60,5 @@ export async function openProgram(cwd: string, env: Record<string, string> = {})
   });
   const client = new Client({ name: 'test-client', version: '1' });
   await client.connect(transport);
-  onTestFinished(() => client.close());
-  return { client, log };
+  return { client, log, close: () => client.close() };
 }

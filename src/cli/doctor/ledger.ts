@@ -74,10 +74,10 @@ async function checkUse(path: string): Promise<Finding[]> {
   const living = marks.filter((name) => isLocked(sqlite, join(dirname(path), name))).length;
   const dead = marks.length - living;
   return [
-    ok('in use', living === 0 ? 'by no server' : `by ${living} server${living === 1 ? '' : 's'}`),
+    ok('in-use', living === 0 ? 'by no server' : `by ${living} server${living === 1 ? '' : 's'}`),
     ...(dead === 0
       ? []
-      : [warn('in use', `${dead} server(s) died`, 'nothing to do: the next start closes their calls')]),
+      : [warn('in-use', `${dead} server(s) died`, 'nothing to do: the next start closes their calls')]),
   ];
 }
 

@@ -1,10 +1,11 @@
 import { parse } from 'yaml';
+import { toError } from '../../errors.ts';
 import { frontMatter, type Skill } from './schema.ts';
 
 /** Without a version of its own a skill sorts before every released one. */
 const NO_VERSION = '0.0.0';
-/** Far more than the format's fields hold; the parser's time grows with the square of the keys. */
-const MAX_FRONT_MATTER = 16_384;
+/** Several times what the format's fields hold; the parser's time grows with the square of keys and depth. */
+const MAX_FRONT_MATTER = 8_192;
 
 /** Every scalar is read as the text that was written: a version of 1.10 is not the number 1.1. */
 const YAML = {
@@ -42,7 +43,8 @@ function readYaml(block: string): unknown {
   try {
     return parse(block, YAML);
   } catch (error) {
-    if (error instanceof RangeError) throw new Error('front matter: nests too deeply', { cause: error });
+    // The parser gives an overflow of its stack out as an error in the text, which it is.
+    if (/call stack/.test(toError(error).message)) throw new Error('front matter: nests too deeply', { cause: error });
     throw error;
   }
 }

@@ -34,6 +34,8 @@ afterAll(() => rmSync(template, { recursive: true, force: true }));
 function makeHealthy(): Project {
   const project = makeProject();
   cpSync(template, project.root, { recursive: true });
+  // Not every version of Node copies the permissions of folders.
+  chmodSync(join(project.root, '.colibri'), 0o700);
   return project;
 }
 

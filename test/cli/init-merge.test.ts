@@ -71,6 +71,23 @@ describe('colibri init', () => {
     expect(project.run('init', '--undo').stdout).toBe('There is nothing to take back.\n');
   });
 
+  for (const text of [
+    '{}',
+    '{ }',
+    '',
+    '\n',
+    '{"mcpServers":{}}',
+    '{\n  "mcpServers": {\n  }\n}',
+    '{"mcpServers": {"a": 1 } }',
+  ])
+    keeps('init/undo', `to the byte, from ${JSON.stringify(text)}`, () => {
+      const project = makeProject({ '.mcp.json': text });
+      project.run('init');
+      expect(project.readJson('.mcp.json')).toHaveProperty('mcpServers.colibri.command', 'npx');
+      project.run('init', '--undo');
+      expect(project.read('.mcp.json')).toBe(text);
+    });
+
   keeps('init/undo', 'what was changed since then stays changed', () => {
     const project = makeProject({ 'CLAUDE.md': '', '.cursor/mcp.json': '{}' });
     project.run('init');

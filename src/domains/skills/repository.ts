@@ -8,10 +8,14 @@ import { parseSkill } from './skill-file.ts';
 const FILE_NAME = 'SKILL.md';
 const MAX_SKILLS = 1000;
 const MAX_FILE_BYTES = 256 * 1024;
+/** Longer than a tick of the clocks that file systems use. */
+const SETTLED_AFTER_MS = 100;
 
 interface KnownFile {
-  /** Changes whenever the file does. */
+  /** Changes whenever the file does, unless it does so twice between two ticks of the file system's clock. */
   readonly stamp: string;
+  /** False: the file was so young when it was read that a later change could have the same stamp. */
+  readonly isSettled?: boolean;
   readonly skill?: Skill;
   readonly defect?: SkillDefect;
 }
@@ -63,16 +67,18 @@ function readSkill(root: string, name: string, before: KnownFile | undefined): K
   const file = join(root, name, FILE_NAME);
   const path = shownPath(file);
   let stamp = '';
+  let isSettled = true;
   try {
     // A link could lead anywhere, and what it leads to could change without notice.
     if (lstatSync(join(root, name)).isSymbolicLink()) throw new Error('its folder is a symbolic link');
-    const { ino, size, mtimeNs, ctimeNs } = lstatSync(file, { bigint: true });
+    const { ino, size, mtimeNs, ctimeNs, ctimeMs } = lstatSync(file, { bigint: true });
     stamp = `${ino}/${size}/${mtimeNs}/${ctimeNs}`;
-    if (stamp === before?.stamp) return before;
-    return { stamp, skill: parseSkill(readRegularFile(file), name, path) };
+    if (stamp === before?.stamp && before.isSettled) return before;
+    isSettled = Math.abs(Date.now() - Number(ctimeMs)) > SETTLED_AFTER_MS;
+    return { stamp, isSettled, skill: parseSkill(readRegularFile(file), name, path) };
   } catch (thrown) {
     const defect = describeDefect(toError(thrown));
-    return { stamp: stamp || defect, defect: { path, defect } };
+    return { stamp: stamp || defect, isSettled, defect: { path, defect } };
   }
 }
 

@@ -101,6 +101,8 @@ describe('skill_list', () => {
   keeps('skills/health', 'with its path and its defect, while the others are served', async () => {
     const { folder, client, log } = await openShipped();
     const root = join(folder, '.agents/skills');
+    // The server looks once by itself when it starts; from here on it looks when it is asked.
+    await listNames(client);
     mkdirSync(join(root, 'bad'));
     writeFileSync(join(root, 'bad', 'SKILL.md'), '---\nname: other\ndescription: x\n---\n');
     symlinkSync(join(root, 'colibri-verify'), join(root, 'linked'));
@@ -116,9 +118,10 @@ describe('skill_list', () => {
         ],
       },
     });
-    await client.close();
-    const skipped = log.filter(({ event }) => event === 'skipped a skill');
-    expect(skipped.map(({ level, path }) => [level, path])).toEqual([
+    const skipped = () =>
+      log.filter(({ event }) => event === 'skipped a skill').map(({ level, path }) => [level, path]);
+    // The log takes another pipe than the answers.
+    await expect.poll(skipped).toEqual([
       ['warn', '.agents/skills/bad/SKILL.md'],
       ['warn', '.agents/skills/linked/SKILL.md'],
     ]);

@@ -37,8 +37,11 @@ const onlyUsedSchemas = {
   },
 };
 
-// Its Node entry is CommonJS, which an ES bundle cannot require.
+// Their Node entries are CommonJS, which an ES bundle cannot require, or hide what they require from a bundler.
 const yamlAsModule = { alias: { yaml: './node_modules/yaml/browser/index.js' } };
+const parsersAsModules = {
+  alias: { ...yamlAsModule.alias, 'jsonc-parser': './node_modules/jsonc-parser/lib/esm/main.js' },
+};
 
 const common = { absWorkingDir: root, bundle: true, format: 'esm', logLevel: 'warning', loader: { '.sql': 'text' } };
 
@@ -76,7 +79,7 @@ export async function buildAll() {
       target: 'node20',
       minify: true,
       external: ['better-sqlite3'],
-      ...yamlAsModule,
+      ...parsersAsModules,
       plugins: [withoutValidator, onlyUsedSchemas],
       define: { 'import.meta.url': 'programUrl' },
       banner: { js: 'const programUrl = require("node:url").pathToFileURL(__filename).href;' },

@@ -59,9 +59,14 @@ export function locateDatabase({ dbPath }: Pick<Config, 'dbPath'>): string {
   return resolve(dbPath ?? DEFAULT_DB_PATH);
 }
 
+/** The variables of the system that this one replaced. */
+export function listOldNames(env: Environment = process.env): string[] {
+  return Object.keys(env).filter((name) => name.startsWith('AMS_'));
+}
+
 /** A server that half-obeys the variables of the system it replaced would be worse than one that does not start. */
 function refuseOldNames(env: Environment): void {
-  const old = Object.keys(env).find((name) => name.startsWith('AMS_'));
+  const [old] = listOldNames(env);
   if (old !== undefined)
     throw invalid(old, 'AMS_* variables belong to the old system; unset it and use its COLIBRI_* counterpart');
 }

@@ -134,6 +134,24 @@ export const PROMISES = {
   'fault/thrown': { says: 'a tool that throws anything at all is a recorded bug' },
   'fault/degraded': { says: 'a server without its ledger stays up and says why' },
   'fault/full': { says: 'a full disk loses nothing that was acknowledged' },
+
+  'init/merges': { says: 'init adds its server and leaves every other byte as it is' },
+  'init/refuses': { says: 'init refuses what it cannot change safely, and touches nothing' },
+  'init/idempotent': { says: 'a second init changes nothing' },
+  'init/undo': { says: 'undo takes back what init added, and only that' },
+  'init/inside': { says: 'init writes nothing outside of the project unless asked' },
+  'init/clients': { says: 'init finds the clients that are there and writes what they read' },
+  'init/skills': { says: 'init brings the skills and overwrites nothing that was changed' },
+  'init/shows': { says: 'init shows what it changes' },
+  'doctor/healthy': { says: 'doctor finds a healthy set-up healthy' },
+  'doctor/finds': { says: 'doctor finds what is wrong and says how to mend it' },
+  'doctor/touches-nothing': { says: 'doctor writes nothing' },
+  'skills/format': { says: 'a skill follows the open format, or is skipped with its defect' },
+  'skills/hostile': { says: 'a hostile skill file does no harm' },
+  'skills/fresh': { says: 'the list of skills is that of the files as they are now' },
+  'skills/search': { says: 'skills are found by words and by capability' },
+  'skills/health': { says: 'a skipped skill is logged once and shown in server_health' },
+  'skills/examples': { says: 'every example in a shipped skill does what its text says' },
 } as const satisfies Record<string, Promised>;
 
 export type PromiseId = keyof typeof PROMISES;

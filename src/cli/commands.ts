@@ -1,6 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { readVersion } from '../version.ts';
 import { addBoard } from './board.ts';
+import { addDoctor } from './doctor.ts';
+import { addInit } from './init.ts';
 import { addLog } from './log.ts';
 import { addNext } from './next.ts';
 import { addServe } from './serve.ts';
@@ -33,11 +35,13 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     .configureHelp({ showGlobalOptions: false })
     .exitOverride();
   addServe(program);
+  addInit(program);
   addBoard(program);
   addShow(program);
   addNext(program);
   addLog(program);
   addVerify(program);
+  addDoctor(program);
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {

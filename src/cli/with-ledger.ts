@@ -33,6 +33,7 @@ function nearestLedger(start: string): string | undefined {
   for (let folder = resolve(start); ; folder = dirname(folder)) {
     const path = join(folder, '.colibri', 'colibri.db');
     if (existsSync(path)) return path;
-    if (folder === dirname(folder)) return undefined;
+    // What lies above a repository belongs to something else.
+    if (existsSync(join(folder, '.git')) || folder === dirname(folder)) return undefined;
   }
 }

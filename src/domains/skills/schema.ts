@@ -4,23 +4,21 @@ import { line } from '../../fields.ts';
 /** The front matter of a SKILL.md in the open Agent Skills format (agentskills.io/specification). */
 const NAME = /^(?!-)(?!.*--)[a-z0-9-]{1,64}(?<!-)$/;
 
-const capabilities = z.union([
-  z.array(z.string().min(1).max(64)).max(50),
+const capabilities = z.preprocess(
   // The format's metadata maps names to plain strings.
-  z.string().transform((text) => text.split(/[\s,]+/).filter((word) => word !== '')),
-]);
+  (value) => (typeof value === 'string' ? value.split(/[\s,]+/).filter((word) => word !== '') : value),
+  z.array(z.string().min(1).max(64)).max(50),
+);
+
+const version = z.string().trim().min(1, 'must not be empty').max(64);
 
 export const frontMatter = z.looseObject({
   name: z.string().regex(NAME, 'must be 1 to 64 lower-case letters, digits and single hyphens'),
   description: z.string().trim().min(1, 'must not be empty').max(1024),
-  version: z.union([z.string().min(1).max(64), z.number().transform(String)]).optional(),
+  compatibility: z.string().min(1).max(500).optional(),
+  version: version.optional(),
   capabilities: capabilities.optional(),
-  metadata: z
-    .looseObject({
-      version: z.union([z.string().min(1).max(64), z.number().transform(String)]).optional(),
-      capabilities: capabilities.optional(),
-    })
-    .optional(),
+  metadata: z.looseObject({ version: version.optional(), capabilities: capabilities.optional() }).optional(),
 });
 
 export const listInput = z.strictObject({

@@ -1,0 +1,118 @@
+import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { type Config, locateDatabase } from '../../config.ts';
+import { SCHEMA_VERSION } from '../../db/migrate.ts';
+import { loadSqlite, type SqliteLibrary } from '../../db/sqlite-driver.ts';
+import { toError } from '../../errors.ts';
+import { type Finding, fail, failFrom, ok, warn } from './finding.ts';
+import { readLedgerCopy } from './ledger-copy.ts';
+
+const LOW_BYTES = 1024 ** 3;
+const FULL_BYTES = 50 * 1024 ** 2;
+
+export async function checkLedger(config: Config): Promise<Finding[]> {
+  const path = locateDatabase(config);
+  const disk = checkDisk(nearestFolder(path));
+  if (config.mode === 'MINIMAL') return [ok('ledger', 'none is opened in mode MINIMAL'), disk];
+  if (!existsSync(path)) return [checkAbsent(path), disk];
+  if (!statSync(path).isFile()) return [fail('ledger', `${path} is not a file`, 'set COLIBRI_DB_PATH to a file'), disk];
+  const contents = await checkContents(path);
+  return [contents, ...checkPermissions(path, config), ...(await checkUse(path)), disk];
+}
+
+function checkAbsent(path: string): Finding {
+  const folder = nearestFolder(path);
+  if (!may(folder, constants.W_OK))
+    return fail('ledger', `${folder} may not be written`, 'check its owner and permissions');
+  return warn('ledger', `there is none yet at ${path}`, 'the first start of the server makes it; a client does that');
+}
+
+async function checkContents(path: string): Promise<Finding> {
+  try {
+    const { schemaVersion, head } = await readLedgerCopy(path);
+    if (schemaVersion > SCHEMA_VERSION)
+      return fail('ledger', `${path} was written by a newer Colibri (schema ${schemaVersion})`, 'update Colibri');
+    if (schemaVersion < SCHEMA_VERSION)
+      return warn(
+        'ledger',
+        `${path} has schema ${schemaVersion}, this version uses ${SCHEMA_VERSION}`,
+        'the next start of the server brings it up to date; make a copy first',
+      );
+    const size = head === undefined ? 'large' : `${head.size} entries, root ${head.root}`;
+    return ok('ledger', `${path}, schema ${schemaVersion}, ${size}`);
+  } catch (error) {
+    return failFrom('ledger', toError(error));
+  }
+}
+
+function checkPermissions(path: string, { mode }: Config): Finding[] {
+  if (process.platform === 'win32') return [];
+  const open = [
+    { place: path, wanted: '600' },
+    { place: dirname(path), wanted: '700' },
+  ].filter(({ place }) => (statSync(place).mode & 0o077) !== 0);
+  const findings = open.map(({ place, wanted }) =>
+    warn('permissions', `other users may read ${place}`, `chmod ${wanted} ${place}`),
+  );
+  if (mode !== 'READONLY' && !(may(path, constants.W_OK) && may(dirname(path), constants.W_OK)))
+    findings.push(
+      fail(
+        'permissions',
+        `${path} or its folder may not be written`,
+        'check their owner, or use COLIBRI_MODE=READONLY',
+      ),
+    );
+  return findings.length > 0 ? findings : [ok('permissions', 'for the owner only')];
+}
+
+/** Every server holds a lock on a file of its own for as long as it lives. */
+async function checkUse(path: string): Promise<Finding[]> {
+  const sqlite = await loadSqlite();
+  const marks = readdirSync(dirname(path)).filter(
+    (name) => name.startsWith(`${basename(path)}-`) && name.endsWith('.live'),
+  );
+  const living = marks.filter((name) => isLocked(sqlite, join(dirname(path), name))).length;
+  const dead = marks.length - living;
+  return [
+    ok('in-use', living === 0 ? 'by no server' : `by ${living} server${living === 1 ? '' : 's'}`),
+    ...(dead === 0
+      ? []
+      : [warn('in-use', `${dead} server(s) died`, 'nothing to do: the next start closes their calls')]),
+  ];
+}
+
+function isLocked(sqlite: SqliteLibrary, path: string): boolean {
+  const driver = sqlite.open(path, { readOnly: true });
+  try {
+    driver.prepare('SELECT 1 FROM sqlite_schema').all([]);
+    return false;
+  } catch (error) {
+    if (sqlite.faultOf(error) === 'busy') return true;
+    throw error;
+  } finally {
+    driver.close();
+  }
+}
+
+function checkDisk(folder: string): Finding {
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  const says = `${(free / 1024 ** 3).toFixed(1)} GiB free`;
+  const mend = `free some space on the disk of ${folder}`;
+  if (free < FULL_BYTES) return fail('disk', says, mend);
+  return free < LOW_BYTES ? warn('disk', says, mend) : ok('disk', says);
+}
+
+function nearestFolder(path: string): string {
+  const folder = dirname(path);
+  return existsSync(folder) ? folder : nearestFolder(folder);
+}
+
+function may(path: string, access: number): boolean {
+  try {
+    accessSync(path, access);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,17 @@
+import { resolve } from 'node:path';
+import type { Config } from '../../config.ts';
+import { createSkillRegistry } from '../../domains/skills/repository.ts';
+import { findProjectRoot } from '../init/project-root.ts';
+import { type Finding, ok, warn } from './finding.ts';
+
+export function checkSkills({ skillsPath }: Config): Finding[] {
+  const folder = resolve(findProjectRoot(), skillsPath);
+  const registry = createSkillRegistry(folder, () => undefined);
+  const count = registry.list().length;
+  const defects = registry
+    .defects()
+    .map(({ path, defect }) => warn('skills', `${path}: ${defect}`, 'mend the file; it is skipped until then'));
+  if (count === 0 && defects.length === 0)
+    return [warn('skills', `none in ${folder}`, 'colibri init copies those that teach agents to use Colibri')];
+  return [ok('skills', `${count} in ${folder}`), ...defects];
+}

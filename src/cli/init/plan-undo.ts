@@ -1,0 +1,88 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { Client, LaunchCommand } from './clients.ts';
+import { type FileChange, readText } from './disk.ts';
+import { bodyOf, naming, type Plan, readConfigFile, type Site, withMark } from './plan.ts';
+import { IGNORE_PATH, IGNORE_TEXT, type InitRecord, RECORD_PATH, readRecord, recordText, sha256 } from './record.ts';
+import { applyEdits } from './text-edit.ts';
+
+/** What undo would take back: what init recorded, and in other files only an entry that is word for word its own. */
+export function planUndo(
+  site: Site,
+  clients: readonly Client[],
+  commands: readonly LaunchCommand[],
+  withSkills: boolean,
+): Plan {
+  const record = readRecord(site.root);
+  const notes: string[] = [];
+  const configs = clients.flatMap((client) => planConfig(site, client, record, commands, notes) ?? []);
+  const skills = withSkills ? record.skills.flatMap((skill) => planSkill(site, skill, notes) ?? []) : [];
+  const rest: InitRecord = {
+    ...record,
+    files: record.files.filter(({ client }) => !clients.some(({ id }) => id === client)),
+    skills: withSkills ? [] : record.skills,
+  };
+  return {
+    changes: [...configs, ...skills, ...planRecord(site, rest)],
+    notes,
+    emptied: [...record.folders, '.colibri'].toReversed(),
+  };
+}
+
+function planConfig(
+  site: Site,
+  client: Client,
+  record: InitRecord,
+  commands: readonly LaunchCommand[],
+  notes: string[],
+): FileChange | undefined {
+  const file = readConfigFile(client, site);
+  if (file?.text === undefined || file.current === undefined) return undefined;
+  const { path, text, format, keys, current } = file;
+  const recorded = record.files.find((known) => known.path === path);
+  if (recorded?.sha256 === sha256(text)) {
+    const after = recorded.created ? undefined : withMark(text, applyEdits(bodyOf(text), recorded.undo));
+    return { path, before: text, after };
+  }
+  if (!commands.some((command) => isDeepStrictEqual(current, client.entry(command)))) {
+    notes.push(`${client.name}: ${path} has a colibri that init did not write, which stays as it is`);
+    return undefined;
+  }
+  return naming(path, () => {
+    const body = bodyOf(text);
+    const rest = applyEdits(body, format.remove(body, keys, recorded?.nested ?? 0));
+    const isNothing = /^\s*(?:\{\s*\}\s*)?$/.test(rest);
+    return { path, before: text, after: recorded?.created && isNothing ? undefined : withMark(text, rest) };
+  });
+}
+
+function planSkill(
+  { root, isGlobal }: Site,
+  { path, sha256: written }: InitRecord['skills'][number],
+  notes: string[],
+): FileChange | undefined {
+  if (!/^\.(?:agents|claude)\/skills\//.test(path)) return undefined;
+  const before = readText(root, path, isGlobal);
+  if (before === undefined) return undefined;
+  if (sha256(before) === written) return { path, before, after: undefined };
+  notes.push(`${path} has been changed and stays as it is`);
+  return undefined;
+}
+
+function planRecord({ root }: Site, rest: InitRecord): FileChange[] {
+  const before = readText(root, RECORD_PATH);
+  if (before === undefined) return [];
+  if (rest.files.length > 0 || rest.skills.length > 0)
+    return before === recordText(rest) ? [] : [{ path: RECORD_PATH, before, after: recordText(rest) }];
+  const isOurFolder = listFolder(join(root, '.colibri')).every((name) => ['.gitignore', 'init.json'].includes(name));
+  const ignore = readText(root, IGNORE_PATH);
+  return [
+    { path: RECORD_PATH, before, after: undefined },
+    ...(isOurFolder && ignore === IGNORE_TEXT ? [{ path: IGNORE_PATH, before: ignore, after: undefined }] : []),
+  ];
+}
+
+function listFolder(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}

@@ -1,0 +1,126 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import pc from 'picocolors';
+import { CLIENTS, type Client, detectClients, type LaunchCommand } from './clients.ts';
+import { type FileChange, removeEmptyFolder, writeAll } from './disk.ts';
+import type { Plan, Site } from './plan.ts';
+import { planSetup } from './plan-setup.ts';
+import { planUndo } from './plan-undo.ts';
+import { findProjectRoot } from './project-root.ts';
+import { Refusal } from './refusal.ts';
+import { findPackageFolder, listShippedSkills } from './shipped-skills.ts';
+import { unifiedDiff } from './unified-diff.ts';
+
+export interface InitOptions {
+  readonly dryRun?: true;
+  readonly undo?: true;
+  readonly local?: true;
+  readonly global?: true;
+  readonly json?: true;
+}
+
+const REFUSED = 1;
+
+/** Returns the exit code. */
+export function init(names: readonly string[], options: InitOptions): number {
+  const { dryRun = false, undo = false, json = false } = options;
+  try {
+    const site = findSite(options.global ?? false);
+    const plan = undo ? planTakingBack(site, names) : planSettingUp(site, names, options.local ?? false);
+    if (!dryRun) carryOut(site, plan);
+    console.log(json ? asJson(site, plan, dryRun) : describe(plan, { dryRun, undo }));
+    return 0;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    if (json) console.log(JSON.stringify({ refused: error.message }));
+    else console.error(`colibri init: ${error.message}`);
+    return REFUSED;
+  }
+}
+
+function findSite(isGlobal: boolean): Site {
+  const home = resolve(homedir());
+  if (isGlobal) return { root: home, isGlobal };
+  const root = findProjectRoot();
+  if (root === home) throw new Refusal('this is your home folder; go to a project, or say --global');
+  return { root, isGlobal };
+}
+
+function planSettingUp(site: Site, names: readonly string[], isLocal: boolean): Plan {
+  const clients = names.length > 0 ? named(names) : findClients(site);
+  if (clients.length === 0) throw new Refusal(`no client found; name one, for example: colibri init claude-code`);
+  return planSetup(site, clients, isLocal ? localCommand() : PUBLISHED, listShippedSkills());
+}
+
+function planTakingBack(site: Site, names: readonly string[]): Plan {
+  const clients = names.length > 0 ? named(names) : CLIENTS;
+  return planUndo(site, clients, [PUBLISHED, localCommand()], names.length === 0);
+}
+
+const PUBLISHED: LaunchCommand = ['npx', '-y', 'colibri-mcp'];
+
+function localCommand(): LaunchCommand {
+  return ['node', join(findPackageFolder(), 'dist', 'colibri.js')];
+}
+
+function named(names: readonly string[]): Client[] {
+  return CLIENTS.filter(({ id }) => names.includes(id));
+}
+
+function findClients({ root, isGlobal }: Site): Client[] {
+  const here = detectClients(root);
+  const found = here.length > 0 ? here : detectClients(homedir());
+  return found.filter((client) => (isGlobal ? client.global : client.project).length > 0);
+}
+
+function carryOut({ root, isGlobal }: Site, { changes, emptied }: Plan): void {
+  writeAll(root, changes, isGlobal);
+  for (const folder of emptied) removeEmptyFolder(root, folder);
+}
+
+/** What a person cares about; the record is there for undo. */
+function visible({ changes }: Plan): readonly FileChange[] {
+  return changes.filter(({ path }) => !path.startsWith('.colibri/'));
+}
+
+function describe(plan: Plan, { dryRun, undo }: { dryRun: boolean; undo: boolean }): string {
+  const shown = visible(plan);
+  const lines = shown.flatMap((change) => (isSkill(change) ? [summary(change)] : [...coloured(change), '']));
+  const closing = shown.length === 0 ? unchanged(undo) : dryRun ? 'Nothing was written (--dry-run).' : changed(undo);
+  return [...lines, ...plan.notes, closing].join('\n');
+}
+
+function unchanged(undo: boolean): string {
+  return undo ? 'There is nothing to take back.' : 'Already set up; nothing changed.';
+}
+
+function changed(undo: boolean): string {
+  return undo ? 'Taken back.' : 'Done. Restart the client to connect. To take it back: colibri init --undo';
+}
+
+function isSkill({ path }: FileChange): boolean {
+  return path.endsWith('.md');
+}
+
+function summary({ path, before, after }: FileChange): string {
+  return `${before === undefined ? 'create' : after === undefined ? 'remove' : 'update'} ${path}`;
+}
+
+function coloured({ path, before, after }: FileChange): string[] {
+  const { bold, cyan, green, red } = pc.createColors(process.stdout.isTTY && pc.isColorSupported);
+  return unifiedDiff(path, before, after).map((line) => {
+    if (/^(?:---|\+\+\+) /.test(line)) return bold(line);
+    if (line.startsWith('@@')) return cyan(line);
+    if (line.startsWith('+')) return green(line);
+    return line.startsWith('-') ? red(line) : line;
+  });
+}
+
+function asJson({ root }: Site, plan: Plan, dryRun: boolean): string {
+  const changes = visible(plan).map((change) => ({
+    path: change.path,
+    action: summary(change).split(' ')[0],
+    ...(isSkill(change) ? {} : { diff: unifiedDiff(change.path, change.before, change.after).join('\n') }),
+  }));
+  return JSON.stringify({ root, dry_run: dryRun, changes, notes: plan.notes });
+}

@@ -1,0 +1,216 @@
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkNode } from '../../src/cli/doctor/machine.ts';
+import { call } from '../support/door.ts';
+import { projectReport } from '../support/init-ledger.ts';
+import { connectProgram, openProgram, runProgram } from '../support/init-program.ts';
+import { makeProject } from '../support/init-project.ts';
+import { keeps } from '../support/keeps.ts';
+
+interface Checked {
+  readonly ok: boolean;
+  readonly checks: { check: string; status: string; says: string; mend?: string }[];
+}
+
+type Project = ReturnType<typeof makeProject>;
+
+/** Set up by init, with a ledger that a server made. */
+let template: string;
+
+beforeAll(async () => {
+  template = mkdtempSync(join(tmpdir(), 'colibri-doctor-test-'));
+  mkdirSync(join(template, '.git'));
+  expect(runProgram(['init', 'claude-code'], { cwd: template }).code).toBe(0);
+  const { client, close } = await connectProgram(template);
+  await call(client, 'task_create', { title: 'one' });
+  await close();
+  expect((await projectReport(template)).problems).toEqual([]);
+  for (const side of ['-shm', '-wal']) rmSync(join(template, `.colibri/colibri.db${side}`), { force: true });
+});
+afterAll(() => rmSync(template, { recursive: true, force: true }));
+
+function makeHealthy(): Project {
+  const project = makeProject();
+  cpSync(template, project.root, { recursive: true });
+  // Not every version of Node copies the permissions of folders.
+  chmodSync(join(project.root, '.colibri'), 0o700);
+  return project;
+}
+
+function diagnose(project: Project, env: Record<string, string> = {}, cwd = project.root) {
+  const { code, stdout, stderr } = runProgram(['doctor', '--json'], { cwd, home: project.home, env });
+  const { ok, checks } = JSON.parse(stdout) as Checked;
+  expect({ stderr, ok }).toEqual({ stderr: '', ok: code === 0 });
+  for (const { status, mend } of checks) expect(mend === undefined).toBe(status === 'ok');
+  return { code, checks, find: (name: string) => checks.filter(({ check }) => check === name) };
+}
+
+describe('colibri doctor', () => {
+  keeps('doctor/healthy', 'every line is ok, and says what it saw', async () => {
+    const project = makeHealthy();
+    const { code, checks } = diagnose(project);
+    expect(code).toBe(0);
+    expect(checks.filter(({ status }) => status !== 'ok')).toEqual([]);
+    expect(checks.map(({ check }) => check)).toEqual(
+      'colibri node sqlite configuration ledger permissions in-use disk claude-code skills'.split(' '),
+    );
+    const { size, root } = await projectReport(project.root);
+    expect(checks.find(({ check }) => check === 'ledger')?.says).toContain(`${size} entries, root ${root}`);
+  });
+
+  keeps('doctor/healthy', 'from a folder below, in words', () => {
+    const project = makeHealthy();
+    const { code, stdout } = runProgram(['doctor'], { cwd: join(project.root, 'src'), home: project.home });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^ok {3}skills +5 in /m);
+    expect(stdout).toMatch(/^ok {3}in-use +by no server$/m);
+    expect(stdout).not.toContain('\u001B');
+  });
+
+  keeps('doctor/touches-nothing', 'around a ledger that nobody has open', () => {
+    const project = makeHealthy();
+    const before = project.snapshot();
+    expect(diagnose(project).code).toBe(0);
+    expect(project.snapshot()).toEqual(before);
+  });
+
+  keeps('doctor/touches-nothing', 'in an empty folder', () => {
+    const project = makeProject();
+    const before = project.snapshot();
+    const { code, find } = diagnose(project);
+    expect(code).toBe(0);
+    expect(find('ledger')[0]).toMatchObject({
+      status: 'warn',
+      says: expect.stringContaining('there is none yet') as string,
+    });
+    expect(find('clients')[0]?.mend).toContain('colibri init');
+    expect(find('skills')[0]?.status).toBe('warn');
+    expect(project.snapshot()).toEqual(before);
+  });
+
+  keeps('doctor/finds', 'servers that have the ledger open', async () => {
+    const project = makeHealthy();
+    const [one, two] = [await openProgram(project.root), await openProgram(project.root)];
+    for (const { client } of [one, two]) await call(client, 'server_health');
+    expect(diagnose(project).find('in-use')).toEqual([{ check: 'in-use', status: 'ok', says: 'by 2 servers' }]);
+    await one.client.close();
+    await two.client.close();
+  });
+
+  keeps('doctor/finds', 'a server that died', () => {
+    const project = makeHealthy();
+    writeFileSync(join(project.root, '.colibri/colibri.db-00000000-0000-4000-8000-000000000000.live'), '');
+    expect(diagnose(project).find('in-use')).toContainEqual(
+      expect.objectContaining({ status: 'warn', says: '1 server(s) died' }),
+    );
+  });
+
+  keeps('doctor/finds', 'permissions for others', () => {
+    const project = makeHealthy();
+    chmodSync(join(project.root, '.colibri/colibri.db'), 0o644);
+    chmodSync(join(project.root, '.colibri'), 0o755);
+    const { code, find } = diagnose(project);
+    expect(code).toBe(0);
+    expect(find('permissions').map(({ status, mend }) => [status, mend?.split(' /')[0]])).toEqual([
+      ['warn', 'chmod 600'],
+      ['warn', 'chmod 700'],
+    ]);
+  });
+
+  const DAMAGES: [string, (database: Buffer) => Buffer, RegExp, string][] = [
+    ['a ledger of a newer version', (bytes) => withVersion(bytes, 99), /newer Colibri \(schema 99\)/, 'fail'],
+    ['a ledger of an older version', (bytes) => withVersion(bytes, 1), /has schema 1, this version uses/, 'warn'],
+    ['a file that is no database', () => Buffer.from('hello'.repeat(1000)), /colibri\.db: the file is damaged/, 'fail'],
+    ['a file that is cut', (bytes) => bytes.subarray(0, 8192), /colibri\.db/, 'fail'],
+    ['a database of another program', (bytes) => withApplication(bytes), /another program/, 'fail'],
+  ];
+  for (const [name, damage, says, status] of DAMAGES) {
+    keeps('doctor/finds', name, () => {
+      const project = makeHealthy();
+      const file = join(project.root, '.colibri/colibri.db');
+      writeFileSync(file, damage(readFileSync(file)));
+      const before = project.snapshot();
+      const { code, find } = diagnose(project);
+      expect(find('ledger')[0]).toMatchObject({ status, says: expect.stringMatching(says) as string });
+      expect(find('ledger')[0]?.says).not.toContain('colibri-doctor-');
+      expect(code).toBe(status === 'fail' ? 1 : 0);
+      expect(project.snapshot()).toEqual(before);
+    });
+  }
+
+  keeps('doctor/finds', 'a folder in the place of the ledger', () => {
+    const project = makeProject();
+    mkdirSync(join(project.root, 'ledger'));
+    const { code, find } = diagnose(project, { COLIBRI_DB_PATH: 'ledger' });
+    expect({ code, status: find('ledger')[0]?.status }).toEqual({ code: 1, status: 'fail' });
+  });
+
+  keeps('doctor/finds', 'every variable of the old system', () => {
+    const { code, find } = diagnose(makeProject(), { AMS_ROOT: '/x', AMS_MODE: '' });
+    expect(code).toBe(1);
+    expect(find('configuration').map(({ mend }) => mend)).toEqual(['unset AMS_ROOT', 'unset AMS_MODE']);
+  });
+
+  keeps('doctor/finds', 'a wrong value', () => {
+    const { code, find } = diagnose(makeProject(), { COLIBRI_MODE: 'fast' });
+    expect(code).toBe(1);
+    expect(find('configuration')[0]).toMatchObject({
+      status: 'fail',
+      says: expect.stringContaining('FULL') as string,
+      mend: expect.stringContaining('COLIBRI_MODE') as string,
+    });
+  });
+
+  keeps('doctor/finds', 'clients that do not know Colibri, cannot be read, or start what is gone', () => {
+    const project = makeProject({
+      'CLAUDE.md': '',
+      '.cursor/mcp.json': '{',
+      '.vscode/mcp.json': '{"servers": {"colibri": {"command": "node", "args": ["/gone/colibri.js"]}}}',
+    });
+    const { code, find } = diagnose(project);
+    expect(code).toBe(1);
+    expect(find('claude-code')[0]).toMatchObject({ status: 'warn', mend: 'colibri init claude-code' });
+    expect(find('cursor')[0]).toMatchObject({ status: 'fail', says: expect.stringContaining('line 1') as string });
+    expect(find('vscode')[0]).toMatchObject({
+      status: 'fail',
+      says: expect.stringContaining('/gone/colibri.js') as string,
+    });
+  });
+
+  keeps('doctor/finds', 'skills with defects', () => {
+    const project = makeProject({ '.agents/skills/bad/SKILL.md': 'no front matter' });
+    const { code, find } = diagnose(project);
+    expect(code).toBe(0);
+    expect(find('skills')[1]).toMatchObject({
+      status: 'warn',
+      says: expect.stringContaining('no front matter') as string,
+    });
+  });
+
+  it.each([
+    ['18.20.0', 'fail'],
+    ['20.18.3', 'fail'],
+    ['20.19.0', 'ok'],
+    ['22.0.0', 'ok'],
+    ['24.21.0', 'ok'],
+  ])('finds Node %s %s', (version, status) => {
+    expect(checkNode(version).status).toBe(status);
+  });
+
+  it('explains itself', () => {
+    const { stdout } = makeProject().run('doctor', '--help');
+    expect(stdout).toContain('Exit codes: 0');
+  });
+});
+
+function withVersion(bytes: Buffer, version: number): Buffer {
+  bytes.writeUInt32BE(version, 60);
+  return bytes;
+}
+
+function withApplication(bytes: Buffer): Buffer {
+  bytes.writeUInt32BE(1, 68);
+  return bytes;
+}

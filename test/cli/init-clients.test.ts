@@ -1,0 +1,104 @@
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect } from 'vitest';
+import { CLIENTS } from '../../src/cli/init/clients.ts';
+import { makeProject } from '../support/init-project.ts';
+import { keeps } from '../support/keeps.ts';
+
+const PLAIN = { command: 'npx', args: ['-y', 'colibri-mcp'] };
+
+/** A mark that the client leaves, the file it reads, and what must stand there. */
+const EXPECTED: Record<string, [string, string, unknown]> = {
+  'claude-code': ['CLAUDE.md', '.mcp.json', { mcpServers: { colibri: PLAIN } }],
+  cursor: ['.cursor/rules/x', '.cursor/mcp.json', { mcpServers: { colibri: PLAIN } }],
+  vscode: ['.vscode/settings.json', '.vscode/mcp.json', { servers: { colibri: { type: 'stdio', ...PLAIN } } }],
+  gemini: ['GEMINI.md', '.gemini/settings.json', { mcpServers: { colibri: PLAIN } }],
+  opencode: [
+    '.opencode/x',
+    'opencode.json',
+    { mcp: { colibri: { type: 'local', command: ['npx', '-y', 'colibri-mcp'] } } },
+  ],
+  zed: ['.zed/tasks.json', '.zed/settings.json', { context_servers: { colibri: PLAIN } }],
+  roo: ['.roo/rules/x', '.roo/mcp.json', { mcpServers: { colibri: PLAIN } }],
+  amp: ['.amp/x', '.amp/settings.json', { 'amp.mcpServers': { colibri: PLAIN } }],
+  kiro: ['.kiro/steering/x.md', '.kiro/settings/mcp.json', { mcpServers: { colibri: PLAIN } }],
+};
+
+describe('colibri init', () => {
+  for (const [id, [mark, path, contents]] of Object.entries(EXPECTED)) {
+    keeps('init/clients', `${id}, by ${mark}`, () => {
+      const project = makeProject({ [mark]: '' });
+      expect(project.run('init')).toMatchObject({ code: 0, stderr: '' });
+      expect(project.readJson(path)).toEqual(contents);
+      const written = Object.keys(project.snapshot()).filter((file) => /\.(?:jsonc?|toml)$/.test(file));
+      expect(written.toSorted()).toEqual(
+        [
+          ...new Set([
+            'project/.colibri/init.json',
+            `project/${path}`,
+            ...(mark.endsWith('.json') ? [`project/${mark}`] : []),
+          ]),
+        ].toSorted(),
+      );
+    });
+  }
+
+  keeps('init/clients', 'all that have a file in a project are named here', () => {
+    const ids = CLIENTS.filter(({ project }) => project.length > 0).map(({ id }) => id);
+    expect(ids.toSorted()).toEqual([...Object.keys(EXPECTED), 'codex'].toSorted());
+  });
+
+  keeps('init/clients', 'the file of opencode that is there, in the shape that it has', () => {
+    const project = makeProject({
+      'opencode.jsonc': '{"mcp": {"servers": {"a": {"type": "local", "command": ["x"]}}}}',
+    });
+    project.run('init');
+    expect(project.readJson('opencode.jsonc')).toHaveProperty('mcp.servers.colibri.type', 'local');
+    expect(existsSync(join(project.root, 'opencode.json'))).toBe(false);
+  });
+
+  keeps('init/clients', 'those of the home folder, where the project has no traces', () => {
+    const project = makeProject({}, { '.cursor/x': '', '.codeium/windsurf/x': '' });
+    project.run('init');
+    expect(project.readJson('.cursor/mcp.json')).toEqual({ mcpServers: { colibri: PLAIN } });
+    expect(Object.keys(project.snapshot()).filter((path) => /^home\/.*json$/.test(path))).toEqual([]);
+  });
+
+  keeps('init/clients', 'only those that were named', () => {
+    const project = makeProject({ 'CLAUDE.md': '', '.cursor/x': '' });
+    project.run('init', 'kiro');
+    expect(Object.keys(project.snapshot()).filter((path) => path.endsWith('mcp.json'))).toEqual([
+      'project/.kiro/settings/mcp.json',
+    ]);
+  });
+
+  keeps('init/clients', 'a client without a file in a project is told so', () => {
+    expect(makeProject().run('init', 'windsurf').stdout).toContain('Windsurf has no file in a project');
+  });
+
+  keeps('init/inside', 'asked with --global, it writes to the home folder and only there', () => {
+    const project = makeProject({ 'CLAUDE.md': '' }, { '.codex/config.toml': 'model = "m"\n' });
+    const before = project.snapshot();
+    expect(project.run('init', '--global', 'codex', 'windsurf', 'claude-code')).toMatchObject({ code: 0, stderr: '' });
+    const written = Object.keys(project.snapshot()).filter((path) => /\.(?:json|toml)$/.test(path));
+    expect(written).toEqual([
+      'home/.claude.json',
+      'home/.codeium/windsurf/mcp_config.json',
+      'home/.codex/config.toml',
+      'home/.colibri/init.json',
+    ]);
+    expect(project.run('init', '--global', '--undo').code).toBe(0);
+    expect(project.snapshot()).toEqual(before);
+  });
+
+  keeps('init/clients', 'this very program with --local, which undo takes back as well', () => {
+    const project = makeProject({ 'CLAUDE.md': '' });
+    const before = project.snapshot();
+    project.run('init', '--local');
+    expect(project.readJson('.mcp.json')).toEqual({
+      mcpServers: { colibri: { command: 'node', args: [resolve('dist/colibri.js')] } },
+    });
+    project.run('init', '--undo');
+    expect(project.snapshot()).toEqual(before);
+  });
+});

@@ -1,0 +1,138 @@
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runProgram } from '../support/init-program.ts';
+import { makeProject } from '../support/init-project.ts';
+import { keeps } from '../support/keeps.ts';
+
+const CURSOR = `{
+  // servers of the team
+  "mcpServers": {
+    "db": { "command": "db-mcp", "env": { "TOKEN": "secret" } } // read only
+  },
+}
+`;
+const CODEX = 'model = "m" # the large one\n\n[mcp_servers.db]\ncommand = "db-mcp"\n';
+
+describe('colibri init', () => {
+  keeps('init/merges', 'in files with comments, other servers and other settings', () => {
+    const project = makeProject({ '.cursor/mcp.json': CURSOR, '.codex/config.toml': CODEX });
+    expect(project.run('init')).toMatchObject({ code: 0, stderr: '' });
+    const after = project.read('.cursor/mcp.json');
+    expect(after.replace(/,( \/\/ read only)\n {4}"colibri": \{\n.+\n.+\n {4}\}/, '$1')).toBe(CURSOR);
+    expect(project.read('.codex/config.toml')).toBe(
+      `${CODEX}\n[mcp_servers.colibri]\ncommand = "npx"\nargs = [ "-y", "colibri-mcp" ]\n`,
+    );
+  });
+
+  keeps('init/merges', 'with the byte order mark and the permissions that the file had', () => {
+    const project = makeProject({ '.mcp.json': '\uFEFF{"mcpServers": {"a": {}}}' });
+    chmodSync(join(project.root, '.mcp.json'), 0o640);
+    const before = project.snapshot();
+    project.run('init');
+    expect(project.read('.mcp.json')).toMatch(/^\uFEFF\{"mcpServers": \{"a": \{\}, "colibri": /);
+    expect(statSync(join(project.root, '.mcp.json')).mode & 0o777).toBe(0o640);
+    project.run('init', '--undo');
+    expect(project.snapshot()).toEqual(before);
+  });
+
+  keeps('init/merges', 'an own entry of that name stays as it is', () => {
+    const own = '{"mcpServers": {"colibri": {"command": "node", "args": ["mine.js"]}}}';
+    const project = makeProject({ '.mcp.json': own });
+    expect(project.run('init').stdout).toContain('has a colibri of its own, which stays as it is');
+    expect(project.read('.mcp.json')).toBe(own);
+    project.run('init', '--undo');
+    expect(project.read('.mcp.json')).toBe(own);
+  });
+
+  keeps('init/idempotent', 'not a byte, not a file', () => {
+    const project = makeProject({ '.cursor/mcp.json': CURSOR, '.codex/config.toml': CODEX, 'CLAUDE.md': '' });
+    project.run('init');
+    const once = project.snapshot();
+    const again = project.run('init');
+    expect(again).toMatchObject({ code: 0, stderr: '' });
+    expect(again.stdout).toContain('Already set up; nothing changed.');
+    expect(again.stdout.match(/is already set up/g)).toHaveLength(3);
+    expect(project.snapshot()).toEqual(once);
+  });
+
+  keeps('init/undo', 'every byte and every folder is as before', () => {
+    const project = makeProject({
+      '.cursor/mcp.json': CURSOR,
+      '.codex/config.toml': CODEX,
+      '.vscode/x': '',
+      'CLAUDE.md': '',
+    });
+    const before = project.snapshot();
+    project.run('init');
+    expect(project.snapshot()).not.toEqual(before);
+    expect(project.run('init', '--undo')).toMatchObject({ code: 0, stderr: '' });
+    expect(project.snapshot()).toEqual(before);
+    expect(project.run('init', '--undo').stdout).toBe('There is nothing to take back.\n');
+  });
+
+  for (const text of [
+    '{}',
+    '{ }',
+    '',
+    '\n',
+    '{"mcpServers":{}}',
+    '{\n  "mcpServers": {\n  }\n}',
+    '{"mcpServers": {"a": 1 } }',
+  ])
+    keeps('init/undo', `to the byte, from ${JSON.stringify(text)}`, () => {
+      const project = makeProject({ '.mcp.json': text });
+      project.run('init');
+      expect(project.readJson('.mcp.json')).toHaveProperty('mcpServers.colibri.command', 'npx');
+      project.run('init', '--undo');
+      expect(project.read('.mcp.json')).toBe(text);
+    });
+
+  keeps('init/undo', 'what was changed since then stays changed', () => {
+    const project = makeProject({ 'CLAUDE.md': '', '.cursor/mcp.json': '{}' });
+    project.run('init');
+    project.put('.mcp.json', project.read('.mcp.json').replace('"colibri": {', '"later": {},\n    "colibri": {'));
+    project.put('.cursor/mcp.json', `// a note\n${project.read('.cursor/mcp.json')}`);
+    project.run('init', '--undo');
+    expect(project.readJson('.mcp.json')).toEqual({ mcpServers: { later: {} } });
+    expect(project.read('.cursor/mcp.json')).toMatch(/^\/\/ a note\n\{\s*\}$/);
+  });
+
+  keeps('init/undo', 'an entry that somebody changed stays', () => {
+    const project = makeProject({ 'CLAUDE.md': '' });
+    project.run('init');
+    const changed = project.read('.mcp.json').replace('"npx"', '"pnpx"');
+    project.put('.mcp.json', changed);
+    expect(project.run('init', '--undo').stdout).toContain('a colibri that init did not write');
+    expect(project.read('.mcp.json')).toBe(changed);
+  });
+
+  keeps('init/undo', 'one client of two', () => {
+    const project = makeProject({ 'CLAUDE.md': '', '.cursor/x': '' });
+    project.run('init');
+    project.run('init', '--undo', 'cursor');
+    expect(Object.keys(project.snapshot()).filter((path) => /mcp\.json$|verify\/SKILL\.md$/.test(path))).toEqual([
+      'project/.agents/skills/colibri-verify/SKILL.md',
+      'project/.claude/skills/colibri-verify/SKILL.md',
+      'project/.mcp.json',
+    ]);
+  });
+
+  keeps('init/undo', 'a ledger that was made meanwhile stays', () => {
+    const project = makeProject({ 'CLAUDE.md': '' });
+    project.run('init');
+    project.put('.colibri/colibri.db', 'a ledger');
+    project.run('init', '--undo');
+    expect(project.read('.colibri/colibri.db')).toBe('a ledger');
+    expect(project.read('.colibri/.gitignore')).toBe('*\n');
+  });
+
+  it('works from any folder below the project', () => {
+    const project = makeProject({ 'CLAUDE.md': '' });
+    const deep = join(project.root, 'src', 'deep');
+    mkdirSync(deep, { recursive: true });
+    runProgram(['init'], { cwd: deep, home: project.home });
+    expect(project.readJson('.mcp.json')).toHaveProperty('mcpServers.colibri');
+    expect(Object.keys(project.snapshot()).filter((path) => path.startsWith('project/src/deep/'))).toEqual([]);
+  });
+});

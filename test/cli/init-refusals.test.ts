@@ -1,0 +1,129 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { runProgram } from '../support/init-program.ts';
+import { makeProject } from '../support/init-project.ts';
+import { keeps } from '../support/keeps.ts';
+
+describe('colibri init', () => {
+  const MALFORMED: [string, Record<string, string | Buffer>, RegExp][] = [
+    ['a text that ends early', { '.mcp.json': '{\n  "mcpServers": {' }, /\.mcp\.json: line 2: CloseBraceExpected/],
+    ['no object', { '.mcp.json': '[]' }, /holds no JSON object/],
+    ['servers that are a list', { '.mcp.json': '{"mcpServers": []}' }, /something else than an object/],
+    ['two entries for servers', { '.mcp.json': '{"mcpServers": {}, "mcpServers": {}}' }, /"mcpServers" twice/],
+    ['bytes that are no text', { '.mcp.json': Buffer.from([0x7b, 0xff, 0x7d]) }, /\.mcp\.json: .*not valid/],
+    ['malformed TOML', { '.codex/config.toml': 'model = ' }, /\.codex\/config\.toml: /],
+    ['TOML that no table can join', { '.codex/config.toml': 'mcp_servers = {}' }, /\.codex\/config\.toml: /],
+    ['a record that is damaged', { 'CLAUDE.md': '', '.colibri/init.json': '{' }, /init\.json is damaged/],
+    [
+      'a record that leads out of the project',
+      {
+        'CLAUDE.md': '',
+        '.colibri/init.json': JSON.stringify({ v: 1, files: [], skills: [{ path: '../x', sha256: '' }], folders: [] }),
+      },
+      /init\.json is damaged/,
+    ],
+    ['a folder that is a file', { 'CLAUDE.md': '', '.cursor': 'a file' }, /\.cursor\/mcp\.json cannot be written/],
+  ];
+  for (const [name, files, message] of MALFORMED) {
+    keeps('init/refuses', name, () => {
+      const project = makeProject({ ...files, '.vscode/mcp.json': '{"servers": {}}' });
+      const before = project.snapshot();
+      const { code, stdout, stderr } = project.run('init');
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect(stderr).toMatch(message);
+      expect(stderr.trim().split('\n')).toHaveLength(1);
+      expect(project.snapshot()).toEqual(before);
+    });
+  }
+
+  keeps('init/refuses', 'as JSON, when asked', () => {
+    const { code, stdout } = makeProject({ '.mcp.json': '{' }).run('init', '--json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toEqual({ refused: expect.stringContaining('.mcp.json: line 1') as string });
+  });
+
+  keeps('init/refuses', 'a folder in the place of the file', () => {
+    const project = makeProject({ '.mcp.json/x': '' });
+    const { code, stderr } = project.run('init', 'claude-code');
+    expect(code).toBe(1);
+    expect(stderr).toContain('is not a regular file');
+  });
+
+  keeps('init/refuses', 'a client that nobody knows', () => {
+    const project = makeProject();
+    const before = project.snapshot();
+    const { code, stderr } = project.run('init', 'emacs');
+    expect(code).toBe(64);
+    expect(stderr).toContain('claude-code');
+    expect(project.snapshot()).toEqual(before);
+  });
+
+  keeps('init/refuses', 'to guess when no client is there', () => {
+    const project = makeProject();
+    const before = project.snapshot();
+    expect(project.run('init')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no client found') as string,
+    });
+    expect(project.snapshot()).toEqual(before);
+  });
+
+  const LINKS: [string, (root: string, home: string) => void][] = [
+    ['a file', (root, home) => symlinkSync(join(home, 'target.json'), join(root, '.mcp.json'))],
+    ['a folder', (root, home) => symlinkSync(home, join(root, '.cursor'))],
+    ['the folder of skills', (root, home) => symlinkSync(home, join(root, '.agents'))],
+    ['the folder of the record', (root, home) => symlinkSync(home, join(root, '.colibri'))],
+  ];
+  for (const [name, link] of LINKS) {
+    keeps('init/inside', `a link out of it is refused: ${name}`, () => {
+      const project = makeProject({ 'CLAUDE.md': '' }, { 'target.json': '{}' });
+      link(project.root, project.home);
+      const before = project.snapshot();
+      const { code, stderr } = project.run('init', 'claude-code', 'cursor');
+      expect(code).toBe(1);
+      expect(stderr).toContain('leads out of the project');
+      expect(project.snapshot()).toEqual(before);
+    });
+  }
+
+  keeps('init/refuses', 'a link to nowhere', () => {
+    const project = makeProject();
+    symlinkSync('gone.json', join(project.root, '.mcp.json'));
+    expect(project.run('init', 'claude-code').stderr).toContain('is a link to nowhere');
+  });
+
+  keeps('init/inside', 'a link within the project is followed, not replaced', () => {
+    const project = makeProject({ 'config/mcp.json': '{}' });
+    symlinkSync(join('config', 'mcp.json'), join(project.root, '.mcp.json'));
+    expect(project.run('init').code).toBe(0);
+    expect(project.readJson('config/mcp.json')).toHaveProperty('mcpServers.colibri');
+    expect(project.snapshot()).toHaveProperty(['project/.mcp.json'], 'link to config/mcp.json');
+  });
+
+  keeps('init/inside', 'the home folder is no project', () => {
+    const { home } = makeProject({}, { '.cursor/mcp.json': '{}' });
+    expect(runProgram(['init'], { cwd: home, home })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--global') as string,
+    });
+  });
+
+  keeps('init/inside', 'a folder below home without marks is its own project', () => {
+    const project = makeProject({}, { '.cursor/mcp.json': '{}' });
+    const folder = join(project.home, 'notes');
+    mkdirSync(folder);
+    runProgram(['init'], { cwd: folder, home: project.home });
+    const written = Object.entries(project.snapshot()).filter(([path]) => path.endsWith('mcp.json'));
+    expect(written.map(([path]) => path)).toEqual(['home/.cursor/mcp.json', 'home/notes/.cursor/mcp.json']);
+    expect(written[0]?.[1]).toContain(Buffer.from('{}').toString('base64'));
+  });
+
+  it('leaves no file of its own behind when it is refused late', () => {
+    const project = makeProject({ 'CLAUDE.md': '' });
+    writeFileSync(join(project.root, '.claude'), 'a file');
+    const before = project.snapshot();
+    expect(project.run('init').code).toBe(1);
+    expect(project.snapshot()).toEqual(before);
+  });
+});

@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { makeProject } from '../support/init-project.ts';
+import { keeps } from '../support/keeps.ts';
+
+interface Shown {
+  readonly root: string;
+  readonly dry_run: boolean;
+  readonly changes: { path: string; action: string; diff?: string }[];
+  readonly notes: string[];
+}
+
+const SHIPPED = readFileSync('.agents/skills/colibri-verify/SKILL.md', 'utf8');
+const COPY = '.agents/skills/colibri-verify/SKILL.md';
+const FILES = {
+  'CLAUDE.md': '',
+  '.cursor/mcp.json': '{\n  "mcpServers": {\n    "a": {} // mine\n    /* end */\n  }\n}\n',
+};
+
+describe('colibri init', () => {
+  keeps('init/shows', 'a difference that other programs can apply, with the same result', () => {
+    const [shown, written] = [makeProject(FILES), makeProject(FILES)];
+    const { changes } = JSON.parse(shown.run('init', '--dry-run', '--json').stdout) as Shown;
+    for (const { diff = '' } of changes.filter(({ path }) => path.endsWith('.json')))
+      execFileSync('git', ['apply', '-p0', '--unsafe-paths', '-'], { cwd: shown.root, input: `${diff}\n` });
+    written.run('init');
+    for (const path of ['.mcp.json', '.cursor/mcp.json']) expect(shown.read(path)).toBe(written.read(path));
+  });
+
+  keeps('init/shows', 'and with --dry-run does not do it', () => {
+    const project = makeProject(FILES);
+    const before = project.snapshot();
+    const { code, stdout } = project.run('init', '--dry-run');
+    expect(code).toBe(0);
+    expect(stdout).toContain('+      "command": "npx",');
+    expect(stdout).toContain('Nothing was written (--dry-run).');
+    expect(project.snapshot()).toEqual(before);
+    project.run('init');
+    const after = project.snapshot();
+    expect(project.run('init', '--undo', '--dry-run').stdout).toContain('-      "command": "npx",');
+    expect(project.snapshot()).toEqual(after);
+  });
+
+  keeps('init/shows', 'without colours where nobody watches', () => {
+    expect(makeProject(FILES).run('init').stdout).not.toContain('\u001B');
+  });
+
+  keeps('init/shows', 'as JSON', () => {
+    const project = makeProject(FILES);
+    const shown = JSON.parse(project.run('init', '--json').stdout) as Shown;
+    expect(shown).toMatchObject({ root: project.root, dry_run: false, notes: [] });
+    expect(shown.changes.slice(0, 2).map(({ path, action }) => [path, action])).toEqual([
+      ['.mcp.json', 'create'],
+      ['.cursor/mcp.json', 'update'],
+    ]);
+  });
+
+  keeps('init/shows', 'help with examples and exit codes', () => {
+    const { code, stdout } = makeProject().run('init', '--help');
+    expect(code).toBe(0);
+    for (const text of ['Examples:', 'Exit codes:', '--dry-run', '--undo', '--global', 'kiro'])
+      expect(stdout).toContain(text);
+  });
+
+  keeps('init/skills', 'where agents look, and in the place of Claude Code if it is there', () => {
+    const [claude, cursor] = [makeProject({ 'CLAUDE.md': '' }), makeProject({ '.cursor/x': '' })];
+    claude.run('init');
+    cursor.run('init');
+    expect(claude.read(COPY)).toBe(SHIPPED);
+    expect(claude.read('.claude/skills/colibri-verify/SKILL.md')).toBe(SHIPPED);
+    expect(cursor.read(COPY)).toBe(SHIPPED);
+    expect(Object.keys(cursor.snapshot()).filter((path) => path.includes('.claude'))).toEqual([]);
+  });
+
+  keeps('init/skills', 'one that somebody changed stays, also when the rest is taken back', () => {
+    const project = makeProject({ 'CLAUDE.md': '', [COPY]: 'mine' });
+    expect(project.run('init').stdout).toContain(`${COPY} has been changed and stays as it is`);
+    project.put('.claude/skills/colibri-verify/SKILL.md', 'mine too');
+    project.run('init', '--undo');
+    const left = Object.keys(project.snapshot()).filter((path) => path.endsWith('SKILL.md'));
+    expect(left).toEqual([join('project', COPY), 'project/.claude/skills/colibri-verify/SKILL.md']);
+    expect(project.read(COPY)).toBe('mine');
+  });
+
+  keeps('init/skills', 'a copy that nobody touched follows a newer version', () => {
+    const project = makeProject({ 'CLAUDE.md': '' });
+    project.run('init');
+    const record = project.read('.colibri/init.json');
+    project.put(COPY, 'of an older version');
+    expect(project.run('init').stdout).toContain('stays as it is');
+    const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+    project.put('.colibri/init.json', record.replaceAll(digest(SHIPPED), digest('of an older version')));
+    expect(project.run('init').stdout).toContain(`update ${COPY}`);
+    expect(project.read(COPY)).toBe(SHIPPED);
+  });
+});

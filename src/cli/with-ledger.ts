@@ -6,8 +6,15 @@ import { openDatabase } from '../db/open.ts';
 import { openLedgerReadOnly } from '../ledger/open.ts';
 
 /** Opens the ledger of the project around this folder, read-only, for as long as the work takes. */
-export async function withLedger<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
-  const database = await openDatabase({ ...projectConfig(), mode: 'READONLY', readOnly: true });
+export function withLedger<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
+  return withLedgerAt(projectConfig().dbPath, work);
+}
+
+export async function withLedgerAt<Result>(
+  dbPath: string | undefined,
+  work: (reader: Reader) => Promise<Result>,
+): Promise<Result> {
+  const database = await openDatabase({ ...readConfig(), dbPath, mode: 'READONLY', readOnly: true });
   try {
     await openLedgerReadOnly(database);
     return await database.read(work);
@@ -19,13 +26,21 @@ export async function withLedger<Result>(work: (reader: Reader) => Promise<Resul
 /** The configuration, with the ledger of the nearest folder above that has one. */
 export function projectConfig(): Config {
   const config = readConfig();
-  return { ...config, dbPath: config.dbPath ?? nearestLedger(process.cwd()) };
+  return { ...config, dbPath: config.dbPath ?? nearest(LEDGER, LEDGER) };
 }
 
-function nearestLedger(start: string): string | undefined {
-  for (let folder = resolve(start); ; folder = dirname(folder)) {
-    const path = join(folder, '.colibri', 'colibri.db');
-    if (existsSync(path)) return path;
+/** The same for a ledger that may be lost: its folder tells where it was, and no other project's ledger stands in. */
+export function homeConfig(): Config {
+  const config = readConfig();
+  return { ...config, dbPath: config.dbPath ?? nearest(dirname(LEDGER), LEDGER) };
+}
+
+const LEDGER = join('.colibri', 'colibri.db');
+
+/** The path in the nearest folder above that has the landmark. */
+function nearest(landmark: string, path: string): string | undefined {
+  for (let folder = resolve(process.cwd()); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, landmark))) return join(folder, path);
     if (folder === dirname(folder)) return undefined;
   }
 }

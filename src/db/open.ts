@@ -17,7 +17,7 @@ export async function openDatabase({ mode, dbPath, durability, readOnly }: OpenO
   const isThrowAway = mode === 'TEST' && dbPath === undefined;
   const path = isThrowAway ? join(mkdtempSync(join(tmpdir(), 'colibri-')), 'colibri.db') : locateDatabase({ dbPath });
   if (readOnly) assertExists(path);
-  else createFolder(dirname(path));
+  else createLedgerFolder(dirname(path));
   const database = await openSqlite({ path, readOnly, durability, busyTimeoutMs: BUSY_TIMEOUT_MS });
   return isThrowAway ? removedWhenClosed(database, dirname(path)) : database;
 }
@@ -31,7 +31,7 @@ function assertExists(path: string): void {
 }
 
 /** A ledger holds what agents wrote: for the owner's eyes, and not for the repository around it. */
-function createFolder(folder: string): void {
+export function createLedgerFolder(folder: string): void {
   if (existsSync(folder)) return;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,5 +1,8 @@
 import { Command, CommanderError } from 'commander';
 import { readVersion } from '../version.ts';
+import { addBackup } from './backup.ts';
+import { addDemo } from './demo.ts';
+import { addRestore } from './restore.ts';
 import { addServe } from './serve.ts';
 import { addVerify } from './verify.ts';
 
@@ -24,7 +27,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     .showSuggestionAfterError()
     .configureHelp({ showGlobalOptions: false })
     .exitOverride();
-  for (const add of [addServe, addVerify]) add(program);
+  for (const add of [addServe, addVerify, addDemo, addBackup, addRestore]) add(program);
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {

@@ -73,6 +73,24 @@ export const PROMISES = {
   'stdio/flow': { says: 'a client that asks too much waits, and none is forgotten' },
   'stdio/idle': { says: 'a transport is idle when every answer owed is written' },
   'stdio/gone': { says: 'a client that goes away ends the connection' },
+
+  'demo/story': { says: 'a demo really plays the race, the refusal, the seal and the forgery that it tells' },
+  'demo/throw-away': { says: 'a demo touches nothing of yours and leaves nothing behind' },
+  'demo/npm': { says: 'npm run demo plays it' },
+  'backup/exact': { says: 'a backup has every row of the ledger, for the owner only' },
+  'backup/under-fire': { says: 'a backup taken while servers write is whole and a prefix of what they wrote' },
+  'backup/never-overwrites': { says: 'a backup never takes the place of another file' },
+  'backup/atomic': { says: 'a backup is there whole and verified, or not at all' },
+  'backup/evidence': { says: 'a backup of a tampered ledger says so' },
+  'backup/refusals': { says: 'a backup that cannot be made says why' },
+  'backup/restored': { says: 'a restored ledger is the backup, and servers go on from there' },
+  'backup/kept': { says: 'a restore keeps the file that it replaces' },
+  'backup/nothing-lost': { says: 'a restore that would lose entries says how many and wants to be forced' },
+  'backup/in-use': { says: 'a ledger that somebody has open is not replaced' },
+  'backup/verified-first': { says: 'only a backup that verifies is restored' },
+  'backup/restore-atomic': { says: 'a restore leaves the old ledger or the new one, never a mixture' },
+  'backup/documented': { says: 'every command line of docs/operations.md does what the page says' },
+
   'tidy/rules': { says: 'the repository keeps its house rules' },
 } as const satisfies Record<string, Promised>;
 

@@ -6,6 +6,7 @@ import { locateDatabase } from '../config.ts';
 import { copySqlite } from '../db/sqlite-copy.ts';
 import type { LedgerReport } from '../ledger/verify.ts';
 import { verifyEverything } from '../verify.ts';
+import { attentive } from './attentive.ts';
 import { withCleanUp } from './clean-up.ts';
 import { assertFree, publish, timeStamp } from './new-file.ts';
 import { EXIT, type Outcome, Refusal, reportOutcome } from './outcome.ts';
@@ -45,7 +46,9 @@ async function backup(file: string | undefined): Promise<Outcome> {
     async () => {
       await copySqlite(ledger, partial);
       const bar = createProgressBar('verifying the copy');
-      const report = await withLedgerAt(partial, (reader) => verifyEverything(reader, bar.update)).finally(bar.end);
+      const report = await withLedgerAt(partial, (reader) => verifyEverything(attentive(reader), bar.update)).finally(
+        bar.end,
+      );
       const target = nameFor(report.size);
       publish(partial, target);
       return describe(target, report);

@@ -9,6 +9,7 @@ import { copySqlite } from '../db/sqlite-copy.ts';
 import { isServed, moveSideFiles, type Replacement, replaceDamaged, replaceSqlite } from '../db/sqlite-replace.ts';
 import type { LedgerReport } from '../ledger/verify.ts';
 import { verifyEverything } from '../verify.ts';
+import { attentive } from './attentive.ts';
 import { withCleanUp } from './clean-up.ts';
 import { type Comparison, compareLedgers } from './compare-ledgers.ts';
 import { publish, sync, syncFolder, timeStamp } from './new-file.ts';
@@ -93,7 +94,7 @@ async function verifyStaged(staged: string, source: string): Promise<LedgerRepor
   // Opened for writing once, so that it has the write-ahead log by which SQLite tells later who has it open.
   const database = await openDatabase({ ...readConfig(), mode: 'FULL', dbPath: staged, readOnly: false });
   try {
-    const report = await database.read((reader) => verifyEverything(reader, bar.update)).finally(bar.end);
+    const report = await database.read((reader) => verifyEverything(attentive(reader), bar.update)).finally(bar.end);
     const [first] = report.problems;
     if (first === undefined) return report;
     throw new Refusal(

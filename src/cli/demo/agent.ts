@@ -11,6 +11,8 @@ export interface Answer {
 
 export interface Agent {
   readonly name: string;
+  /** The handshake; to be awaited before the first call. */
+  connect(): Promise<void>;
   call(tool: string, input: Readonly<Record<string, unknown>>): Promise<Answer>;
   /** Ends the server as clients do, by closing its input, and waits until it is gone. */
   end(): Promise<void>;
@@ -20,18 +22,20 @@ export interface Agent {
 const PROTOCOL = '2025-11-25';
 
 /** A client with a server of its own, which is this very program. */
-export async function openAgent(name: string, ledger: string, folder: string): Promise<Agent> {
+export function openAgent(name: string, ledger: string, folder: string): Agent {
   const server = spawn(process.execPath, [String(process.argv[1]), 'serve'], {
     cwd: folder,
     env: createEnvironment({ COLIBRI_AGENT_ID: name, COLIBRI_DB_PATH: ledger, COLIBRI_LOG_LEVEL: 'error' }),
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const request = connect(name, server);
-  const clientInfo = { name: 'colibri-demo', version: '1' };
-  await request('initialize', { protocolVersion: PROTOCOL, capabilities: {}, clientInfo });
-  send(server, { method: 'notifications/initialized' });
+  const request = createRequest(name, server);
   return {
     name,
+    connect: async () => {
+      const clientInfo = { name: 'colibri-demo', version: '1' };
+      await request('initialize', { protocolVersion: PROTOCOL, capabilities: {}, clientInfo });
+      send(server, { method: 'notifications/initialized' });
+    },
     call: async (tool, input) => readAnswer(await request('tools/call', { name: tool, arguments: input })),
     end: async () => {
       if (server.exitCode !== null) return;
@@ -54,7 +58,7 @@ interface Reply {
 type Request = (method: string, params: object) => Promise<unknown>;
 
 /** One JSON object on each line, in both directions; an answer carries the number of its request. */
-function connect(name: string, server: ChildProcess & { readonly stdout: NodeJS.ReadableStream }): Request {
+function createRequest(name: string, server: ChildProcess & { readonly stdout: NodeJS.ReadableStream }): Request {
   const waiting = new Map<number, { resolve: (reply: Reply) => void; reject: (error: Error) => void }>();
   let requests = 0;
   createInterface({ input: server.stdout }).on('line', (line) => {

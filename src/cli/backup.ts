@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { locateDatabase } from '../config.ts';
@@ -8,7 +8,7 @@ import type { LedgerReport } from '../ledger/verify.ts';
 import { verifyEverything } from '../verify.ts';
 import { attentive } from './attentive.ts';
 import { withCleanUp } from './clean-up.ts';
-import { assertFree, publish, timeStamp } from './new-file.ts';
+import { assertFree, publish, removeDatabase, timeStamp } from './new-file.ts';
 import { EXIT, type Outcome, Refusal, reportOutcome } from './outcome.ts';
 import { createProgressBar } from './progress-bar.ts';
 import { projectConfig, withLedger, withLedgerAt } from './with-ledger.ts';
@@ -42,7 +42,7 @@ async function backup(file: string | undefined): Promise<Outcome> {
   await withLedger(async () => undefined);
   const partial = join(dirname(nameFor(0)), `colibri-backup-${randomBytes(4).toString('hex')}.partial`);
   return withCleanUp(
-    () => rmSync(partial, { force: true }),
+    () => removeDatabase(partial),
     async () => {
       await copySqlite(ledger, partial);
       const bar = createProgressBar('verifying the copy');
@@ -59,7 +59,7 @@ async function backup(file: string | undefined): Promise<Outcome> {
 /** Where the copy goes, as far as it can be told before its size is known. */
 function chooseName(file: string | undefined, ledger: string): (size: number) => string {
   const named = resolve(file ?? dirname(ledger));
-  if (file === undefined || statSync(named, { throwIfNoEntry: false })?.isDirectory()) {
+  if (file === undefined || isFolder(named)) {
     const extension = extname(ledger);
     const stem = `${basename(ledger, extension)}-${timeStamp()}`;
     return (size) => join(named, `${stem}-${size}${extension}`);
@@ -67,11 +67,15 @@ function chooseName(file: string | undefined, ledger: string): (size: number) =>
   if (/-(?:wal|shm|journal)$/.test(named)) {
     throw new Refusal(EXIT.badInput, 'bad input', `${named} is a name that SQLite uses itself; name another file`);
   }
-  if (!existsSync(dirname(named))) {
+  if (!isFolder(dirname(named))) {
     throw new Refusal(EXIT.badInput, 'bad input', `there is no folder ${dirname(named)}; make it first`);
   }
   assertFree(named);
   return () => named;
+}
+
+function isFolder(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 function describe(file: string, { size, root, problems }: LedgerReport): Outcome {

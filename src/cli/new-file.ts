@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, unlinkSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { EXIT, Refusal } from './outcome.ts';
 
@@ -20,10 +20,18 @@ export function publish(partial: string, target: string): void {
 
 /** SQLite would mix what an older database left beside the name into the new one. */
 export function assertFree(target: string): void {
-  const taken = ['', '-wal', '-shm', '-journal'].map((suffix) => `${target}${suffix}`).find((path) => existsSync(path));
+  const taken = withSideFiles(target).find((path) => existsSync(path));
   if (taken !== undefined) {
     throw new Refusal(EXIT.badInput, 'bad input', `${taken} exists and is not overwritten; name another file`);
   }
+}
+
+export function removeDatabase(path: string): void {
+  for (const file of withSideFiles(path)) rmSync(file, { force: true });
+}
+
+function withSideFiles(path: string): string[] {
+  return ['', '-wal', '-shm', '-journal'].map((suffix) => `${path}${suffix}`);
 }
 
 /** A name is safe once its folder has reached the disk. */

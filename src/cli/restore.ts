@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { locateDatabase, readConfig } from '../config.ts';
@@ -12,7 +12,7 @@ import { verifyEverything } from '../verify.ts';
 import { attentive } from './attentive.ts';
 import { withCleanUp } from './clean-up.ts';
 import { type Comparison, compareLedgers } from './compare-ledgers.ts';
-import { publish, sync, syncFolder, timeStamp } from './new-file.ts';
+import { publish, removeDatabase, sync, syncFolder, timeStamp } from './new-file.ts';
 import { EXIT, type Outcome, Refusal, reportOutcome } from './outcome.ts';
 import { createProgressBar } from './progress-bar.ts';
 import { homeConfig, withLedgerAt } from './with-ledger.ts';
@@ -50,7 +50,7 @@ async function restore(file: string, force: boolean): Promise<Outcome> {
   createLedgerFolder(dirname(target));
   const staged = `${target}.${randomBytes(4).toString('hex')}.partial`;
   return withCleanUp(
-    () => removeWithSideFiles(staged),
+    () => removeDatabase(staged),
     async () => {
       await copySqlite(source, staged);
       const backup = await verifyStaged(staged, source);
@@ -139,10 +139,6 @@ async function replace(replacement: Replacement, force: boolean): Promise<void> 
 function keptName(target: string): string {
   const extension = extname(target);
   return join(dirname(target), `${basename(target, extension)}-replaced-${timeStamp()}${extension}`);
-}
-
-function removeWithSideFiles(path: string): void {
-  for (const suffix of ['', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
 }
 
 function describe(

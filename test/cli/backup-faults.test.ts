@@ -29,9 +29,9 @@ describe('a backup under fire', () => {
     await place.addTasks('before');
     const agents = await Promise.all(['alice', 'bob'].map((name) => place.openAgent(name)));
     const answered: string[] = [];
-    let isOver = false;
+    const end = new AbortController();
     const writers = agents.map(async (agent, index) => {
-      for (let count = 0; !isOver; count += 1) {
+      for (let count = 0; !end.signal.aborted; count += 1) {
         await addTask(agent, `task ${index}/${count}`);
         answered.push(`task ${index}/${count}`);
       }
@@ -43,7 +43,7 @@ describe('a backup under fire', () => {
       expect(status).toBe(0);
       copies.push({ ...(answer as { size: number; root: string; file: string }), answeredBefore });
     }
-    isOver = true;
+    end.abort();
     await Promise.all(writers);
     expect(new Set(copies.map(({ size }) => size)).size).toBe(copies.length);
     for (const { size, root, file, answeredBefore } of copies) {

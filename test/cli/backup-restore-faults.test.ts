@@ -69,9 +69,9 @@ describe('a restore among servers that come and go', () => {
       await place.addTasks('base');
       expect((await place.run('backup', 'base.db')).status).toBe(0);
       const answered: string[] = ['base'];
-      let isOver = false;
+      const end = new AbortController();
       const visits = (async () => {
-        for (let visit = 0; !isOver; visit += 1) {
+        for (let visit = 0; !end.signal.aborted; visit += 1) {
           const agent = await place.openAgent('alice');
           // A server that meets the very moment of the change says that it has no ledger; then nothing was answered.
           await addTask(agent, `visit ${visit}`).then(
@@ -84,7 +84,7 @@ describe('a restore among servers that come and go', () => {
       const outcomes: (number | null)[] = [];
       while (outcomes.filter((status) => status === 0).length < 3 && outcomes.length < 40)
         outcomes.push((await place.run('restore', 'base.db', '--force')).status);
-      isOver = true;
+      end.abort();
       await visits;
       expect(outcomes.filter((status) => status !== 0 && status !== 1)).toEqual([]);
       const kept = readdirSync(dirname(place.ledger)).filter((name) => name.includes('replaced'));

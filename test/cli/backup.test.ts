@@ -175,8 +175,8 @@ describe('a backup that is refused', () => {
     'the folder is a file': {
       make: async (place) => cpSync(template.folder, place.folder, { recursive: true }),
       args: ['.colibri/.gitignore/x.db'],
-      status: 2,
-      says: 'x.db',
+      status: 3,
+      says: 'there is no folder',
     },
     'the configuration is wrong': {
       make: nothing,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { locateDatabase } from '../config.ts';
@@ -75,7 +75,7 @@ function chooseName(file: string | undefined, ledger: string): (size: number) =>
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return existsSync(path) && statSync(path).isDirectory();
 }
 
 function describe(file: string, { size, root, problems }: LedgerReport): Outcome {

@@ -72,7 +72,7 @@ async function restore(file: string, force: boolean): Promise<Outcome> {
 
 function locateBackup(file: string, target: string): string {
   const source = resolve(file);
-  if (!statSync(source, { throwIfNoEntry: false })?.isFile()) {
+  if (!existsSync(source) || !statSync(source).isFile()) {
     throw new Refusal(EXIT.badInput, 'bad input', `there is no file ${source}`);
   }
   if (realpathSync(source) !== target) return source;

@@ -64,7 +64,7 @@ describe('restore', () => {
     const { status } = await outer.runWith({ cwd }, 'restore', outer.path('backup.db'));
     expect(status).toBe(0);
     expect((await verifyFile(outer.path('inner/.colibri/colibri.db'))).problems).toEqual([]);
-    expect(readFileSync(outer.ledger)).toEqual(before);
+    expect(readFileSync(outer.ledger).equals(before)).toBe(true);
   });
 
   keeps('backup/kept', 'an older state of the same ledger needs no force', async () => {
@@ -101,10 +101,10 @@ describe('restore', () => {
     writeFileSync(place.ledger, damaged);
     const refused = await place.json('restore', 'backup.db');
     expect(refused).toMatchObject({ status: 2, answer: { verdict: 'cannot tell', reason: 'unreadable ledger' } });
-    expect(readFileSync(place.ledger)).toEqual(damaged);
+    expect(readFileSync(place.ledger).equals(damaged)).toBe(true);
     const { status, answer } = await place.json('restore', 'backup.db', '--force');
     expect(status).toBe(0);
-    expect(readFileSync(String(answer['kept']))).toEqual(damaged);
+    expect(readFileSync(String(answer['kept'])).equals(damaged)).toBe(true);
     expect((await verifyFile(place.ledger)).problems).toEqual([]);
   });
 

@@ -85,8 +85,12 @@ describe('demo', () => {
   keeps('demo/throw-away', 'also when somebody ends it in the middle', async () => {
     const place = new Place();
     const child = place.spawn(['demo'], { env: { TMPDIR: place.mkdir('tmp') } });
-    child.stdout?.once('data', () => child.stdout?.once('data', () => child.kill('SIGTERM')));
-    const [, signal] = await once(child, 'exit');
+    const exited = once(child, 'exit');
+    const isOnStage = () =>
+      readdirSync(place.path('tmp'), { recursive: true }).some((name) => String(name).endsWith('.db'));
+    while (!isOnStage()) await new Promise((resolve) => setImmediate(resolve));
+    child.kill('SIGTERM');
+    const [, signal] = await exited;
     expect(signal).toBe('SIGTERM');
     expect(readdirSync(place.path('tmp'))).toEqual([]);
   });

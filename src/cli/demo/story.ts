@@ -106,7 +106,8 @@ async function verify({ ledger, folder }: Stage): Promise<Report> {
   const child = spawn(process.execPath, [String(process.argv[1]), 'verify', '--json'], {
     cwd: folder,
     env: createEnvironment({ COLIBRI_DB_PATH: ledger }),
-    stdio: ['ignore', 'pipe', 'inherit'],
+    // Its progress bar would run into the story; what goes wrong is on its standard output too.
+    stdio: ['ignore', 'pipe', 'ignore'],
   });
   return JSON.parse(await text(child.stdout)) as Report;
 }

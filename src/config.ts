@@ -54,6 +54,12 @@ export function readConfig(env: Environment = process.env): Config {
   });
 }
 
+/** For a child process that is to be configured by these variables alone. */
+export function createEnvironment(own: Readonly<Record<string, string>>, env: Environment = process.env): Environment {
+  const foreign = Object.entries(env).filter(([name]) => !/^(?:COLIBRI|AMS)_/.test(name));
+  return { ...Object.fromEntries(foreign), ...own };
+}
+
 /** The absolute path of the SQLite file. */
 export function locateDatabase({ dbPath }: Pick<Config, 'dbPath'>): string {
   return resolve(dbPath ?? DEFAULT_DB_PATH);

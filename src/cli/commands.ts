@@ -1,10 +1,13 @@
 import { Command, CommanderError } from 'commander';
 import { readVersion } from '../version.ts';
+import { addBackup } from './backup.ts';
 import { addBoard } from './board.ts';
+import { addDemo } from './demo.ts';
 import { addDoctor } from './doctor.ts';
 import { addInit } from './init.ts';
 import { addLog } from './log.ts';
 import { addNext } from './next.ts';
+import { addRestore } from './restore.ts';
 import { addServe } from './serve.ts';
 import { addShow } from './show.ts';
 import { addVerify } from './verify.ts';
@@ -36,12 +39,15 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     .exitOverride();
   addServe(program);
   addInit(program);
+  addDemo(program);
   addBoard(program);
   addShow(program);
   addNext(program);
   addLog(program);
   addVerify(program);
   addDoctor(program);
+  addBackup(program);
+  addRestore(program);
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {

@@ -11,10 +11,22 @@ export function withLedger<Result>(work: (reader: Reader) => Promise<Result>): P
 }
 
 /** The same for work that looks again and again: each read sees the ledger as it is then. */
-export async function withDatabase<Result>(
+export function withDatabase<Result>(work: (database: Pick<Database, 'read'>) => Promise<Result>): Promise<Result> {
+  return withDatabaseAt(projectConfig().dbPath, work);
+}
+
+export function withLedgerAt<Result>(
+  dbPath: string | undefined,
+  work: (reader: Reader) => Promise<Result>,
+): Promise<Result> {
+  return withDatabaseAt(dbPath, (database) => database.read(work));
+}
+
+async function withDatabaseAt<Result>(
+  dbPath: string | undefined,
   work: (database: Pick<Database, 'read'>) => Promise<Result>,
 ): Promise<Result> {
-  const database = await openDatabase({ ...projectConfig(), mode: 'READONLY', readOnly: true });
+  const database = await openDatabase({ ...readConfig(), dbPath, mode: 'READONLY', readOnly: true });
   try {
     await openLedgerReadOnly(database);
     return await work(database);
@@ -26,13 +38,21 @@ export async function withDatabase<Result>(
 /** The configuration, with the ledger of the nearest folder above that has one. */
 export function projectConfig(): Config {
   const config = readConfig();
-  return { ...config, dbPath: config.dbPath ?? nearestLedger(process.cwd()) };
+  return { ...config, dbPath: config.dbPath ?? nearest(LEDGER, LEDGER) };
 }
 
-function nearestLedger(start: string): string | undefined {
-  for (let folder = resolve(start); ; folder = dirname(folder)) {
-    const path = join(folder, '.colibri', 'colibri.db');
-    if (existsSync(path)) return path;
+/** The same for a ledger that may be lost: its folder tells where it was, and no other project's ledger stands in. */
+export function homeConfig(): Config {
+  const config = readConfig();
+  return { ...config, dbPath: config.dbPath ?? nearest(dirname(LEDGER), LEDGER) };
+}
+
+const LEDGER = join('.colibri', 'colibri.db');
+
+/** The path in the nearest folder above that has the landmark. */
+function nearest(landmark: string, path: string): string | undefined {
+  for (let folder = resolve(process.cwd()); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, landmark))) return join(folder, path);
     // What lies above a repository belongs to something else.
     if (existsSync(join(folder, '.git')) || folder === dirname(folder)) return undefined;
   }

@@ -19,7 +19,7 @@ export async function openDatabase({ mode, dbPath, durability, readOnly }: OpenO
   const path = isThrowAway ? join(mkdtempSync(join(tmpdir(), 'colibri-')), 'colibri.db') : locateDatabase({ dbPath });
   if (readOnly) assertExists(path);
   else if (existsSync(path)) await assertOurs(path);
-  else createFolder(dirname(path));
+  else createLedgerFolder(dirname(path));
   const database = await openSqlite({ path, readOnly, durability, busyTimeoutMs: BUSY_TIMEOUT_MS });
   return isThrowAway ? removedWhenClosed(database, dirname(path)) : database;
 }
@@ -54,7 +54,7 @@ async function assertOurs(path: string): Promise<void> {
 }
 
 /** A ledger holds what agents wrote: for the owner's eyes, and not for the repository around it. */
-function createFolder(folder: string): void {
+export function createLedgerFolder(folder: string): void {
   if (existsSync(folder)) return;
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -1,0 +1,94 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { locateDatabase } from '../config.ts';
+import { copySqlite } from '../db/sqlite-copy.ts';
+import type { LedgerReport } from '../ledger/verify.ts';
+import { verifyEverything } from '../verify.ts';
+import { attentive } from './attentive.ts';
+import { withCleanUp } from './clean-up.ts';
+import { assertFree, publish, removeDatabase, timeStamp } from './new-file.ts';
+import { EXIT, type Outcome, Refusal, reportOutcome } from './outcome.ts';
+import { createProgressBar } from './progress-bar.ts';
+import { projectConfig, withLedger, withLedgerAt } from './with-ledger.ts';
+
+const HELP = `
+The copy is that of one moment, for the owner only, and has been verified when its name appears. Servers may go on
+writing meanwhile. Without a file, or with a folder, the name is made of the time and the number of entries.
+
+Examples:
+  colibri backup                       beside the ledger
+  colibri backup /media/usb            in that folder
+  colibri backup monday.db             that very file; an existing one is never overwritten
+  colibri backup --json | jq -r .file
+
+Exit codes: 0 done, 1 copied but the record does not verify, 2 cannot tell, 3 bad input.`;
+
+export function addBackup(program: Command): void {
+  program
+    .command('backup [file]')
+    .description('a verified copy of the ledger, while servers run')
+    .option('--json', 'print the outcome as JSON')
+    .addHelpText('after', HELP)
+    .action((file: string | undefined, { json = false }: { json?: boolean }) =>
+      reportOutcome('backup', json, () => backup(file)),
+    );
+}
+
+async function backup(file: string | undefined): Promise<Outcome> {
+  const ledger = locateDatabase(projectConfig());
+  const nameFor = chooseName(file, ledger);
+  await withLedger(async () => undefined);
+  const partial = join(dirname(nameFor(0)), `colibri-backup-${randomBytes(4).toString('hex')}.partial`);
+  return withCleanUp(
+    () => removeDatabase(partial),
+    async () => {
+      await copySqlite(ledger, partial);
+      const bar = createProgressBar('verifying the copy');
+      const report = await withLedgerAt(partial, (reader) => verifyEverything(attentive(reader), bar.update)).finally(
+        bar.end,
+      );
+      const target = nameFor(report.size);
+      publish(partial, target);
+      return describe(target, report);
+    },
+  );
+}
+
+/** Where the copy goes, as far as it can be told before its size is known. */
+function chooseName(file: string | undefined, ledger: string): (size: number) => string {
+  const named = resolve(file ?? dirname(ledger));
+  if (file === undefined || isFolder(named)) {
+    const extension = extname(ledger);
+    const stem = `${basename(ledger, extension)}-${timeStamp()}`;
+    return (size) => join(named, `${stem}-${size}${extension}`);
+  }
+  if (/-(?:wal|shm|journal)$/.test(named)) {
+    throw new Refusal(EXIT.badInput, 'bad input', `${named} is a name that SQLite uses itself; name another file`);
+  }
+  if (!isFolder(dirname(named))) {
+    throw new Refusal(EXIT.badInput, 'bad input', `there is no folder ${dirname(named)}; make it first`);
+  }
+  assertFree(named);
+  return () => named;
+}
+
+function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory();
+}
+
+function describe(file: string, { size, root, problems }: LedgerReport): Outcome {
+  const bytes = statSync(file).size;
+  const first = problems[0];
+  if (first === undefined) {
+    const text = `${file}\nwhole: ${size} entries, ${bytes} bytes, root ${root}`;
+    return { exitCode: EXIT.done, verdict: 'whole', text, facts: { file, size, bytes, root, problems } };
+  }
+  const text = [
+    file,
+    `TAMPERED: ${problems.length} problem(s) in ${size} entries, the first at ${first.place}: ${first.problem}`,
+    'The copy is exact and is kept as evidence; restore will not take it. An older backup may be whole.',
+  ].join('\n');
+  return { exitCode: EXIT.refused, verdict: 'tampered', text, facts: { file, size, bytes, root, problems } };
+}

@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { locateDatabase, readConfig } from '../config.ts';
+import { DatabaseError } from '../db/database.ts';
+import { createLedgerFolder, openDatabase } from '../db/open.ts';
+import { copySqlite } from '../db/sqlite-copy.ts';
+import { isServed, moveSideFiles, type Replacement, replaceDamaged, replaceSqlite } from '../db/sqlite-replace.ts';
+import type { LedgerReport } from '../ledger/verify.ts';
+import { verifyEverything } from '../verify.ts';
+import { attentive } from './attentive.ts';
+import { withCleanUp } from './clean-up.ts';
+import { type Comparison, compareLedgers } from './compare-ledgers.ts';
+import { publish, removeDatabase, sync, syncFolder, timeStamp } from './new-file.ts';
+import { EXIT, type Outcome, Refusal, reportOutcome } from './outcome.ts';
+import { createProgressBar } from './progress-bar.ts';
+import { homeConfig, withLedgerAt } from './with-ledger.ts';
+
+const HELP = `
+Replaces the whole ledger file by a verified copy of the backup; nothing is merged. The replaced file stays beside it.
+Refused while a server runs on the ledger, when the backup does not verify, and when entries would be lost; --force
+allows the last of these.
+
+Examples:
+  colibri restore monday.db
+  colibri restore monday.db --force    although the ledger has entries that the backup does not have
+  COLIBRI_DB_PATH=elsewhere.db colibri restore monday.db
+
+Exit codes: 0 done, 1 refused, 2 cannot tell, 3 bad input.`;
+
+export function addRestore(program: Command): void {
+  program
+    .command('restore <file>')
+    .description('put a backup in the place of the ledger')
+    .option('--force', 'also when entries of the present ledger would be lost')
+    .option('--json', 'print the outcome as JSON')
+    .addHelpText('after', HELP)
+    .action((file: string, { json = false, force = false }: { json?: boolean; force?: boolean }) =>
+      reportOutcome('restore', json, () => restore(file, force)),
+    );
+}
+
+async function restore(file: string, force: boolean): Promise<Outcome> {
+  const named = locateDatabase(homeConfig());
+  const target = existsSync(named) ? realpathSync(named) : named;
+  const source = locateBackup(file, target);
+  await withLedgerAt(source, async () => undefined);
+  await assertNotServed(target);
+  createLedgerFolder(dirname(target));
+  const staged = `${target}.${randomBytes(4).toString('hex')}.partial`;
+  return withCleanUp(
+    () => removeDatabase(staged),
+    async () => {
+      await copySqlite(source, staged);
+      const backup = await verifyStaged(staged, source);
+      const kept = keptName(target);
+      if (!existsSync(target)) {
+        moveSideFiles(target, kept);
+        publish(staged, target);
+        return describe(target, backup, undefined, undefined);
+      }
+      const comparison = await compareLedgers(target, staged, backup.size);
+      assertNothingLost(comparison, target, backup, force);
+      sync(staged);
+      await replace({ target, staged, kept, size: comparison.size }, force);
+      syncFolder(target);
+      return describe(target, backup, kept, comparison);
+    },
+  );
+}
+
+function locateBackup(file: string, target: string): string {
+  const source = resolve(file);
+  if (!existsSync(source) || !statSync(source).isFile()) {
+    throw new Refusal(EXIT.badInput, 'bad input', `there is no file ${source}`);
+  }
+  if (realpathSync(source) !== target) return source;
+  throw new Refusal(EXIT.badInput, 'bad input', `${source} is the ledger itself; name a backup of it`);
+}
+
+async function assertNotServed(target: string): Promise<void> {
+  if (await isServed(target)) throw inUse(target);
+}
+
+function inUse(target: string): Refusal {
+  const message = `a server or another program has ${target} open; end it (close the agents that started it) and try again`;
+  return new Refusal(EXIT.refused, 'refused', message, { file: target, reason: 'in use' });
+}
+
+/** The copy is checked, not the backup itself, which could change between the check and the copy. */
+async function verifyStaged(staged: string, source: string): Promise<LedgerReport> {
+  const bar = createProgressBar('verifying the backup');
+  // Opened for writing once, so that it has the write-ahead log by which SQLite tells later who has it open.
+  const database = await openDatabase({ ...readConfig(), mode: 'FULL', dbPath: staged, readOnly: false });
+  try {
+    const report = await database.read((reader) => verifyEverything(attentive(reader), bar.update)).finally(bar.end);
+    const [first] = report.problems;
+    if (first === undefined) return report;
+    throw new Refusal(
+      EXIT.refused,
+      'refused',
+      `${source} does not verify: ${report.problems.length} problem(s), the first at ${first.place}: ${first.problem}; take another backup`,
+      { reason: 'tampered backup', problems: report.problems },
+    );
+  } finally {
+    await database.close();
+  }
+}
+
+function assertNothingLost(comparison: Comparison, target: string, backup: LedgerReport, force: boolean): void {
+  if (force) return;
+  const rest = '--force replaces it all the same, and keeps it beside the new one';
+  if (comparison.size === undefined) {
+    const message = `nobody can tell what would be lost: ${comparison.reason}; ${rest}`;
+    throw new Refusal(EXIT.cannotTell, 'cannot tell', message, { file: target, reason: 'unreadable ledger' });
+  }
+  const { size, common } = comparison;
+  if (size === common) return;
+  throw new Refusal(
+    EXIT.refused,
+    'refused',
+    `${target} has ${size} entries and shares the first ${common} with the backup, which has ${backup.size}; ${size - common} would be lost; ${rest}`,
+    { file: target, reason: 'entries would be lost', size, common, lost: size - common, backup_size: backup.size },
+  );
+}
+
+async function replace(replacement: Replacement, force: boolean): Promise<void> {
+  try {
+    await replaceSqlite(replacement);
+  } catch (error) {
+    if (!(error instanceof DatabaseError)) throw error;
+    if (error.fault === 'busy') throw inUse(replacement.target);
+    if (error.fault !== 'corrupt' || !force) throw error;
+    replaceDamaged(replacement);
+  }
+}
+
+function keptName(target: string): string {
+  const extension = extname(target);
+  return join(dirname(target), `${basename(target, extension)}-replaced-${timeStamp()}${extension}`);
+}
+
+function describe(
+  file: string,
+  { size, root }: LedgerReport,
+  kept: string | undefined,
+  comparison: Comparison | undefined,
+): Outcome {
+  const lost = comparison?.size === undefined ? undefined : comparison.size - comparison.common;
+  const lines = [`restored ${file}: the whole file is now the backup's`, `whole: ${size} entries, root ${root}`];
+  if (lost !== undefined && lost > 0) lines.push(`${lost} entries of the replaced ledger are not in it`);
+  if (kept !== undefined) lines.push(`the replaced file is kept as ${kept}`);
+  return {
+    exitCode: EXIT.done,
+    verdict: 'restored',
+    text: lines.join('\n'),
+    facts: { file, size, root, ...(kept === undefined ? {} : { kept }), ...(lost === undefined ? {} : { lost }) },
+  };
+}

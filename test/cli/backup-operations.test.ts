@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { chmodSync, cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call } from '../support/door.ts';
+import { keeps } from '../support/keeps.ts';
+import { createTemplate, edit, finished, inherited, Place, PROGRAM, type Run, verifyFile } from '../support/place.ts';
+
+interface Line {
+  readonly command: string;
+  readonly status: number;
+}
+
+const page = readFileSync('docs/operations.md', 'utf8');
+
+/** The command lines of each section, with the exit codes that their comments name. */
+const sections = page
+  .split(/^## /m)
+  .map((text) => ({
+    title: text.split('\n')[0] ?? '',
+    lines: [...text.matchAll(/^```sh\n(.*?)^```$/gms)].flatMap(linesOf),
+  }))
+  .filter(({ lines }) => lines.length > 0);
+
+function linesOf([, block = '']: readonly string[]): Line[] {
+  return block
+    .trimEnd()
+    .split('\n')
+    .map((line) => ({ command: line, status: Number(/# exit (\d+)/.exec(line)?.[1] ?? 0) }));
+}
+
+/** What a reader of the section has at hand before its first line. */
+const scenes: Record<string, (place: Place) => Promise<void>> = {
+  'When `verify` is red': async (place) => {
+    cpSync(place.path('backup.db'), place.path('good.db'));
+    await edit(place.ledger, "UPDATE tasks SET title = 'forged' WHERE task_no = 1");
+  },
+  Restore: async (place) => {
+    renameSync(place.path('backup.db'), place.path('last-week.db'));
+    await place.addTasks('since then');
+  },
+  'Several servers': async (place) => {
+    await call(await place.openAgent('alice'), 'task_list');
+  },
+};
+
+/** What happens between two lines. */
+const interludes: Record<string, (place: Place) => void> = {
+  'colibri restore move.db': ({ ledger }) => {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${ledger}${suffix}`, { force: true });
+  },
+};
+
+let template: Place;
+
+beforeAll(async () => {
+  template = await createTemplate();
+});
+afterAll(() => template.remove());
+
+/** A shell in which `colibri` is the built program. */
+function createShell(place: Place): (command: string) => Promise<Run> {
+  const shim = `${place.mkdir('bin')}/colibri`;
+  writeFileSync(shim, `#!/bin/sh\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`);
+  chmodSync(shim, 0o700);
+  const env = { ...inherited(), PATH: `${place.path('bin')}:${inherited()['PATH']}` };
+  return (command) => finished(spawn('bash', ['-c', command], { cwd: place.folder, env }));
+}
+
+describe('docs/operations.md', () => {
+  it('has command lines in every section that speaks of commands', () => {
+    expect(sections.map(({ title }) => title)).toEqual([
+      'Backup',
+      'Restore',
+      'When `verify` is red',
+      'Upgrade',
+      'Modes',
+      'Several servers',
+      'Moving to another machine',
+    ]);
+  });
+
+  for (const { title, lines } of sections) {
+    keeps('backup/documented', title, async () => {
+      const place = new Place({ like: template });
+      await scenes[title]?.(place);
+      const run = createShell(place);
+      for (const { command, status } of lines) {
+        interludes[command]?.(place);
+        expect({ command, ...(await run(command)) }).toMatchObject({ command, status });
+      }
+      expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    });
+  }
+});

@@ -1,0 +1,182 @@
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { call } from '../support/door.ts';
+import { keeps } from '../support/keeps.ts';
+import { addTask, createTemplate, edit, Place, titlesIn, verifyFile } from '../support/place.ts';
+
+let template: Place;
+
+beforeAll(async () => {
+  template = await createTemplate();
+});
+afterAll(() => template.remove());
+
+const openPlace = () => new Place({ like: template });
+
+const listLedgerFolder = (place: Place) => readdirSync(dirname(place.ledger)).toSorted();
+
+describe('restore', () => {
+  keeps('backup/restored', 'on a new machine', async () => {
+    const old = openPlace();
+    const place = new Place();
+    mkdirSync(dirname(place.ledger));
+    const { status, answer } = await place.json('restore', old.path('backup.db'));
+    const { size, root, problems } = await verifyFile(old.path('backup.db'));
+    expect({ status, answer }).toEqual({ status: 0, answer: { verdict: 'restored', file: place.ledger, size, root } });
+    expect(await verifyFile(place.ledger)).toEqual({ size, root, problems });
+    expect(statSync(place.ledger).mode & 0o777).toBe(0o600);
+    const agent = await place.openAgent('bob');
+    await addTask(agent, 'fourth');
+    const found = (await call(agent, 'task_list', { search: 'second' })).data;
+    expect(found).toMatchObject({ tasks: [{ task_id: 'T-0002' }] });
+    await agent.close();
+    expect(await titlesIn(place.ledger)).toEqual(['first', 'second', 'third', 'fourth']);
+    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+  });
+
+  keeps('backup/restored', 'where there was no folder yet, which is made as a server makes it', async () => {
+    const old = openPlace();
+    const place = new Place();
+    const env = { COLIBRI_DB_PATH: 'new/ledger.db' };
+    expect((await place.runWith({ env }, 'restore', old.path('backup.db'))).status).toBe(0);
+    expect(readdirSync(place.path('new')).toSorted()).toEqual(['.gitignore', 'ledger.db']);
+    expect(statSync(place.path('new')).mode & 0o777).toBe(0o700);
+    expect((await verifyFile(place.path('new/ledger.db'))).problems).toEqual([]);
+  });
+
+  keeps('backup/restored', 'in the project whose ledger was lost, not in the one around it', async () => {
+    const outer = openPlace();
+    const before = readFileSync(outer.ledger);
+    const cwd = outer.mkdir('inner/deep');
+    outer.mkdir('inner/.colibri');
+    const { status } = await outer.runWith({ cwd }, 'restore', outer.path('backup.db'));
+    expect(status).toBe(0);
+    expect((await verifyFile(outer.path('inner/.colibri/colibri.db'))).problems).toEqual([]);
+    expect(readFileSync(outer.ledger).equals(before)).toBe(true);
+  });
+
+  keeps('backup/kept', 'an older state of the same ledger needs no force', async () => {
+    const place = openPlace();
+    await place.addTasks('fourth');
+    expect((await place.run('backup', 'newer.db')).status).toBe(0);
+    expect((await place.run('restore', 'backup.db', '--force')).status).toBe(0);
+    const old = await verifyFile(place.ledger);
+    const { status, stdout } = await place.run('restore', 'newer.db');
+    expect(status).toBe(0);
+    const kept = /kept as (.*)\n/.exec(stdout)?.[1] ?? '';
+    expect(basename(kept)).toMatch(/^colibri-replaced-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.db$/);
+    expect(await verifyFile(kept)).toEqual(old);
+    expect(statSync(kept).mode & 0o777).toBe(0o600);
+    expect(await titlesIn(place.ledger)).toEqual(['first', 'second', 'third', 'fourth']);
+    expect(listLedgerFolder(place).filter((name) => /partial|-journal$/.test(name))).toEqual([]);
+  });
+
+  keeps('backup/kept', 'a ledger that was edited is healed, and the edited one is evidence', async () => {
+    const place = openPlace();
+    await edit(place.ledger, "UPDATE tasks SET title = 'forged' WHERE task_no = 1");
+    const { status, answer } = await place.json('restore', 'backup.db');
+    expect({ status, lost: answer['lost'] }).toEqual({ status: 0, lost: 0 });
+    expect(await titlesIn(place.ledger)).toEqual(['first', 'second', 'third']);
+    expect(await titlesIn(String(answer['kept']))).toEqual(['forged', 'second', 'third']);
+    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+  });
+
+  keeps('backup/kept', 'a damaged one too, byte for byte, if forced', async () => {
+    const place = openPlace();
+    const damaged = readFileSync(place.ledger).fill('x', 0, 4096);
+    rmSync(`${place.ledger}-wal`, { force: true });
+    rmSync(`${place.ledger}-shm`, { force: true });
+    writeFileSync(place.ledger, damaged);
+    const refused = await place.json('restore', 'backup.db');
+    expect(refused).toMatchObject({ status: 2, answer: { verdict: 'cannot tell', reason: 'unreadable ledger' } });
+    expect(readFileSync(place.ledger).equals(damaged)).toBe(true);
+    const { status, answer } = await place.json('restore', 'backup.db', '--force');
+    expect(status).toBe(0);
+    expect(readFileSync(String(answer['kept'])).equals(damaged)).toBe(true);
+    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+  });
+
+  keeps('backup/kept', 'what a lost ledger left behind is moved away and not mixed in', async () => {
+    const place = openPlace();
+    rmSync(place.ledger);
+    writeFileSync(`${place.ledger}-wal`, 'left');
+    writeFileSync(`${place.ledger}-journal`, 'left');
+    expect((await place.run('restore', 'backup.db')).status).toBe(0);
+    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    const left = listLedgerFolder(place).filter((name) => /replaced-.*-(?:wal|journal)$/.test(name));
+    expect(left.map((name) => readFileSync(place.path(`.colibri/${name}`), 'utf8'))).toEqual(['left', 'left']);
+  });
+
+  keeps('backup/kept', 'and a ledger that is a link stays where the link points', async () => {
+    const place = openPlace();
+    place.mkdir('disk');
+    renameSync(place.ledger, place.path('disk/real.db'));
+    rmSync(`${place.ledger}-wal`, { force: true });
+    rmSync(`${place.ledger}-shm`, { force: true });
+    symlinkSync(place.path('disk/real.db'), place.ledger);
+    expect((await place.run('restore', 'backup.db')).status).toBe(0);
+    expect(lstatSync(place.ledger).isSymbolicLink()).toBe(true);
+    expect(realpathSync(place.ledger)).toBe(place.path('disk/real.db'));
+    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+  });
+});
+
+describe('a restore that loses entries', () => {
+  keeps('backup/nothing-lost', 'the ledger has gone on', async () => {
+    const place = openPlace();
+    const common = (await verifyFile(place.ledger)).size;
+    await place.addTasks('fourth', 'fifth');
+    const { size } = await verifyFile(place.ledger);
+    const refused = await place.json('restore', 'backup.db');
+    expect(refused).toMatchObject({
+      status: 1,
+      answer: { verdict: 'refused', size, common, lost: size - common, backup_size: common },
+    });
+    expect((await verifyFile(place.ledger)).size).toBe(size);
+    const people = await place.run('restore', 'backup.db');
+    expect(people.stderr).toContain(`${size - common} would be lost; --force replaces it all the same`);
+    const forced = await place.json('restore', 'backup.db', '--force');
+    expect(forced).toMatchObject({ status: 0, answer: { lost: size - common, size: common } });
+    expect(await titlesIn(String(forced.answer['kept']))).toEqual(['first', 'second', 'third', 'fourth', 'fifth']);
+    expect(await titlesIn(place.ledger)).toEqual(['first', 'second', 'third']);
+    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+  });
+
+  keeps('backup/nothing-lost', 'ledger and backup went different ways, and the backup is the longer one', async () => {
+    const place = openPlace();
+    const common = (await verifyFile(place.ledger)).size;
+    const other = new Place();
+    mkdirSync(dirname(other.ledger));
+    await other.run('restore', place.path('backup.db'));
+    await other.addTasks('there', 'and there', 'and there again');
+    await other.run('backup', 'fork.db');
+    await place.addTasks('here');
+    const { size } = await verifyFile(place.ledger);
+    const refused = await place.json('restore', other.path('fork.db'));
+    expect(refused).toMatchObject({ status: 1, answer: { size, common, lost: size - common } });
+    expect(await titlesIn(place.ledger)).toContain('here');
+  });
+
+  keeps('backup/nothing-lost', 'the backup is of another ledger altogether', async () => {
+    const place = openPlace();
+    const other = new Place();
+    await other.addTasks('elsewhere');
+    await other.run('backup', 'backup.db');
+    const { size } = await verifyFile(place.ledger);
+    const refused = await place.json('restore', other.path('backup.db'));
+    expect(refused).toMatchObject({ status: 1, answer: { size, common: 0, lost: size } });
+    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+  });
+});

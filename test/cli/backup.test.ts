@@ -1,0 +1,210 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { keeps } from '../support/keeps.ts';
+import { createTemplate, edit, Place, verifyFile, withFile } from '../support/place.ts';
+
+let template: Place;
+
+beforeAll(async () => {
+  template = await createTemplate();
+  rmSync(template.path('backup.db'));
+});
+afterAll(() => template.remove());
+
+const openPlace = () => new Place({ like: template });
+
+/** Every row of every table, the hidden ones of the search index included. */
+function dump(path: string): Promise<unknown> {
+  return withFile(path, async (reader) => {
+    const tables = await reader.query<{ name: string; sql: string }>(
+      "SELECT name, sql FROM sqlite_schema WHERE type = 'table' ORDER BY name",
+    );
+    const rows: Record<string, unknown> = {};
+    for (const { name, sql } of tables)
+      rows[name] = sql.includes('VIRTUAL') ? sql : await reader.query(`SELECT * FROM ${name}`);
+    return rows;
+  });
+}
+
+describe('backup', () => {
+  keeps('backup/exact', 'under a name made of the time and the number of entries', async () => {
+    const place = openPlace();
+    const { status, answer } = await place.json('backup');
+    const file = String(answer['file']);
+    expect(status).toBe(0);
+    expect(dirname(file)).toBe(dirname(place.ledger));
+    expect(basename(file)).toMatch(/^colibri-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z-10\.db$/);
+    const { size, root } = await verifyFile(place.ledger);
+    expect(answer).toEqual({ verdict: 'whole', file, size, root, bytes: statSync(file).size, problems: [] });
+    expect(await verifyFile(file)).toEqual({ size, root, problems: [] });
+    expect(await dump(file)).toEqual(await dump(place.ledger));
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(dirname(file)).filter((name) => name.endsWith('.partial'))).toEqual([]);
+  });
+
+  keeps(
+    'backup/exact',
+    'under the name asked for, or in the folder asked for, from anywhere in the project',
+    async () => {
+      const place = openPlace();
+      const cwd = place.mkdir('src/deep');
+      const { status, stdout, stderr } = await place.runWith({ cwd }, 'backup', '../../monday.db');
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      const { size, root } = await verifyFile(place.path('monday.db'));
+      expect(stdout).toBe(
+        `${place.path('monday.db')}\nwhole: ${size} entries, ${statSync(place.path('monday.db')).size} bytes, root ${root}\n`,
+      );
+      const { answer } = await place.json('backup', place.mkdir('usb stick'));
+      expect(dirname(String(answer['file']))).toBe(place.path('usb stick'));
+      expect(readdirSync(place.path('usb stick'))).toEqual([basename(String(answer['file']))]);
+    },
+  );
+
+  keeps('backup/exact', 'from a folder that may only be read', async () => {
+    const place = openPlace();
+    const config = { COLIBRI_MODE: 'READONLY', COLIBRI_DB_PATH: place.ledger };
+    const { status } = await place.runWith({ env: config, cwd: '/' }, 'backup', place.path('copy.db'));
+    expect(status).toBe(0);
+    expect((await verifyFile(place.path('copy.db'))).problems).toEqual([]);
+  });
+
+  keeps('backup/evidence', 'and keeps the copy, which restore does not take', async () => {
+    const place = openPlace();
+    await edit(place.ledger, "UPDATE tasks SET assignee = 'mallory' WHERE task_no = 2");
+    const people = await place.run('backup', 'red.db');
+    expect(people.status).toBe(1);
+    expect(people.stdout).toContain('TAMPERED: ');
+    expect(people.stdout).toContain('T-0002: differs from its last event in assignee');
+    expect(await dump(place.path('red.db'))).toEqual(await dump(place.ledger));
+    const { status, answer } = await place.json('backup', 'again.db');
+    expect({ status, ...answer }).toMatchObject({
+      status: 1,
+      verdict: 'tampered',
+      problems: [{ place: 'T-0002' }],
+    });
+    for (const force of [[], ['--force']]) {
+      const refused = await place.json('restore', 'red.db', ...force);
+      expect(refused).toMatchObject({ status: 1, answer: { verdict: 'refused', reason: 'tampered backup' } });
+    }
+  });
+});
+
+const nothing = async () => undefined;
+
+describe('a backup that is refused', () => {
+  const taken: Record<string, (place: Place) => void> = {
+    'that file': (place) => writeFileSync(place.path('x.db'), 'mine'),
+    'a file that SQLite would mix into it': (place) => writeFileSync(place.path('x.db-wal'), 'mine'),
+    'a journal that SQLite would roll back into it': (place) => writeFileSync(place.path('x.db-journal'), 'mine'),
+    'a link to another file': (place) => {
+      writeFileSync(place.path('other'), 'mine');
+      symlinkSync(place.path('other'), place.path('x.db'));
+    },
+  };
+  for (const [what, make] of Object.entries(taken)) {
+    keeps('backup/never-overwrites', `there is ${what}`, async () => {
+      const place = openPlace();
+      make(place);
+      const before = readdirSync(place.folder);
+      const { status, stdout, stderr } = await place.run('backup', 'x.db');
+      expect({ status, stdout }).toEqual({ status: 3, stdout: '' });
+      expect(stderr).toContain('is not overwritten');
+      expect(readdirSync(place.folder)).toEqual(before);
+      for (const name of before.filter((file) => !file.startsWith('.')))
+        expect(readFileSync(place.path(name), 'utf8')).toBe('mine');
+    });
+  }
+
+  keeps('backup/never-overwrites', 'there is the ledger itself', async () => {
+    const place = openPlace();
+    const { size } = await verifyFile(place.ledger);
+    for (const name of ['colibri.db', 'colibri.db-wal', 'colibri.db-shm', 'colibri.db-journal'])
+      expect((await place.json('backup', `.colibri/${name}`)).status).toBe(3);
+    expect(await verifyFile(place.ledger)).toMatchObject({ size, problems: [] });
+  });
+
+  const refused: Record<
+    string,
+    {
+      make: (place: Place) => Promise<void>;
+      args?: string[];
+      env?: Record<string, string>;
+      status: number;
+      says: string;
+    }
+  > = {
+    'there is no ledger': {
+      make: nothing,
+      env: { COLIBRI_DB_PATH: 'gone/colibri.db' },
+      status: 2,
+      says: 'there is no ledger at',
+    },
+    'the ledger is no database': {
+      make: async (place) => {
+        mkdirSync(dirname(place.ledger));
+        writeFileSync(place.ledger, 'just some text, and more of it, so that it is longer than a header'.repeat(20));
+      },
+      status: 2,
+      says: 'is not a ledger',
+    },
+    'the ledger is of a newer version': {
+      make: async (place) => {
+        cpSync(template.folder, place.folder, { recursive: true });
+        await edit(place.ledger, 'PRAGMA user_version = 99');
+      },
+      status: 2,
+      says: 'newer Colibri',
+    },
+    'the folder does not exist': {
+      make: async (place) => cpSync(template.folder, place.folder, { recursive: true }),
+      args: ['no/such/x.db'],
+      status: 3,
+      says: 'there is no folder',
+    },
+    'the folder is a file': {
+      make: async (place) => cpSync(template.folder, place.folder, { recursive: true }),
+      args: ['.colibri/.gitignore/x.db'],
+      status: 3,
+      says: 'there is no folder',
+    },
+    'the configuration is wrong': {
+      make: nothing,
+      env: { COLIBRI_MODE: 'LOUD' },
+      status: 3,
+      says: 'COLIBRI_MODE',
+    },
+  };
+  for (const [why, { make, args = [], env = {}, status, says }] of Object.entries(refused)) {
+    keeps('backup/refusals', why, async () => {
+      const place = new Place();
+      await make(place);
+      const people = await place.runWith({ env }, 'backup', ...args);
+      expect({ status: people.status, stdout: people.stdout }).toEqual({ status, stdout: '' });
+      expect(people.stderr).toMatch(/^colibri backup: /);
+      expect(people.stderr).toContain(says);
+      const machines = await place.runWith({ env }, 'backup', ...args, '--json');
+      const { verdict, message } = JSON.parse(machines.stdout) as Record<string, string>;
+      expect({ status: machines.status, verdict, message: message?.includes(says) }).toEqual({
+        status,
+        verdict: status === 3 ? 'bad input' : 'cannot tell',
+        message: true,
+      });
+      expect(existsSync(place.path('x.db'))).toBe(false);
+    });
+  }
+
+  keeps('backup/refusals', 'there are too many names', async () => {
+    expect((await openPlace().run('backup', 'a.db', 'b.db')).status).toBe(64);
+  });
+});

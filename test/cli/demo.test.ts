@@ -1,0 +1,164 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { keeps } from '../support/keeps.ts';
+import { finished, inherited, Place, PROGRAM, verifyFile } from '../support/place.ts';
+
+interface Told {
+  readonly ok: boolean;
+  readonly message?: string;
+  readonly folder?: string;
+  readonly steps: readonly { readonly step: string; readonly says: string; readonly evidence: Evidence }[];
+}
+type Evidence = Record<string, never>;
+
+/** Its throw-away folder is made inside of the place, where a test can see it. */
+async function play(place: Place, ...args: string[]) {
+  const result = await place.runWith({ env: { TMPDIR: place.mkdir('tmp') } }, 'demo', ...args);
+  return { ...result, left: readdirSync(place.path('tmp')) };
+}
+
+async function tell(place: Place, ...args: string[]): Promise<Told> {
+  return JSON.parse((await play(place, '--json', ...args)).stdout) as Told;
+}
+
+describe('demo', () => {
+  keeps('demo/story', 'in a few plain lines', async () => {
+    const { status, stdout, stderr, left } = await play(new Place());
+    expect({ status, stderr, left }).toEqual({ status: 0, stderr: '', left: [] });
+    expect(stdout.trimEnd().split('\n')).toHaveLength(12);
+    expect(stdout).toMatch(
+      /(?:alice has it, bob is told ".*; alice has it"|bob has it, alice is told ".*; bob has it")/,
+    );
+    expect(stdout).toContain('ERR_WRITEBACK_REQUIRED');
+    expect(stdout).toContain('TAMPERED at Θ-0001');
+    expect(stdout).not.toContain('\u001B');
+  });
+
+  keeps('demo/story', 'and every line has the answers that it was told from', async () => {
+    const { ok, steps } = await tell(new Place());
+    expect(ok).toBe(true);
+    expect(steps.map(({ step }) => step)).toEqual(
+      'create race shortcut thought done seal check verify forgery caught mended'.split(' '),
+    );
+    const evidence = Object.fromEntries(steps.map(({ step, evidence }) => [step, evidence])) as Record<
+      string,
+      Evidence
+    >;
+    const { alice, bob } = evidence['race'] as unknown as Record<string, Record<string, unknown>>;
+    const [winner, loser] = alice?.['code'] === undefined ? [alice, bob] : [bob, alice];
+    expect(winner).toMatchObject({ status: 'in_progress', previous_status: 'todo' });
+    expect(loser).toMatchObject({ code: 'ERR_INVALID_TRANSITION', assignee: winner?.['assignee'] });
+    expect(evidence['shortcut']).toMatchObject({ code: 'ERR_WRITEBACK_REQUIRED', missing_fields: ['thought_record'] });
+    expect(evidence['done']).toMatchObject({ status: 'done', previous_status: 'review' });
+    expect(evidence['seal']).toMatchObject({ leaf_count: 2 });
+    expect(evidence['verify']).toMatchObject({ verdict: 'whole', problems: [] });
+    expect(evidence['caught']).toMatchObject({ verdict: 'tampered', problems: [{ place: 'Θ-0001' }] });
+    expect(evidence['mended']).toEqual(evidence['verify']);
+  });
+
+  keeps('demo/throw-away', 'unless it is to be kept, and then it is whole', async () => {
+    const place = new Place();
+    const { ok, folder } = await tell(place, '--keep');
+    expect({ ok, left: readdirSync(place.path('tmp')) }).toEqual({ ok: true, left: [folder?.split('/').at(-1)] });
+    expect((await verifyFile(join(String(folder), '.colibri/colibri.db'))).problems).toEqual([]);
+    expect((await play(place, '--keep')).stdout).toMatch(/\nThe folder is kept: .*colibri-demo-/);
+  });
+
+  keeps('demo/throw-away', 'whatever the environment and the folder around it say', async () => {
+    const place = new Place();
+    await place.addTasks('mine');
+    const before = readFileSync(place.ledger);
+    const env = { COLIBRI_MODE: 'READONLY', COLIBRI_DB_PATH: place.ledger, COLIBRI_AGENT_ID: 'me', AMS_MODE: 'old' };
+    const { status, stdout } = await place.runWith({ env }, 'demo');
+    expect({ status, end: stdout.includes('the edit is undone, colibri verify: whole') }).toEqual({
+      status: 0,
+      end: true,
+    });
+    expect(readFileSync(place.ledger).equals(before)).toBe(true);
+  });
+
+  keeps('demo/throw-away', 'also when somebody ends it in the middle', async () => {
+    const place = new Place();
+    const child = place.spawn(['demo'], { env: { TMPDIR: place.mkdir('tmp') } });
+    const exited = once(child, 'exit');
+    const isOnStage = () =>
+      readdirSync(place.path('tmp'), { recursive: true }).some((name) => String(name).endsWith('.db'));
+    while (!isOnStage()) await new Promise((resolve) => setImmediate(resolve));
+    child.kill('SIGTERM');
+    const [, signal] = await exited;
+    expect(signal).toBe('SIGTERM');
+    expect(readdirSync(place.path('tmp'))).toEqual([]);
+  });
+});
+
+describe('a demo that cannot go on', () => {
+  /** The real program, except for one command. */
+  const withCommand = (place: Place, command: string, body: string): string => {
+    const path = place.path('fake.mjs');
+    const real = JSON.stringify(pathToFileURL(PROGRAM).href);
+    writeFileSync(path, `if (process.argv[2] === '${command}') { ${body} } else { await import(${real}); }`);
+    return path;
+  };
+
+  it.each([
+    ['a server dies at once', 'serve', 'process.exit(1)', 'the server of '],
+    [
+      'a verifier finds nothing',
+      'verify',
+      'console.log(JSON.stringify({ verdict: "whole", size: 1, root: "00", problems: [] }))',
+      'verify says whole instead of tampered',
+    ],
+    [
+      'a verifier always finds something',
+      'verify',
+      'console.log(JSON.stringify({ verdict: "tampered", size: 1, root: "00", problems: [{ place: "x", problem: "y" }] }))',
+      'verify says tampered instead of whole',
+    ],
+    ['a verifier says nothing', 'verify', '', 'JSON'],
+  ])('says so when %s', async (_case, command, body, message) => {
+    const place = new Place();
+    const program = withCommand(place, command, body);
+    const env = { TMPDIR: place.mkdir('tmp') };
+    const people = await place.runWith({ program, env }, 'demo');
+    expect({ status: people.status, stderr: people.stderr.includes(message) }).toEqual({ status: 1, stderr: true });
+    const machines = await place.runWith({ program, env }, 'demo', '--json');
+    expect(JSON.parse(machines.stdout)).toMatchObject({ ok: false, message: expect.stringContaining(message) });
+    expect({ status: machines.status, left: readdirSync(env.TMPDIR) }).toEqual({ status: 1, left: [] });
+  });
+
+  it('says so when there is no place for its folder', async () => {
+    const { status, stderr } = await new Place().runWith({ env: { TMPDIR: '/nowhere' } }, 'demo');
+    expect({ status, stderr: stderr.includes('/nowhere') }).toEqual({ status: 1, stderr: true });
+  });
+
+  it('takes no unknown options', async () => {
+    const { status, stderr } = await new Place().run('demo', '--kep');
+    expect(status).toBe(64);
+    expect(stderr).toContain('--keep');
+  });
+});
+
+describe('npm run demo', () => {
+  keeps('demo/npm', 'with the arguments passed on and not a word of its own', async () => {
+    const place = new Place();
+    // A clone that is set up and built: the stamp says so, and there is no newer source.
+    mkdirSync(place.path('src'));
+    mkdirSync(place.path('node_modules'));
+    for (const name of ['scripts', 'dist', 'package.json', 'package-lock.json', '.npmrc'])
+      cpSync(name, place.path(name), { recursive: true });
+    for (const name of ['better-sqlite3', 'bindings', 'file-uri-to-path'])
+      if (existsSync(`node_modules/${name}`))
+        symlinkSync(resolve('node_modules', name), place.path(`node_modules/${name}`));
+    const lock = createHash('sha256').update(readFileSync('package-lock.json')).digest('hex');
+    writeFileSync(place.path('node_modules/.colibri-setup'), lock);
+    const child = spawn('npm', ['run', 'demo', '--', '--json'], { cwd: place.folder, env: inherited() });
+    const { status, stdout, stderr } = await finished(child);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect((JSON.parse(stdout) as Told).ok).toBe(true);
+  });
+});

@@ -73,6 +73,9 @@ export const PROMISES = {
   'stdio/flow': { says: 'a client that asks too much waits, and none is forgotten' },
   'stdio/idle': { says: 'a transport is idle when every answer owed is written' },
   'stdio/gone': { says: 'a client that goes away ends the connection' },
+  'clients/whole-session': { says: 'an official client plays a whole session, and the ledger verifies' },
+  'clients/refusals': { says: 'an official client takes every refusal' },
+  'clients/definitions': { says: 'the definitions cost a model little' },
   'tidy/rules': { says: 'the repository keeps its house rules' },
 } as const satisfies Record<string, Promised>;
 

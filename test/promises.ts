@@ -76,6 +76,12 @@ export const PROMISES = {
   'clients/whole-session': { says: 'an official client plays a whole session, and the ledger verifies' },
   'clients/refusals': { says: 'an official client takes every refusal' },
   'clients/definitions': { says: 'the definitions cost a model little' },
+  'package/program': { says: 'an installed package brings a working colibri' },
+  'package/library': { says: 'the library and the verifier can be imported from an installed package' },
+  'package/types': { says: 'the types of the package hold for a strict compiler' },
+  'package/contents': { says: 'the package holds what a user needs and nothing else' },
+  'package/registry': { says: 'the registry is told the truth about the package' },
+  'package/bundle': { says: 'the MCPB bundle has a valid manifest and starts' },
   'tidy/rules': { says: 'the repository keeps its house rules' },
 } as const satisfies Record<string, Promised>;
 

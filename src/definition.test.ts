@@ -70,6 +70,14 @@ describe('schemas', () => {
     }
   });
 
+  keeps('door/definitions', 'a map of anything is an object, and no part of a schema says nothing', () => {
+    const inputSchema = z.strictObject({ metadata: z.record(z.string(), z.unknown()) });
+    expect(defineForClients({ ...tool, inputSchema }).inputSchema['properties']).toEqual({
+      metadata: { type: 'object', propertyNames: { type: 'string' } },
+    });
+    expect(JSON.stringify(surface.map(defineForClients))).not.toContain('"additionalProperties":{}');
+  });
+
   keeps('door/definitions', 'a title or description that is not there is left out', () => {
     expect(Object.keys(defineForClients(tool))).toEqual(['name', 'inputSchema', 'outputSchema', 'annotations']);
   });

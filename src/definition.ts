@@ -61,10 +61,15 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   return lean(z.toJSONSchema(schema, { io, unrepresentable: 'any', override: trim }));
 }
 
-/** The generator states what every JSON number obeys anyway. */
+/** The generator states what every JSON number obeys anyway, and that anything may stand where anything may stand. */
 function trim({ jsonSchema: schema }: { jsonSchema: JsonSchema }): void {
   if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
+  if (isEmpty(schema['additionalProperties'])) delete schema['additionalProperties'];
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 function lean({ $schema: _dialect, ...schema }: JsonSchema): JsonSchema {

@@ -1,0 +1,38 @@
+// The types of the library, in dist/types: what its two entries reach and nothing more.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = join(root, 'dist/types');
+const ENTRIES = ['server.d.ts', 'integrity/index.d.ts'];
+const RELATIVE = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.[^"'\n]+)\.ts\2/g;
+
+export function emitTypes() {
+  rmSync(folder, { recursive: true, force: true });
+  const { status } = spawnSync(`${root}node_modules/.bin/tsc`, ['-p', 'tsconfig.build.json'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
+  if (status !== 0) throw new Error('the types could not be written; the messages of the compiler are above');
+  const kept = new Set(ENTRIES.map((entry) => join(folder, entry)));
+  for (const path of kept) for (const found of rewriteImports(path)) kept.add(found);
+  for (const path of listFiles()) if (!kept.has(path)) rmSync(path);
+}
+
+/** The compiler leaves `.ts` in declarations, where a stranger's compiler expects the name of a file that is there. */
+function rewriteImports(path) {
+  const text = readFileSync(path, 'utf8');
+  const found = [...text.matchAll(RELATIVE)].map(([, , , name]) => join(dirname(path), `${name}.d.ts`));
+  writeFileSync(path, text.replaceAll(RELATIVE, '$1$2$3.js$2'));
+  const missing = found.find((target) => !existsSync(target));
+  if (missing !== undefined) throw new Error(`${path} imports ${missing}, which was not written`);
+  return found;
+}
+
+function listFiles() {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.d.ts'))
+    .map((name) => join(folder, name));
+}

@@ -30,11 +30,30 @@ export function parseEntry(text: string): Entry | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
-    if (canonicalize(value) !== text) return undefined;
+    if (!isCanonical(value, text)) return undefined;
   } catch {
     return undefined;
   }
   return isEntry(value) ? value : undefined;
+}
+
+/** Most texts come back unchanged from JSON.stringify, which is several times faster than writing them again. */
+function isCanonical(value: unknown, text: string): boolean {
+  const isQuick = isSorted(value) && !text.includes('\\ud') && JSON.stringify(value) === text;
+  return isQuick || canonicalize(value) === text;
+}
+
+/** Nothing in it that canonical JSON would write otherwise than JSON.stringify, lone surrogates apart. */
+function isSorted(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isSafeInteger(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isSorted);
+  let previous = '';
+  for (const [key, member] of Object.entries(value)) {
+    if (key < previous || !isSorted(member)) return false;
+    previous = key;
+  }
+  return true;
 }
 
 function isEntry(value: unknown): value is Entry {
@@ -55,21 +74,52 @@ export type DigestLabel = 'arguments' | 'answer' | 'task' | 'session' | 'extras'
 export type Salt = string;
 
 const encoder = new TextEncoder();
-const SALT = /^[0-9a-f]{32}$/;
-const SALT_BYTES = 16;
+const SALT_LENGTH = 16;
+
+/** One buffer for all preimages: making one for each costs more than hashing it. */
+let preimage = new Uint8Array(4096);
+const heads = new Map<DigestLabel, Uint8Array>();
 
 /** SHA-256( "colibri:" label ":v1" LF, the 16 bytes of the salt, the text in UTF-8 ). */
 export function saltedDigest(label: DigestLabel, salt: Salt, text: string): Digest {
-  if (!SALT.test(salt)) throw new RangeError('a salt is 32 lower-case hexadecimal digits');
   // UTF-8 has no half of a surrogate pair: the encoder would give two texts one digest.
   if (!text.isWellFormed()) throw new RangeError('the text contains half of a surrogate pair');
-  const head = encoder.encode(`colibri:${label}:v1\n`);
-  const body = encoder.encode(text);
-  const bytes = new Uint8Array(head.length + SALT_BYTES + body.length);
-  bytes.set(head, 0);
-  for (let byte = 0; byte < SALT_BYTES; byte += 1) {
-    bytes[head.length + byte] = Number.parseInt(salt.slice(byte * 2, byte * 2 + 2), 16);
+  const head = headOf(label);
+  const start = head.length + SALT_LENGTH;
+  // A UTF-16 code unit takes at most three bytes of UTF-8.
+  const capacity = start + text.length * 3;
+  if (capacity > preimage.length) preimage = new Uint8Array(capacity);
+  preimage.set(head, 0);
+  writeSalt(salt, head.length);
+  const { written } = encoder.encodeInto(text, preimage.subarray(start));
+  return sha256(preimage.subarray(0, start + written));
+}
+
+function headOf(label: DigestLabel): Uint8Array {
+  let head = heads.get(label);
+  if (head === undefined) {
+    head = encoder.encode(`colibri:${label}:v1\n`);
+    heads.set(label, head);
   }
-  bytes.set(body, head.length + SALT_BYTES);
-  return sha256(bytes);
+  return head;
+}
+
+const SALT = /^[0-9a-f]{32}$/;
+
+function writeSalt(salt: Salt, offset: number): void {
+  if (!SALT.test(salt)) throw new RangeError('a salt is 32 lower-case hexadecimal digits');
+  for (let byte = 0; byte < SALT_LENGTH; byte += 1) {
+    preimage[offset + byte] = hexValue(salt.charCodeAt(byte * 2)) * 16 + hexValue(salt.charCodeAt(byte * 2 + 1));
+  }
+}
+
+/** Of a lower-case hexadecimal digit: 0 to 9 begin at 48, a to f at 97. */
+function hexValue(code: number): number {
+  return code < 58 ? code - 48 : code - 87;
+}
+
+/** What a stored row's content digests to; undefined when the row holds something that no honest writer stores. */
+export function storedDigest(label: DigestLabel, salt: unknown, text: unknown): Digest | undefined {
+  const isHonest = typeof salt === 'string' && SALT.test(salt) && typeof text === 'string' && text.isWellFormed();
+  return isHonest ? saltedDigest(label, salt, text) : undefined;
 }

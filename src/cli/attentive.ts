@@ -1,6 +1,6 @@
 import type { Reader } from '../db/database.ts';
 
-const QUERIES_PER_TURN = 100;
+const QUERIES_PER_TURN = 4;
 
 /** SQLite answers at once, so a long check would keep signals waiting until it is over; this lets them in between. */
 export function attentive(reader: Reader): Reader {

@@ -32,30 +32,11 @@ export function parseEntry(text: string): Entry | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
-    if (!isCanonical(value, text)) return undefined;
+    if (canonicalize(value) !== text) return undefined;
   } catch {
     return undefined;
   }
   return isEntry(value) ? value : undefined;
-}
-
-/** Most texts come back unchanged from JSON.stringify, which is several times faster than writing them again. */
-function isCanonical(value: unknown, text: string): boolean {
-  const isQuick = isSorted(value) && !text.includes('\\ud') && JSON.stringify(value) === text;
-  return isQuick || canonicalize(value) === text;
-}
-
-/** Nothing in it that canonical JSON would write otherwise than JSON.stringify, lone surrogates apart. */
-function isSorted(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isSafeInteger(value);
-  if (typeof value !== 'object' || value === null) return true;
-  if (Array.isArray(value)) return value.every(isSorted);
-  let previous = '';
-  for (const [key, member] of Object.entries(value)) {
-    if (key < previous || !isSorted(member)) return false;
-    previous = key;
-  }
-  return true;
 }
 
 function isEntry(value: unknown): value is Entry {

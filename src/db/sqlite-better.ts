@@ -19,11 +19,23 @@ export const betterSqlite: SqliteLibrary = {
 };
 
 function wrap(statement: Sqlite.Statement<SqlValue[]>): SqliteStatement {
-  if (statement.reader) return { all: (parameters) => statement.all(...parameters) };
+  if (statement.reader) return { all: rowReader(statement) };
   return {
     all: (parameters) => {
       statement.run(...parameters);
       return [];
     },
   };
+}
+
+/** The add-on is twice as fast at handing over arrays as at building objects. */
+function rowReader(statement: Sqlite.Statement<SqlValue[]>): SqliteStatement['all'] {
+  const names = statement.columns().map(({ name }) => name);
+  statement.raw(true);
+  return (parameters) =>
+    (statement.all(...parameters) as unknown[][]).map((values) => {
+      const row: Record<string, unknown> = {};
+      for (let column = 0; column < names.length; column += 1) row[names[column] as string] = values[column];
+      return row;
+    });
 }

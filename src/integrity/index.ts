@@ -7,6 +7,7 @@ export {
   parseEntry,
   type Salt,
   saltedDigest,
+  storedDigest,
 } from './entry.ts';
 export { type ChainedThought, thoughtHash } from './hash-chain.ts';
 export {

@@ -1,4 +1,4 @@
-import { type Digest, type Entry, saltedDigest } from '../integrity/index.ts';
+import { type Entry, storedDigest } from '../integrity/index.ts';
 import type { Projection, Report } from './verify.ts';
 
 interface CallRow {
@@ -67,7 +67,7 @@ class CallCheck {
       row.actor === entry.actor &&
       row.process_id === entry['process_id'] &&
       row.entered_at === entry.at &&
-      digestOf(row) === entry['arguments'];
+      storedDigest('arguments', row.salt, row.arguments) === entry['arguments'];
     if (!isSame) this.#report(`call ${index}`, 'differs from its enter entry');
   }
 
@@ -83,8 +83,4 @@ class CallCheck {
       row.duration_ms === (entry['duration_ms'] ?? null);
     if (!isSame) this.#report(`call ${sequenceNo}`, 'differs from its exit entry');
   }
-}
-
-function digestOf({ salt, arguments: text }: CallRow): Digest | undefined {
-  return /^[0-9a-f]{32}$/.test(salt) ? saltedDigest('arguments', salt, text) : undefined;
 }

@@ -1,8 +1,7 @@
 import type { Reader } from '../db/database.ts';
-import { type Digest, type Entry, leafHash, parseEntry, TreeBuilder } from '../integrity/index.ts';
+import { type Digest, EMPTY_ROOT, type Entry, leafHash, parseEntry, TreeBuilder } from '../integrity/index.ts';
 import { checkCalls } from './check-calls.ts';
-import { readSize } from './head.ts';
-import { BLOCK, LEVELS_PER_BLOCK } from './stored-tree.ts';
+import { NodeCheck } from './check-nodes.ts';
 
 /** A place where the record does not hold, named so that a person can look at it. */
 export interface Problem {
@@ -41,11 +40,12 @@ export async function verifyLedger(
   projections: readonly Projection[] = [],
   progress: (done: number, total: number) => void = () => undefined,
 ): Promise<LedgerReport> {
-  const size = await readSize(reader);
-  const tree = new TreeBuilder();
-  const nodes = new Map<string, Digest>();
   const problems: Problem[] = [];
   const report: Report = (place, problem) => problems.push({ place, problem });
+  const size = await findSize(reader, report);
+  if (size === undefined) return { size: 0, root: EMPTY_ROOT, problems };
+  const tree = new TreeBuilder();
+  const nodes = new NodeCheck(reader, report);
   const checks = [checkCalls, ...projections].map((projection) => projection(reader, report));
 
   for (let begin = 0; begin < size; begin += PAGE) {
@@ -61,19 +61,28 @@ export async function verifyLedger(
         report(`entry ${index}`, 'is missing');
         return { size, root: tree.root(), problems };
       }
-      tree.add(leafHash(row.entry), (level, position, hash) => {
-        if (level % LEVELS_PER_BLOCK === 0) nodes.set(`${level}/${position}`, hash);
-      });
+      tree.add(leafHash(row.entry), nodes.computed);
       const entry = readEntry(row, report);
       if (entry !== undefined) entries.push({ index, entry });
     }
-    await checkNodes(reader, nodes, report);
+    await nodes.page();
     for (const check of checks) await check.page(entries, begin, end);
     progress(end, size);
   }
   await checkSurplus(reader, size, report);
+  await nodes.finish(size);
   for (const check of checks) await check.finish(size);
   return { size, root: tree.root(), problems };
+}
+
+/** There is one head row, and it says how many entries there are. */
+async function findSize(reader: Reader, report: Report): Promise<number | undefined> {
+  const heads = await reader.query<{ id: number; size: number }>('SELECT id, size FROM ledger_head');
+  const [head] = heads;
+  if (head !== undefined && heads.length === 1 && head.id === 1 && Number.isSafeInteger(head.size) && head.size > 0)
+    return head.size;
+  report('ledger_head', head === undefined ? 'is missing' : 'does not say how many entries there are');
+  return undefined;
 }
 
 interface EntryRow {
@@ -83,35 +92,21 @@ interface EntryRow {
 }
 
 function readEntry(row: EntryRow, report: Report): Entry | undefined {
-  const entry = parseEntry(row.entry);
+  const entry = typeof row.entry === 'string' ? parseEntry(row.entry) : undefined;
   if (entry === undefined) report(`entry ${row.idx}`, 'is not canonical');
   else if ((entry.kind === 'genesis') !== (row.idx === 0))
     report(`entry ${row.idx}`, 'stands where none of its kind may');
   else if (entry.kind !== row.kind) report(`entry ${row.idx}`, `is stored as ${row.kind} and says ${entry.kind}`);
+  else if ((entry.kind === 'genesis') !== (row.idx === 0))
+    report(
+      `entry ${row.idx}`,
+      entry.kind === 'genesis' ? 'begins the log a second time' : 'is not the beginning of a log',
+    );
   return entry;
 }
 
-/** Compares what was computed since the last page with what is stored, and forgets it. */
-async function checkNodes(reader: Reader, computed: Map<string, Digest>, report: Report): Promise<void> {
-  for (const [key, hash] of computed) {
-    const [stored] = await reader.query<{ hash: string }>(
-      'SELECT hash FROM ledger_nodes WHERE level = $1 AND idx = $2',
-      key.split('/').map(Number),
-    );
-    if (stored?.hash !== hash) report(`node ${key}`, stored === undefined ? 'is missing' : 'does not match its leaves');
-  }
-  computed.clear();
-}
-
-/** Rows that no entry accounts for. */
+/** Rows that lie outside of the log. */
 async function checkSurplus(reader: Reader, size: number, report: Report): Promise<void> {
-  const [beyond] = await reader.query<{ entries: number; nodes: number }>(
-    `SELECT (SELECT COUNT(*) FROM ledger_entries WHERE idx < 0 OR idx >= $1) AS entries,
-            (SELECT COUNT(*) FROM ledger_nodes) AS nodes`,
-    [size],
-  );
-  let expectedNodes = 0;
-  for (let count = Math.floor(size / BLOCK); count > 0; count = Math.floor(count / BLOCK)) expectedNodes += count;
-  if (beyond === undefined || beyond.entries > 0) report('ledger_entries', `has rows outside of 0 to ${size - 1}`);
-  if (beyond?.nodes !== expectedNodes) report('ledger_nodes', `has ${beyond?.nodes} rows instead of ${expectedNodes}`);
+  const beyond = await reader.query('SELECT 1 FROM ledger_entries WHERE idx < 0 OR idx >= $1 LIMIT 1', [size]);
+  if (beyond.length > 0) report('ledger_entries', `has rows outside of 0 to ${size - 1}`);
 }

@@ -1,8 +1,8 @@
-import type { Reader, Transaction } from '../../db/database.ts';
+import type { Transaction } from '../../db/database.ts';
 import { formatSessionId, formatTaskId } from '../../ids.ts';
 import { append } from '../../ledger/append.ts';
 import type { SessionTree } from '../trail/session-tree.ts';
-import type { SessionRow } from '../trail/sessions.ts';
+import { listHeads, type SessionRow } from '../trail/sessions.ts';
 
 export interface Seal {
   readonly session: SessionRow;
@@ -30,16 +30,4 @@ export async function sealSession(db: Transaction, { session, sealedTaskNo, tree
      WHERE session_no = $6`,
     [index, at, sealedTaskNo, tree.root, tree.leafCount, session.session_no],
   );
-}
-
-/** Where the chain of each task stood when the session was sealed. */
-async function listHeads(db: Reader, sessionNo: number) {
-  const rows = await db.query<{ task_no: number; chain_position: number; hash: string }>(
-    `SELECT thoughts.task_no, thoughts.chain_position, thoughts.hash FROM thoughts
-     JOIN (SELECT task_no, MAX(chain_position) AS chain_position FROM thoughts WHERE session_no = $1 GROUP BY task_no) AS heads
-       ON heads.task_no = thoughts.task_no AND heads.chain_position = thoughts.chain_position
-     ORDER BY thoughts.task_no`,
-    [sessionNo],
-  );
-  return rows.map(({ task_no, chain_position, hash }) => ({ task_id: formatTaskId(task_no), chain_position, hash }));
 }

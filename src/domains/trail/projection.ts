@@ -1,106 +1,98 @@
 import type { Reader } from '../../db/database.ts';
-import { formatSessionId, formatTaskId, parseId } from '../../ids.ts';
-import { type Entry, saltedDigest } from '../../integrity/index.ts';
-import type { Projection, Report } from '../../ledger/verify.ts';
-import { buildSessionTree } from './session-tree.ts';
-import { findSession, type Membership, type SessionRow, sessionContent } from './sessions.ts';
-import { checkEvidence, EVIDENCE, type Evidence } from './verify-chain.ts';
+import { formatSessionId } from '../../ids.ts';
+import type { Entry } from '../../integrity/index.ts';
+import type { LoggedEntry, Projection, Report } from '../../ledger/verify.ts';
+import { checkThought } from './chain-report.ts';
+import { checkPlaces } from './check-places.ts';
+import { checkSeal, checkStart } from './check-session.ts';
+import type { ThoughtRow } from './repository.ts';
+import { findSession } from './sessions.ts';
 
 /** Every thought, session and seal against the log. */
 export const checkTrail: Projection = (reader, report) => {
   const seen = { thoughts: 0, sessions: 0, seals: 0, records: 0 };
+  const links = new Links(reader);
   return {
     async page(entries, begin, end) {
-      const rows = await reader.query<Evidence>(`${EVIDENCE} WHERE thoughts.idx >= $1 AND thoughts.idx < $2`, [
-        begin,
-        end,
-      ]);
-      const thoughts = new Map(rows.map((row) => [row.idx, row]));
+      seen.records += await checkPlaces(reader, entries, report);
+      seen.thoughts += await checkThoughts(reader, links, entries, begin, end, report);
       for (const { index, entry } of entries) {
-        for (const membership of membershipsOf(entry)) {
-          seen.records += 1;
-          await checkMembership(reader, index, membership, report);
-        }
-        if (entry.kind === 'thought') {
-          seen.thoughts += 1;
-          const row = thoughts.get(index);
-          if (row === undefined) report(textOf(entry, 'thought_id'), 'is missing');
-          else for (const { record, layer, problem } of checkEvidence(row)) report(record, `${layer}: ${problem}`);
-        } else if (entry.kind === 'session.started') {
-          seen.sessions += 1;
-          await checkStart(reader, index, entry, report);
-        } else if (entry.kind === 'session.finalized') {
-          seen.seals += 1;
-          await checkSeal(reader, index, entry, report);
-        }
+        if (entry.kind === 'session.started') seen.sessions += 1;
+        else if (entry.kind === 'session.finalized') seen.seals += 1;
+        else continue;
+        await checkSessionEntry(reader, index, entry, report);
       }
     },
     finish: () => checkTotals(reader, seen, report),
   };
 };
 
+async function checkThoughts(
+  reader: Reader,
+  links: Links,
+  entries: readonly LoggedEntry[],
+  begin: number,
+  end: number,
+  report: Report,
+): Promise<number> {
+  const rows = await reader.query<ThoughtRow>('SELECT * FROM thoughts WHERE idx >= $1 AND idx < $2', [begin, end]);
+  const thoughts = new Map(rows.map((row) => [row.idx, row]));
+  let count = 0;
+  for (const { index, entry } of entries) {
+    if (entry.kind !== 'thought') continue;
+    count += 1;
+    const row = thoughts.get(index);
+    if (row === undefined) {
+      report(textOf(entry, 'thought_id'), 'is missing');
+      continue;
+    }
+    const broken = checkThought({ row, previous: await links.before(row), entry });
+    for (const { record, layer, problem } of broken) report(record, `${layer}: ${problem}`);
+    links.add(row);
+  }
+  return count;
+}
+
+type Link = Pick<ThoughtRow, 'hash' | 'chain_position'>;
+
+const MAX_LINKS = 4096;
+
+/** The last link of the chains that were met most recently; others are asked for again. */
+class Links {
+  readonly #reader: Reader;
+  readonly #last = new Map<number, Link>();
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  add({ task_no, hash, chain_position }: ThoughtRow): void {
+    if (this.#last.size >= MAX_LINKS) this.#last.clear();
+    this.#last.set(task_no, { hash, chain_position });
+  }
+
+  async before({ task_no, chain_position }: ThoughtRow): Promise<Link | undefined> {
+    const known = this.#last.get(task_no);
+    if (known?.chain_position === chain_position - 1) return known;
+    const [stored] = await this.#reader.query<Link>(
+      'SELECT hash, chain_position FROM thoughts WHERE task_no = $1 AND chain_position = $2',
+      [task_no, chain_position - 1],
+    );
+    return stored;
+  }
+}
+
 function textOf(entry: Entry, field: string): string {
   const value = entry[field];
   return typeof value === 'string' ? value : `a ${entry.kind} without ${field}`;
 }
 
-/** The places in sessions that an entry claims. */
-function membershipsOf(entry: Entry): Membership[] {
-  if (entry.kind === 'thought') return [entry as unknown as Membership];
-  return Array.isArray(entry['sessions']) ? (entry['sessions'] as Membership[]) : [];
-}
-
-async function checkMembership(
-  reader: Reader,
-  index: number,
-  { session_id, session_seq }: Membership,
-  report: Report,
-): Promise<void> {
-  const [row] = await reader.query<{ idx: number; finalized_idx: number | null }>(
-    `SELECT session_records.idx, sessions.finalized_idx FROM session_records
-     JOIN sessions ON sessions.session_no = session_records.session_no
-     WHERE session_records.session_no = $1 AND session_records.session_seq = $2`,
-    [parseId(session_id), session_seq],
-  );
-  if (row?.idx !== index) report(`${session_id} record ${session_seq}`, 'is not the entry that claims this place');
-  else if (row.finalized_idx !== null && row.finalized_idx < index)
-    report(`entry ${index}`, `joined ${session_id} after it was sealed`);
-}
-
-async function checkStart(reader: Reader, index: number, entry: Entry, report: Report): Promise<void> {
-  const session = await findSession(reader, textOf(entry, 'session_id'));
-  if (session === undefined) return report(textOf(entry, 'session_id'), 'is missing');
-  const isSame =
-    session.start_idx === index &&
-    formatTaskId(session.task_no) === entry['task_id'] &&
-    session.scope === entry['scope'] &&
-    session.started_at === entry.at &&
-    session.started_by === entry.actor &&
-    digestOf(session) === entry['session'];
-  if (!isSame) report(textOf(entry, 'session_id'), 'differs from the entry that started it');
-}
-
-function digestOf(session: SessionRow): string | undefined {
-  return /^[0-9a-f]{32}$/.test(session.salt)
-    ? saltedDigest('session', session.salt, sessionContent(session))
-    : undefined;
-}
-
-async function checkSeal(reader: Reader, index: number, entry: Entry, report: Report): Promise<void> {
-  const session = await findSession(reader, textOf(entry, 'session_id'));
-  if (session === undefined) return;
-  const place = formatSessionId(session.session_no);
-  const sealedTask = session.sealed_task_no === null ? undefined : formatTaskId(session.sealed_task_no);
-  const isSame =
-    session.finalized_idx === index &&
-    session.finalized_at === entry.at &&
-    session.root === entry['root'] &&
-    session.leaf_count === entry['leaf_count'] &&
-    sealedTask === entry['task_id'];
-  if (!isSame) return report(place, 'differs from the entry that sealed it');
-  const { root, leafCount } = await buildSessionTree(reader, session.session_no, session.sealed_task_no);
-  if (root !== session.root || leafCount !== session.leaf_count)
-    report(place, 'its records do not give its sealed root');
+async function checkSessionEntry(reader: Reader, index: number, entry: Entry, report: Report): Promise<void> {
+  const place = textOf(entry, 'session_id');
+  const session = await findSession(reader, place);
+  if (session === undefined) return report(place, 'is missing');
+  const check = entry.kind === 'session.started' ? checkStart : checkSeal;
+  for (const { problem } of await check(reader, session, index, entry)) report(place, problem);
 }
 
 async function checkTotals(reader: Reader, seen: Record<string, number>, report: Report): Promise<void> {
@@ -113,11 +105,7 @@ async function checkTotals(reader: Reader, seen: Record<string, number>, report:
   for (const [kind, table] of Object.entries(tables)) {
     if (rows?.[kind] !== seen[kind]) report(table, `has ${rows?.[kind]} ${kind} where the log has ${seen[kind]}`);
   }
-  const miscounted = await reader.query<{ session_no: number }>(
-    `SELECT session_no FROM sessions WHERE record_count <>
-       (SELECT COUNT(*) FROM session_records WHERE session_records.session_no = sessions.session_no)`,
-  );
-  for (const { session_no } of miscounted) report(formatSessionId(session_no), 'counts its records wrongly');
+  await checkSessionRows(reader, report);
   const counters = await reader.query<{ name: string; value: number }>(
     "SELECT name, value FROM counters WHERE name IN ('session', 'thought')",
   );
@@ -128,4 +116,20 @@ async function checkTotals(reader: Reader, seen: Record<string, number>, report:
     const value = counters.find((counter) => counter.name === name)?.value ?? 0;
     if (value !== seen[kind]) report(`counter ${name}`, `is ${value} instead of ${seen[kind]}`);
   }
+}
+
+/** What a session says about itself and no entry does. */
+async function checkSessionRows(reader: Reader, report: Report): Promise<void> {
+  const miscounted = await reader.query<{ session_no: number }>(
+    `SELECT session_no FROM sessions
+     WHERE record_count <> (SELECT COUNT(*) FROM session_records WHERE session_records.session_no = sessions.session_no)
+        OR record_count <> (SELECT COALESCE(MAX(session_seq), 0) FROM session_records
+                            WHERE session_records.session_no = sessions.session_no)`,
+  );
+  for (const { session_no } of miscounted) report(formatSessionId(session_no), 'counts its records wrongly');
+  const halfSealed = await reader.query<{ session_no: number }>(
+    `SELECT session_no FROM sessions WHERE finalized_idx IS NULL AND
+       (finalized_at IS NOT NULL OR sealed_task_no IS NOT NULL OR root IS NOT NULL OR leaf_count IS NOT NULL)`,
+  );
+  for (const { session_no } of halfSealed) report(formatSessionId(session_no), 'is not sealed and says how it was');
 }

@@ -4,6 +4,7 @@ import { canonicalize, saltedDigest } from '../../integrity/index.ts';
 import { append } from '../../ledger/append.ts';
 import { nextNumber } from '../../ledger/counters.ts';
 import { createSalt } from '../../ledger/salt.ts';
+import { readSize } from '../../ledger/head.ts';
 
 export interface SessionRow {
   readonly session_no: number;
@@ -37,6 +38,36 @@ export async function findLiveSession(db: Reader, taskNo: number): Promise<Sessi
     taskNo,
   ]);
   return row;
+}
+
+/** All sessions, sealed ones too, that cover a task today: its own, and the deep ones of its ancestors. */
+export function listSessionsOf(db: Reader, taskNo: number): Promise<SessionRow[]> {
+  return db.query<SessionRow>(
+    `WITH RECURSIVE covered (no) AS (
+       SELECT CAST($1 AS BIGINT)
+       UNION
+       SELECT tasks.parent_no FROM tasks JOIN covered ON tasks.task_no = covered.no WHERE tasks.parent_no IS NOT NULL
+     )
+     SELECT sessions.* FROM sessions JOIN covered ON sessions.task_no = covered.no
+     WHERE sessions.task_no = $1 OR scope = 'deep' ORDER BY session_no`,
+    [taskNo],
+  );
+}
+
+const SCANNED_AT_ONCE = 20_000;
+
+/** The entry that sealed a session whose row says that it is live: nobody takes a seal off honestly. */
+export async function findHiddenSeal(db: Reader, session: SessionRow): Promise<number | undefined> {
+  const size = await readSize(db);
+  for (let begin = session.start_idx; begin < size; begin += SCANNED_AT_ONCE) {
+    const [seal] = await db.query<{ idx: number }>(
+      `SELECT idx FROM ledger_entries
+       WHERE idx >= $1 AND idx < $2 AND kind = 'session.finalized' AND entry LIKE $3 LIMIT 1`,
+      [begin, begin + SCANNED_AT_ONCE, `%"session_id":"${formatSessionId(session.session_no)}"%`],
+    );
+    if (seal !== undefined) return seal.idx;
+  }
+  return undefined;
 }
 
 export interface NewSession {
@@ -127,7 +158,14 @@ export async function recordMemberships(
   }
 }
 
-export function describeSession({ session_no, task_no, auditor_id, started_at, scope }: SessionRow) {
-  const session_id = formatSessionId(session_no);
-  return { session_id, task_id: formatTaskId(task_no), auditor_id, started_at, scope };
+/** Where the chain of each task stood when the session was sealed. */
+export async function listHeads(db: Reader, sessionNo: number) {
+  const rows = await db.query<{ task_no: number; chain_position: number; hash: string }>(
+    `SELECT thoughts.task_no, thoughts.chain_position, thoughts.hash FROM thoughts
+     JOIN (SELECT task_no, MAX(chain_position) AS chain_position FROM thoughts WHERE session_no = $1 GROUP BY task_no) AS heads
+       ON heads.task_no = thoughts.task_no AND heads.chain_position = thoughts.chain_position
+     ORDER BY thoughts.task_no`,
+    [sessionNo],
+  );
+  return rows.map(({ task_no, chain_position, hash }) => ({ task_id: formatTaskId(task_no), chain_position, hash }));
 }

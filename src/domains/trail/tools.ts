@@ -3,7 +3,7 @@ import { ColibriError } from '../../errors.ts';
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
 import { defineTool, type Tool } from '../../tool.ts';
 import { integrityScore } from './chain-report.ts';
-import { findTrailTask, listThoughts, recordThought, type ThoughtRow, type TrailTask } from './repository.ts';
+import { listThoughts, recordThought, type ThoughtRow, type TrailTask } from './repository.ts';
 import {
   sessionInput,
   sessionOutput,
@@ -15,8 +15,8 @@ import {
   verifyInput,
   verifyOutput,
 } from './schema.ts';
-import { coveringSessions, findLiveSession, findSession, type SessionRow, startSession } from './sessions.ts';
-import { type ChainOptions, type ChainReport, verifySession, verifyTaskChain } from './verify-chain.ts';
+import { asNotFound, findScope, positionsOf, requireNamedSession, requireTask, verifyScope } from './scope.ts';
+import { coveringSessions, findLiveSession, type SessionRow, startSession } from './sessions.ts';
 
 export function createTrailTools(): Tool[] {
   return [
@@ -62,17 +62,16 @@ export function createTrailTools(): Tool[] {
       idempotent: true,
       codes: ['ERR_TASK_NOT_FOUND', 'ERR_SESSION_NOT_FOUND'],
       handle: async (input, { db, progress }) => {
-        const { task_id, session_id, verify_chain } = input;
+        const { task_id, session_id } = input;
         const { rows, total } = await listThoughts(db, input);
-        const broken = await verifyScope(db, input, { withTrace: false, progress });
+        const scope = await findScope(db, input, rows);
+        const report = input.verify_chain ? await verifyScope(db, scope, { withTrace: false, progress }) : undefined;
         return {
           ...(task_id === undefined ? {} : { task_id }),
           ...(session_id === undefined ? {} : { session_id }),
           thought_count: total,
           thoughts: rows.map(describeThought),
-          ...(verify_chain && broken !== undefined
-            ? { chain_valid: broken.broken.length === 0, invalid_links: positionsOf(broken) }
-            : {}),
+          ...(report === undefined ? {} : { chain_valid: report.defective === 0, invalid_links: positionsOf(report) }),
         };
       },
     }),
@@ -84,21 +83,18 @@ export function createTrailTools(): Tool[] {
       outputSchema: verifyOutput,
       access: 'read',
       idempotent: true,
-      codes: ['ERR_TASK_NOT_FOUND', 'ERR_SESSION_NOT_FOUND'],
+      codes: ['ERR_NOT_FOUND'],
       handle: async (input, { db, at, progress }) => {
-        const report = await verifyScope(
-          db,
-          { ...input, verify_chain: true },
-          { withTrace: input.full_trace, progress },
-        );
-        const { total, broken, trace } = report ?? { total: 0, broken: [], trace: [] };
+        const scope = await findScope(db, input, []).catch(asNotFound);
+        const options = { withTrace: input.full_trace, progress };
+        const { total, defective, broken, trace } = await verifyScope(db, scope, options);
         return {
           ...(input.session_id === undefined ? {} : { session_id: input.session_id }),
           ...(input.task_id === undefined ? {} : { task_id: input.task_id }),
-          chain_valid: broken.length === 0,
+          chain_valid: defective === 0,
           total_records: total,
-          integrity_score: integrityScore(total, broken),
-          broken_links: broken.slice(0, MAX_BROKEN),
+          integrity_score: integrityScore(total, defective),
+          broken_links: broken,
           ...(input.full_trace ? { trace } : {}),
           verified_at: at,
         };
@@ -107,54 +103,10 @@ export function createTrailTools(): Tool[] {
   ];
 }
 
-const MAX_BROKEN = 500;
-
-interface Scope {
-  readonly task_id?: string | undefined;
-  readonly session_id?: string | undefined;
-  readonly verify_chain: boolean;
-}
-
-/** The records that were asked about; a task and a session are both checked where both are named. */
-async function verifyScope(
-  db: Reader,
-  { task_id, session_id, verify_chain }: Scope,
-  options: ChainOptions,
-): Promise<ChainReport | undefined> {
-  const task = task_id === undefined ? undefined : await requireTask(db, task_id);
-  const session = session_id === undefined ? undefined : await requireNamedSession(db, session_id);
-  if (!verify_chain) return undefined;
-  const reports = [
-    ...(task === undefined ? [] : [await verifyTaskChain(db, task.task_no, options)]),
-    ...(session === undefined ? [] : [await verifySession(db, session, options)]),
-  ];
-  return {
-    total: reports.reduce((sum, { total }) => sum + total, 0),
-    broken: reports.flatMap(({ broken }) => broken),
-    trace: reports.flatMap(({ trace }) => trace),
-  };
-}
-
-function positionsOf({ broken }: ChainReport): number[] {
-  return [...new Set(broken.map(({ position }) => position))].slice(0, MAX_BROKEN);
-}
-
 function describeThought(row: ThoughtRow) {
   const { type, content, hash, previous_hash, recorded_at, recorded_by, chain_position } = row;
   const [thought_id, task_id] = [formatThoughtId(row.thought_no), formatTaskId(row.task_no)];
   return { thought_id, task_id, type, content, hash, previous_hash, recorded_at, recorded_by, chain_position };
-}
-
-async function requireNamedSession(db: Reader, sessionId: string): Promise<SessionRow> {
-  const session = await findSession(db, sessionId);
-  if (session !== undefined) return session;
-  throw new ColibriError('ERR_SESSION_NOT_FOUND', `no session ${sessionId}`, { session_id: sessionId });
-}
-
-async function requireTask(db: Reader, taskId: string): Promise<TrailTask> {
-  const task = await findTrailTask(db, taskId);
-  if (task !== undefined) return task;
-  throw new ColibriError('ERR_TASK_NOT_FOUND', `no task ${taskId}; task_list shows those there are`, { taskId });
 }
 
 /** The session that takes the thought: the one named, else the task's own. */

@@ -1,0 +1,52 @@
+import type { Reader } from '../db/database.ts';
+import type { Digest } from '../integrity/index.ts';
+import { BLOCK, LEVELS_PER_BLOCK } from './stored-tree.ts';
+import type { Report } from './verify.ts';
+
+/** Compares the inner nodes that the leaves give with those that are stored, and forgets them page by page. */
+export class NodeCheck {
+  readonly #reader: Reader;
+  readonly #report: Report;
+  /** By level: the hashes since the last page, which lie side by side, and the index of the first. */
+  readonly #levels = new Map<number, { readonly first: number; readonly hashes: Digest[] }>();
+
+  constructor(reader: Reader, report: Report) {
+    this.#reader = reader;
+    this.#report = report;
+  }
+
+  /** To be called for each subtree that a leaf completes. */
+  readonly computed = (level: number, index: number, hash: Digest): void => {
+    if (level % LEVELS_PER_BLOCK !== 0) return;
+    const known = this.#levels.get(level);
+    if (known === undefined) this.#levels.set(level, { first: index, hashes: [hash] });
+    else known.hashes.push(hash);
+  };
+
+  async page(): Promise<void> {
+    for (const [level, { first, hashes }] of this.#levels) {
+      const rows = await this.#reader.query<{ idx: number; hash: string }>(
+        'SELECT idx, hash FROM ledger_nodes WHERE level = $1 AND idx >= $2 AND idx < $3',
+        [level, first, first + hashes.length],
+      );
+      const stored = new Map(rows.map(({ idx, hash }) => [idx, hash]));
+      for (const [offset, hash] of hashes.entries()) {
+        const found = stored.get(first + offset);
+        if (found !== hash)
+          this.#report(
+            `node ${level}/${first + offset}`,
+            found === undefined ? 'is missing' : 'does not match its leaves',
+          );
+      }
+    }
+    this.#levels.clear();
+  }
+
+  /** Every expected node was looked at; what the table holds beyond them belongs to no tree. */
+  async finish(size: number): Promise<void> {
+    const [counted] = await this.#reader.query<{ nodes: number }>('SELECT COUNT(*) AS nodes FROM ledger_nodes');
+    let expected = 0;
+    for (let count = Math.floor(size / BLOCK); count > 0; count = Math.floor(count / BLOCK)) expected += count;
+    if (counted?.nodes !== expected) this.#report('ledger_nodes', `has ${counted?.nodes} rows instead of ${expected}`);
+  }
+}

@@ -1,12 +1,23 @@
-import type { Reader } from './db/database.ts';
+import { listForeignObjects } from './db/check-schema.ts';
+import type { Database, Reader } from './db/database.ts';
+import { checkSearch } from './domains/tasks/check-search.ts';
 import { checkTasks } from './domains/tasks/projection.ts';
 import { checkTrail } from './domains/trail/projection.ts';
-import { type LedgerReport, verifyLedger } from './ledger/verify.ts';
+import { type LedgerReport, type Projection, verifyLedger } from './ledger/verify.ts';
 
-/** The whole record: the log, its tree, and every table that was made from it. */
+/** The whole record: the log, its tree, every table that was made from it, and the shape of the tables. */
 export function verifyEverything(
   reader: Reader,
   progress?: (done: number, total: number) => void,
+  engine: Database['engine'] = 'sqlite',
 ): Promise<LedgerReport> {
-  return verifyLedger(reader, [checkTasks, checkTrail], progress);
+  const ofEngine = engine === 'sqlite' ? [checkSearch, checkSchema] : [];
+  return verifyLedger(reader, [checkTasks, checkTrail, ...ofEngine], progress);
 }
+
+const checkSchema: Projection = (reader, report) => ({
+  page: () => Promise.resolve(),
+  finish: async () => {
+    for (const name of await listForeignObjects(reader)) report(name, 'is not as this program makes it');
+  },
+});

@@ -5,7 +5,7 @@ import taskSearch from './migrations/0003-task-search.sqlite.sql';
 import trail from './migrations/0004-trail.sql';
 
 /** In order; the position is the number. An applied migration is never edited: a change is a new one. */
-const MIGRATIONS: readonly string[] = [ledger, tasks, taskSearch, trail];
+export const MIGRATIONS: readonly string[] = [ledger, tasks, taskSearch, trail];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

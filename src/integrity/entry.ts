@@ -28,6 +28,7 @@ export function encodeEntry(entry: Entry): string {
 
 /** Reads a stored entry back; undefined when the text is not the one canonical text of an entry. */
 export function parseEntry(text: string): Entry | undefined {
+  if (typeof text !== 'string') return undefined;
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -1,7 +1,8 @@
 import type { Reader } from '../db/database.ts';
-import { type Digest, EMPTY_ROOT, type Entry, leafHash, parseEntry, TreeBuilder } from '../integrity/index.ts';
+import { type Digest, EMPTY_ROOT, type Entry, parseEntry, TreeBuilder } from '../integrity/index.ts';
 import { checkCalls } from './check-calls.ts';
 import { NodeCheck } from './check-nodes.ts';
+import { storedLeaf } from './stored-tree.ts';
 
 /** A place where the record does not hold, named so that a person can look at it. */
 export interface Problem {
@@ -61,7 +62,7 @@ export async function verifyLedger(
         report(`entry ${index}`, 'is missing');
         return { size, root: tree.root(), problems };
       }
-      tree.add(leafHash(row.entry), nodes.computed);
+      tree.add(storedLeaf(row.entry), nodes.computed);
       const entry = readEntry(row, report);
       if (entry !== undefined) entries.push({ index, entry });
     }
@@ -92,7 +93,7 @@ interface EntryRow {
 }
 
 function readEntry(row: EntryRow, report: Report): Entry | undefined {
-  const entry = typeof row.entry === 'string' ? parseEntry(row.entry) : undefined;
+  const entry = parseEntry(row.entry);
   if (entry === undefined) report(`entry ${row.idx}`, 'is not canonical');
   else if ((entry.kind === 'genesis') !== (row.idx === 0))
     report(`entry ${row.idx}`, 'stands where none of its kind may');

@@ -1,7 +1,8 @@
 import type { Reader } from '../../db/database.ts';
 import { formatSessionId, formatThoughtId } from '../../ids.ts';
-import { type Entry, leafHash, parseEntry, storedDigest } from '../../integrity/index.ts';
+import { type Entry, parseEntry, storedDigest } from '../../integrity/index.ts';
 import { LeafCheck } from '../../ledger/leaf-check.ts';
+import { storedLeaf } from '../../ledger/stored-tree.ts';
 import { type BrokenLink, checkThought } from './chain-report.ts';
 import { checkSeal, checkStart } from './check-session.ts';
 import type { ThoughtRow } from './repository.ts';
@@ -69,7 +70,7 @@ export class ChainCheck {
       this.fail({ position, record, layer: 'entry', problem }, logged?.['task'], digest);
     }
     await this.#leaf(position, record, idx);
-    this.#note(position, record, leafHash(entry ?? ''));
+    this.#note(position, record, storedLeaf(entry));
   }
 
   /** The session itself: how it was started, how it was sealed, and that nobody took the seal off again. */

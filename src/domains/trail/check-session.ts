@@ -61,7 +61,7 @@ export async function checkSeal(
 
 /** The first difference tells; the others are mostly its consequences. */
 function differences(problem: string, pairs: readonly (readonly [unknown, unknown])[]): SessionProblem[] {
-  const [first] = pairs.filter(([stored, logged]) => stored !== logged);
+  const first = pairs.find(([stored, logged]) => stored !== logged);
   return first === undefined ? [] : [{ problem, expected: first[1], actual: first[0] }];
 }
 

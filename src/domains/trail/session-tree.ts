@@ -1,6 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
-import { type Digest, type Entry, leafHash, parseEntry, TreeBuilder } from '../../integrity/index.ts';
+import { type Digest, type Entry, parseEntry, TreeBuilder } from '../../integrity/index.ts';
+import { storedLeaf } from '../../ledger/stored-tree.ts';
 
 export interface SessionRecord {
   readonly session_seq: number;
@@ -41,7 +42,7 @@ export async function buildSessionTree(db: Reader, sessionNo: number, taskNo: nu
   for await (const page of readRecords(db, sessionNo)) {
     for (const { entry } of page) {
       if (entry === null || !isOf(entry, taskNo)) continue;
-      tree.add(leafHash(entry));
+      tree.add(storedLeaf(entry));
     }
     last = parseEntry(page.at(-1)?.entry ?? '') ?? last;
   }

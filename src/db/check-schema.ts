@@ -1,0 +1,34 @@
+import type { Reader } from './database.ts';
+import { MIGRATIONS } from './migrate.ts';
+
+/**
+ * The names of tables, indexes, views and triggers in an SQLite file that the migrations did not make as they stand
+ * there, or made and are gone. A changed view lies and a trigger acts without touching a row that a hash covers.
+ */
+export async function listForeignObjects(reader: Reader): Promise<string[]> {
+  // Those of FTS5 are made by the engine, and those without a text by a constraint of a table.
+  const rows = await reader.query<{ name: string; sql: string }>(
+    "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'task\\_search\\_%' ESCAPE '\\'",
+  );
+  const expected = new Map(MIGRATIONS.flatMap(statements).map((sql) => [nameOf(sql), normalize(sql)]));
+  const foreign = rows.filter(({ name, sql }) => expected.get(name) !== normalize(sql)).map(({ name }) => name);
+  const present = new Set(rows.map(({ name }) => name));
+  return [...foreign, ...[...expected.keys()].filter((name) => !present.has(name))];
+}
+
+function statements(migration: string): string[] {
+  return migration
+    .replaceAll(/^--.*$/gm, '')
+    .split(';')
+    .map((statement) => statement.trim())
+    .filter((statement) => statement.startsWith('CREATE '));
+}
+
+function nameOf(sql: string): string {
+  return /^CREATE (?:UNIQUE )?(?:VIRTUAL )?(?:TABLE|INDEX|VIEW|TRIGGER) (\w+)/.exec(sql)?.[1] ?? sql;
+}
+
+/** The engine keeps the text as it was written, line breaks included; only the space between words may differ. */
+function normalize(sql: string): string {
+  return sql.replaceAll(/\s+/g, ' ').trim();
+}

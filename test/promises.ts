@@ -179,6 +179,23 @@ export const PROMISES = {
   'skills/search': { says: 'skills are found by words and by capability' },
   'skills/health': { says: 'a skipped skill is logged once and shown in server_health' },
   'skills/examples': { says: 'every example in a shipped skill does what its text says' },
+  'trail/tools': { says: 'every field, default and answer of the trail is as the catalogue has it' },
+  'trail/order': { says: 'the natural order works, and each refusal names the missing call' },
+  'trail/bad-input': { says: 'bad input to the trail is refused with its path, and nothing is stored' },
+  'trail/hash': { says: "a thought's hash is the catalogue's formula to the byte" },
+  'trail/extras': { says: 'what the hash does not cover is bound by the entry' },
+  'trail/one-live': { says: 'a task has one live session at a time' },
+  'trail/scope': { says: 'a deep session covers descendants, a shallow one its task' },
+  'trail/strings': { says: 'a text is refused, or stored and verified again' },
+  'trail/one-chain': { says: 'processes that record at once make one chain without fork or gap' },
+  'trail/report': { says: 'audit_verify_chain names every broken place by its layer' },
+  'trail/progress': { says: 'a long check reports its progress to a client that asks' },
+  'trail/vectors': { says: 'a chain with a defect is refused by the layer of the defect' },
+  'proofs/seal': { says: 'a sealed session takes nothing more and keeps its root' },
+  'proofs/tree': { says: "a session's tree is RFC 6962 over its entries" },
+  'proofs/trace': { says: 'each sealed record leads to its root' },
+  'verify/tampering': { says: 'verification finds what was changed behind its back, and names the place' },
+  'verify/command': { says: 'colibri verify tells whole, tampered, unknown and wrong apart by its exit code' },
 } as const satisfies Record<string, Promised>;
 
 export type PromiseId = keyof typeof PROMISES;

@@ -3,8 +3,8 @@ import { formatSessionId, formatTaskId, parseId } from '../../ids.ts';
 import { canonicalize, saltedDigest } from '../../integrity/index.ts';
 import { append } from '../../ledger/append.ts';
 import { nextNumber } from '../../ledger/counters.ts';
-import { createSalt } from '../../ledger/salt.ts';
 import { readSize } from '../../ledger/head.ts';
+import { createSalt } from '../../ledger/salt.ts';
 
 export interface SessionRow {
   readonly session_no: number;

@@ -1,0 +1,190 @@
+import { describe, expect } from 'vitest';
+import { keeps } from '../support/keeps.ts';
+import { withDesk } from '../support/trail-desk.ts';
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const HASH = /^[0-9a-f]{64}$/;
+const thought = { task_id: 'T-0001', type: 'decision', content: 'Because.' };
+
+describe('audit_session_start', () => {
+  keeps('trail/tools', 'the answer names the session, and shallow is the default', () =>
+    withDesk(async (desk) => {
+      await desk.createTask({ title: 'a task' });
+      const started = await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+      expect(started).toEqual({
+        session_id: 'A-0001',
+        task_id: 'T-0001',
+        auditor_id: 'auditor',
+        started_at: expect.stringMatching(TIME),
+        scope: 'shallow',
+      });
+    }),
+  );
+
+  keeps('trail/tools', 'an unknown task is ERR_TASK_NOT_FOUND in pattern B', () =>
+    withDesk(async (desk) => {
+      const refusal = await desk.refusal('audit_session_start', { task_id: 'T-0009', auditor_id: 'auditor' });
+      expect(refusal).toMatchObject({ pattern: 'B', code: 'ERR_TASK_NOT_FOUND', facts: { taskId: 'T-0009' } });
+    }),
+  );
+
+  keeps('trail/tools', 'longest fields are taken whole', () =>
+    withDesk(async (desk) => {
+      await desk.createTask({ title: 'a task' });
+      const [auditor_id, reason] = ['a'.repeat(128), 'r'.repeat(1000)];
+      await desk.start({ task_id: 'T-0001', auditor_id, reason, scope: 'deep' });
+      expect(await desk.query('SELECT auditor_id, reason, scope FROM sessions')).toEqual([
+        { auditor_id, reason, scope: 'deep' },
+      ]);
+    }),
+  );
+});
+
+describe('thought_record', () => {
+  keeps('trail/tools', 'the answer has every field, and the second names the first', () =>
+    withDesk(async (desk) => {
+      await desk.createTask({ title: 'a task' });
+      await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+      const first = await desk.record(thought);
+      expect(first).toEqual({
+        thought_id: '\u0398-0001',
+        task_id: 'T-0001',
+        type: 'decision',
+        hash: expect.stringMatching(HASH),
+        previous_hash: null,
+        recorded_at: expect.stringMatching(TIME),
+        recorded_by: 'tester',
+        chain_position: 1,
+        session_id: 'A-0001',
+      });
+      const second = await desk.record(thought);
+      expect(second).toMatchObject({ thought_id: '\u0398-0002', previous_hash: first.hash, chain_position: 2 });
+    }),
+  );
+
+  for (const type of ['reflection', 'decision', 'discovery', 'risk', 'blockers'])
+    keeps('trail/tools', `the type ${type}, with all fields at their limits`, () =>
+      withDesk(async (desk) => {
+        await desk.createTask({ title: 'a task' });
+        await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+        const record = await desk.record({
+          ...thought,
+          type,
+          content: '\u{1F426}'.repeat(2500),
+          session_id: 'A-0001',
+          branch: 'b'.repeat(256),
+          commit_sha: 'A'.repeat(64),
+          tests_run: Array.from({ length: 200 }, () => 't'.repeat(512)),
+          blockers: Array.from({ length: 50 }, () => 'b'.repeat(1000)),
+          metadata: { a: 'x'.repeat(16_376) },
+        });
+        expect(record.type).toBe(type);
+      }),
+    );
+
+  keeps('trail/tools', 'its refusals are HANDLER_ERROR with the code in front, pattern A', () =>
+    withDesk(async (desk) => {
+      await desk.createTask({ title: 'a task' });
+      await desk.createTask({ title: 'another' });
+      const refused = async (input: object) => desk.refusal('thought_record', { ...thought, ...input });
+      const expected: [object, string][] = [
+        [{ task_id: 'T-0099' }, 'ERR_TASK_NOT_FOUND'],
+        [{}, 'ERR_SESSION_REQUIRED'],
+        [{ session_id: 'A-0099' }, 'ERR_SESSION_NOT_FOUND'],
+      ];
+      for (const [input, code] of expected) {
+        const { pattern, code: outer, message, facts } = await refused(input);
+        expect({ pattern, outer, code: facts['code'] }).toEqual({ pattern: 'A', outer: 'HANDLER_ERROR', code });
+        expect(message.startsWith(`${code}: `)).toBe(true);
+      }
+    }),
+  );
+});
+
+describe('thought_record_list', () => {
+  keeps('trail/tools', 'filters, pages and counts, oldest first', () =>
+    withDesk(async (desk) => {
+      await desk.createTask({ title: 'a task' });
+      await desk.createTask({ title: 'its child', parent_id: 'T-0001' });
+      await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
+      await desk.start({ task_id: 'T-0002', auditor_id: 'auditor' });
+      for (let number = 1; number <= 6; number += 1) {
+        const type = number % 2 === 0 ? 'risk' : 'decision';
+        const [task_id, session_id] = number > 4 ? ['T-0002', 'A-0001'] : ['T-0001', 'A-0001'];
+        await desk.record({ task_id, session_id, type, content: `number ${number}` });
+      }
+      await desk.record({ task_id: 'T-0002', type: 'risk', content: 'number 7' });
+      const contents = async (input: object) => {
+        const { thoughts, thought_count } = await desk.list({ ...input });
+        return [thought_count, thoughts.map(({ content }) => Number(content.slice(7)))];
+      };
+      expect(await contents({})).toEqual([7, [1, 2, 3, 4, 5, 6, 7]]);
+      expect(await contents({ task_id: 'T-0002' })).toEqual([3, [5, 6, 7]]);
+      expect(await contents({ session_id: 'A-0001' })).toEqual([6, [1, 2, 3, 4, 5, 6]]);
+      expect(await contents({ type: 'risk' })).toEqual([4, [2, 4, 6, 7]]);
+      expect(await contents({ task_id: 'T-0002', session_id: 'A-0001', type: 'risk' })).toEqual([1, [6]]);
+      expect(await contents({ limit: 2 })).toEqual([7, [1, 2]]);
+      expect(await contents({ limit: 2, offset: 5 })).toEqual([7, [6, 7]]);
+      expect(await contents({ offset: 100 })).toEqual([7, []]);
+      const { task_id, thoughts, chain_valid } = await desk.list({ task_id: 'T-0002' });
+      expect([task_id, thoughts[0]?.chain_position, chain_valid]).toEqual(['T-0002', 1, undefined]);
+      for (const scope of [{}, { task_id: 'T-0002' }, { session_id: 'A-0001' }])
+        expect(await desk.list({ ...scope, verify_chain: true })).toMatchObject({
+          chain_valid: true,
+          invalid_links: [],
+        });
+    }),
+  );
+
+  keeps('trail/tools', 'a page has 100 thoughts unless asked, and what is not there is refused', () =>
+    withDesk(async (desk) => {
+      await desk.createTask({ title: 'a task' });
+      await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+      for (let number = 0; number < 101; number += 1) await desk.record(thought);
+      expect((await desk.list({ task_id: 'T-0001' })).thoughts).toHaveLength(100);
+      const task = await desk.refusal('thought_record_list', { task_id: 'T-0099' });
+      const session = await desk.refusal('thought_record_list', { session_id: 'A-0099' });
+      expect([task.facts['code'], session.facts['code']]).toEqual(['ERR_TASK_NOT_FOUND', 'ERR_SESSION_NOT_FOUND']);
+    }),
+  );
+});
+
+describe('audit_verify_chain', () => {
+  keeps('trail/tools', 'the answer for a task, for a session and for both', () =>
+    withDesk(async (desk) => {
+      await desk.createTask({ title: 'a task' });
+      await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+      await desk.record(thought);
+      await desk.updateTask({ task_id: 'T-0001', status: 'todo' });
+      const { hash } = await desk.record(thought);
+      const whole = {
+        chain_valid: true,
+        integrity_score: 100,
+        broken_links: [],
+        verified_at: expect.stringMatching(TIME),
+      };
+      expect(await desk.verify({ task_id: 'T-0001' })).toEqual({ ...whole, task_id: 'T-0001', total_records: 2 });
+      expect(await desk.verify({ session_id: 'A-0001' })).toEqual({ ...whole, session_id: 'A-0001', total_records: 3 });
+      const both = await desk.verify({ task_id: 'T-0001', session_id: 'A-0001', full_trace: true });
+      expect(both).toMatchObject({ ...whole, total_records: 5 });
+      expect(both.trace).toHaveLength(5);
+      expect(both.trace?.[1]).toEqual({ position: 2, record: '\u0398-0002', hash });
+    }),
+  );
+
+  keeps('trail/tools', 'what is not there is ERR_NOT_FOUND, as the catalogue has it', () =>
+    withDesk(async (desk) => {
+      for (const [input, facts] of [
+        [{ task_id: 'T-0099' }, { taskId: 'T-0099' }],
+        [{ session_id: 'A-0099' }, { session_id: 'A-0099' }],
+      ] as const) {
+        const refusal = await desk.refusal('audit_verify_chain', input);
+        expect(refusal).toMatchObject({
+          pattern: 'A',
+          code: 'HANDLER_ERROR',
+          facts: { code: 'ERR_NOT_FOUND', ...facts },
+        });
+      }
+    }),
+  );
+});

@@ -7,13 +7,23 @@ export const THOUGHT_TYPES = ['reflection', 'decision', 'discovery', 'risk', 'bl
 export const SCOPES = ['shallow', 'deep'] as const;
 
 const MAX_METADATA_LENGTH = 16_384;
+const MAX_KEY_LENGTH = 256;
 
+/** Looked at and handed on as it is: a record that Zod rebuilds has lost a member called __proto__. */
 const metadata = z
-  .record(z.string().max(256), z.unknown())
-  .refine(
-    (value) => canonicalize(value).length <= MAX_METADATA_LENGTH,
-    `is longer than ${MAX_METADATA_LENGTH} characters`,
-  );
+  .unknown()
+  .superRefine((value, context) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return context.addIssue({ code: 'custom', message: 'is not an object' });
+    }
+    for (const key of Object.keys(value)) {
+      const message = `is a name longer than ${MAX_KEY_LENGTH} characters`;
+      if (key.length > MAX_KEY_LENGTH) context.addIssue({ code: 'custom', path: [key], message });
+    }
+    if (canonicalize(value).length > MAX_METADATA_LENGTH)
+      context.addIssue({ code: 'custom', message: `is longer than ${MAX_METADATA_LENGTH} characters` });
+  })
+  .meta({ type: 'object' });
 
 export const thoughtInput = z.strictObject({
   task_id: taskId,

@@ -1,0 +1,111 @@
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { describe, expect } from 'vitest';
+import { keeps } from '../support/keeps.ts';
+import { createCaller, type TrailCaller } from '../support/trail-caller.ts';
+import { assertWhole, withFolder } from '../support/trail-desk.ts';
+import { openFile } from '../support/trail-scenery.ts';
+
+const PROCESSES = 4;
+const THOUGHTS = 40;
+
+describe('four processes on one ledger', () => {
+  keeps('trail/one-chain', 'every position once, every link to the one before, everything verified', () =>
+    withProcesses(async (agents, path) => {
+      const [first] = agents as [TrailCaller, ...TrailCaller[]];
+      await first.createTask({ title: 'a task' });
+      await first.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+      const recorded = await Promise.all(
+        agents.map(async (agent, number) => {
+          const own: Awaited<ReturnType<TrailCaller['record']>>[] = [];
+          for (let count = 0; count < THOUGHTS; count += 1)
+            own.push(await agent.record({ task_id: 'T-0001', type: 'decision', content: `${number} says ${count}` }));
+          return own;
+        }),
+      );
+      const chain = recorded.flat().toSorted((a, b) => a.chain_position - b.chain_position);
+      expect(chain.map(({ chain_position }) => chain_position)).toEqual(chain.map((_, index) => index + 1));
+      expect(chain.map(({ previous_hash }) => previous_hash)).toEqual([
+        null,
+        ...chain.slice(0, -1).map(({ hash }) => hash),
+      ]);
+      expect(new Set(chain.map(({ thought_id }) => thought_id)).size).toBe(PROCESSES * THOUGHTS);
+      expect(new Set(chain.map(({ recorded_by }) => recorded_by)).size).toBe(PROCESSES);
+      for (const own of recorded)
+        expect(own.map(({ chain_position }) => chain_position)).toEqual(
+          own.map(({ chain_position }) => chain_position).toSorted((a, b) => a - b),
+        );
+      const sealed = await first.finalize({ session_id: 'A-0001' });
+      expect(sealed.leaf_count).toBe(PROCESSES * THOUGHTS);
+      expect(await first.verify({ task_id: 'T-0001', session_id: 'A-0001' })).toMatchObject({
+        total_records: 2 * PROCESSES * THOUGHTS,
+        integrity_score: 100,
+      });
+      await verifyFile(path);
+    }),
+  );
+
+  keeps('trail/one-live', 'of processes that start a session at the same moment one does', () =>
+    withProcesses(async (agents, path) => {
+      const [first] = agents as [TrailCaller, ...TrailCaller[]];
+      for (let round = 1; round <= 8; round += 1) {
+        const { task_id } = await first.createTask({ title: `task ${round}` });
+        const input = { task_id, auditor_id: 'auditor' };
+        const started = await Promise.allSettled(agents.map((agent) => agent.start(input)));
+        const winners = started.filter((result) => result.status === 'fulfilled');
+        expect(winners).toHaveLength(1);
+        for (const result of started)
+          if (result.status === 'rejected')
+            expect(String(result.reason)).toMatch(`already has the live session ${winners[0]?.value.session_id}`);
+      }
+      await verifyFile(path);
+    }),
+  );
+
+  keeps('proofs/seal', 'of processes that seal and record at the same moment each record is in or refused', () =>
+    withProcesses(async (agents, path) => {
+      const [first, ...others] = agents as [TrailCaller, ...TrailCaller[]];
+      await first.createTask({ title: 'a task' });
+      await first.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+      const thought = { task_id: 'T-0001', session_id: 'A-0001', type: 'decision', content: 'Just in time?' };
+      await first.record(thought);
+      const taken = others.map(async (agent) => {
+        for (let count = 0; ; count += 1) {
+          const isTaken = await agent.record(thought).then(
+            () => true,
+            (error: Error) => !error.message.includes('ERR_SESSION_FINALIZED'),
+          );
+          if (!isTaken) return count;
+        }
+      });
+      const sealed = await first.finalize({ session_id: 'A-0001' });
+      const counts = await Promise.all(taken);
+      expect(sealed.leaf_count).toBe(1 + counts.reduce((sum, count) => sum + count, 0));
+      await verifyFile(path);
+    }),
+  );
+});
+
+async function withProcesses(work: (agents: readonly TrailCaller[], path: string) => Promise<void>): Promise<void> {
+  await withFolder(async (folder) => {
+    const path = join(folder, 'colibri.db');
+    const clients: Client[] = [];
+    try {
+      for (let number = 0; number < PROCESSES; number += 1) {
+        const client = new Client({ name: `agent-${number}`, version: '1' });
+        const env = { COLIBRI_DB_PATH: path, COLIBRI_LOG_LEVEL: 'error', COLIBRI_DURABILITY: 'relaxed' };
+        await client.connect(new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env }));
+        clients.push(client);
+      }
+      await work(clients.map(createCaller), path);
+    } finally {
+      await Promise.all(clients.map((client) => client.close()));
+    }
+  });
+}
+
+async function verifyFile(path: string): Promise<void> {
+  const database = await openFile(path);
+  await assertWhole(database).finally(() => database.close());
+}

@@ -1,6 +1,7 @@
 import { CANONICAL_CASES } from './canonical-cases.ts';
 import { type Forgery, forgeConsistency, forgeInclusion, honestConsistency, honestInclusion } from './forgeries.ts';
 import { naiveIsConsistent, naiveLeaf, naiveRootFromPath } from './naive-merkle.ts';
+import { createChainVectors } from './trail-vectors.ts';
 
 /** The leaves that the reference implementation of Certificate Transparency tests with, then some of our own. */
 const CT_LEAVES = ['', '00', '10', '2021', '3031', '40414243', '5051525354555657', '606162636465666768696a6b6c6d6e6f'];
@@ -11,6 +12,7 @@ export function createVectorFiles(): Readonly<Record<string, string>> {
   return {
     'merkle-inclusion.json': render(INCLUSIONS.flatMap(inclusionVectors)),
     'merkle-consistency.json': render(CONSISTENCIES.flatMap(consistencyVectors)),
+    'trail/thought-chains.json': render(createChainVectors()),
     'canonical-json.json': render(CANONICAL_CASES.map(([name, text, canonical]) => ({ name, text, canonical }))),
   };
 }

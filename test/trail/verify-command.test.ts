@@ -77,7 +77,7 @@ describe('colibri verify', () => {
     'half a file': [() => truncateSync(copied(), 8192), /damaged/],
     'a database of another program': [async () => tamperFile(copied(), 'PRAGMA application_id = 7'), /another program/],
     'a newer schema': [async () => tamperFile(copied(), 'PRAGMA user_version = 99'), /newer Colibri/],
-    'a folder in its place': [() => void mkdirSync(copy), /cannot be opened|damaged/],
+    'a folder in its place': [() => mkdirSync(copy), /cannot be opened|damaged/],
   };
   for (const [defect, [prepare, message]] of Object.entries(UNKNOWN))
     keeps('verify/command', `${defect} is 2, with what to do`, async () => {

@@ -107,5 +107,9 @@ async function withProcesses(work: (agents: readonly TrailCaller[], path: string
 
 async function verifyFile(path: string): Promise<void> {
   const database = await openFile(path);
-  await assertWhole(database).finally(() => database.close());
+  try {
+    await assertWhole(database);
+  } finally {
+    await database.close();
+  }
 }

@@ -56,7 +56,8 @@ const FORGERIES: Readonly<Record<string, string>> = {
 describe('the search index', () => {
   it('has no table or column that nobody looks at', async () => {
     const database = await openFile(original);
-    const columns = await listColumns(database).finally(() => database.close());
+    const columns = await listColumns(database);
+    await database.close();
     const inner = columns.filter(({ table }) => table.startsWith('task_search_'));
     expect(inner.map(({ table, column }) => `${table}.${column}`).toSorted()).toEqual(Object.keys(CHANGES));
   });

@@ -77,7 +77,7 @@ describe('colibri verify', () => {
     'half a file': [() => truncateSync(copied(), 8192), /damaged/],
     'a database of another program': [async () => tamperFile(copied(), 'PRAGMA application_id = 7'), /another program/],
     'a newer schema': [async () => tamperFile(copied(), 'PRAGMA user_version = 99'), /newer Colibri/],
-    'a folder in its place': [() => void mkdirSync(copy), /cannot be opened|damaged/],
+    'a folder in its place': [() => mkdirSync(copy), /cannot be opened|damaged/],
   };
   for (const [defect, [prepare, message]] of Object.entries(UNKNOWN))
     keeps('verify/command', `${defect} is 2, with what to do`, async () => {
@@ -114,9 +114,9 @@ describe('colibri verify', () => {
     copyFileSync(original, copy);
     const desk = await openDesk(copy);
     try {
-      let isWriting = true;
+      const stop = new AbortController();
       const writing = (async () => {
-        for (let number = 0; isWriting; number += 1) {
+        for (let number = 0; !stop.signal.aborted; number += 1) {
           await desk.record({ task_id: 'T-0001', type: 'reflection', content: `while verifying ${number}` });
           // Server and client share this process and could go on for ever without letting anybody else in.
           await new Promise((resolve) => setImmediate(resolve));
@@ -128,7 +128,7 @@ describe('colibri verify', () => {
         expect(status).toBe(0);
         sizes.push((JSON.parse(stdout) as { size: number }).size);
       }
-      isWriting = false;
+      stop.abort();
       await writing;
       expect(sizes[2]).toBeGreaterThan(sizes[0] ?? 0);
     } finally {

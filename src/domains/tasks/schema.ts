@@ -120,4 +120,3 @@ export const nextActionsInput = z.strictObject({
 export type CreateInput = z.output<typeof createInput>;
 export type UpdateInput = z.output<typeof updateInput>;
 export type ListInput = z.output<typeof listInput>;
-export type NextActionsInput = z.output<typeof nextActionsInput>;

@@ -32,7 +32,8 @@ CREATE TABLE ledger_entries (
 
 CREATE TABLE ledger_head (
   id   INTEGER PRIMARY KEY CHECK (id = 1),
-  size BIGINT NOT NULL
+  size BIGINT NOT NULL,
+  tail TEXT NOT NULL
 );
 
 CREATE TABLE ledger_nodes (

@@ -2,7 +2,8 @@ import type { Reader } from '../db/database.ts';
 import { type Digest, EMPTY_ROOT, type Entry, parseEntry, TreeBuilder } from '../integrity/index.ts';
 import { checkCalls } from './check-calls.ts';
 import { NodeCheck } from './check-nodes.ts';
-import { storedLeaf } from './stored-tree.ts';
+import { BLOCK, storedLeaf } from './stored-tree.ts';
+import { nextTail } from './tail.ts';
 
 /** A place where the record does not hold, named so that a person can look at it. */
 export interface Problem {
@@ -43,8 +44,10 @@ export async function verifyLedger(
 ): Promise<LedgerReport> {
   const problems: Problem[] = [];
   const report: Report = (place, problem) => problems.push({ place, problem });
-  const size = await findSize(reader, report);
-  if (size === undefined) return { size: 0, root: EMPTY_ROOT, problems };
+  const head = await findHead(reader, report);
+  if (head === undefined) return { size: 0, root: EMPTY_ROOT, problems };
+  const { size } = head;
+  let tail = '';
   const tree = new TreeBuilder();
   const nodes = new NodeCheck(reader, report);
   const checks = [checkCalls, ...projections].map((projection) => projection(reader, report));
@@ -62,7 +65,9 @@ export async function verifyLedger(
         report(`entry ${index}`, 'is missing');
         return { size, root: tree.root(), problems };
       }
-      tree.add(storedLeaf(row.entry), nodes.computed);
+      const leaf = storedLeaf(row.entry);
+      tree.add(leaf, nodes.computed);
+      tail = nextTail(tail, leaf, index + 1);
       const entry = readEntry(row, report);
       if (entry !== undefined) entries.push({ index, entry });
     }
@@ -70,6 +75,7 @@ export async function verifyLedger(
     for (const check of checks) await check.page(entries, begin, end);
     progress(end, size);
   }
+  if (tail !== head.tail) report(`entry ${size - 1}`, `or one of the ${BLOCK - 1} before it is not what was appended`);
   await checkSurplus(reader, size, report);
   await nodes.finish(size);
   for (const check of checks) await check.finish(size);
@@ -77,13 +83,19 @@ export async function verifyLedger(
 }
 
 /** There is one head row, and it says how many entries there are. */
-async function findSize(reader: Reader, report: Report): Promise<number | undefined> {
-  const heads = await reader.query<{ id: number; size: number }>('SELECT id, size FROM ledger_head');
+async function findHead(reader: Reader, report: Report): Promise<HeadRow | undefined> {
+  const heads = await reader.query<HeadRow>('SELECT id, size, tail FROM ledger_head');
   const [head] = heads;
   if (head !== undefined && heads.length === 1 && head.id === 1 && Number.isSafeInteger(head.size) && head.size > 0)
-    return head.size;
+    return head;
   report('ledger_head', head === undefined ? 'is missing' : 'does not say how many entries there are');
   return undefined;
+}
+
+interface HeadRow {
+  readonly id: number;
+  readonly size: number;
+  readonly tail: string;
 }
 
 interface EntryRow {

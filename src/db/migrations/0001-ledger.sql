@@ -5,12 +5,14 @@ CREATE TABLE ledger_entries (
   entry TEXT NOT NULL
 );
 
--- How many entries there are. Every writer updates this one row, so writers take turns and no index is given twice.
+-- How many entries there are, and a running hash over the newest, which no stored node covers yet. Every writer updates
+-- this one row, so writers take turns and no index is given twice.
 CREATE TABLE ledger_head (
   id   INTEGER PRIMARY KEY CHECK (id = 1),
-  size BIGINT NOT NULL
+  size BIGINT NOT NULL,
+  tail TEXT NOT NULL
 );
-INSERT INTO ledger_head (id, size) VALUES (1, 0);
+INSERT INTO ledger_head (id, size, tail) VALUES (1, 0, '');
 
 -- The hashes of finished subtrees of 16, 256, 4096, … leaves (level 4, 8, 12, …). All others are computed from these.
 CREATE TABLE ledger_nodes (

@@ -1,0 +1,10 @@
+import { type Digest, sha256 } from '../integrity/index.ts';
+import { BLOCK } from './stored-tree.ts';
+
+/**
+ * A running hash over the leaves that have no stored node above them yet, kept in the head. Without it an edit of one of
+ * the newest entries would show only where a table repeats what it says.
+ */
+export function nextTail(tail: string, leaf: Digest, size: number): string {
+  return size % BLOCK === 0 ? '' : sha256(tail + leaf);
+}

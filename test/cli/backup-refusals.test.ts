@@ -93,13 +93,13 @@ describe('a backup that is not restored', () => {
     'it is text': { status: 2, says: 'is not a ledger', make: (path) => writeFileSync(path, 'text '.repeat(1000)) },
     'it is cut': { status: 2, says: 'damaged', make: (path) => truncateSync(path, 8192) },
     'its end is cut off from the log': {
-      status: 2,
-      says: 'misses rows',
+      status: 1,
+      says: 'is missing',
       make: (path) => edit(path, 'UPDATE ledger_head SET size = size + 1'),
     },
     'an entry in the middle is missing': {
-      status: 2,
-      says: 'misses rows',
+      status: 1,
+      says: 'entry 3: is missing',
       make: (path) => edit(path, 'DELETE FROM ledger_entries WHERE idx = 3'),
     },
     'it is of another program': {

@@ -99,7 +99,7 @@ describe('a backup that is not restored', () => {
     },
     'an entry in the middle is missing': {
       status: 1,
-      says: 'is missing',
+      says: 'entry 3: is missing',
       make: (path) => edit(path, 'DELETE FROM ledger_entries WHERE idx = 3'),
     },
     'it is of another program': {

@@ -49,7 +49,7 @@ export async function checkSeal(
       [session.leaf_count, entry?.['leaf_count']],
       [sealedTask, entry?.['task_id']],
     ]),
-    ...differences('its records do not give its sealed root', [
+    ...differences('its records do not give its root', [
       [session.root, root],
       [session.leaf_count, leafCount],
     ]),

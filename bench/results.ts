@@ -6,7 +6,7 @@ import type { Replay } from './floor-server.ts';
 import { measureInterleaved, type Plan, type TimedCall, type Timing } from './measure.ts';
 import { type MemoryUse, measureMemory } from './memory.ts';
 import { Workplace } from './servers.ts';
-import { type CaseName, WORKLOADS, type Workload } from './workloads.ts';
+import { type CaseName, SMALLEST, TASKS, type Workload } from './workloads.ts';
 
 export interface Results {
   /** The tools behind "write" and "read". */
@@ -19,13 +19,14 @@ export interface Results {
 export interface RunOptions extends Plan {
   readonly starts: number;
   readonly memory: boolean;
+  readonly smallest: boolean;
 }
 
 export async function collectResults(options: RunOptions): Promise<Results> {
   const workplace = new Workplace();
   try {
     const colibri = await workplace.connect('colibri.js');
-    const workload = await chooseWorkload(colibri);
+    const workload = options.smallest ? SMALLEST : TASKS;
     const { calls, ping, full } = await prepareCalls(workplace, colibri, workload);
     const timings = await measureInterleaved(calls, options);
     const starts = await measureStarts(workplace, options.starts);
@@ -40,14 +41,6 @@ export async function collectResults(options: RunOptions): Promise<Results> {
   } finally {
     await workplace.close();
   }
-}
-
-async function chooseWorkload(colibri: Client): Promise<Workload> {
-  const { tools } = await colibri.listTools();
-  const offered = new Set(tools.map(({ name }) => name));
-  const chosen = WORKLOADS.find(({ program, write }) => program !== 'colibri.js' || offered.has(write.name));
-  if (chosen === undefined) throw new Error('no workload fits');
-  return chosen;
 }
 
 async function prepareCalls(workplace: Workplace, colibri: Client, workload: Workload) {

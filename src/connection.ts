@@ -17,6 +17,8 @@ import type { Tool } from './tool.ts';
 export interface Door {
   readonly chain: Chain;
   readonly tools: ReadonlyMap<string, Tool>;
+  /** Resolves when every tool is there. */
+  readonly whenLoaded: () => Promise<void>;
   readonly version: string;
   readonly agentId: string | undefined;
   readonly instructions: string | undefined;
@@ -56,8 +58,12 @@ function createProtocolServer(door: Door, definitions: () => Definition[]): Serv
       cacheHints: { 'tools/list': { ttlMs: 3_600_000, cacheScope: 'public' } },
     },
   );
-  server.setRequestHandler('tools/list', () => ({ tools: definitions() }));
+  server.setRequestHandler('tools/list', async () => {
+    await door.whenLoaded();
+    return { tools: definitions() };
+  });
   server.setRequestHandler('tools/call', async ({ params }, context) => {
+    await door.whenLoaded();
     const tool = door.tools.get(params.name);
     const name = bounded(params.name);
     await door.chain.runtime.admit(tool?.early ?? false);

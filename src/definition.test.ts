@@ -6,7 +6,8 @@ import { type Definition, defineForClients } from './definition.ts';
 import type { ServerFacts } from './domains/system/health.ts';
 import { render } from './envelope.ts';
 import { ColibriError } from './errors.ts';
-import { createSurface, INSTRUCTIONS } from './surface.ts';
+import { INSTRUCTIONS } from './instructions.ts';
+import { createSurface } from './surface.ts';
 import type { Tool } from './tool.ts';
 
 const tool: Tool = {

@@ -6,6 +6,7 @@ import { type Connection, connect, StartupTimeout, within } from './connection.t
 import type { WriteContext } from './context.ts';
 import type { Pulse, ServerFacts } from './domains/system/health.ts';
 import { ColibriError } from './errors.ts';
+import { INSTRUCTIONS } from './instructions.ts';
 import { type Booted, createShutdown, installGlobalHandlers, Runtime } from './lifecycle.ts';
 import { createLog, type LogLevel } from './log.ts';
 import { type AuditSink, createNoOpAuditSink } from './middleware/audit.ts';
@@ -14,7 +15,6 @@ import { createStderrAudit } from './middleware/stderr-audit.ts';
 import { createToolLock } from './middleware/tool-lock.ts';
 import { admittedAccess, MODES, type Mode } from './modes.ts';
 import { StdioTransport } from './stdio.ts';
-import { createSurface, INSTRUCTIONS } from './surface.ts';
 import type { Tool, ToolDescription } from './tool.ts';
 import { readVersion } from './version.ts';
 
@@ -37,6 +37,8 @@ export interface CreateServerOptions {
   readonly logLevel?: LogLevel;
   /** Opens what the tools need, after the handshake; without it calls are recorded in `auditSink` from the start. */
   readonly secondPhase?: (server: ColibriServerContext) => Promise<Booted>;
+  /** More tools, made after the handshake, so that it need not wait for their schemas. */
+  readonly loadTools?: () => Promise<readonly Tool[]>;
   readonly agentId?: string | undefined;
   readonly instructions?: string;
   readonly startupTimeoutMs?: number;
@@ -89,6 +91,7 @@ class ColibriServer implements ColibriServerContext {
   readonly #transport: Transport;
   readonly #tools = new Map<string, Tool>();
   #connection: Connection | undefined;
+  #loading: Promise<void> = Promise.resolve();
   #starting: Promise<void> | undefined;
 
   constructor(options: CreateServerOptions) {
@@ -131,10 +134,12 @@ class ColibriServer implements ColibriServerContext {
     this.#connection = await connect(this.#transport, startupTimeoutMs, {
       chain: this.chain,
       tools: this.#tools,
+      whenLoaded: () => this.#loading,
       version: this.#version,
       agentId,
       instructions,
     });
+    this.#loading = this.#loadTools();
     void runtime
       .boot(lock, () => this.#secondPhase())
       .then(() => {
@@ -171,8 +176,13 @@ class ColibriServer implements ColibriServerContext {
     return [...this.#tools.values()];
   }
 
+  async #loadTools(): Promise<void> {
+    for (const tool of (await this.#options.loadTools?.()) ?? []) this.registerColibriTool(tool);
+  }
+
   async #secondPhase(): Promise<Booted> {
     const { secondPhase, auditSink } = this.#options;
+    await this.#loading;
     const booted = await secondPhase?.(this);
     return { audit: createNoOpAuditSink(), ...booted, ...(auditSink === undefined ? {} : { audit: auditSink }) };
   }
@@ -203,13 +213,15 @@ export async function main(): Promise<void> {
     agentId: config.agentId,
     instructions: INSTRUCTIONS,
     startupTimeoutMs: config.startupTimeoutMs,
-    secondPhase: async ({ chain }) => {
+    loadTools: async () => {
       // A client sends its handshake at once. The rest of this turn of the event loop, and a whole one in which standard
-      // input is read, see it answered before the database keeps the process busy.
+      // input is read, see it answered before anything else keeps the process busy.
       await setImmediate();
       await setImmediate();
-      return (await import('./second-phase.ts')).runSecondPhase(config, chain.log, console.error);
+      return (await import('./surface.ts')).createSurface(ports, config);
     },
+    secondPhase: async ({ chain }) =>
+      (await import('./second-phase.ts')).runSecondPhase(config, chain.log, console.error),
   });
   const { log, runtime } = server.chain;
   const ports = {
@@ -218,7 +230,6 @@ export async function main(): Promise<void> {
     database: () => runtime.database,
     skills: () => runtime.skills,
   };
-  for (const tool of createSurface(ports, config)) server.registerColibriTool(tool);
   const shutDown = createShutdown(log, () => server.stop());
   transport.onend = () => shutDown('the client closed the connection');
   try {

@@ -79,6 +79,7 @@ class CallCheck {
     const isSame =
       row.exit_idx === index &&
       row.exited_at === entry.at &&
+      (entry.kind === 'action.interrupted' || row.actor === entry.actor) &&
       row.outcome === (entry.kind === 'action.exit' ? entry['outcome'] : 'interrupted') &&
       row.duration_ms === (entry['duration_ms'] ?? null);
     if (!isSame) this.#report(`call ${sequenceNo}`, 'differs from its exit entry');

@@ -52,6 +52,8 @@ export const checkTasks: Projection = (reader, report) => {
           report(`task event ${index}`, 'does not hold a task');
           continue;
         }
+        if (task.updated_at !== entry.at || task.updated_by !== entry.actor)
+          report(`task event ${index}`, 'differs from its entry in time or actor');
         totals.meet(task);
         const row = tasks.get(index);
         if (row === undefined) checkSuperseded(event, report);

@@ -1,6 +1,5 @@
 import type { Board, Card, Column } from '../domains/tasks/board.ts';
-import { UNASSIGNED } from '../domains/tasks/schema.ts';
-import { isOpen } from '../domains/tasks/workflows.ts';
+import { isOpen, UNASSIGNED } from '../domains/tasks/workflows.ts';
 import { namesOf } from './reading.ts';
 import { type Colors, priorityPaint, statusPaint, type Terminal } from './terminal.ts';
 import { cut, displayWidth, pad, printable, wrapShort } from './text-width.ts';

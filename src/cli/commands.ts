@@ -10,9 +10,11 @@ import { addNext } from './next.ts';
 import { addRestore } from './restore.ts';
 import { addServe } from './serve.ts';
 import { addShow } from './show.ts';
+import { endQuietlyWhenUnread } from './terminal.ts';
 import { addVerify } from './verify.ts';
 
 const EXIT_USAGE = 64;
+const EXIT_BAD_INPUT = 3;
 
 const EXAMPLES = `
 Examples:
@@ -27,6 +29,7 @@ Configuration is by environment variables (COLIBRI_MODE, COLIBRI_DB_PATH, …); 
 
 /** Each command stands in a file of its own and loads what it needs when it runs. */
 export async function runCommand(args: readonly string[]): Promise<void> {
+  endQuietlyWhenUnread();
   const program = new Command('colibri')
     .description('a flight recorder for AI agents')
     .version(readVersion(), '--version', 'print the version')
@@ -52,6 +55,11 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    process.exitCode = error.exitCode === 0 ? 0 : EXIT_USAGE;
+    process.exitCode = error.exitCode === 0 ? 0 : usageExitOf(args[0]);
   }
+}
+
+/** Commands whose exit code is a verdict call bad usage bad input. */
+function usageExitOf(command: string | undefined): number {
+  return command !== undefined && ['verify', 'backup', 'restore'].includes(command) ? EXIT_BAD_INPUT : EXIT_USAGE;
 }

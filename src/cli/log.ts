@@ -42,14 +42,23 @@ export function addLog(program: Command): void {
 
 async function showLog({ count = DEFAULT_COUNT, follow = false, width, json = false }: LogOptions): Promise<number> {
   const terminal = findTerminal(width);
+  // From before the first line: whoever has seen that may end it.
+  const interrupted = follow ? abortOnSignals() : undefined;
   const print = (action: Action) => console.log(json ? JSON.stringify(action) : renderAction(action, terminal));
   await withDatabase(async (database) => {
     const last = await database.read((reader) => listLastActions(reader, count));
     for (const action of last) print(action);
-    if (follow) await followActions((work) => database.read(work), last, print);
+    if (interrupted) await followActions((work) => database.read(work), last, print, interrupted);
     else if (last.length === 0 && !json) console.log('No agent has called a tool yet. To connect one: colibri init');
   });
   return 0;
+}
+
+function abortOnSignals(): AbortSignal {
+  const interrupted = new AbortController();
+  const stop = () => interrupted.abort();
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  return interrupted.signal;
 }
 
 /** Looks again and again until the person has seen enough. */
@@ -57,13 +66,11 @@ async function followActions(
   read: <Result>(work: (reader: Reader) => Promise<Result>) => Promise<Result>,
   shown: readonly Action[],
   print: (action: Action) => void,
+  interrupted: AbortSignal,
 ): Promise<void> {
-  const interrupted = new AbortController();
-  const stop = () => interrupted.abort();
-  process.once('SIGINT', stop).once('SIGTERM', stop);
   let last = shown.at(-1)?.sequence_no ?? -1;
   const running = new Set(shown.filter(isRunning).map(({ sequence_no }) => sequence_no));
-  while (!interrupted.signal.aborted) {
+  while (!interrupted.aborted) {
     const news = await read(async (reader) => {
       const ended = await Promise.all([...running].map((sequenceNo) => findAction(reader, sequenceNo)));
       const known = ended.filter((action) => action !== undefined && !isRunning(action)) as Action[];
@@ -75,7 +82,7 @@ async function followActions(
       if (isRunning(action)) running.add(action.sequence_no);
       else running.delete(action.sequence_no);
     }
-    if (news.length < PAGE) await pause(interrupted.signal);
+    if (news.length < PAGE) await pause(interrupted);
   }
 }
 

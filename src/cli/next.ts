@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type BlockedTask, listBlocked, listNextActions, type NextAction } from '../domains/tasks/next-actions.ts';
-import { UNASSIGNED } from '../domains/tasks/schema.ts';
+import { UNASSIGNED } from '../domains/tasks/workflows.ts';
 import { chooseProjects, EMPTY, EXIT_CODES, parseCount, parseProject, showFromLedger } from './reading.ts';
 import { findTerminal, parseWidth, priorityPaint, type Terminal } from './terminal.ts';
 import { cut, displayWidth, printable, wrap } from './text-width.ts';

@@ -6,7 +6,6 @@ import { listProjects } from '../domains/tasks/board.ts';
 import { hasProject } from '../domains/tasks/repository.ts';
 import { ColibriError, toError } from '../errors.ts';
 import { NotCanonical } from '../integrity/index.ts';
-import { endQuietlyWhenUnread } from './terminal.ts';
 import { printable } from './text-width.ts';
 import { projectConfig } from './with-ledger.ts';
 
@@ -26,7 +25,6 @@ export const EMPTY = `The ledger is empty: nobody has created a task yet.\n${TO_
 
 /** Runs the work, which returns an exit code; says what went wrong as people or, in JSON, as scripts read it. */
 export async function showFromLedger(command: string, json: boolean, work: () => Promise<number>): Promise<void> {
-  endQuietlyWhenUnread();
   try {
     assertThereIsALedger();
     process.exitCode = await work();

@@ -30,11 +30,14 @@ export function parseWidth(text: string): number {
   throw new InvalidArgumentError(`It is a number of columns from ${MIN_WIDTH} to ${MAX_WIDTH}.`);
 }
 
-/** A reader who has seen enough (`| head`) ends the program, and is no error. */
+const EXIT_IO_ERROR = 74;
+
+/** A reader who has seen enough (`| head`) ends the program, and is no error; an output without room is one. */
 export function endQuietlyWhenUnread(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
+    if (error.code === 'EPIPE') process.exit(0);
+    console.error(`colibri: the output cannot be written: ${error.message}`);
+    process.exit(EXIT_IO_ERROR);
   });
 }
 

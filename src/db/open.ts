@@ -53,11 +53,17 @@ async function assertOurs(path: string): Promise<void> {
   assertKnown(path, version);
 }
 
+/** Level by level: the recursive mkdir of Node 20 never ends where a parent exists and takes no child, as below /proc. */
+function createFolders(folder: string): void {
+  if (!existsSync(dirname(folder))) createFolders(dirname(folder));
+  if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
+}
+
 /** A ledger holds what agents wrote: for the owner's eyes, and not for the repository around it. */
 export function createLedgerFolder(folder: string): void {
   if (existsSync(folder)) return;
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    createFolders(folder);
     writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600 });
   } catch (error) {
     throw explainFault(folder, faultOfSystemError(error), error);

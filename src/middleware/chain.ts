@@ -89,6 +89,8 @@ async function enter(chain: Chain, event: ToolEnterEvent): Promise<Outcome> {
     await chain.runtime.audit.enter(event);
     return { ok: true, data: undefined };
   } catch (thrown) {
+    const { tool, correlationId } = event;
+    chain.log('error', 'audit enter failed', { tool, correlationId, error: toError(thrown) });
     const message = `the call could not be recorded, so ${event.tool} did not run: ${toError(thrown).message}`;
     return { ok: false, error: new ColibriError('AUDIT_ENTER_FAILED', message), thrown: toError(thrown) };
   }

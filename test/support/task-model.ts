@@ -133,7 +133,7 @@ export class TaskModel {
     const reopens = ['review backlog', 'VERIFY GATHER'].includes(move);
     Object.assign(task, {
       ...Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)),
-      assignee: input.assignee ?? (takes && task.assignee === 'unassigned' ? this.#actor : task.assignee),
+      assignee: input.assignee ?? (takes ? this.#actor : task.assignee),
       labels: [...new Set(input.labels ?? task.labels)],
       depends_on: [...new Set(input.depends_on ?? task.depends_on)],
       blocked_reason: status === 'blocked' ? (input.blocked_reason ?? task.blocked_reason) : undefined,

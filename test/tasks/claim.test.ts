@@ -54,12 +54,12 @@ describe('taking work', () => {
     }),
   );
 
-  keeps('tasks/claim', 'who was named for a task keeps it, and the taker is told', () =>
+  keeps('tasks/claim', 'who takes a task has it, whoever it was named for, and is told so', () =>
     withAgents(['alice'], async ([alice]) => {
       const { create, update } = alice as Agent;
       const { task_id } = await create({ title: 'for bob', status: 'todo', assignee: 'bob' });
       const claimed = await update({ task_id, status: 'in_progress' });
-      expect(claimed).toMatchObject({ assignee: 'bob', updated_by: 'alice', warnings: ['it was assigned to bob'] });
+      expect(claimed).toMatchObject({ assignee: 'alice', updated_by: 'alice', warnings: ['it was assigned to bob'] });
     }),
   );
 });

@@ -1,9 +1,9 @@
-import type { Reader } from '../../db/database.ts';
 import { ColibriError } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 import { defineTool, type Tool } from '../../tool.ts';
+import { requireNamedSession } from '../trail/scope.ts';
 import { buildSessionTree } from '../trail/session-tree.ts';
-import { findSession, type SessionRow } from '../trail/sessions.ts';
+import type { SessionRow } from '../trail/sessions.ts';
 import { sealSession } from './repository.ts';
 import { finalizeInput, finalizeOutput, rootInput, rootOutput } from './schema.ts';
 import { treeDepth } from './seal.ts';
@@ -20,7 +20,7 @@ export function createProofTools(): Tool[] {
       errorPattern: 'B',
       codes: ['ERR_SESSION_NOT_FOUND', 'ERR_ALREADY_FINALIZED', 'ERR_NO_RECORDS'],
       handle: async ({ session_id, task_id }, { db, actor, at }) => {
-        const session = await requireSession(db, session_id);
+        const session = await requireNamedSession(db, session_id);
         if (session.finalized_idx !== null) throw alreadyFinalized(session_id, session);
         const sealedTaskNo = task_id === undefined ? null : parseId(task_id);
         const tree = await buildSessionTree(db, session.session_no, sealedTaskNo);
@@ -47,7 +47,7 @@ export function createProofTools(): Tool[] {
       errorPattern: 'B',
       codes: ['ERR_SESSION_NOT_FOUND', 'ERR_NOT_FINALIZED'],
       handle: async ({ session_id }, { db }) => {
-        const session = await requireSession(db, session_id);
+        const session = await requireNamedSession(db, session_id);
         if (session.root !== null) {
           return { session_id, merkle_root: session.root, is_finalized: true, as_of: session.finalized_at };
         }
@@ -57,14 +57,6 @@ export function createProofTools(): Tool[] {
       },
     }),
   ];
-}
-
-async function requireSession(db: Reader, sessionId: string): Promise<SessionRow> {
-  const session = await findSession(db, sessionId);
-  if (session !== undefined) return session;
-  throw new ColibriError('ERR_SESSION_NOT_FOUND', `no session ${sessionId}; audit_session_start opens one`, {
-    session_id: sessionId,
-  });
 }
 
 function alreadyFinalized(sessionId: string, { root, finalized_at }: SessionRow): ColibriError {

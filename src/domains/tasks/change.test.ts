@@ -64,11 +64,11 @@ describe('a changed task', () => {
     expect(change(fresh, { ...input, labels: [], depends_on: ['T-0002'] })).toMatchObject(input);
   });
 
-  it('belongs to whoever starts it, unless it belongs to somebody', () => {
+  it('belongs to whoever starts it, unless the call names somebody', () => {
     expect(change(inState('todo'), { status: 'in_progress' }).assignee).toBe('bob');
     expect(change(inState('blocked'), { status: 'in_progress' }).assignee).toBe('bob');
     expect(change(inState('INIT', { workflow: 'pipeline' }), { status: 'GATHER' }).assignee).toBe('bob');
-    expect(change(inState('todo', { assignee: 'carol' }), { status: 'in_progress' }).assignee).toBe('carol');
+    expect(change(inState('todo', { assignee: 'carol' }), { status: 'in_progress' }).assignee).toBe('bob');
     expect(change(inState('todo'), { status: 'in_progress', assignee: 'dave' }).assignee).toBe('dave');
     expect(change(inState('backlog'), { status: 'todo' }).assignee).toBe('unassigned');
     expect(change(inState('todo'), { progress: 50 }).assignee).toBe('unassigned');

@@ -1,5 +1,13 @@
-import { type CreateInput, PRIORITIES, type Task, UNASSIGNED, type UpdateInput } from './schema.ts';
-import { assertTransition, entryStatus, isClaim, isReopening, type WorkflowName, workflowOf } from './workflows.ts';
+import { type CreateInput, PRIORITIES, type Task, type UpdateInput } from './schema.ts';
+import {
+  assertTransition,
+  entryStatus,
+  isClaim,
+  isReopening,
+  UNASSIGNED,
+  type WorkflowName,
+  workflowOf,
+} from './workflows.ts';
 
 /** The decisions about one task: what it becomes, and what is odd about that. No database here. */
 
@@ -51,8 +59,8 @@ export function changedTask(task: Task, input: UpdateInput, actor: string, at: s
     description: input.description ?? task.description,
     priority: input.priority ?? task.priority,
     progress: input.progress ?? task.progress,
-    // Who starts an unassigned task has it: others who try must learn whose it is.
-    assignee: input.assignee ?? (isClaimed && task.assignee === UNASSIGNED ? actor : task.assignee),
+    // Who starts a task has it, whoever it was meant for: others who try must learn whose it is now.
+    assignee: input.assignee ?? (isClaimed ? actor : task.assignee),
     labels: input.labels === undefined ? task.labels : unique(input.labels),
     estimate_hours: input.estimate_hours ?? task.estimate_hours,
     parent_id: input.parent_id ?? task.parent_id,

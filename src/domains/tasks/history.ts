@@ -1,7 +1,8 @@
 import type { Reader } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
-import { canonicalize, type Entry, parseEntry, saltedDigest } from '../../integrity/index.ts';
+import { canonicalize, type Entry, parseEntry, storedDigest } from '../../integrity/index.ts';
 import { LeafCheck } from '../../ledger/leaf-check.ts';
+import { isOfEvent } from '../trail/chain-check.ts';
 import type { Task } from './schema.ts';
 
 export interface Change {
@@ -94,8 +95,8 @@ async function listEvents(db: Reader, taskNo: number): Promise<EventRow[]> {
 }
 
 function isLogged({ salt, content }: EventRow, entry: Entry, taskId: string): boolean {
-  const digest = /^[0-9a-f]{32}$/.test(salt) ? saltedDigest('task', salt, content) : undefined;
-  return entry['task'] === digest && entry['task_id'] === taskId;
+  const isSame = entry['task'] === storedDigest('task', salt, content) && entry['task_id'] === taskId;
+  return isSame && isOfEvent(entry, content);
 }
 
 function parseContent(content: string): Partial<Task> {

@@ -1,8 +1,8 @@
 import type { Reader, SqlValue } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
-import { type ListInput, PRIORITIES, UNASSIGNED } from './schema.ts';
+import { type ListInput, PRIORITIES } from './schema.ts';
 import { searchPhrases } from './words.ts';
-import { isOpen } from './workflows.ts';
+import { isOpen, UNASSIGNED } from './workflows.ts';
 
 export interface ListedTask {
   readonly task_id: string;

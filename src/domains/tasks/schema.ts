@@ -6,7 +6,6 @@ import { STATUSES, type WorkflowName } from './workflows.ts';
 
 /** In rising order: the position is what the database stores and sorts by. */
 export const PRIORITIES = ['low', 'normal', 'high', 'critical'] as const;
-export const UNASSIGNED = 'unassigned';
 
 /** A task as it is kept, hashed and compared: plain JSON with one spelling. */
 export interface Task {

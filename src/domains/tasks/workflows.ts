@@ -1,5 +1,8 @@
 import { ColibriError } from '../../errors.ts';
 
+/** The assignee of a task that nobody has. */
+export const UNASSIGNED = 'unassigned';
+
 /** Two tables of states, as data. Code that asks about a state asks here. */
 export interface Workflow {
   readonly entries: readonly [string, ...string[]];
@@ -106,7 +109,7 @@ export function assertTransition(task: TransitionSubject, to: string): void {
   if (allowed.includes(to)) return;
   const { task_id: taskId, status: from, assignee } = task;
   const rest = allowed.length === 0 ? 'which is final' : `from there it can go to ${allowed.join(', ')}`;
-  const holder = assignee === 'unassigned' ? 'nobody has it' : `${assignee} has it`;
+  const holder = assignee === UNASSIGNED ? 'nobody has it' : `${assignee} has it`;
   const message = `${taskId} is ${from}${allowed.length === 0 ? ', ' : '; '}${rest}; ${holder}`;
   throw new ColibriError('ERR_INVALID_TRANSITION', message, { taskId, from, to, allowed, assignee });
 }

@@ -68,6 +68,9 @@ export class ChainCheck {
     if (digest === undefined || logged?.['task'] !== digest) {
       const problem = 'its stored content is not what the log says';
       this.fail({ position, record, layer: 'entry', problem }, logged?.['task'], digest);
+    } else if (!isOfEvent(logged, event?.content)) {
+      const problem = 'the log names another time or actor than its content';
+      this.fail({ position, record, layer: 'entry', problem }, logged.actor, event?.content);
     }
     await this.#leaf(position, record, idx);
     this.#note(position, record, storedLeaf(entry));
@@ -113,4 +116,10 @@ export class ChainCheck {
     this.total += 1;
     if (this.#withTrace && this.trace.length < MAX_TRACE) this.trace.push({ position, record, hash });
   }
+}
+
+/** Whether an entry says the same time and actor as the task that it is the digest of. */
+export function isOfEvent(entry: Entry, content: string | undefined): boolean {
+  const task = JSON.parse(content ?? '{}') as { updated_at?: unknown; updated_by?: unknown };
+  return entry.at === task.updated_at && entry.actor === task.updated_by;
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { line, prose } from '../../fields.ts';
+import { isVisible, line, prose } from '../../fields.ts';
 import { sessionId, taskId } from '../../ids.ts';
 import { canonicalize } from '../../integrity/index.ts';
 
@@ -28,7 +28,7 @@ const metadata = z
 export const thoughtInput = z.strictObject({
   task_id: taskId,
   type: z.enum(THOUGHT_TYPES),
-  content: prose(5000).refine((text) => text.trim() !== '', 'is blank'),
+  content: prose(5000).refine(isVisible, 'is blank'),
   session_id: sessionId.optional().describe("default: the task's live session"),
   branch: line(256).optional(),
   commit_sha: z

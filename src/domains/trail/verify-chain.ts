@@ -51,15 +51,12 @@ export async function verifyTaskChain(db: Reader, taskNo: number, options: Chain
     after = last.chain_position;
     options.progress(check.total, count?.length ?? 0);
   }
-  let logged = 0;
-  for (const session of sessions.values()) {
-    logged += await countLogged(db, session.session_no, formatTaskId(taskNo));
-    await check.session(session);
-  }
-  // A chain that was cut at its end holds link by link; only the sessions still know how long it was.
+  for (const session of sessions.values()) await check.session(session);
+  // A chain that was cut at its end holds link by link; only the log still knows how long it was.
+  const logged = await countLogged(db, 'task_id', formatTaskId(taskNo));
   if (logged !== check.total) {
-    const problem = 'its chain has another length than its sessions say';
-    check.fail({ position: check.total, record: formatTaskId(taskNo), layer: 'session', problem }, logged, check.total);
+    const problem = 'its chain has another length than the log says';
+    check.fail({ position: check.total, record: formatTaskId(taskNo), layer: 'entry', problem }, logged, check.total);
   }
   return check;
 }
@@ -86,10 +83,15 @@ export async function verifySession(db: Reader, session: SessionRow, options: Ch
     }
     options.progress(check.total, session.record_count);
   }
+  const record = formatSessionId(session.session_no);
   if (check.total !== session.record_count) {
-    const record = formatSessionId(session.session_no);
     const problem = 'has another number of records than it counted';
     check.fail({ position: check.total, record, layer: 'session', problem }, session.record_count, check.total);
+  }
+  const logged = await countLogged(db, 'session_id', record);
+  if (check.total !== logged) {
+    const problem = 'has another number of records than the log says';
+    check.fail({ position: check.total, record, layer: 'entry', problem }, logged, check.total);
   }
   await check.session(session);
   return check;
@@ -129,14 +131,17 @@ async function addSession(
   else sessions.set(sessionNo, session);
 }
 
-/** How many thoughts about a task the entries of a session hold. */
-async function countLogged(db: Reader, sessionNo: number, taskId: string): Promise<number> {
-  let count = 0;
-  for await (const page of readRecords(db, sessionNo)) {
-    for (const { entry } of page) {
-      const logged = parseEntry(entry ?? '');
-      if (logged?.kind === 'thought' && logged['task_id'] === taskId) count += 1;
-    }
-  }
-  return count;
+/** A task's chain has its thoughts; a session has the events of its tasks as well. */
+const RECORD_KINDS = { task_id: "'thought'", session_id: "'thought', 'task.created', 'task.updated'" };
+
+/**
+ * How many records of a task or a session the log holds. All of it is read: every table that would lead to them more
+ * quickly is one that somebody could have cut as well.
+ */
+async function countLogged(db: Reader, field: 'task_id' | 'session_id', id: string): Promise<number> {
+  const [row] = await db.query<{ count: number }>(
+    `SELECT COUNT(*) AS count FROM ledger_entries WHERE kind IN (${RECORD_KINDS[field]}) AND entry LIKE $1`,
+    [`%"${field}":"${id}"%`],
+  );
+  return row?.count ?? 0;
 }

@@ -53,13 +53,21 @@ const DEFECTS: Readonly<Record<string, Expected>> = {
     scope: task,
     broken: [
       ['link', thoughtId(4), 4],
-      ['session', 'T-0001', 5],
+      ['entry', 'T-0001', 5],
     ],
   },
   'a cut end, which every other link survives': {
     sql: 'DELETE FROM thoughts WHERE thought_no = 7',
     scope: task,
-    broken: [['session', 'T-0001', 5]],
+    broken: [['entry', 'T-0001', 5]],
+  },
+  'a cut end, with every table that knew of it': {
+    sql: `DELETE FROM session_records WHERE idx = (SELECT idx FROM thoughts WHERE thought_no = 7);
+          DELETE FROM thoughts WHERE thought_no = 7;
+          UPDATE sessions SET record_count = record_count - 1 WHERE session_no = 1;
+          UPDATE counters SET value = value - 1 WHERE name = 'thought'`,
+    scope: task,
+    broken: [['entry', 'T-0001', 5]],
   },
   'two broken places are both named': {
     sql: "UPDATE thoughts SET content = 'x' WHERE thought_no IN (1, 4)",

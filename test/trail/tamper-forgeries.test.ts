@@ -108,6 +108,8 @@ describe('a forger who knows the format', () => {
 
   for (const [name, sql] of Object.entries({
     'a trigger': 'CREATE TRIGGER forget AFTER INSERT ON thoughts BEGIN DELETE FROM thoughts; END',
+    'a trigger under a borrowed name':
+      'CREATE TRIGGER task_search_words AFTER INSERT ON thoughts BEGIN DELETE FROM thoughts; END',
     'a view that lies': 'DROP VIEW actions; CREATE VIEW actions AS SELECT 1 AS sequence_no',
     'a table of its own': 'CREATE TABLE notes (text TEXT)',
     'no uniqueness any more': 'DROP INDEX thoughts_first',

@@ -115,7 +115,9 @@ describe('a forger who knows the format', () => {
     'no uniqueness any more': 'DROP INDEX thoughts_first',
     'no view any more': 'DROP VIEW task_waits',
   }))
-    found(`leaves ${name}`, /^(forget|task_search_words|actions|notes|thoughts_first|task_waits)$/, (db) => db.run(sql));
+    found(`leaves ${name}`, /^(forget|task_search_words|actions|notes|thoughts_first|task_waits)$/, (db) =>
+      db.run(sql),
+    );
 });
 
 function found(forgery: string, place: RegExp, tamper: (transaction: Transaction) => Promise<void>): void {

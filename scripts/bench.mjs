@@ -1,23 +1,15 @@
 // `npm run bench`: what a call costs, as ratios to a floor measured in the same run. Arguments are passed to bench/run.ts.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { buildAll } from './build.mjs';
+import { bundle } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 await buildAll();
-await build({
-  absWorkingDir: root,
+await bundle({
   entryPoints: ['run', 'bare-loop', 'floor-server', 'house-server'].map((name) => `bench/${name}.ts`),
   outdir: 'dist/bench',
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  packages: 'external',
-  loader: { '.sql': 'text' },
-  logLevel: 'warning',
 });
 const { status } = spawnSync(process.execPath, ['dist/bench/run.js', ...process.argv.slice(2)], {
   cwd: root,

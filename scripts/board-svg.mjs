@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { build } from 'esbuild';
 import { drawTerminal } from './ansi-svg.mjs';
 import { buildAll } from './build.mjs';
+import { bundle } from './bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const COLUMNS = 118;
@@ -79,7 +79,7 @@ async function connect(name) {
 /** The program colours only a terminal; its own functions are asked here, so that the picture has colours anywhere. */
 async function renderBoard() {
   const outfile = `${root}dist/generate/board.mjs`;
-  await build({
+  await bundle({
     stdin: {
       contents: `
         export { openDatabase } from './src/db/open.ts';
@@ -90,13 +90,6 @@ async function renderBoard() {
       loader: 'ts',
     },
     outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    packages: 'external',
-    loader: { '.sql': 'text' },
-    logLevel: 'warning',
   });
   const { openDatabase, listProjects, readBoards, renderBoards, picocolors } = await import(
     pathToFileURL(outfile).href

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { bundle } from './bundle.mjs';
 import { renderToolsPage } from './tools-page.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -26,7 +26,7 @@ if (process.argv.includes('--check')) {
 /** Not every supported Node can run TypeScript, so the sources are bundled to be imported. */
 async function loadSources() {
   const outfile = `${root}dist/generate/sources.mjs`;
-  await build({
+  await bundle({
     stdin: {
       contents: `
         export { createSurface } from './src/surface.ts';
@@ -39,13 +39,6 @@ async function loadSources() {
       loader: 'ts',
     },
     outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    packages: 'external',
-    loader: { '.sql': 'text' },
-    logLevel: 'warning',
   });
   return import(pathToFileURL(outfile).href);
 }

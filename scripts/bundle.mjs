@@ -1,0 +1,17 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+/** Makes TypeScript of this repository runnable: not every supported Node can run it as it is. */
+export function bundle(options) {
+  return build({
+    absWorkingDir: fileURLToPath(new URL('..', import.meta.url)),
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    loader: { '.sql': 'text' },
+    logLevel: 'warning',
+    ...options,
+  });
+}

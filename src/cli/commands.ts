@@ -34,7 +34,6 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     .description('a flight recorder for AI agents')
     .version(readVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand(false)
     .addHelpText('after', EXAMPLES)
     .showSuggestionAfterError()
     .showHelpAfterError('Try: colibri --help')

@@ -6,7 +6,10 @@ export function addServe(program: Command): void {
   program
     .command('serve')
     .description('the MCP server on standard input and output (default)')
-    .addHelpText('after', '\nExit codes: 0 done, 1 error, 75 no start in time, 78 wrong configuration.')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  colibri serve\n  COLIBRI_MODE=READONLY colibri serve\n\nExit codes: 0 done, 1 error, 75 no start in time, 78 wrong configuration.',
+    )
     .action(serve);
 }
 

@@ -17,7 +17,10 @@ export function addVerify(program: Command): void {
     .command('verify')
     .description('check the whole record: log, tree, chains, sessions and tables')
     .option('--json', 'print the report as JSON')
-    .addHelpText('after', '\nExit codes: 0 whole, 1 tampered, 2 cannot tell, 3 bad input.')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  colibri verify\n  colibri verify --json | jq .verdict\n\nExit codes: 0 whole, 1 tampered, 2 cannot tell, 3 bad input.',
+    )
     .action(async ({ json = false }: { json?: boolean }) => {
       process.exitCode = await verify(json);
     });
@@ -45,7 +48,7 @@ function verdict({ size, root, problems }: LedgerReport) {
 }
 
 function describe({ size, root, problems }: LedgerReport): string {
-  if (problems.length === 0) return `whole: ${size} entries, root ${root}`;
+  if (problems.length === 0) return `whole: ${size} ${size === 1 ? 'entry' : 'entries'}, root ${root}`;
   const shown = problems.slice(0, MAX_SHOWN).map(({ place, problem }) => `  ${place} ${problem}`);
   const more = problems.length > MAX_SHOWN ? [`  and ${problems.length - MAX_SHOWN} more`] : [];
   return [

@@ -7,7 +7,7 @@ import { keeps } from '../support/keeps.ts';
 
 describe('colibri init', () => {
   const MALFORMED: [string, Record<string, string | Buffer>, RegExp][] = [
-    ['a text that ends early', { '.mcp.json': '{\n  "mcpServers": {' }, /\.mcp\.json: line 2: CloseBraceExpected/],
+    ['a text that ends early', { '.mcp.json': '{\n  "mcpServers": {' }, /\.mcp\.json: line 2: close brace expected/],
     ['no object', { '.mcp.json': '[]' }, /holds no JSON object/],
     ['servers that are a list', { '.mcp.json': '{"mcpServers": []}' }, /something else than an object/],
     ['two entries for servers', { '.mcp.json': '{"mcpServers": {}, "mcpServers": {}}' }, /"mcpServers" twice/],

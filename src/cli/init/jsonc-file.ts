@@ -54,7 +54,8 @@ function parse(text: string): Node | undefined {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;
-  if (error !== undefined) throw new Refusal(`line ${lineOf(text, error.offset)}: ${printParseErrorCode(error.error)}`);
+  if (error !== undefined)
+    throw new Refusal(`line ${lineOf(text, error.offset)}: ${inWords(printParseErrorCode(error.error))}`);
   if (root?.type !== 'object') throw new Refusal('holds no JSON object');
   return root;
 }
@@ -102,4 +103,9 @@ function plain(value: unknown): unknown {
 
 function lineOf(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
+}
+
+/** The parser names a problem in one word: InvalidSymbol. */
+function inWords(code: string): string {
+  return code.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 }

@@ -5,6 +5,7 @@ import type { Client, LaunchCommand } from './clients.ts';
 import { type FileChange, readText } from './disk.ts';
 import { bodyOf, naming, type Plan, readConfigFile, type Site, withMark } from './plan.ts';
 import { IGNORE_PATH, IGNORE_TEXT, type InitRecord, RECORD_PATH, readRecord, recordText, sha256 } from './record.ts';
+import { Refusal } from './refusal.ts';
 import { applyEdits } from './text-edit.ts';
 
 /** What undo would take back: what init recorded, and in other files only an entry that is word for word its own. */
@@ -37,7 +38,7 @@ function planConfig(
   commands: readonly LaunchCommand[],
   notes: string[],
 ): FileChange | undefined {
-  const file = readConfigFile(client, site);
+  const file = readUnlessForeign(site, client, record, notes);
   if (file?.text === undefined || file.current === undefined) return undefined;
   const { path, text, format, keys, current } = file;
   const recorded = record.files.find((known) => known.path === path);
@@ -55,6 +56,17 @@ function planConfig(
     const isNothing = /^\s*(?:\{\s*\}\s*)?$/.test(rest);
     return { path, before: text, after: recorded?.created && isNothing ? undefined : withMark(text, rest) };
   });
+}
+
+/** A file that cannot be read stops the undo only where init has written to it. */
+function readUnlessForeign(site: Site, client: Client, record: InitRecord, notes: string[]) {
+  try {
+    return readConfigFile(client, site);
+  } catch (error) {
+    if (!(error instanceof Refusal) || record.files.some((known) => known.client === client.id)) throw error;
+    notes.push(`${client.name}: ${error.message}; init did not write there, so it stays as it is`);
+    return undefined;
+  }
 }
 
 function planSkill(

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { type Config, locateDatabase, readConfig } from './config.ts';
 import { type Connection, connect, StartupTimeout, within } from './connection.ts';
 import type { WriteContext } from './context.ts';
+import { serverConfig } from './db/locate.ts';
 import type { Pulse, ServerFacts } from './domains/system/health.ts';
 import { ColibriError } from './errors.ts';
 import { INSTRUCTIONS } from './instructions.ts';
@@ -243,7 +244,7 @@ export async function main(): Promise<void> {
 
 function readConfigOrExit(): Config {
   try {
-    return readConfig();
+    return serverConfig(readConfig());
   } catch (error) {
     if (!(error instanceof ColibriError)) throw error;
     console.error(`colibri: ${error.code}: ${error.message}`);

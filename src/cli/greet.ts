@@ -1,8 +1,9 @@
 import { locateDatabase, readConfig } from '../config.ts';
+import { serverConfig } from '../db/locate.ts';
 
 /** For a person who started the server by hand; clients never see it, for their pipe is no terminal. */
 export function greet(): void {
-  const { mode, dbPath } = readConfig();
+  const { mode, dbPath } = serverConfig(readConfig());
   const program = process.argv[1] ?? 'colibri';
   console.error(`Colibri, a flight recorder for AI agents: an MCP server, waiting for a client on standard input.
 

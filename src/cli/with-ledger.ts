@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname } from 'node:path';
 import { type Config, readConfig } from '../config.ts';
 import type { Database, Reader } from '../db/database.ts';
+import { findAbove, LEDGER } from '../db/locate.ts';
 import { assertMigrated } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
 
@@ -39,22 +39,11 @@ async function withDatabaseAt<Result>(
 /** The configuration, with the ledger of the nearest folder above that has one. */
 export function projectConfig(): Config {
   const config = readConfig();
-  return { ...config, dbPath: config.dbPath ?? nearest(LEDGER, LEDGER) };
+  return { ...config, dbPath: config.dbPath ?? findAbove(LEDGER, LEDGER) };
 }
 
 /** The same for a ledger that may be lost: its folder tells where it was, and no other project's ledger stands in. */
 export function homeConfig(): Config {
   const config = readConfig();
-  return { ...config, dbPath: config.dbPath ?? nearest(dirname(LEDGER), LEDGER) };
-}
-
-const LEDGER = join('.colibri', 'colibri.db');
-
-/** The path in the nearest folder above that has the landmark. */
-function nearest(landmark: string, path: string): string | undefined {
-  for (let folder = resolve(process.cwd()); ; folder = dirname(folder)) {
-    if (existsSync(join(folder, landmark))) return join(folder, path);
-    // What lies above a repository belongs to something else.
-    if (existsSync(join(folder, '.git')) || folder === dirname(folder)) return undefined;
-  }
+  return { ...config, dbPath: config.dbPath ?? findAbove(dirname(LEDGER), LEDGER) };
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifyFile } from '../support/database.ts';
@@ -21,6 +21,32 @@ describe('the built program in each mode', () => {
     await client.end();
     expect(await listCalls(ledgerIn(cwd))).toMatchObject([{ tool: 'server_health', actor: 'raw', outcome: 'ok' }]);
     await verifyFile(ledgerIn(cwd));
+  });
+
+  keeps('process/modes', 'in a subfolder of a repository the ledger of the repository is used', async () => {
+    const root = tempFolder();
+    const subfolder = `${root}/packages/one`;
+    mkdirSync(`${root}/.git`);
+    mkdirSync(subfolder, { recursive: true });
+    for (const cwd of [root, subfolder]) {
+      const client = await connectRaw({ cwd });
+      expect(await client.data('server_health')).toMatchObject({ db: { path: ledgerIn(root) } });
+      await client.end();
+    }
+    expect(existsSync(ledgerIn(subfolder))).toBe(false);
+    expect(await listCalls(ledgerIn(root))).toHaveLength(2);
+    await verifyFile(ledgerIn(root));
+  });
+
+  keeps('process/modes', 'without a repository a folder has a ledger of its own', async () => {
+    const root = tempFolder();
+    const subfolder = `${root}/one`;
+    mkdirSync(subfolder);
+    for (const cwd of [root, subfolder]) {
+      const client = await connectRaw({ cwd });
+      expect(await client.data('server_health')).toMatchObject({ db: { path: ledgerIn(cwd) } });
+      await client.end();
+    }
   });
 
   keeps('process/modes', 'READONLY leaves the file byte for byte and audits on stderr', async () => {

@@ -56,7 +56,12 @@ async function assertOurs(path: string): Promise<void> {
 /** Level by level: the recursive mkdir of Node 20 never ends where a parent exists and takes no child, as below /proc. */
 function createFolders(folder: string): void {
   if (!existsSync(dirname(folder))) createFolders(dirname(folder));
-  if (!existsSync(folder)) mkdirSync(folder, { mode: 0o700 });
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Another server that starts at the same moment may have been faster.
+    if (!existsSync(folder)) throw error;
+  }
 }
 
 /** A ledger holds what agents wrote: for the owner's eyes, and not for the repository around it. */

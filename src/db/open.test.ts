@@ -100,6 +100,20 @@ describe('a file that is not ours to use', () => {
   }
 });
 
+describe('a folder that cannot be made', () => {
+  keeps(
+    'store/fault-named',
+    'below one that takes no children it is refused, and the search for a way ends',
+    async () => {
+      const file = join(tempFolder(), 'file');
+      writeFileSync(file, '');
+      // Below /proc a folder that exists answers like one that does not; elsewhere a file in the way does.
+      for (const dbPath of [join(file, 'below', 'colibri.db'), '/proc/colibri/below/colibri.db'])
+        await expect(open({ dbPath })).rejects.toThrow(/cannot be opened|may not be written/);
+    },
+  );
+});
+
 describe('a ledger that goes away under a running server', () => {
   for (const [name, change] of [
     ['its folder is deleted', (path: string) => rmSync(dirname(path), { recursive: true })],

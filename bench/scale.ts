@@ -14,7 +14,10 @@ const sizes = (process.argv[process.argv.indexOf('--sizes') + 1]?.match(/^[\d,]+
   .split(',')
   .map(Number);
 const folder = join(tmpdir(), 'colibri-scale');
-const ROUNDS = 400;
+/** A server that is not warm spends most of a call on code that is not compiled yet, and every size looks alike. */
+const WARM_UP_CALLS = 500;
+const ROUNDS = 40;
+const CALLS_IN_A_ROW = 20;
 
 interface Case {
   readonly name: string;
@@ -58,12 +61,12 @@ console.log(`|---|${sizes.map(() => '---:').join('|')}|---:|---:|`);
 let isMissed = false;
 for (const { name, tool, bar, input } of CASES) {
   const times = sizes.map((): number[] => []);
+  for (let number = 0; number < WARM_UP_CALLS; number += 1)
+    for (const client of clients) await timed(client, tool, input(number));
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const [index, client] of clients.entries()) {
-      const begin = performance.now();
-      const result = await client.callTool({ name: tool, arguments: input(round) });
-      times[index]?.push(performance.now() - begin);
-      if (result.isError) throw new Error(JSON.stringify(result));
+      for (let call = 0; call < CALLS_IN_A_ROW; call += 1)
+        times[index]?.push(await timed(client, tool, input(round * CALLS_IN_A_ROW + call)));
     }
   }
   const medians = times.map(median);
@@ -93,6 +96,14 @@ async function start(path: string): Promise<Client> {
   await client.connect(new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env }));
   await client.listTools();
   return client;
+}
+
+async function timed(client: Client, name: string, input: Record<string, unknown>): Promise<number> {
+  const begin = performance.now();
+  const result = await client.callTool({ name, arguments: input });
+  const ms = performance.now() - begin;
+  if (result.isError) throw new Error(JSON.stringify(result));
+  return ms;
 }
 
 function median(values: number[]): number {

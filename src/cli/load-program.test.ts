@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { wrap } from './load-program.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
@@ -30,6 +31,11 @@ describe('the built program', () => {
 
   it('brings the code that the build compiled for this version of Node', () => {
     expect(cache).toContain(process.version);
+    const program = join(folder, 'dist/program.cjs');
+    expect(wrap(program, readFileSync(cache)).cachedDataRejected).toBe(false);
+    // V8 compares the length of the source: code that was compiled from another text must not pass for this one's.
+    writeFileSync(program, `${readFileSync(program, 'utf8')} `);
+    expect(wrap(program, readFileSync(cache)).cachedDataRejected).toBe(true);
     expect(start()).toEqual(started);
   });
 

@@ -30,7 +30,7 @@ function codeCachePath(path: string): string {
   return `${path}.${process.version}-${process.arch}.cache`;
 }
 
-function wrap(path: string, cachedData: Buffer | undefined): Script {
+export function wrap(path: string, cachedData: Buffer | undefined): Script {
   const source = `(function (exports, require, module, __filename) {${readFileSync(path, 'utf8')}\n})`;
   return new Script(source, { filename: path, ...(cachedData === undefined ? {} : { cachedData }) });
 }

@@ -11,7 +11,7 @@ export default defineConfig({
   ],
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/support/build.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/postgres/setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -11,7 +11,9 @@ export async function listForeignObjects(reader: Reader): Promise<string[]> {
     `SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND NOT (type = 'table' AND name IN
        ('task_search_config', 'task_search_data', 'task_search_docsize', 'task_search_idx'))`,
   );
-  const expected = new Map(MIGRATIONS.flatMap(statements).map((sql) => [nameOf(sql), normalize(sql)]));
+  const expected = new Map(
+    MIGRATIONS.flatMap(({ sqlite }) => statements(sqlite)).map((sql) => [nameOf(sql), normalize(sql)]),
+  );
   const foreign = rows.filter(({ name, sql }) => expected.get(name) !== normalize(sql)).map(({ name }) => name);
   const present = new Set(rows.map(({ name }) => name));
   return [...foreign, ...[...expected.keys()].filter((name) => !present.has(name))];

@@ -3,13 +3,21 @@
 export type SqlValue = string | number | null;
 export type Row = Readonly<Record<string, SqlValue>>;
 
+export type Engine = 'sqlite' | 'postgres';
+
 export interface Reader {
+  readonly engine: Engine;
   /** Runs one statement and returns its rows, those of RETURNING included. */
   query<Shape = Row>(sql: string, parameters?: readonly SqlValue[]): Promise<Shape[]>;
 }
 
 /** A reader whose statements take effect together or not at all; only `write` hands one out. */
 export interface Transaction extends Reader {
+  /**
+   * Asks for one statement whose rows nobody needs. Statements take effect in the order in which they were asked for;
+   * one that fails fails the transaction, at the latest when it ends.
+   */
+  send(sql: string, parameters?: readonly SqlValue[]): void;
   /** Runs a text of several statements without parameters: migrations. */
   run(script: string): Promise<void>;
   schemaVersion(): Promise<number>;
@@ -21,8 +29,14 @@ export interface WriteOptions {
   readonly durable: boolean;
 }
 
+/** What an acknowledged change survives, and why it is less than asked for, where it is. */
+export interface Durability {
+  readonly level: 'full' | 'relaxed';
+  readonly weakness?: string;
+}
+
 export interface Database {
-  readonly engine: 'sqlite' | 'postgres';
+  readonly engine: Engine;
   /** Where the data is, fit to be shown to people: never a password. */
   readonly location: string;
   /** Statements inside see one state of the database. */
@@ -34,10 +48,12 @@ export interface Database {
   /** Marks this process as alive until it closes the database or dies, however it dies. */
   enlist(processId: string): Promise<void>;
   isAlive(processId: string): Promise<boolean>;
+  durability(): Promise<Durability>;
   close(): Promise<void>;
 }
 
-export type DatabaseFault = 'busy' | 'full' | 'corrupt' | 'readonly' | 'unavailable' | 'other';
+/** `unknown`: the connection was lost while a change was being committed, so it may have been or not. */
+export type DatabaseFault = 'busy' | 'full' | 'corrupt' | 'readonly' | 'unavailable' | 'unknown' | 'other';
 
 /** A store that cannot do its work now. The message says what a person can do about it. */
 export class DatabaseError extends Error {

@@ -1,11 +1,28 @@
-import { type Database, DatabaseError, type Transaction } from './database.ts';
+import { type Database, DatabaseError, type Engine, type Transaction } from './database.ts';
 import ledger from './migrations/0001-ledger.sql';
 import tasks from './migrations/0002-tasks.sql';
-import taskSearch from './migrations/0003-task-search.sqlite.sql';
+import postgresTaskSearch from './migrations/0003-task-search.postgres.sql';
+import sqliteTaskSearch from './migrations/0003-task-search.sqlite.sql';
 import trail from './migrations/0004-trail.sql';
 
 /** In order; the position is the number. An applied migration is never edited: a change is a new one. */
-export const MIGRATIONS: readonly string[] = [ledger, tasks, taskSearch, trail];
+export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
+  onBoth(ledger),
+  onBoth(tasks),
+  { sqlite: sqliteTaskSearch, postgres: postgresTaskSearch },
+  onBoth(trail),
+];
+
+/**
+ * Two words mean something else to PostgreSQL: an INTEGER of SQLite has 64 bits, and its TEXT is ordered by bytes.
+ * (A BIGINT PRIMARY KEY would cost SQLite a second index.)
+ */
+function onBoth(script: string): Record<Engine, string> {
+  const postgres = script
+    .replaceAll('INTEGER PRIMARY KEY', 'BIGINT PRIMARY KEY')
+    .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"');
+  return { sqlite: script, postgres };
+}
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -20,7 +37,7 @@ export async function migrate(
   if (assertKnown(database.location, await database.schemaVersion()) === SCHEMA_VERSION) return;
   await database.write({ durable: true }, async (transaction) => {
     const current = assertKnown(database.location, await transaction.schemaVersion());
-    for (const migration of MIGRATIONS.slice(current)) await transaction.run(migration);
+    for (const migration of MIGRATIONS.slice(current)) await transaction.run(migration[database.engine]);
     await transaction.setSchemaVersion(SCHEMA_VERSION);
     if (current === 0) await onCreated(transaction);
   });

@@ -3,6 +3,7 @@ import { FifoLock } from '../fifo-lock.ts';
 import {
   type Database,
   DatabaseError,
+  type Durability,
   type Reader,
   type SqlValue,
   type Transaction,
@@ -72,12 +73,14 @@ class SqliteDatabase implements Database {
   /** One connection holds one transaction: whoever comes second waits for the first to end. */
   readonly #turn = new FifoLock();
   readonly #inode: number | undefined;
-  /** What work is handed: always the same, for there is never more than one transaction. */
+  /** What work is handed. */
   readonly #reader: Reader = {
+    engine: 'sqlite',
     query: async <Shape>(sql: string, parameters: readonly SqlValue[] = []) => this.#query<Shape>(sql, parameters),
   };
   readonly #transaction: Transaction = {
     ...this.#reader,
+    send: (sql, parameters = []) => void this.#query(sql, parameters),
     schemaVersion: () => this.schemaVersion(),
     run: async (script) => this.#guard(() => this.#driver.exec(script)),
     setSchemaVersion: async (version) =>
@@ -124,7 +127,8 @@ class SqliteDatabase implements Database {
       this.#assertInPlace();
       this.#syncCommits(durable && this.#options.durability === 'full');
       await this.#patiently(() => this.#all('BEGIN IMMEDIATE', []));
-      return this.#finish(work, this.#transaction);
+      // One of its own for each, because what is known about a transaction ends with it.
+      return this.#finish(work, { ...this.#transaction });
     });
   }
 
@@ -152,6 +156,10 @@ class SqliteDatabase implements Database {
 
   async isAlive(processId: string): Promise<boolean> {
     return this.#guard(() => isPresent(this.#sqlite, presencePath(this.#options.path, processId)));
+  }
+
+  async durability(): Promise<Durability> {
+    return { level: this.#options.durability };
   }
 
   async close(): Promise<void> {

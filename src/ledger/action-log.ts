@@ -63,7 +63,7 @@ export class ActionLog implements AuditSink {
       tool,
       v: 1,
     });
-    await transaction.query(
+    transaction.send(
       `INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt)
        VALUES ($1, $2, $3, $4, $5, $6, $7)`,
       [sequenceNo, tool, actor, this.#processId, at, argumentsText, salt],

@@ -1,0 +1,224 @@
+import type pg from 'pg';
+import { FifoLock } from '../fifo-lock.ts';
+import {
+  type Database,
+  DatabaseError,
+  type Durability,
+  type Reader,
+  type Transaction,
+  type WriteOptions,
+} from './database.ts';
+import { explainPostgresFault, isConnectionLost } from './postgres-faults.ts';
+import { PostgresLink } from './postgres-link.ts';
+import { Scope } from './postgres-scope.ts';
+import { type PostgresUrl, parsePostgresUrl } from './postgres-url.ts';
+
+export interface PostgresOptions {
+  readonly url: string;
+  readonly readOnly: boolean;
+  /** `relaxed` never waits for the server's disk: what is acknowledged survives this process, not the server. */
+  readonly durability: 'full' | 'relaxed';
+  /** How long to wait for other writers, and for a server that restarts, before giving up. */
+  readonly busyTimeoutMs: number;
+  /** How long the server may work on one statement. */
+  readonly statementTimeoutMs: number;
+}
+
+/** The row tells a ledger from any other schema, and to hold its lock is to have the turn to write. */
+const CREATE_MARK = `
+  CREATE TABLE IF NOT EXISTS colibri (id INTEGER PRIMARY KEY CHECK (id = 1), schema_version INTEGER NOT NULL);
+  INSERT INTO colibri (id, schema_version) VALUES (1, 0) ON CONFLICT DO NOTHING`;
+const TAKE_TURN = 'SELECT 1 FROM colibri WHERE id = 1 FOR UPDATE';
+
+/** The first query takes the snapshot. */
+const BEGIN_READ = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1';
+const BEGIN_WRITE = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${TAKE_TURN}`;
+const BEGIN_WRITE_RELAXED = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = off; ${TAKE_TURN}`;
+
+const LOOK = `SELECT current_schema() AS schema,
+  EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema())) AND relname = 'colibri') AS is_ours,
+  EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema()))) AS is_used`;
+
+export async function openPostgres(options: PostgresOptions): Promise<Database> {
+  const url = parsePostgresUrl(options.url);
+  if (url === undefined) throw new DatabaseError('unavailable', 'COLIBRI_DATABASE_URL is not a URL of PostgreSQL');
+  const database = new PostgresDatabase(url, options);
+  try {
+    await database.prepareSchema();
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+class PostgresDatabase implements Database {
+  readonly engine = 'postgres';
+  readonly location: string;
+  readonly #url: PostgresUrl;
+  readonly #options: PostgresOptions;
+  readonly #link: PostgresLink;
+  /** One connection holds one transaction: whoever comes second waits for the first to end. */
+  readonly #turn = new FifoLock();
+
+  constructor(url: PostgresUrl, options: PostgresOptions) {
+    this.location = url.location;
+    this.#url = url;
+    this.#options = options;
+    this.#link = new PostgresLink(url, options);
+  }
+
+  /** Looks before it touches: a schema of another program is refused as it is. */
+  async prepareSchema(): Promise<void> {
+    await this.#guard(async () => {
+      const client = await this.#link.client();
+      if ((await this.#look(client)) || this.#options.readOnly) return;
+      try {
+        await client.query(CREATE_MARK);
+      } catch (error) {
+        // Of several that create the same table at the same moment some are told that it exists, whatever they asked.
+        if (!(await this.#look(client))) throw error;
+      }
+    });
+  }
+
+  read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
+    return this.#inTurn(BEGIN_READ, async (client) => {
+      const result = await work(new Scope(client, this.#explain));
+      // Nothing depends on how a reader ends; the next statement comes behind it in any case.
+      client.query('COMMIT').catch(() => this.#link.drop());
+      return result;
+    });
+  }
+
+  write<Result>({ durable }: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    const isDurable = durable && this.#options.durability === 'full';
+    return this.#inTurn(isDurable ? BEGIN_WRITE : BEGIN_WRITE_RELAXED, async (client) => {
+      const scope = new Scope(client, this.#explain);
+      const result = await work(scope);
+      await this.#commit(client, scope);
+      return result;
+    });
+  }
+
+  schemaVersion(): Promise<number> {
+    return this.#turn.run(() =>
+      this.#guard(async () => {
+        const client = await this.#link.client();
+        return (await this.#look(client)) ? new Scope(client, this.#explain).schemaVersion() : 0;
+      }),
+    );
+  }
+
+  enlist(processId: string): Promise<void> {
+    return this.#turn.run(() => this.#guard(() => this.#link.enlist(processId)));
+  }
+
+  /** Out of turn: it is asked inside of transactions too. */
+  isAlive(processId: string): Promise<boolean> {
+    return this.#guard(() => this.#link.isEnlisted(processId));
+  }
+
+  async durability(): Promise<Durability> {
+    if (this.#options.durability === 'relaxed') return { level: 'relaxed' };
+    const settings = await this.read((reader) =>
+      reader.query<{ name: string; setting: string }>(
+        "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name",
+      ),
+    );
+    const weak = settings.filter(({ setting }) => setting === 'off').map(({ name }) => `${name} = off`);
+    if (weak.length === 0) return { level: 'full' };
+    const weakness = `the database server runs with ${weak.join(', ')}: a crash of its machine may lose acknowledged changes`;
+    return { level: 'relaxed', weakness };
+  }
+
+  async close(): Promise<void> {
+    await this.#turn.run(() => this.#link.close());
+  }
+
+  #inTurn<Result>(begin: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+    return this.#turn.run(() =>
+      this.#guard(async () => {
+        const client = await this.#begin(begin);
+        try {
+          return await work(client);
+        } catch (error) {
+          await this.#rollBack(client);
+          throw error;
+        } finally {
+          this.#link.rest();
+        }
+      }),
+    );
+  }
+
+  /** A connection that died while nobody used it is replaced: nothing has been asked of it yet. */
+  async #begin(begin: string): Promise<pg.Client> {
+    const client = await this.#link.client();
+    try {
+      await client.query(begin);
+      return client;
+    } catch (error) {
+      if (!isConnectionLost(error)) {
+        await this.#rollBack(client);
+        throw error;
+      }
+      await this.#link.drop();
+      const fresh = await this.#link.client();
+      await fresh.query(begin);
+      return fresh;
+    }
+  }
+
+  async #commit(client: pg.Client, scope: Scope): Promise<void> {
+    try {
+      // The server answers in order: by now it has answered everything that was sent before.
+      await client.query('COMMIT');
+      if (scope.failure === undefined) return;
+    } catch (error) {
+      if (!isConnectionLost(error)) throw error;
+    }
+    // A statement that the server refused has turned the commit into a rollback.
+    if (scope.failure !== undefined && !isConnectionLost(scope.failure)) throw scope.failure;
+    await this.#link.drop();
+    throw new DatabaseError(
+      'unknown',
+      `${this.location}: the connection was lost while the change was being committed, so it may have been made or not; look before you repeat it`,
+    );
+  }
+
+  async #rollBack(client: pg.Client): Promise<void> {
+    try {
+      await client.query('ROLLBACK');
+    } catch {
+      await this.#link.drop();
+    }
+  }
+
+  /** True for a ledger, false for nothing at all. */
+  async #look(client: pg.Client): Promise<boolean> {
+    const { rows } = await client.query<{ schema: string | null; is_ours: number; is_used: number }>(LOOK);
+    const [found] = rows;
+    if (found?.schema === null) throw noSchema(this.location);
+    if (found?.is_used === 0) return false;
+    if (found?.is_ours === 1) return true;
+    throw new DatabaseError(
+      'corrupt',
+      `${this.location} holds tables of another program; use a database of its own, or a schema (?options=-c%20search_path%3Dcolibri)`,
+    );
+  }
+
+  async #guard<Result>(action: () => Promise<Result>): Promise<Result> {
+    try {
+      return await action();
+    } catch (error) {
+      throw this.#explain(error);
+    }
+  }
+
+  readonly #explain = (error: unknown): unknown => explainPostgresFault(this.location, error, this.#url.redact);
+}
+
+function noSchema(location: string): DatabaseError {
+  return new DatabaseError('unavailable', `${location}: the schema that search_path names does not exist; create it`);
+}

@@ -66,6 +66,11 @@ export function locateDatabase({ dbPath }: Pick<Config, 'dbPath'>): string {
   return resolve(dbPath ?? DEFAULT_DB_PATH);
 }
 
+/** Where the ledger is, for people to read. */
+export function describeLocation(config: Pick<Config, 'dbPath' | 'databaseUrl'>): string {
+  return parsePostgresUrl(config.databaseUrl ?? '')?.location ?? locateDatabase(config);
+}
+
 /** The variables of the system that this one replaced. */
 export function listOldNames(env: Environment = process.env): string[] {
   return Object.keys(env).filter((name) => name.startsWith('AMS_'));

@@ -1,5 +1,5 @@
 import { listForeignObjects } from './db/check-schema.ts';
-import type { Database, Reader } from './db/database.ts';
+import type { Reader } from './db/database.ts';
 import { checkSearch } from './domains/tasks/check-search.ts';
 import { checkTasks } from './domains/tasks/projection.ts';
 import { checkTrail } from './domains/trail/projection.ts';
@@ -9,9 +9,8 @@ import { type LedgerReport, type Projection, verifyLedger } from './ledger/verif
 export function verifyEverything(
   reader: Reader,
   progress?: (done: number, total: number) => void,
-  engine: Database['engine'] = 'sqlite',
 ): Promise<LedgerReport> {
-  const ofEngine = engine === 'sqlite' ? [checkSearch, checkSchema] : [];
+  const ofEngine = reader.engine === 'sqlite' ? [checkSearch, checkSchema] : [];
   return verifyLedger(reader, [checkTasks, checkTrail, ...ofEngine], progress);
 }
 

@@ -12,21 +12,21 @@ export function withLedger<Result>(work: (reader: Reader) => Promise<Result>): P
 
 /** The same for work that looks again and again: each read sees the ledger as it is then. */
 export function withDatabase<Result>(work: (database: Pick<Database, 'read'>) => Promise<Result>): Promise<Result> {
-  return withDatabaseAt(projectConfig().dbPath, work);
+  return withDatabaseAt(projectConfig(), work);
 }
 
 export function withLedgerAt<Result>(
   dbPath: string | undefined,
   work: (reader: Reader) => Promise<Result>,
 ): Promise<Result> {
-  return withDatabaseAt(dbPath, (database) => database.read(work));
+  return withDatabaseAt({ dbPath, databaseUrl: undefined }, (database) => database.read(work));
 }
 
 async function withDatabaseAt<Result>(
-  dbPath: string | undefined,
+  { dbPath, databaseUrl }: Pick<Config, 'dbPath' | 'databaseUrl'>,
   work: (database: Pick<Database, 'read'>) => Promise<Result>,
 ): Promise<Result> {
-  const database = await openDatabase({ ...readConfig(), dbPath, mode: 'READONLY', readOnly: true });
+  const database = await openDatabase({ ...readConfig(), dbPath, databaseUrl, mode: 'READONLY', readOnly: true });
   try {
     // No look at the ends of the log, as servers take: a reader of a cut log is here to learn where it was cut.
     await assertMigrated(database);

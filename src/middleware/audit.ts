@@ -38,6 +38,11 @@ export interface AuditSink {
   enter(event: ToolEnterEvent): Promise<void> | void;
   /** With a transaction: to be committed or undone together with the tool's changes. A throw undoes them. */
   exit(event: ToolExitEvent, transaction?: Transaction): Promise<void> | void;
+  /**
+   * Whether an exit whose transaction ended in doubt was committed after all. A sink without this is never asked: it
+   * writes to no store that can leave anybody in doubt.
+   */
+  wasRecorded?(correlationId: string): Promise<boolean>;
 }
 
 const NO_OP_SINK: AuditSink = Object.freeze({

@@ -24,6 +24,13 @@ function onBoth(script: string): Record<Engine, string> {
   return { sqlite: script, postgres };
 }
 
+/** The statements that make something, without comments. */
+export function listDefinitions(engine: Engine): string[] {
+  return MIGRATIONS.flatMap((migration) => migration[engine].replaceAll(/^--.*$/gm, '').split(';'))
+    .map((statement) => statement.trim())
+    .filter((statement) => statement.startsWith('CREATE '));
+}
+
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**

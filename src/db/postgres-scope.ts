@@ -68,5 +68,10 @@ function toStatement(sql: string, parameters: readonly SqlValue[]): pg.QueryConf
   if (parameters.length !== known.parameterCount)
     throw new Error(`${known.parameterCount} parameters wanted, ${parameters.length} given: ${sql}`);
   const { name } = known;
-  return { text: sql, values: [...parameters], ...(name === undefined ? {} : { name }) };
+  return { text: sql, values: parameters.map(toParameter), ...(name === undefined ? {} : { name }) };
+}
+
+/** SQLite takes what is no number for NULL, which equals nothing; so does this. */
+function toParameter(value: SqlValue): SqlValue {
+  return typeof value === 'number' && !Number.isFinite(value) ? null : value;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { openDatabase } from '../../src/db/open.ts';
+import { databaseAt, ledgerAt } from './ledger-place.ts';
 import { type Agent, createAgent } from './task-agent.ts';
 import { assertWhole } from './task-desk.ts';
 
@@ -21,7 +22,12 @@ export async function withAgents(
   } finally {
     await Promise.all(agents.map(({ client }) => client.close()));
   }
-  const database = await openDatabase({ mode: 'READONLY', dbPath: path, durability: 'full', readOnly: true });
+  const database = await openDatabase({
+    mode: 'READONLY',
+    ...(await databaseAt(path)),
+    durability: 'full',
+    readOnly: true,
+  });
   try {
     await assertWhole(database);
   } finally {
@@ -32,7 +38,7 @@ export async function withAgents(
 
 async function launch(path: string, name: string): Promise<Agent> {
   const client = new Client({ name: 'tester', version: '1' });
-  const env = { COLIBRI_DB_PATH: path, COLIBRI_AGENT_ID: name, COLIBRI_LOG_LEVEL: 'error' };
+  const env = { ...(await ledgerAt(path)), COLIBRI_AGENT_ID: name, COLIBRI_LOG_LEVEL: 'error' };
   await client.connect(
     new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env, stderr: 'inherit' }),
   );

@@ -10,6 +10,7 @@ import { runSecondPhase } from '../../src/second-phase.ts';
 import { createServer } from '../../src/server.ts';
 import { createSurface } from '../../src/surface.ts';
 import { verifyEverything } from '../../src/verify.ts';
+import { ledgerAt } from './ledger-place.ts';
 import { createCaller, type TrailCaller } from './trail-caller.ts';
 
 /** A whole server on a file, in this process, with a client that talks to it. */
@@ -49,7 +50,7 @@ export async function assertWhole(database: Database): Promise<void> {
 }
 
 export async function openDesk(path: string, clientName = 'tester'): Promise<TrailDesk> {
-  const config = readConfig({ COLIBRI_DB_PATH: path, COLIBRI_DURABILITY: 'relaxed' });
+  const config = readConfig({ ...(await ledgerAt(path)), COLIBRI_DURABILITY: 'relaxed' });
   const [near, far] = InMemoryTransport.createLinkedPair();
   const errors: string[] = [];
   const server = createServer({

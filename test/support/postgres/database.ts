@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import pg from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import type { Database } from '../../../src/db/database.ts';
 import { openPostgres, type PostgresOptions } from '../../../src/db/postgres.ts';
+import { runOn, TEST_SCHEMA } from './server.ts';
 
-/** The URL of a schema of the running test's own, which is gone when the test is. */
+/** The URL of a new schema, which is gone at the end of the run. */
 export async function newPostgresUrl(server: string = inject('postgresUrl')): Promise<string> {
-  const schema = `test_${randomBytes(8).toString('hex')}`;
+  const schema = `${TEST_SCHEMA}${randomBytes(8).toString('hex')}`;
   await runOn(server, `CREATE SCHEMA ${schema}`);
-  onTestFinished(() => runOn(server, `DROP SCHEMA IF EXISTS ${schema} CASCADE`));
   const url = new URL(server);
   url.searchParams.set('options', `-c search_path=${schema}`);
   return url.href;
@@ -21,15 +20,4 @@ export async function openTestPostgres(options: Partial<PostgresOptions> = {}): 
   const database = await openPostgres({ ...defaults, ...options, url });
   onTestFinished(() => database.close());
   return database;
-}
-
-/** Behind the port's back, as anybody with psql could. */
-export async function runOn(url: string, script: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(script);
-  } finally {
-    await client.end();
-  }
 }

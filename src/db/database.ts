@@ -41,7 +41,10 @@ export interface Database {
   readonly location: string;
   /** Statements inside see one state of the database. */
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result>;
-  /** Writers in every process take turns; a throw undoes everything. Never to be awaited inside another transaction. */
+  /**
+   * Writers in every process take turns; a throw undoes everything. The work may begin before its turn has come: its
+   * statements wait for it. Never to be awaited inside another transaction.
+   */
   write<Result>(options: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   /** The number of the last migration; 0 when the database is empty. Refuses a database of another program. */
   schemaVersion(): Promise<number>;

@@ -7,6 +7,8 @@ import type { PostgresUrl } from './postgres-url.ts';
 /** A connection that nobody uses is given back, so that a server has as many as there are agents at work. */
 const IDLE_MS = 60_000;
 const RETRY_MS = 50;
+/** Within this time after an answer a connection is taken to be alive. */
+const FRESH_MS = 1000;
 
 /** Numbers as the port hands them out: every count and index is far below 2^53. */
 const NUMERIC_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
@@ -27,6 +29,7 @@ export class PostgresLink {
   #client: pg.Client | undefined;
   #processId: string | undefined;
   #wasConnected = false;
+  #lastUse = Number.NEGATIVE_INFINITY;
   #idleTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -52,8 +55,23 @@ export class PostgresLink {
     }
   }
 
+  /** The same, for a transaction: a connection that nobody used for a while is asked first whether it still lives. */
+  async livingClient(): Promise<pg.Client> {
+    const client = await this.client();
+    if (performance.now() - this.#lastUse < FRESH_MS) return client;
+    try {
+      await client.query('SELECT 1');
+      return client;
+    } catch (error) {
+      if (!isConnectionLost(error)) throw error;
+      await this.drop();
+      return this.client();
+    }
+  }
+
   /** To be called after each use. */
   rest(): void {
+    this.#lastUse = performance.now();
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => void this.drop(), IDLE_MS).unref();
   }
@@ -108,6 +126,7 @@ export class PostgresLink {
     }
     this.#client = client;
     this.#wasConnected = true;
+    this.#lastUse = performance.now();
     return client;
   }
 }

@@ -29,11 +29,11 @@ const CREATE_MARK = `
   CREATE TABLE IF NOT EXISTS colibri (id INTEGER PRIMARY KEY CHECK (id = 1), schema_version INTEGER NOT NULL);
   INSERT INTO colibri (id, schema_version) VALUES (1, 0) ON CONFLICT DO NOTHING`;
 const TAKE_TURN = 'SELECT 1 FROM colibri WHERE id = 1 FOR UPDATE';
+/** The same, for a commit that need not wait for the disk. */
+const TAKE_TURN_RELAXED = "SELECT set_config('synchronous_commit', 'off', true) FROM colibri WHERE id = 1 FOR UPDATE";
 
 /** The first query takes the snapshot. */
 const BEGIN_READ = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1';
-const BEGIN_WRITE = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; ${TAKE_TURN}`;
-const BEGIN_WRITE_RELAXED = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SET LOCAL synchronous_commit = off; ${TAKE_TURN}`;
 
 const LOOK = `SELECT current_schema() AS schema,
   EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema())) AND relname = 'colibri') AS is_ours,
@@ -83,7 +83,8 @@ class PostgresDatabase implements Database {
   }
 
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
-    return this.#inTurn(BEGIN_READ, async (client) => {
+    return this.#inTurn(async (client) => {
+      await client.query(BEGIN_READ);
       const result = await work(new Scope(client, this.#explain));
       // Nothing depends on how a reader ends; the next statement comes behind it in any case.
       client.query('COMMIT').catch(() => this.#link.drop());
@@ -93,8 +94,11 @@ class PostgresDatabase implements Database {
 
   write<Result>({ durable }: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     const isDurable = durable && this.#options.durability === 'full';
-    return this.#inTurn(isDurable ? BEGIN_WRITE : BEGIN_WRITE_RELAXED, async (client) => {
+    return this.#inTurn(async (client) => {
       const scope = new Scope(client, this.#explain);
+      // Not waited for: on one connection whatever the work asks for comes after it, or fails with it.
+      client.query('BEGIN').catch(() => undefined);
+      scope.send(isDurable ? TAKE_TURN : TAKE_TURN_RELAXED);
       const result = await work(scope);
       await this.#commit(client, scope);
       return result;
@@ -136,10 +140,10 @@ class PostgresDatabase implements Database {
     await this.#turn.run(() => this.#link.close());
   }
 
-  #inTurn<Result>(begin: string, work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  #inTurn<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
     return this.#turn.run(() =>
       this.#guard(async () => {
-        const client = await this.#begin(begin);
+        const client = await this.#link.livingClient();
         try {
           return await work(client);
         } catch (error) {
@@ -150,24 +154,6 @@ class PostgresDatabase implements Database {
         }
       }),
     );
-  }
-
-  /** A connection that died while nobody used it is replaced: nothing has been asked of it yet. */
-  async #begin(begin: string): Promise<pg.Client> {
-    const client = await this.#link.client();
-    try {
-      await client.query(begin);
-      return client;
-    } catch (error) {
-      if (!isConnectionLost(error)) {
-        await this.#rollBack(client);
-        throw error;
-      }
-      await this.#link.drop();
-      const fresh = await this.#link.client();
-      await fresh.query(begin);
-      return fresh;
-    }
   }
 
   async #commit(client: pg.Client, scope: Scope): Promise<void> {

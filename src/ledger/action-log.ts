@@ -1,7 +1,7 @@
 import { type Database, DatabaseError, type Transaction } from '../db/database.ts';
 import { type Salt, saltedDigest } from '../integrity/index.ts';
 import type { AuditSink, ToolEnterEvent, ToolExitEvent } from '../middleware/audit.ts';
-import { append } from './append.ts';
+import { append, prepareAppend } from './append.ts';
 import { createSalt } from './salt.ts';
 
 /** A call whose enter entry was committed, or may have been. */
@@ -18,6 +18,8 @@ export class ActionLog implements AuditSink {
   readonly #database: Database;
   readonly #processId: string;
   #current: OpenCall | undefined;
+  /** What was asked at the beginning of a transaction is as true at its end: nobody else writes meanwhile. */
+  #asked: { readonly transaction: Transaction; readonly state: Promise<State> } | undefined;
   /** Exits that a failing store refused. They are written as soon as it takes entries again. */
   readonly #owed = new Map<string, { readonly call: OpenCall; readonly event: ToolExitEvent }>();
 
@@ -31,7 +33,8 @@ export class ActionLog implements AuditSink {
     const salt = createSalt();
     const enter = (find: typeof findOpen | undefined) =>
       this.#database.write({ durable: false }, async (transaction) => {
-        for (const { call, event: owed } of this.#owed.values()) await this.#close(transaction, call, owed);
+        for (const { call, event: owed } of this.#owed.values())
+          await this.#close(transaction, call, owed, stateOf(transaction, call));
         return (await find?.(transaction, salt)) ?? this.#writeEnter(transaction, event, salt);
       });
     const sequenceNo = await enter(undefined).catch((error: unknown) => {
@@ -43,12 +46,18 @@ export class ActionLog implements AuditSink {
     this.#current = { event, salt, sequenceNo };
   }
 
+  prepareExit(correlationId: string, transaction: Transaction): void {
+    if (this.#current?.event.correlationId !== correlationId) return;
+    this.#asked = { transaction, state: askAhead(transaction, this.#current) };
+  }
+
   async exit(event: ToolExitEvent, transaction?: Transaction): Promise<void> {
     const call = this.#current;
     // No enter was committed for this call, so there is nothing to close.
     if (call?.event.correlationId !== event.correlationId) return;
     const close = async (scope: Transaction) => {
-      if (await this.#close(scope, call, event)) return;
+      const state = this.#asked?.transaction === scope ? this.#asked.state : askAhead(scope, call);
+      if (await this.#close(scope, call, event, state)) return;
       throw new Error(`call ${call.sequenceNo} was closed as interrupted by another server`);
     };
     if (transaction !== undefined) return close(transaction);
@@ -71,8 +80,13 @@ export class ActionLog implements AuditSink {
   }
 
   /** A call ends once: false when others took its process for dead and closed it. */
-  async #close(transaction: Transaction, call: OpenCall, event: ToolExitEvent): Promise<boolean> {
-    const state = await stateOf(transaction, call);
+  async #close(
+    transaction: Transaction,
+    call: OpenCall,
+    event: ToolExitEvent,
+    asked: Promise<State>,
+  ): Promise<boolean> {
+    const state = await asked;
     if (state === 'recorded') return true;
     if (state === 'interrupted') return false;
     // A server that crashed may have lost an enter that nothing durable came after.
@@ -114,10 +128,18 @@ async function findOpen(transaction: Transaction, salt: Salt): Promise<number | 
 }
 
 /** Its number when it is open. */
-async function stateOf(
-  transaction: Transaction,
-  { sequenceNo, salt }: OpenCall,
-): Promise<number | 'missing' | 'recorded' | 'interrupted'> {
+type State = number | 'missing' | 'recorded' | 'interrupted';
+
+/** Everything that an exit needs to know, in one question. */
+function askAhead(transaction: Transaction, call: OpenCall): Promise<State> {
+  const state = stateOf(transaction, call);
+  // Who closes the call meets the failure; where nobody does, it does not matter.
+  state.catch(() => undefined);
+  prepareAppend(transaction);
+  return state;
+}
+
+async function stateOf(transaction: Transaction, { sequenceNo, salt }: OpenCall): Promise<State> {
   if (sequenceNo === undefined) return (await findOpen(transaction, salt)) ?? 'missing';
   const [row] = await transaction.query<{ outcome: string | null }>(
     'SELECT outcome FROM calls WHERE sequence_no = $1 AND salt = $2',

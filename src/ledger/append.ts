@@ -9,11 +9,19 @@ interface Head {
 }
 
 /** Nobody else writes while a transaction does, so its head is read once. */
-const heads = new WeakMap<Transaction, Head>();
+const heads = new WeakMap<Transaction, Head | Promise<Head>>();
+
+/** Asks for the head before it is needed, so that the answer comes together with those to other questions. */
+export function prepareAppend(transaction: Transaction): void {
+  const head = readHead(transaction);
+  // Who appends meets the failure; where nobody does, it does not matter.
+  head.catch(() => undefined);
+  heads.set(transaction, head);
+}
 
 /** Adds one entry and returns its index. The rows written, and the hashes computed, do not grow with the log. */
 export async function append(transaction: Transaction, entry: Entry): Promise<number> {
-  const { size: index, tail } = heads.get(transaction) ?? (await readHead(transaction));
+  const { size: index, tail } = await (heads.get(transaction) ?? readHead(transaction));
   const text = encodeEntry(entry);
   const size = index + 1;
   const head = { size, tail: nextTail(tail, leafHash(text), size) };

@@ -71,6 +71,7 @@ async function writeAndExit(
   let concluded: Concluded | undefined;
   try {
     return await database.write({ durable: true }, async (db) => {
+      chain.runtime.audit.prepareExit?.(event.correlationId, db);
       concluded = conclude(call, event, await run({ db }));
       const { outcome, answer } = concluded;
       if (!outcome.ok) throw outcome.thrown;

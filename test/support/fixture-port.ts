@@ -29,7 +29,8 @@ const commands: Readonly<Record<string, (argument: string) => Promise<void>>> = 
     );
   },
   hold: async () => {
-    await database.write({ durable: false }, async () => {
+    await database.write({ durable: false }, async (transaction) => {
+      await transaction.query('SELECT 1 AS one');
       say('held');
       await nextCommand('release');
     });

@@ -184,7 +184,9 @@ async function appendEvent(db: Transaction, kind: 'task.created' | 'task.updated
   const salt = createSalt();
   const { task_id, updated_at: at, updated_by: actor } = task;
   const digest = saltedDigest('task', salt, content);
-  const memberships = await joinSessions(db, await coveringSessions(db, task));
+  // What has just been created has no session of its own yet.
+  const isAlone = kind === 'task.created' && task.parent_id === null;
+  const memberships = isAlone ? [] : await joinSessions(db, await coveringSessions(db, task));
   const index = await append(db, { actor, at, kind, sessions: memberships, task: digest, task_id, v: 1 });
   recordMemberships(db, memberships, index);
   db.send('INSERT INTO task_events (idx, task_no, salt, content) VALUES ($1, $2, $3, $4)', [

@@ -146,6 +146,9 @@ export const PROMISES = {
 
   'process/one-log': { says: 'several servers on one file leave one log without fork or gap' },
   'process/one-genesis': { says: 'servers that start together create one ledger' },
+  'team/one-log': { says: 'several servers on one PostgreSQL leave one log without fork, gap or lost answer' },
+  'team/crash': { says: 'what was acknowledged survives a crash of the database, and nobody is told otherwise' },
+  'team/network': { says: 'a network that fails costs a clear error, never a lie and never a second change' },
   'process/at-once': { says: 'the handshake and a ping are answered at once' },
   'process/generations': { says: 'clients of both protocol generations are served' },
   'process/health': { says: 'health tells the truth about the ledger' },

@@ -55,8 +55,11 @@ export interface Database {
   close(): Promise<void>;
 }
 
-/** `unknown`: the connection was lost while a change was being committed, so it may have been or not. */
-export type DatabaseFault = 'busy' | 'full' | 'corrupt' | 'readonly' | 'unavailable' | 'unknown' | 'other';
+/**
+ * `lost`: the connection broke before anything was committed; another try gets a new one. `unknown`: it broke while a
+ * change was being committed, so that it may have been made or not.
+ */
+export type DatabaseFault = 'busy' | 'full' | 'corrupt' | 'readonly' | 'unavailable' | 'lost' | 'unknown' | 'other';
 
 /** A store that cannot do its work now. The message says what a person can do about it. */
 export class DatabaseError extends Error {

@@ -1,11 +1,13 @@
 import { DatabaseError, type DatabaseFault } from './database.ts';
+import type { PostgresUrl } from './postgres-url.ts';
 
 type Advice = readonly [fault: Exclude<DatabaseFault, 'other' | 'unknown'>, text: string];
 
 const GONE: Advice = [
   'unavailable',
-  'the connection to the database failed, and nothing was changed; check that the server runs and can be reached, and call again',
+  'the database cannot be reached; check that its server runs and that the way to it is open, and call again',
 ];
+const LOST: Advice = ['lost', 'the connection to the database was lost, and nothing was changed; call again'];
 
 /** By SQLSTATE, or by its class of two characters. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const ADVICE: Readonly<Record<string, Advice>> = {
@@ -44,12 +46,16 @@ const TLS: Advice = [
 const DRIVER = /^(?:Connection terminated|Query read timeout|Client (?:has encountered|was closed)|timeout expired)/;
 
 /** Turns what the driver threw into a sentence that a person can act on; what is no fault of the store stays as it is. */
-export function explainPostgresFault(location: string, error: unknown, redact: (text: string) => string): unknown {
+export function explainPostgresFault(error: unknown, { location, redact, wasConnected }: Circumstances): unknown {
   if (error instanceof DatabaseError || !(error instanceof Error)) return error;
-  const [fault, advice] = adviceFor(error) ?? [];
-  if (fault === undefined) return error;
-  const reason = redact(error.message);
-  return new DatabaseError(fault, `${location}: ${advice} (${reason})`);
+  const advice = adviceFor(error);
+  if (advice === undefined) return error;
+  const [fault, text] = advice === GONE && wasConnected ? LOST : advice;
+  return new DatabaseError(fault, `${location}: ${text} (${redact(error.message)})`);
+}
+
+export interface Circumstances extends Pick<PostgresUrl, 'location' | 'redact'> {
+  readonly wasConnected: boolean;
 }
 
 /** True when it is the connection that failed, and not a statement on it. */

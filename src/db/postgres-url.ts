@@ -4,6 +4,8 @@ export interface PostgresUrl {
   readonly connectionString: string;
   /** For people: who, where and which, never how. */
   readonly location: string;
+  /** In milliseconds, where the URL names them. */
+  readonly timeouts: { readonly busyTimeoutMs?: number; readonly statementTimeoutMs?: number };
   /** Takes every secret of the URL out of a text. */
   readonly redact: (text: string) => string;
 }
@@ -20,6 +22,10 @@ export function parsePostgresUrl(text: string): PostgresUrl | undefined {
   return {
     connectionString: withLibpqModes(url).href,
     location: locationOf(url),
+    timeouts: {
+      ...milliseconds('busyTimeoutMs', url.searchParams.get('lock_timeout')),
+      ...milliseconds('statementTimeoutMs', url.searchParams.get('statement_timeout')),
+    },
     redact: redactor(secrets),
   };
 }
@@ -30,6 +36,10 @@ function withLibpqModes(url: URL): URL {
   if (copy.searchParams.has('sslmode') && !copy.searchParams.has('uselibpqcompat'))
     copy.searchParams.set('uselibpqcompat', 'true');
   return copy;
+}
+
+function milliseconds<Name extends string>(name: Name, text: string | null): { [Key in Name]?: number } {
+  return text !== null && /^[1-9]\d{0,8}$/.test(text) ? ({ [name]: Number(text) } as { [Key in Name]: number }) : {};
 }
 
 function locationOf(url: URL): string {

@@ -42,7 +42,7 @@ const LOOK = `SELECT current_schema() AS schema,
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const url = parsePostgresUrl(options.url);
   if (url === undefined) throw new DatabaseError('unavailable', 'COLIBRI_DATABASE_URL is not a URL of PostgreSQL');
-  const database = new PostgresDatabase(url, options);
+  const database = new PostgresDatabase(url, { ...options, ...url.timeouts });
   try {
     await database.prepareSchema();
     return database;
@@ -84,8 +84,9 @@ class PostgresDatabase implements Database {
 
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
     return this.#inTurn(async (client) => {
-      await client.query(BEGIN_READ);
-      const result = await work(new Scope(client, this.#explain));
+      const scope = new Scope(client, this.#explainLost);
+      await scope.run(BEGIN_READ);
+      const result = await work(scope);
       // Nothing depends on how a reader ends; the next statement comes behind it in any case.
       client.query('COMMIT').catch(() => this.#link.drop());
       return result;
@@ -95,7 +96,7 @@ class PostgresDatabase implements Database {
   write<Result>({ durable }: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     const isDurable = durable && this.#options.durability === 'full';
     return this.#inTurn(async (client) => {
-      const scope = new Scope(client, this.#explain);
+      const scope = new Scope(client, this.#explainLost);
       // Not waited for: on one connection whatever the work asks for comes after it, or fails with it.
       client.query('BEGIN').catch(() => undefined);
       scope.send(isDurable ? TAKE_TURN : TAKE_TURN_RELAXED);
@@ -109,7 +110,7 @@ class PostgresDatabase implements Database {
     return this.#turn.run(() =>
       this.#guard(async () => {
         const client = await this.#link.client();
-        return (await this.#look(client)) ? new Scope(client, this.#explain).schemaVersion() : 0;
+        return (await this.#look(client)) ? new Scope(client, this.#explainLost).schemaVersion() : 0;
       }),
     );
   }
@@ -165,7 +166,7 @@ class PostgresDatabase implements Database {
       if (!isConnectionLost(error)) throw error;
     }
     // A statement that the server refused has turned the commit into a rollback.
-    if (scope.failure !== undefined && !isConnectionLost(scope.failure)) throw scope.failure;
+    if (scope.failure !== undefined && !isConnectionLost(scope.failure)) throw this.#explainLost(scope.failure);
     await this.#link.drop();
     throw new DatabaseError(
       'unknown',
@@ -198,11 +199,12 @@ class PostgresDatabase implements Database {
     try {
       return await action();
     } catch (error) {
-      throw this.#explain(error);
+      throw explainPostgresFault(error, { ...this.#url, wasConnected: false });
     }
   }
 
-  readonly #explain = (error: unknown): unknown => explainPostgresFault(this.location, error, this.#url.redact);
+  readonly #explainLost = (error: unknown): unknown =>
+    explainPostgresFault(error, { ...this.#url, wasConnected: true });
 }
 
 function noSchema(location: string): DatabaseError {

@@ -38,7 +38,7 @@ export class ActionLog implements AuditSink {
         return (await find?.(transaction, salt)) ?? this.#writeEnter(transaction, event, salt);
       });
     const sequenceNo = await enter(undefined).catch((error: unknown) => {
-      if (!isInDoubt(error)) throw error;
+      if (!isWorthAnotherTry(error)) throw error;
       this.#current = { event, salt, sequenceNo: undefined };
       return enter(findOpen);
     });
@@ -63,7 +63,7 @@ export class ActionLog implements AuditSink {
     if (transaction !== undefined) return close(transaction);
     try {
       const exit = () => this.#database.write({ durable: false }, close);
-      await exit().catch((error: unknown) => (isInDoubt(error) ? exit() : Promise.reject(error)));
+      await exit().catch((error: unknown) => (isWorthAnotherTry(error) ? exit() : Promise.reject(error)));
       this.#owed.delete(event.correlationId);
     } catch (error) {
       // In place of an earlier attempt: a call has one exit.
@@ -115,8 +115,9 @@ export class ActionLog implements AuditSink {
   }
 }
 
-function isInDoubt(error: unknown): boolean {
-  return error instanceof DatabaseError && error.fault === 'unknown';
+/** A connection that was lost can be made again; whether the first try was committed is seen in the table. */
+function isWorthAnotherTry(error: unknown): boolean {
+  return error instanceof DatabaseError && (error.fault === 'unknown' || error.fault === 'lost');
 }
 
 async function findOpen(transaction: Transaction, salt: Salt): Promise<number | undefined> {

@@ -23,6 +23,11 @@ export async function databaseAt(
   return inject('engine') === 'sqlite' ? { dbPath: path } : { dbPath: undefined, databaseUrl: await urlFor(path) };
 }
 
+/** From now on this URL stands for the path. */
+export function placeLedger(path: string, url: string): void {
+  schemas.set(path, Promise.resolve(url));
+}
+
 function urlFor(path: string): Promise<string> {
   const url = schemas.get(path) ?? newPostgresUrl();
   schemas.set(path, url);

@@ -57,6 +57,18 @@ export class Cluster {
     });
   }
 
+  /** After a kill, what is left of the killed server keeps its memory for a moment. */
+  async restart(): Promise<void> {
+    for (;;) {
+      try {
+        return await this.start();
+      } catch (error) {
+        if (!/still in use|already exists/.test(String(error))) throw error;
+        await new Promise((resume) => setTimeout(resume, 20));
+      }
+    }
+  }
+
   /** The postmaster and with it, as soon as they notice, all of its children. */
   async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#process;

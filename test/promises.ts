@@ -148,6 +148,7 @@ export const PROMISES = {
   'process/one-genesis': { says: 'servers that start together create one ledger' },
   'team/one-log': { says: 'several servers on one PostgreSQL leave one log without fork, gap or lost answer' },
   'team/crash': { says: 'what was acknowledged survives a crash of the database, and nobody is told otherwise' },
+  'team/same': { says: 'a history leaves the same answers and the same bytes on every engine' },
   'team/network': { says: 'a network that fails costs a clear error, never a lie and never a second change' },
   'process/at-once': { says: 'the handshake and a ping are answered at once' },
   'process/generations': { says: 'clients of both protocol generations are served' },

@@ -7,29 +7,32 @@ declare module 'vitest' {
   }
 }
 
-/** The schemas that stand for files, so that a test which opens a path twice finds the same ledger. */
-const schemas = new Map<string, Promise<string>>();
+/** Where the ledgers are that stand for paths, so that a test which opens a path twice finds the same one. */
+const places = new Map<string, Promise<string>>();
 
 /** What tells a server where the ledger of a path is: in that file or, when the suite runs on PostgreSQL, in a schema. */
 export async function ledgerAt(path: string): Promise<Record<string, string>> {
-  if (inject('engine') === 'sqlite') return { COLIBRI_DB_PATH: path };
-  return { COLIBRI_DATABASE_URL: await urlFor(path) };
+  const place = await placeOf(path);
+  return isUrl(place) ? { COLIBRI_DATABASE_URL: place } : { COLIBRI_DB_PATH: place };
 }
 
 /** The same for who opens it without a server. */
-export async function databaseAt(
-  path: string,
-): Promise<{ dbPath: string } | { dbPath: undefined; databaseUrl: string }> {
-  return inject('engine') === 'sqlite' ? { dbPath: path } : { dbPath: undefined, databaseUrl: await urlFor(path) };
+export async function databaseAt(path: string): Promise<{ dbPath: string | undefined; databaseUrl?: string }> {
+  const place = await placeOf(path);
+  return isUrl(place) ? { dbPath: undefined, databaseUrl: place } : { dbPath: place };
 }
 
-/** From now on this URL stands for the path. */
-export function placeLedger(path: string, url: string): void {
-  schemas.set(path, Promise.resolve(url));
+/** From now on this URL or file stands for the path, whatever the suite runs on. */
+export function placeLedger(path: string, place: string): void {
+  places.set(path, Promise.resolve(place));
 }
 
-function urlFor(path: string): Promise<string> {
-  const url = schemas.get(path) ?? newPostgresUrl();
-  schemas.set(path, url);
-  return url;
+function placeOf(path: string): Promise<string> {
+  const place = places.get(path) ?? (inject('engine') === 'sqlite' ? Promise.resolve(path) : newPostgresUrl());
+  places.set(path, place);
+  return place;
+}
+
+function isUrl(place: string): boolean {
+  return place.startsWith('postgres:');
 }

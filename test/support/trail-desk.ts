@@ -52,12 +52,14 @@ export async function assertWhole(database: Database): Promise<void> {
 export interface DeskOptions {
   /** For tests that make the server log errors. */
   readonly isTolerant?: boolean;
+  /** The monotonic clock. */
+  readonly nowMs?: () => number;
 }
 
 export async function openDesk(
   path: string,
   clientName = 'tester',
-  { isTolerant = false }: DeskOptions = {},
+  { isTolerant = false, nowMs = () => performance.now() }: DeskOptions = {},
 ): Promise<TrailDesk> {
   const config = readConfig({ ...(await ledgerAt(path)), COLIBRI_DURABILITY: 'relaxed' });
   const [near, far] = InMemoryTransport.createLinkedPair();
@@ -65,6 +67,7 @@ export async function openDesk(
   const server = createServer({
     transport: far,
     mode: config.mode,
+    nowMs,
     logger: (line) => errors.push(line),
     logLevel: 'error',
     installGlobalHandlers: false,

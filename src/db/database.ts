@@ -18,6 +18,8 @@ export interface Transaction extends Reader {
    * one that fails fails the transaction, at the latest when it ends.
    */
   send(sql: string, parameters?: readonly SqlValue[]): void;
+  /** The same, for the end of the transaction: of several with the same text only the last takes effect. */
+  sendLast(sql: string, parameters: readonly SqlValue[]): void;
   /** Runs a text of several statements without parameters: migrations. */
   run(script: string): Promise<void>;
   schemaVersion(): Promise<number>;

@@ -1,11 +1,14 @@
 import type pg from 'pg';
 import type { SqlValue, Transaction } from './database.ts';
+import { assertParameters, Batch, toStatement } from './postgres-statement.ts';
 
 /** What work is handed: statements on the connection that holds the transaction. */
 export class Scope implements Transaction {
   readonly engine = 'postgres';
   readonly #client: pg.Client;
   readonly #explain: (error: unknown) => unknown;
+  readonly #last = new Map<string, readonly SqlValue[]>();
+  #batch = new Batch();
   #failure: unknown;
 
   constructor(client: pg.Client, explain: (error: unknown) => unknown) {
@@ -20,16 +23,31 @@ export class Scope implements Transaction {
 
   async query<Shape>(sql: string, parameters: readonly SqlValue[] = []): Promise<Shape[]> {
     const statement = toStatement(sql, parameters);
+    this.#flush();
     const { rows } = await this.#ask(() => this.#client.query(statement));
     return rows as Shape[];
   }
 
+  /** Kept back until something is asked that needs an answer, because one statement costs less than several. */
   send(sql: string, parameters: readonly SqlValue[] = []): void {
-    // The end of the transaction looks at the failure.
-    this.query(sql, parameters).catch(() => undefined);
+    assertParameters(sql, parameters);
+    if (this.#batch.take(sql, parameters)) return;
+    this.#flush();
+    this.#batch.take(sql, parameters);
+  }
+
+  sendLast(sql: string, parameters: readonly SqlValue[]): void {
+    this.#last.set(sql, parameters);
+  }
+
+  /** Sends what was kept back; how it went is known when the commit is answered. */
+  finish(): void {
+    for (const [sql, parameters] of this.#last) this.send(sql, parameters);
+    this.#flush();
   }
 
   async run(script: string): Promise<void> {
+    this.#flush();
     await this.#ask(() => this.#client.query(script));
   }
 
@@ -42,6 +60,12 @@ export class Scope implements Transaction {
     await this.query('UPDATE colibri SET schema_version = $1 WHERE id = 1', [version]);
   }
 
+  #flush(): void {
+    const statement = this.#batch.toStatement();
+    this.#batch = new Batch();
+    if (statement !== undefined) this.#ask(() => this.#client.query(statement)).catch(() => undefined);
+  }
+
   async #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     try {
       return await ask();
@@ -50,28 +74,4 @@ export class Scope implements Transaction {
       throw this.#explain(this.#failure);
     }
   }
-}
-
-/** Texts that are put together at run time may be many; the server keeps a plan for the first of them. */
-const MAX_NAMED = 300;
-const named = new Map<string, { readonly name: string | undefined; readonly parameterCount: number }>();
-
-/** A text that has a name is parsed and planned once for each connection. */
-function toStatement(sql: string, parameters: readonly SqlValue[]): pg.QueryConfig {
-  let known = named.get(sql);
-  if (known === undefined) {
-    const numbers = [...sql.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number));
-    const name = named.size < MAX_NAMED ? `colibri_${named.size}` : undefined;
-    known = { name, parameterCount: Math.max(0, ...numbers) };
-    if (name !== undefined) named.set(sql, known);
-  }
-  if (parameters.length !== known.parameterCount)
-    throw new Error(`${known.parameterCount} parameters wanted, ${parameters.length} given: ${sql}`);
-  const { name } = known;
-  return { text: sql, values: parameters.map(toParameter), ...(name === undefined ? {} : { name }) };
-}
-
-/** SQLite takes what is no number for NULL, which equals nothing; so does this. */
-function toParameter(value: SqlValue): SqlValue {
-  return typeof value === 'number' && !Number.isFinite(value) ? null : value;
 }

@@ -99,7 +99,7 @@ class PostgresDatabase implements Database {
       const scope = new Scope(client, this.#explainLost);
       // Not waited for: on one connection whatever the work asks for comes after it, or fails with it.
       client.query('BEGIN').catch(() => undefined);
-      scope.send(isDurable ? TAKE_TURN : TAKE_TURN_RELAXED);
+      scope.query(isDurable ? TAKE_TURN : TAKE_TURN_RELAXED).catch(() => undefined);
       const result = await work(scope);
       await this.#commit(client, scope);
       return result;
@@ -158,6 +158,7 @@ class PostgresDatabase implements Database {
   }
 
   async #commit(client: pg.Client, scope: Scope): Promise<void> {
+    scope.finish();
     try {
       // The server answers in order: by now it has answered everything that was sent before.
       await client.query('COMMIT');

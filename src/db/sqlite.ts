@@ -78,7 +78,7 @@ class SqliteDatabase implements Database {
     engine: 'sqlite',
     query: async <Shape>(sql: string, parameters: readonly SqlValue[] = []) => this.#query<Shape>(sql, parameters),
   };
-  readonly #transaction: Transaction = {
+  readonly #transaction: Omit<Transaction, 'sendLast'> = {
     ...this.#reader,
     send: (sql, parameters = []) => void this.#query(sql, parameters),
     schemaVersion: () => this.schemaVersion(),
@@ -118,7 +118,7 @@ class SqliteDatabase implements Database {
     return this.#turn.run(async () => {
       this.#assertInPlace();
       await this.#patiently(() => this.#beginSnapshot());
-      return this.#finish(work, this.#reader);
+      return this.#finish(() => work(this.#reader));
     });
   }
 
@@ -128,7 +128,16 @@ class SqliteDatabase implements Database {
       this.#syncCommits(durable && this.#options.durability === 'full');
       await this.#patiently(() => this.#all('BEGIN IMMEDIATE', []));
       // One of its own for each, because what is known about a transaction ends with it.
-      return this.#finish(work, { ...this.#transaction });
+      const last = new Map<string, readonly SqlValue[]>();
+      const transaction: Transaction = {
+        ...this.#transaction,
+        sendLast: (sql, parameters) => void last.set(sql, parameters),
+      };
+      return this.#finish(async () => {
+        const result = await work(transaction);
+        for (const [sql, parameters] of last) this.#query(sql, parameters);
+        return result;
+      });
     });
   }
 
@@ -181,9 +190,9 @@ class SqliteDatabase implements Database {
     );
   }
 
-  async #finish<Result, Scope>(work: (scope: Scope) => Promise<Result>, scope: Scope): Promise<Result> {
+  async #finish<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      const result = await work(scope);
+      const result = await work();
       this.#guard(() => this.#all('COMMIT', []));
       return result;
     } catch (error) {

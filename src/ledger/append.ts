@@ -27,7 +27,7 @@ export async function append(transaction: Transaction, entry: Entry): Promise<nu
   const head = { size, tail: nextTail(tail, leafHash(text), size) };
   heads.set(transaction, head);
   transaction.send('INSERT INTO ledger_entries (idx, kind, entry) VALUES ($1, $2, $3)', [index, entry.kind, text]);
-  transaction.send('UPDATE ledger_head SET size = $1, tail = $2 WHERE id = 1', [head.size, head.tail]);
+  transaction.sendLast('UPDATE ledger_head SET size = $1, tail = $2 WHERE id = 1', [head.size, head.tail]);
   await storeFinishedSubtrees(transaction, size);
   return index;
 }

@@ -127,5 +127,9 @@ function counting(transaction: Transaction): { transaction: Transaction; count: 
     statements += 1;
     transaction.send(sql, parameters);
   };
-  return { transaction: { ...transaction, query, send }, count: () => statements };
+  const sendLast: Transaction['sendLast'] = (sql, parameters) => {
+    statements += 1;
+    transaction.sendLast(sql, parameters);
+  };
+  return { transaction: { ...transaction, query, send, sendLast }, count: () => statements };
 }

@@ -9,8 +9,8 @@ export interface Worker {
   end(): void;
 }
 
-export async function startBare(url: string, transactions: number, width: number): Promise<Worker> {
-  const child = start(`${dist}bench/postgres-bare.js`, [url, String(transactions), String(width)], {});
+export async function startBare(url: string, transactions: number): Promise<Worker> {
+  const child = start(`${dist}bench/postgres-bare.js`, [url, String(transactions)], {});
   const lines = readLines(child);
   await lines.next();
   return {

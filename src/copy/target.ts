@@ -12,8 +12,9 @@ export async function readTarget(database: Database): Promise<Target> {
   const version = assertKnown(database.location, await database.schemaVersion());
   if (version === 0) return { state: 'empty', size: 0 };
   if (version !== SCHEMA_VERSION && version !== UNFINISHED_VERSION) throw otherVersion(database.location, version);
-  const state = version === SCHEMA_VERSION ? 'finished' : 'unfinished';
-  return { state, size: await database.read(countEntries) };
+  if (version === SCHEMA_VERSION) return { state: 'finished', size: await database.read(countEntries) };
+  // In turn: PostgreSQL may still be working off what a copy that was killed has sent.
+  return { state: 'unfinished', size: await database.write({ durable: false }, countEntries) };
 }
 
 /** Creates the tables where there are none. From here on nobody but a copy may use the target. */

@@ -52,10 +52,14 @@ async function killAt(place: Place, target: Spot, isReached: (progress: Progress
   for (;;) {
     const progress = await progressOf(database).catch(() => undefined);
     if (progress !== undefined && isReached(progress)) break;
+    // Lets the end of the command be noticed.
+    await new Promise((resolve) => setImmediate(resolve));
     if (child.exitCode !== null) throw new Error(`the copy ended with ${child.exitCode} before it came so far`);
   }
   child.kill('SIGKILL');
   await exited;
+  // A server works off what it has been sent; whoever gets the turn after that finds all of it.
+  await database.write({ durable: false }, async () => undefined);
   const reached = await progressOf(database);
   await database.close();
   if (reached === undefined) throw new Error('the tables are gone');
@@ -122,7 +126,8 @@ describe('a copy among servers', () => {
         }
       })();
       const sizes: number[] = [];
-      for (const minimum of [3, 30]) {
+      // The large ledger is copied once, and once more at the end.
+      for (const minimum of engine === 'sqlite' ? [3] : [3, 30]) {
         while (answered.length < minimum) await new Promise((resolve) => setImmediate(resolve));
         const before = [...answered];
         const copied = await json(place.runWith({ env: source.env }, 'copy', '--to', target.to, '--json'));

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { synchronize } from '../copy/synchronize.ts';
 import { markFinished, markUnfinished, readTarget, type Target } from '../copy/target.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, Reader } from '../db/database.ts';
 import { isSamePlace } from '../db/same-place.ts';
 import { isServed } from '../db/sqlite-replace.ts';
 import { countCommonEntries } from '../ledger/common-history.ts';
@@ -40,7 +40,7 @@ export function addCopy(program: Command): void {
 async function copy(to: string): Promise<Outcome> {
   const place = readPlace(to);
   return withDatabase(async (source) => {
-    assertWhole(source, await verify(source, 'verifying the source'));
+    assertWhole(source, await source.read((reader) => verify(reader, 'verifying the source')));
     const target = await openTarget(place);
     try {
       await assertUsable(source, target);
@@ -57,9 +57,8 @@ async function copyInto(source: ReadableLedger, target: Database, found: Target)
   const present = await source.read(readHead);
   const isUpToDate = found.state === 'finished' && found.size === present.size;
   const head = isUpToDate ? present : await transfer(source, target, found);
-  const report = await verify(target, 'verifying the copy');
-  assertEqual(target, head, report);
-  if (!isUpToDate) await markFinished(target, head.size);
+  const check = async (reader: Reader) => assertEqual(target, head, await verify(reader, 'verifying the copy'));
+  await (isUpToDate ? target.read(check) : markFinished(target, head.size, check));
   return describe(source, target, head, found);
 }
 
@@ -69,9 +68,9 @@ async function transfer(source: ReadableLedger, target: Database, found: Target)
   return synchronize(source, target, found.size, bar.update).finally(bar.end);
 }
 
-function verify(ledger: ReadableLedger, label: string): Promise<LedgerReport> {
+function verify(reader: Reader, label: string): Promise<LedgerReport> {
   const bar = createProgressBar(label);
-  return ledger.read((reader) => verifyEverything(reader, bar.update)).finally(bar.end);
+  return verifyEverything(reader, bar.update).finally(bar.end);
 }
 
 /** A copy of a tampered ledger would look as if somebody had checked it. */

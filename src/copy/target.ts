@@ -38,10 +38,16 @@ export async function assertUntouched(database: Database, transaction: Transacti
   if (!isUnfinished || (await countEntries(transaction)) !== size) throw changed(database.location);
 }
 
-export async function markFinished(database: Database, size: number): Promise<void> {
+/** From here on it is a ledger like any other, unless the check, which sees it as one, throws. */
+export async function markFinished(
+  database: Database,
+  size: number,
+  check: (reader: Reader) => Promise<void>,
+): Promise<void> {
   await database.write({ durable: true }, async (transaction) => {
     await assertUntouched(database, transaction, size);
     await transaction.setSchemaVersion(SCHEMA_VERSION);
+    await check(transaction);
   });
 }
 

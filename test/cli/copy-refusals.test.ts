@@ -1,10 +1,11 @@
 import { cpSync, existsSync, linkSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { ActionLog } from '../../src/ledger/action-log.ts';
 import { openSpot, postgresSpot, readEverything, SPOTS, sqliteSpot, verifySpot } from '../support/copy-spots.ts';
 import { call } from '../support/door.ts';
 import { keeps } from '../support/keeps.ts';
 import { createTemplate, edit, Place, verifyFile } from '../support/place.ts';
-import { runOn } from '../support/postgres/database.ts';
+import { runOn } from '../support/postgres/server.ts';
 import { startRefusingPostgres } from '../support/refusing-postgres.ts';
 
 let template: Place;
@@ -144,14 +145,14 @@ describe('a target that cannot be used', () => {
   });
 
   keeps('copy/refusals', 'a text that PostgreSQL cannot hold is named', async () => {
-    const agent = await place.openAgent('a\u0000b', { COLIBRI_AGENT_ID: '' });
-    await call(agent, 'task_list');
-    await agent.close();
+    const call = { tool: 'a\u0000b', actor: 'old', at: '2026-01-01T00:00:00.000Z', correlationId: '1' };
+    const log = new ActionLog(await openSpot(sqliteSpot(place.ledger)), 'a-process-that-died');
+    await log.enter({ ...call, args: {}, timestamp: 0, argumentsText: '{}' });
     expect((await place.run('copy', '--to', 'second.db')).status).toBe(0);
     const target = await postgresSpot();
     const { status, answer } = await place.json('copy', '--to', target.to);
     expect({ status, ...answer }).toMatchObject({ status: 2, verdict: 'cannot tell' });
-    expect(String(answer['message'])).toMatch(/^calls \d+: its actor has a NUL character/);
+    expect(String(answer['message'])).toMatch(/^calls \d+: its tool has a NUL character/);
     await expect(openSpot(target).then((database) => database.schemaVersion())).resolves.toBeLessThan(0);
   });
 });
@@ -206,7 +207,7 @@ describe('a password', () => {
   keeps('copy/secrets', 'for a server that is not there', async () => {
     const { status, stdout, stderr } = await place.run('copy', '--to', 'postgres://colibri:hush@127.0.0.1:1/colibri');
     expect({ status, stdout, leaks: stderr.includes('hush') }).toEqual({ status: 2, stdout: '', leaks: false });
-    expect(stderr).toContain('check that the server runs');
+    expect(stderr).toContain('the database cannot be reached');
   });
 
   keeps('copy/secrets', 'when all goes well', async () => {

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { Client } from 'pg';
 
 /**
  * The floor: a plain client that leaves the rows of one task_create, in the same tables with the same indexes, in one
@@ -6,7 +6,7 @@ import pg from 'pg';
  * nothing and speaks to nobody else. Says "ready", waits for a line on stdin, works, says "done".
  */
 const [url = '', transactions = '0'] = process.argv.slice(2);
-const client = new pg.Client({ connectionString: url, pipeline: true });
+const client = new Client({ connectionString: url, pipeline: true });
 await client.connect();
 
 const names = new Map<string, string>();

@@ -98,6 +98,13 @@ export const PROMISES = {
   'backup/verified-first': { says: 'only a backup that verifies is restored' },
   'backup/restore-atomic': { says: 'a restore leaves the old ledger or the new one, never a mixture' },
   'backup/documented': { says: 'every command line of docs/operations.md does what the page says' },
+  'copy/exact': { says: 'a copy has every row of the ledger, and its root, on either engine' },
+  'copy/usable': { says: 'a finished copy is a ledger like any other' },
+  'copy/again': { says: 'a copy that is run again brings over what is new' },
+  'copy/under-fire': { says: 'a copy taken while servers write is whole and a prefix of what they wrote' },
+  'copy/resumed': { says: 'a copy that was cut short goes on where it was, and nobody uses it before it is finished' },
+  'copy/refusals': { says: 'a copy that would mix two ledgers, or hide that one was changed, is refused' },
+  'copy/secrets': { says: 'no password of a URL is printed' },
 
   'clients/whole-session': { says: 'an official client plays a whole session, and the ledger verifies' },
   'clients/refusals': { says: 'an official client takes every refusal' },

@@ -5,13 +5,16 @@ import { findAbove, LEDGER } from '../db/locate.ts';
 import { assertMigrated } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
 
+/** A ledger for those who only look. */
+export type ReadableLedger = Pick<Database, 'engine' | 'location' | 'read'>;
+
 /** Opens the ledger of the project around this folder, read-only, for as long as the work takes. */
 export function withLedger<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
   return withDatabase((database) => database.read(work));
 }
 
 /** The same for work that looks again and again: each read sees the ledger as it is then. */
-export function withDatabase<Result>(work: (database: Pick<Database, 'read'>) => Promise<Result>): Promise<Result> {
+export function withDatabase<Result>(work: (database: ReadableLedger) => Promise<Result>): Promise<Result> {
   return withDatabaseAt(projectConfig(), work);
 }
 
@@ -24,7 +27,7 @@ export function withLedgerAt<Result>(
 
 async function withDatabaseAt<Result>(
   { dbPath, databaseUrl }: Pick<Config, 'dbPath' | 'databaseUrl'>,
-  work: (database: Pick<Database, 'read'>) => Promise<Result>,
+  work: (database: ReadableLedger) => Promise<Result>,
 ): Promise<Result> {
   const database = await openDatabase({ ...readConfig(), dbPath, databaseUrl, mode: 'READONLY', readOnly: true });
   try {

@@ -33,6 +33,9 @@ export function listDefinitions(engine: Engine): string[] {
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
+/** The number of the schema with a minus marks a copy that is not finished: nobody works on half a ledger. */
+export const UNFINISHED_VERSION = -SCHEMA_VERSION;
+
 /**
  * Brings the database to this program's version. Several processes may do this at the same moment: the first one
  * migrates, the others find it done. `onCreated` runs in the transaction that made the first table.
@@ -41,18 +44,23 @@ export async function migrate(
   database: Database,
   onCreated: (transaction: Transaction) => Promise<void>,
 ): Promise<void> {
-  if (assertKnown(database.location, await database.schemaVersion()) === SCHEMA_VERSION) return;
+  if (assertUsable(database.location, await database.schemaVersion()) === SCHEMA_VERSION) return;
   await database.write({ durable: true }, async (transaction) => {
-    const current = assertKnown(database.location, await transaction.schemaVersion());
-    for (const migration of MIGRATIONS.slice(current)) await transaction.run(migration[database.engine]);
+    const current = assertUsable(database.location, await transaction.schemaVersion());
+    await createTables(transaction, current);
     await transaction.setSchemaVersion(SCHEMA_VERSION);
     if (current === 0) await onCreated(transaction);
   });
 }
 
+/** Everything that the migrations after `current` make; the caller says what the schema then counts as. */
+export async function createTables(transaction: Transaction, current = 0): Promise<void> {
+  for (const migration of MIGRATIONS.slice(current)) await transaction.run(migration[transaction.engine]);
+}
+
 /** For those who may not migrate. */
 export async function assertMigrated(database: Database): Promise<void> {
-  const version = assertKnown(database.location, await database.schemaVersion());
+  const version = assertUsable(database.location, await database.schemaVersion());
   if (version === SCHEMA_VERSION) return;
   throw new DatabaseError(
     'unavailable',
@@ -68,5 +76,13 @@ export function assertKnown(location: string, version: number): number {
   throw new DatabaseError(
     'unavailable',
     `${location} was written by a newer Colibri (schema ${version}, this version knows ${SCHEMA_VERSION}); update Colibri to use it`,
+  );
+}
+
+function assertUsable(location: string, version: number): number {
+  if (version >= 0) return assertKnown(location, version);
+  throw new DatabaseError(
+    'unavailable',
+    `${location} is a copy that is not finished; run colibri copy with the same --to again to finish it`,
   );
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import pg from 'pg';
+import { Client } from 'pg';
 import type { PostgresOptions } from './postgres.ts';
 import { isConnectionLost } from './postgres-faults.ts';
 import type { PostgresUrl } from './postgres-url.ts';
@@ -26,7 +26,7 @@ const types = {
 export class PostgresLink {
   readonly #url: PostgresUrl;
   readonly #options: PostgresOptions;
-  #client: pg.Client | undefined;
+  #client: Client | undefined;
   #processId: string | undefined;
   #wasConnected = false;
   #lastUse = Number.NEGATIVE_INFINITY;
@@ -39,7 +39,7 @@ export class PostgresLink {
   }
 
   /** Waits for a server that restarts; one that was never reached is an error at once. */
-  async client(): Promise<pg.Client> {
+  async client(): Promise<Client> {
     clearTimeout(this.#idleTimer);
     if (this.#isClosed) throw new Error('the database was closed');
     if (this.#client !== undefined) return this.#client;
@@ -56,7 +56,7 @@ export class PostgresLink {
   }
 
   /** The same, for a transaction: a connection that nobody used for a while is asked first whether it still lives. */
-  async livingClient(): Promise<pg.Client> {
+  async livingClient(): Promise<Client> {
     const client = await this.client();
     if (performance.now() - this.#lastUse < FRESH_MS) return client;
     try {
@@ -99,9 +99,9 @@ export class PostgresLink {
     await this.drop();
   }
 
-  async #connect(): Promise<pg.Client> {
+  async #connect(): Promise<Client> {
     const { busyTimeoutMs, statementTimeoutMs } = this.#options;
-    const client = new pg.Client({
+    const client = new Client({
       connectionString: this.#url.connectionString,
       application_name: 'colibri',
       connectionTimeoutMillis: busyTimeoutMs,

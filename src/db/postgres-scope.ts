@@ -1,17 +1,17 @@
-import type pg from 'pg';
+import type { Client } from 'pg';
 import type { SqlValue, Transaction } from './database.ts';
 import { assertParameters, Batch, toStatement } from './postgres-statement.ts';
 
 /** What work is handed: statements on the connection that holds the transaction. */
 export class Scope implements Transaction {
   readonly engine = 'postgres';
-  readonly #client: pg.Client;
+  readonly #client: Client;
   readonly #explain: (error: unknown) => unknown;
   readonly #last = new Map<string, readonly SqlValue[]>();
   #batch = new Batch();
   #failure: unknown;
 
-  constructor(client: pg.Client, explain: (error: unknown) => unknown) {
+  constructor(client: Client, explain: (error: unknown) => unknown) {
     this.#client = client;
     this.#explain = explain;
   }

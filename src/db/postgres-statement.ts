@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { QueryConfig } from 'pg';
 import type { SqlValue } from './database.ts';
 
 /** Texts that are put together at run time may be many; the server keeps a plan for the first of them. */
@@ -7,7 +7,7 @@ const names = new Map<string, string>();
 const counts = new Map<string, number>();
 
 /** A text that has a name is parsed and planned once for each connection. */
-export function toStatement(sql: string, parameters: readonly SqlValue[]): pg.QueryConfig {
+export function toStatement(sql: string, parameters: readonly SqlValue[]): QueryConfig {
   assertParameters(sql, parameters);
   const values = parameters.map(toParameter);
   const name = names.get(sql) ?? (names.size < MAX_NAMED ? `colibri_${names.size}` : undefined);
@@ -51,7 +51,7 @@ export class Batch {
     return this.#push(sql, parameters);
   }
 
-  toStatement(): pg.QueryConfig | undefined {
+  toStatement(): QueryConfig | undefined {
     const last = this.#texts.pop();
     if (last === undefined) return undefined;
     const others = this.#texts.map((text, index) => `change_${index} AS (${text})`);

@@ -49,7 +49,7 @@ function locationOf(url: URL): string {
 }
 
 function redactor(secrets: readonly string[]): (text: string) => string {
-  const spellings = secrets.filter((secret) => secret !== '').flatMap((secret) => [secret, decode(secret)]);
+  const spellings = secrets.flatMap((secret) => (secret === '' ? [] : [secret, decode(secret)]));
   return (text) => spellings.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
 }
 

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Client } from 'pg';
 import { FifoLock } from '../fifo-lock.ts';
 import {
   type Database,
@@ -141,7 +141,7 @@ class PostgresDatabase implements Database {
     await this.#turn.run(() => this.#link.close());
   }
 
-  #inTurn<Result>(work: (client: pg.Client) => Promise<Result>): Promise<Result> {
+  #inTurn<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
     return this.#turn.run(() =>
       this.#guard(async () => {
         const client = await this.#link.livingClient();
@@ -157,7 +157,7 @@ class PostgresDatabase implements Database {
     );
   }
 
-  async #commit(client: pg.Client, scope: Scope): Promise<void> {
+  async #commit(client: Client, scope: Scope): Promise<void> {
     scope.finish();
     try {
       // The server answers in order: by now it has answered everything that was sent before.
@@ -175,7 +175,7 @@ class PostgresDatabase implements Database {
     );
   }
 
-  async #rollBack(client: pg.Client): Promise<void> {
+  async #rollBack(client: Client): Promise<void> {
     try {
       await client.query('ROLLBACK');
     } catch {
@@ -184,7 +184,7 @@ class PostgresDatabase implements Database {
   }
 
   /** True for a ledger, false for nothing at all. */
-  async #look(client: pg.Client): Promise<boolean> {
+  async #look(client: Client): Promise<boolean> {
     const { rows } = await client.query<{ schema: string | null; is_ours: number; is_used: number }>(LOOK);
     const [found] = rows;
     if (found?.schema === null) throw noSchema(this.location);

@@ -1,10 +1,10 @@
-import pg from 'pg';
+import { Client } from 'pg';
 
 export const TEST_SCHEMA = 'colibri_test_';
 
 /** Behind the port's back, as anybody with psql could. */
 export async function runOn(url: string, script: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   await client.connect();
   try {
     await client.query(script);
@@ -15,7 +15,7 @@ export async function runOn(url: string, script: string): Promise<void> {
 
 /** For a server that outlives the tests. */
 export async function dropTestSchemas(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   await client.connect();
   try {
     const { rows } = await client.query<{ name: string }>(

@@ -68,7 +68,8 @@ function adviceFor(error: Error): Advice | undefined {
   const code = codeOf(error) ?? '';
   if ('severity' in error) return ADVICE[code] ?? ADVICE[code.slice(0, 2)];
   if (/CERT|SSL|TLS/.test(code) || /support SSL/.test(error.message)) return TLS;
-  return code !== '' || DRIVER.test(error.message) ? GONE : undefined;
+  const isOfSystem = 'syscall' in error || error instanceof AggregateError;
+  return isOfSystem || DRIVER.test(error.message) ? GONE : undefined;
 }
 
 /** Several addresses of one host fail together; the first tells. */

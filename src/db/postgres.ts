@@ -142,19 +142,17 @@ class PostgresDatabase implements Database {
   }
 
   #inTurn<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
-    return this.#turn.run(() =>
-      this.#guard(async () => {
-        const client = await this.#link.livingClient();
-        try {
-          return await work(client);
-        } catch (error) {
-          await this.#rollBack(client);
-          throw error;
-        } finally {
-          this.#link.rest();
-        }
-      }),
-    );
+    return this.#turn.run(async () => {
+      const client = await this.#guard(() => this.#link.livingClient());
+      try {
+        return await work(client);
+      } catch (error) {
+        await this.#rollBack(client);
+        throw error;
+      } finally {
+        this.#link.rest();
+      }
+    });
   }
 
   async #commit(client: Client, scope: Scope): Promise<void> {
@@ -164,7 +162,7 @@ class PostgresDatabase implements Database {
       await client.query('COMMIT');
       if (scope.failure === undefined) return;
     } catch (error) {
-      if (!isConnectionLost(error)) throw error;
+      if (!isConnectionLost(error)) throw this.#explainLost(error);
     }
     // A statement that the server refused has turned the commit into a rollback.
     if (scope.failure !== undefined && !isConnectionLost(scope.failure)) throw this.#explainLost(scope.failure);

@@ -1,4 +1,3 @@
-import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { FifoLock } from '../fifo-lock.ts';
 import {
   type Database,
@@ -10,7 +9,8 @@ import {
   type WriteOptions,
 } from './database.ts';
 import { loadSqlite, type SqliteDriver, type SqliteLibrary } from './sqlite-driver.ts';
-import { explainFault, faultOfSystemError } from './sqlite-faults.ts';
+import { explainFault } from './sqlite-faults.ts';
+import { createForOwnerOnly, inodeOf } from './sqlite-file.ts';
 import { beginPresence, isPresent, type Presence, presencePath, removeDead } from './sqlite-presence.ts';
 import { type Prepared, prepare } from './sqlite-statement.ts';
 
@@ -275,31 +275,9 @@ class SqliteDatabase implements Database {
   }
 }
 
-function inodeOf(path: string): number | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.ino;
-  } catch {
-    // A file has taken the place of a folder on the way.
-    return undefined;
-  }
-}
-
 function pause(waitedMs: number): Promise<void> {
   return new Promise((resume) => {
     if (waitedMs > EAGER_AFTER_MS) setImmediate(resume);
     else setTimeout(resume, 1);
   });
-}
-
-/**
- * SQLite gives its side files the mode of the main one. A file that exists is not opened here: closing it would drop
- * the locks that this process holds on it (POSIX).
- */
-function createForOwnerOnly(path: string): void {
-  try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch (error) {
-    if (existsSync(path)) return;
-    throw explainFault(path, faultOfSystemError(error), error);
-  }
 }

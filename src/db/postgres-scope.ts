@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
 import type { SqlValue, Transaction } from './database.ts';
+import { gather } from './postgres-packet.ts';
 import { assertParameters, Batch, toStatement } from './postgres-statement.ts';
 
 /** What work is handed: statements on the connection that holds the transaction. */
@@ -68,6 +69,7 @@ export class Scope implements Transaction {
 
   async #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
     try {
+      gather(this.#client);
       return await ask();
     } catch (error) {
       this.#failure ??= error;

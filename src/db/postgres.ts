@@ -10,6 +10,7 @@ import {
 } from './database.ts';
 import { explainPostgresFault, isConnectionLost } from './postgres-faults.ts';
 import { PostgresLink } from './postgres-link.ts';
+import { gather } from './postgres-packet.ts';
 import { Scope } from './postgres-scope.ts';
 import { type PostgresUrl, parsePostgresUrl } from './postgres-url.ts';
 
@@ -98,6 +99,7 @@ class PostgresDatabase implements Database {
     return this.#inTurn(async (client) => {
       const scope = new Scope(client, this.#explainLost);
       // Not waited for: on one connection whatever the work asks for comes after it, or fails with it.
+      gather(client);
       client.query('BEGIN').catch(() => undefined);
       scope.query(isDurable ? TAKE_TURN : TAKE_TURN_RELAXED).catch(() => undefined);
       const result = await work(scope);

@@ -206,6 +206,7 @@ export const PROMISES = {
   'proofs/tree': { says: "a session's tree is RFC 6962 over its entries" },
   'proofs/trace': { says: 'each sealed record leads to its root' },
   'verify/tampering': { says: 'verification finds what was changed behind its back, and names the place' },
+  'verify/checkpoint': { says: 'a root that was noted earlier reveals a log that was cut or rewritten' },
   'verify/command': { says: 'colibri verify tells whole, tampered, unknown and wrong apart by its exit code' },
 } as const satisfies Record<string, Promised>;
 

@@ -80,6 +80,7 @@ export class PostgresLink {
   async enlist(processId: string): Promise<void> {
     this.#processId = processId;
     await (await this.client()).query(ENLIST, presenceKey(processId));
+    this.rest();
   }
 
   async isEnlisted(processId: string): Promise<boolean> {

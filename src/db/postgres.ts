@@ -89,6 +89,7 @@ class PostgresDatabase implements Database {
       await scope.run(BEGIN_READ);
       const result = await work(scope);
       // Nothing depends on how a reader ends; the next statement comes behind it in any case.
+      gather(client);
       client.query('COMMIT').catch(() => this.#link.drop());
       return result;
     });

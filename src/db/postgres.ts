@@ -33,8 +33,9 @@ const TAKE_TURN = 'SELECT 1 FROM colibri WHERE id = 1 FOR UPDATE';
 /** The same, for a commit that need not wait for the disk. */
 const TAKE_TURN_RELAXED = "SELECT set_config('synchronous_commit', 'off', true) FROM colibri WHERE id = 1 FOR UPDATE";
 
-/** The first query takes the snapshot. */
-const BEGIN_READ = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1';
+/** The first query takes the snapshot. Nobody waits for a reader, so it may take its time between two questions. */
+const BEGIN_READ =
+  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT set_config('idle_in_transaction_session_timeout', '0', true)";
 
 const LOOK = `SELECT current_schema() AS schema,
   EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema())) AND relname = 'colibri') AS is_ours,

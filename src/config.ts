@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { parsePostgresUrl } from './db/postgres-url.ts';
+import { parsePostgresUrl, SSL_MODES } from './db/postgres-url.ts';
 import { ColibriError } from './errors.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import { MODES, type Mode } from './modes.ts';
@@ -90,7 +90,8 @@ function readDatabaseUrl(env: Environment): string | undefined {
   if (!value) return undefined;
   if (env['COLIBRI_DB_PATH']) throw invalid(name, 'COLIBRI_DB_PATH is set as well; unset one of them');
   if (parsePostgresUrl(value) !== undefined) return value;
-  throw invalid(name, 'is not a URL such as postgres://user:password@host:5432/database');
+  const modes = `sslmode, where it is given, is one of ${SSL_MODES.join(', ')}`;
+  throw invalid(name, `is not a URL such as postgres://user:password@host:5432/database; ${modes}`);
 }
 
 function oneOf<Value extends string>(

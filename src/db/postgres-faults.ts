@@ -9,22 +9,30 @@ const GONE: Advice = [
 ];
 const LOST: Advice = ['lost', 'the connection to the database was lost, and nothing was changed; call again'];
 
+export const REPLICA: Advice = [
+  'readonly',
+  'this is a read-only replica or a read-only role; point COLIBRI_DATABASE_URL at the primary, or use COLIBRI_MODE=READONLY',
+];
+
 /** By SQLSTATE, or by its class of two characters. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const ADVICE: Readonly<Record<string, Advice>> = {
   '08': GONE,
-  '25006': [
-    'readonly',
-    'this is a read-only replica or a read-only role; point COLIBRI_DATABASE_URL at the primary, or use COLIBRI_MODE=READONLY',
-  ],
+  '25006': REPLICA,
   '28': ['unavailable', 'the server refused the user or the password in COLIBRI_DATABASE_URL'],
   '3D000': ['unavailable', 'there is no such database; create it (createdb) and start again'],
   '3F000': ['unavailable', 'the schema that search_path names does not exist; create it and start again'],
   '40001': ['busy', 'the server asked for another try; call again'],
   '40P01': ['busy', 'two writers waited for each other; call again'],
   '42P01': ['corrupt', 'a table of the ledger is missing; restore a backup'],
-  '42501': ['unavailable', 'the role lacks a privilege; docs/postgres.md has the script that grants what is needed'],
+  '42501': [
+    'unavailable',
+    'the role lacks a privilege; to create or migrate the ledger start once as its owner, and for the rest docs/postgres.md has the script of grants',
+  ],
   '53100': ['full', 'the disk of the database server is full; free some space there and call again'],
-  '53300': ['unavailable', 'the server has no connection left; raise max_connections or put a pooler before it'],
+  '53300': [
+    'unavailable',
+    'the server has no connection left; raise max_connections, or put a pooler in session mode before it',
+  ],
   '53': ['unavailable', 'the database server lacks memory or another resource; call again later'],
   '55P03': ['busy', 'another server keeps the ledger locked; call again, and if it stays so look at pg_stat_activity'],
   '57014': ['busy', 'the statement took too long and was cancelled; call again, or raise statement_timeout in the URL'],
@@ -37,9 +45,27 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   XX002: ['corrupt', 'an index of the database is damaged; REINDEX it, or restore a backup'],
 };
 
-const TLS: Advice = [
-  'unavailable',
-  'the server and this program do not agree on TLS; see sslmode and sslrootcert in the URL',
+/** What goes wrong before the server says a word: by the code of the system or of OpenSSL, or by the driver's text. */
+const BEFORE: readonly (readonly [pattern: RegExp, advice: string])[] = [
+  [/(?:ENOENT|EACCES|EISDIR): .*, (?:open|read)/, 'a file that the URL names cannot be read; check its path'],
+  [
+    /ALTNAME/,
+    'the certificate of the server is for another host; use the host that it names, or sslmode=verify-ca in the URL',
+  ],
+  [
+    /CERT|VERIFY_LEAF|UNABLE_TO_GET_ISSUER/,
+    'the certificate of the server is not trusted; name its authority with sslrootcert=/path/to/ca.pem in the URL',
+  ],
+  [
+    /does not support SSL/,
+    'the server offers no TLS and sslmode asks for it; turn ssl on in the server, or say sslmode=disable where the network can be trusted',
+  ],
+  [/sslmode=verify-ca requires/, 'sslmode=verify-ca has nothing to verify with; add sslrootcert=/path/to/ca.pem'],
+  [/SSL|TLS|EPROTO/, 'the server and this program do not agree on TLS; see sslmode and sslrootcert in the URL'],
+  [
+    /SASL|password must be a string/,
+    'the server wants a password that was not given; put it into COLIBRI_DATABASE_URL, PGPASSWORD or ~/.pgpass, which nobody else may read',
+  ],
 ];
 
 /** What the driver says about a connection that it gave up. */
@@ -60,14 +86,20 @@ export interface Circumstances extends Pick<PostgresUrl, 'location' | 'redact'> 
 
 /** True when it is the connection that failed, and not a statement on it. */
 export function isConnectionLost(error: unknown): boolean {
-  return error instanceof Error && adviceFor(error) === GONE;
+  return error instanceof Error && (adviceFor(error) === GONE || isEndedByReplay(error));
+}
+
+/** What a replica has to replay may be in the way of a statement, or of the connection as a whole. */
+function isEndedByReplay(error: Error): boolean {
+  return codeOf(error) === '40001' && 'severity' in error && error.severity === 'FATAL';
 }
 
 /** The server speaks with a severity and a SQLSTATE; everything else comes from the network, from TLS or the driver. */
 function adviceFor(error: Error): Advice | undefined {
   const code = codeOf(error) ?? '';
   if ('severity' in error) return ADVICE[code] ?? ADVICE[code.slice(0, 2)];
-  if (/CERT|SSL|TLS/.test(code) || /support SSL/.test(error.message)) return TLS;
+  const known = BEFORE.find(([pattern]) => pattern.test(`${code} ${error.message}`));
+  if (known !== undefined) return ['unavailable', known[1]];
   const isOfSystem = 'syscall' in error || error instanceof AggregateError;
   return isOfSystem || DRIVER.test(error.message) ? GONE : undefined;
 }

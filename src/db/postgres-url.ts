@@ -13,11 +13,18 @@ export interface PostgresUrl {
 /** Parameters that are secrets, or lead to one. */
 const SECRET = /pass|key|secret|token/i;
 
-/** Undefined when the text is no URL of PostgreSQL. The text itself is in no message: it may hold a password. */
+/** Those of libpq that can be kept: the driver cannot fall back to a connection in the clear, as `allow` would. */
+export const SSL_MODES: readonly string[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
+
+/**
+ * Undefined when the text is no URL of PostgreSQL, or names a mode of TLS that there is not. The text itself is in no
+ * message: it may hold a password.
+ */
 export function parsePostgresUrl(text: string): PostgresUrl | undefined {
   if (!/^postgres(?:ql)?:/.test(text) || !URL.canParse(text)) return undefined;
   const url = new URL(text);
   const parameters = [...url.searchParams];
+  if (parameters.some(([name, value]) => name === 'sslmode' && !SSL_MODES.includes(value))) return undefined;
   const secrets = [url.password, ...parameters.filter(([name]) => SECRET.test(name)).map(([, value]) => value)];
   return {
     connectionString: withLibpqModes(url).href,
@@ -49,7 +56,9 @@ function locationOf(url: URL): string {
 }
 
 function redactor(secrets: readonly string[]): (text: string) => string {
-  const spellings = secrets.flatMap((secret) => (secret === '' ? [] : [secret, decode(secret)]));
+  const spellings = secrets.flatMap((secret) =>
+    secret === '' ? [] : [secret, decode(secret), encodeURIComponent(decode(secret))],
+  );
   return (text) => spellings.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
 }
 

@@ -8,7 +8,7 @@ import {
   type Transaction,
   type WriteOptions,
 } from './database.ts';
-import { explainPostgresFault, isConnectionLost } from './postgres-faults.ts';
+import { explainPostgresFault, isConnectionLost, REPLICA } from './postgres-faults.ts';
 import { PostgresLink } from './postgres-link.ts';
 import { gather } from './postgres-packet.ts';
 import { Scope } from './postgres-scope.ts';
@@ -37,9 +37,16 @@ const TAKE_TURN_RELAXED = "SELECT set_config('synchronous_commit', 'off', true) 
 const BEGIN_READ =
   "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT set_config('idle_in_transaction_session_timeout', '0', true)";
 
-const LOOK = `SELECT current_schema() AS schema,
+const LOOK = `SELECT current_schema() AS schema, pg_is_in_recovery() AS is_replica,
   EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema())) AND relname = 'colibri') AS is_ours,
   EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema()))) AS is_used`;
+
+interface Look {
+  readonly schema: string | null;
+  readonly is_replica: number;
+  readonly is_ours: number;
+  readonly is_used: number;
+}
 
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const url = parsePostgresUrl(options.url);
@@ -187,8 +194,9 @@ class PostgresDatabase implements Database {
 
   /** True for a ledger, false for nothing at all. */
   async #look(client: Client): Promise<boolean> {
-    const { rows } = await client.query<{ schema: string | null; is_ours: number; is_used: number }>(LOOK);
+    const { rows } = await client.query<Look>(LOOK);
     const [found] = rows;
+    if (found?.is_replica === 1 && !this.#options.readOnly) throw isReplica(this.location);
     if (found?.schema === null) throw noSchema(this.location);
     if (found?.is_used === 0) return false;
     if (found?.is_ours === 1) return true;
@@ -208,6 +216,12 @@ class PostgresDatabase implements Database {
 
   readonly #explainLost = (error: unknown): unknown =>
     explainPostgresFault(error, { ...this.#url, wasConnected: true });
+}
+
+/** Said when it is opened: the first write would be the first call of an agent. */
+function isReplica(location: string): DatabaseError {
+  const [fault, advice] = REPLICA;
+  return new DatabaseError(fault, `${location}: ${advice}`);
 }
 
 function noSchema(location: string): DatabaseError {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import type { PostgresOptions } from './postgres.ts';
 import { isConnectionLost } from './postgres-faults.ts';
+import { lookUpPassword } from './postgres-password.ts';
 import type { PostgresUrl } from './postgres-url.ts';
 
 /** A connection that nobody uses is given back, so that a server has as many as there are agents at work. */
@@ -30,6 +31,8 @@ export class PostgresLink {
   #processId: string | undefined;
   #wasConnected = false;
   #lastUse = Number.NEGATIVE_INFINITY;
+  /** Why the last connection ended, when it ended while nothing was being asked of it. */
+  #loss: Error | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -67,6 +70,12 @@ export class PostgresLink {
       await this.drop();
       return this.client();
     }
+  }
+
+  /** What the server said when it ended the connection, where the driver only says that there is none. */
+  causeOf(error: unknown): unknown {
+    const isAfterwards = error instanceof Error && /^Client (?:has encountered|was closed)/.test(error.message);
+    return isAfterwards ? (this.#loss ?? error) : error;
   }
 
   /** To be called after each use. */
@@ -112,10 +121,14 @@ export class PostgresLink {
       pipeline: true,
       types,
     });
+    if (!client.password) Object.assign(client, { password: lookUpPassword });
     const forget = () => {
       if (this.#client === client) this.#client = undefined;
     };
-    client.on('error', forget);
+    client.on('error', (error) => {
+      if (this.#client === client) this.#loss = error;
+      forget();
+    });
     client.on('end', forget);
     try {
       await client.connect();
@@ -126,6 +139,7 @@ export class PostgresLink {
       throw error;
     }
     this.#client = client;
+    this.#loss = undefined;
     this.#wasConnected = true;
     this.#lastUse = performance.now();
     return client;

@@ -210,12 +210,12 @@ class PostgresDatabase implements Database {
     try {
       return await action();
     } catch (error) {
-      throw explainPostgresFault(error, { ...this.#url, wasConnected: false });
+      throw explainPostgresFault(this.#link.causeOf(error), { ...this.#url, wasConnected: false });
     }
   }
 
   readonly #explainLost = (error: unknown): unknown =>
-    explainPostgresFault(error, { ...this.#url, wasConnected: true });
+    explainPostgresFault(this.#link.causeOf(error), { ...this.#url, wasConnected: true });
 }
 
 /** Said when it is opened: the first write would be the first call of an agent. */

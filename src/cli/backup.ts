@@ -9,6 +9,7 @@ import { verifyEverything } from '../verify.ts';
 import { attentive } from './attentive.ts';
 import { withCleanUp } from './clean-up.ts';
 import { assertFree, publish, removeDatabase, timeStamp } from './new-file.ts';
+import { assertIsFile } from './only-files.ts';
 import { EXIT, type Outcome, Refusal, reportOutcome } from './outcome.ts';
 import { createProgressBar } from './progress-bar.ts';
 import { projectConfig, withLedger, withLedgerAt } from './with-ledger.ts';
@@ -37,7 +38,9 @@ export function addBackup(program: Command): void {
 }
 
 async function backup(file: string | undefined): Promise<Outcome> {
-  const ledger = locateDatabase(projectConfig());
+  const config = projectConfig();
+  assertIsFile('backup', config);
+  const ledger = locateDatabase(config);
   const nameFor = chooseName(file, ledger);
   await withLedger(async () => undefined);
   const partial = join(dirname(nameFor(0)), `colibri-backup-${randomBytes(4).toString('hex')}.partial`);

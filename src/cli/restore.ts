@@ -13,6 +13,7 @@ import { attentive } from './attentive.ts';
 import { withCleanUp } from './clean-up.ts';
 import { type Comparison, compareLedgers } from './compare-ledgers.ts';
 import { publish, removeDatabase, sync, syncFolder, timeStamp } from './new-file.ts';
+import { assertIsFile } from './only-files.ts';
 import { EXIT, type Outcome, Refusal, reportOutcome } from './outcome.ts';
 import { createProgressBar } from './progress-bar.ts';
 import { homeConfig, withLedgerAt } from './with-ledger.ts';
@@ -42,7 +43,9 @@ export function addRestore(program: Command): void {
 }
 
 async function restore(file: string, force: boolean): Promise<Outcome> {
-  const named = locateDatabase(homeConfig());
+  const config = homeConfig();
+  assertIsFile('restore', config);
+  const named = locateDatabase(config);
   const target = existsSync(named) ? realpathSync(named) : named;
   const source = locateBackup(file, target);
   await withLedgerAt(source, async () => undefined);

@@ -5,8 +5,8 @@ import { type Finding, fail, ok } from './finding.ts';
 
 const OLDEST_NODE = [20, 19] as const;
 
-export async function checkMachine(): Promise<Finding[]> {
-  return [ok('colibri', readVersion()), checkNode(process.versions.node), await checkSqlite()];
+export function checkMachine(): Finding[] {
+  return [ok('colibri', readVersion()), checkNode(process.versions.node)];
 }
 
 export function checkNode(version: string): Finding {
@@ -16,7 +16,7 @@ export function checkNode(version: string): Finding {
   return fail('node', `${version} is too old`, `install Node ${OLDEST_NODE.join('.')} or later`);
 }
 
-async function checkSqlite(): Promise<Finding> {
+export async function checkSqlite(): Promise<Finding> {
   const isBuiltIn = hasBuiltInSqlite(process.versions.node);
   const library = isBuiltIn ? 'node:sqlite' : 'better-sqlite3';
   try {

@@ -2,7 +2,8 @@ import pc from 'picocolors';
 import { checkClients } from './clients.ts';
 import type { Finding } from './finding.ts';
 import { checkLedger } from './ledger.ts';
-import { checkMachine } from './machine.ts';
+import { checkMachine, checkSqlite } from './machine.ts';
+import { checkPostgres } from './postgres.ts';
 import { checkSettings } from './settings.ts';
 import { checkSkills } from './skills.ts';
 
@@ -16,10 +17,13 @@ export async function doctor(json: boolean): Promise<number> {
 
 async function examine(): Promise<Finding[]> {
   const { config, findings } = checkSettings();
+  const isFile = config?.databaseUrl === undefined;
+  const check = isFile ? checkLedger : checkPostgres;
   return [
-    ...(await checkMachine()),
+    ...checkMachine(),
+    ...(isFile ? [await checkSqlite()] : []),
     ...findings,
-    ...(config === undefined ? [] : await checkLedger(config)),
+    ...(config === undefined ? [] : await check(config)),
     ...checkClients(),
     ...(config === undefined ? [] : checkSkills(config)),
   ];

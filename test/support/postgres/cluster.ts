@@ -1,5 +1,17 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
@@ -27,6 +39,32 @@ export class Cluster {
     cluster.#run('initdb', ['-D', cluster.data, '-U', USER, '--auth=trust', '--encoding=UTF8', '--no-locale', '-N']);
     await cluster.start();
     return cluster;
+  }
+
+  /**
+   * A replica that streams from this one. The package has no pg_basebackup, so this one is stopped while its folder is
+   * copied.
+   */
+  async createReplica(flags: readonly string[] = []): Promise<Cluster> {
+    await this.kill('SIGINT');
+    const home = mkdtempSync(join(tmpdir(), 'colibri-postgres-'));
+    const replica = new Cluster(home, this.#native, await freePort(), flags);
+    own(home);
+    cpSync(this.data, replica.data, { recursive: true });
+    for (const path of ['', ...readdirSync(replica.data, { recursive: true, encoding: 'utf8' })])
+      own(join(replica.data, path));
+    chmodSync(replica.data, 0o700);
+    replica.place('standby.signal', '');
+    replica.place('postgresql.auto.conf', `primary_conninfo = 'host=127.0.0.1 port=${this.#port} user=${USER}'\n`);
+    await this.start();
+    await replica.start();
+    return replica;
+  }
+
+  /** A file in its folder, as the server wants to have it: read by nobody else. */
+  place(name: string, text: string): void {
+    writeFileSync(join(this.data, name), text, { mode: 0o600 });
+    own(join(this.data, name));
   }
 
   get data(): string {
@@ -101,9 +139,9 @@ function owner(): { uid?: number; gid?: number } {
   return userInfo().uid === 0 ? { uid: 65_534, gid: 65_534 } : {};
 }
 
-function own(folder: string): void {
+function own(path: string): void {
   const { uid, gid } = owner();
-  if (uid !== undefined && gid !== undefined) chownSync(folder, uid, gid);
+  if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid);
 }
 
 /** A copy where the other user may read it, whatever the folders above this repository allow. */

@@ -1,13 +1,18 @@
-import { Client } from 'pg';
+import { Client, type QueryResultRow } from 'pg';
 
 export const TEST_SCHEMA = 'colibri_test_';
 
 /** Behind the port's back, as anybody with psql could. */
 export async function runOn(url: string, script: string): Promise<void> {
+  await queryOn(url, script);
+}
+
+export async function queryOn<Shape extends QueryResultRow>(url: string, script: string): Promise<Shape[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(script);
+    const { rows } = await client.query<Shape>(script);
+    return rows;
   } finally {
     await client.end();
   }

@@ -1,0 +1,139 @@
+import { describe, expect } from 'vitest';
+import { openLedger } from '../../src/ledger/open.ts';
+import { AT } from '../support/database.ts';
+import { keeps } from '../support/keeps.ts';
+import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
+import { diagnose } from '../support/postgres/diagnose.ts';
+import { queryOn, runOn } from '../support/postgres/server.ts';
+import { connectRaw } from '../support/raw-client.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { runColibri } from '../support/trail-command.ts';
+
+async function createLedger(): Promise<string> {
+  const url = await newPostgresUrl();
+  await openLedger(await openTestPostgres({ url }), 'tester', AT);
+  return url;
+}
+
+/** The URL with more settings for its connections. */
+function withOption(url: string, setting: string): string {
+  const changed = new URL(url);
+  changed.searchParams.set('options', `${changed.searchParams.get('options')} -c ${setting}`);
+  return changed.href;
+}
+
+function listTables(url: string) {
+  return queryOn(url, 'SELECT relname FROM pg_class WHERE relnamespace = to_regnamespace(current_schema())');
+}
+
+describe('colibri doctor on PostgreSQL', () => {
+  keeps('doctor/healthy', 'the server takes the place of the file', async () => {
+    const url = await createLedger();
+    const { status, stderr, checks, find } = await diagnose(url);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(checks.map(({ check }) => check)).toEqual(
+      'colibri node configuration ledger server role durability encryption connections clients skills'.split(' '),
+    );
+    const { stdout } = await runColibri(['verify', '--json'], { COLIBRI_DATABASE_URL: url }, tempFolder());
+    const { size, root } = JSON.parse(stdout) as { size: number; root: string };
+    expect(find('ledger')).toMatchObject({
+      status: 'ok',
+      says: expect.stringMatching(new RegExp(`^postgres://.*, schema \\d+, ${size} entries, root ${root}$`)),
+    });
+    expect(find('server')).toMatchObject({ status: 'ok', says: expect.stringMatching(/^PostgreSQL \d+.*a primary$/) });
+    expect(find('durability')).toMatchObject({ status: 'ok', says: 'full' });
+    expect(find('encryption')?.status).toBe('ok');
+  });
+
+  keeps('doctor/healthy', 'servers that are connected are counted', async () => {
+    const url = await createLedger();
+    const connected = async () => {
+      const says = (await diagnose(url)).find('connections')?.says ?? '';
+      return Number(/^(\d+) of other Colibri processes; \d+ of \d+ are taken$/.exec(says)?.[1]);
+    };
+    const client = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: url } });
+    await client.data('server_health');
+    // Other tests have servers on the same database.
+    expect(await connected()).toBeGreaterThan(0);
+    await client.end();
+  });
+
+  keeps('doctor/touches-nothing', 'in an empty schema', async () => {
+    const url = await newPostgresUrl();
+    const { status, find } = await diagnose(url);
+    expect(status).toBe(0);
+    expect(find('ledger')).toMatchObject({
+      status: 'warn',
+      says: expect.stringMatching(/^there is none yet in postgres:/),
+    });
+    expect(await listTables(url)).toEqual([]);
+  });
+
+  keeps('doctor/touches-nothing', 'in a ledger', async () => {
+    const url = await createLedger();
+    const look = async () => [await listTables(url), await queryOn(url, 'SELECT * FROM ledger_head, colibri, calls')];
+    const before = await look();
+    await diagnose(url);
+    expect(await look()).toEqual(before);
+  });
+
+  const WRONG: [string, (url: string) => Promise<string>, Record<string, RegExp>, number][] = [
+    [
+      'a ledger of a newer version',
+      spoiledBy('UPDATE colibri SET schema_version = 99'),
+      { ledger: /fail .*newer Colibri \(schema 99/ },
+      1,
+    ],
+    [
+      'a ledger of an older version',
+      spoiledBy('UPDATE colibri SET schema_version = 1'),
+      { ledger: /warn .*has schema 1/ },
+      0,
+    ],
+    ['a log that was cut', spoiledBy('DELETE FROM ledger_entries'), { ledger: /fail .*the ledger misses rows/ }, 1],
+    [
+      'commits that do not wait for the disk',
+      async (url) => withOption(url, 'synchronous_commit=off'),
+      { durability: /warn .*synchronous_commit = off/ },
+      0,
+    ],
+    ['a role that could rewrite the log', async (url) => url, { role: /warn .*may change and delete entries/ }, 0],
+    ['tables of another program', otherTables, { ledger: /fail .*tables of another program/ }, 1],
+    [
+      'a server that is not there',
+      async () => 'postgres://alice:hidden@127.0.0.1:1/colibri',
+      { ledger: /fail .*connection to the database failed.*check that the server runs/ },
+      1,
+    ],
+  ];
+  for (const [what, spoil, findings, exitCode] of WRONG) {
+    keeps('doctor/finds', what, async () => {
+      const { status, find, checks } = await diagnose(await spoil(await createLedger()));
+      expect(status).toBe(exitCode);
+      for (const [name, says] of Object.entries(findings)) {
+        const found = find(name);
+        expect(`${found?.status} ${found?.says} ${found?.mend}`).toMatch(says);
+      }
+      expect(JSON.stringify(checks)).not.toContain('hidden');
+    });
+  }
+
+  keeps('doctor/healthy', 'MINIMAL asks nobody', async () => {
+    const { status, find } = await diagnose('postgres://127.0.0.1:1/colibri', { COLIBRI_MODE: 'MINIMAL' });
+    expect({ status, ledger: find('ledger')?.status }).toEqual({ status: 0, ledger: 'ok' });
+  });
+});
+
+/** What somebody with a database tool did. */
+function spoiledBy(script: string): (url: string) => Promise<string> {
+  return async (url) => {
+    await runOn(url, script);
+    return url;
+  };
+}
+
+async function otherTables(): Promise<string> {
+  const url = await newPostgresUrl();
+  await runOn(url, 'CREATE TABLE invoices (id INTEGER)');
+  return url;
+}

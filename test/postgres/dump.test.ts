@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, inject, onTestFinished } from 'vitest';
+import { openCurrent } from '../clients/official-clients.ts';
+import { createCall, playSession } from '../clients/whole-session.ts';
+import { keeps } from '../support/keeps.ts';
+import { blocksOf } from '../support/postgres/page.ts';
+import { runPgDump } from '../support/postgres/pg-dump.ts';
+import { runOn } from '../support/postgres/server.ts';
+import { PROGRAM } from '../support/program.ts';
+import { connectRaw } from '../support/raw-client.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { runColibri } from '../support/trail-command.ts';
+
+/** A database that is gone when the test is. */
+async function newDatabase(): Promise<string> {
+  const server = inject('postgresUrl');
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  await runOn(server, `CREATE DATABASE ${name}`);
+  onTestFinished(() => runOn(server, `DROP DATABASE ${name} WITH (FORCE)`));
+  const url = new URL(server);
+  url.pathname = name;
+  return url.href;
+}
+
+/** What the page tells people to say to pg_dump, without the file and the place, which are the test's own. */
+function flagsOfThePage(): string[] {
+  const [line = ''] = blocksOf('Backup and restore', 'sh');
+  expect(line).toMatch(/^pg_dump .* --file=ledger\.sql "\$COLIBRI_DATABASE_URL"\n$/);
+  return line
+    .trim()
+    .split(' ')
+    .filter((word) => /^--(?!file)/.test(word));
+}
+
+async function verify(url: string): Promise<Record<string, unknown>> {
+  const { status, stdout, stderr } = await runColibri(
+    ['verify', '--json'],
+    { COLIBRI_DATABASE_URL: url },
+    tempFolder(),
+  );
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+/** As psql --single-transaction does. */
+async function restore(dump: string): Promise<string> {
+  const url = await newDatabase();
+  await runOn(url, `BEGIN;\n${dump}\nCOMMIT;`);
+  return url;
+}
+
+const STRANGE = [
+  "it's",
+  '"quoted" \\ and \\n',
+  'two\nlines\tand a tab',
+  '$1 $$ -- ;',
+  'äöü 漢字 🐦',
+  "\\'; DROP TABLE tasks",
+];
+
+describe('pg_dump and its restore', () => {
+  keeps('postgres/dump', 'the restored ledger is whole, has the same root, and servers go on from there', async () => {
+    const url = await newDatabase();
+    const env = { COLIBRI_DATABASE_URL: url };
+    const client = await openCurrent({ command: process.execPath, args: [PROGRAM], cwd: tempFolder(), env });
+    const call = await createCall(client);
+    await playSession(call);
+    for (const description of STRANGE)
+      expect(await call('task_create', { title: 'strange', description, labels: ['x'] })).toMatchObject({ ok: true });
+    await client.close();
+    const dump = await runPgDump(url, flagsOfThePage());
+    expect(dump).toContain('Dumped by pg_dump version 18');
+    const restored = await restore(dump);
+    const before = await verify(url);
+    expect(before).toMatchObject({ verdict: 'whole', problems: [] });
+    expect(await verify(restored)).toEqual(before);
+    const next = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: restored } });
+    expect(await next.call('task_list', { search: 'lines and' })).toMatchObject({ data: { total_count: 1 } });
+    expect(await next.call('task_create', { title: 'after' })).toMatchObject({ ok: true });
+    await next.end();
+    expect((await verify(restored))['size']).toBe(Number(before['size']) + 5);
+  });
+
+  keeps('postgres/dump', 'a dump that is made while servers write is whole, too', async () => {
+    const url = await newDatabase();
+    const writer = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: url } });
+    const create = (title: string) => writer.call('task_create', { title });
+    await create('first');
+    const calls = Array.from({ length: 60 }, (_, index) => create(`task ${index}`));
+    const dump = await runPgDump(url, flagsOfThePage());
+    await Promise.all(calls);
+    await writer.end();
+    const [before, after] = [await verify(await restore(dump)), await verify(url)];
+    expect(before['verdict']).toBe('whole');
+    expect(Number(before['size'])).toBeLessThanOrEqual(Number(after['size']));
+  });
+});
+
+describe('the commands for files', () => {
+  const URL_WITH_PASSWORD = 'postgres://alice:hidden@db.example.com/colibri';
+  const env = { COLIBRI_DATABASE_URL: URL_WITH_PASSWORD };
+  for (const [args, commands] of [
+    [
+      ['backup'],
+      [/^ {2}pg_dump .* --file=ledger\.sql "\$COLIBRI_DATABASE_URL"$/m, /^ {2}colibri copy --to ledger\.db$/m],
+    ],
+    [
+      ['restore', 'ledger.sql'],
+      [/^ {2}psql .* --file=ledger\.sql "\$COLIBRI_DATABASE_URL"$/m, /colibri copy --to/],
+    ],
+  ] as const) {
+    keeps('postgres/dump', `colibri ${args[0]} refuses with the commands to use`, async () => {
+      const { status, stdout, stderr } = await runColibri(args, env, tempFolder());
+      expect({ status, stdout }).toEqual({ status: 3, stdout: '' });
+      expect(stderr).toContain('postgres://alice@db.example.com/colibri');
+      for (const command of commands) expect(stderr).toMatch(command);
+      const inJson = await runColibri([...args, '--json'], env, tempFolder());
+      expect({ ...inJson, stdout: JSON.parse(inJson.stdout) }).toMatchObject({
+        status: 3,
+        stderr: '',
+        stdout: { verdict: 'bad input', commands: [expect.any(String), expect.any(String)] },
+      });
+      expect(stderr + inJson.stdout).not.toContain('hidden');
+    });
+  }
+
+  keeps('postgres/dump', 'they name the commands of the page', async () => {
+    const [dump = '', restored = ''] = blocksOf('Backup and restore', 'sh');
+    expect((await runColibri(['backup'], env, tempFolder())).stderr).toContain(dump.trim());
+    const psql = /^psql .* --file=ledger\.sql/m.exec(restored)?.[0] ?? 'nothing';
+    expect((await runColibri(['restore', 'x'], env, tempFolder())).stderr).toContain(psql);
+  });
+});

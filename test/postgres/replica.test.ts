@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import type { Reader } from '../../src/db/database.ts';
+import { keeps } from '../support/keeps.ts';
+import { eventually } from '../support/ledger-file.ts';
+import { Cluster } from '../support/postgres/cluster.ts';
+import { openTestPostgres } from '../support/postgres/database.ts';
+import { diagnose } from '../support/postgres/diagnose.ts';
+import { queryOn, runOn } from '../support/postgres/server.ts';
+import { connectRaw } from '../support/raw-client.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { runColibri } from '../support/trail-command.ts';
+
+let primary: Cluster;
+let replica: Cluster;
+
+beforeAll(async () => {
+  primary = await Cluster.create();
+  replica = await primary.createReplica(['max_standby_streaming_delay=0']);
+  const { status } = await run(['serve'], primary, '.');
+  expect(status).toBe(0);
+  await caughtUp();
+});
+afterAll(async () => {
+  await replica.stop();
+  await primary.stop();
+});
+
+function run(args: readonly string[], cluster: Cluster, cwd = tempFolder()) {
+  return runColibri(args, { COLIBRI_DATABASE_URL: cluster.url() }, cwd);
+}
+
+function connect(cluster: Cluster, mode: string) {
+  return connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: cluster.url(), COLIBRI_MODE: mode } });
+}
+
+/** The replica has replayed what the primary had written when this was asked. */
+async function caughtUp(): Promise<void> {
+  const [at] = await queryOn<{ lsn: string }>(primary.url(), 'SELECT pg_current_wal_lsn() AS lsn');
+  const isThere = `SELECT pg_last_wal_replay_lsn() >= '${at?.lsn}' AS is_there`;
+  await eventually(async () => (await queryOn<{ is_there: boolean }>(replica.url(), isThere))[0]?.is_there === true);
+}
+
+describe('a streaming replica', () => {
+  keeps('postgres/replica', 'serves READONLY, and shows what the primary gets meanwhile', async () => {
+    const writer = await connect(primary, 'FULL');
+    const reader = await connect(replica, 'READONLY');
+    for (const title of ['one', 'two']) {
+      expect(await writer.call('task_create', { title })).toMatchObject({ ok: true });
+      await caughtUp();
+      expect(JSON.stringify(await reader.call('task_list'))).toContain(`"${title}"`);
+    }
+    expect(await reader.data('server_health')).toMatchObject({ status: 'ok', mode: 'READONLY', db: { open: true } });
+    await Promise.all([writer.end(), reader.end()]);
+    await caughtUp();
+    const [here, there] = [await run(['verify'], primary), await run(['verify'], replica)];
+    expect(there).toEqual(here);
+    expect(there).toMatchObject({ status: 0, stdout: expect.stringContaining('whole') });
+  });
+
+  for (const command of ['board', 'log', 'next']) {
+    keeps('postgres/replica', `colibri ${command} says the same there`, async () => {
+      await caughtUp();
+      const [here, there] = [await run([command], primary), await run([command], replica)];
+      expect(there).toEqual(here);
+      expect(there).toMatchObject({ status: 0, stderr: '' });
+    });
+  }
+
+  keeps('postgres/replica', 'a FULL server on it stays up, and says where to go', async () => {
+    const client = await connect(replica, 'FULL');
+    expect(await client.data('server_health')).toMatchObject({
+      status: 'degraded',
+      problems: [{ code: 'ERR_INIT_FAILED', message: expect.stringMatching(SENT_AWAY) }],
+    });
+    expect(JSON.stringify(await client.call('task_create', { title: 'never' }))).toMatch(SENT_AWAY);
+    await client.end();
+  });
+
+  keeps('doctor/finds', 'a replica in the place of a primary', async () => {
+    expect((await diagnose(replica.url())).find('server')).toMatchObject({
+      status: 'fail',
+      says: expect.stringContaining('a read-only replica'),
+      mend: expect.stringContaining('COLIBRI_MODE=READONLY'),
+    });
+    const { status, find } = await diagnose(replica.url(), { COLIBRI_MODE: 'READONLY' });
+    expect({ status, server: find('server')?.status }).toEqual({ status: 0, server: 'ok' });
+  });
+
+  keeps('postgres/replica', 'a transaction that would write is refused with the same words', async () => {
+    const database = await openTestPostgres({ url: replica.url(), readOnly: true });
+    const writing = database.write({ durable: true }, (transaction) => transaction.query('SELECT 1'));
+    await expect(writing).rejects.toMatchObject({ fault: 'readonly', message: expect.stringMatching(SENT_AWAY) });
+    await expect(database.schemaVersion()).resolves.toBeGreaterThan(0);
+  });
+
+  /** Rows that a read on the replica still sees, and that the primary cleans up. */
+  async function withConflict(work: (reader: Reader, cleanUp: () => Promise<void>) => Promise<unknown>) {
+    await runOn(primary.url(), 'CREATE TABLE passing (id INTEGER); INSERT INTO passing SELECT generate_series(1, 9)');
+    await caughtUp();
+    const database = await openTestPostgres({ url: replica.url(), readOnly: true });
+    const cancelled = database.read((reader) =>
+      work(reader, async () => {
+        await runOn(primary.url(), 'DELETE FROM passing');
+        await runOn(primary.url(), 'VACUUM passing');
+      }),
+    );
+    const error: unknown = await cancelled.catch((thrown: unknown) => thrown);
+    await caughtUp();
+    expect(await database.read((reader) => reader.query('SELECT * FROM passing'))).toEqual([]);
+    await runOn(primary.url(), 'DROP TABLE passing');
+    return error;
+  }
+
+  keeps('postgres/replica', 'a statement that the replay cancels may be asked again', async () => {
+    const isRunning = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep%'";
+    const error = await withConflict(async (reader, cleanUp) => {
+      const statement = reader.query('SELECT pg_sleep(50) FROM passing');
+      await eventually(async () => (await queryOn(replica.url(), isRunning)).length > 0);
+      await Promise.all([statement, cleanUp()]);
+    });
+    expect(error).toMatchObject({ name: 'DatabaseError', fault: 'busy', message: expect.stringMatching(CANCELLED) });
+  });
+
+  keeps('postgres/replica', 'a read that the replay ends between two statements may be asked again', async () => {
+    const error = await withConflict(async (reader, cleanUp) => {
+      await cleanUp();
+      for (;;) await reader.query('SELECT * FROM passing');
+    });
+    expect(error).toMatchObject({ name: 'DatabaseError', fault: 'busy', message: expect.stringMatching(CANCELLED) });
+  });
+});
+
+const CANCELLED = /asked for another try; call again \(.*conflict with recovery\)/;
+const SENT_AWAY = /read-only replica.*point COLIBRI_DATABASE_URL at the primary, or use COLIBRI_MODE=READONLY/;

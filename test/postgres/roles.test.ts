@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { openCurrent } from '../clients/official-clients.ts';
+import { createCall, playSession } from '../clients/whole-session.ts';
+import { keeps } from '../support/keeps.ts';
+import { Cluster } from '../support/postgres/cluster.ts';
+import { diagnose } from '../support/postgres/diagnose.ts';
+import { createRoles, refusalOf, roleUrl } from '../support/postgres/roles.ts';
+import { queryOn, runOn } from '../support/postgres/server.ts';
+import { PROGRAM } from '../support/program.ts';
+import { connectRaw } from '../support/raw-client.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { runColibri } from '../support/trail-command.ts';
+
+const PERMISSION_DENIED = '42501';
+
+let cluster: Cluster;
+let server: string;
+let reader: string;
+
+beforeAll(async () => {
+  cluster = await Cluster.create();
+  await createRoles(cluster, async (url) => {
+    const { status, stderr } = await run(['serve'], url, '.');
+    expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining('"ready"') });
+  });
+  server = roleUrl(cluster, 'colibri_server');
+  reader = roleUrl(cluster, 'colibri_reader');
+});
+afterAll(() => cluster.stop());
+
+function run(args: readonly string[], url: string, cwd = tempFolder()) {
+  return runColibri(args, { COLIBRI_DATABASE_URL: url }, cwd);
+}
+
+async function withServer(url: string, mode = 'FULL') {
+  return connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: url, COLIBRI_MODE: mode } });
+}
+
+describe('the role of the servers', () => {
+  keeps('postgres/least-privilege', 'plays all 14 tools', async () => {
+    const env = { COLIBRI_DATABASE_URL: server };
+    const client = await openCurrent({ command: process.execPath, args: [PROGRAM], cwd: tempFolder(), env });
+    const call = await createCall(client);
+    expect(await playSession(call)).toMatch(/^[0-9a-f]{64}$/);
+    await playEdits(call);
+    for (const tool of ['skill_list', 'server_ping', 'server_health']) {
+      expect(await call(tool)).toMatchObject({ ok: true });
+    }
+    expect((await call('server_health')).data).toMatchObject({ status: 'ok', db: { engine: 'postgres' } });
+    await client.close();
+    const called = await queryOn(reader, 'SELECT DISTINCT tool FROM calls');
+    expect(called).toHaveLength(14);
+    expect(await run(['verify'], reader)).toMatchObject({ status: 0, stderr: '' });
+  });
+
+  for (const table of ['ledger_entries', 'ledger_nodes', 'task_events', 'thoughts', 'session_records']) {
+    keeps('postgres/least-privilege', `cannot change, delete or empty ${table}`, async () => {
+      const [column] = await queryOn<{ name: string }>(
+        reader,
+        `SELECT column_name AS name FROM information_schema.columns WHERE table_name = '${table}'`,
+      );
+      const name = column?.name;
+      for (const statement of [
+        `UPDATE ${table} SET ${name} = ${name}`,
+        `DELETE FROM ${table}`,
+        `TRUNCATE ${table}`,
+        `INSERT INTO ${table} SELECT * FROM ${table} ON CONFLICT ON CONSTRAINT ${table}_pkey DO UPDATE SET ${name} = 0`,
+      ]) {
+        expect([statement, await refusalOf(server, statement)]).toEqual([statement, PERMISSION_DENIED]);
+      }
+    });
+  }
+
+  const CHANGES_OF_THE_SCHEMA = [
+    'CREATE TABLE mine (id INTEGER)',
+    'ALTER TABLE ledger_entries ADD COLUMN mine TEXT',
+    'DROP TABLE thoughts',
+    'CREATE INDEX mine ON tasks (title)',
+    'CREATE OR REPLACE VIEW actions AS SELECT 1',
+    'CREATE TRIGGER mine BEFORE INSERT ON thoughts EXECUTE FUNCTION suppress_redundant_updates_trigger()',
+    'CREATE RULE mine AS ON INSERT TO thoughts DO INSTEAD NOTHING',
+    'CREATE SCHEMA mine',
+    'UPDATE colibri SET schema_version = 0',
+    'DELETE FROM colibri',
+    "INSERT INTO ledger_head VALUES (2, 0, '')",
+    'DELETE FROM ledger_head',
+    "UPDATE calls SET actor = 'mine'",
+    'DELETE FROM calls',
+    'DELETE FROM sessions',
+    'DELETE FROM tasks',
+  ];
+  keeps('postgres/least-privilege', 'cannot change the schema, nor what only grows', async () => {
+    for (const statement of CHANGES_OF_THE_SCHEMA) {
+      expect([statement, await refusalOf(server, statement)]).toEqual([statement, PERMISSION_DENIED]);
+    }
+    expect(await run(['verify'], reader)).toMatchObject({ status: 0 });
+  });
+
+  keeps('postgres/least-privilege', 'a missing privilege is named, with what to do', async () => {
+    await runOn(roleUrl(cluster, 'colibri_owner'), 'REVOKE INSERT ON ledger_entries FROM colibri_server');
+    const client = await withServer(server);
+    const answer = JSON.stringify(await client.call('task_list'));
+    expect(answer).toMatch(
+      /the role lacks a privilege; .*docs\/postgres\.md.*permission denied for table ledger_entries/,
+    );
+    await client.end();
+    await runOn(roleUrl(cluster, 'colibri_owner'), 'GRANT INSERT ON ledger_entries TO colibri_server');
+    expect(await run(['verify'], reader)).toMatchObject({ status: 0 });
+  });
+
+  keeps('postgres/least-privilege', 'an empty database needs the owner', async () => {
+    await runOn(cluster.url(), 'CREATE DATABASE empty');
+    const url = server.replace(/colibri$/, 'empty');
+    const client = await withServer(url);
+    const { problems } = (await client.data('server_health')) as { problems: unknown };
+    expect(problems).toMatchObject([{ message: expect.stringMatching(/start once as its owner.*schema public/) }]);
+    await client.end();
+  });
+});
+
+describe('the role of the readers', () => {
+  keeps('postgres/least-privilege', 'serves READONLY', async () => {
+    const client = await withServer(reader, 'READONLY');
+    expect(await client.data('server_health')).toMatchObject({ status: 'ok', capabilities: ['ledger.read'] });
+    for (const tool of ['task_list', 'task_next_actions', 'skill_list', 'server_ping'])
+      expect(await client.call(tool)).toMatchObject({ ok: true });
+    for (const [tool, args] of [
+      ['task_get', { task_id: 'T-0001' }],
+      ['thought_record_list', { task_id: 'T-0001' }],
+      ['audit_verify_chain', { task_id: 'T-0001' }],
+      ['merkle_root', { session_id: 'A-0001' }],
+    ] as const)
+      expect(await client.call(tool, args)).toMatchObject({ ok: true });
+    await client.end();
+  });
+
+  for (const args of [['board'], ['show', 'T-0001'], ['next'], ['log'], ['verify']]) {
+    keeps('postgres/least-privilege', `colibri ${args.join(' ')}`, async () => {
+      expect(await run(args, reader)).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(/\S/) });
+    });
+  }
+
+  keeps('postgres/least-privilege', 'writes nothing', async () => {
+    const tables = await queryOn<{ name: string }>(
+      reader,
+      "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
+    );
+    expect(tables.length).toBeGreaterThan(13);
+    for (const { name } of tables)
+      for (const statement of [`INSERT INTO ${name} DEFAULT VALUES`, `DELETE FROM ${name}`, `TRUNCATE ${name}`])
+        expect([statement, await refusalOf(reader, statement)]).not.toEqual([statement, undefined]);
+    const client = await withServer(reader);
+    expect(JSON.stringify(await client.call('task_list'))).toMatch(/the role lacks a privilege/);
+    await client.end();
+  });
+});
+
+describe('colibri doctor', () => {
+  const FINDINGS = [
+    ['colibri_owner', 'FULL', /^warn colibri_owner may change and delete entries/],
+    ['colibri_server', 'FULL', /^ok colibri_server may add entries, and not change them/],
+    ['colibri_reader', 'FULL', /^fail colibri_reader may not write the ledger .*docs\/postgres\.md/],
+    ['colibri_reader', 'READONLY', /^ok colibri_reader may only read/],
+  ] as const;
+  for (const [role, mode, says] of FINDINGS) {
+    keeps('doctor/finds', `what ${role} may do, in mode ${mode}`, async () => {
+      const { find } = await diagnose(roleUrl(cluster, role), { COLIBRI_MODE: mode });
+      const found = find('role');
+      expect(`${found?.status} ${found?.says} ${found?.mend}`).toMatch(says);
+      expect(find('ledger')?.status).toBe('ok');
+    });
+  }
+
+  keeps('doctor/finds', 'an empty database in which the role may not create the ledger', async () => {
+    const { status, find } = await diagnose(server.replace(/colibri$/, 'empty'));
+    expect(status).toBe(1);
+    expect(find('ledger')).toMatchObject({ status: 'fail', mend: expect.stringContaining('as the owner') });
+  });
+});
+
+/** What a session does not touch: rows that are deleted, and words that are found again. */
+async function playEdits(call: Awaited<ReturnType<typeof createCall>>): Promise<void> {
+  const { data: first } = await call('task_create', { title: 'Parse it', labels: ['old'] });
+  const { data: second } = await call('task_create', { title: 'Print it', depends_on: [first['task_id']] });
+  const edits = [
+    { task_id: first['task_id'], labels: ['new'], title: 'Parse it twice' },
+    { task_id: second['task_id'], depends_on: [] },
+  ];
+  for (const edit of edits) expect(await call('task_update', edit)).toMatchObject({ ok: true });
+  expect((await call('task_list', { search: 'twice', label: 'new' })).data).toMatchObject({ total_count: 1 });
+}

@@ -1,0 +1,153 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { keeps } from '../support/keeps.ts';
+import { Cluster } from '../support/postgres/cluster.ts';
+import { runOn } from '../support/postgres/server.ts';
+import { connectRaw, type RawClient } from '../support/raw-client.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { runColibri } from '../support/trail-command.ts';
+
+const PLAIN = 'correct-horse';
+/** Everything that means something in a URL, in SQL or in a pattern. */
+const SPECIAL = 'a@b/c:d?e#f%g&h+i$1\'"\\é [x]';
+
+let cluster: Cluster;
+
+beforeAll(async () => {
+  cluster = await Cluster.create();
+  const sql = (password: string) => `'${password.replaceAll("'", "''")}'`;
+  await runOn(
+    cluster.url(),
+    `CREATE ROLE plain LOGIN SUPERUSER PASSWORD ${sql(PLAIN)}; CREATE ROLE special LOGIN SUPERUSER PASSWORD ${sql(SPECIAL)}`,
+  );
+  cluster.place(
+    'pg_hba.conf',
+    ['host all colibri 127.0.0.1/32 trust', 'host all all 127.0.0.1/32 scram-sha-256', ''].join('\n'),
+  );
+  await cluster.kill('SIGINT');
+  await cluster.restart();
+});
+afterAll(() => cluster.stop());
+
+interface Way {
+  readonly what: string;
+  readonly secret: string;
+  readonly url: () => string;
+  readonly env?: () => Record<string, string>;
+}
+
+const at = () => `127.0.0.1:${cluster.port}/postgres`;
+const encoded = encodeURIComponent(SPECIAL);
+
+const WAYS: readonly Way[] = [
+  { what: 'a plain password', secret: PLAIN, url: () => `postgres://plain:${PLAIN}@${at()}` },
+  { what: 'an encoded password', secret: SPECIAL, url: () => `postgres://special:${encoded}@${at()}` },
+  { what: 'a parameter', secret: PLAIN, url: () => `postgres://plain@${at()}?password=${PLAIN}` },
+  { what: 'an encoded parameter', secret: SPECIAL, url: () => `postgres://special@${at()}?password=${encoded}` },
+  {
+    what: 'PGPASSWORD',
+    secret: SPECIAL,
+    url: () => `postgres://special@${at()}`,
+    env: () => ({ PGPASSWORD: SPECIAL }),
+  },
+  { what: 'a password file', secret: PLAIN, url: () => `postgres://plain@${at()}`, env: passwordFile },
+];
+
+function passwordFile(): Record<string, string> {
+  const path = join(tempFolder(), 'pgpass');
+  writeFileSync(path, `127.0.0.1:${cluster.port}:*:plain:${PLAIN}\n`, { mode: 0o600 });
+  return { PGPASSFILE: path };
+}
+
+/** What can go wrong with a URL that has a password in it, and what the program says then. */
+const MISHAPS: [string, (url: string) => string, RegExp][] = [
+  ['a wrong user', (url) => url.replace('//', '//no'), /the server refused the user or the password/],
+  ['a closed port', (url) => url.replace(/:\d+\/postgres/, ':1/postgres'), /the connection to the database failed/],
+  [
+    'a host that is not there',
+    (url) => url.replace('127.0.0.1', 'host.invalid'),
+    /the connection to the database failed/,
+  ],
+  ['a database that is not there', (url) => url.replace('/postgres', '/nowhere'), /there is no such database/],
+  [
+    'a schema that is not there',
+    (url) => `${url}${url.includes('?') ? '&' : '?'}options=-c%20search_path%3Dnowhere`,
+    /the schema that search_path names does not exist/,
+  ],
+];
+
+function expectSilent(secret: string, ...texts: readonly string[]): void {
+  const spellings = [secret, encodeURIComponent(secret), encodeURI(secret), JSON.stringify(secret).slice(1, -1)];
+  const heard = texts.join('\n');
+  expect(heard).not.toBe('');
+  for (const spelling of spellings) expect(heard).not.toContain(spelling);
+}
+
+function heardOf({ program }: RawClient): string[] {
+  return [...program.outLines(), ...program.errorLines()];
+}
+
+function environmentOf({ url, env }: Way, change: (url: string) => string = (same) => same) {
+  return { COLIBRI_DATABASE_URL: change(url()), COLIBRI_LOG_LEVEL: 'debug', ...env?.() };
+}
+
+describe('a server that asks for passwords with scram-sha-256', () => {
+  for (const way of WAYS) {
+    keeps('postgres/secrets', `${way.what} opens the ledger, also after a lost connection`, async () => {
+      const env = environmentOf(way);
+      const client = await connectRaw({ cwd: tempFolder(), env });
+      expect(await client.data('server_health')).toMatchObject({ status: 'ok' });
+      await runOn(
+        cluster.url(),
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'colibri'",
+      );
+      expect(await client.call('task_list')).toMatchObject({ ok: true });
+      await client.end();
+      const { status, stdout, stderr } = await runColibri(['verify'], env, tempFolder());
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      expectSilent(way.secret, ...heardOf(client), stdout);
+    });
+  }
+
+  for (const [what, change, says] of MISHAPS) {
+    keeps('postgres/secrets', `${what} is told without them`, async () => {
+      for (const way of WAYS.filter(({ url }) => url().includes(encoded))) {
+        const env = environmentOf(way, change);
+        const { status, stdout, stderr } = await runColibri(['verify'], env, tempFolder());
+        expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(says) });
+        expectSilent(way.secret, stdout, stderr);
+      }
+    });
+  }
+
+  keeps('postgres/secrets', 'a server without its ledger stays up and says why without them', async () => {
+    for (const way of WAYS.filter(({ url }) => url().includes(encoded))) {
+      const client = await connectRaw({
+        cwd: tempFolder(),
+        env: environmentOf(way, (url) => url.replace('//', '//no')),
+      });
+      expect(await client.data('server_health')).toMatchObject({
+        status: 'degraded',
+        problems: [{ message: expect.stringMatching(/the server refused the user or the password/) }],
+      });
+      expect(JSON.stringify(await client.call('task_list'))).toContain('ERR_INIT_FAILED');
+      await client.end();
+      expectSilent(way.secret, ...heardOf(client));
+    }
+  });
+
+  keeps('postgres/secrets', 'a wrong or a missing one is told without it', async () => {
+    const cases: [string, RegExp][] = [
+      [`postgres://plain:${encoded}@${at()}`, /the server refused the user or the password/],
+      [`postgres://plain@${at()}?password=${encoded}`, /the server refused the user or the password/],
+      [`postgres://plain@${at()}`, /the server wants a password that was not given/],
+    ];
+    for (const [COLIBRI_DATABASE_URL, says] of cases)
+      for (const args of [['board'], ['doctor'], ['backup', '--json']]) {
+        const { stdout, stderr } = await runColibri(args, { COLIBRI_DATABASE_URL }, tempFolder());
+        if (args[0] !== 'backup') expect(stdout + stderr).toMatch(says);
+        expectSilent(SPECIAL, stdout, stderr);
+      }
+  });
+});

@@ -1,0 +1,67 @@
+import { pgDump } from '@electric-sql/pglite-tools/pg_dump';
+import { BlockingSocket } from './blocking-socket.ts';
+
+/** The real pg_dump, compiled to WebAssembly, on a real server: it speaks the protocol, and this carries the bytes. */
+export async function runPgDump(url: string, flags: readonly string[]): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = new BlockingSocket(hostname, Number(port));
+  try {
+    const args = [...flags, `--dbname=${url}`];
+    const file = await pgDump({ pg: asDatabase(socket), args });
+    return await file.text();
+  } finally {
+    socket.close();
+  }
+}
+
+type Database = Parameters<typeof pgDump>[0]['pg'];
+
+/** As much of an embedded database as the wrapper around pg_dump asks for. */
+function asDatabase(socket: BlockingSocket): Database {
+  const requests = new Requests();
+  const database = {
+    query: () => Promise.resolve({ rows: [{ search_path: 'nothing that matters' }] }),
+    exec: () => Promise.resolve(),
+    execProtocolRawStream: (bytes: Uint8Array, { onRawData }: { onRawData: (bytes: Uint8Array) => void }) => {
+      socket.write(bytes);
+      if (!requests.areWhole(bytes)) return;
+      for (const chunk of readAnswer(socket)) onRawData(chunk);
+    },
+  };
+  return database as unknown as Database;
+}
+
+const TERMINATE = 'X'.charCodeAt(0);
+
+/** Says when a whole message has been sent, and is not the last one: only then there is an answer to wait for. */
+class Requests {
+  #pending = Buffer.alloc(0);
+  /** The first message of a connection has no letter. */
+  #prefix = 0;
+
+  areWhole(bytes: Uint8Array): boolean {
+    this.#pending = Buffer.concat([this.#pending, bytes]);
+    let last = 0;
+    while (this.#pending.length >= this.#prefix + 4) {
+      const end = this.#prefix + this.#pending.readUInt32BE(this.#prefix);
+      if (this.#pending.length < end) return false;
+      last = this.#prefix === 0 ? 0 : (this.#pending[0] ?? 0);
+      this.#pending = this.#pending.subarray(end);
+      this.#prefix = 1;
+    }
+    return this.#pending.length === 0 && last !== TERMINATE;
+  }
+}
+
+/** An answer ends with ReadyForQuery: Z, a length of 5, a state. */
+const READY = Buffer.from([0x5a, 0, 0, 0, 5]);
+
+function* readAnswer(socket: BlockingSocket): Generator<Uint8Array> {
+  let end = Buffer.alloc(0);
+  while (!end.subarray(-6, -1).equals(READY)) {
+    const chunk = socket.read();
+    if (chunk === undefined) return;
+    end = Buffer.concat([end, chunk]).subarray(-6);
+    yield chunk;
+  }
+}

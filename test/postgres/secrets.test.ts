@@ -63,12 +63,8 @@ function passwordFile(): Record<string, string> {
 /** What can go wrong with a URL that has a password in it, and what the program says then. */
 const MISHAPS: [string, (url: string) => string, RegExp][] = [
   ['a wrong user', (url) => url.replace('//', '//no'), /the server refused the user or the password/],
-  ['a closed port', (url) => url.replace(/:\d+\/postgres/, ':1/postgres'), /the connection to the database failed/],
-  [
-    'a host that is not there',
-    (url) => url.replace('127.0.0.1', 'host.invalid'),
-    /the connection to the database failed/,
-  ],
+  ['a closed port', (url) => url.replace(/:\d+\/postgres/, ':1/postgres'), /the database cannot be reached/],
+  ['a host that is not there', (url) => url.replace('127.0.0.1', 'host.invalid'), /the database cannot be reached/],
   ['a database that is not there', (url) => url.replace('/postgres', '/nowhere'), /there is no such database/],
   [
     'a schema that is not there',

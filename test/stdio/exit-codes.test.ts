@@ -19,6 +19,7 @@ const WRONG: readonly (readonly [variable: string, value: string, hint: RegExp])
   ['COLIBRI_STARTUP_TIMEOUT_MS', '-5', /from 1 to/],
   ['COLIBRI_STARTUP_TIMEOUT_MS', 'soon', /from 1 to/],
   ['COLIBRI_DATABASE_URL', 'mysql://user:secret@host/db', /such as postgres:/],
+  ['COLIBRI_DATABASE_URL', 'postgres://user:secret@host/db?sslmode=requier', /disable, prefer, require, verify-ca/],
   ['AMS_MODE', 'FULL', /unset/],
 ];
 

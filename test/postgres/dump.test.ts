@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, inject, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openCurrent } from '../clients/official-clients.ts';
 import { createCall, playSession } from '../clients/whole-session.ts';
 import { keeps } from '../support/keeps.ts';
+import { Cluster } from '../support/postgres/cluster.ts';
 import { blocksOf } from '../support/postgres/page.ts';
 import { runPgDump } from '../support/postgres/pg-dump.ts';
 import { runOn } from '../support/postgres/server.ts';
@@ -11,15 +12,18 @@ import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
 
-/** A database that is gone when the test is. */
+/** Of the version of pg_dump: what that writes is for servers that are not older. */
+let cluster: Cluster;
+
+beforeAll(async () => {
+  cluster = await Cluster.create();
+});
+afterAll(() => cluster.stop());
+
 async function newDatabase(): Promise<string> {
-  const server = inject('postgresUrl');
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await runOn(server, `CREATE DATABASE ${name}`);
-  onTestFinished(() => runOn(server, `DROP DATABASE ${name} WITH (FORCE)`));
-  const url = new URL(server);
-  url.pathname = name;
-  return url.href;
+  await runOn(cluster.url(), `CREATE DATABASE ${name}`);
+  return cluster.url(name);
 }
 
 /** What the page tells people to say to pg_dump, without the file and the place, which are the test's own. */

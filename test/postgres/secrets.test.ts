@@ -40,9 +40,15 @@ interface Way {
 const at = () => `127.0.0.1:${cluster.port}/postgres`;
 const encoded = encodeURIComponent(SPECIAL);
 
+const ENCODED: Way = {
+  what: 'an encoded password',
+  secret: SPECIAL,
+  url: () => `postgres://special:${encoded}@${at()}`,
+};
+
 const WAYS: readonly Way[] = [
   { what: 'a plain password', secret: PLAIN, url: () => `postgres://plain:${PLAIN}@${at()}` },
-  { what: 'an encoded password', secret: SPECIAL, url: () => `postgres://special:${encoded}@${at()}` },
+  ENCODED,
   { what: 'a parameter', secret: PLAIN, url: () => `postgres://plain@${at()}?password=${PLAIN}` },
   { what: 'an encoded parameter', secret: SPECIAL, url: () => `postgres://special@${at()}?password=${encoded}` },
   {
@@ -108,12 +114,10 @@ describe('a server that asks for passwords with scram-sha-256', () => {
 
   for (const [what, change, says] of MISHAPS) {
     keeps('postgres/secrets', `${what} is told without them`, async () => {
-      for (const way of WAYS.filter(({ url }) => url().includes(encoded))) {
-        const env = environmentOf(way, change);
-        const { status, stdout, stderr } = await runColibri(['verify'], env, tempFolder());
-        expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(says) });
-        expectSilent(way.secret, stdout, stderr);
-      }
+      const env = environmentOf(ENCODED, change);
+      const { status, stdout, stderr } = await runColibri(['verify'], env, tempFolder());
+      expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(says) });
+      expectSilent(ENCODED.secret, stdout, stderr);
     });
   }
 
@@ -140,9 +144,9 @@ describe('a server that asks for passwords with scram-sha-256', () => {
       [`postgres://plain@${at()}`, /the server wants a password that was not given/],
     ];
     for (const [COLIBRI_DATABASE_URL, says] of cases)
-      for (const args of [['board'], ['doctor'], ['backup', '--json']]) {
-        const { stdout, stderr } = await runColibri(args, { COLIBRI_DATABASE_URL }, tempFolder());
-        if (args[0] !== 'backup') expect(stdout + stderr).toMatch(says);
+      for (const command of ['board', 'doctor']) {
+        const { stdout, stderr } = await runColibri([command], { COLIBRI_DATABASE_URL }, tempFolder());
+        expect(stdout + stderr).toMatch(says);
         expectSilent(SPECIAL, stdout, stderr);
       }
   });

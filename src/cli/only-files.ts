@@ -9,7 +9,7 @@ const INSTEAD = {
   ],
   restore: [
     'psql --set=ON_ERROR_STOP=1 --single-transaction --file=ledger.sql "$COLIBRI_DATABASE_URL"',
-    'COLIBRI_DB_PATH=ledger.db colibri copy --to "$COLIBRI_DATABASE_URL"',
+    'COLIBRI_DATABASE_URL= COLIBRI_DB_PATH=ledger.db colibri copy --to "$COLIBRI_DATABASE_URL"',
   ],
 } as const;
 

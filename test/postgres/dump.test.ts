@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openCurrent } from '../clients/official-clients.ts';
@@ -7,7 +8,7 @@ import { Cluster } from '../support/postgres/cluster.ts';
 import { blocksOf } from '../support/postgres/page.ts';
 import { runPgDump } from '../support/postgres/pg-dump.ts';
 import { runOn } from '../support/postgres/server.ts';
-import { PROGRAM } from '../support/program.ts';
+import { cleanEnvironment, PROGRAM } from '../support/program.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
@@ -134,6 +135,23 @@ describe('the commands for files', () => {
       expect(stderr + inJson.stdout).not.toContain('hidden');
     });
   }
+
+  keeps('postgres/dump', 'the way over a file that they name leads back to the same ledger', async () => {
+    const [here, there] = [await newDatabase(), await newDatabase()];
+    const folder = tempFolder();
+    const serve = await runColibri(['serve'], { COLIBRI_DATABASE_URL: here }, folder);
+    expect(serve.status).toBe(0);
+    for (const [url, args] of [
+      [here, ['backup']],
+      [there, ['restore', 'ledger.db']],
+    ] as const) {
+      const { stdout } = await runColibri([...args, '--json'], { COLIBRI_DATABASE_URL: url }, folder);
+      const { commands } = JSON.parse(stdout) as { commands: [string, string] };
+      const command = commands[1].replace(/\bcolibri (?=copy)/, `"${process.execPath}" "${PROGRAM}" `);
+      execFileSync('sh', ['-c', command], { cwd: folder, env: { ...cleanEnvironment(), COLIBRI_DATABASE_URL: url } });
+    }
+    expect(await verify(there)).toEqual(await verify(here));
+  });
 
   keeps('postgres/dump', 'they name the commands of the page', async () => {
     const [dump = '', restored = ''] = blocksOf('Backup and restore', 'sh');

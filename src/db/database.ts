@@ -48,6 +48,11 @@ export interface Database {
    * statements wait for it. Never to be awaited inside another transaction.
    */
   write<Result>(options: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
+  /**
+   * Where a round trip is dear: one statement that is a transaction of its own and does not wait for the disk. The text
+   * goes on a WITH list whose first member is `turn`; to read from that is to wait for one's turn to write.
+   */
+  writeAtOnce?<Shape>(sql: string, parameters: readonly SqlValue[]): Promise<Shape[]>;
   /** The number of the last migration; 0 when the database is empty. Refuses a database of another program. */
   schemaVersion(): Promise<number>;
   /** Marks this process as alive until it closes the database or dies, however it dies. */

@@ -5,6 +5,7 @@ import {
   DatabaseError,
   type Durability,
   type Reader,
+  type SqlValue,
   type Transaction,
   type WriteOptions,
 } from './database.ts';
@@ -117,6 +118,18 @@ class PostgresDatabase implements Database {
     });
   }
 
+  writeAtOnce<Shape>(sql: string, parameters: readonly SqlValue[]): Promise<Shape[]> {
+    return this.#inTurn(async (client) => {
+      const scope = new Scope(client, this.#explainLost);
+      try {
+        return await scope.query<Shape>(`WITH turn AS (${TAKE_TURN_RELAXED}), ${sql}`, parameters);
+      } catch (error) {
+        if (!isConnectionLost(scope.failure)) throw error;
+        throw await this.#inDoubt();
+      }
+    });
+  }
+
   schemaVersion(): Promise<number> {
     return this.#turn.run(() =>
       this.#guard(async () => {
@@ -177,8 +190,12 @@ class PostgresDatabase implements Database {
     }
     // A statement that the server refused has turned the commit into a rollback.
     if (scope.failure !== undefined && !isConnectionLost(scope.failure)) throw this.#explainLost(scope.failure);
+    throw await this.#inDoubt();
+  }
+
+  async #inDoubt(): Promise<DatabaseError> {
     await this.#link.drop();
-    throw new DatabaseError(
+    return new DatabaseError(
       'unknown',
       `${this.location}: the connection was lost while the change was being committed, so it may have been made or not; look before you repeat it`,
     );

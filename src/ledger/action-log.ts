@@ -1,8 +1,9 @@
 import { type Database, DatabaseError, type Transaction } from '../db/database.ts';
-import { type Salt, saltedDigest } from '../integrity/index.ts';
+import { type Entry, encodeEntry, leafHash, type Salt, saltedDigest } from '../integrity/index.ts';
 import type { AuditSink, ToolEnterEvent, ToolExitEvent } from '../middleware/audit.ts';
 import { append, prepareAppend } from './append.ts';
 import { createSalt } from './salt.ts';
+import { BLOCK } from './stored-tree.ts';
 
 /** A call whose enter entry was committed, or may have been. */
 interface OpenCall {
@@ -37,13 +38,25 @@ export class ActionLog implements AuditSink {
           await this.#close(transaction, call, owed, stateOf(transaction, call));
         return (await find?.(transaction, salt)) ?? this.#writeEnter(transaction, event, salt);
       });
-    const sequenceNo = await enter(undefined).catch((error: unknown) => {
+    const sequenceNo = await this.#enterAtOnce(event, salt, () => enter(undefined)).catch((error: unknown) => {
       if (!isWorthAnotherTry(error)) throw error;
       this.#current = { event, salt, sequenceNo: undefined };
       return enter(findOpen);
     });
     this.#owed.clear();
     this.#current = { event, salt, sequenceNo };
+  }
+
+  /** In one statement, where the store has a way and nothing else is to be written. */
+  async #enterAtOnce(event: ToolEnterEvent, salt: Salt, otherwise: () => Promise<number>): Promise<number> {
+    if (this.#database.writeAtOnce === undefined || this.#owed.size > 0) return otherwise();
+    const entry = encodeEntry(this.#enterEntry(event, salt));
+    const [row] = await this.#database.writeAtOnce<{ sequence_no: number }>(ENTER_AT_ONCE, [
+      leafHash(entry),
+      entry,
+      ...this.#callColumns(event, salt),
+    ]);
+    return row?.sequence_no ?? otherwise();
   }
 
   prepareExit(correlationId: string, transaction: Transaction): void {
@@ -96,8 +109,17 @@ export class ActionLog implements AuditSink {
   }
 
   async #writeEnter(transaction: Transaction, event: ToolEnterEvent, salt: Salt): Promise<number> {
-    const { tool, actor, at, argumentsText } = event;
-    const sequenceNo = await append(transaction, {
+    const sequenceNo = await append(transaction, this.#enterEntry(event, salt));
+    transaction.send(
+      `INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt)
+       VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+      [sequenceNo, ...this.#callColumns(event, salt)],
+    );
+    return sequenceNo;
+  }
+
+  #enterEntry({ tool, actor, at, argumentsText }: ToolEnterEvent, salt: Salt): Entry {
+    return {
       actor,
       arguments: saltedDigest('arguments', salt, argumentsText),
       at,
@@ -105,15 +127,28 @@ export class ActionLog implements AuditSink {
       process_id: this.#processId,
       tool,
       v: 1,
-    });
-    transaction.send(
-      `INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt)
-       VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-      [sequenceNo, tool, actor, this.#processId, at, argumentsText, salt],
-    );
-    return sequenceNo;
+    };
+  }
+
+  #callColumns({ tool, actor, at, argumentsText }: ToolEnterEvent, salt: Salt): string[] {
+    return [tool, actor, this.#processId, at, argumentsText, salt];
   }
 }
+
+/**
+ * What `append` and the insert do, by the server, unless the entry fills a block: then a node has to be stored as well.
+ * For PostgreSQL.
+ */
+const ENTER_AT_ONCE = `
+  head AS (
+    UPDATE ledger_head SET size = size + 1, tail = encode(sha256(convert_to(tail || CAST($1 AS TEXT), 'UTF8')), 'hex')
+    FROM turn WHERE id = 1 AND (size + 1) % ${BLOCK} <> 0 RETURNING size - 1 AS idx
+  ), entry AS (
+    INSERT INTO ledger_entries (idx, kind, entry) SELECT idx, 'action.enter', CAST($2 AS TEXT) FROM head
+  )
+  INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt)
+  SELECT idx, CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT), CAST($7 AS TEXT), CAST($8 AS TEXT)
+  FROM head RETURNING sequence_no`;
 
 /** A connection that was lost can be made again; whether the first try was committed is seen in the table. */
 function isWorthAnotherTry(error: unknown): boolean {

@@ -13,7 +13,7 @@ const HASTY = { lock_timeout: '400', statement_timeout: '400' };
 describe('a connection that breaks while a change is being committed', () => {
   keeps('team/network', 'the server never got the commit: nothing was changed, and the client is told so', () =>
     withNetwork(async ({ desk, network }) => {
-      failAtCommit(network, 2, 'cut');
+      failAt(network, COMMIT, 1, 'cut');
       const refusal = await desk.refusal('task_create', { title: 'lost' });
       expect(refusal).toMatchObject({
         code: 'AUDIT_EXIT_FAILED',
@@ -26,7 +26,7 @@ describe('a connection that breaks while a change is being committed', () => {
 
   keeps('team/network', 'the server got it, and only its answer is lost: the client gets the answer all the same', () =>
     withNetwork(async ({ desk, network }) => {
-      failAtCommit(network, 2, 'pass and cut');
+      failAt(network, COMMIT, 1, 'pass and cut');
       expect(await desk.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
       expect(await desk.createTask({ title: 'next' })).toMatchObject({ task_id: 'T-0002' });
       expect(await outcomes(desk)).toEqual(['ok', 'ok']);
@@ -42,7 +42,7 @@ describe('a connection that breaks while a change is being committed', () => {
       `and cannot be made again: the client is told of the doubt, the record of the end (${outcome})`,
       () =>
         withNetwork(async ({ desk, network }) => {
-          failAtCommit(network, 2, verdict, () => (network.isDown = true));
+          failAt(network, COMMIT, 1, verdict, () => (network.isDown = true));
           const refusal = await desk.refusal('task_create', { title });
           expect(refusal).toMatchObject({ code: 'AUDIT_EXIT_FAILED', message: expect.stringContaining('made or not') });
           network.isDown = false;
@@ -56,7 +56,7 @@ describe('a connection that breaks while a change is being committed', () => {
   for (const verdict of ['cut', 'pass and cut'] as const) {
     keeps('team/network', `at the enter entry (${verdict}): the call goes on and is entered once`, () =>
       withNetwork(async ({ desk, network }) => {
-        failAtCommit(network, 1, verdict);
+        failAt(network, ENTER, 1, verdict);
         await desk.createTask({ title: 'kept' });
         expect(await outcomes(desk)).toEqual(['ok']);
       }),
@@ -64,7 +64,7 @@ describe('a connection that breaks while a change is being committed', () => {
 
     keeps('team/network', `at the exit of a call that only reads (${verdict}): it is answered and has one exit`, () =>
       withNetwork(async ({ desk, network }) => {
-        failAtCommit(network, 3, verdict);
+        failAt(network, COMMIT, 2, verdict);
         expect(await desk.refusal('task_get', { task_id: 'T-0009' })).toMatchObject({ code: 'ERR_NOT_FOUND' });
         await desk.createTask({ title: 'next' });
         expect(await outcomes(desk)).toEqual(['ERR_NOT_FOUND', 'ok']);
@@ -129,17 +129,22 @@ describe('a network that stalls', () => {
   });
 });
 
-/** The commits of a call that writes: that of its enter entry, and that of its change. */
-function failAtCommit(
+/** A call that writes commits once, after its enter entry; one that reads commits what it read, and then its exit. */
+const COMMIT = 'COMMIT\0';
+/** The enter entry is a statement that is its own transaction. */
+const ENTER = 'WITH turn';
+
+function failAt(
   network: Network,
+  text: string,
   number: number,
   verdict: Verdict,
   onFailure: () => void = () => undefined,
 ): void {
-  let commits = 0;
+  let seen = 0;
   network.judge = (piece) => {
-    commits += piece.toString('latin1').split('COMMIT\0').length - 1;
-    if (commits < number) return 'pass';
+    seen += piece.toString('latin1').split(text).length - 1;
+    if (seen < number) return 'pass';
     network.judge = () => 'pass';
     onFailure();
     return verdict;

@@ -3,7 +3,7 @@ import type { Database, Reader } from './db/database.ts';
 import { checkSearch } from './domains/tasks/check-search.ts';
 import { checkTasks } from './domains/tasks/projection.ts';
 import { checkTrail } from './domains/trail/projection.ts';
-import { type LedgerReport, type Projection, verifyLedger } from './ledger/verify.ts';
+import { type LedgerReport, nothingForeseen, type Projection, verifyLedger } from './ledger/verify.ts';
 
 /** The whole record: the log, its tree, every table that was made from it, and the shape of the tables. */
 export function verifyEverything(
@@ -16,6 +16,7 @@ export function verifyEverything(
 }
 
 const checkSchema: Projection = (reader, report) => ({
+  foresee: nothingForeseen,
   page: () => Promise.resolve(),
   finish: async () => {
     for (const name of await listForeignObjects(reader)) report(name, 'is not as this program makes it');

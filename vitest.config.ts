@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 
+/** What must be the same on every engine: run on each of them. */
+const ON_EVERY_ENGINE = [
+  'test/tasks/*.test.ts',
+  'test/trail/{bad-input,chain-report,foresight,hash,natural-order,processes,proofs,sessions,strings,tamper-entries,tools}.test.ts',
+];
+const ON_POSTGRES = 'test/postgres/*.test.ts';
+
 export default defineConfig({
   plugins: [
     {
@@ -10,9 +17,23 @@ export default defineConfig({
     },
   ],
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/support/build.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/postgres/setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'sqlite',
+          include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: [ON_POSTGRES],
+          provide: { engine: 'sqlite' },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'postgres', include: [...ON_EVERY_ENGINE, ON_POSTGRES], provide: { engine: 'postgres' } },
+      },
+    ],
   },
 });

@@ -1,10 +1,9 @@
 import { renameSync, rmSync } from 'node:fs';
 import type { Transaction } from '../src/db/database.ts';
-import { openDatabase } from '../src/db/open.ts';
+import { type OpenOptions, openDatabase } from '../src/db/open.ts';
 import { newTask } from '../src/domains/tasks/change.ts';
 import { insertTask, projectCounter } from '../src/domains/tasks/repository.ts';
 import { formatTaskId } from '../src/ids.ts';
-import { nextNumber } from '../src/ledger/counters.ts';
 import { openLedger } from '../src/ledger/open.ts';
 
 /** The tasks of project "focus", which come first and are the same in a ledger of any size. */
@@ -26,21 +25,45 @@ const WORDS = [
   'socket',
 ];
 
-/** Makes a ledger with `size` tasks by the same code that serves task_create, many in a transaction. */
-export async function fillWithTasks(part: string, size: number, path: string): Promise<void> {
+export async function fillFile(path: string, size: number): Promise<void> {
+  const part = `${path}.part`;
   for (const suffix of ['', '-wal', '-shm']) rmSync(part + suffix, { force: true });
-  const database = await openDatabase({ mode: 'FULL', dbPath: part, durability: 'relaxed', readOnly: false });
-  await openLedger(database, 'bench', timeOf(0));
-  for (let first = 1; first <= size; first += BATCH) {
-    await database.write({ durable: false }, async (db) => {
-      for (let number = first; number < first + BATCH && number <= size; number += 1) await makeTask(db, number);
-    });
-  }
-  await database.close();
+  await fillWithTasks({ dbPath: part }, size);
   renameSync(part, path);
 }
 
-async function makeTask(db: Transaction, number: number): Promise<void> {
+/** Makes a ledger with `size` tasks by the same code that serves task_create, many in a transaction. */
+export async function fillWithTasks(
+  place: Pick<OpenOptions, 'dbPath' | 'databaseUrl'>,
+  size: number,
+  progress: (done: number) => void = () => undefined,
+): Promise<void> {
+  const database = await openDatabase({ mode: 'FULL', durability: 'relaxed', readOnly: false, ...place });
+  await openLedger(database, 'bench', timeOf(0));
+  const counters = new Map<string, number>();
+  for (let first = 1; first <= size; first += BATCH) {
+    await database.write({ durable: false }, async (db) => {
+      for (let number = first; number < first + BATCH && number <= size; number += 1)
+        await makeTask(db, number, counters);
+      for (const [name, value] of counters)
+        db.send(
+          'INSERT INTO counters (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+          [name, value],
+        );
+    });
+    progress(Math.min(size, first + BATCH - 1));
+  }
+  await database.close();
+}
+
+/** Numbers are counted here: nobody else takes any, and a question for each would take most of the time. */
+function count(counters: Map<string, number>, name: string): number {
+  const value = (counters.get(name) ?? 0) + 1;
+  counters.set(name, value);
+  return value;
+}
+
+async function makeTask(db: Transaction, number: number, counters: Map<string, number>): Promise<void> {
   const isFocus = number <= OPEN_TASKS;
   const project = isFocus ? 'focus' : `project-${number % 50}`;
   const words = [0, 1, 2, 3, 4, 5]
@@ -53,8 +76,8 @@ async function makeTask(db: Transaction, number: number): Promise<void> {
     status: isFocus ? ('todo' as const) : ('backlog' as const),
     labels: [`label-${number % 20}`],
   };
-  const taskNo = await nextNumber(db, 'task');
-  const sequence = await nextNumber(db, projectCounter(project));
+  const taskNo = count(counters, 'task');
+  const sequence = count(counters, projectCounter(project));
   const identity = {
     task_id: formatTaskId(taskNo),
     sequence,

@@ -3,11 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { fillWithTasks, OPEN_TASKS } from './fill.ts';
+import { Cluster } from '../test/support/postgres/cluster.ts';
+import { runOn } from '../test/support/postgres/server.ts';
+import { fillFile, fillWithTasks, OPEN_TASKS } from './fill.ts';
 
 /**
  * What a call costs in a ledger of a thousand, a hundred thousand and a million tasks: three servers, asked in turn, so
- * that the noise of the machine hits all alike. Usage: node scripts/run-ts.mjs bench/scale.ts [--sizes 1000,100000]
+ * that the noise of the machine hits all alike.
+ * Usage: node scripts/run-ts.mjs bench/scale.ts [--sizes 1000,100000] [--postgres]
  */
 
 const sizes = (process.argv[process.argv.indexOf('--sizes') + 1]?.match(/^[\d,]+$/)?.[0] ?? '1000,100000,1000000')
@@ -53,7 +56,8 @@ const CASES: readonly Case[] = [
   { name: 'search', tool: 'task_list', bar: 10, input: () => ({ search: 'needle haystack' }) },
 ];
 
-const clients = [];
+const cluster = process.argv.includes('--postgres') ? await Cluster.create(['shared_buffers=128MB']) : undefined;
+const clients: Client[] = [];
 for (const size of sizes) clients.push(await start(await prepare(size)));
 
 console.log(`| call | ${sizes.map((size) => `${size.toLocaleString('en')} tasks, µs`).join(' | ')} | ratio | bar |`);
@@ -77,22 +81,38 @@ for (const { name, tool, bar, input } of CASES) {
   );
 }
 for (const client of clients) await client.close();
+await cluster?.stop();
 process.exitCode = isMissed ? 1 : 0;
 
-async function prepare(size: number): Promise<string> {
+async function prepare(size: number): Promise<Record<string, string>> {
+  return cluster === undefined ? prepareFile(size) : prepareSchema(cluster, size);
+}
+
+async function prepareSchema(server: Cluster, size: number): Promise<Record<string, string>> {
+  const url = new URL(server.url());
+  url.searchParams.set('options', `-c search_path=scale_${size}`);
+  await runOn(server.url(), `CREATE SCHEMA scale_${size}`);
+  await fillWithTasks({ dbPath: undefined, databaseUrl: url.href }, size, (done) => {
+    if (done % 100_000 === 0) console.error(`${done} of ${size} tasks`);
+  });
+  await runOn(url.href, 'VACUUM ANALYZE');
+  return { COLIBRI_DATABASE_URL: url.href };
+}
+
+async function prepareFile(size: number): Promise<Record<string, string>> {
   const path = join(folder, `${size}.db`);
   mkdirSync(folder, { recursive: true });
   if (!existsSync(path)) {
     const begin = performance.now();
-    await fillWithTasks(`${path}.part`, size, path);
+    await fillFile(path, size);
     console.error(`made ${size} tasks in ${((performance.now() - begin) / 1000).toFixed(0)} s`);
   }
-  return path;
+  return { COLIBRI_DB_PATH: path };
 }
 
-async function start(path: string): Promise<Client> {
+async function start(place: Record<string, string>): Promise<Client> {
   const client = new Client({ name: 'bench', version: '1' });
-  const env = { ...process.env, COLIBRI_DB_PATH: path, COLIBRI_LOG_LEVEL: 'error' } as Record<string, string>;
+  const env = { ...process.env, ...place, COLIBRI_LOG_LEVEL: 'error' } as Record<string, string>;
   await client.connect(new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env }));
   await client.listTools();
   return client;

@@ -43,6 +43,11 @@ const parsersAsModules = {
   alias: { ...yamlAsModule.alias, 'jsonc-parser': './node_modules/jsonc-parser/lib/esm/main.js' },
 };
 
+// The driver of PostgreSQL requires modules of Node by name.
+const requireInModules = {
+  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+};
+
 const common = { absWorkingDir: root, bundle: true, format: 'esm', logLevel: 'warning', loader: { '.sql': 'text' } };
 
 export async function buildAll() {
@@ -60,6 +65,7 @@ export async function buildAll() {
       chunkNames: '[name]-[hash]',
       external: ['better-sqlite3'],
       ...yamlAsModule,
+      ...requireInModules,
       plugins: [withoutValidator, onlyUsedSchemas],
     }),
     build({

@@ -5,6 +5,7 @@ import { type Config, locateDatabase, readConfig } from './config.ts';
 const DEFAULTS: Config = {
   mode: 'FULL',
   dbPath: undefined,
+  databaseUrl: undefined,
   agentId: undefined,
   project: 'default',
   workflow: 'board',
@@ -104,10 +105,27 @@ describe('the environment', () => {
     expect(readConfig({ COLIBRI_DB_PATH: '', COLIBRI_SKILLS_PATH: '' })).toEqual(DEFAULTS);
   });
 
-  keeps('config/refused', 'a database that this version cannot open', () => {
-    expectRefused('COLIBRI_DATABASE_URL', 'postgres://user:secret@host/db', /unset it to use SQLite/);
-    expect(() => readConfig({ COLIBRI_DATABASE_URL: 'postgres://user:secret@host/db' })).not.toThrow(/secret/);
+  keeps('config/variables', 'the URL of a database', () => {
+    for (const databaseUrl of ['postgres://user:secret@host/db', 'postgresql://host:6543/db?sslmode=require'])
+      expect(readConfig({ COLIBRI_DATABASE_URL: databaseUrl })).toEqual({ ...DEFAULTS, databaseUrl });
     expect(readConfig({ COLIBRI_DATABASE_URL: '' })).toEqual(DEFAULTS);
+  });
+
+  for (const value of [
+    'secret',
+    'mysql://user:secret@host/db',
+    '/var/secret.db',
+    'postgres://user:secret@host:port/db',
+  ]) {
+    keeps('config/refused', `COLIBRI_DATABASE_URL=${value}, and its value is not repeated`, () => {
+      expectRefused('COLIBRI_DATABASE_URL', value, /postgres:\/\//);
+      expect(() => readConfig({ COLIBRI_DATABASE_URL: value })).not.toThrow(/secret/);
+    });
+  }
+
+  keeps('config/refused', 'two places for one ledger', () => {
+    const read = () => readConfig({ COLIBRI_DATABASE_URL: 'postgres://host/db', COLIBRI_DB_PATH: 'a.db' });
+    expect(read).toThrow(/unset one of them/);
   });
 
   for (const name of ['AMS_MODE', 'AMS_X', 'AMS_']) {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { parsePostgresUrl } from './db/postgres-url.ts';
 import { ColibriError } from './errors.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import { MODES, type Mode } from './modes.ts';
@@ -10,6 +11,8 @@ export interface Config {
   readonly mode: Mode;
   /** Undefined when nobody named a path: TEST mode then uses a throw-away file. */
   readonly dbPath: string | undefined;
+  /** Set when the ledger is in PostgreSQL; `dbPath` then means nothing. May hold a password: never to be printed. */
+  readonly databaseUrl: string | undefined;
   readonly agentId: string | undefined;
   readonly project: string;
   readonly workflow: (typeof WORKFLOW_NAMES)[number];
@@ -28,12 +31,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** The only reader of the environment. An empty variable counts as none. */
 export function readConfig(env: Environment = process.env): Config {
   refuseOldNames(env);
-  if (env['COLIBRI_DATABASE_URL']) {
-    throw invalid('COLIBRI_DATABASE_URL', 'PostgreSQL is not supported by this version; unset it to use SQLite');
-  }
   return Object.freeze({
     mode: oneOf(env, 'COLIBRI_MODE', MODES, 'FULL'),
     dbPath: env['COLIBRI_DB_PATH'] || undefined,
+    databaseUrl: readDatabaseUrl(env),
     agentId: matching(
       env,
       'COLIBRI_AGENT_ID',
@@ -65,6 +66,11 @@ export function locateDatabase({ dbPath }: Pick<Config, 'dbPath'>): string {
   return resolve(dbPath ?? DEFAULT_DB_PATH);
 }
 
+/** Where the ledger is, for people to read. */
+export function describeLocation(config: Pick<Config, 'dbPath' | 'databaseUrl'>): string {
+  return parsePostgresUrl(config.databaseUrl ?? '')?.location ?? locateDatabase(config);
+}
+
 /** The variables of the system that this one replaced. */
 export function listOldNames(env: Environment = process.env): string[] {
   return Object.keys(env).filter((name) => name.startsWith('AMS_'));
@@ -75,6 +81,16 @@ function refuseOldNames(env: Environment): void {
   const [old] = listOldNames(env);
   if (old !== undefined)
     throw invalid(old, 'AMS_* variables belong to the old system; unset it and use its COLIBRI_* counterpart');
+}
+
+/** Its value is in no message: it may hold a password. */
+function readDatabaseUrl(env: Environment): string | undefined {
+  const name = 'COLIBRI_DATABASE_URL';
+  const value = env[name];
+  if (!value) return undefined;
+  if (env['COLIBRI_DB_PATH']) throw invalid(name, 'COLIBRI_DB_PATH is set as well; unset one of them');
+  if (parsePostgresUrl(value) !== undefined) return value;
+  throw invalid(name, 'is not a URL such as postgres://user:password@host:5432/database');
 }
 
 function oneOf<Value extends string>(

@@ -83,9 +83,12 @@ function createProtocolServer(door: Door, definitions: () => Definition[]): Serv
 
 const MAX_NAME_LENGTH = 128;
 
-/** Cut first: the cut may leave half of a surrogate pair, which no entry of the ledger can hold. */
+/**
+ * Cut first: the cut may leave half of a surrogate pair, which no entry of the ledger can hold. Nor can a text of
+ * PostgreSQL hold NUL.
+ */
 function bounded(name: string): string {
-  return name.slice(0, MAX_NAME_LENGTH).toWellFormed();
+  return name.slice(0, MAX_NAME_LENGTH).toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
 /** Only what the mode admits; computed once, since it cannot change. */

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Transport } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { type Config, locateDatabase, readConfig } from './config.ts';
+import { type Config, describeLocation, readConfig } from './config.ts';
 import { type Connection, connect, StartupTimeout, within } from './connection.ts';
 import type { WriteContext } from './context.ts';
 import { serverConfig } from './db/locate.ts';
@@ -265,7 +265,7 @@ function factsOf(server: ColibriServerContext, config: Config): ServerFacts {
     phase: runtime.phase,
     toolCount: server.listTools().length,
     capabilities: admittedAccess(runtime.mode).map((access) => `ledger.${access}`),
-    dbPath: runtime.database?.location ?? locateDatabase(config),
+    dbPath: runtime.database?.location ?? describeLocation(config),
     durability: config.durability,
     failure: runtime.failure,
     skills: { loaded: runtime.skills?.list().length ?? 0, skipped: [...(runtime.skills?.defects() ?? [])] },

@@ -1,6 +1,8 @@
-import { listForeignObjects } from './db/check-schema.ts';
-import type { Database, Reader } from './db/database.ts';
-import { checkSearch } from './domains/tasks/check-search.ts';
+import { listForeignObjectsInPostgres } from './db/check-schema-postgres.ts';
+import { listForeignObjectsInSqlite } from './db/check-schema-sqlite.ts';
+import type { Engine, Reader } from './db/database.ts';
+import { checkSearchInPostgres } from './domains/tasks/check-search-postgres.ts';
+import { checkSearchInSqlite } from './domains/tasks/check-search-sqlite.ts';
 import { checkTasks } from './domains/tasks/projection.ts';
 import { checkTrail } from './domains/trail/projection.ts';
 import { type LedgerReport, nothingForeseen, type Projection, verifyLedger } from './ledger/verify.ts';
@@ -9,16 +11,21 @@ import { type LedgerReport, nothingForeseen, type Projection, verifyLedger } fro
 export function verifyEverything(
   reader: Reader,
   progress?: (done: number, total: number) => void,
-  engine: Database['engine'] = 'sqlite',
 ): Promise<LedgerReport> {
-  const ofEngine = engine === 'sqlite' ? [checkSearch, checkSchema] : [];
-  return verifyLedger(reader, [checkTasks, checkTrail, ...ofEngine], progress);
+  return verifyLedger(reader, [checkTasks, checkTrail, ...OF_ENGINE[reader.engine]], progress);
 }
 
-const checkSchema: Projection = (reader, report) => ({
-  foresee: nothingForeseen,
-  page: () => Promise.resolve(),
-  finish: async () => {
-    for (const name of await listForeignObjects(reader)) report(name, 'is not as this program makes it');
-  },
-});
+const OF_ENGINE: Readonly<Record<Engine, readonly Projection[]>> = {
+  sqlite: [checkSearchInSqlite, checkSchema(listForeignObjectsInSqlite)],
+  postgres: [checkSearchInPostgres, checkSchema(listForeignObjectsInPostgres)],
+};
+
+function checkSchema(listForeignObjects: (reader: Reader) => Promise<string[]>): Projection {
+  return (reader, report) => ({
+    foresee: nothingForeseen,
+    page: () => Promise.resolve(),
+    finish: async () => {
+      for (const name of await listForeignObjects(reader)) report(name, 'is not as this program makes it');
+    },
+  });
+}

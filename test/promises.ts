@@ -98,6 +98,13 @@ export const PROMISES = {
   'backup/verified-first': { says: 'only a backup that verifies is restored' },
   'backup/restore-atomic': { says: 'a restore leaves the old ledger or the new one, never a mixture' },
   'backup/documented': { says: 'every command line of docs/operations.md does what the page says' },
+  'copy/exact': { says: 'a copy has every row of the ledger, and its root, on either engine' },
+  'copy/usable': { says: 'a finished copy is a ledger like any other' },
+  'copy/again': { says: 'a copy that is run again brings over what is new' },
+  'copy/under-fire': { says: 'a copy taken while servers write is whole and a prefix of what they wrote' },
+  'copy/resumed': { says: 'a copy that was cut short goes on where it was, and nobody uses it before it is finished' },
+  'copy/refusals': { says: 'a copy that would mix two ledgers, or hide that one was changed, is refused' },
+  'copy/secrets': { says: 'no password of a URL is printed' },
 
   'clients/whole-session': { says: 'an official client plays a whole session, and the ledger verifies' },
   'clients/refusals': { says: 'an official client takes every refusal' },
@@ -146,6 +153,10 @@ export const PROMISES = {
 
   'process/one-log': { says: 'several servers on one file leave one log without fork or gap' },
   'process/one-genesis': { says: 'servers that start together create one ledger' },
+  'team/one-log': { says: 'several servers on one PostgreSQL leave one log without fork, gap or lost answer' },
+  'team/crash': { says: 'what was acknowledged survives a crash of the database, and nobody is told otherwise' },
+  'team/same': { says: 'a history leaves the same answers and the same bytes on every engine' },
+  'team/network': { says: 'a network that fails costs a clear error, never a lie and never a second change' },
   'process/at-once': { says: 'the handshake and a ping are answered at once' },
   'process/generations': { says: 'clients of both protocol generations are served' },
   'process/health': { says: 'health tells the truth about the ledger' },
@@ -195,6 +206,7 @@ export const PROMISES = {
   'proofs/tree': { says: "a session's tree is RFC 6962 over its entries" },
   'proofs/trace': { says: 'each sealed record leads to its root' },
   'verify/tampering': { says: 'verification finds what was changed behind its back, and names the place' },
+  'verify/checkpoint': { says: 'a root that was noted earlier reveals a log that was cut or rewritten' },
   'verify/command': { says: 'colibri verify tells whole, tampered, unknown and wrong apart by its exit code' },
 } as const satisfies Record<string, Promised>;
 

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { readVersion } from '../version.ts';
 import { addBackup } from './backup.ts';
 import { addBoard } from './board.ts';
+import { addCopy } from './copy.ts';
 import { addDemo } from './demo.ts';
 import { addDoctor } from './doctor.ts';
 import { addInit } from './init.ts';
@@ -50,6 +51,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   addDoctor(program);
   addBackup(program);
   addRestore(program);
+  addCopy(program);
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
@@ -60,5 +62,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
 
 /** Commands whose exit code is a verdict call bad usage bad input. */
 function usageExitOf(command: string | undefined): number {
-  return command !== undefined && ['verify', 'backup', 'restore'].includes(command) ? EXIT_BAD_INPUT : EXIT_USAGE;
+  return command !== undefined && ['verify', 'backup', 'restore', 'copy'].includes(command)
+    ? EXIT_BAD_INPUT
+    : EXIT_USAGE;
 }

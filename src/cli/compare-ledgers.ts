@@ -1,4 +1,3 @@
-import { readConfig } from '../config.ts';
 import { DatabaseError, type Reader } from '../db/database.ts';
 import { openDatabase } from '../db/open.ts';
 import { toError } from '../errors.ts';
@@ -27,7 +26,7 @@ export async function compareLedgers(present: string, backup: string, backupSize
 
 /** Undefined when the file is a database without a single table: the server that made it was stopped at once. */
 async function withPresent<Result>(path: string, work: (side: Side | undefined) => Promise<Result>): Promise<Result> {
-  const database = await openDatabase({ ...readConfig(), dbPath: path, mode: 'READONLY', readOnly: true });
+  const database = await openDatabase({ durability: 'full', dbPath: path, mode: 'READONLY', readOnly: true });
   try {
     if ((await database.schemaVersion()) === 0) return await work(undefined);
     return await database.read(async (reader: Reader) => work({ reader, size: (await readHead(reader)).size }));

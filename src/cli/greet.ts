@@ -1,14 +1,14 @@
-import { locateDatabase, readConfig } from '../config.ts';
+import { describeLocation, readConfig } from '../config.ts';
 import { serverConfig } from '../db/locate.ts';
 
 /** For a person who started the server by hand; clients never see it, for their pipe is no terminal. */
 export function greet(): void {
-  const { mode, dbPath } = serverConfig(readConfig());
+  const config = serverConfig(readConfig());
   const program = process.argv[1] ?? 'colibri';
   console.error(`Colibri, a flight recorder for AI agents: an MCP server, waiting for a client on standard input.
 
-  mode     ${mode}
-  ledger   ${locateDatabase({ dbPath })}
+  mode     ${config.mode}
+  ledger   ${describeLocation(config)}
 
 Coding agents start it themselves. To connect one:
 

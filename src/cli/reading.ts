@@ -72,8 +72,10 @@ export function namesOf(names: readonly string[]): string {
 }
 
 function assertThereIsALedger(): void {
-  const path = locateDatabase(projectConfig());
-  if (existsSync(path)) return;
+  const config = projectConfig();
+  const path = locateDatabase(config);
+  // A server is asked when the ledger is opened.
+  if (config.databaseUrl !== undefined || existsSync(path)) return;
   throw new Error(`there is no ledger at ${path}\n${TO_BEGIN}`);
 }
 

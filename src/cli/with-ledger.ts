@@ -5,28 +5,31 @@ import { findAbove, LEDGER } from '../db/locate.ts';
 import { assertMigrated } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
 
+/** A ledger for those who only look. */
+export type ReadableLedger = Pick<Database, 'engine' | 'location' | 'read'>;
+
 /** Opens the ledger of the project around this folder, read-only, for as long as the work takes. */
 export function withLedger<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
   return withDatabase((database) => database.read(work));
 }
 
 /** The same for work that looks again and again: each read sees the ledger as it is then. */
-export function withDatabase<Result>(work: (database: Pick<Database, 'read'>) => Promise<Result>): Promise<Result> {
-  return withDatabaseAt(projectConfig().dbPath, work);
+export function withDatabase<Result>(work: (database: ReadableLedger) => Promise<Result>): Promise<Result> {
+  return withDatabaseAt(projectConfig(), work);
 }
 
 export function withLedgerAt<Result>(
   dbPath: string | undefined,
   work: (reader: Reader) => Promise<Result>,
 ): Promise<Result> {
-  return withDatabaseAt(dbPath, (database) => database.read(work));
+  return withDatabaseAt({ dbPath, databaseUrl: undefined }, (database) => database.read(work));
 }
 
 async function withDatabaseAt<Result>(
-  dbPath: string | undefined,
-  work: (database: Pick<Database, 'read'>) => Promise<Result>,
+  { dbPath, databaseUrl }: Pick<Config, 'dbPath' | 'databaseUrl'>,
+  work: (database: ReadableLedger) => Promise<Result>,
 ): Promise<Result> {
-  const database = await openDatabase({ ...readConfig(), dbPath, mode: 'READONLY', readOnly: true });
+  const database = await openDatabase({ ...readConfig(), dbPath, databaseUrl, mode: 'READONLY', readOnly: true });
   try {
     // No look at the ends of the log, as servers take: a reader of a cut log is here to learn where it was cut.
     await assertMigrated(database);

@@ -3,13 +3,23 @@
 export type SqlValue = string | number | null;
 export type Row = Readonly<Record<string, SqlValue>>;
 
+export type Engine = 'sqlite' | 'postgres';
+
 export interface Reader {
+  readonly engine: Engine;
   /** Runs one statement and returns its rows, those of RETURNING included. */
   query<Shape = Row>(sql: string, parameters?: readonly SqlValue[]): Promise<Shape[]>;
 }
 
 /** A reader whose statements take effect together or not at all; only `write` hands one out. */
 export interface Transaction extends Reader {
+  /**
+   * Asks for one statement whose rows nobody needs. Statements take effect in the order in which they were asked for;
+   * one that fails fails the transaction, at the latest when it ends.
+   */
+  send(sql: string, parameters?: readonly SqlValue[]): void;
+  /** The same, for the end of the transaction: of several with the same text only the last takes effect. */
+  sendLast(sql: string, parameters: readonly SqlValue[]): void;
   /** Runs a text of several statements without parameters: migrations. */
   run(script: string): Promise<void>;
   schemaVersion(): Promise<number>;
@@ -21,23 +31,37 @@ export interface WriteOptions {
   readonly durable: boolean;
 }
 
+/** What an acknowledged change survives, and why it is less than asked for, where it is. */
+export interface Durability {
+  readonly level: 'full' | 'relaxed';
+  readonly weakness?: string;
+}
+
 export interface Database {
-  readonly engine: 'sqlite' | 'postgres';
+  readonly engine: Engine;
   /** Where the data is, fit to be shown to people: never a password. */
   readonly location: string;
   /** Statements inside see one state of the database. */
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result>;
-  /** Writers in every process take turns; a throw undoes everything. Never to be awaited inside another transaction. */
+  /**
+   * Writers in every process take turns; a throw undoes everything. The work may begin before its turn has come: its
+   * statements wait for it. Never to be awaited inside another transaction.
+   */
   write<Result>(options: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   /** The number of the last migration; 0 when the database is empty. Refuses a database of another program. */
   schemaVersion(): Promise<number>;
   /** Marks this process as alive until it closes the database or dies, however it dies. */
   enlist(processId: string): Promise<void>;
   isAlive(processId: string): Promise<boolean>;
+  durability(): Promise<Durability>;
   close(): Promise<void>;
 }
 
-export type DatabaseFault = 'busy' | 'full' | 'corrupt' | 'readonly' | 'unavailable' | 'other';
+/**
+ * `lost`: the connection broke before anything was committed; another try gets a new one. `unknown`: it broke while a
+ * change was being committed, so that it may have been made or not.
+ */
+export type DatabaseFault = 'busy' | 'full' | 'corrupt' | 'readonly' | 'unavailable' | 'lost' | 'unknown' | 'other';
 
 /** A store that cannot do its work now. The message says what a person can do about it. */
 export class DatabaseError extends Error {

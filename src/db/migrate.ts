@@ -1,13 +1,40 @@
-import { type Database, DatabaseError, type Transaction } from './database.ts';
+import { type Database, DatabaseError, type Engine, type Transaction } from './database.ts';
 import ledger from './migrations/0001-ledger.sql';
 import tasks from './migrations/0002-tasks.sql';
-import taskSearch from './migrations/0003-task-search.sqlite.sql';
+import postgresTaskSearch from './migrations/0003-task-search.postgres.sql';
+import sqliteTaskSearch from './migrations/0003-task-search.sqlite.sql';
 import trail from './migrations/0004-trail.sql';
 
 /** In order; the position is the number. An applied migration is never edited: a change is a new one. */
-export const MIGRATIONS: readonly string[] = [ledger, tasks, taskSearch, trail];
+export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
+  onBoth(ledger),
+  onBoth(tasks),
+  { sqlite: sqliteTaskSearch, postgres: postgresTaskSearch },
+  onBoth(trail),
+];
+
+/**
+ * Two words mean something else to PostgreSQL: an INTEGER of SQLite has 64 bits, and its TEXT is ordered by bytes.
+ * (A BIGINT PRIMARY KEY would cost SQLite a second index.)
+ */
+function onBoth(script: string): Record<Engine, string> {
+  const postgres = script
+    .replaceAll('INTEGER PRIMARY KEY', 'BIGINT PRIMARY KEY')
+    .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"');
+  return { sqlite: script, postgres };
+}
+
+/** The statements that make something, without comments. */
+export function listDefinitions(engine: Engine): string[] {
+  return MIGRATIONS.flatMap((migration) => migration[engine].replaceAll(/^--.*$/gm, '').split(';'))
+    .map((statement) => statement.trim())
+    .filter((statement) => statement.startsWith('CREATE '));
+}
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
+
+/** The number of the schema with a minus marks a copy that is not finished: nobody works on half a ledger. */
+export const UNFINISHED_VERSION = -SCHEMA_VERSION;
 
 /**
  * Brings the database to this program's version. Several processes may do this at the same moment: the first one
@@ -17,18 +44,23 @@ export async function migrate(
   database: Database,
   onCreated: (transaction: Transaction) => Promise<void>,
 ): Promise<void> {
-  if (assertKnown(database.location, await database.schemaVersion()) === SCHEMA_VERSION) return;
+  if (assertUsable(database.location, await database.schemaVersion()) === SCHEMA_VERSION) return;
   await database.write({ durable: true }, async (transaction) => {
-    const current = assertKnown(database.location, await transaction.schemaVersion());
-    for (const migration of MIGRATIONS.slice(current)) await transaction.run(migration);
+    const current = assertUsable(database.location, await transaction.schemaVersion());
+    await createTables(transaction, current);
     await transaction.setSchemaVersion(SCHEMA_VERSION);
     if (current === 0) await onCreated(transaction);
   });
 }
 
+/** Everything that the migrations after `current` make; the caller says what the schema then counts as. */
+export async function createTables(transaction: Transaction, current = 0): Promise<void> {
+  for (const migration of MIGRATIONS.slice(current)) await transaction.run(migration[transaction.engine]);
+}
+
 /** For those who may not migrate. */
 export async function assertMigrated(database: Database): Promise<void> {
-  const version = assertKnown(database.location, await database.schemaVersion());
+  const version = assertUsable(database.location, await database.schemaVersion());
   if (version === SCHEMA_VERSION) return;
   throw new DatabaseError(
     'unavailable',
@@ -44,5 +76,13 @@ export function assertKnown(location: string, version: number): number {
   throw new DatabaseError(
     'unavailable',
     `${location} was written by a newer Colibri (schema ${version}, this version knows ${SCHEMA_VERSION}); update Colibri to use it`,
+  );
+}
+
+function assertUsable(location: string, version: number): number {
+  if (version >= 0) return assertKnown(location, version);
+  throw new DatabaseError(
+    'unavailable',
+    `${location} is a copy that is not finished; run colibri copy with the same --to again to finish it`,
   );
 }

@@ -7,14 +7,27 @@ import { assertKnown } from './migrate.ts';
 import { openSqlite } from './sqlite.ts';
 import { explainFault, faultOfSystemError } from './sqlite-faults.ts';
 
+/** The longest statement of a call reads a page of the log; what takes this long is stuck. */
+const STATEMENT_TIMEOUT_MS = 30_000;
+
 /** Other writers hold the lock for a fraction of a millisecond; who waits this long meets something that is stuck. */
 const BUSY_TIMEOUT_MS = 10_000;
 
 export interface OpenOptions extends Pick<Config, 'mode' | 'dbPath' | 'durability'> {
+  readonly databaseUrl?: string | undefined;
   readonly readOnly: boolean;
 }
 
-export async function openDatabase({ mode, dbPath, durability, readOnly }: OpenOptions): Promise<Database> {
+export async function openDatabase(options: OpenOptions): Promise<Database> {
+  const { databaseUrl: url, durability, readOnly } = options;
+  if (url === undefined) return openFile(options);
+  // Only who uses it waits for the driver to load.
+  const { openPostgres } = await import('./postgres.ts');
+  const timeouts = { busyTimeoutMs: BUSY_TIMEOUT_MS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
+  return openPostgres({ url, readOnly, durability, ...timeouts });
+}
+
+async function openFile({ mode, dbPath, durability, readOnly }: OpenOptions): Promise<Database> {
   const isThrowAway = mode === 'TEST' && dbPath === undefined;
   const path = isThrowAway ? join(mkdtempSync(join(tmpdir(), 'colibri-')), 'colibri.db') : locateDatabase({ dbPath });
   if (readOnly) assertExists(path);

@@ -1,4 +1,5 @@
-import type { DatabaseFault, SqlValue } from './database.ts';
+import type { SqlValue } from './database.ts';
+import type { SqliteFault } from './sqlite-faults.ts';
 
 /** The little that the adapter needs of an SQLite library. Every call is synchronous and throws the library's error. */
 export interface SqliteDriver {
@@ -15,7 +16,7 @@ export interface SqliteStatement {
 
 export interface SqliteLibrary {
   open(path: string, options: { readonly readOnly: boolean }): SqliteDriver;
-  faultOf(error: unknown): DatabaseFault;
+  faultOf(error: unknown): SqliteFault;
 }
 
 /** Node 22.13 and later bring SQLite along; before that an add-on does. */
@@ -30,7 +31,7 @@ export function hasBuiltInSqlite(nodeVersion: string): boolean {
 }
 
 /** Primary result codes: https://www.sqlite.org/rescode.html */
-const FAULTS: Readonly<Record<string, DatabaseFault>> = {
+const FAULTS: Readonly<Record<string, SqliteFault>> = {
   SQLITE_PERM: 'readonly',
   SQLITE_BUSY: 'busy',
   SQLITE_LOCKED: 'busy',
@@ -57,10 +58,10 @@ const CODE_NAMES: Readonly<Record<number, string>> = {
 };
 
 /** Extended codes carry the primary one in their first two words or their low byte. */
-export function faultOfName(code: string): DatabaseFault {
+export function faultOfName(code: string): SqliteFault {
   return FAULTS[code.split('_').slice(0, 2).join('_')] ?? 'other';
 }
 
-export function faultOfNumber(code: number): DatabaseFault {
+export function faultOfNumber(code: number): SqliteFault {
   return faultOfName(CODE_NAMES[code % 256] ?? '');
 }

@@ -1,6 +1,9 @@
 import { DatabaseError, type DatabaseFault } from './database.ts';
 
-const ADVICE: Readonly<Record<Exclude<DatabaseFault, 'other'>, string>> = {
+/** Between a program and its file there is no connection to be lost. */
+export type SqliteFault = Exclude<DatabaseFault, 'lost' | 'unknown'>;
+
+const ADVICE: Readonly<Record<Exclude<SqliteFault, 'other'>, string>> = {
   busy: 'another process keeps the ledger locked; call again, and if it stays so look for a program that has the file open',
   full: 'the disk is full; free some space and call again',
   corrupt: 'the file is damaged or is not a ledger; restore a backup, or set COLIBRI_DB_PATH to another file',
@@ -10,12 +13,12 @@ const ADVICE: Readonly<Record<Exclude<DatabaseFault, 'other'>, string>> = {
 };
 
 /** Turns what a library threw into a sentence that a person can act on; what is no fault of the store stays as it is. */
-export function explainFault(path: string, fault: DatabaseFault, error: unknown): unknown {
+export function explainFault(path: string, fault: SqliteFault, error: unknown): unknown {
   if (error instanceof DatabaseError || fault === 'other') return error;
   return new DatabaseError(fault, `${path}: ${ADVICE[fault]}`, { cause: error });
 }
 
-export function faultOfSystemError(error: unknown): DatabaseFault {
+export function faultOfSystemError(error: unknown): SqliteFault {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   switch (code) {
     case 'EACCES':

@@ -1,15 +1,16 @@
-import { closeSync, existsSync, openSync, statSync } from 'node:fs';
 import { FifoLock } from '../fifo-lock.ts';
 import {
   type Database,
   DatabaseError,
+  type Durability,
   type Reader,
   type SqlValue,
   type Transaction,
   type WriteOptions,
 } from './database.ts';
 import { loadSqlite, type SqliteDriver, type SqliteLibrary } from './sqlite-driver.ts';
-import { explainFault, faultOfSystemError } from './sqlite-faults.ts';
+import { explainFault } from './sqlite-faults.ts';
+import { createForOwnerOnly, inodeOf } from './sqlite-file.ts';
 import { beginPresence, isPresent, type Presence, presencePath, removeDead } from './sqlite-presence.ts';
 import { type Prepared, prepare } from './sqlite-statement.ts';
 
@@ -72,12 +73,14 @@ class SqliteDatabase implements Database {
   /** One connection holds one transaction: whoever comes second waits for the first to end. */
   readonly #turn = new FifoLock();
   readonly #inode: number | undefined;
-  /** What work is handed: always the same, for there is never more than one transaction. */
+  /** What work is handed. */
   readonly #reader: Reader = {
+    engine: 'sqlite',
     query: async <Shape>(sql: string, parameters: readonly SqlValue[] = []) => this.#query<Shape>(sql, parameters),
   };
-  readonly #transaction: Transaction = {
+  readonly #transaction: Omit<Transaction, 'sendLast'> = {
     ...this.#reader,
+    send: (sql, parameters = []) => void this.#query(sql, parameters),
     schemaVersion: () => this.schemaVersion(),
     run: async (script) => this.#guard(() => this.#driver.exec(script)),
     setSchemaVersion: async (version) =>
@@ -115,7 +118,7 @@ class SqliteDatabase implements Database {
     return this.#turn.run(async () => {
       this.#assertInPlace();
       await this.#patiently(() => this.#beginSnapshot());
-      return this.#finish(work, this.#reader);
+      return this.#finish(() => work(this.#reader));
     });
   }
 
@@ -124,7 +127,17 @@ class SqliteDatabase implements Database {
       this.#assertInPlace();
       this.#syncCommits(durable && this.#options.durability === 'full');
       await this.#patiently(() => this.#all('BEGIN IMMEDIATE', []));
-      return this.#finish(work, this.#transaction);
+      // One of its own for each, because what is known about a transaction ends with it.
+      const last = new Map<string, readonly SqlValue[]>();
+      const transaction: Transaction = {
+        ...this.#transaction,
+        sendLast: (sql, parameters) => void last.set(sql, parameters),
+      };
+      return this.#finish(async () => {
+        const result = await work(transaction);
+        for (const [sql, parameters] of last) this.#query(sql, parameters);
+        return result;
+      });
     });
   }
 
@@ -154,6 +167,10 @@ class SqliteDatabase implements Database {
     return this.#guard(() => isPresent(this.#sqlite, presencePath(this.#options.path, processId)));
   }
 
+  async durability(): Promise<Durability> {
+    return { level: this.#options.durability };
+  }
+
   async close(): Promise<void> {
     await this.#turn.run(async () => {
       if (this.#isClosed) return;
@@ -173,9 +190,9 @@ class SqliteDatabase implements Database {
     );
   }
 
-  async #finish<Result, Scope>(work: (scope: Scope) => Promise<Result>, scope: Scope): Promise<Result> {
+  async #finish<Result>(work: () => Promise<Result>): Promise<Result> {
     try {
-      const result = await work(scope);
+      const result = await work();
       this.#guard(() => this.#all('COMMIT', []));
       return result;
     } catch (error) {
@@ -258,31 +275,9 @@ class SqliteDatabase implements Database {
   }
 }
 
-function inodeOf(path: string): number | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.ino;
-  } catch {
-    // A file has taken the place of a folder on the way.
-    return undefined;
-  }
-}
-
 function pause(waitedMs: number): Promise<void> {
   return new Promise((resume) => {
     if (waitedMs > EAGER_AFTER_MS) setImmediate(resume);
     else setTimeout(resume, 1);
   });
-}
-
-/**
- * SQLite gives its side files the mode of the main one. A file that exists is not opened here: closing it would drop
- * the locks that this process holds on it (POSIX).
- */
-function createForOwnerOnly(path: string): void {
-  try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch (error) {
-    if (existsSync(path)) return;
-    throw explainFault(path, faultOfSystemError(error), error);
-  }
 }

@@ -144,6 +144,7 @@ function watching(database: Database, waits: boolean[]): Database {
     schemaVersion: () => database.schemaVersion(),
     enlist: (processId) => database.enlist(processId),
     isAlive: (processId) => database.isAlive(processId),
+    durability: () => database.durability(),
     close: () => database.close(),
   };
 }

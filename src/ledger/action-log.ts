@@ -1,14 +1,16 @@
-import type { Database, Transaction } from '../db/database.ts';
+import { type Database, DatabaseError, type Transaction } from '../db/database.ts';
 import { type Salt, saltedDigest } from '../integrity/index.ts';
 import type { AuditSink, ToolEnterEvent, ToolExitEvent } from '../middleware/audit.ts';
-import { append } from './append.ts';
+import { append, prepareAppend } from './append.ts';
 import { createSalt } from './salt.ts';
 
+/** A call whose enter entry was committed, or may have been. */
 interface OpenCall {
-  readonly correlationId: string;
-  /** The index of the enter entry: unique and rising over all processes without a second counter. */
-  readonly sequenceNo: number;
+  readonly event: ToolEnterEvent;
+  /** No other call has the same, so that it also tells whose a row is. */
   readonly salt: Salt;
+  /** The index of the enter entry: unique and rising over all processes without a second counter. */
+  readonly sequenceNo: number | undefined;
 }
 
 /** The sink that makes every call two entries of the log. Calls come one at a time. */
@@ -16,6 +18,8 @@ export class ActionLog implements AuditSink {
   readonly #database: Database;
   readonly #processId: string;
   #current: OpenCall | undefined;
+  /** What was asked at the beginning of a transaction is as true at its end: nobody else writes meanwhile. */
+  #asked: { readonly transaction: Transaction; readonly state: Promise<State> } | undefined;
   /** Exits that a failing store refused. They are written as soon as it takes entries again. */
   readonly #owed = new Map<string, { readonly call: OpenCall; readonly event: ToolExitEvent }>();
 
@@ -27,29 +31,68 @@ export class ActionLog implements AuditSink {
   async enter(event: ToolEnterEvent): Promise<void> {
     this.#current = undefined;
     const salt = createSalt();
-    const sequenceNo = await this.#database.write({ durable: false }, async (transaction) => {
-      for (const { call, event: owed } of this.#owed.values()) {
-        if (await isOpen(transaction, call)) await writeExit(transaction, call, owed);
-      }
-      return this.#writeEnter(transaction, event, salt);
+    const enter = (find: typeof findOpen | undefined) =>
+      this.#database.write({ durable: false }, async (transaction) => {
+        for (const { call, event: owed } of this.#owed.values())
+          await this.#close(transaction, call, owed, stateOf(transaction, call));
+        return (await find?.(transaction, salt)) ?? this.#writeEnter(transaction, event, salt);
+      });
+    const sequenceNo = await enter(undefined).catch((error: unknown) => {
+      if (!isWorthAnotherTry(error)) throw error;
+      this.#current = { event, salt, sequenceNo: undefined };
+      return enter(findOpen);
     });
     this.#owed.clear();
-    this.#current = { correlationId: event.correlationId, sequenceNo, salt };
+    this.#current = { event, salt, sequenceNo };
+  }
+
+  prepareExit(correlationId: string, transaction: Transaction): void {
+    if (this.#current?.event.correlationId !== correlationId) return;
+    this.#asked = { transaction, state: askAhead(transaction, this.#current) };
   }
 
   async exit(event: ToolExitEvent, transaction?: Transaction): Promise<void> {
     const call = this.#current;
     // No enter was committed for this call, so there is nothing to close.
-    if (call?.correlationId !== event.correlationId) return;
-    if (transaction !== undefined) return writeExit(transaction, call, event);
+    if (call?.event.correlationId !== event.correlationId) return;
+    const close = async (scope: Transaction) => {
+      const state = this.#asked?.transaction === scope ? this.#asked.state : askAhead(scope, call);
+      if (await this.#close(scope, call, event, state)) return;
+      throw new Error(`call ${call.sequenceNo} was closed as interrupted by another server`);
+    };
+    if (transaction !== undefined) return close(transaction);
     try {
-      await this.#database.write({ durable: false }, (own) => writeExit(own, call, event));
+      const exit = () => this.#database.write({ durable: false }, close);
+      await exit().catch((error: unknown) => (isWorthAnotherTry(error) ? exit() : Promise.reject(error)));
       this.#owed.delete(event.correlationId);
     } catch (error) {
       // In place of an earlier attempt: a call has one exit.
       this.#owed.set(event.correlationId, { call, event });
       throw error;
     }
+  }
+
+  async wasRecorded(correlationId: string): Promise<boolean> {
+    const call = this.#current;
+    if (call?.event.correlationId !== correlationId) return false;
+    // A writer's turn comes when the transaction in doubt has ended, one way or the other.
+    return (await this.#database.write({ durable: false }, (turn) => stateOf(turn, call))) === 'recorded';
+  }
+
+  /** A call ends once: false when others took its process for dead and closed it. */
+  async #close(
+    transaction: Transaction,
+    call: OpenCall,
+    event: ToolExitEvent,
+    asked: Promise<State>,
+  ): Promise<boolean> {
+    const state = await asked;
+    if (state === 'recorded') return true;
+    if (state === 'interrupted') return false;
+    // A server that crashed may have lost an enter that nothing durable came after.
+    const sequenceNo = state === 'missing' ? await this.#writeEnter(transaction, call.event, call.salt) : state;
+    await writeExit(transaction, sequenceNo, call.salt, event);
+    return true;
   }
 
   async #writeEnter(transaction: Transaction, event: ToolEnterEvent, salt: Salt): Promise<number> {
@@ -63,7 +106,7 @@ export class ActionLog implements AuditSink {
       tool,
       v: 1,
     });
-    await transaction.query(
+    transaction.send(
       `INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt)
        VALUES ($1, $2, $3, $4, $5, $6, $7)`,
       [sequenceNo, tool, actor, this.#processId, at, argumentsText, salt],
@@ -72,19 +115,62 @@ export class ActionLog implements AuditSink {
   }
 }
 
-async function writeExit(transaction: Transaction, call: OpenCall, event: ToolExitEvent): Promise<void> {
+/** A connection that was lost can be made again; whether the first try was committed is seen in the table. */
+function isWorthAnotherTry(error: unknown): boolean {
+  return error instanceof DatabaseError && (error.fault === 'unknown' || error.fault === 'lost');
+}
+
+async function findOpen(transaction: Transaction, salt: Salt): Promise<number | undefined> {
+  const [row] = await transaction.query<{ sequence_no: number }>(
+    'SELECT sequence_no FROM calls WHERE exit_idx IS NULL AND salt = $1',
+    [salt],
+  );
+  return row?.sequence_no;
+}
+
+/** Its number when it is open. */
+type State = number | 'missing' | 'recorded' | 'interrupted';
+
+/** Everything that an exit needs to know, in one question. */
+function askAhead(transaction: Transaction, call: OpenCall): Promise<State> {
+  const state = stateOf(transaction, call);
+  // Who closes the call meets the failure; where nobody does, it does not matter.
+  state.catch(() => undefined);
+  prepareAppend(transaction);
+  return state;
+}
+
+async function stateOf(transaction: Transaction, { sequenceNo, salt }: OpenCall): Promise<State> {
+  if (sequenceNo === undefined) return (await findOpen(transaction, salt)) ?? 'missing';
+  const [row] = await transaction.query<{ outcome: string | null }>(
+    'SELECT outcome FROM calls WHERE sequence_no = $1 AND salt = $2',
+    [sequenceNo, salt],
+  );
+  if (row === undefined) return 'missing';
+  if (row.outcome === null) return sequenceNo;
+  return row.outcome === INTERRUPTED ? 'interrupted' : 'recorded';
+}
+
+async function writeExit(
+  transaction: Transaction,
+  sequenceNo: number,
+  salt: Salt,
+  { actor, answerText, at, durationMs, outcome }: ToolExitEvent,
+): Promise<void> {
   const index = await append(transaction, {
-    actor: event.actor,
-    answer: saltedDigest('answer', call.salt, event.answerText),
-    at: event.at,
-    duration_ms: event.durationMs,
+    actor,
+    answer: saltedDigest('answer', salt, answerText),
+    at,
+    duration_ms: durationMs,
     kind: 'action.exit',
-    outcome: event.outcome,
-    sequence_no: call.sequenceNo,
+    outcome,
+    sequence_no: sequenceNo,
     v: 1,
   });
-  await closeCall(transaction, { ...call, index, at: event.at, outcome: event.outcome, durationMs: event.durationMs });
+  closeCall(transaction, { sequenceNo, index, at, outcome, durationMs });
 }
+
+const INTERRUPTED = 'interrupted';
 
 interface ClosedCall {
   readonly sequenceNo: number;
@@ -94,21 +180,11 @@ interface ClosedCall {
   readonly durationMs: number | null;
 }
 
-async function isOpen(transaction: Transaction, call: OpenCall): Promise<boolean> {
-  const rows = await transaction.query('SELECT 1 FROM calls WHERE sequence_no = $1 AND exit_idx IS NULL', [
-    call.sequenceNo,
-  ]);
-  return rows.length === 1;
-}
-
-/** A call ends once. Who comes second, because others took its process for dead, has changed nothing. */
-async function closeCall(transaction: Transaction, call: ClosedCall): Promise<void> {
-  const closed = await transaction.query(
-    `UPDATE calls SET exit_idx = $1, exited_at = $2, outcome = $3, duration_ms = $4
-     WHERE sequence_no = $5 AND exit_idx IS NULL RETURNING sequence_no`,
-    [call.index, call.at, call.outcome, call.durationMs, call.sequenceNo],
+function closeCall(transaction: Transaction, { index, at, outcome, durationMs, sequenceNo }: ClosedCall): void {
+  transaction.send(
+    'UPDATE calls SET exit_idx = $1, exited_at = $2, outcome = $3, duration_ms = $4 WHERE sequence_no = $5',
+    [index, at, outcome, durationMs, sequenceNo],
   );
-  if (closed.length === 0) throw new Error(`call ${call.sequenceNo} was closed as interrupted by another server`);
 }
 
 const OPEN_CALLS = 'SELECT sequence_no, process_id FROM calls WHERE exit_idx IS NULL ORDER BY sequence_no';
@@ -123,8 +199,8 @@ export async function closeInterruptedCalls(database: Database, actor: string, a
       if (await database.isAlive(call.process_id)) continue;
       const entry = { v: 1, kind: 'action.interrupted', at, actor, sequence_no: call.sequence_no } as const;
       const index = await append(transaction, entry);
-      const outcome = 'interrupted';
-      await closeCall(transaction, { sequenceNo: call.sequence_no, index, at, outcome, durationMs: null });
+      const sequenceNo = call.sequence_no;
+      closeCall(transaction, { sequenceNo, index, at, outcome: INTERRUPTED, durationMs: null });
       closed += 1;
     }
     return closed;

@@ -3,21 +3,37 @@ import { type Entry, encodeEntry, leafHash } from '../integrity/index.ts';
 import { storeFinishedSubtrees } from './stored-tree.ts';
 import { nextTail } from './tail.ts';
 
+interface Head {
+  readonly size: number;
+  readonly tail: string;
+}
+
+/** Nobody else writes while a transaction does, so its head is read once. */
+const heads = new WeakMap<Transaction, Head | Promise<Head>>();
+
+/** Asks for the head before it is needed, so that the answer comes together with those to other questions. */
+export function prepareAppend(transaction: Transaction): void {
+  const head = readHead(transaction);
+  // Who appends meets the failure; where nobody does, it does not matter.
+  head.catch(() => undefined);
+  heads.set(transaction, head);
+}
+
 /** Adds one entry and returns its index. The rows written, and the hashes computed, do not grow with the log. */
 export async function append(transaction: Transaction, entry: Entry): Promise<number> {
-  const [head] = await transaction.query<{ size: number; tail: string }>(
-    'SELECT size, tail FROM ledger_head WHERE id = 1',
-  );
-  if (head === undefined) throw new Error('the ledger has no head row');
+  const { size: index, tail } = await (heads.get(transaction) ?? readHead(transaction));
   const text = encodeEntry(entry);
-  const size = head.size + 1;
-  const tail = nextTail(head.tail, leafHash(text), size);
-  await transaction.query('UPDATE ledger_head SET size = $1, tail = $2 WHERE id = 1', [size, tail]);
-  await transaction.query('INSERT INTO ledger_entries (idx, kind, entry) VALUES ($1, $2, $3)', [
-    head.size,
-    entry.kind,
-    text,
-  ]);
+  const size = index + 1;
+  const head = { size, tail: nextTail(tail, leafHash(text), size) };
+  heads.set(transaction, head);
+  transaction.send('INSERT INTO ledger_entries (idx, kind, entry) VALUES ($1, $2, $3)', [index, entry.kind, text]);
+  transaction.sendLast('UPDATE ledger_head SET size = $1, tail = $2 WHERE id = 1', [head.size, head.tail]);
   await storeFinishedSubtrees(transaction, size);
-  return head.size;
+  return index;
+}
+
+async function readHead(transaction: Transaction): Promise<Head> {
+  const [head] = await transaction.query<Head>('SELECT size, tail FROM ledger_head WHERE id = 1');
+  if (head === undefined) throw new Error('the ledger has no head row');
+  return head;
 }

@@ -123,5 +123,13 @@ function counting(transaction: Transaction): { transaction: Transaction; count: 
     statements += 1;
     return transaction.query(sql, parameters);
   };
-  return { transaction: { ...transaction, query }, count: () => statements };
+  const send: Transaction['send'] = (sql, parameters) => {
+    statements += 1;
+    transaction.send(sql, parameters);
+  };
+  const sendLast: Transaction['sendLast'] = (sql, parameters) => {
+    statements += 1;
+    transaction.sendLast(sql, parameters);
+  };
+  return { transaction: { ...transaction, query, send, sendLast }, count: () => statements };
 }

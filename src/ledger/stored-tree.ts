@@ -25,11 +25,8 @@ export async function storeFinishedSubtrees(transaction: Transaction, size: numb
     const index = count / BLOCK - 1;
     const children = await readNodes(transaction, level, index * BLOCK, count);
     level += LEVELS_PER_BLOCK;
-    await transaction.query('INSERT INTO ledger_nodes (level, idx, hash) VALUES ($1, $2, $3)', [
-      level,
-      index,
-      perfectRoot(children),
-    ]);
+    const node = [level, index, perfectRoot(children)];
+    transaction.send('INSERT INTO ledger_nodes (level, idx, hash) VALUES ($1, $2, $3)', node);
   }
 }
 

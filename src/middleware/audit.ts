@@ -36,8 +36,15 @@ export interface ToolExitEvent {
 export interface AuditSink {
   /** Resolves when the entry is committed; a throw keeps the tool from running. */
   enter(event: ToolEnterEvent): Promise<void> | void;
+  /** A transaction has begun that an exit will join: what the exit needs to know can be asked for now. */
+  prepareExit?(correlationId: string, transaction: Transaction): void;
   /** With a transaction: to be committed or undone together with the tool's changes. A throw undoes them. */
   exit(event: ToolExitEvent, transaction?: Transaction): Promise<void> | void;
+  /**
+   * Whether an exit whose transaction ended in doubt was committed after all. A sink without this is never asked: it
+   * writes to no store that can leave anybody in doubt.
+   */
+  wasRecorded?(correlationId: string): Promise<boolean>;
 }
 
 const NO_OP_SINK: AuditSink = Object.freeze({

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CallContext } from '../context.ts';
-import type { Database, Transaction } from '../db/database.ts';
+import { type Database, DatabaseError, type Transaction } from '../db/database.ts';
 import { type Answer, render } from '../envelope.ts';
 import { ColibriError, toError } from '../errors.ts';
 import type { FifoLock } from '../fifo-lock.ts';
@@ -68,19 +68,37 @@ async function writeAndExit(
   database: Database,
   run: (scope: { db: Transaction }) => Promise<Outcome>,
 ): Promise<Answer> {
-  let outcome: Outcome | undefined;
+  let concluded: Concluded | undefined;
   try {
     return await database.write({ durable: true }, async (db) => {
-      const concluded = conclude(call, event, await run({ db }));
-      ({ outcome } = concluded);
+      chain.runtime.audit.prepareExit?.(event.correlationId, db);
+      concluded = conclude(call, event, await run({ db }));
+      const { outcome, answer } = concluded;
       if (!outcome.ok) throw outcome.thrown;
-      const { answer } = concluded;
       await chain.runtime.audit.exit(exitEvent(chain, event, outcome, answer), db);
       return answer;
     });
   } catch (thrown) {
-    if (outcome === undefined) return exit(chain, call, event, failed(thrown, event.correlationId));
-    return exit(chain, call, event, outcome.ok ? exitFailed(event, thrown) : outcome);
+    if (concluded === undefined) return exit(chain, call, event, failed(thrown, event.correlationId));
+    if (!concluded.outcome.ok) return exit(chain, call, event, concluded.outcome);
+    const fate = isInDoubt(thrown) ? await learnFate(chain, event) : 'undone';
+    if (fate === 'recorded') return concluded.answer;
+    return exit(chain, call, event, fate === 'undone' ? exitFailed(event, thrown) : inDoubt(event, thrown));
+  }
+}
+
+function isInDoubt(thrown: unknown): boolean {
+  return thrown instanceof DatabaseError && thrown.fault === 'unknown';
+}
+
+/** The connection broke while the change was being committed. The record itself knows what became of it. */
+async function learnFate(chain: Chain, event: ToolEnterEvent): Promise<'recorded' | 'undone' | 'unknown'> {
+  try {
+    return (await chain.runtime.audit.wasRecorded?.(event.correlationId)) ? 'recorded' : 'undone';
+  } catch (thrown) {
+    const { tool, correlationId } = event;
+    chain.log('error', 'outcome unknown', { tool, correlationId, error: toError(thrown) });
+    return 'unknown';
   }
 }
 
@@ -117,8 +135,13 @@ async function exit(chain: Chain, call: Call, event: ToolEnterEvent, reached: Ou
   }
 }
 
+interface Concluded {
+  readonly outcome: Outcome;
+  readonly answer: Answer;
+}
+
 /** What a tool returns may have no JSON text. That is a bug of the tool; its call is answered and recorded as such. */
-function conclude(call: Call, event: ToolEnterEvent, outcome: Outcome): { outcome: Outcome; answer: Answer } {
+function conclude(call: Call, event: ToolEnterEvent, outcome: Outcome): Concluded {
   try {
     return { outcome, answer: render(patternOf(call), outcome) };
   } catch (thrown) {
@@ -129,6 +152,12 @@ function conclude(call: Call, event: ToolEnterEvent, outcome: Outcome): { outcom
 
 function exitFailed(event: ToolEnterEvent, thrown: unknown): Outcome & { ok: false } {
   const message = `the result of ${event.tool} could not be recorded, so nothing was changed: ${toError(thrown).message}`;
+  return { ok: false, error: new ColibriError('AUDIT_EXIT_FAILED', message), thrown: toError(thrown) };
+}
+
+/** Neither "done" nor "nothing was changed" would be true. The exit is owed, and the next call finds out. */
+function inDoubt(event: ToolEnterEvent, thrown: unknown): Outcome & { ok: false } {
+  const message = `the connection was lost while the result of ${event.tool} was being committed, so its change may have been made or not; look before you repeat it`;
   return { ok: false, error: new ColibriError('AUDIT_EXIT_FAILED', message), thrown: toError(thrown) };
 }
 

@@ -8,7 +8,7 @@ const ROUNDS = 150;
 
 describeContract('several processes', (engine) => {
   keeps('store/snapshot', 'a commit of another process shows to the next reader, not to this one', async () => {
-    const location = engine.newLocation();
+    const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const other = await engine.startProcess(location);
     const count = 'SELECT COUNT(*) AS n FROM words';
@@ -22,7 +22,7 @@ describeContract('several processes', (engine) => {
   });
 
   keeps('store/snapshot', 'it is taken when the reader begins, also when it reads later', async () => {
-    const location = engine.newLocation();
+    const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const other = await engine.startProcess(location);
     const seen = await database.read(async (reader) => {
@@ -33,7 +33,7 @@ describeContract('several processes', (engine) => {
   });
 
   keeps('store/turns', 'a writer waits for one in another process', async () => {
-    const location = engine.newLocation();
+    const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const other = await engine.startProcess(location);
     other.send('hold');
@@ -48,7 +48,7 @@ describeContract('several processes', (engine) => {
   });
 
   keeps('store/turns', 'a writer that is killed lets the next one in, and leaves nothing', async () => {
-    const location = engine.newLocation();
+    const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const other = await engine.startProcess(location);
     other.send('hold');
@@ -60,7 +60,7 @@ describeContract('several processes', (engine) => {
   });
 
   keeps('store/responsive', 'timers fire while a lock is held elsewhere', async () => {
-    const location = engine.newLocation();
+    const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const other = await engine.startProcess(location);
     other.send('hold');
@@ -74,7 +74,7 @@ describeContract('several processes', (engine) => {
   });
 
   keeps('store/fault-named', 'a lock that is never released is a busy store, and a later call works', async () => {
-    const location = engine.newLocation();
+    const location = await engine.newLocation();
     await openWords(engine, location);
     const hasty = await engine.open(location, { busyTimeoutMs: 30 });
     const other = await engine.startProcess(location);
@@ -91,7 +91,7 @@ describeContract('several processes', (engine) => {
   });
 
   keeps('store/fair', `${WRITERS} processes that never pause all finish their ${ROUNDS} transactions`, async () => {
-    const location = engine.newLocation();
+    const location = await engine.newLocation();
     const database = await openWith(
       engine,
       location,

@@ -63,7 +63,7 @@ describeContract('a query', (engine) => {
   });
 
   it('takes parameters out of order, repeated, and more than nine of them', async () => {
-    const database = await engine.open(engine.newLocation());
+    const database = await engine.open(await engine.newLocation());
     const select = (sql: string, parameters: readonly SqlValue[]) =>
       database.read((reader) => reader.query(sql, parameters));
     expect(await select('SELECT $2 AS a, $1 AS b', ['one', 'two'])).toEqual([{ a: 'two', b: 'one' }]);
@@ -75,7 +75,7 @@ describeContract('a query', (engine) => {
   });
 
   it('runs again with other parameters and remembers nothing of the first time', async () => {
-    const database = await engine.open(engine.newLocation());
+    const database = await engine.open(await engine.newLocation());
     const echo = (word: SqlValue) => database.read((reader) => reader.query('SELECT $1 AS word', [word]));
     expect(await echo('first')).toEqual([{ word: 'first' }]);
     expect(await echo(null)).toEqual([{ word: null }]);
@@ -109,7 +109,7 @@ describeContract('a query', (engine) => {
     ['SELECT 1 AS a', ['one']],
   ] as const) {
     keeps('store/parameters', `${sql} with ${parameters.length}`, async () => {
-      const database = await engine.open(engine.newLocation());
+      const database = await engine.open(await engine.newLocation());
       await expect(database.read((reader) => reader.query(sql, parameters))).rejects.toThrow(/parameters/);
       expect(await database.read((reader) => reader.query('SELECT $1 AS a', ['next']))).toEqual([{ a: 'next' }]);
     });

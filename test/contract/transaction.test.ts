@@ -4,7 +4,7 @@ import { describeContract, insertWord, listWords, openWords } from './engines.ts
 
 describeContract('a transaction', (engine) => {
   keeps('store/all-or-nothing', 'what is committed is there for the next to open it', async () => {
-    const location = engine.newLocation();
+    const location = await engine.newLocation();
     const database = await openWords(engine, location);
     await insertWord(database, 'kept');
     await database.close();
@@ -81,7 +81,7 @@ describeContract('a transaction', (engine) => {
   });
 
   it('is finished before the database closes, and closing twice is closing once', async () => {
-    const location = engine.newLocation();
+    const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const writing = insertWord(database, 'last words');
     await Promise.all([database.close(), database.close()]);
@@ -98,7 +98,7 @@ describeContract('a transaction', (engine) => {
   });
 
   it('sets the schema version, which others see only when it is committed', async () => {
-    const location = engine.newLocation();
+    const location = await engine.newLocation();
     const [one, two] = [await engine.open(location), await engine.open(location)];
     expect(await one.schemaVersion()).toBe(0);
     await one.write({ durable: true }, async (transaction) => {

@@ -18,7 +18,7 @@ const WRONG: readonly (readonly [variable: string, value: string, hint: RegExp])
   ['COLIBRI_STARTUP_TIMEOUT_MS', '0', /from 1 to/],
   ['COLIBRI_STARTUP_TIMEOUT_MS', '-5', /from 1 to/],
   ['COLIBRI_STARTUP_TIMEOUT_MS', 'soon', /from 1 to/],
-  ['COLIBRI_DATABASE_URL', 'postgres://user:secret@host/db', /not supported/],
+  ['COLIBRI_DATABASE_URL', 'mysql://user:secret@host/db', /such as postgres:/],
   ['AMS_MODE', 'FULL', /unset/],
 ];
 

@@ -1,11 +1,16 @@
+import { openPostgres } from '../../src/db/postgres.ts';
 import { openSqlite } from '../../src/db/sqlite.ts';
 
 /**
  * A process that uses the port of a database: says one line on stdout for each step that it has done, and takes one
  * command a line on stdin.
  */
-const [path = '', name = ''] = process.argv.slice(2);
-const open = () => openSqlite({ path, readOnly: false, durability: 'relaxed', busyTimeoutMs: 60_000 });
+const [location = '', name = ''] = process.argv.slice(2);
+const options = { readOnly: false, durability: 'relaxed', busyTimeoutMs: 60_000 } as const;
+const open = () =>
+  location.startsWith('postgres:')
+    ? openPostgres({ ...options, url: location, statementTimeoutMs: 60_000 })
+    : openSqlite({ ...options, path: location });
 const database = await open();
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -24,7 +29,8 @@ const commands: Readonly<Record<string, (argument: string) => Promise<void>>> = 
     );
   },
   hold: async () => {
-    await database.write({ durable: false }, async () => {
+    await database.write({ durable: false }, async (transaction) => {
+      await transaction.query('SELECT 1 AS one');
       say('held');
       await nextCommand('release');
     });

@@ -3,7 +3,8 @@ import type { Reader } from '../../src/db/database.ts';
 /** A store that never hands out many rows as one value, so that verification reads and parses every one of them. */
 export function rowByRow(reader: Reader): Reader {
   return {
-    query: (sql, parameters) => (sql.includes('string_agg') ? Promise.resolve([]) : reader.query(sql, parameters)),
+    engine: reader.engine,
+    query: (sql, parameters) => (sql.includes('AS whole') ? Promise.resolve([]) : reader.query(sql, parameters)),
   };
 }
 
@@ -11,6 +12,7 @@ export function rowByRow(reader: Reader): Reader {
 export function countRowQueries(reader: Reader): Reader & { readonly counted: () => number } {
   let count = 0;
   return {
+    engine: reader.engine,
     query: (sql, parameters) => {
       if (/^SELECT (?:\*|idx, kind, entry) FROM (?:calls|thoughts|ledger_entries)\b/.test(sql)) count += 1;
       return reader.query(sql, parameters);

@@ -10,6 +10,7 @@ import { runSecondPhase } from '../../src/second-phase.ts';
 import { createServer } from '../../src/server.ts';
 import { createSurface } from '../../src/surface.ts';
 import { verifyEverything } from '../../src/verify.ts';
+import { ledgerAt } from './ledger-place.ts';
 import { type Agent, createAgent } from './task-agent.ts';
 
 /** A whole server on a file of its own, in this process: the stages, the tools and the ledger, without the pipes. */
@@ -58,7 +59,7 @@ export async function assertWhole(database: Database): Promise<void> {
 async function openDesk(settings: Settings): Promise<{ desk: Desk; close: () => Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'colibri-tasks-'));
   const path = join(folder, 'colibri.db');
-  const config = readConfig({ COLIBRI_DB_PATH: path, COLIBRI_DURABILITY: 'relaxed', ...settings });
+  const config = readConfig({ ...(await ledgerAt(path)), COLIBRI_DURABILITY: 'relaxed', ...settings });
   const [near, far] = InMemoryTransport.createLinkedPair();
   const bugs: string[] = [];
   const server = createServer({

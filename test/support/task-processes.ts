@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { openDatabase } from '../../src/db/open.ts';
+import { databaseAt, ledgerAt } from './ledger-place.ts';
 import { type Agent, createAgent } from './task-agent.ts';
 import { assertWhole } from './task-desk.ts';
 
@@ -16,12 +17,18 @@ export async function withAgents(
   const path = join(folder, 'colibri.db');
   const agents: Agent[] = [];
   try {
-    for (const name of names) agents.push(await launch(path, name));
+    const place = await ledgerAt(path);
+    for (const name of names) agents.push(await launchAgent(place, name));
     await work(agents);
   } finally {
     await Promise.all(agents.map(({ client }) => client.close()));
   }
-  const database = await openDatabase({ mode: 'READONLY', dbPath: path, durability: 'full', readOnly: true });
+  const database = await openDatabase({
+    mode: 'READONLY',
+    ...(await databaseAt(path)),
+    durability: 'full',
+    readOnly: true,
+  });
   try {
     await assertWhole(database);
   } finally {
@@ -30,11 +37,14 @@ export async function withAgents(
   }
 }
 
-async function launch(path: string, name: string): Promise<Agent> {
+/** A server of its own process on the ledger that the environment names. */
+export async function launchAgent(
+  place: Readonly<Record<string, string>>,
+  name: string,
+  stderr: 'inherit' | 'ignore' = 'inherit',
+): Promise<Agent> {
   const client = new Client({ name: 'tester', version: '1' });
-  const env = { COLIBRI_DB_PATH: path, COLIBRI_AGENT_ID: name, COLIBRI_LOG_LEVEL: 'error' };
-  await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env, stderr: 'inherit' }),
-  );
+  const env = { ...place, COLIBRI_AGENT_ID: name, COLIBRI_LOG_LEVEL: 'error' };
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env, stderr }));
   return createAgent(client);
 }

@@ -2,6 +2,7 @@ import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { ActionLog } from '../../src/ledger/action-log.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { databaseAt } from './ledger-place.ts';
 import { openDesk, type TrailDesk } from './trail-desk.ts';
 
 const AT = '2026-04-08T22:00:00.000Z';
@@ -82,6 +83,6 @@ async function leaveCall(path: string, processId: string): Promise<void> {
   }
 }
 
-export function openFile(path: string): Promise<Database> {
-  return openDatabase({ mode: 'FULL', dbPath: path, durability: 'relaxed', readOnly: false });
+export async function openFile(path: string): Promise<Database> {
+  return openDatabase({ mode: 'FULL', ...(await databaseAt(path)), durability: 'relaxed', readOnly: false });
 }

@@ -8,6 +8,7 @@ import { StdioClientTransport as OlderTransport } from '@modelcontextprotocol/sd
 import { describe, expect } from 'vitest';
 import * as z from 'zod';
 import { keeps } from '../support/keeps.ts';
+import { ledgerAt } from '../support/ledger-place.ts';
 
 /** What both generations of the official client have in common, as far as a caller sees it. */
 interface AnyClient {
@@ -19,18 +20,18 @@ interface AnyClient {
 const CLIENTS: Readonly<Record<string, (path: string) => Promise<AnyClient>>> = {
   'the present client': async (path) => {
     const client = new Client({ name: 'present', version: '1' });
-    await client.connect(new StdioClientTransport(program(path)));
+    await client.connect(new StdioClientTransport(await program(path)));
     return client;
   },
   'the older client': async (path) => {
     const client = new OlderClient({ name: 'older', version: '1' });
-    await client.connect(new OlderTransport(program(path)));
+    await client.connect(new OlderTransport(await program(path)));
     return client;
   },
 };
 
-function program(path: string) {
-  const env = { COLIBRI_DB_PATH: path, COLIBRI_LOG_LEVEL: 'error' };
+async function program(path: string) {
+  const env = { ...(await ledgerAt(path)), COLIBRI_LOG_LEVEL: 'error' };
   return { command: process.execPath, args: ['dist/colibri.js'], env, stderr: 'inherit' as const };
 }
 

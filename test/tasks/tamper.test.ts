@@ -49,10 +49,8 @@ describe('a direct edit', () => {
 
   for (const [table, { key, named }] of Object.entries(TABLES)) {
     keeps('tasks/tamper', `every column of every row of ${table}`, async () => {
-      const columns = (await desk().query<{ name: string }>(`SELECT name FROM pragma_table_info('${table}')`)).map(
-        ({ name }) => name,
-      );
       const rows = await rowsOf(table);
+      const columns = Object.keys(rows[0] ?? {});
       expect(rows.length).toBeGreaterThan(1);
       const unnoticed: unknown[] = [];
       const tried = new Set<string>();
@@ -119,7 +117,7 @@ async function tryEdit(desk: Desk, sql: string, parameters: readonly (string | n
   try {
     return await desk.verifyWith(sql, parameters);
   } catch (error) {
-    if (/constraint|datatype mismatch/i.test(String(error))) return undefined;
+    if (/constraint|datatype mismatch|invalid input syntax/i.test(String(error))) return undefined;
     throw error;
   }
 }

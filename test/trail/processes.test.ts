@@ -3,6 +3,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect } from 'vitest';
 import { keeps } from '../support/keeps.ts';
+import { ledgerAt } from '../support/ledger-place.ts';
 import { createCaller, type TrailCaller } from '../support/trail-caller.ts';
 import { assertWhole, withFolder } from '../support/trail-desk.ts';
 import { openFile } from '../support/trail-scenery.ts';
@@ -94,7 +95,7 @@ async function withProcesses(work: (agents: readonly TrailCaller[], path: string
     try {
       for (let number = 0; number < PROCESSES; number += 1) {
         const client = new Client({ name: `agent-${number}`, version: '1' });
-        const env = { COLIBRI_DB_PATH: path, COLIBRI_LOG_LEVEL: 'error', COLIBRI_DURABILITY: 'relaxed' };
+        const env = { ...(await ledgerAt(path)), COLIBRI_LOG_LEVEL: 'error', COLIBRI_DURABILITY: 'relaxed' };
         await client.connect(new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env }));
         clients.push(client);
       }

@@ -20,7 +20,7 @@ await addManyWords(original);
 
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Each column of the index's own tables, with the rows that check-search.ts explains left out. */
+/** Each column of the index's own tables, with the rows that check-search-sqlite.ts explains left out. */
 const CHANGES: Readonly<Record<string, readonly string[]>> = {
   'task_search_config.k': ["UPDATE task_search_config SET k = 'pgsz'"],
   'task_search_config.v': ['UPDATE task_search_config SET v = v + 1'],

@@ -2,6 +2,8 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
+import { StoredTree } from '../../src/ledger/stored-tree.ts';
+import { openTestDatabase } from '../support/database.ts';
 import { keeps } from '../support/keeps.ts';
 import { runColibri } from '../support/trail-command.ts';
 import { openDesk } from '../support/trail-desk.ts';
@@ -36,6 +38,27 @@ describe('colibri verify', () => {
     });
     expect(readFileSync(original)).toEqual(bytes);
   });
+
+  keeps('verify/checkpoint', 'an earlier root is found again, and one that never was is not', async () => {
+    const database = await openTestDatabase({ path: original, readOnly: true });
+    const roots = await database.read((reader) =>
+      Promise.all([1, 17, 256].map((size) => new StoredTree(reader, size).root())),
+    );
+    const checkpoints = [`1:${roots[0]}`, `17:${roots[1]}`, `256:${roots[2]?.toUpperCase()}`];
+    const expectAll = checkpoints.flatMap((checkpoint) => ['--expect', checkpoint]);
+    expect(await verify(original, ...expectAll)).toMatchObject({ status: 0, stderr: '' });
+    const wrong = await verify(original, '--json', '--expect', `16:${roots[1]}`, '--expect', `90000:${roots[1]}`);
+    expect(wrong.status).toBe(1);
+    expect(JSON.parse(wrong.stdout)).toMatchObject({
+      verdict: 'tampered',
+      problems: [{ place: 'checkpoint 16', problem: 'had another root' }, { place: 'checkpoint 90000' }],
+    });
+  });
+
+  for (const bad of ['', 'x', '12', '12:', `0:${'a'.repeat(64)}`, `12:${'a'.repeat(63)}`, `1.5:${'a'.repeat(64)}`])
+    keeps('verify/checkpoint', `${JSON.stringify(bad)} is bad input`, async () => {
+      expect(await verify(original, '--expect', bad)).toMatchObject({ status: 3, stdout: '' });
+    });
 
   const TAMPERED: Readonly<Record<string, readonly [sql: string, place: string]>> = {
     'a changed thought': ["UPDATE thoughts SET content = 'x' WHERE thought_no = 2", '\u0398-0002'],

@@ -1,3 +1,4 @@
+import type { Durability } from '../../db/database.ts';
 import type { Mode } from '../../modes.ts';
 import type { Health } from './schema.ts';
 
@@ -22,7 +23,13 @@ export interface ServerFacts extends Pulse {
 
 /** What the database says when it is asked now; undefined when there is none. */
 export type LedgerFacts =
-  | { readonly engine: string; readonly schemaVersion: number; readonly size: number; readonly root: string }
+  | {
+      readonly engine: string;
+      readonly schemaVersion: number;
+      readonly size: number;
+      readonly root: string;
+      readonly durability: Durability;
+    }
   | { readonly engine: string; readonly error: Error }
   | undefined;
 
@@ -33,6 +40,8 @@ export function describeHealth(server: ServerFacts, ledger: LedgerFacts, timesta
   if (server.failure !== undefined) problems.push({ code: 'ERR_INIT_FAILED', message: server.failure.message });
   if (ledger !== undefined && 'error' in ledger)
     problems.push({ code: 'LEDGER_UNREADABLE', message: ledger.error.message });
+  const weakness = ledger !== undefined && 'durability' in ledger ? ledger.durability.weakness : undefined;
+  if (weakness !== undefined) problems.push({ code: 'WEAK_DURABILITY', message: weakness });
   const readable = ledger !== undefined && 'size' in ledger ? ledger : undefined;
   return {
     status: problems.length === 0 ? 'ok' : 'degraded',
@@ -48,7 +57,7 @@ export function describeHealth(server: ServerFacts, ledger: LedgerFacts, timesta
       ...(ledger === undefined ? {} : { engine: ledger.engine }),
       user_version: readable?.schemaVersion ?? 0,
       path: server.dbPath,
-      durability: server.durability,
+      durability: readable?.durability.level ?? server.durability,
     },
     ...(readable === undefined ? {} : { ledger: { size: readable.size, root: readable.root } }),
     middleware: { stages: STAGES },

@@ -9,7 +9,7 @@ export async function readLedgerFacts(database: Database | undefined): Promise<L
   const { engine } = database;
   try {
     const schemaVersion = await database.schemaVersion();
-    return { engine, schemaVersion, ...(await database.read(readHead)) };
+    return { engine, schemaVersion, durability: await database.durability(), ...(await database.read(readHead)) };
   } catch (thrown) {
     return { engine, error: toError(thrown) };
   }

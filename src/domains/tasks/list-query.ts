@@ -1,6 +1,7 @@
-import type { Reader, SqlValue } from '../../db/database.ts';
+import type { Engine, Reader, SqlValue } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
 import { type ListInput, PRIORITIES } from './schema.ts';
+import { matches } from './search.ts';
 import { searchPhrases } from './words.ts';
 import { isOpen, UNASSIGNED } from './workflows.ts';
 
@@ -25,7 +26,7 @@ const ORDER: Readonly<Record<ListInput['sort_by'], string>> = {
 };
 
 export async function listTasks(db: Reader, input: ListInput): Promise<{ tasks: ListedTask[]; total: number }> {
-  const filter = new Filter(input);
+  const filter = new Filter(input, db.engine);
   if (filter.matchesNothing) return { tasks: [], total: 0 };
   const direction = input.sort_order === 'asc' ? 'ASC' : 'DESC';
   const keys = [ORDER[input.sort_by], 'task_no'].filter((key) => key !== '').map((key) => `${key} ${direction}`);
@@ -47,7 +48,7 @@ export async function listTasks(db: Reader, input: ListInput): Promise<{ tasks: 
 
 /** Kept counts answer where they can; dates, labels and words are counted. */
 async function countTasks(db: Reader, input: ListInput): Promise<number> {
-  const filter = new Filter(input);
+  const filter = new Filter(input, db.engine);
   const source = filter.isCounted
     ? 'SELECT SUM(tasks) AS total FROM task_counts'
     : 'SELECT COUNT(*) AS total FROM tasks';
@@ -64,7 +65,7 @@ class Filter {
   readonly isCounted: boolean;
   readonly matchesNothing: boolean;
 
-  constructor(input: ListInput) {
+  constructor(input: ListInput, engine: Engine) {
     const phrases = input.search === undefined || input.search === '' ? undefined : searchPhrases(input.search);
     this.matchesNothing = phrases?.length === 0 || input.status?.length === 0 || input.priority?.length === 0;
     const priorities = input.priority?.map((priority) => PRIORITIES.indexOf(priority));
@@ -78,7 +79,7 @@ class Filter {
       input.label && `task_no IN (SELECT task_no FROM task_labels WHERE label = ${this.add(input.label)})`,
       input.created_after && `created_at > ${this.add(input.created_after)}`,
       input.created_before && `created_at < ${this.add(input.created_before)}`,
-      phrases && `task_no IN (SELECT rowid FROM task_search WHERE task_search MATCH ${this.add(matchText(phrases))})`,
+      phrases && matches(engine, phrases, (value) => this.add(value)),
     ];
     this.isCounted = counted.every((condition) => !condition);
     this.countWhere = conjunction([...kept, ...counted]);
@@ -107,9 +108,4 @@ class Filter {
 function conjunction(conditions: readonly (string | undefined)[]): string {
   const present = conditions.filter((condition) => condition);
   return present.length === 0 ? '' : `WHERE ${present.join(' AND ')}`;
-}
-
-/** Quoted words only: no character of the input can act as an operator. */
-function matchText(phrases: readonly (readonly string[])[]): string {
-  return phrases.map((phrase) => `"${phrase.join(' ')}"*`).join(' AND ');
 }

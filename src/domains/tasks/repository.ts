@@ -6,7 +6,7 @@ import { createSalt } from '../../ledger/salt.ts';
 import { coveringSessions, joinSessions, recordMemberships } from '../trail/sessions.ts';
 import type { Wait } from './dependencies.ts';
 import { PRIORITIES, type Task } from './schema.ts';
-import { indexedWords } from './words.ts';
+import { forgetWords, indexWords } from './search.ts';
 import { isOpen, isReady, type WorkflowName } from './workflows.ts';
 
 export interface TaskRow {
@@ -52,8 +52,11 @@ export async function findTask(db: Reader, taskId: string): Promise<Task | undef
 export async function insertTask(db: Transaction, task: Task): Promise<void> {
   const columns = toColumns(task, await appendEvent(db, 'task.created', task));
   insertText ??= insertOf(Object.keys(columns));
-  await db.query(insertText, Object.values(columns));
-  await Promise.all([indexWords(db, task), indexLabels(db, task), indexDependencies(db, task), count(db, task, 1)]);
+  db.send(insertText, Object.values(columns));
+  indexWords(db, task);
+  indexLabels(db, task);
+  indexDependencies(db, task);
+  count(db, task, 1);
 }
 
 /** The same text every time, so that it is put together once. */
@@ -70,24 +73,24 @@ export async function updateTask(db: Transaction, before: Task, after: Task): Pr
   const changed = Object.entries(toColumns(after, eventIndex)).filter(([name, value]) => old[name] !== value);
   const assignments = changed.map(([name], index) => `${name} = $${index + 2}`).join(', ');
   const taskNo = parseId(after.task_id);
-  await db.query(`UPDATE tasks SET ${assignments} WHERE task_no = $1`, [taskNo, ...changed.map(([, value]) => value)]);
+  db.send(`UPDATE tasks SET ${assignments} WHERE task_no = $1`, [taskNo, ...changed.map(([, value]) => value)]);
   const names = new Set(changed.map(([name]) => name));
   if (names.has('title') || names.has('description')) {
-    await db.query('DELETE FROM task_search WHERE rowid = $1', [taskNo]);
-    await indexWords(db, after);
+    forgetWords(db, taskNo);
+    indexWords(db, after);
   }
   if (names.has('labels')) {
     for (const label of before.labels)
-      await db.query('DELETE FROM task_labels WHERE label = $1 AND task_no = $2', [label, taskNo]);
-    await indexLabels(db, after);
+      db.send('DELETE FROM task_labels WHERE label = $1 AND task_no = $2', [label, taskNo]);
+    indexLabels(db, after);
   }
   if (names.has('depends_on')) {
-    await db.query('DELETE FROM task_dependencies WHERE task_no = $1', [taskNo]);
-    await indexDependencies(db, after);
+    db.send('DELETE FROM task_dependencies WHERE task_no = $1', [taskNo]);
+    indexDependencies(db, after);
   }
   if (names.has('status') || names.has('priority') || names.has('assignee')) {
-    await count(db, before, -1);
-    await count(db, after, 1);
+    count(db, before, -1);
+    count(db, after, 1);
   }
 }
 
@@ -181,10 +184,12 @@ async function appendEvent(db: Transaction, kind: 'task.created' | 'task.updated
   const salt = createSalt();
   const { task_id, updated_at: at, updated_by: actor } = task;
   const digest = saltedDigest('task', salt, content);
-  const memberships = await joinSessions(db, await coveringSessions(db, task));
+  // What has just been created has no session of its own yet.
+  const isAlone = kind === 'task.created' && task.parent_id === null;
+  const memberships = isAlone ? [] : await joinSessions(db, await coveringSessions(db, task));
   const index = await append(db, { actor, at, kind, sessions: memberships, task: digest, task_id, v: 1 });
-  await recordMemberships(db, memberships, index);
-  await db.query('INSERT INTO task_events (idx, task_no, salt, content) VALUES ($1, $2, $3, $4)', [
+  recordMemberships(db, memberships, index);
+  db.send('INSERT INTO task_events (idx, task_no, salt, content) VALUES ($1, $2, $3, $4)', [
     index,
     parseId(task_id),
     salt,
@@ -193,28 +198,23 @@ async function appendEvent(db: Transaction, kind: 'task.created' | 'task.updated
   return index;
 }
 
-async function indexWords(db: Transaction, { task_id, title, description }: Task): Promise<void> {
-  const words = indexedWords(title, description);
-  await db.query('INSERT INTO task_search (rowid, words) VALUES ($1, $2)', [parseId(task_id), words]);
-}
-
-async function indexLabels(db: Transaction, { task_id, labels }: Task): Promise<void> {
+function indexLabels(db: Transaction, { task_id, labels }: Task): void {
   for (const label of labels) {
-    await db.query('INSERT INTO task_labels (label, task_no) VALUES ($1, $2)', [label, parseId(task_id)]);
+    db.send('INSERT INTO task_labels (label, task_no) VALUES ($1, $2)', [label, parseId(task_id)]);
   }
 }
 
-async function indexDependencies(db: Transaction, { task_id, depends_on }: Task): Promise<void> {
+function indexDependencies(db: Transaction, { task_id, depends_on }: Task): void {
   for (const dependency of depends_on) {
-    await db.query('INSERT INTO task_dependencies (task_no, depends_on) VALUES ($1, $2)', [
+    db.send('INSERT INTO task_dependencies (task_no, depends_on) VALUES ($1, $2)', [
       parseId(task_id),
       parseId(dependency),
     ]);
   }
 }
 
-async function count(db: Transaction, task: Task, difference: number): Promise<void> {
-  await db.query(
+function count(db: Transaction, task: Task, difference: number): void {
+  db.send(
     `INSERT INTO task_counts (project, status, priority, assignee, tasks) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT (project, status, priority, assignee) DO UPDATE SET tasks = task_counts.tasks + excluded.tasks`,
     [task.project, task.status, PRIORITIES.indexOf(task.priority), task.assignee, difference],

@@ -1,7 +1,7 @@
 import type { Reader, Transaction } from '../../db/database.ts';
 import { ColibriError } from '../../errors.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
-import { nextNumber } from '../../ledger/counters.ts';
+import { nextNumbers } from '../../ledger/counters.ts';
 import { defineTool, type Tool } from '../../tool.ts';
 import { hasThoughtInAttempt, listThoughtLines } from '../trail/repository.ts';
 import { changedTask, newTask, oddities } from './change.ts';
@@ -44,11 +44,10 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       handle: async (input, { db, actor, at }) => {
         const { project = defaults.project, workflow = defaults.workflow } = input;
         for (const id of [input.parent_id ?? [], input.depends_on ?? []].flat()) await requireTask(db, id);
-        const taskNo = await nextNumber(db, 'task');
-        const sequence = await nextNumber(db, projectCounter(project));
+        const [taskNo, sequence] = await nextNumbers(db, 'task', projectCounter(project));
         const task = newTask(input, { task_id: formatTaskId(taskNo), sequence, project, workflow, at, actor });
         await insertTask(db, task);
-        await refuseCircles(db, task);
+        if (task.parent_id !== null || task.depends_on.length > 0) await refuseCircles(db, task);
         return { task_id: task.task_id, status: task.status, created_at: at, created_by: actor, sequence };
       },
     }),

@@ -121,8 +121,8 @@ export async function recordThought(db: Transaction, { input, task, sessionNo, a
     thought_id,
     v: 1,
   });
-  await recordMemberships(db, [membership], index);
-  await db.query(
+  recordMemberships(db, [membership], index);
+  db.send(
     `INSERT INTO thoughts (thought_no, idx, task_no, chain_position, attempt, session_no, session_seq,
                            type, content, recorded_at, recorded_by, previous_hash, hash, extras, salt)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,

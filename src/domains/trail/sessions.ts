@@ -95,7 +95,7 @@ export async function startSession(db: Transaction, session: NewSession): Promis
     scope,
     session: digest,
   });
-  await db.query(
+  db.send(
     `INSERT INTO sessions
        (session_no, start_idx, task_no, scope, auditor_id, reason, salt, started_at, started_by, record_count)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0)`,
@@ -144,13 +144,9 @@ export async function joinSessions(db: Transaction, sessionNos: readonly number[
   return memberships;
 }
 
-export async function recordMemberships(
-  db: Transaction,
-  memberships: readonly Membership[],
-  index: number,
-): Promise<void> {
+export function recordMemberships(db: Transaction, memberships: readonly Membership[], index: number): void {
   for (const { session_id, session_seq } of memberships) {
-    await db.query('INSERT INTO session_records (session_no, session_seq, idx) VALUES ($1, $2, $3)', [
+    db.send('INSERT INTO session_records (session_no, session_seq, idx) VALUES ($1, $2, $3)', [
       parseId(session_id),
       session_seq,
       index,

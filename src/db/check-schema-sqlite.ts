@@ -1,28 +1,20 @@
 import type { Reader } from './database.ts';
-import { MIGRATIONS } from './migrate.ts';
+import { listDefinitions } from './migrate.ts';
 
 /**
  * The names of tables, indexes, views and triggers in an SQLite file that the migrations did not make as they stand
  * there, or made and are gone. A changed view lies and a trigger acts without touching a row that a hash covers.
  */
-export async function listForeignObjects(reader: Reader): Promise<string[]> {
+export async function listForeignObjectsInSqlite(reader: Reader): Promise<string[]> {
   // Four tables of FTS5 are made by the engine, and what has no text by a constraint of a table.
   const rows = await reader.query<{ name: string; sql: string }>(
     `SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND NOT (type = 'table' AND name IN
        ('task_search_config', 'task_search_data', 'task_search_docsize', 'task_search_idx'))`,
   );
-  const expected = new Map(MIGRATIONS.flatMap(statements).map((sql) => [nameOf(sql), normalize(sql)]));
+  const expected = new Map(listDefinitions('sqlite').map((sql) => [nameOf(sql), normalize(sql)]));
   const foreign = rows.filter(({ name, sql }) => expected.get(name) !== normalize(sql)).map(({ name }) => name);
   const present = new Set(rows.map(({ name }) => name));
   return [...foreign, ...[...expected.keys()].filter((name) => !present.has(name))];
-}
-
-function statements(migration: string): string[] {
-  return migration
-    .replaceAll(/^--.*$/gm, '')
-    .split(';')
-    .map((statement) => statement.trim())
-    .filter((statement) => statement.startsWith('CREATE '));
 }
 
 function nameOf(sql: string): string {

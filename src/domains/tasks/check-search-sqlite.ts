@@ -12,7 +12,7 @@ import { indexedWords } from './words.ts';
  * of task_search_data), which batch of writes a word came in with (origin of task_search_docsize, write counters of
  * the structure in row 10), and blocks that the structure does not point at.
  */
-export const checkSearch: Projection = (reader, report) => ({
+export const checkSearchInSqlite: Projection = (reader, report) => ({
   foresee: nothingForeseen,
   page: () => Promise.resolve(),
   finish: async () => {

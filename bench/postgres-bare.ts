@@ -1,0 +1,51 @@
+import { Client } from 'pg';
+
+/**
+ * The floor: a plain client that leaves the rows of one task_create, in the same tables with the same indexes, in one
+ * durable transaction behind one lock, with as few round trips as the driver can do it in. It checks nothing, hashes
+ * nothing and speaks to nobody else. Says "ready", waits for a line on stdin, works, says "done".
+ */
+const [url = '', transactions = '0'] = process.argv.slice(2);
+const client = new Client({ connectionString: url, pipeline: true });
+await client.connect();
+
+const names = new Map<string, string>();
+function query(text: string, values: readonly unknown[] = []) {
+  const name = names.get(text) ?? `bench_${names.size}`;
+  names.set(text, name);
+  return client.query<{ size: string }>({ name, text, values: [...values] });
+}
+
+const entry = 'x'.repeat(330);
+const content = 'x'.repeat(480);
+const at = '2026-04-08T23:15:00.000Z';
+const hash = 'a'.repeat(64);
+
+console.log('ready');
+await new Promise((resolve) => process.stdin.once('data', resolve));
+for (let transaction = 0; transaction < Number(transactions); transaction += 1) {
+  void client.query('BEGIN');
+  const { rows } = await query('SELECT size FROM ledger_head WHERE id = 1 FOR UPDATE');
+  const size = Number(rows[0]?.size);
+  for (const idx of [size, size + 1, size + 2])
+    void query('INSERT INTO ledger_entries (idx, kind, entry) VALUES ($1, $2, $3)', [idx, 'bench', entry]);
+  void query(
+    `INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt, exit_idx, exited_at, outcome, duration_ms)
+     VALUES ($1, 'task_create', 'bench', $2, $3, $4, $5, $6, $3, 'ok', 1)`,
+    [size, hash.slice(28), at, '{"project":"bench","title":"Measure what one call costs"}', hash.slice(32), size + 2],
+  );
+  void query('INSERT INTO task_events (idx, task_no, salt, content) VALUES ($1, $1, $2, $3)', [size, hash, content]);
+  void query(
+    `INSERT INTO tasks VALUES ($1, $1, 'bench', $1, 'board', 'backlog', 1, 0, $2, '', 1, 0, 'unassigned', '[]', NULL, NULL,
+       '[]', NULL, 1, $3, 'bench', $3, 'bench')`,
+    [size, 'Measure what one call costs', at],
+  );
+  void query('INSERT INTO task_search (task_no, words) VALUES ($1, $2)', [size, 'measure what one call costs']);
+  void query("UPDATE counters SET value = value + 1 WHERE name IN ('task', 'project/bench')");
+  void query("UPDATE task_counts SET tasks = tasks + 1 WHERE project = 'bench'");
+  void query('UPDATE ledger_head SET size = $1, tail = $2 WHERE id = 1', [size + 3, hash]);
+  await client.query('COMMIT');
+}
+console.log('done');
+await client.end();
+process.exit(0);

@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const dist = fileURLToPath(new URL('..', import.meta.url));
+
+/** A process that works through calls, one after the other, as fast as it is answered. */
+export interface Worker {
+  work(): Promise<void>;
+  end(): void;
+}
+
+export async function startBare(url: string, transactions: number): Promise<Worker> {
+  const child = start(`${dist}bench/postgres-bare.js`, [url, String(transactions)], {});
+  const lines = readLines(child);
+  await lines.next();
+  return {
+    work: async () => {
+      child.stdin?.write('go\n');
+      await lines.next();
+    },
+    end: () => child.kill(),
+  };
+}
+
+/** Speaks the protocol by hand: a client library would take more of the machine than the servers do. */
+export async function startServer(env: Record<string, string>, calls: number): Promise<Worker> {
+  const child = start(`${dist}colibri.js`, [], { COLIBRI_LOG_LEVEL: 'warn', ...env });
+  const lines = readLines(child);
+  const ask = async (id: number, method: string, params: object) => {
+    child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+    const answer = await lines.next();
+    if (answer.includes('"isError":true') || answer.includes('"error":')) throw new Error(answer);
+  };
+  const clientInfo = { name: 'bench', version: '0' };
+  await ask(0, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
+  child.stdin?.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
+  const create = { name: 'task_create', arguments: { title: 'Measure what one call costs', project: 'bench' } };
+  for (let id = 1; id <= 20; id += 1) await ask(id, 'tools/call', create);
+  return {
+    work: async () => {
+      for (let id = 100; id < 100 + calls; id += 1) await ask(id, 'tools/call', create);
+    },
+    end: () => child.kill(),
+  };
+}
+
+/** How many calls a second several workers do together. */
+export async function throughput(start: () => Promise<Worker>, workers: number, calls: number): Promise<number> {
+  const team = await Promise.all(Array.from({ length: workers }, start));
+  const begin = performance.now();
+  await Promise.all(team.map((worker) => worker.work()));
+  const seconds = (performance.now() - begin) / 1000;
+  for (const worker of team) worker.end();
+  return (workers * calls) / seconds;
+}
+
+function start(program: string, args: readonly string[], env: Record<string, string>): ChildProcess {
+  const { PATH = '', HOME = '' } = process.env;
+  return spawn(process.execPath, [program, ...args], {
+    env: { PATH, HOME, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+}
+
+function readLines(child: ChildProcess): { next: () => Promise<string> } {
+  const lines: string[] = [];
+  let rest = '';
+  let wake: () => void = () => undefined;
+  child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+    const parts = (rest + chunk).split('\n');
+    rest = parts.pop() ?? '';
+    lines.push(...parts);
+    wake();
+  });
+  return {
+    next: async () => {
+      while (lines.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+      return lines.shift() ?? '';
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/**
+ * How long a call waits for its turn when many agents share one head row: calls arrive at random, each holds the lock for
+ * the same time, the first to come is the first to go. Usage:
+ *   node scripts/run-ts.mjs bench/simulate-agents.ts <calls per second that one ledger does> [seconds between calls]
+ */
+const [rate = 500, pause = 20] = process.argv.slice(2).map(Number);
+const AGENTS = [10, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000];
+const CALLS = 200_000;
+
+console.log(`| agents, a call every ${pause} s | lock in use | wait p50, ms | wait p99, ms |\n|---:|---:|---:|---:|`);
+for (const agents of AGENTS) {
+  const load = agents / pause / rate;
+  if (load >= 1) {
+    console.log(`| ${agents.toLocaleString('en')} | more than there is | grows | grows |`);
+    continue;
+  }
+  const waits = simulate(agents / pause, 1 / rate).toSorted((a, b) => a - b);
+  const at = (share: number) => ((waits[Math.floor(waits.length * share)] ?? 0) * 1000).toFixed(1);
+  console.log(`| ${agents.toLocaleString('en')} | ${(100 * load).toFixed(0)} % | ${at(0.5)} | ${at(0.99)} |`);
+}
+
+/** The waiting times of calls that arrive at `arrivals` per second and are served in `service` seconds each. */
+function simulate(arrivals: number, service: number): number[] {
+  const random = generator(20_261_115);
+  const waits: number[] = [];
+  let [now, free] = [0, 0];
+  for (let call = 0; call < CALLS; call += 1) {
+    now += -Math.log(1 - random()) / arrivals;
+    const begin = Math.max(now, free);
+    waits.push(begin - now);
+    free = begin + service;
+  }
+  return waits;
+}
+
+/** The same numbers on every machine (mulberry32). */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,75 @@
+import { DatabaseError, type Reader, type Row, type Transaction } from '../db/database.ts';
+import { readSize } from '../ledger/head.ts';
+import { LEVELS_PER_BLOCK } from '../ledger/stored-tree.ts';
+import { insertRows, upsertRows } from './rows.ts';
+import { BY_ENTRY } from './tables.ts';
+
+/** Entries that are copied together; memory holds one page, and a copy that is cut short loses one at most. */
+export const PAGE = 1000;
+
+/** A stretch of the log with all rows that came with its entries. */
+export interface Page {
+  readonly begin: number;
+  readonly end: number;
+  /** How many entries the source has by now. */
+  readonly size: number;
+  readonly tables: readonly (readonly [table: string, rows: readonly Row[]])[];
+}
+
+export async function readPage(source: Reader, begin: number): Promise<Page> {
+  const size = await readSize(source);
+  const end = Math.min(begin + PAGE, size);
+  const ofEntries = Object.entries(BY_ENTRY).map(
+    async ([table, column]) =>
+      [
+        table,
+        await source.query(`SELECT * FROM ${table} WHERE ${column} >= $1 AND ${column} < $2 ORDER BY ${column}`, [
+          begin,
+          end,
+        ]),
+      ] as const,
+  );
+  const nodes = readFinishedNodes(source, begin, end);
+  const tables = [...(await Promise.all(ofEntries)), ['ledger_nodes', await nodes] as const];
+  if (tables[0]?.[1].length !== end - begin)
+    throw new DatabaseError('corrupt', `the source misses entries between ${begin} and ${end}; run verify`);
+  return { begin, end, size, tables };
+}
+
+/** The stored nodes whose subtrees the entries from `begin` to `end` complete. */
+async function readFinishedNodes(source: Reader, begin: number, end: number): Promise<Row[]> {
+  const levels: Promise<Row[]>[] = [];
+  for (let level = LEVELS_PER_BLOCK; 2 ** level <= end; level += LEVELS_PER_BLOCK) {
+    levels.push(
+      source.query('SELECT * FROM ledger_nodes WHERE level = $1 AND idx >= $2 AND idx < $3 ORDER BY idx', [
+        level,
+        Math.floor(begin / 2 ** level),
+        Math.floor(end / 2 ** level),
+      ]),
+    );
+  }
+  return (await Promise.all(levels)).flat();
+}
+
+export function writePage(target: Transaction, { tables }: Page): void {
+  for (const [table, rows] of tables) insertRows(target, table, rows);
+}
+
+/** Calls that were open when their page was copied, and have ended since. There are as many as there are servers. */
+export async function closeCalls(source: Reader, target: Transaction): Promise<void> {
+  for (let after = -1; ; ) {
+    const open = await target.query<{ sequence_no: number }>(
+      'SELECT sequence_no FROM calls WHERE exit_idx IS NULL AND sequence_no > $1 ORDER BY sequence_no LIMIT $2',
+      [after, PAGE],
+    );
+    if (open.length === 0) return;
+    const numbers = open.map(({ sequence_no }) => sequence_no);
+    const wanted = numbers.map((_, index) => `$${index + 1}`).join(', ');
+    const closed = await source.query(
+      `SELECT * FROM calls WHERE exit_idx IS NOT NULL AND sequence_no IN (${wanted})`,
+      numbers,
+    );
+    upsertRows(target, 'calls', ['sequence_no'], closed);
+    after = numbers.at(-1) ?? after;
+  }
+}

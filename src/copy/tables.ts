@@ -1,0 +1,23 @@
+/** What a ledger is made of, as a copy sees it. Columns are read off the rows, so that none can be forgotten. */
+
+/** Rows that come with one entry of the log, by the column that names it. Only a call changes later: it ends. */
+export const BY_ENTRY = {
+  ledger_entries: 'idx',
+  calls: 'sequence_no',
+  task_events: 'idx',
+  thoughts: 'idx',
+} as const;
+
+/** Rows that say how things are now, by their primary key. In this order, and each in the order of its key. */
+export const BY_KEY = {
+  counters: ['name'],
+  tasks: ['task_no'],
+  task_labels: ['label', 'task_no'],
+  task_dependencies: ['task_no', 'depends_on'],
+  task_counts: ['project', 'status', 'priority', 'assignee'],
+  sessions: ['session_no'],
+  session_records: ['session_no', 'session_seq'],
+} as const;
+
+/** Says how far all tables have come; it is what lets a server append, so it comes last. */
+export const HEAD = { table: 'ledger_head', key: ['id'] } as const;

@@ -1,0 +1,69 @@
+import { type Database, DatabaseError, type Reader, type Transaction } from '../db/database.ts';
+import { assertKnown, createTables, SCHEMA_VERSION, UNFINISHED_VERSION } from '../db/migrate.ts';
+
+/** What a copy finds where it is to go. */
+export interface Target {
+  readonly state: 'empty' | 'unfinished' | 'finished';
+  /** How many entries are there; its head may say less while it is unfinished. */
+  readonly size: number;
+}
+
+export async function readTarget(database: Database): Promise<Target> {
+  const version = assertKnown(database.location, await database.schemaVersion());
+  if (version === 0) return { state: 'empty', size: 0 };
+  if (version !== SCHEMA_VERSION && version !== UNFINISHED_VERSION) throw otherVersion(database.location, version);
+  if (version === SCHEMA_VERSION) return { state: 'finished', size: await database.read(countEntries) };
+  // In turn: PostgreSQL may still be working off what a copy that was killed has sent.
+  return { state: 'unfinished', size: await database.write({ durable: false }, countEntries) };
+}
+
+/** Creates the tables where there are none. From here on nobody but a copy may use the target. */
+export async function markUnfinished(database: Database, { state, size }: Target): Promise<void> {
+  await database.write({ durable: true }, async (transaction) => {
+    const expected = { empty: 0, unfinished: UNFINISHED_VERSION, finished: SCHEMA_VERSION }[state];
+    const version = await transaction.schemaVersion();
+    if (version !== expected || (version !== 0 && (await countEntries(transaction)) !== size))
+      throw changed(database.location);
+    if (version === 0) await createTables(transaction);
+    await transaction.setSchemaVersion(UNFINISHED_VERSION);
+  });
+}
+
+/**
+ * To be asked in every transaction that writes to the target. A server that was started before the mark was set
+ * cannot append, because the head still names a place that is taken; but another copy can.
+ */
+export async function assertUntouched(database: Database, transaction: Transaction, size: number): Promise<void> {
+  const isUnfinished = (await transaction.schemaVersion()) === UNFINISHED_VERSION;
+  if (!isUnfinished || (await countEntries(transaction)) !== size) throw changed(database.location);
+}
+
+/** From here on it is a ledger like any other, unless the check, which sees it as one, throws. */
+export async function markFinished(
+  database: Database,
+  size: number,
+  check: (reader: Reader) => Promise<void>,
+): Promise<void> {
+  await database.write({ durable: true }, async (transaction) => {
+    await assertUntouched(database, transaction, size);
+    await transaction.setSchemaVersion(SCHEMA_VERSION);
+    await check(transaction);
+  });
+}
+
+async function countEntries(reader: Reader): Promise<number> {
+  const [row] = await reader.query<{ last: number | null }>('SELECT MAX(idx) AS last FROM ledger_entries');
+  return (row?.last ?? -1) + 1;
+}
+
+function changed(location: string): DatabaseError {
+  return new DatabaseError('busy', `another program writes to ${location} as well; try again when it has ended`);
+}
+
+function otherVersion(location: string, version: number): DatabaseError {
+  const advice =
+    version < 0
+      ? 'is a copy that another version of Colibri has begun; remove it, or finish it with that version'
+      : `has schema ${version}, this version needs ${SCHEMA_VERSION}; start Colibri once with COLIBRI_MODE=FULL to migrate it`;
+  return new DatabaseError('unavailable', `${location} ${advice}`);
+}

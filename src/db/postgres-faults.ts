@@ -1,0 +1,79 @@
+import { DatabaseError, type DatabaseFault } from './database.ts';
+import type { PostgresUrl } from './postgres-url.ts';
+
+type Advice = readonly [fault: Exclude<DatabaseFault, 'other' | 'unknown'>, text: string];
+
+const GONE: Advice = [
+  'unavailable',
+  'the database cannot be reached; check that its server runs and that the way to it is open, and call again',
+];
+const LOST: Advice = ['lost', 'the connection to the database was lost, and nothing was changed; call again'];
+
+/** By SQLSTATE, or by its class of two characters. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const ADVICE: Readonly<Record<string, Advice>> = {
+  '08': GONE,
+  '25006': [
+    'readonly',
+    'this is a read-only replica or a read-only role; point COLIBRI_DATABASE_URL at the primary, or use COLIBRI_MODE=READONLY',
+  ],
+  '28': ['unavailable', 'the server refused the user or the password in COLIBRI_DATABASE_URL'],
+  '3D000': ['unavailable', 'there is no such database; create it (createdb) and start again'],
+  '3F000': ['unavailable', 'the schema that search_path names does not exist; create it and start again'],
+  '40001': ['busy', 'the server asked for another try; call again'],
+  '40P01': ['busy', 'two writers waited for each other; call again'],
+  '42P01': ['corrupt', 'a table of the ledger is missing; restore a backup'],
+  '42501': ['unavailable', 'the role lacks a privilege; docs/postgres.md has the script that grants what is needed'],
+  '53100': ['full', 'the disk of the database server is full; free some space there and call again'],
+  '53300': ['unavailable', 'the server has no connection left; raise max_connections or put a pooler before it'],
+  '53': ['unavailable', 'the database server lacks memory or another resource; call again later'],
+  '55P03': ['busy', 'another server keeps the ledger locked; call again, and if it stays so look at pg_stat_activity'],
+  '57014': ['busy', 'the statement took too long and was cancelled; call again, or raise statement_timeout in the URL'],
+  '57P01': GONE,
+  '57P02': GONE,
+  '57P03': GONE,
+  '57P05': GONE,
+  '25P03': GONE,
+  XX001: ['corrupt', 'the database is damaged; restore a backup'],
+  XX002: ['corrupt', 'an index of the database is damaged; REINDEX it, or restore a backup'],
+};
+
+const TLS: Advice = [
+  'unavailable',
+  'the server and this program do not agree on TLS; see sslmode and sslrootcert in the URL',
+];
+
+/** What the driver says about a connection that it gave up. */
+const DRIVER = /^(?:Connection terminated|Query read timeout|Client (?:has encountered|was closed)|timeout expired)/;
+
+/** Turns what the driver threw into a sentence that a person can act on; what is no fault of the store stays as it is. */
+export function explainPostgresFault(error: unknown, { location, redact, wasConnected }: Circumstances): unknown {
+  if (error instanceof DatabaseError || !(error instanceof Error)) return error;
+  const advice = adviceFor(error);
+  if (advice === undefined) return error;
+  const [fault, text] = advice === GONE && wasConnected ? LOST : advice;
+  return new DatabaseError(fault, `${location}: ${text} (${redact(error.message)})`);
+}
+
+export interface Circumstances extends Pick<PostgresUrl, 'location' | 'redact'> {
+  readonly wasConnected: boolean;
+}
+
+/** True when it is the connection that failed, and not a statement on it. */
+export function isConnectionLost(error: unknown): boolean {
+  return error instanceof Error && adviceFor(error) === GONE;
+}
+
+/** The server speaks with a severity and a SQLSTATE; everything else comes from the network, from TLS or the driver. */
+function adviceFor(error: Error): Advice | undefined {
+  const code = codeOf(error) ?? '';
+  if ('severity' in error) return ADVICE[code] ?? ADVICE[code.slice(0, 2)];
+  if (/CERT|SSL|TLS/.test(code) || /support SSL/.test(error.message)) return TLS;
+  const isOfSystem = 'syscall' in error || error instanceof AggregateError;
+  return isOfSystem || DRIVER.test(error.message) ? GONE : undefined;
+}
+
+/** Several addresses of one host fail together; the first tells. */
+function codeOf(error: Error): string | undefined {
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return error instanceof AggregateError && error.errors[0] instanceof Error ? codeOf(error.errors[0]) : undefined;
+}

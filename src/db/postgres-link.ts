@@ -1,0 +1,165 @@
+import { createHash } from 'node:crypto';
+import { Client } from 'pg';
+import type { PostgresOptions } from './postgres.ts';
+import { isConnectionLost } from './postgres-faults.ts';
+import type { PostgresUrl } from './postgres-url.ts';
+
+/** A connection that nobody uses is given back, so that a server has as many as there are agents at work. */
+const IDLE_MS = 60_000;
+const RETRY_MS = 50;
+/** Within this time after an answer a connection is taken to be alive. */
+const FRESH_MS = 1000;
+
+/** Numbers as the port hands them out: every count and index is far below 2^53. */
+const NUMERIC_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
+const BOOLEAN_TYPE = 16;
+
+const types = {
+  getTypeParser: (oid: number) => (text: string | null) => {
+    if (text === null) return null;
+    if (oid === BOOLEAN_TYPE) return text === 't' ? 1 : 0;
+    return NUMERIC_TYPES.has(oid) ? Number(text) : text;
+  },
+};
+
+/** The one connection of a process: opened when it is needed, opened again when it was lost. */
+export class PostgresLink {
+  readonly #url: PostgresUrl;
+  readonly #options: PostgresOptions;
+  #client: Client | undefined;
+  #processId: string | undefined;
+  #wasConnected = false;
+  #lastUse = Number.NEGATIVE_INFINITY;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(url: PostgresUrl, options: PostgresOptions) {
+    this.#url = url;
+    this.#options = options;
+  }
+
+  /** Waits for a server that restarts; one that was never reached is an error at once. */
+  async client(): Promise<Client> {
+    clearTimeout(this.#idleTimer);
+    if (this.#isClosed) throw new Error('the database was closed');
+    if (this.#client !== undefined) return this.#client;
+    const deadline = performance.now() + this.#options.busyTimeoutMs;
+    for (let waitMs = RETRY_MS; ; waitMs *= 2) {
+      try {
+        return await this.#connect();
+      } catch (error) {
+        const isWorthwhile = isConnectionLost(error) && (this.#wasConnected || isStartingUp(error));
+        if (!isWorthwhile || performance.now() + waitMs > deadline) throw error;
+        await new Promise((resume) => setTimeout(resume, waitMs));
+      }
+    }
+  }
+
+  /** The same, for a transaction: a connection that nobody used for a while is asked first whether it still lives. */
+  async livingClient(): Promise<Client> {
+    const client = await this.client();
+    if (performance.now() - this.#lastUse < FRESH_MS) return client;
+    try {
+      await client.query('SELECT 1');
+      return client;
+    } catch (error) {
+      if (!isConnectionLost(error)) throw error;
+      await this.drop();
+      return this.client();
+    }
+  }
+
+  /** To be called after each use. */
+  rest(): void {
+    this.#lastUse = performance.now();
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = setTimeout(() => void this.drop(), IDLE_MS).unref();
+  }
+
+  /** A session-level lock ends with its connection, however that ends. */
+  async enlist(processId: string): Promise<void> {
+    this.#processId = processId;
+    await (await this.client()).query(ENLIST, presenceKey(processId));
+    this.rest();
+  }
+
+  async isEnlisted(processId: string): Promise<boolean> {
+    const { rows } = await (await this.client()).query(IS_ENLISTED, presenceKey(processId));
+    return rows.length > 0;
+  }
+
+  async drop(): Promise<void> {
+    clearTimeout(this.#idleTimer);
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.drop();
+  }
+
+  async #connect(): Promise<Client> {
+    const { busyTimeoutMs, statementTimeoutMs } = this.#options;
+    const client = new Client({
+      connectionString: this.#url.connectionString,
+      application_name: 'colibri',
+      connectionTimeoutMillis: busyTimeoutMs,
+      // A little more than the server allows: who answers late is still heard, who never answers is given up.
+      query_timeout: statementTimeoutMs + busyTimeoutMs,
+      keepAlive: true,
+      pipeline: true,
+      types,
+    });
+    const forget = () => {
+      if (this.#client === client) this.#client = undefined;
+    };
+    client.on('error', forget);
+    client.on('end', forget);
+    try {
+      await client.connect();
+      await client.query(settingsOf(this.#options));
+      if (this.#processId !== undefined) await client.query(ENLIST, presenceKey(this.#processId));
+    } catch (error) {
+      void client.end().catch(() => undefined);
+      throw error;
+    }
+    this.#client = client;
+    this.#wasConnected = true;
+    this.#lastUse = performance.now();
+    return client;
+  }
+}
+
+const ENLIST = 'SELECT pg_try_advisory_lock_shared($1, $2)';
+const IS_ENLISTED = `SELECT 1 FROM pg_locks
+  WHERE locktype = 'advisory' AND objsubid = 2 AND classid = ($1::bigint & 4294967295)::oid
+    AND objid = ($2::bigint & 4294967295)::oid
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`;
+
+function presenceKey(processId: string): [number, number] {
+  const digest = createHash('sha256').update(processId).digest();
+  return [digest.readInt32BE(0), digest.readInt32BE(4)];
+}
+
+/** A peer that dies holds its locks only until the server has noticed; these make it notice. */
+function settingsOf({ readOnly, busyTimeoutMs, statementTimeoutMs }: PostgresOptions): string {
+  const settings: Readonly<Record<string, string | number>> = {
+    default_transaction_read_only: readOnly ? 'on' : 'off',
+    lock_timeout: busyTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: Math.max(1000, Math.floor(busyTimeoutMs / 2)),
+    tcp_keepalives_idle: 10,
+    tcp_keepalives_interval: 5,
+    tcp_keepalives_count: 3,
+    tcp_user_timeout: 20_000,
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `SET ${name} = ${value}`)
+    .join('; ');
+}
+
+function isStartingUp(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '57P03';
+}

@@ -1,0 +1,215 @@
+import type { Client } from 'pg';
+import { FifoLock } from '../fifo-lock.ts';
+import {
+  type Database,
+  DatabaseError,
+  type Durability,
+  type Reader,
+  type Transaction,
+  type WriteOptions,
+} from './database.ts';
+import { explainPostgresFault, isConnectionLost } from './postgres-faults.ts';
+import { PostgresLink } from './postgres-link.ts';
+import { gather } from './postgres-packet.ts';
+import { Scope } from './postgres-scope.ts';
+import { type PostgresUrl, parsePostgresUrl } from './postgres-url.ts';
+
+export interface PostgresOptions {
+  readonly url: string;
+  readonly readOnly: boolean;
+  /** `relaxed` never waits for the server's disk: what is acknowledged survives this process, not the server. */
+  readonly durability: 'full' | 'relaxed';
+  /** How long to wait for other writers, and for a server that restarts, before giving up. */
+  readonly busyTimeoutMs: number;
+  /** How long the server may work on one statement. */
+  readonly statementTimeoutMs: number;
+}
+
+/** The row tells a ledger from any other schema, and to hold its lock is to have the turn to write. */
+const CREATE_MARK = `
+  CREATE TABLE IF NOT EXISTS colibri (id INTEGER PRIMARY KEY CHECK (id = 1), schema_version INTEGER NOT NULL);
+  INSERT INTO colibri (id, schema_version) VALUES (1, 0) ON CONFLICT DO NOTHING`;
+const TAKE_TURN = 'SELECT 1 FROM colibri WHERE id = 1 FOR UPDATE';
+/** The same, for a commit that need not wait for the disk. */
+const TAKE_TURN_RELAXED = "SELECT set_config('synchronous_commit', 'off', true) FROM colibri WHERE id = 1 FOR UPDATE";
+
+/** The first query takes the snapshot. Nobody waits for a reader, so it may take its time between two questions. */
+const BEGIN_READ =
+  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT set_config('idle_in_transaction_session_timeout', '0', true)";
+
+const LOOK = `SELECT current_schema() AS schema,
+  EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema())) AND relname = 'colibri') AS is_ours,
+  EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema()))) AS is_used`;
+
+export async function openPostgres(options: PostgresOptions): Promise<Database> {
+  const url = parsePostgresUrl(options.url);
+  if (url === undefined) throw new DatabaseError('unavailable', 'COLIBRI_DATABASE_URL is not a URL of PostgreSQL');
+  const database = new PostgresDatabase(url, { ...options, ...url.timeouts });
+  try {
+    await database.prepareSchema();
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+class PostgresDatabase implements Database {
+  readonly engine = 'postgres';
+  readonly location: string;
+  readonly #url: PostgresUrl;
+  readonly #options: PostgresOptions;
+  readonly #link: PostgresLink;
+  /** One connection holds one transaction: whoever comes second waits for the first to end. */
+  readonly #turn = new FifoLock();
+
+  constructor(url: PostgresUrl, options: PostgresOptions) {
+    this.location = url.location;
+    this.#url = url;
+    this.#options = options;
+    this.#link = new PostgresLink(url, options);
+  }
+
+  /** Looks before it touches: a schema of another program is refused as it is. */
+  async prepareSchema(): Promise<void> {
+    await this.#guard(async () => {
+      const client = await this.#link.client();
+      if ((await this.#look(client)) || this.#options.readOnly) return;
+      try {
+        await client.query(CREATE_MARK);
+      } catch (error) {
+        // Of several that create the same table at the same moment some are told that it exists, whatever they asked.
+        if (!(await this.#look(client))) throw error;
+      }
+    });
+  }
+
+  read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
+    return this.#inTurn(async (client) => {
+      const scope = new Scope(client, this.#explainLost);
+      await scope.run(BEGIN_READ);
+      const result = await work(scope);
+      // Nothing depends on how a reader ends; the next statement comes behind it in any case.
+      gather(client);
+      client.query('COMMIT').catch(() => this.#link.drop());
+      return result;
+    });
+  }
+
+  write<Result>({ durable }: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+    const isDurable = durable && this.#options.durability === 'full';
+    return this.#inTurn(async (client) => {
+      const scope = new Scope(client, this.#explainLost);
+      // Not waited for: on one connection whatever the work asks for comes after it, or fails with it.
+      gather(client);
+      client.query('BEGIN').catch(() => undefined);
+      scope.query(isDurable ? TAKE_TURN : TAKE_TURN_RELAXED).catch(() => undefined);
+      const result = await work(scope);
+      await this.#commit(client, scope);
+      return result;
+    });
+  }
+
+  schemaVersion(): Promise<number> {
+    return this.#turn.run(() =>
+      this.#guard(async () => {
+        const client = await this.#link.client();
+        return (await this.#look(client)) ? new Scope(client, this.#explainLost).schemaVersion() : 0;
+      }),
+    );
+  }
+
+  enlist(processId: string): Promise<void> {
+    return this.#turn.run(() => this.#guard(() => this.#link.enlist(processId)));
+  }
+
+  /** Out of turn: it is asked inside of transactions too. */
+  isAlive(processId: string): Promise<boolean> {
+    return this.#guard(() => this.#link.isEnlisted(processId));
+  }
+
+  async durability(): Promise<Durability> {
+    if (this.#options.durability === 'relaxed') return { level: 'relaxed' };
+    const settings = await this.read((reader) =>
+      reader.query<{ name: string; setting: string }>(
+        "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name",
+      ),
+    );
+    const weak = settings.filter(({ setting }) => setting === 'off').map(({ name }) => `${name} = off`);
+    if (weak.length === 0) return { level: 'full' };
+    const weakness = `the database server runs with ${weak.join(', ')}: a crash of its machine may lose acknowledged changes`;
+    return { level: 'relaxed', weakness };
+  }
+
+  async close(): Promise<void> {
+    await this.#turn.run(() => this.#link.close());
+  }
+
+  #inTurn<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
+    return this.#turn.run(async () => {
+      const client = await this.#guard(() => this.#link.livingClient());
+      try {
+        return await work(client);
+      } catch (error) {
+        await this.#rollBack(client);
+        throw error;
+      } finally {
+        this.#link.rest();
+      }
+    });
+  }
+
+  async #commit(client: Client, scope: Scope): Promise<void> {
+    scope.finish();
+    try {
+      // The server answers in order: by now it has answered everything that was sent before.
+      await client.query('COMMIT');
+      if (scope.failure === undefined) return;
+    } catch (error) {
+      if (!isConnectionLost(error)) throw this.#explainLost(error);
+    }
+    // A statement that the server refused has turned the commit into a rollback.
+    if (scope.failure !== undefined && !isConnectionLost(scope.failure)) throw this.#explainLost(scope.failure);
+    await this.#link.drop();
+    throw new DatabaseError(
+      'unknown',
+      `${this.location}: the connection was lost while the change was being committed, so it may have been made or not; look before you repeat it`,
+    );
+  }
+
+  async #rollBack(client: Client): Promise<void> {
+    try {
+      await client.query('ROLLBACK');
+    } catch {
+      await this.#link.drop();
+    }
+  }
+
+  /** True for a ledger, false for nothing at all. */
+  async #look(client: Client): Promise<boolean> {
+    const { rows } = await client.query<{ schema: string | null; is_ours: number; is_used: number }>(LOOK);
+    const [found] = rows;
+    if (found?.schema === null) throw noSchema(this.location);
+    if (found?.is_used === 0) return false;
+    if (found?.is_ours === 1) return true;
+    throw new DatabaseError(
+      'corrupt',
+      `${this.location} holds tables of another program; use a database of its own, or a schema (?options=-c%20search_path%3Dcolibri)`,
+    );
+  }
+
+  async #guard<Result>(action: () => Promise<Result>): Promise<Result> {
+    try {
+      return await action();
+    } catch (error) {
+      throw explainPostgresFault(error, { ...this.#url, wasConnected: false });
+    }
+  }
+
+  readonly #explainLost = (error: unknown): unknown =>
+    explainPostgresFault(error, { ...this.#url, wasConnected: true });
+}
+
+function noSchema(location: string): DatabaseError {
+  return new DatabaseError('unavailable', `${location}: the schema that search_path names does not exist; create it`);
+}

@@ -1,0 +1,45 @@
+import type { Engine, SqlValue, Transaction } from '../../db/database.ts';
+import { parseId } from '../../ids.ts';
+import type { Task } from './schema.ts';
+import { indexedWords } from './words.ts';
+
+/** The one thing that the engines have no common words for. Both find the same: the words are cut by this program. */
+
+export function indexWords(db: Transaction, { task_id, title, description }: Task): void {
+  const column = db.engine === 'sqlite' ? 'rowid' : 'task_no';
+  const words = indexedWords(title, description);
+  db.send(`INSERT INTO task_search (${column}, words) VALUES ($1, $2)`, [parseId(task_id), words]);
+}
+
+export function forgetWords(db: Transaction, taskNo: number): void {
+  const column = db.engine === 'sqlite' ? 'rowid' : 'task_no';
+  db.send(`DELETE FROM task_search WHERE ${column} = $1`, [taskNo]);
+}
+
+/** A condition on `task_no`. Words of phrases only: no character of the input can act as an operator. */
+export function matches(
+  engine: Engine,
+  phrases: readonly (readonly string[])[],
+  add: (value: SqlValue) => string,
+): string {
+  return engine === 'sqlite' ? matchesInSqlite(phrases, add) : matchesInPostgres(phrases, add);
+}
+
+function matchesInSqlite(phrases: readonly (readonly string[])[], add: (value: SqlValue) => string): string {
+  const text = phrases.map((phrase) => `"${phrase.join(' ')}"*`).join(' AND ');
+  return `task_no IN (SELECT rowid FROM task_search WHERE task_search MATCH ${add(text)})`;
+}
+
+/** The index knows which tasks have the words; a phrase of several must be looked up in the text. */
+function matchesInPostgres(phrases: readonly (readonly string[])[], add: (value: SqlValue) => string): string {
+  const words = phrases.flatMap((phrase) =>
+    phrase.map((word, index) => (index + 1 < phrase.length ? word : `${word}:*`)),
+  );
+  const conditions = [
+    `lexemes @@ CAST(${add(words.join(' & '))} AS TSQUERY)`,
+    ...phrases
+      .filter((phrase) => phrase.length > 1)
+      .map((phrase) => `' ' || words LIKE ${add(`% ${phrase.join(' ')}%`)}`),
+  ];
+  return `task_no IN (SELECT task_no FROM task_search WHERE ${conditions.join(' AND ')})`;
+}

@@ -1,0 +1,176 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { append } from '../../src/ledger/append.ts';
+import { StoredTree } from '../../src/ledger/stored-tree.ts';
+import {
+  openSpot,
+  postgresSpot,
+  readEverything,
+  SPOTS,
+  type Spot,
+  sqliteSpot,
+  verifySpot,
+} from '../support/copy-spots.ts';
+import { call } from '../support/door.ts';
+import { keeps } from '../support/keeps.ts';
+import { createLargeLedger } from '../support/large-ledger.ts';
+import { addTask, Place, type Run } from '../support/place.ts';
+
+let large: Place;
+
+beforeAll(async () => {
+  large = new Place({ isShared: true });
+  await large.addTasks('first', 'second', 'third');
+  await createLargeLedger(large.ledger, 2500);
+});
+afterAll(() => large.remove());
+
+interface Progress {
+  readonly entries: number;
+  readonly head: number;
+}
+
+/** How far an unfinished copy has come; undefined while there are no tables. */
+async function progressOf(target: Database): Promise<Progress | undefined> {
+  if ((await target.schemaVersion()) === 0) return undefined;
+  const [row] = await target.read((reader) =>
+    reader.query<Progress>(
+      'SELECT (SELECT COUNT(*) FROM ledger_entries) AS entries, (SELECT MAX(size) FROM ledger_head) AS head',
+    ),
+  );
+  return row;
+}
+
+/** Starts the command and kills it as soon as it has come so far. */
+async function killAt(place: Place, target: Spot, isReached: (progress: Progress) => boolean): Promise<Progress> {
+  const child = place.spawn(['copy', '--to', target.to]);
+  const exited = once(child, 'exit');
+  while (target.engine === 'sqlite' && !existsSync(target.to)) await new Promise((resolve) => setImmediate(resolve));
+  const database = await openSpot(target);
+  for (;;) {
+    const progress = await progressOf(database).catch(() => undefined);
+    if (progress !== undefined && isReached(progress)) break;
+    // Lets the end of the command be noticed.
+    await new Promise((resolve) => setImmediate(resolve));
+    if (child.exitCode !== null) throw new Error(`the copy ended with ${child.exitCode} before it came so far`);
+  }
+  child.kill('SIGKILL');
+  await exited;
+  // A server works off what it has been sent; whoever gets the turn after that finds all of it.
+  await database.write({ durable: false }, async () => undefined);
+  const reached = await progressOf(database);
+  await database.close();
+  if (reached === undefined) throw new Error('the tables are gone');
+  return reached;
+}
+
+const json = async (run: Promise<Run>) => JSON.parse((await run).stdout) as Record<string, number | string>;
+
+describe('a copy that is killed', () => {
+  for (const engine of ['sqlite', 'postgres'] as const)
+    keeps('copy/resumed', `three times, on its way to ${engine}`, async () => {
+      const place = new Place({ like: large });
+      const target = await SPOTS[engine]();
+      const first = await killAt(place, target, ({ entries }) => entries > 0);
+      expect(first.head).toBe(0);
+      await expectUnusable(place, target);
+      await expectNoAppend(target);
+      const second = await killAt(place, target, ({ entries }) => entries > first.entries);
+      const third = await killAt(place, target, ({ head }) => head > 0);
+      expect(third.head).toBe(third.entries);
+      await expectUnusable(place, target);
+      const last = await json(place.run('copy', '--to', target.to, '--json'));
+      expect(last).toMatchObject({ verdict: 'copied', added: Number(last['size']) - third.entries });
+      expect(first.entries).toBeLessThan(second.entries);
+      expect(await verifySpot(target)).toEqual(await verifySpot(sqliteSpot(place.ledger)));
+      expect(await readEverything(target)).toEqual(await readEverything(sqliteSpot(place.ledger)));
+    });
+});
+
+/** Neither by people nor by agents. */
+async function expectUnusable(place: Place, target: Spot): Promise<void> {
+  const { status, stderr } = await place.runWith({ env: target.env }, 'verify');
+  expect(status).toBe(2);
+  expect(stderr).toContain('is a copy that is not finished; run colibri copy');
+  const agent = await place.openAgent('bob', target.env);
+  const answer = await call(agent, 'task_create', { title: 'too early' });
+  expect(answer.isError).toBe(true);
+  expect(answer.text).toMatch(/ERR_INIT_FAILED.*is a copy that is not finished/);
+  await agent.close();
+}
+
+/** A server that has had the target open since before the copy began does not ask for the version again. */
+async function expectNoAppend(target: Spot): Promise<void> {
+  const database = await openSpot(target);
+  const entry = { v: 1, kind: 'action.enter', at: '2026-01-01T00:00:00.000Z', actor: 'early' } as const;
+  const appended = database.write({ durable: true }, (transaction) => append(transaction, entry));
+  await expect(appended).rejects.toThrow(/unique/i);
+  await database.close();
+}
+
+describe('a copy among servers', () => {
+  for (const engine of ['sqlite', 'postgres'] as const)
+    keeps('copy/under-fire', `from ${engine}, which is written to meanwhile`, async () => {
+      const place = new Place({ like: large });
+      const source = engine === 'sqlite' ? sqliteSpot(place.ledger) : await postgresSpot();
+      const target = await (engine === 'sqlite' ? postgresSpot() : SPOTS.sqlite());
+      const agent = await place.openAgent('alice', source.env);
+      const answered: string[] = [];
+      const end = new AbortController();
+      const writer = (async () => {
+        for (let count = 0; !end.signal.aborted; count += 1) {
+          await addTask(agent, `task ${count}`);
+          answered.push(`task ${count}`);
+        }
+      })();
+      const sizes: number[] = [];
+      // The large ledger is copied once, and once more at the end.
+      for (const minimum of engine === 'sqlite' ? [3] : [3, 30]) {
+        while (answered.length < minimum) await new Promise((resolve) => setImmediate(resolve));
+        const before = [...answered];
+        const copied = await json(place.runWith({ env: source.env }, 'copy', '--to', target.to, '--json'));
+        const { size, root, problems } = await verifySpot(target);
+        expect({ ...copied, problems }).toMatchObject({ verdict: 'copied', size, root, problems: [] });
+        const original = await openSpot(source);
+        expect(await original.read((reader) => new StoredTree(reader, size).root())).toBe(root);
+        await original.close();
+        const titles = (await readEverything(target))['tasks']?.map((row) => (row as { title: string }).title);
+        expect(titles).toEqual(expect.arrayContaining(before));
+        sizes.push(size);
+      }
+      expect(sizes).toEqual([...new Set(sizes)].toSorted((one, other) => one - other));
+      end.abort();
+      await writer;
+      await agent.close();
+      const last = await json(place.runWith({ env: source.env }, 'copy', '--to', target.to, '--json'));
+      expect(last['source_size']).toBe(last['size']);
+      expect(await readEverything(target)).toEqual(await readEverything(source));
+    });
+
+  keeps('copy/under-fire', 'two copies to one place: one is made, and it is whole', async () => {
+    const place = new Place({ like: large });
+    const target = await postgresSpot();
+    const runs = await Promise.all([1, 2].map(() => place.run('copy', '--to', target.to, '--json')));
+    const verdicts = runs.map(({ stdout }) => (JSON.parse(stdout) as { verdict: string }).verdict);
+    expect(verdicts).toContain('copied');
+    expect(verdicts.filter((verdict) => verdict !== 'copied' && verdict !== 'cannot tell')).toEqual([]);
+    expect(await readEverything(target)).toEqual(await readEverything(sqliteSpot(place.ledger)));
+  });
+
+  keeps('copy/usable', 'a server that waits on a finished target works on what a copy brings', async () => {
+    const place = new Place();
+    await place.addTasks('first');
+    const target = await postgresSpot();
+    expect((await place.run('copy', '--to', target.to)).status).toBe(0);
+    const agent = await place.openAgent('bob', target.env);
+    await place.addTasks('second');
+    expect((await place.run('copy', '--to', target.to)).status).toBe(0);
+    await addTask(agent, 'third');
+    await agent.close();
+    expect((await verifySpot(target)).problems).toEqual([]);
+    const titles = (await readEverything(target))['tasks']?.map((row) => (row as { title: string }).title);
+    expect(titles).toEqual(['first', 'second', 'third']);
+  });
+});

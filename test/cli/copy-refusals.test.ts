@@ -1,0 +1,225 @@
+import { cpSync, existsSync, linkSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { ActionLog } from '../../src/ledger/action-log.ts';
+import { openSpot, postgresSpot, readEverything, SPOTS, sqliteSpot, verifySpot } from '../support/copy-spots.ts';
+import { call } from '../support/door.ts';
+import { keeps } from '../support/keeps.ts';
+import { createTemplate, edit, Place, verifyFile } from '../support/place.ts';
+import { runOn } from '../support/postgres/server.ts';
+import { startRefusingPostgres } from '../support/refusing-postgres.ts';
+
+let template: Place;
+let place: Place;
+
+beforeAll(async () => {
+  template = await createTemplate();
+});
+afterAll(() => template.remove());
+beforeEach(() => {
+  place = new Place({ like: template });
+});
+
+describe('a target that is not the beginning of the source', () => {
+  for (const engine of ['sqlite', 'postgres'] as const) {
+    keeps('copy/refusals', `a copy on ${engine} that went on by itself, and the source too`, async () => {
+      const target = await SPOTS[engine]();
+      const { answer: copied } = await place.json('copy', '--to', target.to);
+      const agent = await place.openAgent('bob', target.env);
+      await call(agent, 'task_create', { title: 'there' });
+      await agent.close();
+      for (const titles of [[], ['here', 'and here', 'and here again']]) {
+        if (titles.length > 0) await place.addTasks(...titles);
+        const before = await readEverything(target);
+        const refused = await place.json('copy', '--to', target.to);
+        expect(refused).toMatchObject({
+          status: 1,
+          answer: { verdict: 'refused', reason: 'diverged', common: copied['size'] },
+        });
+        expect(refused.answer['message']).toContain(`only up to entry ${String(copied['size'])}`);
+        expect(await readEverything(target)).toEqual(before);
+      }
+      expect((await verifySpot(target)).problems).toEqual([]);
+    });
+  }
+
+  keeps('copy/refusals', 'another ledger, which stays as it is', async () => {
+    const other = new Place();
+    await other.addTasks('something else');
+    const before = readFileSync(other.ledger);
+    const refused = await place.json('copy', '--to', other.ledger);
+    expect(refused).toMatchObject({ status: 1, answer: { reason: 'diverged', common: 0 } });
+    expect(readFileSync(other.ledger).equals(before)).toBe(true);
+  });
+
+  keeps('copy/refusals', 'a ledger that a server has open', async () => {
+    expect((await place.run('copy', '--to', 'second.db')).status).toBe(0);
+    await place.addTasks('fourth');
+    await place.openAgent('bob', { COLIBRI_DB_PATH: place.path('second.db') });
+    const isOpen = () => readdirSync(place.folder).some((name) => name.endsWith('.live'));
+    while (!isOpen()) await new Promise((resolve) => setTimeout(resolve, 5));
+    const refused = await place.json('copy', '--to', 'second.db');
+    expect(refused).toMatchObject({ status: 1, answer: { verdict: 'refused', reason: 'in use' } });
+    expect((await verifyFile(place.path('second.db'))).problems).toEqual([]);
+  });
+});
+
+describe('a target that is the source', () => {
+  keeps('copy/refusals', 'a file by its name and by its links', async () => {
+    linkSync(place.ledger, place.path('hard.db'));
+    symlinkSync(place.ledger, place.path('soft.db'));
+    for (const to of [place.ledger, 'hard.db', 'soft.db']) {
+      const { status, answer } = await place.json('copy', '--to', to);
+      expect({ status, says: String(answer['message']).includes('is the ledger itself') }).toEqual({
+        status: 3,
+        says: true,
+      });
+    }
+    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+  });
+
+  keeps('copy/refusals', 'a schema by another URL', async () => {
+    const target = await postgresSpot();
+    expect((await place.run('copy', '--to', target.to)).status).toBe(0);
+    const url = new URL(target.to);
+    url.searchParams.set('application_name', 'another');
+    url.hostname = 'localhost';
+    const { status, stderr } = await place.runWith({ env: target.env }, 'copy', '--to', url.href);
+    expect({ status, says: stderr.includes('is the ledger itself') }).toEqual({ status: 3, says: true });
+    expect((await verifySpot(target)).problems).toEqual([]);
+  });
+});
+
+describe('a ledger that was changed behind its back', () => {
+  const edits: Record<string, string> = {
+    'an entry was edited': "UPDATE ledger_entries SET entry = replace(entry, 'alice', 'mallo') WHERE idx = 1",
+    'an entry is missing': 'DELETE FROM ledger_entries WHERE idx = 3',
+    'a task was edited': "UPDATE tasks SET title = 'forged' WHERE task_no = 1",
+    'a row was added': "INSERT INTO counters VALUES ('project/forged', 1)",
+  };
+  for (const [what, sql] of Object.entries(edits))
+    keeps('copy/refusals', `in the source ${what}: nothing is copied`, async () => {
+      await edit(place.ledger, sql);
+      const { status, answer } = await place.json('copy', '--to', 'second.db');
+      expect({ status, ...answer }).toMatchObject({ status: 1, verdict: 'tampered' });
+      expect(answer['problems']).not.toEqual([]);
+      expect(existsSync(place.path('second.db'))).toBe(false);
+    });
+
+  keeps('copy/refusals', 'in a finished copy: it is not brought up to date as if it were whole', async () => {
+    expect((await place.run('copy', '--to', 'second.db')).status).toBe(0);
+    await edit(place.path('second.db'), "UPDATE calls SET arguments = '{}' WHERE sequence_no = 1");
+    for (const titles of [[], ['fourth']]) {
+      if (titles.length > 0) await place.addTasks(...titles);
+      const { status, answer } = await place.json('copy', '--to', 'second.db');
+      expect({ status, ...answer }).toMatchObject({ status: 1, verdict: 'differs' });
+      expect(String(answer['message'])).toContain('the first at call 1');
+    }
+    const env = { COLIBRI_DB_PATH: place.path('second.db') };
+    expect((await place.runWith({ env }, 'verify')).stderr).toContain('not finished');
+  });
+});
+
+describe('a target that cannot be used', () => {
+  keeps('copy/refusals', 'a file of another program, a newer one, an unfinished one of another version', async () => {
+    const defects: readonly (readonly [sql: string, says: string])[] = [
+      ['PRAGMA application_id = 7', 'another program; set --to to another file'],
+      ['PRAGMA user_version = 99', 'newer Colibri'],
+      ['PRAGMA user_version = -3', 'another version of Colibri has begun'],
+      ['PRAGMA user_version = 3', 'has schema 3'],
+    ];
+    for (const [sql, says] of defects) {
+      cpSync(place.path('backup.db'), place.path('odd.db'));
+      await edit(place.path('odd.db'), sql);
+      const before = readFileSync(place.path('odd.db'));
+      const { status, stderr } = await place.run('copy', '--to', 'odd.db');
+      expect(stderr).toContain(says);
+      expect({ status, same: readFileSync(place.path('odd.db')).equals(before) }).toEqual({ status: 2, same: true });
+    }
+  });
+
+  keeps('copy/refusals', 'a schema of another program', async () => {
+    const target = await postgresSpot();
+    await runOn(target.to, 'CREATE TABLE invoices (id INTEGER)');
+    const { status, stderr } = await place.run('copy', '--to', target.to);
+    expect({ status, says: stderr.includes('tables of another program') }).toEqual({ status: 2, says: true });
+  });
+
+  keeps('copy/refusals', 'a text that PostgreSQL cannot hold is named', async () => {
+    const call = { tool: 'a\u0000b', actor: 'old', at: '2026-01-01T00:00:00.000Z', correlationId: '1' };
+    const log = new ActionLog(await openSpot(sqliteSpot(place.ledger)), 'a-process-that-died');
+    await log.enter({ ...call, args: {}, timestamp: 0, argumentsText: '{}' });
+    expect((await place.run('copy', '--to', 'second.db')).status).toBe(0);
+    const target = await postgresSpot();
+    const { status, answer } = await place.json('copy', '--to', target.to);
+    expect({ status, ...answer }).toMatchObject({ status: 2, verdict: 'cannot tell' });
+    expect(String(answer['message'])).toMatch(/^calls \d+: its tool has a NUL character/);
+    await expect(openSpot(target).then((database) => database.schemaVersion())).resolves.toBeLessThan(0);
+  });
+});
+
+describe('bad input', () => {
+  const wrong: Record<string, readonly string[]> = {
+    'no target': ['copy'],
+    'an empty target': ['copy', '--to', ''],
+    'a word too many': ['copy', 'now', '--to', 'x.db'],
+    'another kind of database': ['copy', '--to', 'mysql://user:secret@host/db'],
+    'half a URL': ['copy', '--to', 'postgres://user:secret@host:port/db'],
+    'a folder': ['copy', '--to', '.'],
+    'a side file of SQLite': ['copy', '--to', 'x.db-wal'],
+  };
+  for (const [what, args] of Object.entries(wrong))
+    keeps('copy/refusals', what, async () => {
+      const before = readdirSync(place.folder);
+      const { status, stdout, stderr } = await place.run(...args);
+      expect({ status, stdout, leaks: stderr.includes('secret') }).toEqual({ status: 3, stdout: '', leaks: false });
+      expect(stderr).not.toBe('');
+      expect(readdirSync(place.folder)).toEqual(before);
+    });
+
+  keeps('copy/refusals', 'there is no ledger to copy', async () => {
+    const { status, stderr } = await new Place().run('copy', '--to', 'x.db');
+    expect({ status, says: stderr.includes('there is no ledger') }).toEqual({ status: 2, says: true });
+  });
+
+  keeps('copy/refusals', 'the help has examples', async () => {
+    const { status, stdout } = await place.run('copy', '--help');
+    expect({ status, says: stdout.includes('Examples:') && stdout.includes('Exit codes:') }).toEqual({
+      status: 0,
+      says: true,
+    });
+  });
+});
+
+describe('a password', () => {
+  keeps('copy/secrets', 'that is wrong', async () => {
+    const url = `postgres://colibri:hush%2Fhush@${await startRefusingPostgres()}/colibri`;
+    for (const flags of [[], ['--json']]) {
+      const asTarget = await place.run('copy', '--to', url, ...flags);
+      const asSource = await place.runWith({ env: { COLIBRI_DATABASE_URL: url } }, 'copy', '--to', 'x.db', ...flags);
+      for (const { status, stdout, stderr } of [asTarget, asSource]) {
+        expect(status).toBe(2);
+        expect(stdout + stderr).toContain('refused the user or the password');
+        expect(stdout + stderr).not.toMatch(/hush/);
+      }
+    }
+  });
+
+  keeps('copy/secrets', 'for a server that is not there', async () => {
+    const { status, stdout, stderr } = await place.run('copy', '--to', 'postgres://colibri:hush@127.0.0.1:1/colibri');
+    expect({ status, stdout, leaks: stderr.includes('hush') }).toEqual({ status: 2, stdout: '', leaks: false });
+    expect(stderr).toContain('the database cannot be reached');
+  });
+
+  keeps('copy/secrets', 'when all goes well', async () => {
+    const target = await postgresSpot();
+    const url = new URL(target.to);
+    url.password = 'hush';
+    const there = await place.run('copy', '--to', url.href);
+    const back = await place.runWith({ env: { COLIBRI_DATABASE_URL: url.href } }, 'copy', '--to', 'back.db', '--json');
+    expect([there.status, back.status]).toEqual([0, 0]);
+    expect(there.stdout + there.stderr + back.stdout + back.stderr).not.toContain('hush');
+    expect(await readEverything(sqliteSpot(place.path('back.db')))).toEqual(
+      await readEverything(sqliteSpot(place.ledger)),
+    );
+  });
+});

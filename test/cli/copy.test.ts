@@ -1,0 +1,152 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BY_ENTRY, BY_KEY, HEAD } from '../../src/copy/tables.ts';
+import { MIGRATIONS } from '../../src/db/migrate.ts';
+import { openSpot, postgresSpot, readEverything, type Spot, sqliteSpot, verifySpot } from '../support/copy-spots.ts';
+import { call } from '../support/door.ts';
+import { keeps } from '../support/keeps.ts';
+import { addTask, Place, PROGRAM } from '../support/place.ts';
+import { buildScenery } from '../support/trail-scenery.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'colibri-copy-'));
+const scenery = join(folder, 'scenery.db');
+
+beforeAll(() => buildScenery(scenery));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Runs the real command; everything that it says about the target is checked. */
+async function copy(place: Place, source: Spot, target: Spot): Promise<{ size: number; root: string; added: number }> {
+  const { status, stdout, stderr } = await place.runWith({ env: source.env }, 'copy', '--to', target.to, '--json');
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  const answer = JSON.parse(stdout) as { verdict: string; size: number; root: string; added: number };
+  expect(answer.verdict).toBe('copied');
+  expect(await verifySpot(target)).toEqual({ size: answer.size, root: answer.root, problems: [] });
+  return answer;
+}
+
+async function work(place: Place, spot: Spot, ...titles: readonly string[]): Promise<void> {
+  const agent = await place.openAgent('alice', spot.env);
+  for (const title of titles) await addTask(agent, title);
+  await agent.close();
+}
+
+describe('copy', () => {
+  it('knows every table that the migrations make', () => {
+    const made: string[] = MIGRATIONS.flatMap(({ postgres }) =>
+      [...postgres.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name = '']) => name),
+    );
+    const known = [...Object.keys(BY_ENTRY), ...Object.keys(BY_KEY), HEAD.table, 'ledger_nodes', 'task_search'];
+    expect(known.toSorted()).toEqual(made.toSorted());
+  });
+
+  keeps(
+    'copy/exact',
+    'from SQLite to PostgreSQL, on to a second one, back to a file and to a second file',
+    async () => {
+      const place = new Place();
+      const spots = [sqliteSpot(scenery), await postgresSpot(), await postgresSpot(), sqliteSpot(), sqliteSpot()];
+      const original = await readEverything(sqliteSpot(scenery));
+      expect(Object.entries(original).filter(([, rows]) => rows.length === 0)).toEqual([]);
+      const { size, root } = await verifySpot(sqliteSpot(scenery));
+      for (const [index, target] of spots.slice(1).entries()) {
+        expect(await copy(place, spots[index] as Spot, target)).toMatchObject({ size, root, added: size });
+        expect(await readEverything(target)).toEqual(original);
+      }
+    },
+  );
+
+  for (const [name, open] of [
+    ['PostgreSQL', postgresSpot],
+    ['SQLite', async () => sqliteSpot()],
+  ] as const)
+    keeps('copy/usable', `a server goes on with the copy on ${name}, and back it goes`, async () => {
+      const place = new Place();
+      const [source, target] = [sqliteSpot(), await open()];
+      await work(place, source, 'first', 'second');
+      await copy(place, source, target);
+      const agent = await place.openAgent('bob', target.env);
+      const fractions = [0.1 + 0.2, 1 / 3, 1e-7, 999.999_999_999_9];
+      for (const [index, estimate_hours] of fractions.entries())
+        expect(await call(agent, 'task_create', { title: `part ${index}`, estimate_hours })).toMatchObject({
+          ok: true,
+        });
+      expect((await call(agent, 'task_list', { search: 'second' })).data).toMatchObject({
+        tasks: [{ task_id: 'T-0002' }],
+      });
+      await agent.close();
+      const { added } = await copy(place, target, source);
+      expect(added).toBeGreaterThan(0);
+      expect(await readEverything(source)).toEqual(await readEverything(target));
+      const hours = (await readEverything(source))['tasks']?.map(
+        (row) => (row as { estimate_hours: number }).estimate_hours,
+      );
+      expect(hours).toEqual(expect.arrayContaining(fractions));
+    });
+
+  keeps('copy/again', 'a second run adds what is new and leaves the other rows alone', async () => {
+    const place = new Place();
+    const [source, target] = [sqliteSpot(join(place.mkdir('again'), 'source.db')), await postgresSpot()];
+    await buildScenery(source.to);
+    const first = await copy(place, source, target);
+    expect(await copy(place, source, target)).toEqual({ ...first, added: 0 });
+    const before = await listVersions(target);
+    const agent = await place.openAgent('bob', source.env);
+    await call(agent, 'task_update', {
+      task_id: 'T-0002',
+      title: 'Its better tests',
+      labels: [],
+      depends_on: ['T-0005'],
+    });
+    await call(agent, 'merkle_finalize', { session_id: 'A-0004' });
+    await call(agent, 'audit_session_start', { task_id: 'T-0001', auditor_id: 'third auditor' });
+    await agent.close();
+    const second = await copy(place, source, target);
+    expect(second.size).toBe(first.size + second.added);
+    expect(await readEverything(target)).toEqual(await readEverything(source));
+    const after = await listVersions(target);
+    const touched = before.filter((row) => !after.includes(row)).map((row) => row.split(' ')[0] ?? '');
+    expect(touched.toSorted()).toEqual([
+      'calls',
+      'counters',
+      'ledger_head',
+      'sessions',
+      'task_labels',
+      'task_search',
+      'tasks',
+    ]);
+  });
+
+  keeps('copy/exact', 'with a bar for those who watch', async () => {
+    const place = new Place();
+    const watched = 'data:text/javascript,process.stderr.isTTY=true';
+    const env = { COLIBRI_DB_PATH: scenery };
+    const run = place.runWith({ env, program: '--import' }, watched, PROGRAM, 'copy', '--to', 'second.db');
+    const { status, stdout, stderr } = await run;
+    const { size, root } = await verifySpot(sqliteSpot(place.path('second.db')));
+    expect({ status, stdout }).toEqual({
+      status: 0,
+      stdout: `copied ${scenery} to ${place.path('second.db')}: ${size} new entries\nwhole: ${size} entries, root ${root}\n`,
+    });
+    expect([...stderr.matchAll(/\r([a-z ]+) █+ 100%/g)].map(([, label]) => label)).toEqual([
+      'verifying the source',
+      'copying',
+      'verifying the copy',
+    ]);
+  });
+});
+
+/** Which transaction wrote each row, as PostgreSQL remembers it. */
+async function listVersions(spot: Spot): Promise<string[]> {
+  const tables = [...Object.keys(BY_ENTRY), ...Object.keys(BY_KEY), 'ledger_nodes', 'task_search', HEAD.table];
+  const database = await openSpot(spot);
+  return database.read(async (reader) => {
+    const versions: string[] = [];
+    for (const table of tables) {
+      const rows = await reader.query<{ version: string }>(`SELECT CONCAT(xmin, ' ', ctid) AS version FROM ${table}`);
+      versions.push(...rows.map(({ version }) => `${table} ${version}`));
+    }
+    return versions;
+  });
+}

@@ -1,0 +1,68 @@
+import { describe, expect, onTestFinished, vi } from 'vitest';
+import { openPostgres } from '../../src/db/postgres.ts';
+import { BusyDay } from '../support/busy-day.ts';
+import { keeps } from '../support/keeps.ts';
+import { Cluster } from '../support/postgres/cluster.ts';
+import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
+import type { Agent } from '../support/task-agent.ts';
+import { launchAgent } from '../support/task-processes.ts';
+
+vi.setConfig({ testTimeout: 180_000 });
+
+const SERVERS = 8;
+const ROUNDS = 100;
+const CALLS = SERVERS * ROUNDS * 5;
+
+describe('eight servers on one database', () => {
+  keeps('team/one-log', `${CALLS} mixed calls, and no answer is lost`, async () => {
+    const url = await newPostgresUrl();
+    const agents = await launchAll(url);
+    const day = new BusyDay(agents, ROUNDS);
+    await day.play();
+    expect([day.calls, day.failures]).toEqual([CALLS, 0]);
+    const database = await openTestPostgres({ url });
+    await day.check(database);
+    const [counted] = await database.read((reader) =>
+      reader.query<Record<string, number>>(
+        `SELECT COUNT(*) AS calls, COUNT(DISTINCT process_id) AS servers, COUNT(exit_idx) AS exits,
+                (SELECT COUNT(*) FROM ledger_entries) AS entries, (SELECT MAX(idx) FROM ledger_entries) AS last,
+                (SELECT size FROM ledger_head) AS size
+         FROM calls`,
+      ),
+    );
+    expect(counted).toMatchObject({ calls: CALLS, servers: SERVERS, exits: CALLS });
+    expect([counted?.['last'], counted?.['size']]).toEqual([(counted?.['entries'] ?? 0) - 1, counted?.['entries']]);
+  });
+
+  keeps('team/crash', 'PostgreSQL is killed with kill -9 and restarted five times meanwhile', async () => {
+    const cluster = await Cluster.create();
+    onTestFinished(() => cluster.stop());
+    const agents = await launchAll(cluster.url(), 'ignore');
+    const day = new BusyDay(agents, ROUNDS);
+    const playing = day.play();
+    for (const share of [0.1, 0.25, 0.4, 0.55, 0.7]) {
+      await day.whenReached(CALLS * share);
+      await cluster.kill();
+      await cluster.restart();
+    }
+    await playing;
+    expect(day.calls).toBe(CALLS);
+    expect(day.failures).toBeGreaterThan(0);
+    for (const agent of agents) expect((await agent.call('server_ping', {})).failure).toBeUndefined();
+    const database = await openPostgres({ ...PATIENT, url: cluster.url() });
+    onTestFinished(() => database.close());
+    await day.check(database);
+  });
+});
+
+const PATIENT = { readOnly: true, durability: 'full', busyTimeoutMs: 30_000, statementTimeoutMs: 60_000 } as const;
+
+async function launchAll(url: string, stderr: 'inherit' | 'ignore' = 'inherit'): Promise<Agent[]> {
+  const names = Array.from({ length: SERVERS }, (_, index) => `agent-${index}`);
+  // At the same moment, on a database in which there is nothing yet.
+  const agents = await Promise.all(names.map((name) => launchAgent({ COLIBRI_DATABASE_URL: url }, name, stderr)));
+  onTestFinished(async () => {
+    await Promise.all(agents.map(({ client }) => client.close()));
+  });
+  return agents;
+}

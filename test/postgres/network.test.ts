@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, onTestFinished } from 'vitest';
+import { DatabaseError } from '../../src/db/database.ts';
+import { keeps } from '../support/keeps.ts';
+import { placeLedger } from '../support/ledger-place.ts';
+import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
+import { Network, type Verdict } from '../support/postgres/network.ts';
+import { assertWhole, openDesk, type TrailDesk } from '../support/trail-desk.ts';
+
+/** Short, so that a test of a network that never answers does not take long. */
+const HASTY = { lock_timeout: '400', statement_timeout: '400' };
+
+describe('a connection that breaks while a change is being committed', () => {
+  keeps('team/network', 'the server never got the commit: nothing was changed, and the client is told so', () =>
+    withNetwork(async ({ desk, network }) => {
+      failAtCommit(network, 2, 'cut');
+      const refusal = await desk.refusal('task_create', { title: 'lost' });
+      expect(refusal).toMatchObject({
+        code: 'AUDIT_EXIT_FAILED',
+        message: expect.stringContaining('nothing was changed'),
+      });
+      expect(await desk.createTask({ title: 'next' })).toMatchObject({ task_id: 'T-0001' });
+      expect(await outcomes(desk)).toEqual(['AUDIT_EXIT_FAILED', 'ok']);
+    }),
+  );
+
+  keeps('team/network', 'the server got it, and only its answer is lost: the client gets the answer all the same', () =>
+    withNetwork(async ({ desk, network }) => {
+      failAtCommit(network, 2, 'pass and cut');
+      expect(await desk.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
+      expect(await desk.createTask({ title: 'next' })).toMatchObject({ task_id: 'T-0002' });
+      expect(await outcomes(desk)).toEqual(['ok', 'ok']);
+    }),
+  );
+
+  for (const [verdict, title, outcome] of [
+    ['pass and cut', 'kept', 'ok'],
+    ['cut', 'lost', 'AUDIT_EXIT_FAILED'],
+  ] as const)
+    keeps(
+      'team/network',
+      `and cannot be made again: the client is told of the doubt, the record of the end (${outcome})`,
+      () =>
+        withNetwork(async ({ desk, network }) => {
+          failAtCommit(network, 2, verdict, () => (network.isDown = true));
+          const refusal = await desk.refusal('task_create', { title });
+          expect(refusal).toMatchObject({ code: 'AUDIT_EXIT_FAILED', message: expect.stringContaining('made or not') });
+          network.isDown = false;
+          await desk.createTask({ title: 'next' });
+          expect(await outcomes(desk)).toEqual([outcome, 'ok']);
+          const tasks = await desk.query<{ title: string }>('SELECT title FROM tasks ORDER BY task_no');
+          expect(tasks.map((task) => task.title)).toEqual(outcome === 'ok' ? [title, 'next'] : ['next']);
+        }),
+    );
+
+  for (const verdict of ['cut', 'pass and cut'] as const) {
+    keeps('team/network', `at the enter entry (${verdict}): the call goes on and is entered once`, () =>
+      withNetwork(async ({ desk, network }) => {
+        failAtCommit(network, 1, verdict);
+        await desk.createTask({ title: 'kept' });
+        expect(await outcomes(desk)).toEqual(['ok']);
+      }),
+    );
+
+    keeps('team/network', `at the exit of a call that only reads (${verdict}): it is answered and has one exit`, () =>
+      withNetwork(async ({ desk, network }) => {
+        failAtCommit(network, 3, verdict);
+        expect(await desk.refusal('task_get', { task_id: 'T-0009' })).toMatchObject({ code: 'ERR_NOT_FOUND' });
+        await desk.createTask({ title: 'next' });
+        expect(await outcomes(desk)).toEqual(['ERR_NOT_FOUND', 'ok']);
+      }),
+    );
+  }
+});
+
+describe('a network that is not there', () => {
+  keeps('team/network', 'a connection that is cut between two calls is made again, and nobody notices', () =>
+    withNetwork(async ({ desk, network }) => {
+      await desk.createTask({ title: 'before' });
+      network.cut();
+      expect(await desk.createTask({ title: 'after' })).toMatchObject({ task_id: 'T-0002' });
+      expect(await outcomes(desk)).toEqual(['ok', 'ok']);
+    }),
+  );
+
+  keeps('team/network', 'a call says that it was not recorded and did not run, and the next one works', () =>
+    withNetwork(async ({ desk, network }) => {
+      network.isDown = true;
+      network.cut();
+      const refusal = await desk.refusal('task_create', { title: 'never' });
+      expect(refusal).toMatchObject({
+        code: 'AUDIT_ENTER_FAILED',
+        message: expect.stringMatching(/did not run.*call again/),
+      });
+      network.isDown = false;
+      expect(await desk.createTask({ title: 'first' })).toMatchObject({ task_id: 'T-0001' });
+    }),
+  );
+});
+
+describe('a network that stalls', () => {
+  for (const [name, stall] of [
+    ['answers do not come', (network: Network) => (network.isDeaf = true)],
+    ['questions do not arrive', (network: Network) => (network.judge = () => 'swallow')],
+  ] as const)
+    keeps('team/network', `${name}: the call ends with the time-out, and the next one works`, async () => {
+      const network = await Network.create(await newPostgresUrl());
+      const database = await openTestPostgres({ url: network.url(HASTY) });
+      stall(network);
+      const failure = await database.read((reader) => reader.query('SELECT 1 AS one')).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(DatabaseError);
+      expect(failure).toMatchObject({ fault: 'lost' });
+      network.isDeaf = false;
+      network.judge = () => 'pass';
+      expect(await database.read((reader) => reader.query('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
+    });
+
+  keeps('team/network', 'half of a statement arrives: no double apply, and the next one works', async () => {
+    const network = await Network.create(await newPostgresUrl());
+    const database = await openTestPostgres({ url: network.url(HASTY) });
+    await database.write({ durable: true }, (db) => db.run('CREATE TABLE words (word TEXT)'));
+    let pieces = 0;
+    network.judge = (piece) => (piece.includes('INSERT') && ++pieces === 1 ? 'half' : 'pass');
+    const insert = (word: string) =>
+      database.write({ durable: true }, (db) => db.query('INSERT INTO words (word) VALUES ($1)', [word]));
+    await expect(insert('half')).rejects.toMatchObject({ fault: 'lost' });
+    await insert('whole');
+    expect(await database.read((reader) => reader.query('SELECT word FROM words'))).toEqual([{ word: 'whole' }]);
+  });
+});
+
+/** The commits of a call that writes: that of its enter entry, and that of its change. */
+function failAtCommit(
+  network: Network,
+  number: number,
+  verdict: Verdict,
+  onFailure: () => void = () => undefined,
+): void {
+  let commits = 0;
+  network.judge = (piece) => {
+    commits += piece.toString('latin1').split('COMMIT\0').length - 1;
+    if (commits < number) return 'pass';
+    network.judge = () => 'pass';
+    onFailure();
+    return verdict;
+  };
+}
+
+interface Place {
+  readonly desk: TrailDesk;
+  readonly network: Network;
+}
+
+/** A server behind a network of its own; at the end the whole record must hold. */
+async function withNetwork(work: (place: Place) => Promise<void>): Promise<void> {
+  const network = await Network.create(await newPostgresUrl());
+  const path = randomUUID();
+  placeLedger(path, network.url(HASTY));
+  const desk = await openDesk(path, 'tester', { isTolerant: true });
+  onTestFinished(() => desk.close());
+  // What the start has left on its way has arrived when this has.
+  await desk.database.write({ durable: false }, async () => undefined);
+  await work({ desk, network });
+  await assertWhole(desk.database);
+}
+
+async function outcomes(desk: TrailDesk): Promise<(string | null)[]> {
+  const rows = await desk.query<{ outcome: string | null }>('SELECT outcome FROM calls ORDER BY sequence_no');
+  return rows.map(({ outcome }) => outcome);
+}

@@ -1,0 +1,114 @@
+import { describe, expect } from 'vitest';
+import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
+import { parsePostgresUrl } from '../../src/db/postgres-url.ts';
+import { keeps } from '../support/keeps.ts';
+import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
+import { runOn } from '../support/postgres/server.ts';
+import { connectRaw } from '../support/raw-client.ts';
+import { launchAgent } from '../support/task-processes.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+import { assertWhole } from '../support/trail-desk.ts';
+
+describe('servers that start together', () => {
+  keeps('process/one-genesis', 'twenty of them, on a database in which there is nothing', async () => {
+    const url = await newPostgresUrl();
+    const names = Array.from({ length: 20 }, (_, index) => `agent-${index}`);
+    const agents = await Promise.all(names.map((name) => launchAgent({ COLIBRI_DATABASE_URL: url }, name)));
+    const created = await Promise.all(agents.map((agent) => agent.create({ title: 'at the same moment' })));
+    await Promise.all(agents.map(({ client }) => client.close()));
+    const numbers = created.map(({ sequence }) => sequence).toSorted((a, b) => a - b);
+    expect(numbers).toEqual(names.map((_, index) => index + 1));
+    const database = await openTestPostgres({ url });
+    expect(await database.schemaVersion()).toBe(SCHEMA_VERSION);
+    const genesis = await database.read((reader) =>
+      reader.query("SELECT idx FROM ledger_entries WHERE kind = 'genesis'"),
+    );
+    expect(genesis).toEqual([{ idx: 0 }]);
+    await assertWhole(database);
+  });
+});
+
+describe('a mode on PostgreSQL', () => {
+  keeps('process/modes', 'READONLY reads, refuses to write, and leaves no entry', async () => {
+    const url = await newPostgresUrl();
+    const writer = await launchAgent({ COLIBRI_DATABASE_URL: url }, 'writer');
+    await writer.create({ title: 'to be read' });
+    await writer.client.close();
+    const sizeBefore = await sizeOf(url);
+    const reader = await launchAgent({ COLIBRI_DATABASE_URL: url, COLIBRI_MODE: 'READONLY' }, 'reader', 'ignore');
+    expect(await reader.get({ task_id: 'T-0001' })).toMatchObject({ title: 'to be read' });
+    expect((await reader.call('task_create', { title: 'no' })).failure).toMatchObject({ code: 'TOOL_NOT_ADMITTED' });
+    await reader.client.close();
+    expect(await sizeOf(url)).toBe(sizeBefore);
+  });
+
+  keeps('process/modes', 'READONLY does not create a ledger', async () => {
+    const url = await newPostgresUrl();
+    const client = await connectRaw({
+      cwd: tempFolder(),
+      env: { COLIBRI_DATABASE_URL: url, COLIBRI_MODE: 'READONLY' },
+    });
+    const health = await client.data('server_health');
+    expect(health).toMatchObject({ status: 'degraded', problems: [{ code: 'ERR_INIT_FAILED' }] });
+    expect(JSON.stringify(health)).toContain('COLIBRI_MODE=FULL');
+    await client.end();
+  });
+
+  keeps('process/modes', 'MINIMAL does not connect at all', async () => {
+    const env = { COLIBRI_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere', COLIBRI_MODE: 'MINIMAL' };
+    const client = await connectRaw({ cwd: tempFolder(), env });
+    expect(await client.data('server_ping')).toMatchObject({ mode: 'MINIMAL' });
+    await client.end();
+  });
+});
+
+describe('the health of a server on PostgreSQL', () => {
+  keeps('process/health', 'names engine, place and durability', async () => {
+    const url = await newPostgresUrl();
+    const health = await healthAt(url);
+    const path = parsePostgresUrl(url)?.location;
+    expect(health).toMatchObject({
+      status: 'ok',
+      db: { open: true, engine: 'postgres', durability: 'full', user_version: SCHEMA_VERSION, path },
+    });
+    expect(path).toMatch(/^postgres:\/\//);
+  });
+
+  keeps('process/health', 'reports a server whose commits do not wait for the disk', async () => {
+    const url = new URL(await newPostgresUrl());
+    url.searchParams.set('options', `${url.searchParams.get('options')} -c synchronous_commit=off`);
+    expect(await healthAt(url.href)).toMatchObject({
+      status: 'degraded',
+      problems: [{ code: 'WEAK_DURABILITY', message: expect.stringContaining('synchronous_commit = off') }],
+      db: { durability: 'relaxed' },
+    });
+  });
+
+  keeps('process/health', 'a server that cannot be reached is said to be so, with what to do', async () => {
+    const health = await healthAt('postgres://someone:hidden@127.0.0.1:1/nowhere');
+    expect(health).toMatchObject({ status: 'degraded', mode: 'MINIMAL', problems: [{ code: 'ERR_INIT_FAILED' }] });
+    expect(JSON.stringify(health)).toContain('cannot be reached');
+    expect(JSON.stringify(health)).not.toContain('hidden');
+  });
+
+  keeps('process/health', 'a schema of another program is left alone', async () => {
+    const url = await newPostgresUrl();
+    await runOn(url, 'CREATE TABLE tasks (mine TEXT)');
+    const health = await healthAt(url);
+    expect(JSON.stringify(health)).toContain('tables of another program');
+    await runOn(url, 'INSERT INTO tasks (mine) VALUES (1)');
+  });
+});
+
+async function healthAt(url: string): Promise<Record<string, unknown>> {
+  const client = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: url } });
+  const health = await client.data('server_health');
+  await client.end();
+  return health;
+}
+
+async function sizeOf(url: string): Promise<number> {
+  const database = await openTestPostgres({ url, readOnly: true });
+  const [head] = await database.read((reader) => reader.query<{ size: number }>('SELECT size FROM ledger_head'));
+  return head?.size ?? 0;
+}

@@ -1,0 +1,142 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { keeps } from '../support/keeps.ts';
+import { assertWhole } from '../support/trail-desk.ts';
+import { buildScenery, openFile } from '../support/trail-scenery.ts';
+import { afterTampering, PLACES } from '../support/trail-tamper.ts';
+
+await buildScenery('tampered');
+const database = await openFile('tampered');
+const columns = await listColumns(database);
+const tables = [...new Set(columns.map(({ table }) => table))];
+
+afterAll(async () => {
+  await assertWhole(database);
+  await database.close();
+});
+
+const PLACES_HERE: Readonly<Record<string, RegExp>> = {
+  ...Object.fromEntries(Object.entries(PLACES).filter(([table]) => !table.startsWith('task_search'))),
+  colibri: /^colibri$/,
+  task_search: /^task_search$/,
+};
+
+/** A value that differs. */
+const CHANGES: Readonly<Record<string, readonly string[]>> = {
+  text: ["COALESCE(~, '') || 'x'", "'0' || substr(~, 2)", 'upper(~)', "CASE WHEN ~ IS NULL THEN 'x' END"],
+  number: ['COALESCE(~, 0) + 1', '~ + 1000003', 'CASE WHEN ~ IS NULL THEN 7 END'],
+};
+
+describe('one changed value', () => {
+  it('is looked for in every table', () => {
+    expect(tables.toSorted()).toEqual(Object.keys(PLACES_HERE).toSorted());
+  });
+
+  for (const { table, column, kind } of columns)
+    keeps('verify/tampering', `on PostgreSQL, ${table}.${column}`, async () => {
+      let tried = 0;
+      for (const change of CHANGES[kind] ?? []) {
+        for (const place of await sampleRows(table, column)) {
+          const expression = change.replaceAll('~', column);
+          const sql = `UPDATE ${table} SET ${column} = ${expression}
+                       WHERE ctid = '${place}' AND ${column} IS DISTINCT FROM (${expression}) RETURNING 1`;
+          tried += 1;
+          const places = await placesAfter(sql).catch(unlessImpossible);
+          if (places === undefined) continue;
+          expect(places, `${change} at ${place}`).toContainEqual(expect.stringMatching(PLACES_HERE[table] ?? /^$/));
+        }
+      }
+      expect(tried).toBeGreaterThan(0);
+    });
+});
+
+describe('whole rows', () => {
+  for (const table of tables) {
+    keeps('verify/tampering', `on PostgreSQL, the first or the last row of ${table} deleted`, async () => {
+      for (const end of ['MIN', 'MAX'])
+        await expectFound(table, `DELETE FROM ~ WHERE ctid = (SELECT ${end}(ctid) FROM ~)`);
+    });
+
+    keeps('verify/tampering', `on PostgreSQL, all rows of ${table} deleted`, () => expectFound(table, 'DELETE FROM ~'));
+  }
+});
+
+describe('the schema', () => {
+  for (const [name, script, place] of [
+    [
+      'a trigger',
+      'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NULL; END$$; CREATE TRIGGER quiet BEFORE INSERT ON calls FOR EACH ROW EXECUTE FUNCTION f()',
+      'quiet',
+    ],
+    ['a rule', 'CREATE RULE deaf AS ON INSERT TO calls DO INSTEAD NOTHING', 'deaf'],
+    ['row security', 'ALTER TABLE calls ENABLE ROW LEVEL SECURITY', 'calls (row security)'],
+    [
+      'a view that leaves something out',
+      "CREATE OR REPLACE VIEW actions AS SELECT sequence_no, tool, actor, entered_at, exited_at, COALESCE(outcome, 'running') AS outcome, duration_ms, arguments FROM calls WHERE actor <> 'me'",
+      'actions',
+    ],
+    ['a view more', 'CREATE VIEW more AS SELECT 1 AS one', 'more'],
+    ['a view less', 'DROP VIEW actions', 'actions'],
+    ['a table more', 'CREATE TABLE more (id BIGINT)', 'more'],
+    ['a column more', 'ALTER TABLE ledger_nodes ADD COLUMN more TEXT', 'ledger_nodes'],
+    [
+      'an index that is no longer unique',
+      'DROP INDEX sessions_live; CREATE INDEX sessions_live ON sessions (task_no) WHERE finalized_idx IS NULL',
+      'sessions_live',
+    ],
+    ['an index less', 'DROP INDEX tasks_ready', 'tasks_ready'],
+  ] as const)
+    keeps('verify/tampering', `on PostgreSQL, ${name}`, async () => {
+      expect(await placesAfter(script)).toContain(place);
+    });
+});
+
+async function placesAfter(script: string): Promise<string[]> {
+  const problems = await afterTampering(database, async (transaction) => {
+    if (!script.endsWith('RETURNING 1')) return transaction.run(script);
+    if ((await transaction.query(script)).length === 0) throw new NoChange();
+  });
+  return problems.map(({ place }) => place);
+}
+
+async function expectFound(table: string, sql: string): Promise<void> {
+  const places = await placesAfter(sql.replaceAll('~', table));
+  expect(places).toContainEqual(expect.stringMatching(PLACES_HERE[table] ?? /^$/));
+}
+
+class NoChange extends Error {}
+
+/** Nobody can store what the schema itself forbids, and a value that stays the same is no change. */
+function unlessImpossible(error: unknown): undefined {
+  if (error instanceof NoChange) return undefined;
+  if (error instanceof Error && /violates|out of range/.test(error.message)) return undefined;
+  throw error;
+}
+
+/** Both ends of the table, with a value in the column and without. */
+async function sampleRows(table: string, column: string): Promise<string[]> {
+  const rows = await database.read((reader) =>
+    reader.query<{ first: string; last: string }>(
+      `SELECT MIN(ctid) AS first, MAX(ctid) AS last FROM ${table} GROUP BY ${column} IS NULL`,
+    ),
+  );
+  return [...new Set(rows.flatMap(({ first, last }) => [first, last]))];
+}
+
+interface Column {
+  readonly table: string;
+  readonly column: string;
+  readonly kind: string;
+}
+
+/** Every column of every table, from the catalogue: nobody has to remember a new one. */
+function listColumns(ledger: Database): Promise<Column[]> {
+  return ledger.read((reader) =>
+    reader.query<Column>(
+      `SELECT relname AS "table", attname AS "column", CASE typcategory WHEN 'N' THEN 'number' ELSE 'text' END AS kind
+       FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND attgenerated = ''
+       JOIN pg_type ON pg_type.oid = atttypid
+       WHERE relkind = 'r' AND relnamespace = to_regnamespace(quote_ident(current_schema())) ORDER BY relname, attnum`,
+    ),
+  );
+}

@@ -1,11 +1,10 @@
-import type { Database } from '../src/db/database.ts';
-import { createTaskWithSession, growChain, recordOne } from './trail-ledger.ts';
+import { type BenchLedger, createTaskWithSession, growChain, recordOne } from './trail-ledger.ts';
 
 const LENGTHS = [10, 10_000, 1_000_000];
 const SAMPLES = 2000;
 
 /** What one more decision costs, as a transaction of its own, on chains of three lengths. */
-export async function measureGrowth(database: Database): Promise<string[]> {
+export async function measureGrowth({ database }: BenchLedger): Promise<string[]> {
   const warmUp = await createTaskWithSession(database);
   for (let number = 0; number < SAMPLES; number += 1)
     await database.write({ durable: false }, (db) => recordOne(db, warmUp.taskNo, warmUp.sessionNo, number));

@@ -74,3 +74,24 @@ export async function growChain(database: Database, taskNo: number, sessionNo: n
     });
   }
 }
+
+class Undone<Result> extends Error {
+  constructor(readonly result: Result) {
+    super('undone on purpose');
+  }
+}
+
+/** Work that leaves no trace, so that it can be done again. */
+export async function undone<Result>(
+  database: Database,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await database.write({ durable: false }, async (transaction) => {
+      throw new Undone(await work(transaction));
+    });
+  } catch (error) {
+    if (error instanceof Undone) return error.result as Result;
+    throw error;
+  }
+}

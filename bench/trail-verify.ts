@@ -2,13 +2,13 @@ import type { Database, Reader } from '../src/db/database.ts';
 import { sha256 } from '../src/integrity/index.ts';
 import { ActionLog } from '../src/ledger/action-log.ts';
 import { verifyEverything } from '../src/verify.ts';
-import { createTaskWithSession, recordOne } from './trail-ledger.ts';
+import { type BenchLedger, createTaskWithSession, recordOne } from './trail-ledger.ts';
 
 const CALLS = 40_000;
 const RUNS = 7;
 
 /** The whole record of a busy day, as the tools leave it: three entries for each decision. */
-export async function measureVerification(database: Database): Promise<string[]> {
+export async function measureVerification({ database }: BenchLedger): Promise<string[]> {
   const { taskNo, sessionNo } = await createTaskWithSession(database);
   const log = new ActionLog(database, 'bench');
   for (let number = 0; number < CALLS; number += 1) await recordAsTool(database, log, taskNo, sessionNo, number);

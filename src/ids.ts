@@ -5,15 +5,15 @@ import * as z from 'zod';
 export const taskId = idSchema('T', 'task');
 export const sessionId = idSchema('A', 'session');
 
-export const formatTaskId = (taskNo: number): string => format('T', taskNo);
-export const formatSessionId = (sessionNo: number): string => format('A', sessionNo);
-export const formatThoughtId = (thoughtNo: number): string => format('Θ', thoughtNo);
+export const formatTaskId = (taskNo: number | string): string => format('T', taskNo);
+export const formatSessionId = (sessionNo: number | string): string => format('A', sessionNo);
+export const formatThoughtId = (thoughtNo: number | string): string => format('Θ', thoughtNo);
 
 export function parseId(id: string): number {
   return Number(id.slice(2));
 }
 
-function format(letter: string, number: number): string {
+function format(letter: string, number: number | string): string {
   return `${letter}-${String(number).padStart(4, '0')}`;
 }
 

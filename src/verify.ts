@@ -5,7 +5,7 @@ import { checkSearchInPostgres } from './domains/tasks/check-search-postgres.ts'
 import { checkSearchInSqlite } from './domains/tasks/check-search-sqlite.ts';
 import { checkTasks } from './domains/tasks/projection.ts';
 import { checkTrail } from './domains/trail/projection.ts';
-import { type LedgerReport, type Projection, verifyLedger } from './ledger/verify.ts';
+import { type LedgerReport, nothingForeseen, type Projection, verifyLedger } from './ledger/verify.ts';
 
 /** The whole record: the log, its tree, every table that was made from it, and the shape of the tables. */
 export function verifyEverything(
@@ -22,6 +22,7 @@ const OF_ENGINE: Readonly<Record<Engine, readonly Projection[]>> = {
 
 function checkSchema(listForeignObjects: (reader: Reader) => Promise<string[]>): Projection {
   return (reader, report) => ({
+    foresee: nothingForeseen,
     page: () => Promise.resolve(),
     finish: async () => {
       for (const name of await listForeignObjects(reader)) report(name, 'is not as this program makes it');

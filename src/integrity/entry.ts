@@ -1,5 +1,5 @@
 import { canonicalize, type Json } from './canonical-json.ts';
-import { writeHex } from './hex.ts';
+import { readHex } from './hex.ts';
 import { type Digest, sha256 } from './sha256.ts';
 
 /** What one line of the log says. Its place in the log is the index of its leaf, never a field of its own. */
@@ -58,27 +58,55 @@ export type Salt = string;
 
 const encoder = new TextEncoder();
 const SALT_BYTES = 16;
-const SALT = /^[0-9a-f]{32}$/;
-/** One buffer for all: making one for each text costs more than hashing it. */
-let scratch = new Uint8Array(4096);
+
+/** One buffer for each label, with the label in it: making one for each text costs more than hashing it. */
+class Preimage {
+  readonly #head: Uint8Array;
+  #bytes: Uint8Array;
+  #text: Uint8Array;
+
+  constructor(label: DigestLabel) {
+    this.#head = encoder.encode(`colibri:${label}:v1\n`);
+    [this.#bytes, this.#text] = this.#allocate(4096);
+  }
+
+  /** Undefined when the salt is none. */
+  digest(salt: Salt, text: string): Digest | undefined {
+    // A UTF-16 unit takes at most three bytes in UTF-8.
+    if (text.length * 3 > this.#text.length) [this.#bytes, this.#text] = this.#allocate(text.length * 3);
+    if (salt.length !== SALT_BYTES * 2 || !readHex(salt, 0, this.#bytes, this.#head.length, SALT_BYTES))
+      return undefined;
+    const { written } = encoder.encodeInto(text, this.#text);
+    return sha256(this.#bytes.subarray(0, this.#head.length + SALT_BYTES + written));
+  }
+
+  #allocate(textBytes: number): [bytes: Uint8Array, text: Uint8Array] {
+    const start = this.#head.length + SALT_BYTES;
+    const bytes = new Uint8Array(start + textBytes);
+    bytes.set(this.#head);
+    return [bytes, bytes.subarray(start)];
+  }
+}
+
+const PREIMAGES: Readonly<Record<DigestLabel, Preimage>> = {
+  arguments: new Preimage('arguments'),
+  answer: new Preimage('answer'),
+  task: new Preimage('task'),
+  session: new Preimage('session'),
+  extras: new Preimage('extras'),
+};
 
 /** SHA-256( "colibri:" label ":v1" LF, the 16 bytes of the salt, the text in UTF-8 ). */
 export function saltedDigest(label: DigestLabel, salt: Salt, text: string): Digest {
   // UTF-8 has no half of a surrogate pair: the encoder would give two texts one digest.
   if (!text.isWellFormed()) throw new RangeError('the text contains half of a surrogate pair');
-  const head = `colibri:${label}:v1\n`;
-  const start = head.length + SALT_BYTES;
-  // A UTF-16 unit takes at most three bytes in UTF-8.
-  const capacity = start + text.length * 3;
-  if (capacity > scratch.length) scratch = new Uint8Array(capacity);
-  encoder.encodeInto(head, scratch);
-  writeHex(salt, scratch, head.length, SALT_BYTES);
-  const { written } = encoder.encodeInto(text, scratch.subarray(start));
-  return sha256(scratch.subarray(0, start + written));
+  const digest = PREIMAGES[label].digest(salt, text);
+  if (digest === undefined) throw new RangeError(`not ${SALT_BYTES * 2} lower-case hexadecimal digits`);
+  return digest;
 }
 
 /** What a stored row's content digests to; undefined when the row holds something that no honest writer stores. */
 export function storedDigest(label: DigestLabel, salt: unknown, text: unknown): Digest | undefined {
-  const isHonest = typeof salt === 'string' && SALT.test(salt) && typeof text === 'string' && text.isWellFormed();
-  return isHonest ? saltedDigest(label, salt, text) : undefined;
+  if (typeof salt !== 'string' || typeof text !== 'string' || !text.isWellFormed()) return undefined;
+  return PREIMAGES[label].digest(salt, text);
 }

@@ -3,13 +3,20 @@ for (let value = 0; value < 16; value += 1) VALUES[value.toString(16).charCodeAt
 
 /** Writes the bytes that lower-case hexadecimal digits stand for; refuses any other text, and one of another length. */
 export function writeHex(hex: string, target: Uint8Array, offset: number, bytes: number): void {
-  let seen = hex.length === bytes * 2 ? 0 : -1;
+  // Read as zeros, a damaged hash would give a digest that looks like any other.
+  if (hex.length !== bytes * 2 || !readHex(hex, 0, target, offset, bytes))
+    throw new RangeError(`not ${bytes * 2} lower-case hexadecimal digits`);
+}
+
+/** The same for digits in the middle of a text; false when they are none. */
+export function readHex(text: string, begin: number, target: Uint8Array, offset: number, bytes: number): boolean {
+  if (text.length < begin + bytes * 2) return false;
+  let seen = 0;
   for (let byte = 0; byte < bytes; byte += 1) {
-    const high = VALUES[hex.charCodeAt(byte * 2)] ?? -1;
-    const low = VALUES[hex.charCodeAt(byte * 2 + 1)] ?? -1;
+    const high = VALUES[text.charCodeAt(begin + byte * 2)] ?? -1;
+    const low = VALUES[text.charCodeAt(begin + byte * 2 + 1)] ?? -1;
     seen |= high | low;
     target[offset + byte] = high * 16 + low;
   }
-  // Read as zeros, a damaged hash would give a digest that looks like any other.
-  if (seen < 0) throw new RangeError(`not ${bytes * 2} lower-case hexadecimal digits`);
+  return seen >= 0;
 }

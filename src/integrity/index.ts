@@ -9,11 +9,19 @@ export {
   saltedDigest,
   storedDigest,
 } from './entry.ts';
+export {
+  chainedText,
+  type ExitFields,
+  enterText,
+  isExitText,
+  thoughtText,
+} from './entry-text.ts';
 export { type ChainedThought, thoughtHash } from './hash-chain.ts';
 export {
   type ConsistencyClaim,
   consistencyRanges,
   EMPTY_ROOT,
+  findLeafHash,
   foldRange,
   type InclusionClaim,
   inclusionRanges,

@@ -19,9 +19,14 @@ const LEAF_PREFIX = '\u0000';
 const NODE_PREFIX = 0x01;
 
 export function leafHash(entry: string): Digest {
-  // UTF-8 has no half of a surrogate pair: the encoder would give two entries one leaf.
-  if (!entry.isWellFormed()) throw new RangeError('the entry contains half of a surrogate pair');
-  return sha256(LEAF_PREFIX + entry);
+  const hash = findLeafHash(entry);
+  if (hash === undefined) throw new RangeError('the entry contains half of a surrogate pair');
+  return hash;
+}
+
+/** Undefined for half of a surrogate pair. UTF-8 has none: the encoder would give two entries one leaf. */
+export function findLeafHash(entry: string): Digest | undefined {
+  return entry.isWellFormed() ? sha256(LEAF_PREFIX + entry) : undefined;
 }
 
 const scratch = new Uint8Array(65);

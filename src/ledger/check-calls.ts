@@ -1,25 +1,26 @@
 import { type Entry, storedDigest } from '../integrity/index.ts';
+import { type CallRow, foreseeCalls } from './foresee-calls.ts';
 import type { Projection, Report } from './verify.ts';
 
-interface CallRow {
-  readonly sequence_no: number;
-  readonly tool: string;
-  readonly actor: string;
-  readonly process_id: string;
-  readonly entered_at: string;
-  readonly arguments: string;
-  readonly salt: string;
-  readonly exit_idx: number | null;
-  readonly exited_at: string | null;
-  readonly outcome: string | null;
-  readonly duration_ms: number | null;
-}
+const KINDS: ReadonlySet<string> = new Set(['action.enter', 'action.exit', 'action.interrupted']);
 
 /** Every call against its enter entry and its exit entry. */
 export const checkCalls: Projection = (reader, report) => {
   const check = new CallCheck(report);
+  let foreseenUntil = 0;
   return {
+    async foresee(page) {
+      const foreseen = await foreseeCalls(reader, check.open, page);
+      if (foreseen === undefined) return undefined;
+      const accept = () => {
+        for (const row of foreseen.entered) check.open.set(row.sequence_no, row);
+        for (const sequenceNo of foreseen.left) check.open.delete(sequenceNo);
+        foreseenUntil = page.begin + page.texts.length;
+      };
+      return { kinds: KINDS, indexes: foreseen.indexes, accept };
+    },
     async page(entries, begin, end) {
+      if (begin < foreseenUntil) return;
       const rows = await reader.query<CallRow>('SELECT * FROM calls WHERE sequence_no >= $1 AND sequence_no < $2', [
         begin,
         end,
@@ -44,7 +45,7 @@ export const checkCalls: Projection = (reader, report) => {
 
 class CallCheck {
   /** Entered and not yet left: as many as there are processes, not as there are calls. */
-  readonly #open = new Map<number, CallRow>();
+  readonly open = new Map<number, CallRow>();
 
   readonly #report: Report;
 
@@ -53,7 +54,7 @@ class CallCheck {
   }
 
   finish(): void {
-    for (const [sequenceNo, row] of this.#open) {
+    for (const [sequenceNo, row] of this.open) {
       const isOpen = [row.exit_idx, row.exited_at, row.outcome, row.duration_ms].every((column) => column === null);
       if (!isOpen) this.#report(`call ${sequenceNo}`, 'is stored as finished and has no exit entry');
     }
@@ -61,7 +62,7 @@ class CallCheck {
 
   enter(index: number, entry: Entry, row: CallRow | undefined): void {
     if (row === undefined) return this.#report(`call ${index}`, 'is missing');
-    this.#open.set(index, row);
+    this.open.set(index, row);
     const isSame =
       row.tool === entry['tool'] &&
       row.actor === entry.actor &&
@@ -73,9 +74,9 @@ class CallCheck {
 
   exit(index: number, entry: Entry): void {
     const sequenceNo = Number(entry['sequence_no']);
-    const row = this.#open.get(sequenceNo);
+    const row = this.open.get(sequenceNo);
     if (row === undefined) return this.#report(`entry ${index}`, `closes call ${sequenceNo}, which is not open`);
-    this.#open.delete(sequenceNo);
+    this.open.delete(sequenceNo);
     const isSame =
       row.exit_idx === index &&
       row.exited_at === entry.at &&

@@ -3,10 +3,10 @@ import {
   consistencyRanges,
   type Digest,
   EMPTY_ROOT,
+  findLeafHash,
   foldRange,
   inclusionRanges,
   type LeafRange,
-  leafHash,
   nodeHash,
   perfectSubtrees,
 } from '../integrity/index.ts';
@@ -112,7 +112,7 @@ async function readLeaves(reader: Reader, begin: number, end: number): Promise<D
 
 /** SQLite takes bytes in any column. In place of a text they get a hash that no leaf has. */
 export function storedLeaf(entry: unknown): Digest {
-  return typeof entry === 'string' && entry.isWellFormed() ? leafHash(entry) : EMPTY_ROOT;
+  return (typeof entry === 'string' ? findLeafHash(entry) : undefined) ?? EMPTY_ROOT;
 }
 
 async function readInner(reader: Reader, level: number, begin: number, end: number): Promise<Digest[]> {

@@ -8,3 +8,19 @@ import { BLOCK } from './stored-tree.ts';
 export function nextTail(tail: string, leaf: Digest, size: number): string {
   return size % BLOCK === 0 ? '' : sha256(tail + leaf);
 }
+
+/** The tail of a log of a known size, leaf by leaf: only those behind the last full block count. */
+export class Tail {
+  value = '';
+  #added = 0;
+  readonly #begin: number;
+
+  constructor(size: number) {
+    this.#begin = size - (size % BLOCK);
+  }
+
+  add(leaf: Digest): void {
+    this.#added += 1;
+    if (this.#added > this.#begin) this.value = nextTail(this.value, leaf, this.#added);
+  }
+}

@@ -2,8 +2,9 @@ import type { Reader } from '../db/database.ts';
 import { type Digest, EMPTY_ROOT, type Entry, parseEntry, TreeBuilder } from '../integrity/index.ts';
 import { checkCalls } from './check-calls.ts';
 import { NodeCheck } from './check-nodes.ts';
+import { readPage, type StoredPage } from './read-page.ts';
 import { BLOCK, storedLeaf } from './stored-tree.ts';
-import { nextTail } from './tail.ts';
+import { Tail } from './tail.ts';
 
 /** A place where the record does not hold, named so that a person can look at it. */
 export interface Problem {
@@ -24,9 +25,20 @@ export interface LoggedEntry {
   readonly entry: Entry;
 }
 
+/** Entries of a page that say exactly what the tables say, which their texts alone have shown. */
+export interface Foresight {
+  readonly indexes: readonly number[];
+  /** The kinds of entry that concern the same rows. Where another of them is in the page, nothing is foreseen. */
+  readonly kinds: ReadonlySet<string>;
+  /** To be called when the entries are taken for granted: `page` will not see them. */
+  readonly accept: () => void;
+}
+
 /** Compares tables that were made from the log with the log, a stretch at a time, in the order of the log. */
 export interface ProjectionCheck {
-  /** The readable entries from `begin` to `end` (exclusive). */
+  /** Looks for entries that need not be read, without reporting anything: what is not as foreseen is left to `page`. */
+  foresee(page: StoredPage): Promise<Foresight | undefined>;
+  /** The readable entries from `begin` to `end` (exclusive), but for those that somebody has foreseen. */
   page(entries: readonly LoggedEntry[], begin: number, end: number): Promise<void>;
   /** After the last page: what only the whole can tell. */
   finish(size: number): Promise<void>;
@@ -34,7 +46,9 @@ export interface ProjectionCheck {
 
 export type Projection = (reader: Reader, report: Report) => ProjectionCheck;
 
-const PAGE = 1024;
+export const nothingForeseen = (): Promise<undefined> => Promise.resolve(undefined);
+
+const PAGE = 512;
 
 /** Checks every entry, every stored node and every projection, in memory that does not grow with the log. */
 export async function verifyLedger(
@@ -47,41 +61,64 @@ export async function verifyLedger(
   const head = await findHead(reader, report);
   if (head === undefined) return { size: 0, root: EMPTY_ROOT, problems };
   const { size } = head;
-  let tail = '';
+  const tail = new Tail(size);
   const tree = new TreeBuilder();
   const nodes = new NodeCheck(reader, report);
   const checks = [checkCalls, ...projections].map((projection) => projection(reader, report));
 
   for (let begin = 0; begin < size; begin += PAGE) {
     const end = Math.min(begin + PAGE, size);
-    const rows = await reader.query<EntryRow>(
-      'SELECT idx, kind, entry FROM ledger_entries WHERE idx >= $1 AND idx < $2 ORDER BY idx',
-      [begin, end],
-    );
-    const entries: LoggedEntry[] = [];
-    for (let index = begin; index < end; index += 1) {
-      const row = rows[index - begin];
-      if (row?.idx !== index) {
-        report(`entry ${index}`, 'is missing');
-        return { size, root: tree.root(), problems };
-      }
-      const leaf = storedLeaf(row.entry);
+    const page = await readPage(reader, begin, end);
+    for (const text of page.texts) {
+      const leaf = storedLeaf(text);
       tree.add(leaf, nodes.computed);
-      tail = nextTail(tail, leaf, index + 1);
-      const entry = readEntry(row, report);
-      if (entry !== undefined) entries.push({ index, entry });
+      tail.add(leaf);
     }
+    const missing = begin + page.texts.length;
+    if (missing < end) {
+      readEntries(page, [], report);
+      report(`entry ${missing}`, 'is missing');
+      return { size, root: tree.root(), problems };
+    }
+    const entries = readEntries(page, await foresee(checks, page), report);
     await nodes.page();
     for (const check of checks) await check.page(entries, begin, end);
     progress(end, size);
   }
-  if (tail !== head.tail) report(`entry ${size - 1}`, `or one of the ${BLOCK - 1} before it is not what was appended`);
+  if (tail.value !== head.tail)
+    report(`entry ${size - 1}`, `or one of the ${BLOCK - 1} before it is not what was appended`);
   await checkSurplus(reader, size, report);
   await nodes.finish(size);
   for (const check of checks) await check.finish(size);
   return { size, root: tree.root(), problems };
 }
 
+async function foresee(checks: readonly ProjectionCheck[], page: StoredPage): Promise<Foresight[]> {
+  const foresights: Foresight[] = [];
+  for (const check of checks) {
+    const foresight = await check.foresee(page);
+    if (foresight !== undefined) foresights.push(foresight);
+  }
+  return foresights;
+}
+
+/** The readable entries of a page that nobody has foreseen. */
+function readEntries(page: StoredPage, foresights: readonly Foresight[], report: Report): LoggedEntry[] {
+  const isForeseen = new Uint8Array(page.texts.length);
+  for (const { indexes } of foresights) for (const index of indexes) isForeseen[index - page.begin] = 1;
+  const entries: LoggedEntry[] = [];
+  for (let offset = 0; offset < isForeseen.length; offset += 1) {
+    if (isForeseen[offset] === 1) continue;
+    const entry = readEntry(page, offset, report);
+    if (entry !== undefined) entries.push({ index: page.begin + offset, entry });
+  }
+  const read = new Set<string>(entries.map(({ entry }) => entry.kind));
+  for (const { kinds, indexes, accept } of foresights) {
+    if (![...kinds].some((kind) => read.has(kind))) accept();
+    else for (const index of indexes) entries.push(foreseenEntry(page, index));
+  }
+  return entries.sort((left, right) => left.index - right.index);
+}
 /** There is one head row, and it says how many entries there are. */
 async function findHead(reader: Reader, report: Report): Promise<HeadRow | undefined> {
   const heads = await reader.query<HeadRow>('SELECT id, size, tail FROM ledger_head');
@@ -98,19 +135,20 @@ interface HeadRow {
   readonly tail: string;
 }
 
-interface EntryRow {
-  readonly idx: number;
-  readonly kind: string;
-  readonly entry: string;
+function readEntry({ begin, kinds, texts }: StoredPage, offset: number, report: Report): Entry | undefined {
+  const index = begin + offset;
+  const entry = parseEntry(texts[offset] ?? '');
+  if (entry === undefined) report(`entry ${index}`, 'is not canonical');
+  else if ((entry.kind === 'genesis') !== (index === 0)) report(`entry ${index}`, 'stands where none of its kind may');
+  else if (entry.kind !== kinds[offset])
+    report(`entry ${index}`, `is stored as ${kinds[offset]} and says ${entry.kind}`);
+  return entry;
 }
 
-function readEntry(row: EntryRow, report: Report): Entry | undefined {
-  const entry = parseEntry(row.entry);
-  if (entry === undefined) report(`entry ${row.idx}`, 'is not canonical');
-  else if ((entry.kind === 'genesis') !== (row.idx === 0))
-    report(`entry ${row.idx}`, 'stands where none of its kind may');
-  else if (entry.kind !== row.kind) report(`entry ${row.idx}`, `is stored as ${row.kind} and says ${entry.kind}`);
-  return entry;
+function foreseenEntry({ begin, texts }: StoredPage, index: number): LoggedEntry {
+  const entry = parseEntry(texts[index - begin] ?? '');
+  if (entry === undefined) throw new Error(`entry ${index} was foreseen and is not canonical`);
+  return { index, entry };
 }
 
 /** Rows that lie outside of the log. */

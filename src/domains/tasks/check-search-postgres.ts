@@ -1,10 +1,11 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
-import type { Projection, Report } from '../../ledger/verify.ts';
+import { nothingForeseen, type Projection, type Report } from '../../ledger/verify.ts';
 import { indexedWords } from './words.ts';
 
 /** The words that are searched against the words of the tasks, for PostgreSQL. */
 export const checkSearchInPostgres: Projection = (reader, report) => ({
+  foresee: nothingForeseen,
   page: () => Promise.resolve(),
   finish: async () => {
     const tasks = await checkWords(reader, report);

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Reader, SqlValue } from '../../db/database.ts';
 import { toError } from '../../errors.ts';
-import type { Projection, Report } from '../../ledger/verify.ts';
+import { nothingForeseen, type Projection, type Report } from '../../ledger/verify.ts';
 import { indexedWords } from './words.ts';
 
 /**
@@ -13,6 +13,7 @@ import { indexedWords } from './words.ts';
  * the structure in row 10), and blocks that the structure does not point at.
  */
 export const checkSearchInSqlite: Projection = (reader, report) => ({
+  foresee: nothingForeseen,
   page: () => Promise.resolve(),
   finish: async () => {
     try {

@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
 import { storedDigest } from '../../integrity/index.ts';
-import type { Projection, Report } from '../../ledger/verify.ts';
+import { nothingForeseen, type Projection, type Report } from '../../ledger/verify.ts';
 import { type TaskRow, toColumns } from './repository.ts';
 import { PRIORITIES, type Task } from './schema.ts';
 import { reportSurplusDependencies, reportSurplusEvents, reportSurplusLabels, reportSurplusTasks } from './surplus.ts';
@@ -29,6 +29,7 @@ const CURRENT_TASKS = `
 export const checkTasks: Projection = (reader, report) => {
   const totals = new Totals();
   return {
+    foresee: nothingForeseen,
     async page(entries, begin, end) {
       const events = await reader.query<EventRow>(EVENTS, [begin, end]);
       const current = await reader.query<TaskRow>(CURRENT_TASKS, [begin, end]);

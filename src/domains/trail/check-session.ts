@@ -54,9 +54,18 @@ export async function checkSeal(
       [session.leaf_count, leafCount],
     ]),
     ...differences('the chains of its tasks no longer reach where they stood at the seal', [
-      [canonicalize(await listHeads(reader, session.session_no)), entry && canonicalize(entry['heads'] ?? null)],
+      [textOf(await listHeads(reader, session.session_no)), entry && textOf(entry['heads'] ?? null)],
     ]),
   ];
+}
+
+/** A forged row may hold bytes, which no entry can. */
+function textOf(value: unknown): string {
+  try {
+    return canonicalize(value);
+  } catch {
+    return 'unreadable';
+  }
 }
 
 /** The first difference tells; the others are mostly its consequences. */

@@ -5,14 +5,27 @@ import type { LoggedEntry, Projection, Report } from '../../ledger/verify.ts';
 import { checkThought } from './chain-report.ts';
 import { checkPlaces } from './check-places.ts';
 import { checkSeal, checkStart } from './check-session.ts';
+import { foreseeThoughts } from './foresee-thoughts.ts';
+import { Links } from './links.ts';
 import type { ThoughtRow } from './repository.ts';
 import { findSession } from './sessions.ts';
+
+const KINDS: ReadonlySet<string> = new Set(['thought']);
 
 /** Every thought, session and seal against the log. */
 export const checkTrail: Projection = (reader, report) => {
   const seen = { thoughts: 0, sessions: 0, seals: 0, records: 0 };
   const links = new Links(reader);
   return {
+    async foresee(page) {
+      const indexes = await foreseeThoughts(reader, links, page);
+      if (indexes === undefined) return undefined;
+      const accept = () => {
+        seen.thoughts += indexes.length;
+        seen.records += indexes.length;
+      };
+      return { indexes, kinds: KINDS, accept };
+    },
     async page(entries, begin, end) {
       seen.records += await checkPlaces(reader, entries, report);
       seen.thoughts += await checkThoughts(reader, links, entries, begin, end, report);
@@ -35,6 +48,7 @@ async function checkThoughts(
   end: number,
   report: Report,
 ): Promise<number> {
+  if (!entries.some(({ entry }) => entry.kind === 'thought')) return 0;
   const rows = await reader.query<ThoughtRow>('SELECT * FROM thoughts WHERE idx >= $1 AND idx < $2', [begin, end]);
   const thoughts = new Map(rows.map((row) => [row.idx, row]));
   let count = 0;
@@ -46,40 +60,11 @@ async function checkThoughts(
       report(textOf(entry, 'thought_id'), 'is missing');
       continue;
     }
-    const broken = checkThought({ row, previous: await links.before(row), entry });
+    const broken = checkThought({ row, previous: await links.before(row.task_no, row.chain_position), entry });
     for (const { record, layer, problem } of broken) report(record, `${layer}: ${problem}`);
-    links.add(row);
+    links.add(row.task_no, row);
   }
   return count;
-}
-
-type Link = Pick<ThoughtRow, 'hash' | 'chain_position'>;
-
-const MAX_LINKS = 4096;
-
-/** The last link of the chains that were met most recently; others are asked for again. */
-class Links {
-  readonly #reader: Reader;
-  readonly #last = new Map<number, Link>();
-
-  constructor(reader: Reader) {
-    this.#reader = reader;
-  }
-
-  add({ task_no, hash, chain_position }: ThoughtRow): void {
-    if (this.#last.size >= MAX_LINKS) this.#last.clear();
-    this.#last.set(task_no, { hash, chain_position });
-  }
-
-  async before({ task_no, chain_position }: ThoughtRow): Promise<Link | undefined> {
-    const known = this.#last.get(task_no);
-    if (known?.chain_position === chain_position - 1) return known;
-    const [stored] = await this.#reader.query<Link>(
-      'SELECT hash, chain_position FROM thoughts WHERE task_no = $1 AND chain_position = $2',
-      [task_no, chain_position - 1],
-    );
-    return stored;
-  }
 }
 
 function textOf(entry: Entry, field: string): string {

@@ -1,0 +1,68 @@
+import { describe, expect } from 'vitest';
+import { keeps } from '../support/keeps.ts';
+import { afterTampering } from '../support/trail-tamper.ts';
+import { openTwoPages } from '../support/two-pages.ts';
+
+const database = await openTwoPages();
+
+/** What a row can hold that its neighbours make up for, when all of it is read as one text. */
+const ROW_FORGERIES: Readonly<Record<string, string>> = {
+  'a call whose columns moved by one': `UPDATE calls SET tool = tool || char(127) || actor, actor = process_id,
+     process_id = entered_at, entered_at = exited_at, exited_at = outcome, outcome = salt, salt = ''`,
+  'a thought whose columns moved by one':
+    "UPDATE thoughts SET type = type || char(127) || content, content = recorded_at, recorded_at = ''",
+  'arguments that reach into the next call': "UPDATE calls SET arguments = arguments || char(127) || '{}'",
+  'an end of a call that is no whole number': 'UPDATE calls SET exit_idx = exit_idx + 0.5',
+  'a duration that is no whole number': 'UPDATE calls SET duration_ms = duration_ms + 0.5',
+  'a duration in bytes': 'UPDATE calls SET duration_ms = CAST(CAST(duration_ms AS TEXT) AS BLOB)',
+  'a position in bytes': 'UPDATE thoughts SET chain_position = CAST(CAST(chain_position AS TEXT) AS BLOB)',
+  'an attempt in bytes': 'UPDATE thoughts SET attempt = CAST(CAST(attempt AS TEXT) AS BLOB)',
+  'a first hash that is an empty text': "UPDATE thoughts SET previous_hash = COALESCE(previous_hash, '')",
+  'a hash before the first': "UPDATE thoughts SET previous_hash = COALESCE(previous_hash, 'x')",
+  'a link to nothing': 'UPDATE thoughts SET previous_hash = NULL',
+  'a call that ends before it begins': 'UPDATE calls SET exit_idx = sequence_no - 1',
+  'a call that ends where it begins': 'UPDATE calls SET exit_idx = sequence_no',
+  'a call that ends in the next page': 'UPDATE calls SET exit_idx = exit_idx + 600',
+  'a call made running': 'UPDATE calls SET exit_idx = NULL, exited_at = NULL, outcome = NULL, duration_ms = NULL',
+  'a tool with a zero byte': "UPDATE calls SET tool = tool || char(0) || 'x'",
+  'arguments with a zero byte': "UPDATE calls SET arguments = arguments || char(0) || 'x'",
+  'content with a zero byte': "UPDATE thoughts SET content = content || char(0) || 'x'",
+  'content that is not UTF-8': "UPDATE thoughts SET content = CAST(content || x'e298' AS TEXT)",
+  'an entry with a zero byte': "UPDATE ledger_entries SET entry = entry || char(0) || 'x'",
+  'an entry that is not UTF-8': "UPDATE ledger_entries SET entry = CAST(entry || x'e298' AS TEXT)",
+  'a kind in bytes': 'UPDATE ledger_entries SET kind = CAST(kind AS BLOB)',
+  'an entry in bytes': 'UPDATE ledger_entries SET entry = CAST(entry AS BLOB)',
+  'a kind with the separator': 'UPDATE ledger_entries SET kind = kind || char(127)',
+  'a place of another entry': 'UPDATE session_records SET idx = idx + 1',
+  'a place in bytes': 'UPDATE session_records SET idx = CAST(CAST(idx AS TEXT) AS BLOB)',
+};
+
+describe('a row that is not as it looks', () => {
+  const keys: Readonly<Record<string, string>> = {
+    calls: 'sequence_no',
+    thoughts: 'thought_no',
+    ledger_entries: 'idx',
+    session_records: 'session_seq',
+  };
+
+  for (const [name, update] of Object.entries(ROW_FORGERIES)) {
+    keeps('verify/tampering', `as reading one by one does, ${name}`, async () => {
+      const table = /UPDATE (\w+)/.exec(update)?.[1] ?? '';
+      const rows = await database.read((reader) =>
+        reader.query<{ first: number; last: number }>(
+          `SELECT MIN(${keys[table]}) AS first, MAX(${keys[table]}) AS last FROM ${table}`,
+        ),
+      );
+      let found = 0;
+      for (const key of [rows[0]?.first, rows[0]?.last, 1, 2, 170, 171, 511, 512]) {
+        const problems = await afterTampering(database, async (transaction) => {
+          // Otherwise only one row of a chain may lack a hash before it.
+          await transaction.run('DROP INDEX thoughts_first');
+          await transaction.query(`${update} WHERE ${keys[table]} = $1`, [key ?? null]);
+        });
+        if (problems.some(({ place }) => place !== 'thoughts_first')) found += 1;
+      }
+      expect(found).toBeGreaterThan(0);
+    });
+  }
+});

@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import { verifyEverything } from '../../src/verify.ts';
+import { keeps } from '../support/keeps.ts';
+import { countRowQueries } from '../support/row-by-row.ts';
+import { afterTampering } from '../support/trail-tamper.ts';
+import { openTwoPages } from '../support/two-pages.ts';
+
+const database = await openTwoPages();
+
+/** The first and the last of each kind, and those on both sides of a page's end. */
+const SAMPLES = await database.read(async (reader) => {
+  const ends = await reader.query<{ first: number; last: number }>(
+    `SELECT MIN(idx) AS first, MAX(idx) AS last FROM ledger_entries
+     WHERE kind IN ('action.enter', 'action.exit', 'thought', 'session.started', 'task.created') GROUP BY kind`,
+  );
+  return [...new Set([...ends.flatMap(({ first, last }) => [first, last]), 509, 510, 511, 512, 513, 514])];
+});
+
+/** Texts that say the same, or nearly the same, in another way. */
+const OTHER_TEXTS: Readonly<Record<string, (text: string) => string>> = {
+  'a number with a fraction': (text) => text.replace('"v":1', '"v":1.0'),
+  'a number with an exponent': (text) => text.replace('"v":1', '"v":1e0'),
+  'a number with a zero before it': (text) => text.replace(/":(\d)/, '":0$1'),
+  'a number below zero': (text) => text.replace(/":(\d)/, '":-$1'),
+  'a number as a string': (text) => text.replace(/":(\d+)/, '":"$1"'),
+  'another number': (text) => text.replace(/":(\d+),/, '":$19,'),
+  'a member more at the end': (text) => text.replace(/\}$/, ',"w":1}'),
+  'a member more at the beginning': (text) => text.replace(/^\{/, '{"aaa":1,'),
+  'a member twice': (text) => text.replace(/\}$/, ',"v":1}'),
+  'a member less': (text) => text.replace(/"at":"[^"]*",/, ''),
+  'two members exchanged': (text) => text.replace(/("actor":"(?:[^"\\]|\\.)*"),(.*),("v":1)/, '$3,$2,$1'),
+  'a space': (text) => text.replace('":', '": '),
+  'a space at the end': (text) => `${text} `,
+  'a line feed at the beginning': (text) => `\n${text}`,
+  'an escape that is not needed': (text) => text.replace('tester', 't\\u0065ster'),
+  'an escape in a digest': (text) => text.replace(/"([0-9a-f])([0-9a-f]{63})"/, '"\\u003$1$2"'),
+  'capitals in a digest': (text) => text.replace(/[0-9a-f]{64}/, (digest) => digest.toUpperCase()),
+  'a longer digest': (text) => text.replace(/([0-9a-f]{64})/, '$10'),
+  'another digest': (text) => text.replace(/[0-9a-f]{64}/, (digest) => digest.slice(32) + digest.slice(0, 32)),
+  'another kind': (text) => text.replace(/"kind":"[^"]*"/, '"kind":"action.pause"'),
+  'a kind of the same table': (text) =>
+    text.replace(/"kind":"action\.(enter|exit)"/, (_, kind) => `"kind":"action.${kind === 'exit' ? 'enter' : 'exit'}"`),
+  'an interruption': (text) => text.replace('action.exit', 'action.interrupted'),
+  nothing: () => '',
+  'an array': (text) => `[${text}]`,
+  'the separator': (text) => text.replace('tester', 'tes\u007fter'),
+  'the separator at the end': (text) => `${text}\u007f`,
+};
+
+describe('reading many rows at once', () => {
+  it('is what an honest ledger is verified by', async () => {
+    const { report, counted } = await database.read(async (reader) => {
+      const counting = countRowQueries(reader);
+      return { report: await verifyEverything(counting), counted: counting.counted() };
+    });
+    expect(report.problems).toEqual([]);
+    expect(report.size).toBeGreaterThan(512);
+    expect(counted).toBe(0);
+  });
+
+  for (const [name, forge] of Object.entries(OTHER_TEXTS)) {
+    keeps('verify/tampering', `as reading one by one does, ${name} in an entry`, async () => {
+      let tried = 0;
+      for (const index of SAMPLES) {
+        const problems = await afterTampering(database, async (transaction) => {
+          const [row] = await transaction.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [
+            index,
+          ]);
+          const forged = forge(row?.entry ?? '');
+          if (forged !== row?.entry) tried += 1;
+          await transaction.query('UPDATE ledger_entries SET entry = $1 WHERE idx = $2', [forged, index]);
+          if (forged === row?.entry) await transaction.query('DELETE FROM ledger_head');
+        });
+        expect(problems).not.toEqual([]);
+      }
+      expect(tried).toBeGreaterThan(0);
+    });
+  }
+});
+
+describe('an entry in the place of another', () => {
+  for (const from of SAMPLES)
+    keeps('verify/tampering', `as reading one by one does, a copy of entry ${from}`, async () => {
+      for (const to of SAMPLES.filter((index) => index !== from)) {
+        const problems = await afterTampering(database, async (transaction) => {
+          await transaction.query(
+            `UPDATE ledger_entries SET kind = (SELECT kind FROM ledger_entries WHERE idx = $1),
+                                       entry = (SELECT entry FROM ledger_entries WHERE idx = $1) WHERE idx = $2`,
+            [from, to],
+          );
+        });
+        expect(problems).not.toEqual([]);
+      }
+    });
+});

@@ -44,6 +44,7 @@ async function recordAsTool(database: Database, log: ActionLog, taskNo: number, 
   const argumentsText = `{"branch":"feature/strict-parser","content":"Decision ${number}: keep the parser strict, because a lax one let half of a surrogate pair through and the record could not be verified again.","task_id":"T-0001","type":"decision"}`;
   await log.enter({ ...event, args: {}, timestamp: 0, argumentsText });
   await database.write({ durable: true }, async (db) => {
+    log.prepareExit(event.correlationId, db);
     await recordOne(db, taskNo, sessionNo, number);
     await log.exit({ ...event, durationMs: 1, outcome: 'ok', answerText: argumentsText }, db);
   });

@@ -5,7 +5,7 @@ import { Client } from 'pg';
  * durable transaction behind one lock, with as few round trips as the driver can do it in. It checks nothing, hashes
  * nothing and speaks to nobody else. Says "ready", waits for a line on stdin, works, says "done".
  */
-const [url = '', transactions = '0'] = process.argv.slice(2);
+const [url = '', warmUp = '0', transactions = '0'] = process.argv.slice(2);
 const client = new Client({ connectionString: url, pipeline: true });
 await client.connect();
 
@@ -21,9 +21,19 @@ const content = 'x'.repeat(480);
 const at = '2026-04-08T23:15:00.000Z';
 const hash = 'a'.repeat(64);
 
+await work(Number(warmUp));
 console.log('ready');
 await new Promise((resolve) => process.stdin.once('data', resolve));
-for (let transaction = 0; transaction < Number(transactions); transaction += 1) {
+await work(Number(transactions));
+console.log('done');
+await client.end();
+process.exit(0);
+
+async function work(count: number): Promise<void> {
+  for (let done = 0; done < count; done += 1) await insertRows();
+}
+
+async function insertRows(): Promise<void> {
   void client.query('BEGIN');
   const { rows } = await query('SELECT size FROM ledger_head WHERE id = 1 FOR UPDATE');
   const size = Number(rows[0]?.size);
@@ -46,6 +56,3 @@ for (let transaction = 0; transaction < Number(transactions); transaction += 1) 
   void query('UPDATE ledger_head SET size = $1, tail = $2 WHERE id = 1', [size + 3, hash]);
   await client.query('COMMIT');
 }
-console.log('done');
-await client.end();
-process.exit(0);

@@ -9,8 +9,11 @@ export interface Worker {
   end(): void;
 }
 
+/** A process that is not warm spends most of a call on code that is not compiled yet. */
+const WARM_UP_CALLS = 500;
+
 export async function startBare(url: string, transactions: number): Promise<Worker> {
-  const child = start(`${dist}bench/postgres-bare.js`, [url, String(transactions)], {});
+  const child = start(`${dist}bench/postgres-bare.js`, [url, String(WARM_UP_CALLS), String(transactions)], {});
   const lines = readLines(child);
   await lines.next();
   return {
@@ -35,11 +38,12 @@ export async function startServer(env: Record<string, string>, calls: number): P
   await ask(0, 'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
   child.stdin?.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   const create = { name: 'task_create', arguments: { title: 'Measure what one call costs', project: 'bench' } };
-  for (let id = 1; id <= 20; id += 1) await ask(id, 'tools/call', create);
+  const call = async (count: number) => {
+    for (let id = 1; id <= count; id += 1) await ask(id, 'tools/call', create);
+  };
+  await call(WARM_UP_CALLS);
   return {
-    work: async () => {
-      for (let id = 100; id < 100 + calls; id += 1) await ask(id, 'tools/call', create);
-    },
+    work: () => call(calls),
     end: () => child.kill(),
   };
 }

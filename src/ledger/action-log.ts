@@ -1,7 +1,7 @@
 import { type Database, DatabaseError, type Transaction } from '../db/database.ts';
 import { type Entry, encodeEntry, leafHash, type Salt, saltedDigest } from '../integrity/index.ts';
 import type { AuditSink, ToolEnterEvent, ToolExitEvent } from '../middleware/audit.ts';
-import { append, prepareAppend } from './append.ts';
+import { append, expectHead, type Head } from './append.ts';
 import { createSalt } from './salt.ts';
 import { BLOCK } from './stored-tree.ts';
 
@@ -167,23 +167,42 @@ async function findOpen(transaction: Transaction, salt: Salt): Promise<number | 
 type State = number | 'missing' | 'recorded' | 'interrupted';
 
 /** Everything that an exit needs to know, in one question. */
-function askAhead(transaction: Transaction, call: OpenCall): Promise<State> {
-  const state = stateOf(transaction, call);
+function askAhead(transaction: Transaction, { sequenceNo = -1, salt }: OpenCall): Promise<State> {
+  const asked = transaction.query<Head & CallState>(
+    `SELECT size, tail, sequence_no, outcome FROM ledger_head LEFT JOIN calls ON sequence_no = $1 AND salt = $2
+     WHERE id = 1`,
+    [sequenceNo, salt],
+  );
+  const first = asked.then(([row]) => row ?? Promise.reject(new Error('the ledger has no head row')));
+  expectHead(transaction, first);
+  // A call without a number entered in doubt: where its row is, if there is one, only the salt tells.
+  const state = sequenceNo === -1 ? stateOf(transaction, { salt }) : first.then(toState);
   // Who closes the call meets the failure; where nobody does, it does not matter.
   state.catch(() => undefined);
-  prepareAppend(transaction);
   return state;
 }
 
-async function stateOf(transaction: Transaction, { sequenceNo, salt }: OpenCall): Promise<State> {
+interface CallState {
+  readonly sequence_no: number | null;
+  readonly outcome: string | null;
+}
+
+async function stateOf(
+  transaction: Transaction,
+  { sequenceNo, salt }: Pick<OpenCall, 'salt'> & Partial<OpenCall>,
+): Promise<State> {
   if (sequenceNo === undefined) return (await findOpen(transaction, salt)) ?? 'missing';
-  const [row] = await transaction.query<{ outcome: string | null }>(
-    'SELECT outcome FROM calls WHERE sequence_no = $1 AND salt = $2',
+  const [row] = await transaction.query<CallState>(
+    'SELECT sequence_no, outcome FROM calls WHERE sequence_no = $1 AND salt = $2',
     [sequenceNo, salt],
   );
-  if (row === undefined) return 'missing';
-  if (row.outcome === null) return sequenceNo;
-  return row.outcome === INTERRUPTED ? 'interrupted' : 'recorded';
+  return row === undefined ? 'missing' : toState(row);
+}
+
+function toState({ sequence_no, outcome }: CallState): State {
+  if (sequence_no === null) return 'missing';
+  if (outcome === null) return sequence_no;
+  return outcome === INTERRUPTED ? 'interrupted' : 'recorded';
 }
 
 async function writeExit(

@@ -3,7 +3,7 @@ import { type Entry, encodeEntry, leafHash } from '../integrity/index.ts';
 import { storeFinishedSubtrees } from './stored-tree.ts';
 import { nextTail } from './tail.ts';
 
-interface Head {
+export interface Head {
   readonly size: number;
   readonly tail: string;
 }
@@ -11,12 +11,12 @@ interface Head {
 /** Nobody else writes while a transaction does, so its head is read once. */
 const heads = new WeakMap<Transaction, Head | Promise<Head>>();
 
-/** Asks for the head before it is needed, so that the answer comes together with those to other questions. */
-export function prepareAppend(transaction: Transaction): void {
-  const head = readHead(transaction);
+/** For who has asked for the head before it is needed, together with something else. */
+export function expectHead(transaction: Transaction, head: Promise<Head>): void {
   // Who appends meets the failure; where nobody does, it does not matter.
   head.catch(() => undefined);
-  heads.set(transaction, head);
+  // What this transaction has appended is not in the table yet.
+  if (!heads.has(transaction)) heads.set(transaction, head);
 }
 
 /** Adds one entry and returns its index. The rows written, and the hashes computed, do not grow with the log. */

@@ -5,4 +5,4 @@ CREATE TABLE task_search (
   words   TEXT COLLATE "C" NOT NULL,
   lexemes TSVECTOR NOT NULL GENERATED ALWAYS AS (array_to_tsvector(string_to_array(words, ' '))) STORED
 );
-CREATE INDEX task_search_lexemes ON task_search USING gin (lexemes);
+CREATE INDEX task_search_lexemes ON task_search USING gin (lexemes) WITH (fastupdate = off);

@@ -10,7 +10,7 @@ export interface Worker {
 }
 
 /** A process that is not warm spends most of a call on code that is not compiled yet. */
-const WARM_UP_CALLS = 500;
+const WARM_UP_CALLS = 1500;
 
 export async function startBare(url: string, transactions: number): Promise<Worker> {
   const child = start(`${dist}bench/postgres-bare.js`, [url, String(WARM_UP_CALLS), String(transactions)], {});

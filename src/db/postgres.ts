@@ -109,9 +109,7 @@ class PostgresDatabase implements Database {
     return this.#inTurn(async (client) => {
       const scope = new Scope(client, this.#explainLost);
       // Not waited for: on one connection whatever the work asks for comes after it, or fails with it.
-      gather(client);
-      client.query('BEGIN').catch(() => undefined);
-      scope.query(isDurable ? TAKE_TURN : TAKE_TURN_RELAXED).catch(() => undefined);
+      scope.run(`BEGIN; ${isDurable ? TAKE_TURN : TAKE_TURN_RELAXED}`).catch(() => undefined);
       const result = await work(scope);
       await this.#commit(client, scope);
       return result;

@@ -35,8 +35,10 @@ describe('one changed value', () => {
   for (const { table, column, kind } of columns)
     keeps('verify/tampering', `on PostgreSQL, ${table}.${column}`, async () => {
       let tried = 0;
-      for (const change of CHANGES[kind] ?? []) {
-        for (const place of await sampleRows(table, column)) {
+      const rows = await sampleRows(table, column);
+      for (const [index, change] of (CHANGES[kind] ?? []).entries()) {
+        // Every place for the first change, one place for the others: each look at the whole record takes its time.
+        for (const place of index === 0 ? rows : rows.slice(0, 1)) {
           const expression = change.replaceAll('~', column);
           const sql = `UPDATE ${table} SET ${column} = ${expression}
                        WHERE ctid = '${place}' AND ${column} IS DISTINCT FROM (${expression}) RETURNING 1`;

@@ -18,6 +18,8 @@ export default defineConfig({
   ],
   test: {
     globalSetup: ['test/support/build.ts', 'test/support/postgres/setup.ts'],
+    // Most tests wait for processes of their own; left to itself vitest would use one of two cores.
+    maxWorkers: '100%',
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [

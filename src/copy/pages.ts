@@ -29,8 +29,8 @@ export async function readPage(source: Reader, begin: number): Promise<Page> {
         ]),
       ] as const,
   );
-  const nodes = readFinishedNodes(source, begin, end);
-  const tables = [...(await Promise.all(ofEntries)), ['ledger_nodes', await nodes] as const];
+  const nodes = readFinishedNodes(source, begin, end).then((rows) => ['ledger_nodes', rows] as const);
+  const tables = await Promise.all([...ofEntries, nodes]);
   if (tables[0]?.[1].length !== end - begin)
     throw new DatabaseError('corrupt', `the source misses entries between ${begin} and ${end}; run verify`);
   return { begin, end, size, tables };

@@ -14,12 +14,12 @@ export async function readTarget(database: Database): Promise<Target> {
   if (version !== SCHEMA_VERSION && version !== UNFINISHED_VERSION) throw otherVersion(database.location, version);
   if (version === SCHEMA_VERSION) return { state: 'finished', size: await database.read(countEntries) };
   // In turn: PostgreSQL may still be working off what a copy that was killed has sent.
-  return { state: 'unfinished', size: await database.write({ durable: false }, countEntries) };
+  return { state: 'unfinished', size: await database.write({ durable: false, evenUnfinished: true }, countEntries) };
 }
 
 /** Creates the tables where there are none. From here on nobody but a copy may use the target. */
 export async function markUnfinished(database: Database, { state, size }: Target): Promise<void> {
-  await database.write({ durable: true }, async (transaction) => {
+  await database.write({ durable: true, evenUnfinished: true }, async (transaction) => {
     const expected = { empty: 0, unfinished: UNFINISHED_VERSION, finished: SCHEMA_VERSION }[state];
     const version = await transaction.schemaVersion();
     if (version !== expected || (version !== 0 && (await countEntries(transaction)) !== size))
@@ -29,10 +29,7 @@ export async function markUnfinished(database: Database, { state, size }: Target
   });
 }
 
-/**
- * To be asked in every transaction that writes to the target. A server that was started before the mark was set
- * cannot append, because the head still names a place that is taken; but another copy can.
- */
+/** To be asked in every transaction that writes to the target: another copy may be at work. */
 export async function assertUntouched(database: Database, transaction: Transaction, size: number): Promise<void> {
   const isUnfinished = (await transaction.schemaVersion()) === UNFINISHED_VERSION;
   if (!isUnfinished || (await countEntries(transaction)) !== size) throw changed(database.location);
@@ -44,7 +41,7 @@ export async function markFinished(
   size: number,
   check: (reader: Reader) => Promise<void>,
 ): Promise<void> {
-  await database.write({ durable: true }, async (transaction) => {
+  await database.write({ durable: true, evenUnfinished: true }, async (transaction) => {
     await assertUntouched(database, transaction, size);
     await transaction.setSchemaVersion(SCHEMA_VERSION);
     await check(transaction);

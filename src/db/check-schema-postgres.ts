@@ -30,6 +30,7 @@ async function listRelations(reader: Reader): Promise<Relations> {
     `SELECT relname AS name, string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum) AS text
      FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
      WHERE relnamespace = to_regnamespace(quote_ident(current_schema())) AND relkind IN ('r', 'p', 'f', 'm', 'S')
+       AND ${isNotOfExtension('pg_class')}
      GROUP BY relname`,
   );
   const indexes = await reader.query<{ name: string; text: string }>(
@@ -76,6 +77,11 @@ function columnsOf(body: string): string {
     .join(', ');
 }
 
+/** What an administrator installs beside the ledger, such as pg_stat_statements, is nobody's forgery. */
+function isNotOfExtension(catalogue: 'pg_class' | 'pg_proc'): string {
+  return `NOT EXISTS (SELECT 1 FROM pg_depend WHERE classid = '${catalogue}'::regclass AND objid = ${catalogue}.oid AND deptype = 'e')`;
+}
+
 /** What acts without being called: there is nothing of the kind in a ledger. */
 async function listActors(reader: Reader): Promise<string[]> {
   const rows = await reader.query<{ name: string }>(
@@ -88,7 +94,8 @@ async function listActors(reader: Reader): Promise<string[]> {
      SELECT relname || ' (row security)' FROM pg_class
        WHERE relrowsecurity AND relnamespace = to_regnamespace(quote_ident(current_schema()))
      UNION ALL
-     SELECT proname FROM pg_proc WHERE pronamespace = to_regnamespace(quote_ident(current_schema()))`,
+     SELECT proname FROM pg_proc WHERE pronamespace = to_regnamespace(quote_ident(current_schema()))
+       AND ${isNotOfExtension('pg_proc')}`,
   );
   return rows.map(({ name }) => name);
 }
@@ -101,7 +108,8 @@ async function listLyingViews(reader: Reader, statements: readonly string[]): Pr
     if (name !== undefined && query !== undefined) expected.set(name, query);
   }
   const present = await reader.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class WHERE relkind = 'v' AND relnamespace = to_regnamespace(quote_ident(current_schema()))`,
+    `SELECT relname AS name FROM pg_class WHERE relkind = 'v'
+       AND relnamespace = to_regnamespace(quote_ident(current_schema())) AND ${isNotOfExtension('pg_class')}`,
   );
   const names = new Set(present.map(({ name }) => name));
   const lying = [...names].filter((name) => !expected.has(name));

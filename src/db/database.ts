@@ -29,6 +29,8 @@ export interface Transaction extends Reader {
 export interface WriteOptions {
   /** True: when `write` resolves the change has reached the disk. False: it survives a crash of this process. */
   readonly durable: boolean;
+  /** For who copies a ledger: nobody else may write to a copy that is not finished. */
+  readonly evenUnfinished?: boolean;
 }
 
 /** What an acknowledged change survives, and why it is less than asked for, where it is. */

@@ -17,6 +17,8 @@ export const REPLICA: Advice = [
 /** By SQLSTATE, or by its class of two characters. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const ADVICE: Readonly<Record<string, Advice>> = {
   '08': GONE,
+  // Nothing is divided but to find out that a copy is not finished.
+  '22012': ['unavailable', 'a copy into this ledger is not finished; call again when colibri copy has ended'],
   '25006': REPLICA,
   '28': ['unavailable', 'the server refused the user or the password in COLIBRI_DATABASE_URL'],
   '3D000': ['unavailable', 'there is no such database; create it (createdb) and start again'],
@@ -74,9 +76,9 @@ const DRIVER = /^(?:Connection terminated|Query read timeout|Client (?:has encou
 /** Turns what the driver threw into a sentence that a person can act on; what is no fault of the store stays as it is. */
 export function explainPostgresFault(error: unknown, { location, redact, wasConnected }: Circumstances): unknown {
   if (error instanceof DatabaseError || !(error instanceof Error)) return error;
-  const advice = adviceFor(error);
-  if (advice === undefined) return error;
-  const [fault, text] = advice === GONE && wasConnected ? LOST : advice;
+  const found = adviceFor(error) ?? (isConnectionEnded(error) ? GONE : undefined);
+  if (found === undefined) return error;
+  const [fault, text] = found === GONE && wasConnected ? LOST : found;
   return new DatabaseError(fault, `${location}: ${text} (${redact(error.message)})`);
 }
 
@@ -92,6 +94,12 @@ export function isConnectionLost(error: unknown): boolean {
 /** What a replica has to replay may be in the way of a statement, or of the connection as a whole. */
 function isEndedByReplay(error: Error): boolean {
   return codeOf(error) === '40001' && 'severity' in error && error.severity === 'FATAL';
+}
+
+/** The same for a connection that was there: a server that says FATAL or PANIC ends it, whatever the reason. */
+export function isConnectionEnded(error: unknown): boolean {
+  const isLastWord = error instanceof Error && 'severity' in error && /^(?:FATAL|PANIC)$/.test(String(error.severity));
+  return isLastWord || isConnectionLost(error);
 }
 
 /** The server speaks with a severity and a SQLSTATE; everything else comes from the network, from TLS or the driver. */

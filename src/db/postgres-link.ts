@@ -8,6 +8,7 @@ import type { PostgresUrl } from './postgres-url.ts';
 /** A connection that nobody uses is given back, so that a server has as many as there are agents at work. */
 const IDLE_MS = 60_000;
 const RETRY_MS = 50;
+const MAX_RETRY_MS = 500;
 /** Within this time after an answer a connection is taken to be alive. */
 const FRESH_MS = 1000;
 
@@ -47,7 +48,7 @@ export class PostgresLink {
     if (this.#isClosed) throw new Error('the database was closed');
     if (this.#client !== undefined) return this.#client;
     const deadline = performance.now() + this.#options.busyTimeoutMs;
-    for (let waitMs = RETRY_MS; ; waitMs *= 2) {
+    for (let waitMs = RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
       try {
         return await this.#connect();
       } catch (error) {
@@ -160,6 +161,8 @@ function presenceKey(processId: string): [number, number] {
 /** A peer that dies holds its locks only until the server has noticed; these make it notice. */
 function settingsOf({ readOnly, busyTimeoutMs, statementTimeoutMs }: PostgresOptions): string {
   const settings: Readonly<Record<string, string | number>> = {
+    // A turn that was waited for must show what was committed meanwhile, whatever the role prefers.
+    default_transaction_isolation: "'read committed'",
     default_transaction_read_only: readOnly ? 'on' : 'off',
     lock_timeout: busyTimeoutMs,
     statement_timeout: statementTimeoutMs,

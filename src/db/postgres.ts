@@ -9,7 +9,7 @@ import {
   type Transaction,
   type WriteOptions,
 } from './database.ts';
-import { explainPostgresFault, isConnectionLost, REPLICA } from './postgres-faults.ts';
+import { explainPostgresFault, isConnectionEnded, REPLICA } from './postgres-faults.ts';
 import { PostgresLink } from './postgres-link.ts';
 import { gather } from './postgres-packet.ts';
 import { Scope } from './postgres-scope.ts';
@@ -30,9 +30,11 @@ export interface PostgresOptions {
 const CREATE_MARK = `
   CREATE TABLE IF NOT EXISTS colibri (id INTEGER PRIMARY KEY CHECK (id = 1), schema_version INTEGER NOT NULL);
   INSERT INTO colibri (id, schema_version) VALUES (1, 0) ON CONFLICT DO NOTHING`;
-const TAKE_TURN = 'SELECT 1 FROM colibri WHERE id = 1 FOR UPDATE';
-/** The same, for a commit that need not wait for the disk. */
-const TAKE_TURN_RELAXED = "SELECT set_config('synchronous_commit', 'off', true) FROM colibri WHERE id = 1 FOR UPDATE";
+const ROW = 'FROM colibri WHERE id = 1 FOR UPDATE';
+/** Fails on a copy that is not finished, also when it became one while this waited: then the row is looked at again. */
+const FINISHED = '1 / CASE WHEN schema_version < 0 THEN 0 ELSE 1 END';
+/** For a commit that need not wait for the disk. */
+const RELAXED = "set_config('synchronous_commit', 'off', true)";
 
 /** The first query takes the snapshot. Nobody waits for a reader, so it may take its time between two questions. */
 const BEGIN_READ =
@@ -40,7 +42,8 @@ const BEGIN_READ =
 
 const LOOK = `SELECT current_schema() AS schema, pg_is_in_recovery() AS is_replica,
   EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema())) AND relname = 'colibri') AS is_ours,
-  EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema()))) AS is_used`;
+  EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema()))
+          AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e')) AS is_used`;
 
 interface Look {
   readonly schema: string | null;
@@ -104,12 +107,16 @@ class PostgresDatabase implements Database {
     });
   }
 
-  write<Result>({ durable }: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  write<Result>(
+    { durable, evenUnfinished = false }: WriteOptions,
+    work: (transaction: Transaction) => Promise<Result>,
+  ): Promise<Result> {
     const isDurable = durable && this.#options.durability === 'full';
+    const turn = `SELECT ${evenUnfinished ? '1' : FINISHED}${isDurable ? '' : `, ${RELAXED}`} ${ROW}`;
     return this.#inTurn(async (client) => {
       const scope = new Scope(client, this.#explainLost);
       // Not waited for: on one connection whatever the work asks for comes after it, or fails with it.
-      scope.run(`BEGIN; ${isDurable ? TAKE_TURN : TAKE_TURN_RELAXED}`).catch(() => undefined);
+      scope.run(`BEGIN; ${turn}`).catch(() => undefined);
       const result = await work(scope);
       await this.#commit(client, scope);
       return result;
@@ -120,9 +127,9 @@ class PostgresDatabase implements Database {
     return this.#inTurn(async (client) => {
       const scope = new Scope(client, this.#explainLost);
       try {
-        return await scope.query<Shape>(`WITH turn AS (${TAKE_TURN_RELAXED}), ${sql}`, parameters);
+        return await scope.query<Shape>(`WITH turn AS (SELECT ${FINISHED}, ${RELAXED} ${ROW}), ${sql}`, parameters);
       } catch (error) {
-        if (!isConnectionLost(scope.failure)) throw error;
+        if (!isConnectionEnded(scope.failure)) throw error;
         throw await this.#inDoubt();
       }
     });
@@ -184,10 +191,10 @@ class PostgresDatabase implements Database {
       await client.query('COMMIT');
       if (scope.failure === undefined) return;
     } catch (error) {
-      if (!isConnectionLost(error)) throw this.#explainLost(error);
+      if (!isConnectionEnded(error)) throw this.#explainLost(error);
     }
     // A statement that the server refused has turned the commit into a rollback.
-    if (scope.failure !== undefined && !isConnectionLost(scope.failure)) throw this.#explainLost(scope.failure);
+    if (scope.failure !== undefined && !isConnectionEnded(scope.failure)) throw this.#explainLost(scope.failure);
     throw await this.#inDoubt();
   }
 

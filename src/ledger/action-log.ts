@@ -11,7 +11,7 @@ interface OpenCall {
   /** No other call has the same, so that it also tells whose a row is. */
   readonly salt: Salt;
   /** The index of the enter entry: unique and rising over all processes without a second counter. */
-  readonly sequenceNo: number | undefined;
+  sequenceNo: number | undefined;
 }
 
 /** The sink that makes every call two entries of the log. Calls come one at a time. */
@@ -103,8 +103,8 @@ export class ActionLog implements AuditSink {
     if (state === 'recorded') return true;
     if (state === 'interrupted') return false;
     // A server that crashed may have lost an enter that nothing durable came after.
-    const sequenceNo = state === 'missing' ? await this.#writeEnter(transaction, call.event, call.salt) : state;
-    await writeExit(transaction, sequenceNo, call.salt, event);
+    call.sequenceNo = state === 'missing' ? await this.#writeEnter(transaction, call.event, call.salt) : state;
+    await writeExit(transaction, call.sequenceNo, call.salt, event);
     return true;
   }
 

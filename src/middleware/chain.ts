@@ -83,7 +83,9 @@ async function writeAndExit(
     if (!concluded.outcome.ok) return exit(chain, call, event, concluded.outcome);
     const fate = isInDoubt(thrown) ? await learnFate(chain, event) : 'undone';
     if (fate === 'recorded') return concluded.answer;
-    return exit(chain, call, event, fate === 'undone' ? exitFailed(event, thrown) : inDoubt(event, thrown));
+    if (fate === 'unknown') return exit(chain, call, event, inDoubt(event, thrown));
+    const reason = isInDoubt(thrown) ? new Error('the connection was lost before the commit') : thrown;
+    return exit(chain, call, event, exitFailed(event, reason));
   }
 }
 

@@ -1,10 +1,11 @@
 import { describe, expect } from 'vitest';
-import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
+import { SCHEMA_VERSION, UNFINISHED_VERSION } from '../../src/db/migrate.ts';
 import { parsePostgresUrl } from '../../src/db/postgres-url.ts';
 import { keeps } from '../support/keeps.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { runOn } from '../support/postgres/server.ts';
 import { connectRaw } from '../support/raw-client.ts';
+import type { Agent } from '../support/task-agent.ts';
 import { launchAgent } from '../support/task-processes.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { assertWhole } from '../support/trail-desk.ts';
@@ -26,6 +27,39 @@ describe('servers that start together', () => {
     expect(genesis).toEqual([{ idx: 0 }]);
     await assertWhole(database);
   });
+});
+
+describe('a server on PostgreSQL', () => {
+  keeps('team/one-log', 'does not depend on the isolation that its role prefers', async () => {
+    const url = new URL(await newPostgresUrl());
+    url.searchParams.set('options', `${url.searchParams.get('options')} -c default_transaction_isolation=serializable`);
+    const names = ['one', 'two', 'three'];
+    const agents = await Promise.all(names.map((name) => launchAgent({ COLIBRI_DATABASE_URL: url.href }, name)));
+    const create = async (agent: Agent) => {
+      for (let count = 0; count < 15; count += 1) await agent.create({ title: `task ${count}` });
+    };
+    await Promise.all(agents.map(create));
+    await Promise.all(agents.map(({ client }) => client.close()));
+    await assertWhole(await openTestPostgres({ url: url.href }));
+  });
+
+  keeps(
+    'copy/resumed',
+    'that ran before a copy into its ledger began writes nothing until it is finished',
+    async () => {
+      const url = await newPostgresUrl();
+      const agent = await launchAgent({ COLIBRI_DATABASE_URL: url }, 'agent', 'ignore');
+      await agent.create({ title: 'before' });
+      const size = await sizeOf(url);
+      await runOn(url, `UPDATE colibri SET schema_version = ${UNFINISHED_VERSION}`);
+      const { failure } = await agent.call('task_create', { title: 'meanwhile' });
+      expect(failure).toMatchObject({ code: 'AUDIT_ENTER_FAILED', message: expect.stringContaining('copy') });
+      expect(await sizeOf(url)).toBe(size);
+      await runOn(url, `UPDATE colibri SET schema_version = ${SCHEMA_VERSION}`);
+      expect(await agent.create({ title: 'after' })).toMatchObject({ task_id: 'T-0002' });
+      await agent.client.close();
+    },
+  );
 });
 
 describe('a mode on PostgreSQL', () => {

@@ -6,6 +6,9 @@ export interface Finding {
   readonly mend?: string;
 }
 
+/** For a ledger that only a copy may write to. */
+export const UNFINISHED_ADVICE = 'run colibri copy with the same --to again, or remove it';
+
 export function ok(check: string, says: string): Finding {
   return { check, status: 'ok', says };
 }

@@ -64,7 +64,7 @@ function readHeader(path: string): number {
   const handle = openSync(path, 'r');
   try {
     readSync(handle, header, 0, header.length, 0);
-    return header.readUInt32BE(60);
+    return header.readInt32BE(60);
   } finally {
     closeSync(handle);
   }

@@ -4,7 +4,7 @@ import { type Config, locateDatabase } from '../../config.ts';
 import { SCHEMA_VERSION } from '../../db/migrate.ts';
 import { loadSqlite, type SqliteLibrary } from '../../db/sqlite-driver.ts';
 import { toError } from '../../errors.ts';
-import { type Finding, fail, failFrom, ok, warn } from './finding.ts';
+import { type Finding, fail, failFrom, ok, UNFINISHED_ADVICE, warn } from './finding.ts';
 import { readLedgerCopy } from './ledger-copy.ts';
 
 const LOW_BYTES = 1024 ** 3;
@@ -32,6 +32,7 @@ async function checkContents(path: string): Promise<Finding> {
     const { schemaVersion, head } = await readLedgerCopy(path);
     if (schemaVersion > SCHEMA_VERSION)
       return fail('ledger', `${path} was written by a newer Colibri (schema ${schemaVersion})`, 'update Colibri');
+    if (schemaVersion < 0) return fail('ledger', `${path} is a copy that is not finished`, UNFINISHED_ADVICE);
     if (schemaVersion < SCHEMA_VERSION)
       return warn(
         'ledger',

@@ -6,7 +6,7 @@ import { toError } from '../../errors.ts';
 import { readHead } from '../../ledger/head.ts';
 import { openLedgerReadOnly } from '../../ledger/open.ts';
 import { writesLedger } from '../../modes.ts';
-import { type Finding, fail, failFrom, ok, warn } from './finding.ts';
+import { type Finding, fail, failFrom, ok, UNFINISHED_ADVICE, warn } from './finding.ts';
 
 /** The oldest that the tests were run with. */
 const OLDEST_MAJOR = 14;
@@ -77,6 +77,7 @@ async function checkContents(database: Database, { may_create, role }: ServerFac
   const { location } = database;
   try {
     const version = assertKnown(location, await database.schemaVersion());
+    if (version < 0) return fail('ledger', `${location} is a copy that is not finished`, UNFINISHED_ADVICE);
     if (version < SCHEMA_VERSION) {
       const says = version === 0 ? `there is none yet in ${location}` : `${location} has schema ${version}`;
       return may_create === 1

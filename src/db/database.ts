@@ -55,6 +55,8 @@ export interface Database {
    * goes on a WITH list whose first member is `turn`; to read from that is to wait for one's turn to write.
    */
   writeAtOnce?<Shape>(sql: string, parameters: readonly SqlValue[]): Promise<Shape[]>;
+  /** How often the connection was made: after a new one, what did not wait for the disk may be gone. */
+  connections?(): number;
   /** The number of the last migration; 0 when the database is empty. Refuses a database of another program. */
   schemaVersion(): Promise<number>;
   /** Marks this process as alive until it closes the database or dies, however it dies. */

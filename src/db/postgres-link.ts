@@ -30,7 +30,7 @@ export class PostgresLink {
   readonly #options: PostgresOptions;
   #client: Client | undefined;
   #processId: string | undefined;
-  #wasConnected = false;
+  #connections = 0;
   #lastUse = Number.NEGATIVE_INFINITY;
   /** Why the last connection ended, when it ended while nothing was being asked of it. */
   #loss: Error | undefined;
@@ -40,6 +40,10 @@ export class PostgresLink {
   constructor(url: PostgresUrl, options: PostgresOptions) {
     this.#url = url;
     this.#options = options;
+  }
+
+  get connections(): number {
+    return this.#connections;
   }
 
   /** Waits for a server that restarts; one that was never reached is an error at once. */
@@ -52,7 +56,7 @@ export class PostgresLink {
       try {
         return await this.#connect();
       } catch (error) {
-        const isWorthwhile = isConnectionLost(error) && (this.#wasConnected || isStartingUp(error));
+        const isWorthwhile = isConnectionLost(error) && (this.#connections > 0 || isStartingUp(error));
         if (!isWorthwhile || performance.now() + waitMs > deadline) throw error;
         await new Promise((resume) => setTimeout(resume, waitMs));
       }
@@ -141,7 +145,7 @@ export class PostgresLink {
     }
     this.#client = client;
     this.#loss = undefined;
-    this.#wasConnected = true;
+    this.#connections += 1;
     this.#lastUse = performance.now();
     return client;
   }

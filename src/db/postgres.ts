@@ -135,6 +135,10 @@ class PostgresDatabase implements Database {
     });
   }
 
+  connections(): number {
+    return this.#link.connections;
+  }
+
   schemaVersion(): Promise<number> {
     return this.#turn.run(() =>
       this.#guard(async () => {

@@ -24,6 +24,10 @@ export class ActionLog implements AuditSink {
   /** Exits that a failing store refused. They are written as soon as it takes entries again. */
   readonly #owed = new Map<string, { readonly call: OpenCall; readonly event: ToolExitEvent }>();
 
+  /** Exits that did not wait for the disk: a server that crashes may lose them, and not what came before. */
+  #unsynced: { readonly call: OpenCall; readonly event: ToolExitEvent }[] = [];
+  #connections = 0;
+
   constructor(database: Database, processId: string) {
     this.#database = database;
     this.#processId = processId;
@@ -31,6 +35,7 @@ export class ActionLog implements AuditSink {
 
   async enter(event: ToolEnterEvent): Promise<void> {
     this.#current = undefined;
+    this.#oweWhatMayBeLost();
     const salt = createSalt();
     const enter = (find: typeof findOpen | undefined) =>
       this.#database.write({ durable: false }, async (transaction) => {
@@ -78,11 +83,22 @@ export class ActionLog implements AuditSink {
       const exit = () => this.#database.write({ durable: false }, close);
       await exit().catch((error: unknown) => (isWorthAnotherTry(error) ? exit() : Promise.reject(error)));
       this.#owed.delete(event.correlationId);
+      if (this.#database.connections !== undefined)
+        this.#unsynced = [...this.#unsynced.slice(-MAX_UNSYNCED), { call, event }];
     } catch (error) {
       // In place of an earlier attempt: a call has one exit.
       this.#owed.set(event.correlationId, { call, event });
       throw error;
     }
+  }
+
+  /** After a new connection the last exits are looked for; those that are there are left alone. */
+  #oweWhatMayBeLost(): void {
+    const connections = this.#database.connections?.() ?? 0;
+    if (connections === this.#connections) return;
+    this.#connections = connections;
+    for (const { call, event } of this.#unsynced) this.#owed.set(event.correlationId, { call, event });
+    this.#unsynced = [];
   }
 
   async wasRecorded(correlationId: string): Promise<boolean> {
@@ -149,6 +165,8 @@ const ENTER_AT_ONCE = `
   INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt)
   SELECT idx, CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT), CAST($7 AS TEXT), CAST($8 AS TEXT)
   FROM head RETURNING sequence_no`;
+
+const MAX_UNSYNCED = 100;
 
 /** A connection that was lost can be made again; whether the first try was committed is seen in the table. */
 function isWorthAnotherTry(error: unknown): boolean {

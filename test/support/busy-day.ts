@@ -43,6 +43,13 @@ export class BusyDay {
       expect(winners, taskId).toHaveLength(1);
       expect(rows.find(({ task_id }) => task_id === taskId)?.assignee).toBe(winners[0]);
     }
+    const [calls] = await database.read((reader) =>
+      reader.query<{ all: number; names: number; open: number }>(
+        'SELECT COUNT(*) AS "all", COUNT(DISTINCT salt) AS names, COUNT(*) - COUNT(exit_idx) AS open FROM calls',
+      ),
+    );
+    // Every call once, and none that was answered is said to be running.
+    expect(calls).toEqual({ all: calls?.names, names: calls?.names, open: 0 });
     await assertWhole(database);
   }
 

@@ -37,16 +37,19 @@ export class ActionLog implements AuditSink {
     this.#current = undefined;
     this.#oweWhatMayBeLost();
     const salt = createSalt();
-    const enter = (find: typeof findOpen | undefined) =>
+    const enter = (find: typeof findBySalt | undefined) =>
       this.#database.write({ durable: false }, async (transaction) => {
         for (const { call, event: owed } of this.#owed.values())
           await this.#close(transaction, call, owed, stateOf(transaction, call));
-        return (await find?.(transaction, salt)) ?? this.#writeEnter(transaction, event, salt);
+        const state = (await find?.(transaction, salt)) ?? 'missing';
+        if (state === 'missing') return this.#writeEnter(transaction, event, salt);
+        if (typeof state === 'number') return state;
+        throw new Error('the call was closed as interrupted by another server before it began');
       });
     const sequenceNo = await this.#enterAtOnce(event, salt, () => enter(undefined)).catch((error: unknown) => {
       if (!isWorthAnotherTry(error)) throw error;
       this.#current = { event, salt, sequenceNo: undefined };
-      return enter(findOpen);
+      return enter(findBySalt);
     });
     this.#owed.clear();
     this.#current = { event, salt, sequenceNo };
@@ -173,12 +176,16 @@ function isWorthAnotherTry(error: unknown): boolean {
   return error instanceof DatabaseError && (error.fault === 'unknown' || error.fault === 'lost');
 }
 
-async function findOpen(transaction: Transaction, salt: Salt): Promise<number | undefined> {
-  const [row] = await transaction.query<{ sequence_no: number }>(
-    'SELECT sequence_no FROM calls WHERE exit_idx IS NULL AND salt = $1',
-    [salt],
+/** How far back a call can be that was entered in doubt a moment ago. */
+const FEW_CALLS = 10_000;
+
+/** For a call whose number is not known. */
+async function findBySalt(transaction: Transaction, salt: Salt): Promise<State> {
+  const [row] = await transaction.query<CallState>(
+    'SELECT sequence_no, outcome FROM calls WHERE salt = $1 AND sequence_no > (SELECT MAX(sequence_no) FROM calls) - $2',
+    [salt, FEW_CALLS],
   );
-  return row?.sequence_no;
+  return row === undefined ? 'missing' : toState(row);
 }
 
 /** Its number when it is open. */
@@ -209,7 +216,7 @@ async function stateOf(
   transaction: Transaction,
   { sequenceNo, salt }: Pick<OpenCall, 'salt'> & Partial<OpenCall>,
 ): Promise<State> {
-  if (sequenceNo === undefined) return (await findOpen(transaction, salt)) ?? 'missing';
+  if (sequenceNo === undefined) return findBySalt(transaction, salt);
   const [row] = await transaction.query<CallState>(
     'SELECT sequence_no, outcome FROM calls WHERE sequence_no = $1 AND salt = $2',
     [sequenceNo, salt],

@@ -7,7 +7,10 @@ export type Engine = 'sqlite' | 'postgres';
 
 export interface Reader {
   readonly engine: Engine;
-  /** Runs one statement and returns its rows, those of RETURNING included. */
+  /**
+   * Runs one statement and returns its rows, those of RETURNING included. A long text comes more quickly as the bytes
+   * that it is stored in: `convert_to(text, 'UTF8')`.
+   */
   query<Shape = Row>(sql: string, parameters?: readonly SqlValue[]): Promise<Shape[]>;
 }
 

@@ -15,11 +15,13 @@ const FRESH_MS = 1000;
 /** Numbers as the port hands them out: every count and index is far below 2^53. */
 const NUMERIC_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
 const BOOLEAN_TYPE = 16;
+const BYTES_TYPE = 17;
 
 const types = {
   getTypeParser: (oid: number) => (text: string | null) => {
     if (text === null) return null;
     if (oid === BOOLEAN_TYPE) return text === 't' ? 1 : 0;
+    if (oid === BYTES_TYPE) return Buffer.from(text.slice(2), 'hex');
     return NUMERIC_TYPES.has(oid) ? Number(text) : text;
   },
 };
@@ -168,6 +170,7 @@ function settingsOf({ readOnly, busyTimeoutMs, statementTimeoutMs }: PostgresOpt
     // A turn that was waited for must show what was committed meanwhile, whatever the role prefers.
     default_transaction_isolation: "'read committed'",
     default_transaction_read_only: readOnly ? 'on' : 'off',
+    bytea_output: 'hex',
     lock_timeout: busyTimeoutMs,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: Math.max(1000, Math.floor(busyTimeoutMs / 2)),

@@ -7,13 +7,18 @@ export interface Prepared {
   readonly arrange: (parameters: readonly SqlValue[]) => readonly SqlValue[];
 }
 
-/** SQLite's own $1 is a name, not a number; so the text gets a plain question mark for each. */
+/**
+ * SQLite's own $1 is a name, not a number; so the text gets a plain question mark for each. And it has other words for
+ * the bytes of a text.
+ */
 export function prepare(driver: SqliteDriver, sql: string): Prepared {
   const order: number[] = [];
-  const positional = sql.replaceAll(/\$(\d+)/g, (_match, number: string) => {
-    order.push(Number(number) - 1);
-    return '?';
-  });
+  const positional = sql
+    .replaceAll(/\$(\d+)/g, (_match, number: string) => {
+      order.push(Number(number) - 1);
+      return '?';
+    })
+    .replaceAll(/convert_to\((.*?), 'UTF8'\)/gs, 'CAST($1 AS BLOB)');
   const isInOrder = order.every((parameter, position) => parameter === position);
   const count = Math.max(0, ...order.map((parameter) => parameter + 1));
   return {

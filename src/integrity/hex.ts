@@ -1,3 +1,4 @@
+const DIGITS = '0123456789abcdef';
 const VALUES = new Int8Array(128).fill(-1);
 for (let value = 0; value < 16; value += 1) VALUES[value.toString(16).charCodeAt(0)] = value;
 
@@ -19,4 +20,21 @@ export function readHex(text: string, begin: number, target: Uint8Array, offset:
     target[offset + byte] = high * 16 + low;
   }
   return seen >= 0;
+}
+
+/** The digits of bytes that each stand as one character. */
+export function toHex(raw: string): string {
+  let hex = '';
+  for (let byte = 0; byte < raw.length; byte += 1) {
+    const value = raw.charCodeAt(byte);
+    hex += DIGITS.charAt(value >> 4) + DIGITS.charAt(value & 15);
+  }
+  return hex;
+}
+
+/** The bytes that lower-case hexadecimal digits stand for, each as one character. */
+export function fromHex(hex: string): string {
+  const bytes = new Uint8Array(hex.length / 2);
+  writeHex(hex, bytes, 0, bytes.length);
+  return String.fromCharCode(...bytes);
 }

@@ -17,6 +17,7 @@ export {
   thoughtText,
 } from './entry-text.ts';
 export { type ChainedThought, thoughtHash } from './hash-chain.ts';
+export { fromHex, toHex } from './hex.ts';
 export {
   type ConsistencyClaim,
   consistencyRanges,
@@ -29,8 +30,9 @@ export {
   isIncluded,
   type LeafRange,
   leafHash,
+  leafHashInPlace,
   nodeHash,
   perfectSubtrees,
   TreeBuilder,
 } from './merkle.ts';
-export { type Digest, sha256 } from './sha256.ts';
+export { type Digest, type RawDigest, rawSha256, sha256 } from './sha256.ts';

@@ -1,5 +1,5 @@
-import { writeHex } from './hex.ts';
-import { type Digest, sha256 } from './sha256.ts';
+import { fromHex, toHex, writeHex } from './hex.ts';
+import { type Digest, type RawDigest, rawSha256, sha256 } from './sha256.ts';
 
 /**
  * RFC 6962 hashing and RFC 9162 proof checks. Everything that must be fetched is named as a range of leaves, so that
@@ -15,7 +15,8 @@ export interface LeafRange {
 export const EMPTY_ROOT: Digest = sha256('');
 
 /** The prefix stops an inner node from being passed off as a leaf. */
-const LEAF_PREFIX = '\u0000';
+const LEAF_PREFIX_BYTE = 0x00;
+const LEAF_PREFIX = String.fromCharCode(LEAF_PREFIX_BYTE);
 const NODE_PREFIX = 0x01;
 
 export function leafHash(entry: string): Digest {
@@ -29,6 +30,12 @@ export function findLeafHash(entry: string): Digest | undefined {
   return entry.isWellFormed() ? sha256(LEAF_PREFIX + entry) : undefined;
 }
 
+/** The same for an entry in UTF-8 that ends before `end` and begins behind `begin`, where the prefix is then put. */
+export function leafHashInPlace(bytes: Uint8Array, begin: number, end: number): RawDigest {
+  bytes[begin] = LEAF_PREFIX_BYTE;
+  return rawSha256(bytes.subarray(begin, end));
+}
+
 const scratch = new Uint8Array(65);
 scratch[0] = NODE_PREFIX;
 
@@ -36,6 +43,14 @@ export function nodeHash(left: Digest, right: Digest): Digest {
   writeHex(left, scratch, 1, 32);
   writeHex(right, scratch, 33, 32);
   return sha256(scratch);
+}
+
+function rawNodeHash(left: RawDigest, right: RawDigest): RawDigest {
+  for (let byte = 0; byte < 32; byte += 1) {
+    scratch[1 + byte] = left.charCodeAt(byte);
+    scratch[33 + byte] = right.charCodeAt(byte);
+  }
+  return rawSha256(scratch);
 }
 
 /**
@@ -179,7 +194,7 @@ export function isConsistent({ oldSize, oldRoot, size, root, proof }: Consistenc
 /** Grows a tree leaf by leaf in memory that grows with its height only. */
 export class TreeBuilder {
   /** The hash of the finished perfect subtree at each level, where the size has that binary digit. */
-  readonly #edge: (Digest | undefined)[] = [];
+  readonly #edge: (RawDigest | undefined)[] = [];
   #size = 0;
 
   get size(): number {
@@ -188,10 +203,14 @@ export class TreeBuilder {
 
   /** Calls `onSubtree` for each perfect subtree of two leaves or more that this leaf completes, smallest first. */
   add(leaf: Digest, onSubtree?: (level: number, index: number, hash: Digest) => void): void {
+    this.addRaw(fromHex(leaf), onSubtree && ((level, index, hash) => onSubtree(level, index, toHex(hash))));
+  }
+
+  addRaw(leaf: RawDigest, onSubtree?: (level: number, index: number, hash: RawDigest) => void): void {
     let hash = leaf;
     let level = 0;
     for (let left = this.#edge[level]; left !== undefined; left = this.#edge[level]) {
-      hash = nodeHash(left, hash);
+      hash = rawNodeHash(left, hash);
       this.#edge[level] = undefined;
       level += 1;
       onSubtree?.(level, Math.floor(this.#size / 2 ** level), hash);
@@ -201,7 +220,12 @@ export class TreeBuilder {
   }
 
   root(): Digest {
-    return foldRange(this.#edge.filter((hash) => hash !== undefined).reverse());
+    return foldRange(
+      this.#edge
+        .filter((hash) => hash !== undefined)
+        .map(toHex)
+        .reverse(),
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/database.ts';
-import type { Digest } from '../integrity/index.ts';
+import { type Digest, type RawDigest, toHex } from '../integrity/index.ts';
 import { BLOCK, LEVELS_PER_BLOCK } from './stored-tree.ts';
 import type { Report } from './verify.ts';
 
@@ -16,8 +16,9 @@ export class NodeCheck {
   }
 
   /** To be called for each subtree that a leaf completes. */
-  readonly computed = (level: number, index: number, hash: Digest): void => {
+  readonly computed = (level: number, index: number, raw: RawDigest): void => {
     if (level % LEVELS_PER_BLOCK !== 0) return;
+    const hash = toHex(raw);
     const known = this.#levels.get(level);
     if (known === undefined) this.#levels.set(level, { first: index, hashes: [hash] });
     else known.hashes.push(hash);

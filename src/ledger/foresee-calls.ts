@@ -1,6 +1,7 @@
 import type { Reader } from '../db/database.ts';
 import { type ExitFields, enterText, isExitText, storedDigest } from '../integrity/index.ts';
-import { escapeText, type Fields, fieldsSql, isCount, readFields, unescapeText } from './read-fields.ts';
+import { toByteText } from './byte-text.ts';
+import { countOf, escapeText, type Fields, fieldsSql, isCount, readFields, unescapeText } from './read-fields.ts';
 import type { StoredPage } from './read-page.ts';
 
 export interface CallRow {
@@ -59,8 +60,8 @@ export async function foreseeCalls(
   const entered: CallRow[] = [];
   for (let place = 0; place < found.raws.length; place += 1) {
     const call = callAt(found, place);
-    const index = Number(call.sequence_no);
-    const exitIndex = Number(call.exit_idx);
+    const index = countOf(call.sequence_no);
+    const exitIndex = countOf(call.exit_idx);
     if (!isEntered(page, index, call)) return undefined;
     indexes.push(index);
     if (exitIndex >= end) entered.push(toRow(call));
@@ -132,10 +133,10 @@ function exitOf({ sequence_no, actor, exited_at, outcome, duration_ms }: CallRow
   if (typeof actor !== 'string' || typeof exited_at !== 'string') return undefined;
   if (typeof outcome !== 'string' || typeof duration_ms !== 'number') return undefined;
   return {
-    actor: escapeText(actor),
-    at: escapeText(exited_at),
+    actor: escapeText(toByteText(actor)),
+    at: escapeText(toByteText(exited_at)),
     duration_ms: String(duration_ms),
-    outcome: escapeText(outcome),
+    outcome: escapeText(toByteText(outcome)),
     sequence_no: String(sequence_no),
   };
 }

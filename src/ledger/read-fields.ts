@@ -1,4 +1,6 @@
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { Reader, SqlValue } from '../db/database.ts';
+import { type ByteText, fromByteText, textOf, toByteText } from './byte-text.ts';
 
 /**
  * Many rows read as one value, because a driver's time goes by the value and not by the byte. What comes back is told
@@ -17,8 +19,10 @@ export interface FieldQuery {
 
 export interface Fields {
   /** Row by row: the numbers, then the strings. */
-  readonly fields: readonly string[];
+  readonly fields: readonly ByteText[];
   readonly raws: readonly string[];
+  /** Whether all fields are ASCII, so that they are the texts themselves. */
+  readonly isAscii: boolean;
 }
 
 /** JSON writes this character as it is, and people do not write it. */
@@ -32,27 +36,28 @@ export async function readFields(
 ): Promise<Fields | undefined> {
   const [found] = await reader.query<FoundFields>(query, parameters);
   if (found === undefined || found.whole !== found.total) return undefined;
-  if (found.total === 0) return { fields: [], raws: [] };
-  const fields = found.fields.split(SEPARATOR);
-  const raws = found.raws.split(SEPARATOR);
+  if (found.total === 0) return { fields: [], raws: [], isAscii: true };
+  if (!isUtf8(found.fields) || !isUtf8(found.raws)) return undefined;
+  const text = toByteText(found.fields);
+  const fields = text.split(SEPARATOR);
+  const raws = textOf(found.raws).split(SEPARATOR);
   if (fields.length !== found.total * width || raws.length !== found.total) return undefined;
-  if (!found.fields.isWellFormed()) return undefined;
-  return { fields: isPlain(found.fields) ? fields : fields.map(escapeText), raws };
+  return { fields: isPlain(text) ? fields : fields.map(escapeText), raws, isAscii: isAscii(found.fields) };
 }
 
 interface FoundFields {
   readonly total: number;
   readonly whole: number;
-  readonly fields: string;
-  readonly raws: string;
+  readonly fields: Uint8Array;
+  readonly raws: Uint8Array;
 }
 
 export function fieldsSql({ numbers, strings, raw, from }: FieldQuery): string {
   const wanted = [...numbers.map(isNumber), ...[...strings, raw].map(isText)].join(' AND ');
   return `
     SELECT COUNT(*) AS total, COUNT(CASE WHEN ${wanted} THEN 1 END) AS whole,
-           string_agg(concat_ws('${SEPARATOR}', ${[...numbers, ...strings].join(', ')}), '${SEPARATOR}') AS fields,
-           string_agg(${raw}, '${SEPARATOR}') AS raws
+           convert_to(string_agg(concat_ws('${SEPARATOR}', ${[...numbers, ...strings].join(', ')}), '${SEPARATOR}'), 'UTF8') AS fields,
+           convert_to(string_agg(${raw}, '${SEPARATOR}'), 'UTF8') AS raws
     FROM ${from}`;
 }
 
@@ -74,17 +79,30 @@ function isPlain(text: string): boolean {
 }
 
 /** What JSON writes between the quotation marks. */
-export function escapeText(text: string): string {
+export function escapeText(text: ByteText): ByteText {
   return JSON.stringify(text).slice(1, -1);
 }
 
-export function unescapeText(escaped: string): string {
-  return JSON.parse(`"${escaped}"`) as string;
+export function unescapeText(escaped: ByteText): string {
+  return JSON.parse(`"${fromByteText(escaped)}"`) as string;
 }
 
-/** Digits as JSON writes them, and few enough to be exact. */
-const COUNT = /^(?:0|[1-9]\d{0,14})$/;
+const MAX_DIGITS = 15;
+const ZERO = '0'.charCodeAt(0);
 
-export function isCount(digits: string | undefined): digits is string {
-  return digits !== undefined && COUNT.test(digits);
+/** The number that digits stand for: as JSON writes them, and few enough to be exact. NaN for any other text. */
+export function countOf(digits: ByteText): number {
+  const { length } = digits;
+  if (length === 0 || length > MAX_DIGITS || (length > 1 && digits.charCodeAt(0) === ZERO)) return Number.NaN;
+  let count = 0;
+  for (let place = 0; place < length; place += 1) {
+    const digit = digits.charCodeAt(place) - ZERO;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    count = count * 10 + digit;
+  }
+  return count;
+}
+
+export function isCount(digits: ByteText): boolean {
+  return countOf(digits) >= 0;
 }

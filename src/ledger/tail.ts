@@ -1,4 +1,4 @@
-import { type Digest, sha256 } from '../integrity/index.ts';
+import { type Digest, type RawDigest, sha256, toHex } from '../integrity/index.ts';
 import { BLOCK } from './stored-tree.ts';
 
 /**
@@ -19,8 +19,8 @@ export class Tail {
     this.#begin = size - (size % BLOCK);
   }
 
-  add(leaf: Digest): void {
+  add(leaf: RawDigest): void {
     this.#added += 1;
-    if (this.#added > this.#begin) this.value = nextTail(this.value, leaf, this.#added);
+    if (this.#added > this.#begin) this.value = nextTail(this.value, toHex(leaf), this.#added);
   }
 }

@@ -1,9 +1,10 @@
 import type { Reader } from '../db/database.ts';
 import { type Digest, EMPTY_ROOT, type Entry, parseEntry, TreeBuilder } from '../integrity/index.ts';
+import { fromByteText } from './byte-text.ts';
 import { checkCalls } from './check-calls.ts';
 import { NodeCheck } from './check-nodes.ts';
 import { readPage, type StoredPage } from './read-page.ts';
-import { BLOCK, storedLeaf } from './stored-tree.ts';
+import { BLOCK } from './stored-tree.ts';
 import { Tail } from './tail.ts';
 
 /** A place where the record does not hold, named so that a person can look at it. */
@@ -69,9 +70,8 @@ export async function verifyLedger(
   for (let begin = 0; begin < size; begin += PAGE) {
     const end = Math.min(begin + PAGE, size);
     const page = await readPage(reader, begin, end);
-    for (const text of page.texts) {
-      const leaf = storedLeaf(text);
-      tree.add(leaf, nodes.computed);
+    for (const leaf of page.leaves) {
+      tree.addRaw(leaf, nodes.computed);
       tail.add(leaf);
     }
     const missing = begin + page.texts.length;
@@ -137,7 +137,7 @@ interface HeadRow {
 
 function readEntry({ begin, kinds, texts }: StoredPage, offset: number, report: Report): Entry | undefined {
   const index = begin + offset;
-  const entry = parseEntry(texts[offset] ?? '');
+  const entry = parseEntry(fromByteText(texts[offset] ?? ''));
   if (entry === undefined) report(`entry ${index}`, 'is not canonical');
   else if ((entry.kind === 'genesis') !== (index === 0)) report(`entry ${index}`, 'stands where none of its kind may');
   else if (entry.kind !== kinds[offset])
@@ -146,7 +146,7 @@ function readEntry({ begin, kinds, texts }: StoredPage, offset: number, report: 
 }
 
 function foreseenEntry({ begin, texts }: StoredPage, index: number): LoggedEntry {
-  const entry = parseEntry(texts[index - begin] ?? '');
+  const entry = parseEntry(fromByteText(texts[index - begin] ?? ''));
   if (entry === undefined) throw new Error(`entry ${index} was foreseen and is not canonical`);
   return { index, entry };
 }

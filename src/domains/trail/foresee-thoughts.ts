@@ -1,11 +1,20 @@
 import type { Reader } from '../../db/database.ts';
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
 import { chainedText, sha256, storedDigest, thoughtText } from '../../integrity/index.ts';
-import { type Fields, fieldsSql, isCount, readFields } from '../../ledger/read-fields.ts';
+import { type ByteText, toByteText } from '../../ledger/byte-text.ts';
+import { countOf, type Fields, fieldsSql, isCount, readFields } from '../../ledger/read-fields.ts';
 import type { StoredPage } from '../../ledger/read-page.ts';
 import type { Link, Links } from './links.ts';
 
-const NUMBERS = ['thought_no', 'idx', 'task_no', 'chain_position', 'attempt', 'session_no', 'session_seq'];
+const NUMBERS = [
+  'thought_no',
+  'thoughts.idx',
+  'task_no',
+  'chain_position',
+  'attempt',
+  'thoughts.session_no',
+  'thoughts.session_seq',
+];
 /** A first link has no hash before it; it stands as an empty text, and an empty text is none of these columns. */
 const PREVIOUS = "CASE WHEN previous_hash IS NULL THEN '' WHEN previous_hash <> '' THEN previous_hash END";
 const STRINGS = ['type', 'content', 'recorded_at', 'recorded_by', PREVIOUS, 'hash', 'salt'];
@@ -14,15 +23,12 @@ const THOUGHTS = fieldsSql({
   numbers: NUMBERS,
   strings: STRINGS,
   raw: 'extras',
-  from: 'thoughts WHERE idx >= $1 AND idx < $2',
+  // One that its session does not list is not found, and so not foreseen.
+  from: `thoughts JOIN session_records
+      ON session_records.session_no = thoughts.session_no AND session_records.session_seq = thoughts.session_seq
+     AND session_records.idx = thoughts.idx
+    WHERE thoughts.idx >= $1 AND thoughts.idx < $2`,
 });
-
-/** How many thoughts stand where they say they do. */
-const PLACED = `
-  SELECT COUNT(*) AS placed FROM thoughts JOIN session_records
-    ON session_records.session_no = thoughts.session_no AND session_records.session_seq = thoughts.session_seq
-   AND session_records.idx = thoughts.idx
-  WHERE thoughts.idx >= $1 AND thoughts.idx < $2`;
 
 /** A row as `readFields` gives it. */
 interface StoredThought {
@@ -45,22 +51,20 @@ interface StoredThought {
 
 /** The indexes of the thoughts of a page; undefined when one of the rows is not exactly what its entry says. */
 export async function foreseeThoughts(reader: Reader, links: Links, page: StoredPage): Promise<number[] | undefined> {
-  const range = [page.begin, page.begin + page.texts.length];
-  const found = await readFields(reader, THOUGHTS, WIDTH, range);
+  const found = await readFields(reader, THOUGHTS, WIDTH, [page.begin, page.begin + page.texts.length]);
   if (found === undefined || found.raws.length === 0) return undefined;
-  const [counted] = await reader.query<{ placed: number }>(PLACED, range);
-  if (counted?.placed !== found.raws.length) return undefined;
   const seals = new Seals(reader);
   const indexes: number[] = [];
   for (let place = 0; place < found.raws.length; place += 1) {
     const thought = thoughtAt(found, place);
-    if (!areCounts(thought)) return undefined;
-    const taskNo = Number(thought.taskNo);
-    const position = Number(thought.position);
-    const index = Number(thought.index);
+    const taskNo = countOf(thought.taskNo);
+    const position = countOf(thought.position);
+    const index = countOf(thought.index);
+    if (!areCounts(thought) || !(index + taskNo + position >= 0)) return undefined;
     const before = links.known(taskNo, position) ?? (await links.before(taskNo, position));
     const sealedAt = seals.known(thought.sessionNo) ?? (await seals.find(thought.sessionNo));
-    if (index > sealedAt || !follows(thought, position, before) || !isLogged(page, index, thought)) return undefined;
+    if (index > sealedAt || !follows(thought, position, before) || !isLogged(page, index, thought, found.isAscii))
+      return undefined;
     links.add(taskNo, { hash: thought.hash, chain_position: position });
     indexes.push(index);
   }
@@ -89,15 +93,20 @@ function thoughtAt({ fields, raws }: Fields, place: number): StoredThought {
 }
 
 /** The numbers that stand in the entry. That of the thought is the key of its table, which is never anything else. */
-function areCounts({ taskNo, position, attempt, sessionNo, sessionSeq }: StoredThought): boolean {
-  return isCount(taskNo) && isCount(position) && isCount(attempt) && isCount(sessionNo) && isCount(sessionSeq);
+function areCounts({ attempt, sessionNo, sessionSeq }: StoredThought): boolean {
+  return isCount(attempt) && isCount(sessionNo) && isCount(sessionSeq);
 }
 
 function follows({ previous }: StoredThought, position: number, before: Link | undefined): boolean {
   return previous === (before?.hash ?? '') && position === (before?.chain_position ?? 0) + 1;
 }
 
-function isLogged({ begin, kinds, texts }: StoredPage, index: number, thought: StoredThought): boolean {
+function isLogged(
+  { begin, kinds, texts }: StoredPage,
+  index: number,
+  thought: StoredThought,
+  isAscii: boolean,
+): boolean {
   const { type, content, at, actor, previous, hash, salt } = thought;
   const task_id = formatTaskId(thought.taskNo);
   const chained = chainedText({
@@ -109,7 +118,7 @@ function isLogged({ begin, kinds, texts }: StoredPage, index: number, thought: S
     recorded_by: actor,
   });
   const extras = storedDigest('extras', salt, thought.extras);
-  if (extras === undefined || sha256(chained) !== hash) return false;
+  if (extras === undefined || hashOf(chained, isAscii) !== hash) return false;
   const expected = thoughtText({
     actor,
     at,
@@ -120,9 +129,15 @@ function isLogged({ begin, kinds, texts }: StoredPage, index: number, thought: S
     session_id: formatSessionId(thought.sessionNo),
     session_seq: thought.sessionSeq,
     task_id,
-    thought_id: formatThoughtId(thought.thoughtNo),
+    thought_id: THOUGHT + formatThoughtId(thought.thoughtNo).slice(1),
   });
   return kinds[index - begin] === 'thought' && texts[index - begin] === expected;
+}
+
+const THOUGHT = toByteText('\u0398');
+
+function hashOf(text: ByteText, isAscii: boolean): string {
+  return sha256(isAscii ? text : Buffer.from(text, 'latin1'));
 }
 
 /** Where the sessions of one page were sealed. */

@@ -1,6 +1,7 @@
 import type { Reader } from '../db/database.ts';
-import { type Digest, type RawDigest, toHex } from '../integrity/index.ts';
-import { BLOCK, LEVELS_PER_BLOCK } from './stored-tree.ts';
+import type { Digest } from '../integrity/index.ts';
+import type { TreeNode } from './log-tree.ts';
+import { BLOCK } from './stored-tree.ts';
 import type { Report } from './verify.ts';
 
 /** Compares the inner nodes that the leaves give with those that are stored, and forgets them page by page. */
@@ -8,24 +9,26 @@ export class NodeCheck {
   readonly #reader: Reader;
   readonly #report: Report;
   /** By level: the hashes since the last page, which lie side by side, and the index of the first. */
-  readonly #levels = new Map<number, { readonly first: number; readonly hashes: Digest[] }>();
+  #levels = new Map<number, { readonly first: number; readonly hashes: Digest[] }>();
 
   constructor(reader: Reader, report: Report) {
     this.#reader = reader;
     this.#report = report;
   }
 
-  /** To be called for each subtree that a leaf completes. */
-  readonly computed = (level: number, index: number, raw: RawDigest): void => {
-    if (level % LEVELS_PER_BLOCK !== 0) return;
-    const hash = toHex(raw);
-    const known = this.#levels.get(level);
-    if (known === undefined) this.#levels.set(level, { first: index, hashes: [hash] });
-    else known.hashes.push(hash);
+  /** To be called with the nodes in the order in which they become complete. */
+  readonly computed = (nodes: readonly TreeNode[]): void => {
+    for (const { level, index, hash } of nodes) {
+      const known = this.#levels.get(level);
+      if (known === undefined) this.#levels.set(level, { first: index, hashes: [hash] });
+      else known.hashes.push(hash);
+    }
   };
 
   async page(): Promise<void> {
-    for (const [level, { first, hashes }] of this.#levels) {
+    const levels = this.#levels;
+    this.#levels = new Map();
+    for (const [level, { first, hashes }] of levels) {
       const rows = await this.#reader.query<{ idx: number; hash: string }>(
         'SELECT idx, hash FROM ledger_nodes WHERE level = $1 AND idx >= $2 AND idx < $3',
         [level, first, first + hashes.length],
@@ -40,7 +43,6 @@ export class NodeCheck {
           );
       }
     }
-    this.#levels.clear();
   }
 
   /** Every expected node was looked at; what the table holds beyond them belongs to no tree. */

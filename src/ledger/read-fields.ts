@@ -1,5 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import type { Reader, SqlValue } from '../db/database.ts';
+import type { Engine, Reader, SqlValue } from '../db/database.ts';
 import { type ByteText, fromByteText, textOf, toByteText } from './byte-text.ts';
 
 /**
@@ -30,11 +30,11 @@ export const SEPARATOR = '\u007f';
 
 export async function readFields(
   reader: Reader,
-  query: string,
+  query: OnEngine,
   width: number,
   parameters: readonly SqlValue[],
 ): Promise<Fields | undefined> {
-  const [found] = await reader.query<FoundFields>(query, parameters);
+  const [found] = await reader.query<FoundFields>(query[reader.engine], parameters);
   if (found === undefined || found.whole !== found.total) return undefined;
   if (found.total === 0) return { fields: [], raws: [], isAscii: true };
   if (!isUtf8(found.fields) || !isUtf8(found.raws)) return undefined;
@@ -52,19 +52,23 @@ interface FoundFields {
   readonly raws: Uint8Array;
 }
 
-export function fieldsSql({ numbers, strings, raw, from }: FieldQuery): string {
-  const wanted = [...numbers.map(isNumber), ...[...strings, raw].map(isText)].join(' AND ');
-  return `
-    SELECT COUNT(*) AS total, COUNT(CASE WHEN ${wanted} THEN 1 END) AS whole,
+export type OnEngine = Readonly<Record<Engine, string>>;
+
+export function fieldsSql({ numbers, strings, raw, from }: FieldQuery): OnEngine {
+  const onEngine = (isText: (column: string) => string) => `
+    SELECT COUNT(*) AS total,
+           COUNT(CASE WHEN ${[...numbers.map(isNumber), ...[...strings, raw].map(isText)].join(' AND ')} THEN 1 END) AS whole,
            convert_to(string_agg(concat_ws('${SEPARATOR}', ${[...numbers, ...strings].join(', ')}), '${SEPARATOR}'), 'UTF8') AS fields,
            convert_to(string_agg(${raw}, '${SEPARATOR}'), 'UTF8') AS raws
     FROM ${from}`;
+  return { sqlite: onEngine(IS_TEXT.sqlite), postgres: onEngine(IS_TEXT.postgres) };
 }
 
-/** SQLite takes bytes in any column and writes them as if they were text; only a comparison tells them apart. */
-export function isText(column: string): string {
-  return `${column} = CAST(${column} AS TEXT)`;
-}
+/** SQLite takes bytes in any column and writes them as if they were text; any bytes come after every text. */
+export const IS_TEXT: Readonly<Record<Engine, (column: string) => string>> = {
+  sqlite: (column) => `${column} < x''`,
+  postgres: (column) => `${column} IS NOT NULL`,
+};
 
 /** Texts and bytes come after all numbers. */
 function isNumber(column: string): string {

@@ -1,27 +1,33 @@
 import { isUtf8 } from 'node:buffer';
 import type { Reader } from '../db/database.ts';
-import { fromHex, leafHashInPlace, type RawDigest } from '../integrity/index.ts';
 import { type ByteText, toByteText } from './byte-text.ts';
-import { isText, SEPARATOR } from './read-fields.ts';
-import { storedLeaf } from './stored-tree.ts';
+import type { EntryBytes } from './log-tree.ts';
+import { IS_TEXT, type OnEngine, SEPARATOR } from './read-fields.ts';
 
 /** A stretch of the log as it is stored, from `begin` on. Shorter than was asked for when an entry is missing. */
-export interface StoredPage {
+export interface StoredPage extends EntryBytes {
   readonly begin: number;
   readonly kinds: readonly string[];
   readonly texts: readonly ByteText[];
-  readonly leaves: readonly RawDigest[];
 }
 
 export async function readPage(reader: Reader, begin: number, end: number): Promise<StoredPage> {
   return (await readAtOnce(reader, begin, end)) ?? readByRow(reader, begin, end);
 }
 
-const AT_ONCE = `
+const atOnce = (isText: (column: string) => string, from: string) => `
   SELECT COUNT(CASE WHEN ${isText('kind')} AND ${isText('entry')} THEN 1 END) AS whole,
          string_agg(kind, '${SEPARATOR}') AS kinds,
          convert_to('${SEPARATOR}' || string_agg(entry, '${SEPARATOR}'), 'UTF8') AS entries
-  FROM (SELECT kind, entry FROM ledger_entries WHERE idx >= $1 AND idx < $2 ORDER BY idx) AS page`;
+  FROM ${from}`;
+
+const ROWS = 'ledger_entries WHERE idx >= $1 AND idx < $2';
+
+/** SQLite walks along the key, and would copy every row for who asks for that; PostgreSQL has to be asked. */
+const AT_ONCE: OnEngine = {
+  sqlite: atOnce(IS_TEXT.sqlite, ROWS),
+  postgres: atOnce(IS_TEXT.postgres, `(SELECT kind, entry FROM ${ROWS} ORDER BY idx) AS page`),
+};
 
 interface FoundEntries {
   readonly whole: number;
@@ -30,20 +36,24 @@ interface FoundEntries {
 }
 
 async function readAtOnce(reader: Reader, begin: number, end: number): Promise<StoredPage | undefined> {
-  const [found] = await reader.query<FoundEntries>(AT_ONCE, [begin, end]);
+  const [found] = await reader.query<FoundEntries>(AT_ONCE[reader.engine], [begin, end]);
   if (found?.whole !== end - begin || !isUtf8(found.entries)) return undefined;
   const kinds = found.kinds.split(SEPARATOR);
   const texts = toByteText(found.entries.subarray(1)).split(SEPARATOR);
   if (kinds.length !== end - begin || texts.length !== end - begin) return undefined;
-  const leaves: RawDigest[] = [];
-  let place = 0;
-  for (const text of texts) {
-    const next = place + 1 + text.length;
-    leaves.push(leafHashInPlace(found.entries, place, next));
-    place = next;
-  }
-  return { begin, kinds, texts, leaves };
+  return { begin, kinds, texts, bytes: found.entries, ends: endsOf(texts) };
 }
+
+function endsOf(texts: readonly ByteText[]): number[] {
+  let end = 0;
+  return texts.map((text) => {
+    end += 1 + text.length;
+    return end;
+  });
+}
+
+/** SQLite takes bytes in any column. In place of a text they get one that no honest leaf is made of. */
+const NO_TEXT: ByteText = '\u00ff';
 
 async function readByRow(reader: Reader, begin: number, end: number): Promise<StoredPage> {
   const rows = await reader.query<{ idx: number; kind: string; entry: unknown }>(
@@ -52,10 +62,7 @@ async function readByRow(reader: Reader, begin: number, end: number): Promise<St
   );
   const gap = rows.findIndex(({ idx }, offset) => idx !== begin + offset);
   const there = gap === -1 ? rows : rows.slice(0, gap);
-  return {
-    begin,
-    kinds: there.map(({ kind }) => kind),
-    texts: there.map(({ entry }) => (typeof entry === 'string' ? toByteText(entry) : '')),
-    leaves: there.map(({ entry }) => fromHex(storedLeaf(entry))),
-  };
+  const texts = there.map(({ entry }) => (typeof entry === 'string' ? toByteText(entry) : NO_TEXT));
+  const bytes = Buffer.from(texts.map((text) => SEPARATOR + text).join(''), 'latin1');
+  return { begin, kinds: there.map(({ kind }) => kind), texts, bytes, ends: endsOf(texts) };
 }

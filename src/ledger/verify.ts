@@ -1,11 +1,11 @@
 import type { Reader } from '../db/database.ts';
-import { type Digest, EMPTY_ROOT, type Entry, parseEntry, TreeBuilder } from '../integrity/index.ts';
+import { type Digest, EMPTY_ROOT, type Entry, parseEntry } from '../integrity/index.ts';
 import { fromByteText } from './byte-text.ts';
 import { checkCalls } from './check-calls.ts';
 import { NodeCheck } from './check-nodes.ts';
+import { growTree, type TreeGrower } from './grow-tree.ts';
 import { readPage, type StoredPage } from './read-page.ts';
 import { BLOCK } from './stored-tree.ts';
-import { Tail } from './tail.ts';
 
 /** A place where the record does not hold, named so that a person can look at it. */
 export interface Problem {
@@ -61,36 +61,52 @@ export async function verifyLedger(
   const report: Report = (place, problem) => problems.push({ place, problem });
   const head = await findHead(reader, report);
   if (head === undefined) return { size: 0, root: EMPTY_ROOT, problems };
-  const { size } = head;
-  const tail = new Tail(size);
-  const tree = new TreeBuilder();
   const nodes = new NodeCheck(reader, report);
-  const checks = [checkCalls, ...projections].map((projection) => projection(reader, report));
+  const tree = growTree(head.size, nodes.computed);
+  try {
+    const checks = [checkCalls, ...projections].map((projection) => projection(reader, report));
+    const isWhole = await checkPages(reader, head.size, { checks, nodes, tree, report, progress });
+    const { root, tail } = await tree.finish();
+    await nodes.page();
+    if (isWhole) {
+      if (tail !== head.tail)
+        report(`entry ${head.size - 1}`, `or one of the ${BLOCK - 1} before it is not what was appended`);
+      await checkSurplus(reader, head.size, report);
+      await nodes.finish(head.size);
+      for (const check of checks) await check.finish(head.size);
+    }
+    return { size: head.size, root, problems };
+  } finally {
+    tree.stop();
+  }
+}
 
+interface Checking {
+  readonly checks: readonly ProjectionCheck[];
+  readonly nodes: NodeCheck;
+  readonly tree: TreeGrower;
+  readonly report: Report;
+  readonly progress: (done: number, total: number) => void;
+}
+
+/** False when an entry is missing: behind it nothing can be told. */
+async function checkPages(reader: Reader, size: number, on: Checking): Promise<boolean> {
   for (let begin = 0; begin < size; begin += PAGE) {
     const end = Math.min(begin + PAGE, size);
     const page = await readPage(reader, begin, end);
-    for (const leaf of page.leaves) {
-      tree.addRaw(leaf, nodes.computed);
-      tail.add(leaf);
-    }
+    await on.tree.add(page);
     const missing = begin + page.texts.length;
     if (missing < end) {
-      readEntries(page, [], report);
-      report(`entry ${missing}`, 'is missing');
-      return { size, root: tree.root(), problems };
+      readEntries(page, [], on.report);
+      on.report(`entry ${missing}`, 'is missing');
+      return false;
     }
-    const entries = readEntries(page, await foresee(checks, page), report);
-    await nodes.page();
-    for (const check of checks) await check.page(entries, begin, end);
-    progress(end, size);
+    const entries = readEntries(page, await foresee(on.checks, page), on.report);
+    await on.nodes.page();
+    for (const check of on.checks) await check.page(entries, begin, end);
+    on.progress(end, size);
   }
-  if (tail.value !== head.tail)
-    report(`entry ${size - 1}`, `or one of the ${BLOCK - 1} before it is not what was appended`);
-  await checkSurplus(reader, size, report);
-  await nodes.finish(size);
-  for (const check of checks) await check.finish(size);
-  return { size, root: tree.root(), problems };
+  return true;
 }
 
 async function foresee(checks: readonly ProjectionCheck[], page: StoredPage): Promise<Foresight[]> {

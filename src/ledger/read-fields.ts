@@ -13,6 +13,8 @@ export interface FieldQuery {
   readonly strings: readonly string[];
   /** One more column of text, which comes back as it is. */
   readonly raw: string;
+  /** What else every row must be. */
+  readonly wanted?: string;
   /** What follows FROM. The rows come in any order. */
   readonly from: string;
 }
@@ -54,11 +56,13 @@ interface FoundFields {
 
 export type OnEngine = Readonly<Record<Engine, string>>;
 
-export function fieldsSql({ numbers, strings, raw, from }: FieldQuery): OnEngine {
+export function fieldsSql({ numbers, strings, raw, wanted = 'TRUE', from }: FieldQuery): OnEngine {
+  const fields = `concat_ws('${SEPARATOR}', ${[...numbers, ...strings].join(', ')})`;
   const onEngine = (isText: (column: string) => string) => `
     SELECT COUNT(*) AS total,
-           COUNT(CASE WHEN ${[...numbers.map(isNumber), ...[...strings, raw].map(isText)].join(' AND ')} THEN 1 END) AS whole,
-           convert_to(string_agg(concat_ws('${SEPARATOR}', ${[...numbers, ...strings].join(', ')}), '${SEPARATOR}'), 'UTF8') AS fields,
+           COUNT(CASE WHEN ${[...numbers.map(isNumber), ...[...strings, raw].map(isText), wanted].join(' AND ')} THEN 1 END)
+             AS whole,
+           convert_to(string_agg(${fields}, '${SEPARATOR}'), 'UTF8') AS fields,
            convert_to(string_agg(${raw}, '${SEPARATOR}'), 'UTF8') AS raws
     FROM ${from}`;
   return { sqlite: onEngine(IS_TEXT.sqlite), postgres: onEngine(IS_TEXT.postgres) };

@@ -1,0 +1,123 @@
+import type { Reader, SqlValue } from '../../db/database.ts';
+import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
+import { chainedText, sha256, storedDigest, thoughtText } from '../../integrity/index.ts';
+import { type ByteText, toByteText } from '../../ledger/byte-text.ts';
+import { countOf, type Fields, fieldsSql, isCount, type OnEngine, readFields } from '../../ledger/read-fields.ts';
+import type { Link } from './links.ts';
+
+/** A row of thoughts, by the texts that stand for its columns in the entry. */
+export interface StoredThought {
+  readonly thoughtNo: ByteText;
+  readonly index: number;
+  readonly taskNo: number;
+  readonly position: number;
+  readonly attempt: ByteText;
+  readonly sessionNo: ByteText;
+  readonly sessionSeq: ByteText;
+  readonly type: ByteText;
+  readonly content: ByteText;
+  readonly at: ByteText;
+  readonly actor: ByteText;
+  readonly previous: ByteText;
+  readonly hash: ByteText;
+  readonly salt: ByteText;
+  readonly extras: string;
+  readonly isAscii: boolean;
+}
+
+const NUMBERS = [
+  'thought_no',
+  'thoughts.idx',
+  'task_no',
+  'chain_position',
+  'attempt',
+  'thoughts.session_no',
+  'thoughts.session_seq',
+];
+/** A first link has no hash before it; it stands as an empty text, and an empty text is none of these columns. */
+const PREVIOUS = "CASE WHEN previous_hash IS NULL THEN '' WHEN previous_hash <> '' THEN previous_hash END";
+const STRINGS = ['type', 'content', 'recorded_at', 'recorded_by', PREVIOUS, 'hash', 'salt'];
+const WIDTH = NUMBERS.length + STRINGS.length;
+
+/** Thoughts that their sessions list, from what is called `thoughts`. One that is not listed is not whole. */
+export function thoughtsSql(thoughts: string, condition: string): OnEngine {
+  return fieldsSql({
+    numbers: NUMBERS,
+    strings: STRINGS,
+    raw: 'extras',
+    wanted: 'session_records.idx IS NOT NULL',
+    from: `${thoughts} LEFT JOIN session_records
+      ON session_records.session_no = thoughts.session_no AND session_records.session_seq = thoughts.session_seq
+     AND session_records.idx = thoughts.idx
+    WHERE ${condition}`,
+  });
+}
+
+/** In any order. Undefined when one of the rows holds something that no honest writer stores. */
+export async function readThoughts(
+  reader: Reader,
+  query: OnEngine,
+  parameters: readonly SqlValue[],
+): Promise<StoredThought[] | undefined> {
+  const found = await readFields(reader, query, WIDTH, parameters);
+  const thoughts = found?.raws.map((_, place) => thoughtAt(found, place));
+  return thoughts?.every(isCounted) ? thoughts : undefined;
+}
+
+function thoughtAt({ fields, raws, isAscii }: Fields, place: number): StoredThought {
+  const first = place * WIDTH;
+  return {
+    thoughtNo: fields[first] as ByteText,
+    index: countOf(fields[first + 1] as ByteText),
+    taskNo: countOf(fields[first + 2] as ByteText),
+    position: countOf(fields[first + 3] as ByteText),
+    attempt: fields[first + 4] as ByteText,
+    sessionNo: fields[first + 5] as ByteText,
+    sessionSeq: fields[first + 6] as ByteText,
+    type: fields[first + 7] as ByteText,
+    content: fields[first + 8] as ByteText,
+    at: fields[first + 9] as ByteText,
+    actor: fields[first + 10] as ByteText,
+    previous: fields[first + 11] as ByteText,
+    hash: fields[first + 12] as ByteText,
+    salt: fields[first + 13] as ByteText,
+    extras: raws[place] as string,
+    isAscii,
+  };
+}
+
+/** The numbers that stand in the entry. That of the thought is the key of its table, which is never anything else. */
+function isCounted({ index, taskNo, position, attempt, sessionNo, sessionSeq }: StoredThought): boolean {
+  return index + taskNo + position >= 0 && isCount(attempt) && isCount(sessionNo) && isCount(sessionSeq);
+}
+
+/** Whether it is the next in the chain of its task. */
+export function follows({ position, previous }: StoredThought, before: Link | undefined): boolean {
+  return previous === (before?.hash ?? '') && position === (before?.chain_position ?? 0) + 1;
+}
+
+/** Whether its content gives its hash, and this is the text of the entry that says exactly what the row says. */
+export function isLogged(thought: StoredThought, text: ByteText | undefined): boolean {
+  const { type, content, at, actor, previous, hash, salt, isAscii } = thought;
+  const task_id = formatTaskId(thought.taskNo);
+  const previous_hash = previous === '' ? null : previous;
+  const chained = chainedText({ task_id, type, content, previous_hash, recorded_at: at, recorded_by: actor });
+  const extras = storedDigest('extras', salt, thought.extras);
+  if (extras === undefined || sha256(isAscii ? chained : Buffer.from(chained, 'latin1')) !== hash) return false;
+  const expected = thoughtText({
+    actor,
+    at,
+    attempt: thought.attempt,
+    chain_position: String(thought.position),
+    extras,
+    hash,
+    session_id: formatSessionId(thought.sessionNo),
+    session_seq: thought.sessionSeq,
+    task_id,
+    thought_id: LETTER + formatThoughtId(thought.thoughtNo).slice(1),
+  });
+  return text === expected;
+}
+
+/** The one letter of an id that takes two bytes. */
+const LETTER = toByteText(formatThoughtId(1).slice(0, 1));

@@ -141,13 +141,16 @@ class ColibriServer implements ColibriServerContext {
       instructions,
     });
     this.#loading = this.#loadTools();
-    void runtime
-      .boot(lock, () => this.#secondPhase())
-      .then(() => {
-        const { mode, phase, failure } = runtime;
-        if (failure === undefined) log('info', 'ready', { mode, phase });
-        else log('error', 'degraded', { code: 'ERR_INIT_FAILED', mode, phase, error: failure });
-      });
+    let known: string | undefined;
+    const report = (): void => {
+      const { mode, phase, failure } = runtime;
+      if (failure === undefined) log('info', 'ready', { mode, phase });
+      // Once for each reason, however often it is met again.
+      else if (failure.message !== known)
+        log('error', 'degraded', { code: 'ERR_INIT_FAILED', mode, phase, error: failure });
+      known = failure?.message;
+    };
+    void runtime.boot(lock, () => this.#secondPhase(), report);
   }
 
   /** Answers what it has been asked, then closes the connection and the database. */
@@ -268,6 +271,7 @@ function factsOf(server: ColibriServerContext, config: Config): ServerFacts {
     dbPath: runtime.database?.location ?? describeLocation(config),
     durability: config.durability,
     failure: runtime.failure,
+    isRetrying: runtime.isRetrying,
     skills: { loaded: runtime.skills?.list().length ?? 0, skipped: [...(runtime.skills?.defects() ?? [])] },
     process: { pid: process.pid, node: process.versions.node, memory_bytes: process.memoryUsage.rss() },
   };

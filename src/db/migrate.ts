@@ -74,7 +74,7 @@ export async function assertMigrated(database: Database): Promise<void> {
 export function assertKnown(location: string, version: number): number {
   if (version <= SCHEMA_VERSION) return version;
   throw new DatabaseError(
-    'unavailable',
+    'refused',
     `${location} was written by a newer Colibri (schema ${version}, this version knows ${SCHEMA_VERSION}); update Colibri to use it`,
   );
 }

@@ -54,7 +54,7 @@ interface Look {
 
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const url = parsePostgresUrl(options.url);
-  if (url === undefined) throw new DatabaseError('unavailable', 'COLIBRI_DATABASE_URL is not a URL of PostgreSQL');
+  if (url === undefined) throw new DatabaseError('refused', 'COLIBRI_DATABASE_URL is not a URL of PostgreSQL');
   const database = new PostgresDatabase(url, { ...options, ...url.timeouts });
   try {
     await database.prepareSchema();

@@ -3,6 +3,7 @@ import { SCHEMA_VERSION, UNFINISHED_VERSION } from '../../src/db/migrate.ts';
 import { parsePostgresUrl } from '../../src/db/postgres-url.ts';
 import { keeps } from '../support/keeps.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
+import { Network } from '../support/postgres/network.ts';
 import { runOn } from '../support/postgres/server.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import type { Agent } from '../support/task-agent.ts';
@@ -60,6 +61,49 @@ describe('a server on PostgreSQL', () => {
       await agent.client.close();
     },
   );
+});
+
+describe('a database that is away when a server starts', () => {
+  keeps('fault/recovers', 'calls are refused meanwhile, and the server works as soon as it is back', async () => {
+    const network = await Network.create(await newPostgresUrl());
+    network.isDown = true;
+    const client = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: network.url() } });
+    expect(await client.data('server_health')).toMatchObject({
+      status: 'degraded',
+      mode: 'MINIMAL',
+      problems: [
+        { code: 'ERR_INIT_FAILED', message: expect.stringMatching(/cannot be reached.*tries again by itself/) },
+      ],
+      db: { open: false },
+    });
+    expect(await client.call('task_create', { title: 'too early' })).toMatchObject({
+      data: {
+        ok: false,
+        error: { code: 'ERR_INIT_FAILED', message: expect.stringContaining('tries again by itself') },
+      },
+    });
+    network.isDown = false;
+    await client.logLine('ready');
+    expect(await client.call('task_create', { title: 'in time' })).toMatchObject({ data: { task_id: 'T-0001' } });
+    expect(await client.data('server_health')).toMatchObject({
+      status: 'ok',
+      mode: 'FULL',
+      phase: 'ready',
+      problems: [],
+      db: { open: true, engine: 'postgres' },
+    });
+    expect(await client.end()).toEqual({ code: 0, signal: null });
+    await assertWhole(await openTestPostgres({ url: network.url() }));
+  });
+
+  keeps('fault/recovers', 'a server that nobody needs any more does not wait for it', async () => {
+    const env = { COLIBRI_DATABASE_URL: 'postgres://someone@127.0.0.1:1/nowhere' };
+    const client = await connectRaw({ cwd: tempFolder(), env });
+    await client.data('server_health');
+    const before = performance.now();
+    expect(await client.end()).toEqual({ code: 0, signal: null });
+    expect(performance.now() - before).toBeLessThan(4000);
+  });
 });
 
 describe('a mode on PostgreSQL', () => {

@@ -163,17 +163,17 @@ export function installGlobalHandlers(log: Log): void {
 /** Some clients kill a server that takes longer. */
 const SHUTDOWN_MS = 4500;
 
-/** Returns what to call when the client is gone; the signals call it too. */
-export function createShutdown(log: Log, stop: () => Promise<void>): (reason: string) => void {
+/** Returns what to call when the client is gone; the signals call it too. The exit code is asked for at the end. */
+export function createShutdown(log: Log, stop: () => Promise<void>): (reason: string, exitCode?: () => number) => void {
   let isStopping = false;
-  const shutDown = (reason: string): void => {
+  const shutDown = (reason: string, exitCode = () => 0): void => {
     if (isStopping) return;
     isStopping = true;
     log('info', 'stopping', { reason });
     // A call that cannot end in time stays open in the log; the next server closes it as interrupted.
-    setTimeout(() => process.exit(0), SHUTDOWN_MS);
+    setTimeout(() => process.exit(exitCode()), SHUTDOWN_MS);
     stop().then(
-      () => process.exit(0),
+      () => process.exit(exitCode()),
       (error: unknown) => {
         log('error', 'stop failed', { error });
         process.exit(1);

@@ -235,7 +235,9 @@ export async function main(): Promise<void> {
     skills: () => runtime.skills,
   };
   const shutDown = createShutdown(log, () => server.stop());
-  transport.onend = () => shutDown('the client closed the connection');
+  // Who starts a server and says nothing to it wants the ledger created or migrated, and to know whether it was.
+  transport.onend = () =>
+    shutDown('the client closed the connection', () => (transport.wasUsed ? 0 : exitCodeOf(server)));
   try {
     await within(config.startupTimeoutMs, server.start());
     await within(config.startupTimeoutMs, runtime.admit(false));
@@ -243,6 +245,13 @@ export async function main(): Promise<void> {
     log('error', 'start failed', { error });
     process.exit(error instanceof StartupTimeout ? EXIT_TEMPORARY : 1);
   }
+}
+
+/** What became of the ledger. */
+function exitCodeOf({ chain: { log, runtime } }: ColibriServerContext): number {
+  if (runtime.phase !== 'starting') return runtime.failure === undefined ? 0 : 1;
+  log('error', 'start failed', { error: new Error('the ledger was not open in time') });
+  return EXIT_TEMPORARY;
 }
 
 function readConfigOrExit(): Config {

@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifyFile } from '../support/database.ts';
 import { keeps } from '../support/keeps.ts';
@@ -54,6 +55,38 @@ describe('a start that fails', () => {
       await verifyFile(ledgerIn(cwd));
     });
   }
+
+  keeps('process/exit-codes', '1 for a ledger that cannot be opened, when nobody said a word', async () => {
+    const cwd = tempFolder();
+    mkdirSync(dirname(ledgerIn(cwd)));
+    writeFileSync(ledgerIn(cwd), 'garbage '.repeat(1000));
+    const program = startProgram({ cwd, args: ['serve'] });
+    program.child.stdin?.end();
+    expect(await program.exit).toEqual({ code: 1, signal: null });
+    expect(program.errorLines().join('\n')).toMatch(/"degraded".*is damaged or is not a ledger/);
+    expect(program.outLines()).toEqual([]);
+  });
+
+  keeps('process/exit-codes', '75 for one that was not open in time, when nobody said a word', async () => {
+    const cwd = tempFolder();
+    await (await connectRaw({ cwd })).end();
+    const other = await startPortProcess(ledgerIn(cwd));
+    other.send('hold');
+    await other.expectLine('held');
+    const program = startProgram({ cwd, args: ['serve'] });
+    program.child.stdin?.end();
+    expect(await program.exit).toEqual({ code: 75, signal: null });
+    expect(program.errorLines().join('\n')).toContain('not open in time');
+    other.send('release');
+    await other.expectLine('done hold');
+  });
+
+  for (const mode of ['FULL', 'TEST', 'MINIMAL'])
+    keeps('process/exit-codes', `0 for a ${mode} server to which nobody said a word`, async () => {
+      const program = startProgram({ cwd: tempFolder(), args: ['serve'], env: { COLIBRI_MODE: mode } });
+      program.child.stdin?.end();
+      expect(await program.exit).toEqual({ code: 0, signal: null });
+    });
 
   for (const [name, args] of [
     ['an unknown command', ['fly']],

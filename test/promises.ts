@@ -208,6 +208,7 @@ export const PROMISES = {
   'proofs/tree': { says: "a session's tree is RFC 6962 over its entries" },
   'proofs/trace': { says: 'each sealed record leads to its root' },
   'postgres/least-privilege': { says: 'a role of PostgreSQL can do what its servers need, and no more' },
+  'postgres/encoding': { says: 'a database of PostgreSQL that cannot hold every text is refused with how to make one' },
   'postgres/replica': { says: 'a replica of PostgreSQL can be read from, and writers are sent to the primary' },
   'postgres/tls': { says: 'a connection to PostgreSQL is as safe as its URL asks for, or is not made' },
   'postgres/secrets': { says: 'no password of PostgreSQL is ever printed' },

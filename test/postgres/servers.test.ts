@@ -1,14 +1,16 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, inject, onTestFinished } from 'vitest';
 import { SCHEMA_VERSION, UNFINISHED_VERSION } from '../../src/db/migrate.ts';
 import { parsePostgresUrl } from '../../src/db/postgres-url.ts';
 import { keeps } from '../support/keeps.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
+import { diagnose } from '../support/postgres/diagnose.ts';
 import { Network } from '../support/postgres/network.ts';
-import { runOn } from '../support/postgres/server.ts';
+import { queryOn, runOn } from '../support/postgres/server.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import type { Agent } from '../support/task-agent.ts';
 import { launchAgent } from '../support/task-processes.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { runColibri } from '../support/trail-command.ts';
 import { assertWhole } from '../support/trail-desk.ts';
 
 describe('servers that start together', () => {
@@ -104,6 +106,40 @@ describe('a database that is away when a server starts', () => {
     expect(await client.end()).toEqual({ code: 0, signal: null });
     expect(performance.now() - before).toBeLessThan(4000);
   });
+});
+
+describe('a database in another encoding than UTF8', () => {
+  for (const encoding of ['SQL_ASCII', 'LATIN1'])
+    keeps('postgres/encoding', `${encoding}, and nothing is created in it`, async () => {
+      const name = `colibri_test_${encoding.toLowerCase()}`;
+      const server = inject('postgresUrl');
+      const drop = () => runOn(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await drop();
+      onTestFinished(drop);
+      await runOn(
+        server,
+        `CREATE DATABASE ${name} ENCODING '${encoding}' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'`,
+      );
+      const url = new URL(server);
+      url.pathname = name;
+      expect(await healthAt(url.href)).toMatchObject({
+        status: 'degraded',
+        problems: [
+          { code: 'ERR_INIT_FAILED', message: expect.stringMatching(new RegExp(`${encoding}.*ENCODING 'UTF8'`)) },
+        ],
+      });
+      const board = await runColibri(['board'], { COLIBRI_DATABASE_URL: url.href }, tempFolder());
+      expect(board).toMatchObject({ status: 2, stderr: expect.stringContaining("ENCODING 'UTF8' TEMPLATE template0") });
+      expect((await diagnose(url.href)).find('ledger')).toMatchObject({
+        status: 'fail',
+        says: expect.stringContaining(encoding),
+      });
+      const tables = await queryOn(
+        url.href,
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace",
+      );
+      expect(tables).toEqual([]);
+    });
 });
 
 describe('a mode on PostgreSQL', () => {

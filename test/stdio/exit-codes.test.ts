@@ -20,7 +20,16 @@ const WRONG: readonly (readonly [variable: string, value: string, hint: RegExp])
   ['COLIBRI_STARTUP_TIMEOUT_MS', '-5', /from 1 to/],
   ['COLIBRI_STARTUP_TIMEOUT_MS', 'soon', /from 1 to/],
   ['COLIBRI_DATABASE_URL', 'mysql://user:secret@host/db', /such as postgres:/],
-  ['COLIBRI_DATABASE_URL', 'postgres://user:secret@host/db?sslmode=requier', /disable, prefer, require, verify-ca/],
+  [
+    'COLIBRI_DATABASE_URL',
+    'postgres://user:secret@host/db?sslmode=requier',
+    /sslmode=requier; it is one of disable, prefer, require, verify-ca/,
+  ],
+  [
+    'COLIBRI_DATABASE_URL',
+    'postgres://user:secret@host/db?lock_timeout=abc',
+    /lock_timeout=abc; it is a whole number of milliseconds from 1 to/,
+  ],
   ['AMS_MODE', 'FULL', /unset/],
 ];
 

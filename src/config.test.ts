@@ -148,6 +148,12 @@ describe('the environment', () => {
     expect(() => readConfig({ COLIBRI_DATABASE_URL: value })).not.toThrow(/what/);
   });
 
+  for (const sslmode of ['disable', 'prefer', 'require', 'verify-ca'])
+    keeps('config/refused', `COLIBRI_DATABASE_URL with sslrootcert=system and sslmode=${sslmode}`, () => {
+      const value = `postgres://user:secret@host/db?sslmode=${sslmode}&sslrootcert=system`;
+      expectRefused('COLIBRI_DATABASE_URL', value, /has sslrootcert=system, .* sslmode=verify-full/);
+    });
+
   keeps('config/refused', 'two places for one ledger', () => {
     const read = () => readConfig({ COLIBRI_DATABASE_URL: 'postgres://host/db', COLIBRI_DB_PATH: 'a.db' });
     expect(read).toThrow(/unset one of them/);

@@ -16,6 +16,10 @@ const SECRET = /pass|key|secret|token/i;
 /** Those of libpq that can be kept: the driver cannot fall back to a connection in the clear, as `allow` would. */
 const SSL_MODES: readonly string[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
+/** The authorities that the machine trusts, in the words of libpq; the driver would take it for a file. */
+const SYSTEM = 'system';
+const STRICT = 'verify-full';
+
 /** Of the server or of the driver: one that is no number would be refused in their words, or cut every statement short. */
 const TIMEOUTS: ReadonlySet<string> = new Set([
   'lock_timeout',
@@ -29,11 +33,15 @@ const MILLISECONDS = /^[1-9]\d{0,8}$/;
 export function findUrlProblem(text: string): string | undefined {
   if (!/^postgres(?:ql)?:/.test(text) || !URL.canParse(text))
     return 'is not a URL such as postgres://user:password@host:5432/database';
-  for (const [name, value] of new URL(text).searchParams) {
+  const { searchParams } = new URL(text);
+  for (const [name, value] of searchParams) {
     if (name === 'sslmode' && !SSL_MODES.includes(value))
       return `has ${shown(name, value)}; it is one of ${SSL_MODES.join(', ')}`;
     if (TIMEOUTS.has(name) && !MILLISECONDS.test(value))
       return `has ${shown(name, value)}; it is a whole number of milliseconds from 1 to 999999999`;
+    // Anybody can get a certificate of a public authority, for a host of their own.
+    if (name === 'sslrootcert' && value === SYSTEM && (searchParams.get('sslmode') ?? STRICT) !== STRICT)
+      return `has sslrootcert=${SYSTEM}, which goes with sslmode=${STRICT} alone`;
   }
   return undefined;
 }
@@ -63,6 +71,10 @@ export function parsePostgresUrl(text: string): PostgresUrl | undefined {
 /** Without it the driver takes `require` for `verify-full` and says so on every start. */
 function withLibpqModes(url: URL): URL {
   const copy = new URL(url);
+  if (copy.searchParams.get('sslrootcert') === SYSTEM) {
+    copy.searchParams.delete('sslrootcert');
+    copy.searchParams.set('sslmode', STRICT);
+  }
   if (copy.searchParams.has('sslmode') && !copy.searchParams.has('uselibpqcompat'))
     copy.searchParams.set('uselibpqcompat', 'true');
   return copy;

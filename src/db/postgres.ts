@@ -9,6 +9,7 @@ import {
   type Transaction,
   type WriteOptions,
 } from './database.ts';
+import { readDurability } from './postgres-durability.ts';
 import { explainPostgresFault, isConnectionEnded, REPLICA } from './postgres-faults.ts';
 import { PostgresLink } from './postgres-link.ts';
 import { gather } from './postgres-packet.ts';
@@ -161,15 +162,7 @@ class PostgresDatabase implements Database {
 
   async durability(): Promise<Durability> {
     if (this.#options.durability === 'relaxed') return { level: 'relaxed' };
-    const settings = await this.read((reader) =>
-      reader.query<{ name: string; setting: string }>(
-        "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name",
-      ),
-    );
-    const weak = settings.filter(({ setting }) => setting === 'off').map(({ name }) => `${name} = off`);
-    if (weak.length === 0) return { level: 'full' };
-    const weakness = `the database server runs with ${weak.join(', ')}: a crash of its machine may lose acknowledged changes`;
-    return { level: 'relaxed', weakness };
+    return this.read(readDurability);
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,9 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { call, openDoor, RecordingSink, type Register } from '../test/support/door.ts';
 import { keeps } from '../test/support/keeps.ts';
 import { settle } from '../test/support/pipes.ts';
+import { fixturePath } from '../test/support/program.ts';
 import type { Database } from './db/database.ts';
 import { DatabaseError } from './db/database.ts';
 import type { Booted } from './lifecycle.ts';
@@ -215,6 +217,15 @@ describe('a second phase that may succeed later', () => {
       expect(attempts).toHaveBeenCalledTimes(1);
       expect((await call(client, 'reads')).error?.message).not.toContain('tries again');
     });
+
+  keeps('boot/recovers', 'and keeps no program alive for that', () => {
+    const { status, stderr } = spawnSync(process.execPath, [fixturePath('patient')], {
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
+    expect(stderr).toContain('"degraded"');
+    expect(status).toBe(0);
+  });
 
   keeps('boot/recovers', 'until the server is stopped', async () => {
     const { door, attempts } = failing(new DatabaseError('lost', 'the connection was lost'));

@@ -175,5 +175,18 @@ describe('a primary that waits for its replica', () => {
   );
 });
 
+describe('a replica that becomes the primary', () => {
+  keeps('fault/recovers', 'a FULL server that was sent away begins its work', async () => {
+    const client = await connect(replica, 'FULL');
+    expect(await client.data('server_health')).toMatchObject({ status: 'degraded', mode: 'MINIMAL' });
+    await runOn(replica.url(), 'SELECT pg_promote()');
+    await client.logLine('ready');
+    expect(await client.call('task_create', { title: 'after the failover' })).toMatchObject({ ok: true });
+    expect(await client.data('server_health')).toMatchObject({ status: 'ok', mode: 'FULL' });
+    await client.end();
+    expect(await run(['verify'], replica)).toMatchObject({ status: 0 });
+  });
+});
+
 const CANCELLED = /asked for another try; call again \(.*conflict with recovery\)/;
 const SENT_AWAY = /read-only replica.*point COLIBRI_DATABASE_URL at the primary, or use COLIBRI_MODE=READONLY/;

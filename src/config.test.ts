@@ -123,6 +123,37 @@ describe('the environment', () => {
     });
   }
 
+  for (const parameter of [
+    'lock_timeout=abc',
+    'statement_timeout=5s',
+    'statement_timeout=0',
+    'lock_timeout=-1',
+    'lock_timeout=1000000000',
+    'query_timeout=',
+    'idle_in_transaction_session_timeout=1.5',
+    'lock_timeout=soon&lock_timeout=5',
+    'lock_timeout=5&lock_timeout=soon',
+  ])
+    keeps('config/refused', `COLIBRI_DATABASE_URL with ${parameter}, and nothing else of it is repeated`, () => {
+      const value = `postgres://user:secret@host/db?${parameter}&sslpassword=hidden`;
+      const wrong = parameter.split('&').find((part) => part !== 'lock_timeout=5');
+      const says = `has ${wrong}; it is a whole number of milliseconds from 1 to 999999999`;
+      expectRefused('COLIBRI_DATABASE_URL', value, new RegExp(says));
+      expect(() => readConfig({ COLIBRI_DATABASE_URL: value })).not.toThrow(/secret|hidden|host/);
+    });
+
+  keeps('config/refused', 'COLIBRI_DATABASE_URL with a text in the place of a number that may be anything', () => {
+    const value = `postgres://host/db?lock_timeout=${encodeURIComponent('what@ever this is')}`;
+    expectRefused('COLIBRI_DATABASE_URL', value, /has a lock_timeout of another kind; it is a whole number/);
+    expect(() => readConfig({ COLIBRI_DATABASE_URL: value })).not.toThrow(/what/);
+  });
+
+  for (const sslmode of ['disable', 'prefer', 'require', 'verify-ca'])
+    keeps('config/refused', `COLIBRI_DATABASE_URL with sslrootcert=system and sslmode=${sslmode}`, () => {
+      const value = `postgres://user:secret@host/db?sslmode=${sslmode}&sslrootcert=system`;
+      expectRefused('COLIBRI_DATABASE_URL', value, /has sslrootcert=system, .* sslmode=verify-full/);
+    });
+
   keeps('config/refused', 'two places for one ledger', () => {
     const read = () => readConfig({ COLIBRI_DATABASE_URL: 'postgres://host/db', COLIBRI_DB_PATH: 'a.db' });
     expect(read).toThrow(/unset one of them/);

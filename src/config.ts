@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { parsePostgresUrl, SSL_MODES } from './db/postgres-url.ts';
+import { findUrlProblem, parsePostgresUrl } from './db/postgres-url.ts';
 import { ColibriError } from './errors.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import { MODES, type Mode } from './modes.ts';
@@ -89,9 +89,9 @@ function readDatabaseUrl(env: Environment): string | undefined {
   const value = env[name];
   if (!value) return undefined;
   if (env['COLIBRI_DB_PATH']) throw invalid(name, 'COLIBRI_DB_PATH is set as well; unset one of them');
-  if (parsePostgresUrl(value) !== undefined) return value;
-  const modes = `sslmode, where it is given, is one of ${SSL_MODES.join(', ')}`;
-  throw invalid(name, `is not a URL such as postgres://user:password@host:5432/database; ${modes}`);
+  const problem = findUrlProblem(value);
+  if (problem !== undefined) throw invalid(name, problem);
+  return value;
 }
 
 function oneOf<Value extends string>(

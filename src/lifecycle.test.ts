@@ -1,7 +1,9 @@
-import { describe, expect, it, vi } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { call, openDoor, RecordingSink, type Register } from '../test/support/door.ts';
 import { keeps } from '../test/support/keeps.ts';
 import { settle } from '../test/support/pipes.ts';
+import { fixturePath } from '../test/support/program.ts';
 import type { Database } from './db/database.ts';
 import { DatabaseError } from './db/database.ts';
 import type { Booted } from './lifecycle.ts';
@@ -156,6 +158,83 @@ describe('a second phase that fails', () => {
     fail(new Error('no'));
     await call(client, 'health');
     expect((await client.listTools()).tools).toHaveLength(4);
+  });
+});
+
+describe('a second phase that may succeed later', () => {
+  /** Fails with these, one after the other, and then succeeds. */
+  function failing(...errors: readonly Error[]) {
+    const ledger = new RecordingSink();
+    const attempts = vi.fn(async (): Promise<Booted> => {
+      const error = errors[attempts.mock.calls.length - 1];
+      if (error !== undefined) throw error;
+      return { audit: ledger };
+    });
+    return { ledger, attempts, door: { secondPhase: attempts, ownSink: false, tools: registerTools } };
+  }
+
+  keeps('boot/recovers', 'and calls are then recorded where they belong', async () => {
+    const { door, ledger, attempts } = failing(new DatabaseError('unavailable', 'the database cannot be reached'));
+    const { client, server, log } = await openDoor(door);
+    const { error } = await call(client, 'reads');
+    expect(error?.message).toMatch(/^ERR_INIT_FAILED: .*cannot be reached.*tries again by itself.*server_health/);
+    expect(server.getMode()).toBe('MINIMAL');
+    await vi.waitFor(() => expect(server.chain.runtime.phase).toBe('ready'), 5000);
+    expect((await call(client, 'reads')).ok).toBe(true);
+    expect(server.getMode()).toBe('FULL');
+    expect(server.chain.runtime.failure).toBeUndefined();
+    expect(ledger.story).toEqual(['enter reads', 'exit reads ok']);
+    expect(attempts).toHaveBeenCalledTimes(2);
+    const said = log.map(({ event }) => String(event)).filter((event) => !event.startsWith('action.'));
+    expect(said).toEqual(['starting', 'degraded', 'ready']);
+  });
+
+  keeps('boot/recovers', 'less and less often, and the log does not repeat itself', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const away = Array.from({ length: 100 }, () => new DatabaseError('busy', 'another process keeps it locked'));
+    const { door, attempts } = failing(...away);
+    const { log } = await openDoor(door);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(attempts.mock.calls.length).toBeGreaterThan(3);
+    await vi.advanceTimersByTimeAsync(590_000);
+    expect(attempts.mock.calls.length).toBeGreaterThan(20);
+    expect(attempts.mock.calls.length).toBeLessThan(30);
+    expect(log.filter(({ event }) => event === 'degraded')).toHaveLength(1);
+  });
+
+  for (const error of [
+    new DatabaseError('corrupt', 'it is a database of another program'),
+    new DatabaseError('refused', 'it was written by a newer Colibri'),
+    new Error('a bug'),
+  ])
+    keeps('boot/recovers', `not what waiting does not mend: ${error.message}`, async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const { door, attempts } = failing(error);
+      const { client } = await openDoor(door);
+      await vi.advanceTimersByTimeAsync(600_000);
+      expect(attempts).toHaveBeenCalledTimes(1);
+      expect((await call(client, 'reads')).error?.message).not.toContain('tries again');
+    });
+
+  keeps('boot/recovers', 'and keeps no program alive for that', () => {
+    const { status, stderr } = spawnSync(process.execPath, [fixturePath('patient')], {
+      encoding: 'utf8',
+      timeout: 20_000,
+    });
+    expect(stderr).toContain('"degraded"');
+    expect(status).toBe(0);
+  });
+
+  keeps('boot/recovers', 'until the server is stopped', async () => {
+    const { door, attempts } = failing(new DatabaseError('lost', 'the connection was lost'));
+    const { client, server } = await openDoor(door);
+    await call(client, 'health');
+    await stop(server);
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    expect(attempts).toHaveBeenCalledTimes(1);
+    expect(server.chain.runtime.phase).toBe('stopped');
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Database } from './db/database.ts';
+import { type Database, DatabaseError, type DatabaseFault } from './db/database.ts';
 import type { SkillRegistry } from './domains/skills/repository.ts';
 import { toError } from './errors.ts';
 import type { FifoLock } from './fifo-lock.ts';
@@ -24,6 +24,13 @@ export interface RuntimeOptions {
   readonly fallbackAudit: AuditSink;
 }
 
+/** What may pass, or be mended by somebody, while this server runs. */
+const PASSING: ReadonlySet<DatabaseFault> = new Set(['busy', 'full', 'readonly', 'unavailable', 'lost', 'unknown']);
+
+const FIRST_RETRY_MS = 500;
+/** A database that comes back after hours is noticed soon; one that never does is hardly bothered. */
+const MAX_RETRY_MS = 30_000;
+
 /** Everything about a running server that changes while it runs. */
 export class Runtime {
   readonly now: () => string;
@@ -37,6 +44,9 @@ export class Runtime {
   #booted: Booted | undefined;
   #failure: Error | undefined;
   #booting: Promise<void> | undefined;
+  #retryTimer: NodeJS.Timeout | undefined;
+  #retryMs = FIRST_RETRY_MS;
+  #isClosing = false;
 
   constructor({ mode, now, fallbackAudit }: RuntimeOptions) {
     this.now = now;
@@ -64,6 +74,11 @@ export class Runtime {
     return this.#failure;
   }
 
+  /** True while the ledger is not open and may still be. */
+  get isRetrying(): boolean {
+    return this.#failure instanceof DatabaseError && PASSING.has(this.#failure.fault);
+  }
+
   get database(): Database | undefined {
     return this.#booted?.database;
   }
@@ -81,40 +96,50 @@ export class Runtime {
     if (!isEarly || this.#early.isFull) await this.#gate;
   }
 
-  /** Runs the second phase. A failure leaves the server up, in MINIMAL mode, telling why. */
-  boot(lock: FifoLock, secondPhase: () => Promise<Booted>): Promise<void> {
-    this.#booting = this.#boot(lock, secondPhase);
+  /**
+   * Runs the second phase; `report` hears how it ended. A failure leaves the server up, in MINIMAL mode, telling why; one
+   * that may pass is followed by another try, and another, less and less often.
+   */
+  boot(lock: FifoLock, secondPhase: () => Promise<Booted>, report: () => void): Promise<void> {
+    this.#booting = this.#boot(lock, secondPhase).then(() => {
+      report();
+      if (!this.isRetrying || this.#isClosing) return;
+      // A process that has nothing else to do may end.
+      this.#retryTimer = setTimeout(() => void this.boot(lock, secondPhase, report), this.#retryMs).unref();
+      this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS);
+    });
     return this.#booting;
   }
 
   async #boot(lock: FifoLock, secondPhase: () => Promise<Booted>): Promise<void> {
     try {
       await this.#takeOver(lock, await secondPhase());
-      this.#phase = 'ready';
     } catch (thrown) {
-      this.#failure = toError(thrown);
-      this.#phase = 'failed';
-      await this.#takeOver(lock, { audit: this.#fallbackAudit });
+      await this.#takeOver(lock, { audit: this.#fallbackAudit }, toError(thrown));
     } finally {
       this.#openGate();
     }
   }
 
-  /** In turn with the calls, so that none is recorded half here and half there. */
-  async #takeOver(lock: FifoLock, booted: Booted): Promise<void> {
+  /** In turn with the calls, so that none is admitted or recorded half here and half there. */
+  async #takeOver(lock: FifoLock, booted: Booted, failure?: Error): Promise<void> {
     await lock.run(async () => {
       try {
         await this.#early.replay(booted.audit);
-        this.#booted = booted;
       } catch (error) {
         await booted.database?.close();
         throw error;
       }
+      this.#booted = booted;
+      this.#failure = failure;
+      this.#phase = failure === undefined ? 'ready' : 'failed';
     });
   }
 
   /** Waits for a second phase that still runs: the database it opens would otherwise stay open. */
   async close(): Promise<void> {
+    this.#isClosing = true;
+    clearTimeout(this.#retryTimer);
     await this.#booting;
     this.#phase = 'stopped';
     await this.database?.close();
@@ -138,17 +163,17 @@ export function installGlobalHandlers(log: Log): void {
 /** Some clients kill a server that takes longer. */
 const SHUTDOWN_MS = 4500;
 
-/** Returns what to call when the client is gone; the signals call it too. */
-export function createShutdown(log: Log, stop: () => Promise<void>): (reason: string) => void {
+/** Returns what to call when the client is gone; the signals call it too. The exit code is asked for at the end. */
+export function createShutdown(log: Log, stop: () => Promise<void>): (reason: string, exitCode?: () => number) => void {
   let isStopping = false;
-  const shutDown = (reason: string): void => {
+  const shutDown = (reason: string, exitCode = () => 0): void => {
     if (isStopping) return;
     isStopping = true;
     log('info', 'stopping', { reason });
     // A call that cannot end in time stays open in the log; the next server closes it as interrupted.
-    setTimeout(() => process.exit(0), SHUTDOWN_MS);
+    setTimeout(() => process.exit(exitCode()), SHUTDOWN_MS);
     stop().then(
-      () => process.exit(0),
+      () => process.exit(exitCode()),
       (error: unknown) => {
         log('error', 'stop failed', { error });
         process.exit(1);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from './config.ts';
 import { openDatabase } from './db/open.ts';
-import { createSkillRegistry } from './domains/skills/repository.ts';
+import { createSkillRegistry, type SkillRegistry } from './domains/skills/repository.ts';
 import { ActionLog, closeInterruptedCalls } from './ledger/action-log.ts';
 import { openLedger, openLedgerReadOnly } from './ledger/open.ts';
 import type { Booted } from './lifecycle.ts';
@@ -14,12 +14,11 @@ export async function runSecondPhase(config: Config, log: Log, logger: (line: st
   const stderrAudit = createStderrAudit(logger);
   if (!opensDatabase(config.mode)) return { audit: stderrAudit };
   const isWriter = writesLedger(config.mode);
-  const skills = createSkillRegistry(config.skillsPath, log);
-  skills.list();
   const database = await openDatabase({ ...config, readOnly: !isWriter });
   try {
     if (!isWriter) {
       await openLedgerReadOnly(database);
+      const skills = loadSkills(config, log);
       return { audit: stderrAudit, database, skills };
     }
     const processId = randomUUID();
@@ -29,9 +28,17 @@ export async function runSecondPhase(config: Config, log: Log, logger: (line: st
     await database.enlist(processId);
     const interrupted = await closeInterruptedCalls(database, actor, at);
     if (interrupted > 0) log('warn', 'closed calls of processes that died', { calls: interrupted });
+    const skills = loadSkills(config, log);
     return { audit: new ActionLog(database, processId), database, skills };
   } catch (error) {
     await database.close();
     throw error;
   }
+}
+
+/** Last: a ledger that is not there yet is tried again, and a skill that was skipped is logged once. */
+function loadSkills({ skillsPath }: Config, log: Log): SkillRegistry {
+  const skills = createSkillRegistry(skillsPath, log);
+  skills.list();
+  return skills;
 }

@@ -141,13 +141,16 @@ class ColibriServer implements ColibriServerContext {
       instructions,
     });
     this.#loading = this.#loadTools();
-    void runtime
-      .boot(lock, () => this.#secondPhase())
-      .then(() => {
-        const { mode, phase, failure } = runtime;
-        if (failure === undefined) log('info', 'ready', { mode, phase });
-        else log('error', 'degraded', { code: 'ERR_INIT_FAILED', mode, phase, error: failure });
-      });
+    let known: string | undefined;
+    const report = (): void => {
+      const { mode, phase, failure } = runtime;
+      if (failure === undefined) log('info', 'ready', { mode, phase });
+      // Once for each reason, however often it is met again.
+      else if (failure.message !== known)
+        log('error', 'degraded', { code: 'ERR_INIT_FAILED', mode, phase, error: failure });
+      known = failure?.message;
+    };
+    void runtime.boot(lock, () => this.#secondPhase(), report);
   }
 
   /** Answers what it has been asked, then closes the connection and the database. */
@@ -232,7 +235,9 @@ export async function main(): Promise<void> {
     skills: () => runtime.skills,
   };
   const shutDown = createShutdown(log, () => server.stop());
-  transport.onend = () => shutDown('the client closed the connection');
+  // Who starts a server and says nothing to it wants the ledger created or migrated, and to know whether it was.
+  transport.onend = () =>
+    shutDown('the client closed the connection', () => (transport.wasUsed ? 0 : exitCodeOf(server)));
   try {
     await within(config.startupTimeoutMs, server.start());
     await within(config.startupTimeoutMs, runtime.admit(false));
@@ -240,6 +245,13 @@ export async function main(): Promise<void> {
     log('error', 'start failed', { error });
     process.exit(error instanceof StartupTimeout ? EXIT_TEMPORARY : 1);
   }
+}
+
+/** What became of the ledger. */
+function exitCodeOf({ chain: { log, runtime } }: ColibriServerContext): number {
+  if (runtime.phase !== 'starting') return runtime.failure === undefined ? 0 : 1;
+  log('error', 'start failed', { error: new Error('the ledger was not open in time') });
+  return EXIT_TEMPORARY;
 }
 
 function readConfigOrExit(): Config {
@@ -268,6 +280,7 @@ function factsOf(server: ColibriServerContext, config: Config): ServerFacts {
     dbPath: runtime.database?.location ?? describeLocation(config),
     durability: config.durability,
     failure: runtime.failure,
+    isRetrying: runtime.isRetrying,
     skills: { loaded: runtime.skills?.list().length ?? 0, skipped: [...(runtime.skills?.defects() ?? [])] },
     process: { pid: process.pid, node: process.versions.node, memory_bytes: process.memoryUsage.rss() },
   };

@@ -38,10 +38,16 @@ export class StdioTransport implements Transport {
   #partBytes = 0;
   #head: Buffer | undefined;
   #isClosed = false;
+  #wasUsed = false;
 
   constructor(input: Readable, output: Writable) {
     this.#input = input;
     this.#output = output;
+  }
+
+  /** Whether anything ever came in. */
+  get wasUsed(): boolean {
+    return this.#wasUsed;
   }
 
   async start(): Promise<void> {
@@ -78,6 +84,7 @@ export class StdioTransport implements Transport {
   }
 
   readonly #onData = (chunk: Buffer): void => {
+    this.#wasUsed = true;
     let start = 0;
     for (let end = chunk.indexOf(0x0a); end !== -1; end = chunk.indexOf(0x0a, start)) {
       this.#keep(chunk.subarray(start, end));

@@ -63,6 +63,7 @@ export const PROMISES = {
   'boot/gate': { says: 'calls wait for the ledger, except those that do not need it' },
   'boot/early-recorded': { says: 'calls answered before the ledger was open are recorded in it, in order' },
   'boot/degraded': { says: 'a server whose ledger cannot be opened stays up and says so' },
+  'boot/recovers': { says: 'a server whose ledger may come back tries again by itself, and becomes whole' },
   'boot/drains': { says: 'stop answers what was asked and closes what was opened' },
   'config/variables': { says: 'each variable takes its allowed values, and an empty one counts as none' },
   'config/refused': { says: 'a bad value is refused by name, with what is allowed' },
@@ -171,6 +172,7 @@ export const PROMISES = {
   'fault/killed': { says: 'a call whose process died is closed as interrupted, once' },
   'fault/thrown': { says: 'a tool that throws anything at all is a recorded bug' },
   'fault/degraded': { says: 'a server without its ledger stays up and says why' },
+  'fault/recovers': { says: 'a server that was started while its ledger was away works as soon as it is there' },
   'fault/full': { says: 'a full disk loses nothing that was acknowledged' },
 
   'init/merges': { says: 'init adds its server and leaves every other byte as it is' },
@@ -206,6 +208,7 @@ export const PROMISES = {
   'proofs/tree': { says: "a session's tree is RFC 6962 over its entries" },
   'proofs/trace': { says: 'each sealed record leads to its root' },
   'postgres/least-privilege': { says: 'a role of PostgreSQL can do what its servers need, and no more' },
+  'postgres/encoding': { says: 'a database of PostgreSQL that cannot hold every text is refused with how to make one' },
   'postgres/replica': { says: 'a replica of PostgreSQL can be read from, and writers are sent to the primary' },
   'postgres/tls': { says: 'a connection to PostgreSQL is as safe as its URL asks for, or is not made' },
   'postgres/secrets': { says: 'no password of PostgreSQL is ever printed' },

@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Database, DatabaseError } from '../db/database.ts';
 import { type OpenOptions, openDatabase } from '../db/open.ts';
-import { parsePostgresUrl } from '../db/postgres-url.ts';
+import { findUrlProblem } from '../db/postgres-url.ts';
 import { EXIT, Refusal } from './outcome.ts';
 
 type Place = Pick<OpenOptions, 'databaseUrl' | 'dbPath'>;
@@ -21,8 +21,9 @@ export async function openTarget(place: Place): Promise<Database> {
 }
 
 function readUrl(to: string): Place {
-  if (parsePostgresUrl(to) !== undefined) return { databaseUrl: to, dbPath: undefined };
-  throw badInput('--to is not a URL such as postgres://user:password@host:5432/database, nor the path of a file');
+  const problem = findUrlProblem(to);
+  if (problem === undefined) return { databaseUrl: to, dbPath: undefined };
+  throw badInput(`--to ${problem}`);
 }
 
 function readPath(to: string): string {

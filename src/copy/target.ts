@@ -1,5 +1,5 @@
 import { type Database, DatabaseError, type Reader, type Transaction } from '../db/database.ts';
-import { assertKnown, createTables, SCHEMA_VERSION, UNFINISHED_VERSION } from '../db/migrate.ts';
+import { assertKnown, createTables, describeOutdated, SCHEMA_VERSION, UNFINISHED_VERSION } from '../db/migrate.ts';
 
 /** What a copy finds where it is to go. */
 export interface Target {
@@ -61,6 +61,6 @@ function otherVersion(location: string, version: number): DatabaseError {
   const advice =
     version < 0
       ? 'is a copy that another version of Colibri has begun; remove it, or finish it with that version'
-      : `has schema ${version}, this version needs ${SCHEMA_VERSION}; start Colibri once with COLIBRI_MODE=FULL to migrate it`;
+      : describeOutdated(version);
   return new DatabaseError('unavailable', `${location} ${advice}`);
 }

@@ -113,13 +113,20 @@ async function listLyingViews(reader: Reader, statements: readonly string[]): Pr
   );
   const names = new Set(present.map(({ name }) => name));
   const lying = [...names].filter((name) => !expected.has(name));
-  for (const [name, query] of expected) {
-    const isHonest =
-      names.has(name) &&
-      (await planOf(reader, `SELECT * FROM ${name}`)) === (await planOf(reader, `SELECT * FROM (${query}) AS ${name}`));
-    if (!isHonest) lying.push(name);
-  }
+  for (const [name, query] of expected)
+    if (!names.has(name) || !(await isPlannedAs(reader, name, query))) lying.push(name);
   return lying;
+}
+
+const MAX_LOOKS = 5;
+
+/** The server may count its rows anew between two questions and plan the second one otherwise; soon it does not. */
+async function isPlannedAs(reader: Reader, view: string, query: string): Promise<boolean> {
+  for (let look = 0; look < MAX_LOOKS; look += 1) {
+    const actual = await planOf(reader, `SELECT * FROM ${view}`);
+    if (actual === (await planOf(reader, `SELECT * FROM (${query}) AS ${view}`))) return true;
+  }
+  return false;
 }
 
 async function planOf(reader: Reader, query: string): Promise<string> {

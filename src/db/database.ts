@@ -71,9 +71,19 @@ export interface Database {
 
 /**
  * `lost`: the connection broke before anything was committed; another try gets a new one. `unknown`: it broke while a
- * change was being committed, so that it may have been made or not.
+ * change was being committed, so that it may have been made or not. `refused`: another try meets the same answer, as
+ * long as nobody changes this program or its configuration.
  */
-export type DatabaseFault = 'busy' | 'full' | 'corrupt' | 'readonly' | 'unavailable' | 'lost' | 'unknown' | 'other';
+export type DatabaseFault =
+  | 'busy'
+  | 'full'
+  | 'corrupt'
+  | 'readonly'
+  | 'unavailable'
+  | 'refused'
+  | 'lost'
+  | 'unknown'
+  | 'other';
 
 /** A store that cannot do its work now. The message says what a person can do about it. */
 export class DatabaseError extends Error {

@@ -62,19 +62,27 @@ export async function createTables(transaction: Transaction, current = 0): Promi
 export async function assertMigrated(database: Database): Promise<void> {
   const version = assertUsable(database.location, await database.schemaVersion());
   if (version === SCHEMA_VERSION) return;
-  throw new DatabaseError(
-    'unavailable',
+  const advice =
     version === 0
-      ? `${database.location} is empty; start Colibri once with COLIBRI_MODE=FULL to create the ledger`
-      : `${database.location} has schema ${version}, this version needs ${SCHEMA_VERSION}; start Colibri once with COLIBRI_MODE=FULL to migrate it`,
-  );
+      ? `is empty; the first server that ${STARTS} creates the ledger (${START})`
+      : describeOutdated(version);
+  throw new DatabaseError('unavailable', `${database.location} ${advice}`);
+}
+
+/** For commands and for servers that only read: neither creates or migrates anything. */
+const STARTS = 'starts there in FULL mode, the default,';
+const START = 'colibri serve < /dev/null';
+
+/** What there is to say of a schema that is older than this program. */
+export function describeOutdated(version: number): string {
+  return `has schema ${version}, this version needs ${SCHEMA_VERSION}; the next server that ${STARTS} migrates it (${START})`;
 }
 
 /** Refuses what a newer program wrote; returns the version otherwise. */
 export function assertKnown(location: string, version: number): number {
   if (version <= SCHEMA_VERSION) return version;
   throw new DatabaseError(
-    'unavailable',
+    'refused',
     `${location} was written by a newer Colibri (schema ${version}, this version knows ${SCHEMA_VERSION}); update Colibri to use it`,
   );
 }

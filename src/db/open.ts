@@ -41,7 +41,7 @@ function assertExists(path: string): void {
   if (existsSync(path)) return;
   throw new DatabaseError(
     'unavailable',
-    `there is no ledger at ${path}; start Colibri once with COLIBRI_MODE=FULL to create it`,
+    `there is no ledger at ${path}; the first server that starts there in FULL mode, the default, creates it`,
   );
 }
 

@@ -20,7 +20,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   // Nothing is divided but to find out that a copy is not finished.
   '22012': ['unavailable', 'a copy into this ledger is not finished; call again when colibri copy has ended'],
   '25006': REPLICA,
-  '28': ['unavailable', 'the server refused the user or the password in COLIBRI_DATABASE_URL'],
+  '28': ['refused', 'the server refused the user or the password in COLIBRI_DATABASE_URL'],
   '3D000': ['unavailable', 'there is no such database; create it (createdb) and start again'],
   '3F000': ['unavailable', 'the schema that search_path names does not exist; create it and start again'],
   '40001': ['busy', 'the server asked for another try; call again'],
@@ -48,7 +48,7 @@ const ADVICE: Readonly<Record<string, Advice>> = {
 };
 
 /** What goes wrong before the server says a word: by the code of the system or of OpenSSL, or by the driver's text. */
-const BEFORE: readonly (readonly [pattern: RegExp, advice: string])[] = [
+const BEFORE: readonly (readonly [pattern: RegExp, advice: string, fault?: 'refused'])[] = [
   [/(?:ENOENT|EACCES|EISDIR): .*, (?:open|read)/, 'a file that the URL names cannot be read; check its path'],
   [
     /ALTNAME/,
@@ -67,6 +67,7 @@ const BEFORE: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [
     /SASL|password must be a string/,
     'the server wants a password that was not given; put it into COLIBRI_DATABASE_URL, PGPASSWORD or ~/.pgpass, which nobody else may read',
+    'refused',
   ],
 ];
 
@@ -107,7 +108,7 @@ function adviceFor(error: Error): Advice | undefined {
   const code = codeOf(error) ?? '';
   if ('severity' in error) return ADVICE[code] ?? ADVICE[code.slice(0, 2)];
   const known = BEFORE.find(([pattern]) => pattern.test(`${code} ${error.message}`));
-  if (known !== undefined) return ['unavailable', known[1]];
+  if (known !== undefined) return [known[2] ?? 'unavailable', known[1]];
   const isOfSystem = 'syscall' in error || error instanceof AggregateError;
   return isOfSystem || DRIVER.test(error.message) ? GONE : undefined;
 }

@@ -9,6 +9,7 @@ import {
   type Transaction,
   type WriteOptions,
 } from './database.ts';
+import { readDurability } from './postgres-durability.ts';
 import { explainPostgresFault, isConnectionEnded, REPLICA } from './postgres-faults.ts';
 import { PostgresLink } from './postgres-link.ts';
 import { gather } from './postgres-packet.ts';
@@ -41,6 +42,7 @@ const BEGIN_READ =
   "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT set_config('idle_in_transaction_session_timeout', '0', true)";
 
 const LOOK = `SELECT current_schema() AS schema, pg_is_in_recovery() AS is_replica,
+  current_setting('server_encoding') AS encoding,
   EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema())) AND relname = 'colibri') AS is_ours,
   EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema()))
           AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e')) AS is_used`;
@@ -48,13 +50,14 @@ const LOOK = `SELECT current_schema() AS schema, pg_is_in_recovery() AS is_repli
 interface Look {
   readonly schema: string | null;
   readonly is_replica: number;
+  readonly encoding: string;
   readonly is_ours: number;
   readonly is_used: number;
 }
 
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const url = parsePostgresUrl(options.url);
-  if (url === undefined) throw new DatabaseError('unavailable', 'COLIBRI_DATABASE_URL is not a URL of PostgreSQL');
+  if (url === undefined) throw new DatabaseError('refused', 'COLIBRI_DATABASE_URL is not a URL of PostgreSQL');
   const database = new PostgresDatabase(url, { ...options, ...url.timeouts });
   try {
     await database.prepareSchema();
@@ -159,15 +162,7 @@ class PostgresDatabase implements Database {
 
   async durability(): Promise<Durability> {
     if (this.#options.durability === 'relaxed') return { level: 'relaxed' };
-    const settings = await this.read((reader) =>
-      reader.query<{ name: string; setting: string }>(
-        "SELECT name, setting FROM pg_settings WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') ORDER BY name",
-      ),
-    );
-    const weak = settings.filter(({ setting }) => setting === 'off').map(({ name }) => `${name} = off`);
-    if (weak.length === 0) return { level: 'full' };
-    const weakness = `the database server runs with ${weak.join(', ')}: a crash of its machine may lose acknowledged changes`;
-    return { level: 'relaxed', weakness };
+    return this.read(readDurability);
   }
 
   async close(): Promise<void> {
@@ -224,6 +219,9 @@ class PostgresDatabase implements Database {
     const [found] = rows;
     if (found?.is_replica === 1 && !this.#options.readOnly) throw isReplica(this.location);
     if (found?.schema === null) throw noSchema(this.location);
+    // Whoever has a ledger in such a database may read it, to copy it out.
+    const isOnlyRead = this.#options.readOnly && found?.is_ours === 1;
+    if (found !== undefined && found.encoding !== 'UTF8' && !isOnlyRead) throw notUtf8(this.location, found.encoding);
     if (found?.is_used === 0) return false;
     if (found?.is_ours === 1) return true;
     throw new DatabaseError(
@@ -252,4 +250,12 @@ function isReplica(location: string): DatabaseError {
 
 function noSchema(location: string): DatabaseError {
   return new DatabaseError('unavailable', `${location}: the schema that search_path names does not exist; create it`);
+}
+
+/** LATIN1 lacks most characters, and SQL_ASCII takes any bytes for text. */
+function notUtf8(location: string, encoding: string): DatabaseError {
+  return new DatabaseError(
+    'refused',
+    `${location}: the encoding of this database is ${encoding}, which cannot hold every text; create one with CREATE DATABASE colibri ENCODING 'UTF8' TEMPLATE template0`,
+  );
 }

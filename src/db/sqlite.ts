@@ -108,7 +108,7 @@ class SqliteDatabase implements Database {
     const [mode] = await this.#patiently(() => this.#all('PRAGMA journal_mode = WAL', []));
     if (mode?.['journal_mode'] !== 'wal') {
       throw new DatabaseError(
-        'unavailable',
+        'refused',
         `${this.location}: this file system does not support SQLite's write-ahead log; put the ledger on a local disk`,
       );
     }

@@ -2,6 +2,7 @@ import { type Database, DatabaseError, type Transaction } from '../db/database.t
 import { type Entry, encodeEntry, leafHash, type Salt, saltedDigest } from '../integrity/index.ts';
 import type { AuditSink, ToolEnterEvent, ToolExitEvent } from '../middleware/audit.ts';
 import { append, expectHead, type Head } from './append.ts';
+import { closeCall, INTERRUPTED, interruptCall } from './close-call.ts';
 import { createSalt } from './salt.ts';
 import { BLOCK } from './stored-tree.ts';
 
@@ -27,6 +28,8 @@ export class ActionLog implements AuditSink {
   /** Exits that did not wait for the disk: a server that crashes may lose them, and not what came before. */
   #unsynced: { readonly call: OpenCall; readonly event: ToolExitEvent }[] = [];
   #connections = 0;
+  /** Set while an enter that was given up may still reach the store: what the network holds back may come late. */
+  #doubtUntilMs: number | undefined;
 
   constructor(database: Database, processId: string) {
     this.#database = database;
@@ -41,6 +44,7 @@ export class ActionLog implements AuditSink {
       this.#database.write({ durable: false }, async (transaction) => {
         for (const { call, event: owed } of this.#owed.values())
           await this.#close(transaction, call, owed, stateOf(transaction, call));
+        if (this.#doubtUntilMs !== undefined) await this.#interruptStrays(transaction, event, salt);
         const state = (await find?.(transaction, salt)) ?? 'missing';
         if (state === 'missing') return this.#writeEnter(transaction, event, salt);
         if (typeof state === 'number') return state;
@@ -49,15 +53,18 @@ export class ActionLog implements AuditSink {
     const sequenceNo = await this.#enterAtOnce(event, salt, () => enter(undefined)).catch((error: unknown) => {
       if (!isWorthAnotherTry(error)) throw error;
       this.#current = { event, salt, sequenceNo: undefined };
+      if (isInDoubt(error)) this.#doubtUntilMs = event.timestamp + DOUBT_MS;
       return enter(findBySalt);
     });
     this.#owed.clear();
+    if (this.#doubtUntilMs !== undefined && event.timestamp > this.#doubtUntilMs) this.#doubtUntilMs = undefined;
     this.#current = { event, salt, sequenceNo };
   }
 
   /** In one statement, where the store has a way and nothing else is to be written. */
   async #enterAtOnce(event: ToolEnterEvent, salt: Salt, otherwise: () => Promise<number>): Promise<number> {
-    if (this.#database.writeAtOnce === undefined || this.#owed.size > 0) return otherwise();
+    const isAlone = this.#owed.size === 0 && this.#doubtUntilMs === undefined;
+    if (this.#database.writeAtOnce === undefined || !isAlone) return otherwise();
     const entry = encodeEntry(this.#enterEntry(event, salt));
     const [row] = await this.#database.writeAtOnce<{ sequence_no: number }>(ENTER_AT_ONCE, [
       leafHash(entry),
@@ -65,6 +72,15 @@ export class ActionLog implements AuditSink {
       ...this.#callColumns(event, salt),
     ]);
     return row?.sequence_no ?? otherwise();
+  }
+
+  /** Calls come one at a time: what else this process has open was entered twice, and nobody else will end it. */
+  async #interruptStrays(transaction: Transaction, event: ToolEnterEvent, ownSalt: Salt): Promise<void> {
+    const strays = await transaction.query<{ sequence_no: number }>(
+      'SELECT sequence_no FROM calls WHERE exit_idx IS NULL AND process_id = $1 AND salt <> $2 ORDER BY sequence_no',
+      [this.#processId, ownSalt],
+    );
+    for (const { sequence_no } of strays) await interruptCall(transaction, sequence_no, event);
   }
 
   prepareExit(correlationId: string, transaction: Transaction): void {
@@ -171,9 +187,16 @@ const ENTER_AT_ONCE = `
 
 const MAX_UNSYNCED = 100;
 
+/** A server gives up a machine that vanished after 20 seconds; what a client sent before does not come much later. */
+const DOUBT_MS = 60_000;
+
 /** A connection that was lost can be made again; whether the first try was committed is seen in the table. */
 function isWorthAnotherTry(error: unknown): boolean {
-  return error instanceof DatabaseError && (error.fault === 'unknown' || error.fault === 'lost');
+  return isInDoubt(error) || (error instanceof DatabaseError && error.fault === 'lost');
+}
+
+function isInDoubt(error: unknown): boolean {
+  return error instanceof DatabaseError && error.fault === 'unknown';
 }
 
 /** How far back a call can be that was entered in doubt a moment ago. */
@@ -249,23 +272,6 @@ async function writeExit(
   closeCall(transaction, { sequenceNo, index, at, outcome, durationMs });
 }
 
-const INTERRUPTED = 'interrupted';
-
-interface ClosedCall {
-  readonly sequenceNo: number;
-  readonly index: number;
-  readonly at: string;
-  readonly outcome: string;
-  readonly durationMs: number | null;
-}
-
-function closeCall(transaction: Transaction, { index, at, outcome, durationMs, sequenceNo }: ClosedCall): void {
-  transaction.send(
-    'UPDATE calls SET exit_idx = $1, exited_at = $2, outcome = $3, duration_ms = $4 WHERE sequence_no = $5',
-    [index, at, outcome, durationMs, sequenceNo],
-  );
-}
-
 const OPEN_CALLS = 'SELECT sequence_no, process_id FROM calls WHERE exit_idx IS NULL ORDER BY sequence_no';
 
 /** Closes the calls whose process died; those of a living process are left alone. Returns how many there were. */
@@ -276,10 +282,7 @@ export async function closeInterruptedCalls(database: Database, actor: string, a
     let closed = 0;
     for (const call of await transaction.query<{ sequence_no: number; process_id: string }>(OPEN_CALLS)) {
       if (await database.isAlive(call.process_id)) continue;
-      const entry = { v: 1, kind: 'action.interrupted', at, actor, sequence_no: call.sequence_no } as const;
-      const index = await append(transaction, entry);
-      const sequenceNo = call.sequence_no;
-      closeCall(transaction, { sequenceNo, index, at, outcome: INTERRUPTED, durationMs: null });
+      await interruptCall(transaction, call.sequence_no, { actor, at });
       closed += 1;
     }
     return closed;

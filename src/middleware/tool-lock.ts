@@ -9,12 +9,10 @@ export function createToolLock(): FifoLock {
   return new FifoLock();
 }
 
-export function assertAdmitted({ mode, failure }: Runtime, tool: Tool): void {
+export function assertAdmitted({ mode, failure, isRetrying }: Runtime, tool: Tool): void {
   if (failure !== undefined && accessOf(tool) !== 'none') {
-    throw new ColibriError(
-      'ERR_INIT_FAILED',
-      `Colibri could not open its ledger: ${failure.message}. server_health says more`,
-    );
+    const prospect = isRetrying ? 'It tries again by itself; server_health says more' : 'server_health says more';
+    throw new ColibriError('ERR_INIT_FAILED', `Colibri could not open its ledger: ${failure.message}. ${prospect}`);
   }
   if (isAdmitted(mode, tool)) return;
   throw new ColibriError(

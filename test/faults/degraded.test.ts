@@ -66,6 +66,40 @@ describe('a server whose ledger cannot be opened', () => {
   });
 });
 
+describe('a ledger that comes later than its server', () => {
+  keeps('fault/recovers', 'a folder that was not there yet', async () => {
+    const cwd = tempFolder();
+    // As a network drive does before it is mounted: something is there, and no folder.
+    writeFileSync(dirname(ledgerIn(cwd)), 'not a folder');
+    const client = await connectRaw({ cwd });
+    expect(await client.data('server_health')).toMatchObject({ status: 'degraded', mode: 'MINIMAL', phase: 'failed' });
+    rmSync(dirname(ledgerIn(cwd)));
+    await client.logLine('ready');
+    expect(await client.data('server_health')).toMatchObject({
+      status: 'ok',
+      mode: 'FULL',
+      phase: 'ready',
+      problems: [],
+    });
+    expect(await client.end()).toEqual({ code: 0, signal: null });
+    const calls = await listCalls(ledgerIn(cwd));
+    expect(calls.map(({ tool, outcome }) => [tool, outcome])).toEqual([['server_health', 'ok']]);
+    await verifyFile(ledgerIn(cwd));
+  });
+
+  keeps('fault/recovers', 'a reader whose ledger somebody creates', async () => {
+    const cwd = tempFolder();
+    const reader = await connectRaw({ cwd, env: { COLIBRI_MODE: 'READONLY' } });
+    expect(await reader.data('server_health')).toMatchObject({ status: 'degraded', db: { open: false } });
+    const writer = await connectRaw({ cwd });
+    await writer.data('server_health');
+    await writer.end();
+    await reader.logLine('ready');
+    expect(await reader.data('server_health')).toMatchObject({ status: 'ok', mode: 'READONLY', db: { open: true } });
+    await reader.end();
+  });
+});
+
 describe('a ledger that goes away while the server runs', () => {
   keeps('fault/degraded', 'no call is acknowledged that would be lost with the deleted file', async () => {
     const cwd = tempFolder();

@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import { keeps } from '../support/keeps.ts';
 import { placeLedger } from '../support/ledger-place.ts';
 import { newPostgresUrl } from '../support/postgres/database.ts';
+import { runOn } from '../support/postgres/server.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
 import { buildScenery } from '../support/trail-scenery.ts';
@@ -24,6 +25,31 @@ const COMMANDS: readonly (readonly string[])[] = [
 ];
 
 describe('the command line on PostgreSQL', () => {
+  keeps('cli/people-begin', 'in an empty database, by a command that does what is said of it', async () => {
+    const env = { COLIBRI_DATABASE_URL: await newPostgresUrl() };
+    const says =
+      /is empty; the first server that starts there in FULL mode, the default, creates the ledger \((.*)\)$/m;
+    for (const command of [['board'], ['show', '1'], ['next'], ['log'], ['verify']]) {
+      const { status, stderr } = await runColibri(command, env, tempFolder());
+      expect([command, status]).toEqual([command, 2]);
+      expect(stderr).toMatch(says);
+      expect(says.exec(stderr)?.[1]).toBe('colibri serve < /dev/null');
+    }
+    expect(await runColibri(['serve'], env, tempFolder())).toMatchObject({ status: 0 });
+    const { status, stdout } = await runColibri(['board'], env, tempFolder());
+    expect([status, stdout]).toEqual([0, expect.stringContaining('The ledger is empty')]);
+  });
+
+  keeps('cli/people-wrong', 'a ledger of an older version says what brings it to this one', async () => {
+    const env = { COLIBRI_DATABASE_URL: await newPostgresUrl() };
+    await runColibri(['serve'], env, tempFolder());
+    await runOn(env.COLIBRI_DATABASE_URL, 'UPDATE colibri SET schema_version = 1');
+    const { stderr } = await runColibri(['board'], env, tempFolder());
+    expect(stderr).toMatch(
+      /has schema 1, .*; the next server that starts there in FULL mode, the default, migrates it/,
+    );
+  });
+
   keeps('team/same', 'every command that shows a ledger prints the same as on SQLite', async () => {
     const folder = tempFolder();
     const path = join(folder, 'colibri.db');

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished } from 'vitest';
 import { DatabaseError } from '../../src/db/database.ts';
 import { keeps } from '../support/keeps.ts';
+import { eventually } from '../support/ledger-file.ts';
 import { placeLedger } from '../support/ledger-place.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { Network, type Verdict } from '../support/postgres/network.ts';
@@ -70,6 +71,63 @@ describe('a connection that breaks while a change is being committed', () => {
         expect(await outcomes(desk)).toEqual(['ERR_NOT_FOUND', 'ok']);
       }),
     );
+  }
+});
+
+describe('an enter entry that arrives after its call was entered again', () => {
+  keeps('team/network', 'is closed as interrupted by the next call (the call had gone on)', () =>
+    withNetwork(async ({ desk, network }) => {
+      failAt(network, ENTER, 1, 'late');
+      await desk.createTask({ title: 'kept' });
+      await arrivesLate(desk, network);
+      await desk.createTask({ title: 'next' });
+      await desk.createTask({ title: 'after' });
+      expect(await outcomes(desk)).toEqual(['ok', 'interrupted', 'ok', 'ok']);
+    }),
+  );
+
+  keeps('team/network', 'is closed as interrupted by the next call (the call had been given up)', () =>
+    withNetwork(async ({ desk, network }) => {
+      failAt(network, ENTER, 1, 'late', () => (network.isDown = true));
+      expect(await desk.refusal('task_create', { title: 'never' })).toMatchObject({ code: 'AUDIT_ENTER_FAILED' });
+      network.isDown = false;
+      await desk.createTask({ title: 'first' });
+      await arrivesLate(desk, network);
+      await desk.createTask({ title: 'next' });
+      expect(await outcomes(desk)).toEqual(['AUDIT_ENTER_FAILED', 'ok', 'interrupted', 'ok']);
+    }),
+  );
+
+  keeps(
+    'team/network',
+    'is looked for once more after a minute, and then calls are entered at once again',
+    async () => {
+      let nowMs = 1000;
+      const work = async ({ desk, network }: Place) => {
+        failAt(network, ENTER, 1, 'late');
+        await desk.createTask({ title: 'kept' });
+        await arrivesLate(desk, network);
+        nowMs += 61_000;
+        let atOnce = 0;
+        network.judge = (piece) => {
+          atOnce += piece.toString('latin1').split(ENTER).length - 1;
+          return 'pass';
+        };
+        await desk.createTask({ title: 'next' });
+        expect(atOnce).toBe(0);
+        await desk.createTask({ title: 'after' });
+        expect(atOnce).toBe(1);
+        expect(await outcomes(desk)).toEqual(['ok', 'interrupted', 'ok', 'ok']);
+      };
+      await withNetwork(work, () => nowMs);
+    },
+  );
+
+  async function arrivesLate(desk: TrailDesk, network: Network): Promise<void> {
+    const before = (await outcomes(desk)).length;
+    network.deliver();
+    await eventually(async () => (await outcomes(desk)).length > before);
+    expect((await outcomes(desk)).at(-1)).toBeNull();
   }
 });
 
@@ -157,11 +215,14 @@ interface Place {
 }
 
 /** A server behind a network of its own; at the end the whole record must hold. */
-async function withNetwork(work: (place: Place) => Promise<void>): Promise<void> {
+async function withNetwork(
+  work: (place: Place) => Promise<void>,
+  nowMs: () => number = () => performance.now(),
+): Promise<void> {
   const network = await Network.create(await newPostgresUrl());
   const path = randomUUID();
   placeLedger(path, network.url(HASTY));
-  const desk = await openDesk(path, 'tester', { isTolerant: true });
+  const desk = await openDesk(path, 'tester', { isTolerant: true, nowMs });
   onTestFinished(() => desk.close());
   // What the start has left on its way has arrived when this has.
   await desk.database.write({ durable: false }, async () => undefined);

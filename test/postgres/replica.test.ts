@@ -130,5 +130,63 @@ describe('a streaming replica', () => {
   });
 });
 
+describe('a primary that waits for its replica', () => {
+  beforeAll(() => waitFor('*'));
+  afterAll(() => waitFor(''));
+
+  async function waitFor(standbys: string): Promise<void> {
+    await runOn(primary.url(), `ALTER SYSTEM SET synchronous_standby_names = '${standbys}'`);
+    await runOn(primary.url(), 'SELECT pg_reload_conf()');
+    const asked = "SELECT current_setting('synchronous_standby_names') AS standbys";
+    await eventually(async () => (await queryOn<{ standbys: string }>(primary.url(), asked))[0]?.standbys === standbys);
+  }
+
+  const LEVELS: [string, string, RegExp | undefined][] = [
+    ['on', 'full', undefined],
+    ['remote_apply', 'full', undefined],
+    ['remote_write', 'full', /synchronous_commit = remote_write.*crash of the machines of both/],
+    ['local', 'full', /synchronous_commit = local.*failover may lose acknowledged changes/],
+    ['off', 'relaxed', /synchronous_commit = off.*crash of its machine may lose acknowledged changes/],
+  ];
+  for (const [level, durability, weakness] of LEVELS)
+    keeps('process/health', `tells what a commit with synchronous_commit=${level} survives`, async () => {
+      const url = new URL(primary.url());
+      url.searchParams.set('options', `-c synchronous_commit=${level}`);
+      const client = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: url.href } });
+      expect(await client.data('server_health')).toMatchObject({
+        status: weakness === undefined ? 'ok' : 'degraded',
+        problems: weakness === undefined ? [] : [{ code: 'WEAK_DURABILITY', message: expect.stringMatching(weakness) }],
+        db: { durability },
+      });
+      await client.end();
+      expect((await diagnose(url.href)).find('durability')?.status).toBe(weakness === undefined ? 'ok' : 'warn');
+    });
+
+  keeps(
+    'process/health',
+    'is content with synchronous_commit=local where there is no replica to wait for',
+    async () => {
+      await waitFor('');
+      const url = new URL(primary.url());
+      url.searchParams.set('options', '-c synchronous_commit=local');
+      const database = await openTestPostgres({ url: url.href });
+      expect(await database.durability()).toEqual({ level: 'full' });
+    },
+  );
+});
+
+describe('a replica that becomes the primary', () => {
+  keeps('fault/recovers', 'a FULL server that was sent away begins its work', async () => {
+    const client = await connect(replica, 'FULL');
+    expect(await client.data('server_health')).toMatchObject({ status: 'degraded', mode: 'MINIMAL' });
+    await runOn(replica.url(), 'SELECT pg_promote()');
+    await client.logLine('ready');
+    expect(await client.call('task_create', { title: 'after the failover' })).toMatchObject({ ok: true });
+    expect(await client.data('server_health')).toMatchObject({ status: 'ok', mode: 'FULL' });
+    await client.end();
+    expect(await run(['verify'], replica)).toMatchObject({ status: 0 });
+  });
+});
+
 const CANCELLED = /asked for another try; call again \(.*conflict with recovery\)/;
 const SENT_AWAY = /read-only replica.*point COLIBRI_DATABASE_URL at the primary, or use COLIBRI_MODE=READONLY/;

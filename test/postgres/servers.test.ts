@@ -1,13 +1,16 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, inject, onTestFinished } from 'vitest';
 import { SCHEMA_VERSION, UNFINISHED_VERSION } from '../../src/db/migrate.ts';
 import { parsePostgresUrl } from '../../src/db/postgres-url.ts';
 import { keeps } from '../support/keeps.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
-import { runOn } from '../support/postgres/server.ts';
+import { diagnose } from '../support/postgres/diagnose.ts';
+import { Network } from '../support/postgres/network.ts';
+import { queryOn, runOn } from '../support/postgres/server.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import type { Agent } from '../support/task-agent.ts';
 import { launchAgent } from '../support/task-processes.ts';
 import { tempFolder } from '../support/temp-folder.ts';
+import { runColibri } from '../support/trail-command.ts';
 import { assertWhole } from '../support/trail-desk.ts';
 
 describe('servers that start together', () => {
@@ -62,6 +65,83 @@ describe('a server on PostgreSQL', () => {
   );
 });
 
+describe('a database that is away when a server starts', () => {
+  keeps('fault/recovers', 'calls are refused meanwhile, and the server works as soon as it is back', async () => {
+    const network = await Network.create(await newPostgresUrl());
+    network.isDown = true;
+    const client = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: network.url() } });
+    expect(await client.data('server_health')).toMatchObject({
+      status: 'degraded',
+      mode: 'MINIMAL',
+      problems: [
+        { code: 'ERR_INIT_FAILED', message: expect.stringMatching(/cannot be reached.*tries again by itself/) },
+      ],
+      db: { open: false },
+    });
+    expect(await client.call('task_create', { title: 'too early' })).toMatchObject({
+      data: {
+        ok: false,
+        error: { code: 'ERR_INIT_FAILED', message: expect.stringContaining('tries again by itself') },
+      },
+    });
+    network.isDown = false;
+    await client.logLine('ready');
+    expect(await client.call('task_create', { title: 'in time' })).toMatchObject({ data: { task_id: 'T-0001' } });
+    expect(await client.data('server_health')).toMatchObject({
+      status: 'ok',
+      mode: 'FULL',
+      phase: 'ready',
+      problems: [],
+      db: { open: true, engine: 'postgres' },
+    });
+    expect(await client.end()).toEqual({ code: 0, signal: null });
+    await assertWhole(await openTestPostgres({ url: network.url() }));
+  });
+
+  keeps('fault/recovers', 'a server that nobody needs any more does not wait for it', async () => {
+    const env = { COLIBRI_DATABASE_URL: 'postgres://someone@127.0.0.1:1/nowhere' };
+    const client = await connectRaw({ cwd: tempFolder(), env });
+    await client.data('server_health');
+    const before = performance.now();
+    expect(await client.end()).toEqual({ code: 0, signal: null });
+    expect(performance.now() - before).toBeLessThan(4000);
+  });
+});
+
+describe('a database in another encoding than UTF8', () => {
+  for (const encoding of ['SQL_ASCII', 'LATIN1'])
+    keeps('postgres/encoding', `${encoding}, and nothing is created in it`, async () => {
+      const name = `colibri_test_${encoding.toLowerCase()}`;
+      const server = inject('postgresUrl');
+      const drop = () => runOn(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await drop();
+      onTestFinished(drop);
+      await runOn(
+        server,
+        `CREATE DATABASE ${name} ENCODING '${encoding}' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'`,
+      );
+      const url = new URL(server);
+      url.pathname = name;
+      expect(await healthAt(url.href)).toMatchObject({
+        status: 'degraded',
+        problems: [
+          { code: 'ERR_INIT_FAILED', message: expect.stringMatching(new RegExp(`${encoding}.*ENCODING 'UTF8'`)) },
+        ],
+      });
+      const board = await runColibri(['board'], { COLIBRI_DATABASE_URL: url.href }, tempFolder());
+      expect(board).toMatchObject({ status: 2, stderr: expect.stringContaining("ENCODING 'UTF8' TEMPLATE template0") });
+      expect((await diagnose(url.href)).find('ledger')).toMatchObject({
+        status: 'fail',
+        says: expect.stringContaining(encoding),
+      });
+      const tables = await queryOn(
+        url.href,
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace",
+      );
+      expect(tables).toEqual([]);
+    });
+});
+
 describe('a mode on PostgreSQL', () => {
   keeps('process/modes', 'READONLY reads, refuses to write, and leaves no entry', async () => {
     const url = await newPostgresUrl();
@@ -84,7 +164,7 @@ describe('a mode on PostgreSQL', () => {
     });
     const health = await client.data('server_health');
     expect(health).toMatchObject({ status: 'degraded', problems: [{ code: 'ERR_INIT_FAILED' }] });
-    expect(JSON.stringify(health)).toContain('COLIBRI_MODE=FULL');
+    expect(JSON.stringify(health)).toContain('in FULL mode, the default, creates the ledger');
     await client.end();
   });
 

@@ -133,6 +133,28 @@ describe('a server with a certificate of an authority of its own', () => {
     }
   });
 
+  for (const sslmode of [undefined, 'verify-full'])
+    keeps(
+      'postgres/tls',
+      `sslrootcert=system with ${sslmode ?? 'no'} sslmode: the authorities that Node knows`,
+      async () => {
+        const parameters = { ...(sslmode === undefined ? {} : { sslmode }), sslrootcert: 'system' };
+        const variables = { COLIBRI_DATABASE_URL: urlWith(parameters) };
+        const env = { ...variables, NODE_EXTRA_CA_CERTS: fileOf(authority.certificate) };
+        const { find } = await diagnose(env.COLIBRI_DATABASE_URL, env);
+        expect(find('encryption')).toEqual({ check: 'encryption', status: 'ok', says: 'TLS' });
+        const elsewhere = env.COLIBRI_DATABASE_URL.replace('127.0.0.1', 'localhost');
+        expect(
+          (await diagnose(elsewhere, { NODE_EXTRA_CA_CERTS: env.NODE_EXTRA_CA_CERTS })).find('ledger'),
+        ).toMatchObject({
+          says: expect.stringContaining('is for another host'),
+        });
+        expect((await diagnose(env.COLIBRI_DATABASE_URL)).find('ledger')).toMatchObject({
+          says: expect.stringContaining('is not trusted'),
+        });
+      },
+    );
+
   keeps('doctor/healthy', 'an encrypted connection', async () => {
     const { find } = await diagnose(urlWith({ sslmode: 'require' }));
     expect(find('encryption')).toEqual({ check: 'encryption', status: 'ok', says: 'TLS' });

@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifyFile } from '../support/database.ts';
 import { keeps } from '../support/keeps.ts';
@@ -19,7 +20,16 @@ const WRONG: readonly (readonly [variable: string, value: string, hint: RegExp])
   ['COLIBRI_STARTUP_TIMEOUT_MS', '-5', /from 1 to/],
   ['COLIBRI_STARTUP_TIMEOUT_MS', 'soon', /from 1 to/],
   ['COLIBRI_DATABASE_URL', 'mysql://user:secret@host/db', /such as postgres:/],
-  ['COLIBRI_DATABASE_URL', 'postgres://user:secret@host/db?sslmode=requier', /disable, prefer, require, verify-ca/],
+  [
+    'COLIBRI_DATABASE_URL',
+    'postgres://user:secret@host/db?sslmode=requier',
+    /sslmode=requier; it is one of disable, prefer, require, verify-ca/,
+  ],
+  [
+    'COLIBRI_DATABASE_URL',
+    'postgres://user:secret@host/db?lock_timeout=abc',
+    /lock_timeout=abc; it is a whole number of milliseconds from 1 to/,
+  ],
   ['AMS_MODE', 'FULL', /unset/],
 ];
 
@@ -54,6 +64,38 @@ describe('a start that fails', () => {
       await verifyFile(ledgerIn(cwd));
     });
   }
+
+  keeps('process/exit-codes', '1 for a ledger that cannot be opened, when nobody said a word', async () => {
+    const cwd = tempFolder();
+    mkdirSync(dirname(ledgerIn(cwd)));
+    writeFileSync(ledgerIn(cwd), 'garbage '.repeat(1000));
+    const program = startProgram({ cwd, args: ['serve'] });
+    program.child.stdin?.end();
+    expect(await program.exit).toEqual({ code: 1, signal: null });
+    expect(program.errorLines().join('\n')).toMatch(/"degraded".*is damaged or is not a ledger/);
+    expect(program.outLines()).toEqual([]);
+  });
+
+  keeps('process/exit-codes', '75 for one that was not open in time, when nobody said a word', async () => {
+    const cwd = tempFolder();
+    await (await connectRaw({ cwd })).end();
+    const other = await startPortProcess(ledgerIn(cwd));
+    other.send('hold');
+    await other.expectLine('held');
+    const program = startProgram({ cwd, args: ['serve'] });
+    program.child.stdin?.end();
+    expect(await program.exit).toEqual({ code: 75, signal: null });
+    expect(program.errorLines().join('\n')).toContain('not open in time');
+    other.send('release');
+    await other.expectLine('done hold');
+  });
+
+  for (const mode of ['FULL', 'TEST', 'MINIMAL'])
+    keeps('process/exit-codes', `0 for a ${mode} server to which nobody said a word`, async () => {
+      const program = startProgram({ cwd: tempFolder(), args: ['serve'], env: { COLIBRI_MODE: mode } });
+      program.child.stdin?.end();
+      expect(await program.exit).toEqual({ code: 0, signal: null });
+    });
 
   for (const [name, args] of [
     ['an unknown command', ['fly']],

@@ -17,6 +17,7 @@ export interface ServerFacts extends Pulse {
   readonly dbPath: string;
   readonly durability: string;
   readonly failure: Error | undefined;
+  readonly isRetrying: boolean;
   readonly skills: Health['skills'];
   readonly process: Health['process'];
 }
@@ -37,7 +38,10 @@ const STAGES = ['tool-lock', 'validate', 'audit-enter', 'dispatch', 'audit-exit'
 
 export function describeHealth(server: ServerFacts, ledger: LedgerFacts, timestamp: string): Health {
   const problems: Health['problems'] = [];
-  if (server.failure !== undefined) problems.push({ code: 'ERR_INIT_FAILED', message: server.failure.message });
+  if (server.failure !== undefined) {
+    const prospect = server.isRetrying ? '. Colibri tries again by itself' : '';
+    problems.push({ code: 'ERR_INIT_FAILED', message: `${server.failure.message}${prospect}` });
+  }
   if (ledger !== undefined && 'error' in ledger)
     problems.push({ code: 'LEDGER_UNREADABLE', message: ledger.error.message });
   const weakness = ledger !== undefined && 'durability' in ledger ? ledger.durability.weakness : undefined;

@@ -1,8 +1,11 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** What becomes of bytes that a client sends. `pass and cut`: they arrive, and the answer does not. */
-export type Verdict = 'pass' | 'cut' | 'pass and cut' | 'swallow' | 'half';
+/**
+ * What becomes of bytes that a client sends. `pass and cut`: they arrive, and the answer does not. `late`: the client is
+ * cut off, and they arrive when `deliver` is called.
+ */
+export type Verdict = 'pass' | 'cut' | 'pass and cut' | 'late' | 'swallow' | 'half';
 
 /** A network between a server and its database that can be told to fail. */
 export class Network {
@@ -15,6 +18,7 @@ export class Network {
   readonly #target: URL;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  #late: (() => void)[] = [];
 
   private constructor(target: URL) {
     this.#target = target;
@@ -39,6 +43,12 @@ export class Network {
     url.port = String(address.port);
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
     return url.href;
+  }
+
+  /** What was held up arrives. */
+  deliver(): void {
+    for (const arrive of this.#late) arrive();
+    this.#late = [];
   }
 
   cut(): void {
@@ -77,6 +87,11 @@ export class Network {
       client.removeAllListeners('close');
       client.destroy();
       server.end(piece);
+    }
+    if (verdict === 'late') {
+      client.removeAllListeners('close');
+      client.destroy();
+      this.#late.push(() => server.end(piece));
     }
   }
 }

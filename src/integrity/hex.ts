@@ -31,10 +31,3 @@ export function toHex(raw: string): string {
   }
   return hex;
 }
-
-/** The bytes that lower-case hexadecimal digits stand for, each as one character. */
-export function fromHex(hex: string): string {
-  const bytes = new Uint8Array(hex.length / 2);
-  writeHex(hex, bytes, 0, bytes.length);
-  return String.fromCharCode(...bytes);
-}

@@ -17,7 +17,7 @@ export {
   thoughtText,
 } from './entry-text.ts';
 export { type ChainedThought, thoughtHash } from './hash-chain.ts';
-export { fromHex, toHex } from './hex.ts';
+export { toHex } from './hex.ts';
 export {
   type ConsistencyClaim,
   consistencyRanges,
@@ -27,6 +27,7 @@ export {
   type InclusionClaim,
   inclusionRanges,
   isConsistent,
+  isDigest,
   isIncluded,
   type LeafRange,
   leafHash,

@@ -1,4 +1,4 @@
-import { fromHex, toHex, writeHex } from './hex.ts';
+import { toHex, writeHex } from './hex.ts';
 import { type Digest, type RawDigest, rawSha256, sha256 } from './sha256.ts';
 
 /**
@@ -43,14 +43,6 @@ export function nodeHash(left: Digest, right: Digest): Digest {
   writeHex(left, scratch, 1, 32);
   writeHex(right, scratch, 33, 32);
   return sha256(scratch);
-}
-
-function rawNodeHash(left: RawDigest, right: RawDigest): RawDigest {
-  for (let byte = 0; byte < 32; byte += 1) {
-    scratch[1 + byte] = left.charCodeAt(byte);
-    scratch[33 + byte] = right.charCodeAt(byte);
-  }
-  return rawSha256(scratch);
 }
 
 /**
@@ -191,10 +183,14 @@ export function isConsistent({ oldSize, oldRoot, size, root, proof }: Consistenc
   return lastNode === 0 && oldHash === oldRoot && hash === root;
 }
 
+const DIGEST_BYTES = 32;
+const LEFT = 1;
+const RIGHT = LEFT + DIGEST_BYTES;
+
 /** Grows a tree leaf by leaf in memory that grows with its height only. */
 export class TreeBuilder {
-  /** The hash of the finished perfect subtree at each level, where the size has that binary digit. */
-  readonly #edge: (RawDigest | undefined)[] = [];
+  /** The hash of the finished perfect subtree at each level; it counts where the size has that binary digit. */
+  readonly #edge: Uint8Array[] = [];
   #size = 0;
 
   get size(): number {
@@ -203,30 +199,45 @@ export class TreeBuilder {
 
   /** Calls `onSubtree` for each perfect subtree of two leaves or more that this leaf completes, smallest first. */
   add(leaf: Digest, onSubtree?: (level: number, index: number, hash: Digest) => void): void {
-    this.addRaw(fromHex(leaf), onSubtree && ((level, index, hash) => onSubtree(level, index, toHex(hash))));
+    writeHex(leaf, scratch, RIGHT, DIGEST_BYTES);
+    this.#grow(onSubtree && ((level, index, hash) => onSubtree(level, index, toHex(hash))));
   }
 
   addRaw(leaf: RawDigest, onSubtree?: (level: number, index: number, hash: RawDigest) => void): void {
-    let hash = leaf;
-    let level = 0;
-    for (let left = this.#edge[level]; left !== undefined; left = this.#edge[level]) {
-      hash = rawNodeHash(left, hash);
-      this.#edge[level] = undefined;
-      level += 1;
-      onSubtree?.(level, Math.floor(this.#size / 2 ** level), hash);
-    }
-    this.#edge[level] = hash;
-    this.#size += 1;
+    writeRaw(leaf, scratch, RIGHT);
+    this.#grow(onSubtree);
   }
 
   root(): Digest {
-    return foldRange(
-      this.#edge
-        .filter((hash) => hash !== undefined)
-        .map(toHex)
-        .reverse(),
-    );
+    const hashes: Digest[] = [];
+    for (let level = 0, count = this.#size; count > 0; level += 1, count = half(count))
+      if (count % 2 === 1) hashes.push(toHex(String.fromCharCode(...(this.#edge[level] as Uint8Array))));
+    return foldRange(hashes.reverse());
   }
+
+  /** The new leaf stands on the right of the scratch; so does each subtree that it completes. */
+  #grow(onSubtree: ((level: number, index: number, hash: RawDigest) => void) | undefined): void {
+    let level = 0;
+    for (let index = this.#size; index % 2 === 1; index = half(index)) {
+      copyDigest(this.#edge[level] as Uint8Array, 0, scratch, LEFT);
+      const hash = rawSha256(scratch);
+      writeRaw(hash, scratch, RIGHT);
+      level += 1;
+      onSubtree?.(level, half(index), hash);
+    }
+    if (level === this.#edge.length) this.#edge.push(new Uint8Array(DIGEST_BYTES));
+    copyDigest(scratch, RIGHT, this.#edge[level] as Uint8Array, 0);
+    this.#size += 1;
+  }
+}
+
+/** So short a stretch is copied more quickly than a view of it is made. */
+function copyDigest(source: Uint8Array, from: number, target: Uint8Array, to: number): void {
+  for (let byte = 0; byte < DIGEST_BYTES; byte += 1) target[to + byte] = source[from + byte] as number;
+}
+
+function writeRaw(raw: RawDigest, target: Uint8Array, offset: number): void {
+  for (let byte = 0; byte < DIGEST_BYTES; byte += 1) target[offset + byte] = raw.charCodeAt(byte);
 }
 
 /** The largest power of two smaller than `length` (RFC 6962: k). */
@@ -250,7 +261,7 @@ const isCount = (value: number): boolean => Number.isSafeInteger(value) && value
 const isPowerOfTwo = (value: number): boolean => value > 0 && 2 ** floorLog2(value) === value;
 
 const DIGEST = /^[0-9a-f]{64}$/;
-const isDigest = (value: unknown): boolean => typeof value === 'string' && DIGEST.test(value);
+export const isDigest = (value: unknown): boolean => typeof value === 'string' && DIGEST.test(value);
 
 // A proof is a stranger's JSON, so its types are checked too.
 function areDigests(named: readonly unknown[], proof: unknown): boolean {

@@ -1,9 +1,14 @@
 import type { Reader } from '../db/database.ts';
-import { TreeBuilder } from '../integrity/index.ts';
+import { type Digest, isDigest, TreeBuilder } from '../integrity/index.ts';
+import type { ByteText } from './byte-text.ts';
 import { readSize } from './head.ts';
+import { LogTree } from './log-tree.ts';
+import { readPage } from './read-page.ts';
 import { BLOCK, LEVELS_PER_BLOCK, readStored } from './stored-tree.ts';
 
 const MAX_VERDICTS = 4096;
+/** How many blocks that lie side by side are read at once. */
+const MAX_RUN = 32;
 
 /** Checks entries against the tree above them, as far as it is stored. Neighbours share the work. */
 export class LeafCheck {
@@ -17,15 +22,46 @@ export class LeafCheck {
 
   /** False when the entry is outside of the log, or a node above it is missing or does not match what is below it. */
   async holds(index: number): Promise<boolean> {
-    this.#size ??= await readSize(this.#reader);
-    if (!Number.isSafeInteger(index) || index < 0 || index >= this.#size) return false;
-    let position = Math.floor(index / BLOCK);
-    // A node is stored as soon as its subtree is full; above the last full one there is nothing to compare with.
-    for (let level = 0; (position + 1) * BLOCK * 2 ** level <= this.#size; level += LEVELS_PER_BLOCK) {
-      if (!(await this.#block(level, position))) return false;
-      position = Math.floor(position / BLOCK);
+    return this.#isInLog(index, await this.#readSize()) && this.#holdsFrom(0, Math.floor(index / BLOCK));
+  }
+
+  /** The texts of many entries by their indexes; undefined unless all of them hold. */
+  async readAll(indexes: readonly number[]): Promise<ReadonlyMap<number, ByteText> | undefined> {
+    const size = await this.#readSize();
+    if (!indexes.every((index) => this.#isInLog(index, size))) return undefined;
+    const wanted = new Set(indexes);
+    const texts = new Map<number, ByteText>();
+    for (const { begin, end } of runsOf(indexes.map((index) => Math.floor(index / BLOCK)))) {
+      const page = await readPage(this.#reader, begin * BLOCK, Math.min(end * BLOCK, size));
+      const nodes = new LogTree().add(page).filter(({ level }) => level === LEVELS_PER_BLOCK);
+      const stored = await readStored(this.#reader, LEVELS_PER_BLOCK, begin, Math.min(end, Math.floor(size / BLOCK)));
+      if (nodes.length !== stored.length || nodes.some(({ hash }, place) => hash !== stored[place])) return undefined;
+      for (let place = 0; place < page.texts.length; place += 1) {
+        const index = begin * BLOCK + place;
+        if (wanted.has(index)) texts.set(index, page.texts[place] as ByteText);
+      }
+      for (let block = Math.floor(begin / BLOCK); block * BLOCK < end; block += 1)
+        if (!(await this.#holdsFrom(LEVELS_PER_BLOCK, block))) return undefined;
     }
-    return true;
+    return texts.size === wanted.size ? texts : undefined;
+  }
+
+  #isInLog(index: number, size: number): boolean {
+    return Number.isSafeInteger(index) && index >= 0 && index < size;
+  }
+
+  async #readSize(): Promise<number> {
+    this.#size ??= await readSize(this.#reader);
+    return this.#size;
+  }
+
+  /** Whether a block of nodes, and all blocks above it, match the node that is stored over them. */
+  async #holdsFrom(level: number, position: number): Promise<boolean> {
+    // A node is stored as soon as its subtree is full; above the last full one there is nothing to compare with.
+    const size = await this.#readSize();
+    if ((position + 1) * BLOCK * 2 ** level > size) return true;
+    if (!(await this.#block(level, position))) return false;
+    return this.#holdsFrom(level + LEVELS_PER_BLOCK, Math.floor(position / BLOCK));
   }
 
   async #block(level: number, position: number): Promise<boolean> {
@@ -36,13 +72,29 @@ export class LeafCheck {
       'SELECT hash FROM ledger_nodes WHERE level = $1 AND idx = $2',
       [level + LEVELS_PER_BLOCK, position],
     );
-    const tree = new TreeBuilder();
     const begin = position * BLOCK;
-    for (const hash of await readStored(this.#reader, level, begin, begin + BLOCK)) tree.add(hash);
-    const holds = tree.size === BLOCK && tree.root() === stored?.hash;
+    const hashes = await readStored(this.#reader, level, begin, begin + BLOCK);
+    const holds = hashes.length === BLOCK && hashes.every(isDigest) && rootOf(hashes) === stored?.hash;
     // Records come in the order of the log: what was far back is not asked for again.
     if (this.#verdicts.size > MAX_VERDICTS) this.#verdicts.clear();
     this.#verdicts.set(key, holds);
     return holds;
   }
+}
+
+function rootOf(hashes: readonly Digest[]): Digest {
+  const tree = new TreeBuilder();
+  for (const hash of hashes) tree.add(hash);
+  return tree.root();
+}
+
+/** Numbers that follow one another, as few ranges of limited length. */
+function runsOf(numbers: readonly number[]): { readonly begin: number; readonly end: number }[] {
+  const runs: { begin: number; end: number }[] = [];
+  for (const number of [...new Set(numbers)].sort((left, right) => left - right)) {
+    const last = runs.at(-1);
+    if (last?.end === number && last.end - last.begin < MAX_RUN) last.end += 1;
+    else runs.push({ begin: number, end: number + 1 });
+  }
+  return runs;
 }

@@ -20,13 +20,13 @@ export interface GrownTree {
   readonly tail: string;
 }
 
-/** The tree that the entries of a log of a known size give, a stretch at a time. */
+/** The tree that the entries of a log give, a stretch at a time. Only of a log of a known size is there a tail. */
 export class LogTree {
   readonly #tree = new TreeBuilder();
-  readonly #tail: Tail;
+  readonly #tail: Tail | undefined;
 
-  constructor(size: number) {
-    this.#tail = new Tail(size);
+  constructor(size?: number) {
+    this.#tail = size === undefined ? undefined : new Tail(size);
   }
 
   /** Returns the nodes that have become complete, of the levels that are stored. */
@@ -39,13 +39,13 @@ export class LogTree {
     for (const end of ends) {
       const leaf = leafHashInPlace(bytes, begin, end);
       this.#tree.addRaw(leaf, onSubtree);
-      this.#tail.add(leaf);
+      this.#tail?.add(leaf);
       begin = end;
     }
     return nodes;
   }
 
   finish(): GrownTree {
-    return { root: this.#tree.root(), tail: this.#tail.value };
+    return { root: this.#tree.root(), tail: this.#tail?.value ?? '' };
   }
 }

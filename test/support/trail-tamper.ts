@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
-import type { Database, Transaction } from '../../src/db/database.ts';
+import type { Database, Reader, Transaction } from '../../src/db/database.ts';
+import { findSession } from '../../src/domains/trail/sessions.ts';
+import { type ChainReport, verifySession, verifyTaskChain } from '../../src/domains/trail/verify-chain.ts';
 import type { Problem } from '../../src/ledger/verify.ts';
 import { verifyEverything } from '../../src/verify.ts';
 import { rowByRow } from './row-by-row.ts';
@@ -15,6 +17,7 @@ class Undo extends Error {
 export async function afterTampering(
   database: Database,
   tamper: (transaction: Transaction) => Promise<void>,
+  { alsoTrail = true } = {},
 ): Promise<readonly Problem[]> {
   try {
     return await database.write({ durable: false }, async (transaction) => {
@@ -23,12 +26,24 @@ export async function afterTampering(
       const { problems } = await verifyEverything(transaction);
       // Reading many rows at once is quicker and must not find less.
       expect(problems).toEqual((await verifyEverything(rowByRow(transaction))).problems);
+      if (alsoTrail) expect(await verifyTrail(transaction)).toEqual(await verifyTrail(rowByRow(transaction)));
       throw new Undo(problems);
     });
   } catch (error) {
     if (error instanceof Undo) return error.problems;
     throw error;
   }
+}
+
+/** What audit_verify_chain would say about the first task and the first session. Without a head it cannot be asked. */
+async function verifyTrail(reader: Reader): Promise<readonly ChainReport[]> {
+  const heads = await reader.query('SELECT 1 FROM ledger_head WHERE id = 1');
+  if (heads.length === 0) return [];
+  const options = { withTrace: true, progress: () => undefined };
+  const reports = [await verifyTaskChain(reader, 1, options)];
+  const session = await findSession(reader, 'A-0001');
+  if (session !== undefined) reports.push(await verifySession(reader, session, options));
+  return reports.map(({ total, defective, broken, trace }) => ({ total, defective, broken, trace }));
 }
 
 export interface Column {

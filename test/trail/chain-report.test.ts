@@ -91,6 +91,11 @@ const DEFECTS: Readonly<Record<string, Expected>> = {
     scope: task,
     broken: [['log', thoughtId(1), 1]],
   },
+  'a node above it that is no hash': {
+    sql: "UPDATE ledger_nodes SET hash = 'none' WHERE level = 4 AND idx = (SELECT idx / 16 FROM thoughts WHERE thought_no = 1)",
+    scope: task,
+    broken: [['log', thoughtId(1), 1]],
+  },
   'another root in the session': {
     sql: `UPDATE sessions SET root = '${'0'.repeat(64)}' WHERE session_no = 1`,
     scope: task,

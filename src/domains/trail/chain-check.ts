@@ -1,13 +1,13 @@
-import type { Reader } from '../../db/database.ts';
 import { formatSessionId, formatThoughtId } from '../../ids.ts';
 import { type Entry, parseEntry, storedDigest } from '../../integrity/index.ts';
-import { LeafCheck } from '../../ledger/leaf-check.ts';
 import { storedLeaf } from '../../ledger/stored-tree.ts';
 import { type BrokenLink, checkThought } from './chain-report.ts';
 import { checkSeal, checkStart } from './check-session.ts';
+import type { Trail } from './foresee-links.ts';
 import type { ThoughtRow } from './repository.ts';
 import type { SessionRecord } from './session-tree.ts';
 import { findHiddenSeal, type SessionRow } from './sessions.ts';
+import type { StoredThought } from './stored-thoughts.ts';
 
 /** A thought with all that its row can be held against. */
 export interface Evidence extends ThoughtRow {
@@ -35,15 +35,18 @@ export class ChainCheck {
   defective = 0;
   readonly broken: BrokenLink[] = [];
   readonly trace: Trace[] = [];
-  readonly #db: Reader;
-  readonly #leaves: LeafCheck;
+  readonly #trail: Trail;
   readonly #withTrace: boolean;
   #lastDefective = '';
 
-  constructor(db: Reader, withTrace: boolean) {
-    this.#db = db;
-    this.#leaves = new LeafCheck(db);
+  constructor(trail: Trail, withTrace: boolean) {
+    this.#trail = trail;
     this.#withTrace = withTrace;
+  }
+
+  /** A thought that holds, as is known already. */
+  foreseen({ thoughtNo, position, hash }: StoredThought): void {
+    this.#note(position, formatThoughtId(thoughtNo), hash);
   }
 
   fail(link: Omit<BrokenLink, 'expected_hash' | 'actual_hash'>, expected: unknown, actual: unknown): void {
@@ -80,14 +83,14 @@ export class ChainCheck {
   async session(session: SessionRow): Promise<void> {
     const { start_idx, finalized_idx } = session;
     const record = formatSessionId(session.session_no);
-    const problems = await checkStart(this.#db, session, start_idx, await this.#entry(start_idx));
+    const problems = await checkStart(this.#trail.db, session, start_idx, await this.#entry(start_idx));
     await this.#leaf(0, record, start_idx);
     if (finalized_idx === null) {
-      const hidden = await findHiddenSeal(this.#db, session);
+      const hidden = await findHiddenSeal(this.#trail.db, session);
       if (hidden !== undefined)
         problems.push({ problem: `was sealed by entry ${hidden}`, expected: hidden, actual: finalized_idx });
     } else {
-      problems.push(...(await checkSeal(this.#db, session, finalized_idx, await this.#entry(finalized_idx))));
+      problems.push(...(await checkSeal(this.#trail.db, session, finalized_idx, await this.#entry(finalized_idx))));
       await this.#leaf(0, record, finalized_idx);
     }
     for (const { problem, expected, actual } of problems)
@@ -95,12 +98,14 @@ export class ChainCheck {
   }
 
   async #entry(index: number): Promise<Entry | undefined> {
-    const [row] = await this.#db.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [index]);
+    const [row] = await this.#trail.db.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [
+      index,
+    ]);
     return row && parseEntry(row.entry);
   }
 
   async #leaf(position: number, record: string, index: number): Promise<void> {
-    if (await this.#leaves.holds(index)) return;
+    if (await this.#trail.leaves.holds(index)) return;
     const problem = `entry ${index} does not match the tree above it`;
     this.fail({ position, record, layer: 'log', problem }, 'the stored node', 'another hash');
   }

@@ -1,8 +1,11 @@
 import type { Reader } from '../../db/database.ts';
 import { formatSessionId, formatTaskId } from '../../ids.ts';
 import { parseEntry } from '../../integrity/index.ts';
+import { LeafCheck } from '../../ledger/leaf-check.ts';
 import { ChainCheck, type Evidence, type StoredEvent } from './chain-check.ts';
 import type { BrokenLink } from './chain-report.ts';
+import { foreseeChain, foreseeSession, type Trail } from './foresee-links.ts';
+import { Links } from './links.ts';
 import { readRecords, type SessionRecord } from './session-tree.ts';
 import { findSession, listSessionsOf, type SessionRow } from './sessions.ts';
 
@@ -32,22 +35,18 @@ const PAGE = 1000;
 
 /** The chain of one task, link by link, and the sessions that its records are in. */
 export async function verifyTaskChain(db: Reader, taskNo: number, options: ChainOptions): Promise<ChainReport> {
-  const check = new ChainCheck(db, options.withTrace);
+  const trail: Trail = { db, leaves: new LeafCheck(db), links: new Links(db) };
+  const check = new ChainCheck(trail, options.withTrace);
   const sessions = new Map((await listSessionsOf(db, taskNo)).map((session) => [session.session_no, session]));
   const [count] = await db.query<{ length: number }>('SELECT COUNT(*) AS length FROM thoughts WHERE task_no = $1', [
     taskNo,
   ]);
   for (let after = Number.MIN_SAFE_INTEGER; ; ) {
-    const page = await db.query<Evidence>(
-      `${EVIDENCE} WHERE thoughts.task_no = $1 AND thoughts.chain_position > $2 ORDER BY thoughts.chain_position LIMIT $3`,
-      [taskNo, after, PAGE],
-    );
+    const page: readonly Place[] =
+      (await checkForeseen(trail, taskNo, after, check)) ?? (await checkLinks(db, taskNo, after, check));
     const last = page.at(-1);
     if (last === undefined) break;
-    for (const thought of page) {
-      await check.thought(thought);
-      if (!sessions.has(thought.session_no)) await addSession(db, sessions, thought.session_no, check);
-    }
+    for (const place of page) if (!sessions.has(place.session_no)) await addSession(db, sessions, place, check);
     after = last.chain_position;
     options.progress(check.total, count?.length ?? 0);
   }
@@ -61,26 +60,35 @@ export async function verifyTaskChain(db: Reader, taskNo: number, options: Chain
   return check;
 }
 
+type Place = Pick<Evidence, 'chain_position' | 'session_no'>;
+
+/** Undefined when one of the links after this position is not as it should be: they are then checked one by one. */
+async function checkForeseen(
+  trail: Trail,
+  taskNo: number,
+  after: number,
+  check: ChainCheck,
+): Promise<Place[] | undefined> {
+  const thoughts = await foreseeChain(trail, taskNo, after, PAGE);
+  for (const thought of thoughts ?? []) check.foreseen(thought);
+  return thoughts?.map(({ position, sessionNo }) => ({ chain_position: position, session_no: Number(sessionNo) }));
+}
+
+async function checkLinks(db: Reader, taskNo: number, after: number, check: ChainCheck): Promise<Place[]> {
+  const page = await db.query<Evidence>(
+    `${EVIDENCE} WHERE thoughts.task_no = $1 AND thoughts.chain_position > $2 ORDER BY thoughts.chain_position LIMIT $3`,
+    [taskNo, after, PAGE],
+  );
+  for (const thought of page) await check.thought(thought);
+  return page;
+}
+
 /** Every record of one session, thoughts and task events, and the session itself. */
 export async function verifySession(db: Reader, session: SessionRow, options: ChainOptions): Promise<ChainReport> {
-  const check = new ChainCheck(db, options.withTrace);
+  const trail: Trail = { db, leaves: new LeafCheck(db), links: new Links(db) };
+  const check = new ChainCheck(trail, options.withTrace);
   for await (const page of readRecords(db, session.session_no)) {
-    const range = [session.session_no, page[0]?.session_seq ?? 0, page.at(-1)?.session_seq ?? 0];
-    const between = 'session_no = $1 AND thoughts.session_seq >= $2 AND thoughts.session_seq <= $3';
-    const thoughts = await db.query<Evidence>(`${EVIDENCE} WHERE thoughts.${between}`, range);
-    const events = await db.query<StoredEvent & { idx: number }>(
-      `SELECT task_events.idx, salt, content FROM session_records JOIN task_events ON task_events.idx = session_records.idx
-       WHERE session_no = $1 AND session_seq >= $2 AND session_seq <= $3`,
-      range,
-    );
-    const thoughtBySeq = new Map(thoughts.map((thought) => [thought.session_seq, thought]));
-    const eventByIndex = new Map(events.map((event) => [event.idx, event]));
-    for (const record of page) {
-      checkPlace(check, session, record);
-      const thought = thoughtBySeq.get(record.session_seq);
-      if (thought === undefined) await check.taskEvent(record, eventByIndex.get(record.idx));
-      else await check.thought(thought);
-    }
+    await checkRecords(trail, session, page, check);
     options.progress(check.total, session.record_count);
   }
   const record = formatSessionId(session.session_no);
@@ -95,6 +103,41 @@ export async function verifySession(db: Reader, session: SessionRow, options: Ch
   }
   await check.session(session);
   return check;
+}
+
+async function checkRecords(
+  trail: Trail,
+  session: SessionRow,
+  page: readonly SessionRecord[],
+  check: ChainCheck,
+): Promise<void> {
+  const first = page[0]?.session_seq ?? 0;
+  const last = page.at(-1)?.session_seq ?? 0;
+  const isWithoutGap = first === check.total + 1 && last === check.total + page.length;
+  const foreseen = isWithoutGap ? await foreseeSession(trail, session.session_no, first, last) : undefined;
+  const foreseenByIndex = new Map(foreseen?.map((thought) => [thought.index, thought]));
+  const range = [session.session_no, first, last];
+  const between = 'session_no = $1 AND thoughts.session_seq >= $2 AND thoughts.session_seq <= $3';
+  const thoughts =
+    foreseen === undefined ? await trail.db.query<Evidence>(`${EVIDENCE} WHERE thoughts.${between}`, range) : [];
+  const events = await trail.db.query<StoredEvent & { idx: number }>(
+    `SELECT task_events.idx, salt, content FROM session_records JOIN task_events ON task_events.idx = session_records.idx
+     WHERE session_no = $1 AND session_seq >= $2 AND session_seq <= $3`,
+    range,
+  );
+  const thoughtBySeq = new Map(thoughts.map((thought) => [thought.session_seq, thought]));
+  const eventByIndex = new Map(events.map((event) => [event.idx, event]));
+  for (const record of page) {
+    const known = foreseenByIndex.get(record.idx);
+    if (known !== undefined) {
+      check.foreseen(known);
+      continue;
+    }
+    checkPlace(check, session, record);
+    const thought = thoughtBySeq.get(record.session_seq);
+    if (thought === undefined) await check.taskEvent(record, eventByIndex.get(record.idx));
+    else await check.thought(thought);
+  }
 }
 
 /** Records are numbered without a gap, so that none can be left out, and each entry names its number. */
@@ -121,14 +164,14 @@ function checkPlace(
 async function addSession(
   db: Reader,
   sessions: Map<number, SessionRow>,
-  sessionNo: number,
+  { session_no, chain_position: position }: Place,
   check: ChainCheck,
 ): Promise<void> {
-  const record = formatSessionId(sessionNo);
+  const record = formatSessionId(session_no);
   const session = await findSession(db, record);
   if (session === undefined)
-    check.fail({ position: check.total, record, layer: 'session', problem: 'is missing' }, sessionNo, null);
-  else sessions.set(sessionNo, session);
+    check.fail({ position, record, layer: 'session', problem: 'is missing' }, session_no, null);
+  else sessions.set(session_no, session);
 }
 
 /** A task's chain has its thoughts; a session has the events of its tasks as well. */

@@ -1,0 +1,53 @@
+import type { Reader, SqlValue } from '../../db/database.ts';
+import type { LeafCheck } from '../../ledger/leaf-check.ts';
+import type { OnEngine } from '../../ledger/read-fields.ts';
+import type { Links } from './links.ts';
+import { follows, isLogged, readThoughts, type StoredThought, thoughtsSql } from './stored-thoughts.ts';
+
+/** The next links of one chain: its task, the position before them, how many at most. */
+const OF_CHAIN = thoughtsSql(
+  `(SELECT * FROM thoughts WHERE task_no = $1 AND chain_position > $2 ORDER BY chain_position LIMIT $3) AS thoughts`,
+  'TRUE',
+);
+
+/** A stretch of one session: its number, the first and the last place. */
+const OF_SESSION = thoughtsSql(
+  'thoughts',
+  'thoughts.session_no = $1 AND thoughts.session_seq >= $2 AND thoughts.session_seq <= $3',
+);
+
+/** Where the thoughts that are asked for come from, and what is known about the chains that they are in. */
+export interface Trail {
+  readonly db: Reader;
+  readonly leaves: LeafCheck;
+  readonly links: Links;
+}
+
+/** In the order of the chain; undefined when one of them is not exactly what the log says, or does not follow. */
+export function foreseeChain(trail: Trail, taskNo: number, after: number, limit: number) {
+  return foresee(trail, OF_CHAIN, [taskNo, after, limit]);
+}
+
+/** In the order of the log. */
+export function foreseeSession(trail: Trail, sessionNo: number, first: number, last: number) {
+  return foresee(trail, OF_SESSION, [sessionNo, first, last]);
+}
+
+async function foresee(
+  { db, leaves, links }: Trail,
+  query: OnEngine,
+  parameters: readonly SqlValue[],
+): Promise<StoredThought[] | undefined> {
+  const thoughts = await readThoughts(db, query, parameters);
+  if (thoughts === undefined) return undefined;
+  thoughts.sort((left, right) => left.index - right.index);
+  const texts = await leaves.readAll(thoughts.map(({ index }) => index));
+  if (texts === undefined) return undefined;
+  for (const thought of thoughts) {
+    const { index, taskNo, position, hash } = thought;
+    const before = links.known(taskNo, position) ?? (await links.before(taskNo, position));
+    if (!follows(thought, before) || !isLogged(thought, texts.get(index))) return undefined;
+    links.add(taskNo, { hash, chain_position: position });
+  }
+  return thoughts;
+}

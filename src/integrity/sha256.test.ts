@@ -3,8 +3,9 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { always } from '../../test/support/always.ts';
 import { keeps } from '../../test/support/keeps.ts';
-import { sha256 as inBrowser } from './sha256.browser.ts';
-import { sha256 as inNode } from './sha256.ts';
+import { toHex } from './hex.ts';
+import { sha256 as inBrowser, rawSha256 as rawInBrowser } from './sha256.browser.ts';
+import { sha256 as inNode, rawSha256 as rawInNode } from './sha256.ts';
 
 describe('SHA-256', () => {
   for (const [name, sha256] of Object.entries({ inNode, inBrowser })) {
@@ -29,6 +30,8 @@ describe('SHA-256', () => {
           const expected = createHash('sha256').update(data).digest('hex');
           expect(inNode(data)).toBe(expected);
           expect(inBrowser(data)).toBe(expected);
+          expect(toHex(rawInNode(data))).toBe(expected);
+          expect(rawInBrowser(data)).toBe(rawInNode(data));
         }
       }),
     );

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, loadavg } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type EntryBytes, type GrownTree, LogTree, type TreeNode } from './log-tree.ts';
 
@@ -22,13 +22,17 @@ const THREAD = new URL('tree-thread.js', import.meta.url);
 
 /** Most of what is hashed is the tree, which needs nothing but the bytes of the entries: another core can do it. */
 export function growTree(size: number, onNodes: OnNodes): TreeGrower {
-  const isWorthIt = size >= WORTH_A_THREAD && availableParallelism() > 1 && existsSync(THREAD);
   try {
-    if (isWorthIt) return growInThread(THREAD, size, onNodes);
+    if (size >= WORTH_A_THREAD && hasIdleCore() && existsSync(THREAD)) return growInThread(THREAD, size, onNodes);
   } catch {
     // Node can be told to allow no threads.
   }
   return growHere(size, onNodes);
+}
+
+/** Two threads that share a core take longer than one. This one is counted in the load. */
+function hasIdleCore(): boolean {
+  return availableParallelism() - (loadavg()[0] ?? 0) >= 1;
 }
 
 export function growHere(size: number, onNodes: OnNodes): TreeGrower {
@@ -40,51 +44,59 @@ export function growHere(size: number, onNodes: OnNodes): TreeGrower {
   };
 }
 
+export function growInThread(thread: URL, size: number, onNodes: OnNodes): TreeGrower {
+  return new TreeThread(new Worker(thread, { workerData: size }), onNodes);
+}
+
 /** How many stretches may wait for the thread, so that a slow one does not fill the memory. */
 const MAX_WAITING = 16;
 
-export function growInThread(thread: URL, size: number, onNodes: OnNodes): TreeGrower {
-  const worker = new Worker(thread, { workerData: size });
-  let waiting = 0;
-  let grown: GrownTree | undefined;
-  let failure: Error | undefined;
-  let wake: () => void = () => undefined;
-  worker.on('message', (answer: readonly TreeNode[] | GrownTree) => {
-    waiting -= 1;
-    if ('root' in answer) grown = answer;
-    else onNodes(answer);
-    wake();
-  });
-  const fail = (reason: Error) => {
-    failure ??= reason;
-    wake();
-  };
-  worker.on('error', fail);
-  worker.on('exit', () => fail(new Error('the thread that hashes the log has ended before its time')));
+class TreeThread implements TreeGrower {
+  readonly #worker: Worker;
+  #waiting = 0;
+  #grown: GrownTree | undefined;
+  #failure: Error | undefined;
+  #wake: () => void = () => undefined;
 
-  const untilWaiting = async (most: number) => {
-    while (waiting > most) {
-      if (failure !== undefined) throw failure;
+  constructor(worker: Worker, onNodes: OnNodes) {
+    this.#worker = worker;
+    worker.on('message', (answer: readonly TreeNode[] | GrownTree) => {
+      this.#waiting -= 1;
+      if ('root' in answer) this.#grown = answer;
+      else onNodes(answer);
+      this.#wake();
+    });
+    worker.on('error', (error) => this.#fail(error));
+    worker.on('exit', () => this.#fail(new Error('the thread that hashes the log has ended before its time')));
+  }
+
+  add({ bytes, ends }: EntryBytes): Promise<void> {
+    return this.#tell({ bytes, ends }, MAX_WAITING);
+  }
+
+  async finish(): Promise<GrownTree> {
+    await this.#tell(undefined, 0);
+    if (this.#grown === undefined) throw new Error('the thread that hashes the log did not say what became of it');
+    return this.#grown;
+  }
+
+  stop(): void {
+    void this.#worker.terminate();
+  }
+
+  async #tell(entries: EntryBytes | undefined, mayWait: number): Promise<void> {
+    this.#waiting += 1;
+    this.#worker.postMessage(entries, []);
+    while (this.#waiting > mayWait) {
+      if (this.#failure !== undefined) throw this.#failure;
       await new Promise<void>((resume) => {
-        wake = resume;
+        this.#wake = resume;
       });
     }
-  };
-  const tell = (entries: EntryBytes | undefined) => {
-    waiting += 1;
-    worker.postMessage(entries);
-  };
-  return {
-    add: (entries) => {
-      tell({ bytes: entries.bytes, ends: entries.ends });
-      return untilWaiting(MAX_WAITING);
-    },
-    finish: async () => {
-      tell(undefined);
-      await untilWaiting(0);
-      if (grown === undefined) throw new Error('the thread that hashes the log did not say what became of it');
-      return grown;
-    },
-    stop: () => void worker.terminate(),
-  };
+  }
+
+  #fail(reason: Error): void {
+    this.#failure ??= reason;
+    this.#wake();
+  }
 }

@@ -1,5 +1,4 @@
 import { copyFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Transaction } from '../../src/db/database.ts';
@@ -11,12 +10,12 @@ import { keeps } from '../support/keeps.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
 
-/** Enough entries for a thread of their own. */
+/** Enough entries for a thread of their own, where a core is idle. */
 const CALLS = 26_000;
 const SALT = '00112233445566778899aabbccddeeff';
 
 describe('colibri verify', () => {
-  keeps('verify/command', 'a log that is hashed by a second thread, whole and tampered with', async () => {
+  keeps('verify/command', 'a log that is long enough for a second thread, whole and tampered with', async () => {
     const folder = tempFolder();
     const path = join(folder, 'colibri.db');
     const database = await openTestLedger({ path });
@@ -25,14 +24,11 @@ describe('colibri verify', () => {
     });
     const { size, root } = await database.read((reader) => verifyEverything(reader));
     await database.close();
-    // Node itself tells on stderr that a thread was started.
-    const env = { NODE_DEBUG: 'worker' };
-    const verify = (file: string) => runColibri(['verify', '--json'], { ...env, COLIBRI_DB_PATH: file }, folder);
+    const verify = (file: string) => runColibri(['verify', '--json'], { COLIBRI_DB_PATH: file }, folder);
 
     const { status, stdout, stderr } = await verify(path);
-    expect(status).toBe(0);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(JSON.parse(stdout)).toEqual({ verdict: 'whole', size, root, problems: [] });
-    expect(stderr.includes('created Worker')).toBe(availableParallelism() > 1);
 
     for (const change of [
       "UPDATE ledger_entries SET entry = replace(entry, 'tester', 'mallet') WHERE idx = 40000",

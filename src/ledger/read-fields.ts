@@ -39,12 +39,13 @@ export async function readFields(
   const [found] = await reader.query<FoundFields>(query[reader.engine], parameters);
   if (found === undefined || found.whole !== found.total) return undefined;
   if (found.total === 0) return { fields: [], raws: [], isAscii: true };
-  if (!isUtf8(found.fields) || !isUtf8(found.raws)) return undefined;
+  const areAscii = isAscii(found.fields);
+  if (!areAscii && !isUtf8(found.fields)) return undefined;
   const text = toByteText(found.fields);
   const fields = text.split(SEPARATOR);
-  const raws = textOf(found.raws).split(SEPARATOR);
-  if (fields.length !== found.total * width || raws.length !== found.total) return undefined;
-  return { fields: isPlain(text) ? fields : fields.map(escapeText), raws, isAscii: isAscii(found.fields) };
+  const raws = textOf(found.raws)?.split(SEPARATOR);
+  if (fields.length !== found.total * width || raws?.length !== found.total) return undefined;
+  return { fields: isPlain(text) ? fields : fields.map(escapeText), raws, isAscii: areAscii };
 }
 
 interface FoundFields {

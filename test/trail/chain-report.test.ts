@@ -146,6 +146,11 @@ const DEFECTS: Readonly<Record<string, Expected>> = {
       ['session', 'A-0001', 0],
     ],
   },
+  'one record of the session listed in the place of another': {
+    sql: 'UPDATE session_records SET idx = (SELECT idx FROM thoughts WHERE thought_no = 1) WHERE session_no = 1 AND session_seq = 2',
+    scope: session,
+    broken: [['session', 'entry', 2]],
+  },
   'a session that is gone': {
     sql: 'DELETE FROM sessions WHERE session_no = 1',
     scope: task,

@@ -25,22 +25,23 @@ export interface Trail {
 
 /** In the order of the chain; undefined when one of them is not exactly what the log says, or does not follow. */
 export function foreseeChain(trail: Trail, taskNo: number, after: number, limit: number) {
-  return foresee(trail, OF_CHAIN, [taskNo, after, limit]);
+  return foresee(trail, OF_CHAIN, [taskNo, after, limit], ({ position }) => position);
 }
 
-/** In the order of the log. */
+/** In the order of the session. */
 export function foreseeSession(trail: Trail, sessionNo: number, first: number, last: number) {
-  return foresee(trail, OF_SESSION, [sessionNo, first, last]);
+  return foresee(trail, OF_SESSION, [sessionNo, first, last], ({ sessionSeq }) => Number(sessionSeq));
 }
 
 async function foresee(
   { db, leaves, links }: Trail,
   query: OnEngine,
   parameters: readonly SqlValue[],
+  placeOf: (thought: StoredThought) => number,
 ): Promise<StoredThought[] | undefined> {
   const thoughts = await readThoughts(db, query, parameters);
   if (thoughts === undefined) return undefined;
-  thoughts.sort((left, right) => left.index - right.index);
+  thoughts.sort((left, right) => placeOf(left) - placeOf(right));
   const texts = await leaves.readAll(thoughts.map(({ index }) => index));
   if (texts === undefined) return undefined;
   for (const thought of thoughts) {

@@ -115,7 +115,7 @@ async function checkRecords(
   const last = page.at(-1)?.session_seq ?? 0;
   const isWithoutGap = first === check.total + 1 && last === check.total + page.length;
   const foreseen = isWithoutGap ? await foreseeSession(trail, session.session_no, first, last) : undefined;
-  const foreseenByIndex = new Map(foreseen?.map((thought) => [thought.index, thought]));
+  const foreseenBySeq = new Map(foreseen?.map((thought) => [Number(thought.sessionSeq), thought]));
   const range = [session.session_no, first, last];
   const between = 'session_no = $1 AND thoughts.session_seq >= $2 AND thoughts.session_seq <= $3';
   const thoughts =
@@ -128,7 +128,7 @@ async function checkRecords(
   const thoughtBySeq = new Map(thoughts.map((thought) => [thought.session_seq, thought]));
   const eventByIndex = new Map(events.map((event) => [event.idx, event]));
   for (const record of page) {
-    const known = foreseenByIndex.get(record.idx);
+    const known = foreseenBySeq.get(record.session_seq);
     if (known !== undefined) {
       check.foreseen(known);
       continue;

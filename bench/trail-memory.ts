@@ -5,7 +5,7 @@ import type { Reader } from '../src/db/database.ts';
 import { createProofTools } from '../src/domains/proofs/tools.ts';
 import { createTrailTools } from '../src/domains/trail/tools.ts';
 import { formatSessionId, formatTaskId } from '../src/ids.ts';
-import { verifyEverything } from '../src/verify.ts';
+import { verifyRecord } from '../src/verify.ts';
 import { type BenchLedger, createTaskWithSession, growChain, undone } from './trail-ledger.ts';
 
 const SIZES = [10_000, 100_000, 1_000_000];
@@ -26,7 +26,7 @@ export async function measureMemory({ database, folder }: BenchLedger): Promise<
   for (const records of SIZES) {
     await growChain(database, taskNo, sessionNo, length, records);
     length = records;
-    const verified = await database.read((reader) => sampled(reader, (db) => verifyEverything(db)));
+    const verified = await database.read((reader) => sampled(reader, (db) => verifyRecord(db)));
     const common = { actor: 'bench', at: '2026-04-08T23:15:00.000Z', progress: () => undefined };
     const checked = await database.read((reader) =>
       sampled(reader, async (db) => {

@@ -2,7 +2,7 @@ import type { Database, Reader } from '../src/db/database.ts';
 import { verifyTaskChain } from '../src/domains/trail/verify-chain.ts';
 import { sha256 } from '../src/integrity/index.ts';
 import { ActionLog } from '../src/ledger/action-log.ts';
-import { verifyEverything } from '../src/verify.ts';
+import { verifyRecord } from '../src/verify.ts';
 import { type BenchLedger, createTaskWithSession, recordOne } from './trail-ledger.ts';
 
 const CALLS = 40_000;
@@ -17,7 +17,7 @@ export async function measureVerification({ database }: BenchLedger): Promise<st
     const { chain, others } = await listPreimages(reader);
     const everything = [...chain, ...others];
     const wholeLedger = await compare(everything, async () => {
-      const { problems } = await verifyEverything(reader);
+      const { problems } = await verifyRecord(reader);
       if (problems.length > 0) throw new Error(`${problems[0]?.place} ${problems[0]?.problem}`);
     });
     const oneChain = await compare(chain, async () => {

@@ -50,7 +50,7 @@ function createManifest({ name, version, description, author, license, homepage,
       },
     },
     tools: listTools(),
-    compatibility: { platforms: ['darwin', 'linux', 'win32'], runtimes: { node: '>=22.13.0' } },
+    compatibility: { platforms: ['darwin', 'linux', 'win32'], runtimes: { node: '>=22.16.0' } },
     user_config: {
       // A desktop client starts its servers in no folder of the user's, so the ledger needs an absolute place.
       ledger: {

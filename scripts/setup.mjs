@@ -20,14 +20,14 @@ export function setUp() {
     writeFileSync(stamp, wanted);
   }
   if (!hasBuiltInSqlite() && !existsSync(`${root}node_modules/better-sqlite3/build/Release/better_sqlite3.node`)) {
-    console.error('colibri: building the SQLite module (Node 22.13 and later need none); this takes about a minute');
+    console.error('colibri: building the SQLite module (Node 22.16 and later need none); this takes about a minute');
     npm('rebuild', 'better-sqlite3');
   }
 }
 
 function hasBuiltInSqlite() {
   const [major, minor] = process.versions.node.split('.').map(Number);
-  return major > 22 || (major === 22 && minor >= 13);
+  return major > 23 || (major === 22 && minor >= 16);
 }
 
 function npm(...args) {

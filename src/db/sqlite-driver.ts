@@ -19,7 +19,7 @@ export interface SqliteLibrary {
   faultOf(error: unknown): SqliteFault;
 }
 
-/** Node 22.13 and later bring SQLite along; before that an add-on does. */
+/** Node 22.16 and later bring SQLite along with its full-text search; before that an add-on does. */
 export async function loadSqlite(): Promise<SqliteLibrary> {
   if (hasBuiltInSqlite(process.versions.node)) return (await import('./sqlite-node.ts')).nodeSqlite;
   return (await import('./sqlite-better.ts')).betterSqlite;
@@ -27,7 +27,7 @@ export async function loadSqlite(): Promise<SqliteLibrary> {
 
 export function hasBuiltInSqlite(nodeVersion: string): boolean {
   const [major = 0, minor = 0] = nodeVersion.split('.').map(Number);
-  return major > 22 || (major === 22 && minor >= 13);
+  return major > 23 || (major === 22 && minor >= 16);
 }
 
 /** Primary result codes: https://www.sqlite.org/rescode.html */

@@ -122,8 +122,11 @@ describe('the names of faults', () => {
   it.each([
     ['20.19.0', false],
     ['22.12.9', false],
-    ['22.13.0', true],
-    ['23.0.0', true],
+    ['22.13.0', false],
+    ['22.15.9', false],
+    ['22.16.0', true],
+    ['23.0.0', false],
+    ['24.0.0', true],
     ['24.1.2', true],
   ])('Node %s brings SQLite along: %s', (version, expected) => {
     expect(hasBuiltInSqlite(version)).toBe(expected);

@@ -11,16 +11,19 @@ export interface Entry {
   readonly [field: string]: Json;
 }
 
-export type EntryKind =
-  | 'genesis'
-  | 'action.enter'
-  | 'action.exit'
-  | 'action.interrupted'
-  | 'task.created'
-  | 'task.updated'
-  | 'session.started'
-  | 'thought'
-  | 'session.finalized';
+export const ENTRY_KINDS = [
+  'genesis',
+  'action.enter',
+  'action.exit',
+  'action.interrupted',
+  'task.created',
+  'task.updated',
+  'session.started',
+  'thought',
+  'session.finalized',
+] as const;
+
+export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 export function encodeEntry(entry: Entry): string {
   return canonicalize(entry);

@@ -1,6 +1,7 @@
 export { canonicalize, type Json, NotCanonical } from './canonical-json.ts';
 export {
   type DigestLabel,
+  ENTRY_KINDS,
   type Entry,
   type EntryKind,
   encodeEntry,

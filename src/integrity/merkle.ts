@@ -191,6 +191,8 @@ const RIGHT = LEFT + DIGEST_BYTES;
 export class TreeBuilder {
   /** The hash of the finished perfect subtree at each level; it counts where the size has that binary digit. */
   readonly #edge: Uint8Array[] = [];
+  /** What is hashed next: its left and its right part. */
+  readonly #node = Uint8Array.of(NODE_PREFIX, ...new Uint8Array(2 * DIGEST_BYTES));
   #size = 0;
 
   get size(): number {
@@ -199,12 +201,12 @@ export class TreeBuilder {
 
   /** Calls `onSubtree` for each perfect subtree of two leaves or more that this leaf completes, smallest first. */
   add(leaf: Digest, onSubtree?: (level: number, index: number, hash: Digest) => void): void {
-    writeHex(leaf, scratch, RIGHT, DIGEST_BYTES);
+    writeHex(leaf, this.#node, RIGHT, DIGEST_BYTES);
     this.#grow(onSubtree && ((level, index, hash) => onSubtree(level, index, toHex(hash))));
   }
 
   addRaw(leaf: RawDigest, onSubtree?: (level: number, index: number, hash: RawDigest) => void): void {
-    writeRaw(leaf, scratch, RIGHT);
+    writeRaw(leaf, this.#node, RIGHT);
     this.#grow(onSubtree);
   }
 
@@ -215,18 +217,18 @@ export class TreeBuilder {
     return foldRange(hashes.reverse());
   }
 
-  /** The new leaf stands on the right of the scratch; so does each subtree that it completes. */
+  /** The new leaf stands on the right of the node; so does each subtree that it completes. */
   #grow(onSubtree: ((level: number, index: number, hash: RawDigest) => void) | undefined): void {
     let level = 0;
     for (let index = this.#size; index % 2 === 1; index = half(index)) {
-      copyDigest(this.#edge[level] as Uint8Array, 0, scratch, LEFT);
-      const hash = rawSha256(scratch);
-      writeRaw(hash, scratch, RIGHT);
+      copyDigest(this.#edge[level] as Uint8Array, 0, this.#node, LEFT);
+      const hash = rawSha256(this.#node);
+      writeRaw(hash, this.#node, RIGHT);
       level += 1;
       onSubtree?.(level, half(index), hash);
     }
     if (level === this.#edge.length) this.#edge.push(new Uint8Array(DIGEST_BYTES));
-    copyDigest(scratch, RIGHT, this.#edge[level] as Uint8Array, 0);
+    copyDigest(this.#node, RIGHT, this.#edge[level] as Uint8Array, 0);
     this.#size += 1;
   }
 }

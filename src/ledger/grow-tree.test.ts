@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { naiveLeaf, naiveRoot } from '../../test/support/naive-merkle.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
-import { growHere, growInThread, type TreeGrower } from './grow-tree.ts';
+import { growHere, growInThread, ThreadFailure, type TreeGrower } from './grow-tree.ts';
 import type { EntryBytes, TreeNode } from './log-tree.ts';
 
 const THREAD = new URL('../../dist/tree-thread.js', import.meta.url);
@@ -83,6 +83,6 @@ describe('the tree of a log', () => {
           growInThread(pathToFileURL(path), 80, () => undefined),
           pages,
         ),
-      ).rejects.toThrow(Error);
+      ).rejects.toThrow(ThreadFailure);
     });
 });

@@ -30,10 +30,13 @@ export function growTree(size: number, onNodes: OnNodes): TreeGrower {
   return growHere(size, onNodes);
 }
 
-/** Two threads that share a core take longer than one. This one is counted in the load. */
+/** Two threads that share a core take longer than one. The load is that of the last minute. */
 function hasIdleCore(): boolean {
-  return availableParallelism() - (loadavg()[0] ?? 0) >= 1;
+  return availableParallelism() > 1 && availableParallelism() - (loadavg()[0] ?? 0) >= 1;
 }
+
+/** Something went wrong with the thread, and nothing can be said about the log. */
+export class ThreadFailure extends Error {}
 
 export function growHere(size: number, onNodes: OnNodes): TreeGrower {
   const tree = new LogTree(size);
@@ -67,7 +70,7 @@ class TreeThread implements TreeGrower {
       this.#wake();
     });
     worker.on('error', (error) => this.#fail(error));
-    worker.on('exit', () => this.#fail(new Error('the thread that hashes the log has ended before its time')));
+    worker.on('exit', () => this.#fail(new Error('it has ended before its time')));
   }
 
   add({ bytes, ends }: EntryBytes): Promise<void> {
@@ -76,7 +79,7 @@ class TreeThread implements TreeGrower {
 
   async finish(): Promise<GrownTree> {
     await this.#tell(undefined, 0);
-    if (this.#grown === undefined) throw new Error('the thread that hashes the log did not say what became of it');
+    if (this.#grown === undefined) throw new ThreadFailure('the thread did not say what became of the tree');
     return this.#grown;
   }
 
@@ -88,7 +91,7 @@ class TreeThread implements TreeGrower {
     this.#waiting += 1;
     this.#worker.postMessage(entries, []);
     while (this.#waiting > mayWait) {
-      if (this.#failure !== undefined) throw this.#failure;
+      if (this.#failure !== undefined) throw new ThreadFailure(this.#failure.message, { cause: this.#failure });
       await new Promise<void>((resume) => {
         this.#wake = resume;
       });

@@ -3,7 +3,7 @@ import { type Digest, isDigest, TreeBuilder } from '../integrity/index.ts';
 import type { ByteText } from './byte-text.ts';
 import { readSize } from './head.ts';
 import { LogTree } from './log-tree.ts';
-import { readPage } from './read-page.ts';
+import { readPage, type StoredPage } from './read-page.ts';
 import { BLOCK, LEVELS_PER_BLOCK, readStored } from './stored-tree.ts';
 
 const MAX_VERDICTS = 4096;
@@ -32,10 +32,9 @@ export class LeafCheck {
     const wanted = new Set(indexes);
     const texts = new Map<number, ByteText>();
     for (const { begin, end } of runsOf(indexes.map((index) => Math.floor(index / BLOCK)))) {
-      const page = await readPage(this.#reader, begin * BLOCK, Math.min(end * BLOCK, size));
-      const nodes = new LogTree().add(page).filter(({ level }) => level === LEVELS_PER_BLOCK);
-      const stored = await readStored(this.#reader, LEVELS_PER_BLOCK, begin, Math.min(end, Math.floor(size / BLOCK)));
-      if (nodes.length !== stored.length || nodes.some(({ hash }, place) => hash !== stored[place])) return undefined;
+      const last = Math.min(end * BLOCK, size);
+      const page = await readPage(this.#reader, begin * BLOCK, last);
+      if (page.texts.length !== last - begin * BLOCK || !(await this.#areAbove(page, begin))) return undefined;
       for (let place = 0; place < page.texts.length; place += 1) {
         const index = begin * BLOCK + place;
         if (wanted.has(index)) texts.set(index, page.texts[place] as ByteText);
@@ -44,6 +43,16 @@ export class LeafCheck {
         if (!(await this.#holdsFrom(LEVELS_PER_BLOCK, block))) return undefined;
     }
     return texts.size === wanted.size ? texts : undefined;
+  }
+
+  /** Whether the nodes that full blocks of entries give are stored above them. */
+  async #areAbove(page: StoredPage, begin: number): Promise<boolean> {
+    const nodes = new LogTree().add(page).filter(({ level }) => level === LEVELS_PER_BLOCK);
+    const stored = await this.#reader.query<{ idx: number; hash: string }>(
+      'SELECT idx, hash FROM ledger_nodes WHERE level = $1 AND idx >= $2 AND idx < $3 ORDER BY idx',
+      [LEVELS_PER_BLOCK, begin, begin + nodes.length],
+    );
+    return nodes.every(({ hash }, place) => stored[place]?.idx === begin + place && stored[place]?.hash === hash);
   }
 
   #isInLog(index: number, size: number): boolean {

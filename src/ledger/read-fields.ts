@@ -58,7 +58,8 @@ interface FoundFields {
 export type OnEngine = Readonly<Record<Engine, string>>;
 
 export function fieldsSql({ numbers, strings, raw, wanted = 'TRUE', from }: FieldQuery): OnEngine {
-  const fields = `concat_ws('${SEPARATOR}', ${[...numbers, ...strings].join(', ')})`;
+  // Not concat_ws, which in some versions of SQLite leaves empty texts out, and the separator behind them.
+  const fields = `concat(${[...numbers, ...strings].join(`, '${SEPARATOR}', `)})`;
   const onEngine = (isText: (column: string) => string) => `
     SELECT COUNT(*) AS total,
            COUNT(CASE WHEN ${[...numbers.map(isNumber), ...[...strings, raw].map(isText), wanted].join(' AND ')} THEN 1 END)

@@ -31,6 +31,11 @@ const changes: readonly (readonly [name: string, script: string, place: string])
   ['two swapped entries', swap(3, 5), 'node 4/0'],
   ['two swapped entries at the end', swap(80, 81), 'call 80'],
   ['a genesis that is something else', `${replaceIn(0, 'genesis', 'genesys')}; ${setKind(0, 'genesys')}`, 'entry 0'],
+  [
+    'a kind that there is not',
+    `${replaceIn(80, 'action.exit', 'action.rest')}; ${setKind(80, 'action.rest')}`,
+    'entry 80',
+  ],
   ['a second genesis', `${replaceIn(80, 'action.exit', 'genesis')}; ${setKind(80, 'genesis')}`, 'entry 80'],
   ['a second exit of one call', `${copyEntry(80)}; UPDATE ledger_head SET size = size + 1`, 'entry 84'],
   ['a second interruption', `${copyEntry(82)}; UPDATE ledger_head SET size = size + 1`, 'entry 84'],

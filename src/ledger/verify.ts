@@ -1,9 +1,9 @@
 import type { Reader } from '../db/database.ts';
-import { type Digest, EMPTY_ROOT, type Entry, parseEntry } from '../integrity/index.ts';
+import { type Digest, EMPTY_ROOT, ENTRY_KINDS, type Entry, parseEntry } from '../integrity/index.ts';
 import { fromByteText } from './byte-text.ts';
 import { checkCalls } from './check-calls.ts';
 import { NodeCheck } from './check-nodes.ts';
-import { growTree, type TreeGrower } from './grow-tree.ts';
+import { growHere, growTree, ThreadFailure, type TreeGrower } from './grow-tree.ts';
 import { readPage, type StoredPage } from './read-page.ts';
 import { BLOCK } from './stored-tree.ts';
 
@@ -56,13 +56,14 @@ export async function verifyLedger(
   reader: Reader,
   projections: readonly Projection[] = [],
   progress: (done: number, total: number) => void = () => undefined,
+  grow = growTree,
 ): Promise<LedgerReport> {
   const problems: Problem[] = [];
   const report: Report = (place, problem) => problems.push({ place, problem });
   const head = await findHead(reader, report);
   if (head === undefined) return { size: 0, root: EMPTY_ROOT, problems };
   const nodes = new NodeCheck(reader, report);
-  const tree = growTree(head.size, nodes.computed);
+  const tree = grow(head.size, nodes.computed);
   try {
     const checks = [checkCalls, ...projections].map((projection) => projection(reader, report));
     const isWhole = await checkPages(reader, head.size, { checks, nodes, tree, report, progress });
@@ -76,6 +77,10 @@ export async function verifyLedger(
       for (const check of checks) await check.finish(head.size);
     }
     return { size: head.size, root, problems };
+  } catch (error) {
+    // What a second thread was to do can be done without it.
+    if (error instanceof ThreadFailure) return verifyLedger(reader, projections, progress, growHere);
+    throw error;
   } finally {
     tree.stop();
   }
@@ -135,6 +140,7 @@ function readEntries(page: StoredPage, foresights: readonly Foresight[], report:
   }
   return entries.sort((left, right) => left.index - right.index);
 }
+
 /** There is one head row, and it says how many entries there are. */
 async function findHead(reader: Reader, report: Report): Promise<HeadRow | undefined> {
   const heads = await reader.query<HeadRow>('SELECT id, size, tail FROM ledger_head');
@@ -155,6 +161,7 @@ function readEntry({ begin, kinds, texts }: StoredPage, offset: number, report: 
   const index = begin + offset;
   const entry = parseEntry(fromByteText(texts[offset] ?? ''));
   if (entry === undefined) report(`entry ${index}`, 'is not canonical');
+  else if (!ENTRY_KINDS.includes(entry.kind)) report(`entry ${index}`, 'is of a kind that there is not');
   else if ((entry.kind === 'genesis') !== (index === 0)) report(`entry ${index}`, 'stands where none of its kind may');
   else if (entry.kind !== kinds[offset])
     report(`entry ${index}`, `is stored as ${kinds[offset]} and says ${entry.kind}`);

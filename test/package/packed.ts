@@ -46,7 +46,7 @@ export function linkPackages(folder: string, ...names: string[]): void {
   }
 }
 
-export const hasBuiltInSqlite = isAtLeast(22, 13);
+export const hasBuiltInSqlite = isAtLeast(22, 16);
 
 function isAtLeast(wantedMajor: number, wantedMinor: number): boolean {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -116,6 +116,12 @@ const DEFECTS: Readonly<Record<string, Expected>> = {
     scope: session,
     broken: [['session', 'A-0001', 0]],
   },
+  'a seal that was taken off, of a session from before all time': {
+    sql: `UPDATE sessions SET finalized_idx = NULL, finalized_at = NULL, root = NULL, leaf_count = NULL, task_no = 9,
+            start_idx = -999999999999999 WHERE session_no = 1`,
+    scope: session,
+    broken: [['session', 'A-0001', 0]],
+  },
   'another content of a task event': {
     sql: "UPDATE task_events SET content = '{}' WHERE idx = (SELECT MAX(idx) FROM task_events)",
     scope: session,

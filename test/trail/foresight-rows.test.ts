@@ -11,6 +11,8 @@ const ROW_FORGERIES: Readonly<Record<string, string>> = {
      process_id = entered_at, entered_at = exited_at, exited_at = outcome, outcome = salt, salt = ''`,
   'a thought whose columns moved by one':
     "UPDATE thoughts SET type = type || char(127) || content, content = recorded_at, recorded_at = ''",
+  'a call whose tool went into its actor': "UPDATE calls SET actor = tool || char(127) || actor, tool = ''",
+  'a thought whose type went into its content': "UPDATE thoughts SET content = type || char(127) || content, type = ''",
   'arguments that reach into the next call': "UPDATE calls SET arguments = arguments || char(127) || '{}'",
   'an end of a call that is no whole number': 'UPDATE calls SET exit_idx = exit_idx + 0.5',
   'a duration that is no whole number': 'UPDATE calls SET duration_ms = duration_ms + 0.5',

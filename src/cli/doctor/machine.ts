@@ -31,7 +31,7 @@ export async function checkSqlite(): Promise<Finding> {
       `${library} does not load: ${reason}`,
       isBuiltIn
         ? 'reinstall Node'
-        : 'use Node 22.13 or later, which needs no add-on, or run: npm rebuild better-sqlite3',
+        : 'use Node 22.16 or later, which needs no add-on, or run: npm rebuild better-sqlite3',
     );
   }
 }

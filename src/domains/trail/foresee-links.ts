@@ -2,7 +2,7 @@ import type { Reader, SqlValue } from '../../db/database.ts';
 import type { LeafCheck } from '../../ledger/leaf-check.ts';
 import type { OnEngine } from '../../ledger/read-fields.ts';
 import type { Links } from './links.ts';
-import { follows, isLogged, readThoughts, type StoredThought, thoughtsSql } from './stored-thoughts.ts';
+import { findBefore, follows, isLogged, readThoughts, type StoredThought, thoughtsSql } from './stored-thoughts.ts';
 
 /** The next links of one chain: its task, the position before them, how many at most. */
 const OF_CHAIN = thoughtsSql(
@@ -46,7 +46,7 @@ async function foresee(
   if (texts === undefined) return undefined;
   for (const thought of thoughts) {
     const { index, taskNo, position, hash } = thought;
-    const before = links.known(taskNo, position) ?? (await links.before(taskNo, position));
+    const before = links.known(taskNo, position) ?? (await findBefore(thought, links));
     if (!follows(thought, before) || !isLogged(thought, texts.get(index))) return undefined;
     links.add(taskNo, { hash, chain_position: position });
   }

@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import type { StoredPage } from '../../ledger/read-page.ts';
 import type { Links } from './links.ts';
-import { follows, isLogged, readThoughts, thoughtsSql } from './stored-thoughts.ts';
+import { findBefore, follows, isLogged, readThoughts, thoughtsSql } from './stored-thoughts.ts';
 
 const OF_PAGE = thoughtsSql('thoughts', 'thoughts.idx >= $1 AND thoughts.idx < $2');
 
@@ -13,9 +13,9 @@ export async function foreseeThoughts(reader: Reader, links: Links, page: Stored
   const seals = new Seals(reader);
   for (const thought of thoughts) {
     const { index, taskNo, position, hash, sessionNo } = thought;
-    const before = links.known(taskNo, position) ?? (await links.before(taskNo, position));
+    const before = links.known(taskNo, position) ?? (await findBefore(thought, links));
     const sealedAt = seals.known(sessionNo) ?? (await seals.find(sessionNo));
-    if (index > sealedAt || !follows(thought, before)) return undefined;
+    if (index === 0 || index > sealedAt || !follows(thought, before)) return undefined;
     if (kinds[index - begin] !== 'thought' || !isLogged(thought, texts[index - begin])) return undefined;
     links.add(taskNo, { hash, chain_position: position });
   }

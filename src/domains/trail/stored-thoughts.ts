@@ -3,7 +3,7 @@ import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
 import { chainedText, sha256, storedDigest, thoughtText } from '../../integrity/index.ts';
 import { type ByteText, toByteText } from '../../ledger/byte-text.ts';
 import { countOf, type Fields, fieldsSql, isCount, type OnEngine, readFields } from '../../ledger/read-fields.ts';
-import type { Link } from './links.ts';
+import type { Link, Links } from './links.ts';
 
 /** A row of thoughts, by the texts that stand for its columns in the entry. */
 export interface StoredThought {
@@ -86,9 +86,15 @@ function thoughtAt({ fields, raws, isAscii }: Fields, place: number): StoredThou
   };
 }
 
-/** The numbers that stand in the entry. That of the thought is the key of its table, which is never anything else. */
-function isCounted({ index, taskNo, position, attempt, sessionNo, sessionSeq }: StoredThought): boolean {
-  return index + taskNo + position >= 0 && isCount(attempt) && isCount(sessionNo) && isCount(sessionSeq);
+function isCounted({ index, taskNo, position, thoughtNo, attempt, sessionNo, sessionSeq }: StoredThought): boolean {
+  return index + taskNo + position >= 0 && [thoughtNo, attempt, sessionNo, sessionSeq].every(isCount);
+}
+
+/** The link before it, from the store, where anybody may have written anything. */
+export async function findBefore({ taskNo, position }: StoredThought, links: Links): Promise<Link | undefined> {
+  const before = await links.before(taskNo, position);
+  const hash: unknown = before?.hash;
+  return before && { ...before, hash: typeof hash === 'string' ? toByteText(hash) : 'no text' };
 }
 
 /** Whether it is the next in the chain of its task. */

@@ -92,8 +92,20 @@ class Shape {
 
 const CHANGE = /^\s*(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)/;
 
+/** Rows for one table are one change. */
+const ROWS = /^(INSERT INTO \w+ \([^)]*\)\s+VALUES )(\([^()]*\)(?:, \([^()]*\))*)$/;
+
 function merge(texts: readonly string[]): string {
-  const others = texts.slice(0, -1).map((text, index) => `change_${index} AS (${text})`);
-  const last = texts.at(-1) ?? '';
+  const all: string[] = [];
+  const places = new Map<string, number>();
+  for (const text of texts) {
+    const [, start, rows] = ROWS.exec(text) ?? [];
+    const place = start === undefined ? undefined : places.get(start);
+    if (place !== undefined) all[place] += `, ${rows}`;
+    else if (start === undefined) all.push(text);
+    else places.set(start, all.push(text) - 1);
+  }
+  const last = all.pop() ?? '';
+  const others = all.map((text, index) => `change_${index} AS (${text})`);
   return others.length === 0 ? last : `WITH ${others.join(', ')} ${last}`;
 }

@@ -3,6 +3,9 @@ import { Client } from 'pg';
 import type { PostgresOptions } from './postgres.ts';
 import { isConnectionLost } from './postgres-faults.ts';
 import { lookUpPassword } from './postgres-password.ts';
+import { Pipeline } from './postgres-pipeline.ts';
+import type { Way } from './postgres-scope.ts';
+import { parserOf } from './postgres-types.ts';
 import type { PostgresUrl } from './postgres-url.ts';
 
 /** A connection that nobody uses is given back, so that a server has as many as there are agents at work. */
@@ -12,17 +15,10 @@ const MAX_RETRY_MS = 500;
 /** Within this time after an answer a connection is taken to be alive. */
 const FRESH_MS = 1000;
 
-/** Numbers as the port hands them out: every count and index is far below 2^53. */
-const NUMERIC_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);
-const BOOLEAN_TYPE = 16;
-const BYTES_TYPE = 17;
-
 const types = {
-  getTypeParser: (oid: number) => (text: string | null) => {
-    if (text === null) return null;
-    if (oid === BOOLEAN_TYPE) return text === 't' ? 1 : 0;
-    if (oid === BYTES_TYPE) return Buffer.from(text.slice(2), 'hex');
-    return NUMERIC_TYPES.has(oid) ? Number(text) : text;
+  getTypeParser: (typeId: number) => {
+    const parse = parserOf(typeId);
+    return (text: string | null) => (text === null ? null : parse(text));
   },
 };
 
@@ -30,7 +26,7 @@ const types = {
 export class PostgresLink {
   readonly #url: PostgresUrl;
   readonly #options: PostgresOptions;
-  #client: Client | undefined;
+  #way: Way | undefined;
   #processId: string | undefined;
   #connections = 0;
   #lastUse = Number.NEGATIVE_INFINITY;
@@ -49,10 +45,10 @@ export class PostgresLink {
   }
 
   /** Waits for a server that restarts; one that was never reached is an error at once. */
-  async client(): Promise<Client> {
+  async way(): Promise<Way> {
     clearTimeout(this.#idleTimer);
     if (this.#isClosed) throw new Error('the database was closed');
-    if (this.#client !== undefined) return this.#client;
+    if (this.#way !== undefined) return this.#way;
     const deadline = performance.now() + this.#options.busyTimeoutMs;
     for (let waitMs = RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
       try {
@@ -66,16 +62,16 @@ export class PostgresLink {
   }
 
   /** The same, for a transaction: a connection that nobody used for a while is asked first whether it still lives. */
-  async livingClient(): Promise<Client> {
-    const client = await this.client();
-    if (performance.now() - this.#lastUse < FRESH_MS) return client;
+  async livingWay(): Promise<Way> {
+    const way = await this.way();
+    if (performance.now() - this.#lastUse < FRESH_MS) return way;
     try {
-      await client.query('SELECT 1');
-      return client;
+      await way.client.query('SELECT 1');
+      return way;
     } catch (error) {
       if (!isConnectionLost(error)) throw error;
       await this.drop();
-      return this.client();
+      return this.way();
     }
   }
 
@@ -95,20 +91,21 @@ export class PostgresLink {
   /** A session-level lock ends with its connection, however that ends. */
   async enlist(processId: string): Promise<void> {
     this.#processId = processId;
-    await (await this.client()).query(ENLIST, presenceKey(processId));
+    await (await this.way()).client.query(ENLIST, presenceKey(processId));
     this.rest();
   }
 
   async isEnlisted(processId: string): Promise<boolean> {
-    const { rows } = await (await this.client()).query(IS_ENLISTED, presenceKey(processId));
+    const { client } = await this.way();
+    const { rows } = await client.query(IS_ENLISTED, presenceKey(processId));
     return rows.length > 0;
   }
 
   async drop(): Promise<void> {
     clearTimeout(this.#idleTimer);
-    const client = this.#client;
-    this.#client = undefined;
-    await client?.end().catch(() => undefined);
+    const way = this.#way;
+    this.#way = undefined;
+    await way?.client.end().catch(() => undefined);
   }
 
   async close(): Promise<void> {
@@ -116,7 +113,7 @@ export class PostgresLink {
     await this.drop();
   }
 
-  async #connect(): Promise<Client> {
+  async #connect(): Promise<Way> {
     const { busyTimeoutMs, statementTimeoutMs } = this.#options;
     const client = new Client({
       connectionString: this.#url.connectionString,
@@ -130,10 +127,10 @@ export class PostgresLink {
     });
     if (!client.password) Object.assign(client, { password: lookUpPassword });
     const forget = () => {
-      if (this.#client === client) this.#client = undefined;
+      if (this.#way?.client === client) this.#way = undefined;
     };
     client.on('error', (error) => {
-      if (this.#client === client) this.#loss = error;
+      if (this.#way?.client === client) this.#loss = error;
       forget();
     });
     client.on('end', forget);
@@ -145,11 +142,11 @@ export class PostgresLink {
       void client.end().catch(() => undefined);
       throw error;
     }
-    this.#client = client;
+    this.#way = { client, pipeline: new Pipeline(client) };
     this.#loss = undefined;
     this.#connections += 1;
     this.#lastUse = performance.now();
-    return client;
+    return this.#way;
   }
 }
 

@@ -1,15 +1,122 @@
-import type { Duplex } from 'node:stream';
-import type { Client } from 'pg';
+import { type Connection, type FieldDef, Query } from 'pg';
+import type { Row } from './database.ts';
+import type { Statement } from './postgres-statement.ts';
+import { type Parser, parserOf, toParameter } from './postgres-types.ts';
 
-const gathering = new WeakSet<Duplex>();
+/**
+ * Statements that leave together and are answered together: the server speaks once, and this process wakes up once. When
+ * one of them fails the server does none of those behind it, and all of them count as failed.
+ * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
+ */
+export class Packet extends Query {
+  /** Whom the driver, which limits the time, wants to be told that it has ended. */
+  callback: (error: Error | null) => void = () => undefined;
+  readonly #questions: Question[] = [];
+  #answered = 0;
+  #rows: Row[] = [];
 
-/** What is asked in one turn of the event loop leaves in one packet: a packet for each statement costs more than they do. */
-export function gather({ connection: { stream } }: Client): void {
-  if (gathering.has(stream)) return;
-  gathering.add(stream);
-  stream.cork();
-  setImmediate(() => {
-    gathering.delete(stream);
-    stream.uncork();
-  });
+  constructor() {
+    super('');
+  }
+
+  ask(statement: Statement): Promise<Row[]> {
+    return new Promise((resolve, reject) => {
+      this.#questions.push({ statement, resolve, reject, rows: [], plan: undefined, isParsedHere: false });
+    });
+  }
+
+  override submit = (connection: Connection): void => {
+    connection.stream.cork();
+    for (const question of this.#questions) write(connection, question);
+    connection.sync();
+    connection.stream.uncork();
+  };
+
+  handleRowDescription({ fields }: { readonly fields: readonly FieldDef[] }): void {
+    const plan = this.#questions[this.#answered]?.plan;
+    if (plan !== undefined)
+      plan.columns = fields.map(({ name, dataTypeID }) => ({ name, parse: parserOf(dataTypeID) }));
+  }
+
+  handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
+    const columns = this.#questions[this.#answered]?.plan?.columns ?? [];
+    const row: Record<string, unknown> = {};
+    for (let index = 0; index < columns.length; index += 1) {
+      const { name, parse } = columns[index] as Column;
+      const text = fields[index] ?? null;
+      row[name] = text === null ? null : parse(text);
+    }
+    this.#rows.push(row as Row);
+  }
+
+  handleCommandComplete(): void {
+    const question = this.#questions[this.#answered];
+    if (question?.plan === undefined) return;
+    // It is the same for as long as the statement has its name: the server refuses one whose columns have changed.
+    question.plan.columns ??= [];
+    question.rows = this.#rows;
+    this.#rows = [];
+    this.#answered += 1;
+  }
+
+  /** Not before: a statement outside of a transaction is committed after it was answered. */
+  handleReadyForQuery(): void {
+    this.callback(null);
+    for (const { resolve, rows } of this.#questions) resolve(rows);
+  }
+
+  handleError(error: Error): void {
+    for (const { plan, isParsedHere } of this.#questions.slice(this.#answered))
+      if (plan !== undefined && isParsedHere) plan.state = 'doubtful';
+    this.callback(error);
+    for (const { reject } of this.#questions) reject(error);
+  }
+}
+
+interface Question {
+  readonly statement: Statement;
+  readonly resolve: (rows: Row[]) => void;
+  readonly reject: (error: Error) => void;
+  rows: Row[];
+  plan: Plan | undefined;
+  isParsedHere: boolean;
+}
+
+/** What a connection knows of a statement that has a name. */
+interface Plan {
+  /** Doubtful after a failure: the server may have parsed it or not. */
+  state: 'unknown' | 'parsed' | 'doubtful';
+  columns: Column[] | undefined;
+}
+
+interface Column {
+  readonly name: string;
+  readonly parse: Parser;
+}
+
+const plans = new WeakMap<Connection, Map<string, Plan>>();
+
+function write(connection: Connection, question: Question): void {
+  const { name, text, parameters } = question.statement;
+  const plan = planOf(connection, name);
+  question.plan = plan;
+  if (plan.state !== 'parsed') {
+    // To close what is not there is no error.
+    if (plan.state === 'doubtful') connection.close({ type: 'S', name }, true);
+    connection.parse({ name, text, types: [] }, true);
+    plan.state = 'parsed';
+    plan.columns = undefined;
+    question.isParsedHere = true;
+  }
+  connection.bind({ statement: name, values: parameters as string[], valueMapper: toParameter }, true);
+  if (plan.columns === undefined) connection.describe({ type: 'P' }, true);
+  connection.execute(null, true);
+}
+
+function planOf(connection: Connection, name: string): Plan {
+  const known = plans.get(connection) ?? new Map<string, Plan>();
+  plans.set(connection, known);
+  const plan = known.get(name) ?? { state: 'unknown', columns: undefined };
+  if (name !== '') known.set(name, plan);
+  return plan;
 }

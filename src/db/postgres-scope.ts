@@ -1,19 +1,22 @@
 import type { Client } from 'pg';
-import type { SqlValue, Transaction } from './database.ts';
-import { gather } from './postgres-packet.ts';
-import { assertParameters, Batch, toStatement } from './postgres-statement.ts';
+import type { Row, SqlValue, Transaction } from './database.ts';
+import { Batch } from './postgres-batch.ts';
+import type { Pipeline } from './postgres-pipeline.ts';
+import { assertParameters, type Statement, toStatement } from './postgres-statement.ts';
 
 /** What work is handed: statements on the connection that holds the transaction. */
 export class Scope implements Transaction {
   readonly engine = 'postgres';
   readonly #client: Client;
+  readonly #pipeline: Pipeline;
   readonly #explain: (error: unknown) => unknown;
   readonly #last = new Map<string, readonly SqlValue[]>();
-  #batch = new Batch();
+  readonly #batch = new Batch();
   #failure: unknown;
 
-  constructor(client: Client, explain: (error: unknown) => unknown) {
+  constructor({ client, pipeline }: Way, explain: (error: unknown) => unknown) {
     this.#client = client;
+    this.#pipeline = pipeline;
     this.#explain = explain;
   }
 
@@ -24,16 +27,15 @@ export class Scope implements Transaction {
 
   async query<Shape>(sql: string, parameters: readonly SqlValue[] = []): Promise<Shape[]> {
     const statement = toStatement(sql, parameters);
-    this.#flush();
-    const { rows } = await this.#ask(() => this.#client.query(statement));
-    return rows as Shape[];
+    this.#sendBatch();
+    return (await this.#ask(statement)) as Shape[];
   }
 
   /** Kept back until something is asked that needs an answer, because one statement costs less than several. */
   send(sql: string, parameters: readonly SqlValue[] = []): void {
     assertParameters(sql, parameters);
     if (this.#batch.take(sql, parameters)) return;
-    this.#flush();
+    this.#sendBatch();
     this.#batch.take(sql, parameters);
   }
 
@@ -41,15 +43,31 @@ export class Scope implements Transaction {
     this.#last.set(sql, parameters);
   }
 
-  /** Sends what was kept back; how it went is known when the commit is answered. */
-  finish(): void {
+  /** Asks for what the scope itself needs; whatever is asked for afterwards fails with it. */
+  start(...statements: readonly string[]): void {
+    for (const sql of statements) this.#ask(toStatement(sql, [])).catch(() => undefined);
+  }
+
+  /** Ends the transaction with all that was kept back. */
+  async commit(): Promise<void> {
     for (const [sql, parameters] of this.#last) this.send(sql, parameters);
-    this.#flush();
+    this.#sendBatch();
+    const committed = this.#ask(COMMIT);
+    this.#pipeline.flush();
+    await committed;
+  }
+
+  /** The same for who changed nothing: it leaves together with what comes next, and does not fail it. */
+  async leave(): Promise<void> {
+    const left = this.#ask(COMMIT);
+    this.#pipeline.separate();
+    await left;
   }
 
   async run(script: string): Promise<void> {
-    this.#flush();
-    await this.#ask(() => this.#client.query(script));
+    this.#sendBatch();
+    this.#pipeline.flush();
+    await this.#watch(this.#client.query(script));
   }
 
   async schemaVersion(): Promise<number> {
@@ -61,19 +79,30 @@ export class Scope implements Transaction {
     await this.query('UPDATE colibri SET schema_version = $1 WHERE id = 1', [version]);
   }
 
-  #flush(): void {
-    const statement = this.#batch.toStatement();
-    this.#batch = new Batch();
-    if (statement !== undefined) this.#ask(() => this.#client.query(statement)).catch(() => undefined);
+  #sendBatch(): void {
+    const statement = this.#batch.empty();
+    if (statement !== undefined) this.#ask(statement).catch(() => undefined);
   }
 
-  async #ask<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  #ask(statement: Statement): Promise<Row[]> {
+    return this.#watch(this.#pipeline.ask(statement));
+  }
+
+  async #watch<Answer>(answer: Promise<Answer>): Promise<Answer> {
     try {
-      gather(this.#client);
-      return await ask();
+      return await answer;
     } catch (error) {
       this.#failure ??= error;
       throw this.#explain(this.#failure);
     }
   }
 }
+
+/** A connection, and how statements get onto it. */
+export interface Way {
+  readonly client: Client;
+  readonly pipeline: Pipeline;
+}
+
+/** By a name that tells: whoever looks at the wire sees what may have been committed. */
+const COMMIT: Statement = { name: 'COMMIT', text: 'COMMIT', parameters: [] };

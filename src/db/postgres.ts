@@ -12,8 +12,7 @@ import {
 import { readDurability } from './postgres-durability.ts';
 import { explainPostgresFault, isConnectionEnded, REPLICA } from './postgres-faults.ts';
 import { PostgresLink } from './postgres-link.ts';
-import { gather } from './postgres-packet.ts';
-import { Scope } from './postgres-scope.ts';
+import { Scope, type Way } from './postgres-scope.ts';
 import { type PostgresUrl, parsePostgresUrl } from './postgres-url.ts';
 
 export interface PostgresOptions {
@@ -38,8 +37,10 @@ const FINISHED = '1 / CASE WHEN schema_version < 0 THEN 0 ELSE 1 END';
 const RELAXED = "set_config('synchronous_commit', 'off', true)";
 
 /** The first query takes the snapshot. Nobody waits for a reader, so it may take its time between two questions. */
-const BEGIN_READ =
-  "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT set_config('idle_in_transaction_session_timeout', '0', true)";
+const BEGIN_READ = [
+  'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+  "SELECT set_config('idle_in_transaction_session_timeout', '0', true)",
+];
 
 const LOOK = `SELECT current_schema() AS schema, pg_is_in_recovery() AS is_replica,
   current_setting('server_encoding') AS encoding,
@@ -87,7 +88,7 @@ class PostgresDatabase implements Database {
   /** Looks before it touches: a schema of another program is refused as it is. */
   async prepareSchema(): Promise<void> {
     await this.#guard(async () => {
-      const client = await this.#link.client();
+      const { client } = await this.#link.way();
       if ((await this.#look(client)) || this.#options.readOnly) return;
       try {
         await client.query(CREATE_MARK);
@@ -99,13 +100,12 @@ class PostgresDatabase implements Database {
   }
 
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
-    return this.#inTurn(async (client) => {
-      const scope = new Scope(client, this.#explainLost);
-      await scope.run(BEGIN_READ);
+    return this.#inTurn(async (way) => {
+      const scope = new Scope(way, this.#explainLost);
+      scope.start(...BEGIN_READ);
       const result = await work(scope);
       // Nothing depends on how a reader ends; the next statement comes behind it in any case.
-      gather(client);
-      client.query('COMMIT').catch(() => this.#link.drop());
+      scope.leave().catch(() => this.#link.drop());
       return result;
     });
   }
@@ -116,19 +116,19 @@ class PostgresDatabase implements Database {
   ): Promise<Result> {
     const isDurable = durable && this.#options.durability === 'full';
     const turn = `SELECT ${evenUnfinished ? '1' : FINISHED}${isDurable ? '' : `, ${RELAXED}`} ${ROW}`;
-    return this.#inTurn(async (client) => {
-      const scope = new Scope(client, this.#explainLost);
+    return this.#inTurn(async (way) => {
+      const scope = new Scope(way, this.#explainLost);
       // Not waited for: on one connection whatever the work asks for comes after it, or fails with it.
-      scope.run(`BEGIN; ${turn}`).catch(() => undefined);
+      scope.start('BEGIN', turn);
       const result = await work(scope);
-      await this.#commit(client, scope);
+      await this.#commit(scope);
       return result;
     });
   }
 
   writeAtOnce<Shape>(sql: string, parameters: readonly SqlValue[]): Promise<Shape[]> {
-    return this.#inTurn(async (client) => {
-      const scope = new Scope(client, this.#explainLost);
+    return this.#inTurn(async (way) => {
+      const scope = new Scope(way, this.#explainLost);
       try {
         return await scope.query<Shape>(`WITH turn AS (SELECT ${FINISHED}, ${RELAXED} ${ROW}), ${sql}`, parameters);
       } catch (error) {
@@ -145,8 +145,8 @@ class PostgresDatabase implements Database {
   schemaVersion(): Promise<number> {
     return this.#turn.run(() =>
       this.#guard(async () => {
-        const client = await this.#link.client();
-        return (await this.#look(client)) ? new Scope(client, this.#explainLost).schemaVersion() : 0;
+        const way = await this.#link.way();
+        return (await this.#look(way.client)) ? new Scope(way, this.#explainLost).schemaVersion() : 0;
       }),
     );
   }
@@ -169,13 +169,13 @@ class PostgresDatabase implements Database {
     await this.#turn.run(() => this.#link.close());
   }
 
-  #inTurn<Result>(work: (client: Client) => Promise<Result>): Promise<Result> {
+  #inTurn<Result>(work: (way: Way) => Promise<Result>): Promise<Result> {
     return this.#turn.run(async () => {
-      const client = await this.#guard(() => this.#link.livingClient());
+      const way = await this.#guard(() => this.#link.livingWay());
       try {
-        return await work(client);
+        return await work(way);
       } catch (error) {
-        await this.#rollBack(client);
+        await this.#rollBack(way);
         throw error;
       } finally {
         this.#link.rest();
@@ -183,17 +183,16 @@ class PostgresDatabase implements Database {
     });
   }
 
-  async #commit(client: Client, scope: Scope): Promise<void> {
-    scope.finish();
+  async #commit(scope: Scope): Promise<void> {
     try {
       // The server answers in order: by now it has answered everything that was sent before.
-      await client.query('COMMIT');
+      await scope.commit();
       if (scope.failure === undefined) return;
     } catch (error) {
-      if (!isConnectionEnded(error)) throw this.#explainLost(error);
+      // Otherwise the scope knows it, and what came before it: a statement that the server refused undoes the whole.
+      if (scope.failure === undefined) throw error;
     }
-    // A statement that the server refused has turned the commit into a rollback.
-    if (scope.failure !== undefined && !isConnectionEnded(scope.failure)) throw this.#explainLost(scope.failure);
+    if (!isConnectionEnded(scope.failure)) throw this.#explainLost(scope.failure);
     throw await this.#inDoubt();
   }
 
@@ -205,8 +204,9 @@ class PostgresDatabase implements Database {
     );
   }
 
-  async #rollBack(client: Client): Promise<void> {
+  async #rollBack({ client, pipeline }: Way): Promise<void> {
     try {
+      pipeline.flush();
       await client.query('ROLLBACK');
     } catch {
       await this.#link.drop();

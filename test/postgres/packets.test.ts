@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
+
+describe('statements that leave together', () => {
+  it('are answered each with its own rows, also those that have none', async () => {
+    const database = await openWords();
+    const answers = await database.write({ durable: true }, (db) =>
+      Promise.all([
+        db.query('SELECT $1 AS one, NULL AS nothing', ['a']),
+        db.query('INSERT INTO words (word) VALUES ($1)', ['b']),
+        db.query('SELECT word, length(word) AS length FROM words'),
+        db.query('SELECT word FROM words WHERE word = $1', ['c']),
+      ]),
+    );
+    expect(answers).toEqual([[{ one: 'a', nothing: null }], [], [{ word: 'b', length: 1 }], []]);
+  });
+
+  it('fail together, change nothing, and all of them work the next time', async () => {
+    const database = await openWords();
+    const attempt = (word: string) =>
+      database.write({ durable: true }, (db) =>
+        Promise.all([
+          db.query("SELECT 'before' AS place"),
+          db.query('INSERT INTO words (word) VALUES ($1) RETURNING word', [word]),
+          db.query("SELECT 'behind' AS place"),
+        ]),
+      );
+    await expect(attempt('far too long a word')).rejects.toThrow(/too long/);
+    await expect(attempt('far too long a word')).rejects.toThrow(/too long/);
+    for (const word of ['one', 'two'])
+      expect(await attempt(word)).toEqual([[{ place: 'before' }], [{ word }], [{ place: 'behind' }]]);
+    expect(await words(database)).toEqual(['one', 'two']);
+  });
+
+  it('and of which one cannot be understood leave nothing behind, and the next one works', async () => {
+    const database = await openWords();
+    const attempt = () => database.write({ durable: true }, (db) => db.query('SELECT no_such_column FROM words'));
+    await expect(attempt()).rejects.toThrow(/no_such_column/);
+    await database.write({ durable: true }, (db) => db.run('ALTER TABLE words ADD COLUMN no_such_column TEXT'));
+    expect(await attempt()).toEqual([]);
+  });
+
+  it('a change that nobody waited for fails the commit', async () => {
+    const database = await openWords();
+    const work = database.write({ durable: true }, async (db) => {
+      db.send('INSERT INTO words (word) VALUES ($1)', ['kept?']);
+      db.send('UPDATE words SET word = $1', ['far too long a word']);
+    });
+    await expect(work).rejects.toThrow(/too long/);
+    expect(await words(database)).toEqual([]);
+  });
+
+  it('work that throws before anything has left keeps nobody waiting', async () => {
+    const url = await newPostgresUrl();
+    const database = await openWords(url);
+    const other = await openTestPostgres({ url, busyTimeoutMs: 2000 });
+    await expect(database.write({ durable: true }, () => Promise.reject(new Error('at once')))).rejects.toThrow(
+      'at once',
+    );
+    await other.write({ durable: true }, (db) => db.query('INSERT INTO words (word) VALUES ($1)', ['next']));
+    expect(await words(database)).toEqual(['next']);
+  });
+});
+
+async function openWords(url?: string): Promise<Database> {
+  const database = await openTestPostgres(url === undefined ? {} : { url });
+  await database.write({ durable: true }, (db) => db.run('CREATE TABLE words (word VARCHAR(8))'));
+  return database;
+}
+
+async function words(database: Database): Promise<string[]> {
+  const rows = await database.read((reader) => reader.query<{ word: string }>('SELECT word FROM words ORDER BY word'));
+  return rows.map(({ word }) => word);
+}

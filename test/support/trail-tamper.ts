@@ -26,7 +26,8 @@ export async function afterTampering(
       const { problems } = await verifyEverything(transaction);
       // Reading many rows at once is quicker and must not find less.
       expect(problems).toEqual((await verifyEverything(rowByRow(transaction))).problems);
-      if (alsoTrail) expect(await verifyTrail(transaction)).toEqual(await verifyTrail(rowByRow(transaction)));
+      if (alsoTrail && transaction.engine === 'sqlite')
+        expect(await verifyTrail(transaction)).toEqual(await verifyTrail(rowByRow(transaction)));
       throw new Undo(problems);
     });
   } catch (error) {

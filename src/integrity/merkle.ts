@@ -189,10 +189,8 @@ const RIGHT = LEFT + DIGEST_BYTES;
 
 /** Grows a tree leaf by leaf in memory that grows with its height only. */
 export class TreeBuilder {
-  /** The hash of the finished perfect subtree at each level; it counts where the size has that binary digit. */
-  readonly #edge: Uint8Array[] = [];
-  /** What is hashed next: its left and its right part. */
-  readonly #node = Uint8Array.of(NODE_PREFIX, ...new Uint8Array(2 * DIGEST_BYTES));
+  /** The node of each level that is being filled: its left part, then its right part. */
+  readonly #nodes: Uint8Array[] = [];
   #size = 0;
 
   get size(): number {
@@ -201,43 +199,46 @@ export class TreeBuilder {
 
   /** Calls `onSubtree` for each perfect subtree of two leaves or more that this leaf completes, smallest first. */
   add(leaf: Digest, onSubtree?: (level: number, index: number, hash: Digest) => void): void {
-    writeHex(leaf, this.#node, RIGHT, DIGEST_BYTES);
+    writeHex(leaf, this.#node(0), placeOf(this.#size), DIGEST_BYTES);
     this.#grow(onSubtree && ((level, index, hash) => onSubtree(level, index, toHex(hash))));
   }
 
   addRaw(leaf: RawDigest, onSubtree?: (level: number, index: number, hash: RawDigest) => void): void {
-    writeRaw(leaf, this.#node, RIGHT);
+    writeRaw(leaf, this.#node(0), placeOf(this.#size));
     this.#grow(onSubtree);
   }
 
   root(): Digest {
     const hashes: Digest[] = [];
     for (let level = 0, count = this.#size; count > 0; level += 1, count = half(count))
-      if (count % 2 === 1) hashes.push(toHex(String.fromCharCode(...(this.#edge[level] as Uint8Array))));
+      if (count % 2 === 1) hashes.push(toHex(String.fromCharCode(...this.#node(level).subarray(LEFT, RIGHT))));
     return foldRange(hashes.reverse());
   }
 
-  /** The new leaf stands on the right of the node; so does each subtree that it completes. */
+  /** The new leaf stands in its node; a node that is full gives one part of the node above it. */
   #grow(onSubtree: ((level: number, index: number, hash: RawDigest) => void) | undefined): void {
     let level = 0;
-    for (let index = this.#size; index % 2 === 1; index = half(index)) {
-      copyDigest(this.#edge[level] as Uint8Array, 0, this.#node, LEFT);
-      const hash = rawSha256(this.#node);
-      writeRaw(hash, this.#node, RIGHT);
+    for (let index = this.#size; index % 2 === 1; ) {
+      const hash = rawSha256(this.#node(level));
       level += 1;
-      onSubtree?.(level, half(index), hash);
+      index = half(index);
+      writeRaw(hash, this.#node(level), placeOf(index));
+      onSubtree?.(level, index, hash);
     }
-    if (level === this.#edge.length) this.#edge.push(new Uint8Array(DIGEST_BYTES));
-    copyDigest(this.#node, RIGHT, this.#edge[level] as Uint8Array, 0);
     this.#size += 1;
+  }
+
+  #node(level: number): Uint8Array {
+    this.#nodes[level] ??= Uint8Array.of(NODE_PREFIX, ...new Uint8Array(2 * DIGEST_BYTES));
+    return this.#nodes[level];
   }
 }
 
-/** So short a stretch is copied more quickly than a view of it is made. */
-function copyDigest(source: Uint8Array, from: number, target: Uint8Array, to: number): void {
-  for (let byte = 0; byte < DIGEST_BYTES; byte += 1) target[to + byte] = source[from + byte] as number;
+function placeOf(index: number): number {
+  return index % 2 === 0 ? LEFT : RIGHT;
 }
 
+/** So short a text is copied more quickly like this than by a call of the runtime. */
 function writeRaw(raw: RawDigest, target: Uint8Array, offset: number): void {
   for (let byte = 0; byte < DIGEST_BYTES; byte += 1) target[offset + byte] = raw.charCodeAt(byte);
 }

@@ -6,10 +6,10 @@ import { bundle } from './bundle.mjs';
 
 const [file, ...args] = process.argv.slice(2);
 const root = fileURLToPath(new URL('..', import.meta.url));
-const outfile = `${root}dist/run/${basename(file, '.ts')}.js`;
-await bundle({
-  entryPoints: [file],
-  outfile,
-});
+const outdir = `${root}dist/run`;
+const outfile = `${outdir}/${basename(file, '.ts')}.js`;
+await bundle({ entryPoints: [file], outfile });
+// Verification looks for its thread beside the program.
+await bundle({ entryPoints: ['src/ledger/tree-thread.ts'], outdir });
 process.argv = [process.argv[0], outfile, ...args];
 await import(outfile);

@@ -1,31 +1,46 @@
 import type { Reader } from '../db/database.ts';
+import type { Digest } from '../integrity/index.ts';
 import type { TreeNode } from './log-tree.ts';
 import { BLOCK } from './stored-tree.ts';
 import type { Report } from './verify.ts';
 
-/** Compares the inner nodes that the leaves give with those that are stored. */
+/** Compares the inner nodes that the leaves give with those that are stored, and forgets them page by page. */
 export class NodeCheck {
   readonly #reader: Reader;
   readonly #report: Report;
+  /** By level: the hashes since the last page, which lie side by side, and the index of the first. */
+  #levels = new Map<number, { readonly first: number; readonly hashes: Digest[] }>();
 
   constructor(reader: Reader, report: Report) {
     this.#reader = reader;
     this.#report = report;
   }
 
-  /** The nodes of one stretch of the log: those of one level lie side by side. */
-  async check(nodes: readonly TreeNode[]): Promise<void> {
-    for (const level of new Set(nodes.map((node) => node.level))) {
-      const computed = nodes.filter((node) => node.level === level);
+  /** To be called with the nodes in the order in which they become complete. */
+  readonly computed = (nodes: readonly TreeNode[]): void => {
+    for (const { level, index, hash } of nodes) {
+      const known = this.#levels.get(level);
+      if (known === undefined) this.#levels.set(level, { first: index, hashes: [hash] });
+      else known.hashes.push(hash);
+    }
+  };
+
+  async page(): Promise<void> {
+    const levels = this.#levels;
+    this.#levels = new Map();
+    for (const [level, { first, hashes }] of levels) {
       const rows = await this.#reader.query<{ idx: number; hash: string }>(
-        'SELECT idx, hash FROM ledger_nodes WHERE level = $1 AND idx >= $2 AND idx <= $3',
-        [level, computed[0]?.index ?? 0, computed.at(-1)?.index ?? 0],
+        'SELECT idx, hash FROM ledger_nodes WHERE level = $1 AND idx >= $2 AND idx < $3',
+        [level, first, first + hashes.length],
       );
       const stored = new Map(rows.map(({ idx, hash }) => [idx, hash]));
-      for (const { index, hash } of computed) {
-        const found = stored.get(index);
+      for (const [offset, hash] of hashes.entries()) {
+        const found = stored.get(first + offset);
         if (found !== hash)
-          this.#report(`node ${level}/${index}`, found === undefined ? 'is missing' : 'does not match its leaves');
+          this.#report(
+            `node ${level}/${first + offset}`,
+            found === undefined ? 'is missing' : 'does not match its leaves',
+          );
       }
     }
   }

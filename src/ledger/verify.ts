@@ -3,7 +3,7 @@ import { type Digest, EMPTY_ROOT, ENTRY_KINDS, type Entry, parseEntry } from '..
 import { fromByteText } from './byte-text.ts';
 import { checkCalls } from './check-calls.ts';
 import { NodeCheck } from './check-nodes.ts';
-import { LogTree } from './log-tree.ts';
+import { growHere, growTree, ThreadFailure, type TreeGrower } from './grow-tree.ts';
 import { readPage, type StoredPage } from './read-page.ts';
 import { BLOCK } from './stored-tree.ts';
 
@@ -56,30 +56,40 @@ export async function verifyLedger(
   reader: Reader,
   projections: readonly Projection[] = [],
   progress: (done: number, total: number) => void = () => undefined,
+  grow = growTree,
 ): Promise<LedgerReport> {
   const problems: Problem[] = [];
   const report: Report = (place, problem) => problems.push({ place, problem });
   const head = await findHead(reader, report);
   if (head === undefined) return { size: 0, root: EMPTY_ROOT, problems };
   const nodes = new NodeCheck(reader, report);
-  const tree = new LogTree(head.size);
-  const checks = [checkCalls, ...projections].map((projection) => projection(reader, report));
-  const isWhole = await checkPages(reader, head.size, { checks, nodes, tree, report, progress });
-  const { root, tail } = tree.finish();
-  if (isWhole) {
-    if (tail !== head.tail)
-      report(`entry ${head.size - 1}`, `or one of the ${BLOCK - 1} before it is not what was appended`);
-    await checkSurplus(reader, head.size, report);
-    await nodes.finish(head.size);
-    for (const check of checks) await check.finish(head.size);
+  const tree = grow(head.size, nodes.computed);
+  try {
+    const checks = [checkCalls, ...projections].map((projection) => projection(reader, report));
+    const isWhole = await checkPages(reader, head.size, { checks, nodes, tree, report, progress });
+    const { root, tail } = await tree.finish();
+    await nodes.page();
+    if (isWhole) {
+      if (tail !== head.tail)
+        report(`entry ${head.size - 1}`, `or one of the ${BLOCK - 1} before it is not what was appended`);
+      await checkSurplus(reader, head.size, report);
+      await nodes.finish(head.size);
+      for (const check of checks) await check.finish(head.size);
+    }
+    return { size: head.size, root, problems };
+  } catch (error) {
+    // What a second thread was to do can be done without it.
+    if (error instanceof ThreadFailure) return verifyLedger(reader, projections, progress, growHere);
+    throw error;
+  } finally {
+    tree.stop();
   }
-  return { size: head.size, root, problems };
 }
 
 interface Checking {
   readonly checks: readonly ProjectionCheck[];
   readonly nodes: NodeCheck;
-  readonly tree: LogTree;
+  readonly tree: TreeGrower;
   readonly report: Report;
   readonly progress: (done: number, total: number) => void;
 }
@@ -89,7 +99,7 @@ async function checkPages(reader: Reader, size: number, on: Checking): Promise<b
   for (let begin = 0; begin < size; begin += PAGE) {
     const end = Math.min(begin + PAGE, size);
     const page = await readPage(reader, begin, end);
-    const nodes = on.tree.add(page);
+    await on.tree.add(page);
     const missing = begin + page.texts.length;
     if (missing < end) {
       readEntries(page, [], on.report);
@@ -97,7 +107,7 @@ async function checkPages(reader: Reader, size: number, on: Checking): Promise<b
       return false;
     }
     const entries = readEntries(page, await foresee(on.checks, page), on.report);
-    await on.nodes.check(nodes);
+    await on.nodes.page();
     for (const check of on.checks) await check.page(entries, begin, end);
     on.progress(end, size);
   }

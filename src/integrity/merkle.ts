@@ -33,7 +33,8 @@ export function findLeafHash(entry: string): Digest | undefined {
 /** The same for an entry in UTF-8 that ends before `end` and begins behind `begin`, where the prefix is then put. */
 export function leafHashInPlace(bytes: Uint8Array, begin: number, end: number): RawDigest {
   bytes[begin] = LEAF_PREFIX_BYTE;
-  return rawSha256(bytes.subarray(begin, end));
+  // Not subarray(), which for a Buffer takes a third of the time that hashing does.
+  return rawSha256(new Uint8Array(bytes.buffer, bytes.byteOffset + begin, end - begin));
 }
 
 const scratch = new Uint8Array(65);

@@ -87,7 +87,8 @@ function thoughtAt({ fields, raws, isAscii }: Fields, place: number): StoredThou
 }
 
 function isCounted({ index, taskNo, position, thoughtNo, attempt, sessionNo, sessionSeq }: StoredThought): boolean {
-  return index + taskNo + position >= 0 && [thoughtNo, attempt, sessionNo, sessionSeq].every(isCount);
+  const areCounts = isCount(thoughtNo) && isCount(attempt) && isCount(sessionNo) && isCount(sessionSeq);
+  return areCounts && index + taskNo + position >= 0;
 }
 
 /** The link before it, from the store, where anybody may have written anything. */

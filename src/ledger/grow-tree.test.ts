@@ -13,7 +13,7 @@ const THREAD = new URL('../../dist/tree-thread.js', import.meta.url);
 /** Entries as a page of the store has them: each behind a byte that may be anything. */
 function toBytes(entries: readonly string[]): EntryBytes {
   let end = 0;
-  const ends = entries.map((entry) => (end += 1 + Buffer.byteLength(entry)));
+  const ends = Uint32Array.from(entries, (entry) => (end += 1 + Buffer.byteLength(entry)));
   return { bytes: Buffer.from(entries.map((entry) => `\u007f${entry}`).join('')), ends };
 }
 

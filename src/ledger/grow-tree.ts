@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { availableParallelism, loadavg } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type EntryBytes, type GrownTree, LogTree, type TreeNode } from './log-tree.ts';
 
 /** Grows the tree of a log, and hands out its nodes some time after the entries below them were added. */
 export interface TreeGrower {
+  /** The bytes are given away. */
   add(entries: EntryBytes): Promise<void>;
   /** To be awaited before anything is said about the whole: by then all nodes have been handed out. */
   finish(): Promise<GrownTree>;
@@ -23,16 +24,12 @@ const THREAD = new URL('tree-thread.js', import.meta.url);
 /** Most of what is hashed is the tree, which needs nothing but the bytes of the entries: another core can do it. */
 export function growTree(size: number, onNodes: OnNodes): TreeGrower {
   try {
-    if (size >= WORTH_A_THREAD && hasIdleCore() && existsSync(THREAD)) return growInThread(THREAD, size, onNodes);
+    if (size >= WORTH_A_THREAD && availableParallelism() > 1 && existsSync(THREAD))
+      return growInThread(THREAD, size, onNodes);
   } catch {
     // Node can be told to allow no threads.
   }
   return growHere(size, onNodes);
-}
-
-/** Two threads that share a core take longer than one. The load is that of the last minute. */
-function hasIdleCore(): boolean {
-  return availableParallelism() > 1 && availableParallelism() - (loadavg()[0] ?? 0) >= 1;
 }
 
 /** Something went wrong with the thread, and nothing can be said about the log. */
@@ -52,7 +49,7 @@ export function growInThread(thread: URL, size: number, onNodes: OnNodes): TreeG
 }
 
 /** How many stretches may wait for the thread, so that a slow one does not fill the memory. */
-const MAX_WAITING = 16;
+const MAX_WAITING = 64;
 
 class TreeThread implements TreeGrower {
   readonly #worker: Worker;
@@ -89,7 +86,7 @@ class TreeThread implements TreeGrower {
 
   async #tell(entries: EntryBytes | undefined, mayWait: number): Promise<void> {
     this.#waiting += 1;
-    this.#worker.postMessage(entries, []);
+    this.#worker.postMessage(entries, entries === undefined ? [] : [entries.bytes.buffer as ArrayBuffer, entries.ends.buffer as ArrayBuffer]);
     while (this.#waiting > mayWait) {
       if (this.#failure !== undefined) throw new ThreadFailure(this.#failure.message, { cause: this.#failure });
       await new Promise<void>((resume) => {

@@ -6,7 +6,7 @@ import { Tail } from './tail.ts';
 export interface EntryBytes {
   readonly bytes: Uint8Array;
   /** Where each of them ends, and the next begins. */
-  readonly ends: readonly number[];
+  readonly ends: Uint32Array;
 }
 
 export interface TreeNode {

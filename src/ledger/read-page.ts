@@ -44,12 +44,14 @@ async function readAtOnce(reader: Reader, begin: number, end: number): Promise<S
   return { begin, kinds, texts, bytes: found.entries, ends: endsOf(texts) };
 }
 
-function endsOf(texts: readonly ByteText[]): number[] {
+function endsOf(texts: readonly ByteText[]): Uint32Array {
+  const ends = new Uint32Array(texts.length);
   let end = 0;
-  return texts.map((text) => {
-    end += 1 + text.length;
-    return end;
-  });
+  for (let place = 0; place < ends.length; place += 1) {
+    end += 1 + (texts[place] as ByteText).length;
+    ends[place] = end;
+  }
+  return ends;
 }
 
 /** SQLite takes bytes in any column. In place of a text they get one that no honest leaf is made of. */

@@ -230,9 +230,15 @@ export class TreeBuilder {
   }
 
   #node(level: number): Uint8Array {
-    this.#nodes[level] ??= Uint8Array.of(NODE_PREFIX, ...new Uint8Array(2 * DIGEST_BYTES));
+    this.#nodes[level] ??= emptyNode();
     return this.#nodes[level];
   }
+}
+
+function emptyNode(): Uint8Array {
+  const node = new Uint8Array(RIGHT + DIGEST_BYTES);
+  node[0] = NODE_PREFIX;
+  return node;
 }
 
 function placeOf(index: number): number {

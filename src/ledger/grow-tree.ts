@@ -70,12 +70,13 @@ class TreeThread implements TreeGrower {
     worker.on('exit', () => this.#fail(new Error('it has ended before its time')));
   }
 
-  add({ bytes, ends }: EntryBytes): Promise<void> {
-    return this.#tell({ bytes, ends }, MAX_WAITING);
+  add(entries: EntryBytes): Promise<void> {
+    const bytes = owned(entries.bytes);
+    return this.#tell({ bytes, ends: entries.ends }, [bytes.buffer], MAX_WAITING);
   }
 
   async finish(): Promise<GrownTree> {
-    await this.#tell(undefined, 0);
+    await this.#tell(undefined, [], 0);
     if (this.#grown === undefined) throw new ThreadFailure('the thread did not say what became of the tree');
     return this.#grown;
   }
@@ -84,9 +85,9 @@ class TreeThread implements TreeGrower {
     void this.#worker.terminate();
   }
 
-  async #tell(entries: EntryBytes | undefined, mayWait: number): Promise<void> {
+  async #tell(entries: EntryBytes | undefined, given: readonly ArrayBuffer[], mayWait: number): Promise<void> {
     this.#waiting += 1;
-    this.#worker.postMessage(entries, entries === undefined ? [] : [entries.bytes.buffer as ArrayBuffer, entries.ends.buffer as ArrayBuffer]);
+    this.#worker.postMessage(entries, given);
     while (this.#waiting > mayWait) {
       if (this.#failure !== undefined) throw new ThreadFailure(this.#failure.message, { cause: this.#failure });
       await new Promise<void>((resume) => {
@@ -99,4 +100,10 @@ class TreeThread implements TreeGrower {
     this.#failure ??= reason;
     this.#wake();
   }
+}
+
+/** What is all of its buffer can be given away; a part of another one has to be copied. */
+function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const isAll = bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
+  return isAll ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
 }

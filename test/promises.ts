@@ -141,6 +141,7 @@ export const PROMISES = {
   'store/alive': { says: 'a process counts as alive until it leaves or dies' },
   'store/pragmas': { says: 'no setting of the database is left to a default' },
   'store/fault-named': { says: 'a store that fails says what is wrong and what to do' },
+  'store/migrated': { says: 'a ledger of an older version goes on as one of this version' },
   'store/untouched': { says: 'a file that Colibri must not use is left as it is' },
   'store/owner-only': { says: 'the ledger is for its owner alone' },
 

@@ -4,6 +4,7 @@ import tasks from './migrations/0002-tasks.sql';
 import postgresTaskSearch from './migrations/0003-task-search.postgres.sql';
 import sqliteTaskSearch from './migrations/0003-task-search.sqlite.sql';
 import trail from './migrations/0004-trail.sql';
+import sessionPlaces from './migrations/0005-session-places.sql';
 
 /** In order; the position is the number. An applied migration is never edited: a change is a new one. */
 export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
@@ -11,6 +12,7 @@ export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
   onBoth(tasks),
   { sqlite: sqliteTaskSearch, postgres: postgresTaskSearch },
   onBoth(trail),
+  onBoth(sessionPlaces),
 ];
 
 /**

@@ -13,8 +13,6 @@ export interface FieldQuery {
   readonly strings: readonly string[];
   /** One more column of text, which comes back as it is. */
   readonly raw: string;
-  /** What else every row must be. */
-  readonly wanted?: string;
   /** What follows FROM. The rows come in any order. */
   readonly from: string;
 }
@@ -57,12 +55,12 @@ interface FoundFields {
 
 export type OnEngine = Readonly<Record<Engine, string>>;
 
-export function fieldsSql({ numbers, strings, raw, wanted = 'TRUE', from }: FieldQuery): OnEngine {
+export function fieldsSql({ numbers, strings, raw, from }: FieldQuery): OnEngine {
   // Not concat_ws, which in some versions of SQLite leaves empty texts out, and the separator behind them.
   const fields = `concat(${[...numbers, ...strings].join(`, '${SEPARATOR}', `)})`;
   const onEngine = (isText: (column: string) => string) => `
     SELECT COUNT(*) AS total,
-           COUNT(CASE WHEN ${[...numbers.map(isNumber), ...[...strings, raw].map(isText), wanted].join(' AND ')} THEN 1 END)
+           COUNT(CASE WHEN ${[...numbers.map(isNumber), ...[...strings, raw].map(isText)].join(' AND ')} THEN 1 END)
              AS whole,
            convert_to(string_agg(${fields}, '${SEPARATOR}'), 'UTF8') AS fields,
            convert_to(string_agg(${raw}, '${SEPARATOR}'), 'UTF8') AS raws

@@ -19,6 +19,7 @@ export async function openTwoPages(): Promise<Database> {
   for (let number = 1; number <= 180; number += 1) {
     const content = number % 3 === 0 ? `line ${number}\n"quoted" \\ \u5b57 \u{1f426}` : `thought ${number}`;
     await desk.record({ task_id: 'T-0001', type: 'decision', content });
+    if (number % 45 === 0) await desk.updateTask({ task_id: 'T-0001', progress: number % 100 });
   }
   await desk.finalize({ session_id: 'A-0001' });
   await desk.close();

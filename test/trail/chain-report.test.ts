@@ -62,8 +62,7 @@ const DEFECTS: Readonly<Record<string, Expected>> = {
     broken: [['entry', 'T-0001', 5]],
   },
   'a cut end, with every table that knew of it': {
-    sql: `DELETE FROM session_records WHERE idx = (SELECT idx FROM thoughts WHERE thought_no = 7);
-          DELETE FROM thoughts WHERE thought_no = 7;
+    sql: `DELETE FROM thoughts WHERE thought_no = 7;
           UPDATE sessions SET record_count = record_count - 1 WHERE session_no = 1;
           UPDATE counters SET value = value - 1 WHERE name = 'thought'`,
     scope: task,
@@ -127,35 +126,43 @@ const DEFECTS: Readonly<Record<string, Expected>> = {
     scope: session,
     broken: [['entry', 'entry', 6]],
   },
-  'a record left out of the session': {
-    sql: 'DELETE FROM session_records WHERE session_no = 1 AND session_seq = 3',
+  'a thought left out of the session': {
+    sql: 'DELETE FROM thoughts WHERE session_no = 1 AND session_seq = 3',
     scope: session,
     broken: [
       ['session', 'entry', 4],
       ['session', 'A-0001', 5],
     ],
   },
-  'the last record left out of the session': {
+  'a task event left out of the session': {
     sql: 'DELETE FROM session_records WHERE session_no = 1 AND session_seq = 6',
     scope: session,
     broken: [['session', 'A-0001', 5]],
   },
-  'two records of the session swapped': {
-    sql: `UPDATE session_records SET idx = CASE session_seq
-            WHEN 1 THEN (SELECT idx FROM thoughts WHERE thought_no = 2) ELSE (SELECT idx FROM thoughts WHERE thought_no = 1) END
-          WHERE session_no = 1 AND session_seq IN (1, 2)`,
+  'two thoughts of the session swapped': {
+    sql: `DROP INDEX thoughts_by_session;
+          UPDATE thoughts SET session_seq = 3 - session_seq WHERE session_no = 1 AND session_seq IN (1, 2)`,
     scope: session,
     broken: [
       ['session', 'entry', 1],
-      ['session', thoughtId(1), 1],
+      ['entry', thoughtId(1), 1],
       ['session', 'entry', 2],
+      ['entry', thoughtId(2), 2],
       ['session', 'A-0001', 0],
     ],
   },
-  'one record of the session listed in the place of another': {
-    sql: 'UPDATE session_records SET idx = (SELECT idx FROM thoughts WHERE thought_no = 1) WHERE session_no = 1 AND session_seq = 2',
+  'a thought in the place of a task event': {
+    sql: 'UPDATE session_records SET idx = (SELECT idx FROM thoughts WHERE thought_no = 1) WHERE session_no = 1 AND session_seq = 6',
     scope: session,
-    broken: [['session', 'entry', 2]],
+    broken: [['session', 'entry', 6]],
+  },
+  'a task event in the place of a thought': {
+    sql: 'UPDATE session_records SET session_seq = 2 WHERE session_no = 1 AND session_seq = 6',
+    scope: session,
+    broken: [
+      ['session', 'entry', 2],
+      ['session', 'entry', 3],
+    ],
   },
   'a session that is gone': {
     sql: 'DELETE FROM sessions WHERE session_no = 1',

@@ -39,6 +39,9 @@ const ROW_FORGERIES: Readonly<Record<string, string>> = {
   'an entry in bytes': 'UPDATE ledger_entries SET entry = CAST(entry AS BLOB)',
   'a kind with the separator': 'UPDATE ledger_entries SET kind = kind || char(127)',
   'a place of another entry': 'UPDATE session_records SET idx = idx + 1',
+  'a place that a thought has': 'UPDATE session_records SET session_seq = session_seq - 1',
+  'a place that nobody has': 'UPDATE session_records SET session_seq = session_seq + 1000',
+  'a thought that has no place': 'UPDATE thoughts SET session_seq = session_seq + 1000',
   'a place in bytes': 'UPDATE session_records SET idx = CAST(CAST(idx AS TEXT) AS BLOB)',
 };
 

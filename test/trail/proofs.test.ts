@@ -2,12 +2,13 @@ import { describe, expect } from 'vitest';
 import { inclusionRanges, isIncluded } from '../../src/integrity/index.ts';
 import { keeps } from '../support/keeps.ts';
 import { naiveLeaf, naivePath, naiveRoot } from '../support/naive-merkle.ts';
+import { SESSION_RECORDS } from '../support/session-records.ts';
 import { type TrailDesk, withDesk } from '../support/trail-desk.ts';
 
 /** The leaves of a session, read off its entries by hand. */
 async function leavesOf(desk: TrailDesk, sessionNo: number, taskId?: string): Promise<string[]> {
   const rows = await desk.query<{ entry: string }>(
-    `SELECT entry FROM session_records JOIN ledger_entries USING (idx) WHERE session_no = ${sessionNo} ORDER BY session_seq`,
+    `SELECT entry FROM ${SESSION_RECORDS} JOIN ledger_entries USING (idx) WHERE session_no = ${sessionNo} ORDER BY session_seq`,
   );
   return rows
     .filter(({ entry }) => taskId === undefined || (JSON.parse(entry) as { task_id: string }).task_id === taskId)
@@ -115,7 +116,7 @@ describe('a sealed session', () => {
         expect(isIncluded({ leaf, index: (index + 1) % size, size, proof, root })).toBe(false);
       }
       const places = await desk.query<{ session_seq: number; session_no: number }>(
-        'SELECT thoughts.session_no, thoughts.session_seq FROM thoughts JOIN session_records USING (idx) ORDER BY thought_no',
+        'SELECT session_no, session_seq FROM thoughts ORDER BY thought_no',
       );
       expect(places).toEqual(leaves.map((_, index) => ({ session_no: 1, session_seq: index + 1 })));
     }),

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { keeps } from '../support/keeps.ts';
+import { SESSION_RECORDS } from '../support/session-records.ts';
 import { type TrailDesk, withDesk } from '../support/trail-desk.ts';
 
 /** T-0001 is the parent of T-0002, which is the parent of T-0003; T-0004 stands alone. */
@@ -19,7 +20,7 @@ const thought = (task_id: string, session_id?: string) => ({
 
 const recordsOf = (desk: TrailDesk, sessionNo: number) =>
   desk.query<{ kind: string }>(
-    `SELECT kind FROM session_records JOIN ledger_entries USING (idx) WHERE session_no = ${sessionNo} ORDER BY session_seq`,
+    `SELECT kind FROM ${SESSION_RECORDS} JOIN ledger_entries USING (idx) WHERE session_no = ${sessionNo} ORDER BY session_seq`,
   );
 
 describe('the reach of a session', () => {

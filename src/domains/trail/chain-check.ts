@@ -14,7 +14,6 @@ export interface Evidence extends ThoughtRow {
   readonly entry: string | null;
   readonly before_hash: string | null;
   readonly before_position: number | null;
-  readonly record_idx: number | null;
 }
 
 export interface StoredEvent {
@@ -54,12 +53,10 @@ export class ChainCheck {
   }
 
   async thought(row: Evidence): Promise<void> {
-    const { before_hash, before_position, record_idx, idx, chain_position: position } = row;
+    const { before_hash, before_position, idx, chain_position: position } = row;
     const record = formatThoughtId(row.thought_no);
     const previous = before_hash === null ? undefined : { hash: before_hash, chain_position: before_position ?? 0 };
     for (const link of checkThought({ row, previous, entry: parseEntry(row.entry ?? '') })) this.#add(link);
-    if (record_idx !== idx)
-      this.fail({ position, record, layer: 'session', problem: 'it is not listed in its session' }, idx, record_idx);
     await this.#leaf(position, record, idx);
     this.#note(position, record, row.hash);
   }

@@ -7,9 +7,11 @@ import type { Membership } from './sessions.ts';
 /** A place in a session that an entry says it has. */
 interface Claim extends Membership {
   readonly index: number;
+  /** A thought has its place in its own row. */
+  readonly isThought: boolean;
 }
 
-/** Compares the places that the entries of one page claim with session_records. Returns how many there are. */
+/** Checks the places that the entries of one page claim. Returns how many of them session_records has to have. */
 export async function checkPlaces(reader: Reader, entries: readonly LoggedEntry[], report: Report): Promise<number> {
   const bySession = new Map<string, Claim[]>();
   let count = 0;
@@ -21,13 +23,14 @@ export async function checkPlaces(reader: Reader, entries: readonly LoggedEntry[
       }
       const { session_id, session_seq } = place;
       const claims = bySession.get(session_id) ?? [];
-      if (claims.push({ index, session_id, session_seq }) === 1) bySession.set(session_id, claims);
-      count += 1;
+      const isThought = entry.kind === 'thought';
+      if (claims.push({ index, session_id, session_seq, isThought }) === 1) bySession.set(session_id, claims);
+      if (!isThought) count += 1;
     }
   }
   for (const [sessionId, claims] of bySession) {
     await checkOpen(reader, sessionId, claims, report);
-    for (const run of runs(claims)) await checkRun(reader, run, report);
+    for (const run of runs(claims.filter(({ isThought }) => !isThought))) await checkRun(reader, run, report);
   }
   return count;
 }
@@ -54,7 +57,7 @@ async function checkOpen(reader: Reader, sessionId: string, claims: readonly Cla
   if (late !== undefined) report(`entry ${late.index}`, `joined ${sessionId} after it was sealed`);
 }
 
-/** Honest places of one session follow each other, so that a page is one run and one query. */
+/** Places that follow each other are asked for at once. */
 function runs(claims: readonly Claim[]): Claim[][] {
   const found: Claim[][] = [];
   for (const claim of claims) {

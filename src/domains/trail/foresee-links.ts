@@ -11,10 +11,7 @@ const OF_CHAIN = thoughtsSql(
 );
 
 /** A stretch of one session: its number, the first and the last place. */
-const OF_SESSION = thoughtsSql(
-  'thoughts',
-  'thoughts.session_no = $1 AND thoughts.session_seq >= $2 AND thoughts.session_seq <= $3',
-);
+const OF_SESSION = thoughtsSql('thoughts', 'session_no = $1 AND session_seq >= $2 AND session_seq <= $3');
 
 /** Where the thoughts that are asked for come from, and what is known about the chains that they are in. */
 export interface Trail {

@@ -22,7 +22,6 @@ export const checkTrail: Projection = (reader, report) => {
       if (indexes === undefined) return undefined;
       const accept = () => {
         seen.thoughts += indexes.length;
-        seen.records += indexes.length;
       };
       return { indexes, kinds: KINDS, accept };
     },
@@ -103,15 +102,27 @@ async function checkTotals(reader: Reader, seen: Record<string, number>, report:
   }
 }
 
+/** Both have records of a session; together they are numbered from one on without a gap. */
+const RECORDS = ['thoughts', 'session_records'];
+const countOf = (table: string) => `(SELECT COUNT(*) FROM ${table} WHERE ${table}.session_no = sessions.session_no)`;
+const isOutside = (table: string) =>
+  `EXISTS (SELECT 1 FROM ${table} WHERE ${table}.session_no = sessions.session_no AND session_seq < 1)
+   OR EXISTS (SELECT 1 FROM ${table} WHERE ${table}.session_no = sessions.session_no AND session_seq > record_count)`;
+const MISCOUNTED = `
+  SELECT session_no FROM sessions
+  WHERE record_count <> ${RECORDS.map(countOf).join(' + ')} OR ${RECORDS.map(isOutside).join(' OR ')}`;
+
 /** What a session says about itself and no entry does. */
 async function checkSessionRows(reader: Reader, report: Report): Promise<void> {
-  const miscounted = await reader.query<{ session_no: number }>(
-    `SELECT session_no FROM sessions
-     WHERE record_count <> (SELECT COUNT(*) FROM session_records WHERE session_records.session_no = sessions.session_no)
-        OR record_count <> (SELECT COALESCE(MAX(session_seq), 0) FROM session_records
-                            WHERE session_records.session_no = sessions.session_no)`,
-  );
+  const miscounted = await reader.query<{ session_no: number }>(MISCOUNTED);
   for (const { session_no } of miscounted) report(formatSessionId(session_no), 'counts its records wrongly');
+  const shared = await reader.query<{ session_no: number; session_seq: number }>(
+    `SELECT session_no, session_seq FROM session_records WHERE EXISTS
+       (SELECT 1 FROM thoughts WHERE thoughts.session_no = session_records.session_no
+                                 AND thoughts.session_seq = session_records.session_seq)`,
+  );
+  for (const { session_no, session_seq } of shared)
+    report(`${formatSessionId(session_no)} record ${session_seq}`, 'is two records');
   const halfSealed = await reader.query<{ session_no: number }>(
     `SELECT session_no FROM sessions WHERE finalized_idx IS NULL AND
        (finalized_at IS NOT NULL OR sealed_task_no IS NOT NULL OR root IS NOT NULL OR leaf_count IS NOT NULL)`,

@@ -5,7 +5,7 @@ import { append } from '../../ledger/append.ts';
 import { nextNumber } from '../../ledger/counters.ts';
 import { createSalt } from '../../ledger/salt.ts';
 import { extrasOf, type ThoughtInput, type ThoughtListInput } from './schema.ts';
-import { joinSessions, recordMemberships } from './sessions.ts';
+import { joinSessions } from './sessions.ts';
 
 export interface ThoughtRow {
   readonly thought_no: number;
@@ -121,7 +121,6 @@ export async function recordThought(db: Transaction, { input, task, sessionNo, a
     thought_id,
     v: 1,
   });
-  recordMemberships(db, [membership], index);
   db.send(
     `INSERT INTO thoughts (thought_no, idx, task_no, chain_position, attempt, session_no, session_seq,
                            type, content, recorded_at, recorded_by, previous_hash, hash, extras, salt)

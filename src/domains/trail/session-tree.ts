@@ -12,14 +12,19 @@ export interface SessionRecord {
 
 const PAGE = 1000;
 
-/** The records of a session in the order of the log, a page at a time. */
+/** The records of a session, thoughts and task events, in the order of the log, a page at a time. */
 export async function* readRecords(db: Reader, sessionNo: number): AsyncGenerator<SessionRecord[]> {
   for (let after = 0; ; ) {
     const page = await db.query<SessionRecord>(
-      `SELECT session_records.session_seq, session_records.idx, ledger_entries.entry
-       FROM session_records LEFT JOIN ledger_entries ON ledger_entries.idx = session_records.idx
-       WHERE session_records.session_no = $1 AND session_records.session_seq > $2
-       ORDER BY session_records.session_seq LIMIT $3`,
+      `SELECT records.session_seq, records.idx, ledger_entries.entry
+       FROM (
+         SELECT session_seq, idx FROM thoughts WHERE session_no = $1 AND session_seq > $2
+         UNION ALL
+         SELECT session_seq, idx FROM session_records WHERE session_no = $1 AND session_seq > $2
+         ORDER BY session_seq LIMIT $3
+       ) AS records
+       LEFT JOIN ledger_entries ON ledger_entries.idx = records.idx
+       ORDER BY records.session_seq`,
       [sessionNo, after, PAGE],
     );
     if (page.length === 0) return;

@@ -25,31 +25,19 @@ export interface StoredThought {
   readonly isAscii: boolean;
 }
 
-const NUMBERS = [
-  'thought_no',
-  'thoughts.idx',
-  'task_no',
-  'chain_position',
-  'attempt',
-  'thoughts.session_no',
-  'thoughts.session_seq',
-];
+const NUMBERS = ['thought_no', 'idx', 'task_no', 'chain_position', 'attempt', 'session_no', 'session_seq'];
 /** A first link has no hash before it; it stands as an empty text, and an empty text is none of these columns. */
 const PREVIOUS = "CASE WHEN previous_hash IS NULL THEN '' WHEN previous_hash <> '' THEN previous_hash END";
 const STRINGS = ['type', 'content', 'recorded_at', 'recorded_by', PREVIOUS, 'hash', 'salt'];
 const WIDTH = NUMBERS.length + STRINGS.length;
 
-/** Thoughts that their sessions list, from what is called `thoughts`. One that is not listed is not whole. */
+/** From what is called `thoughts`. */
 export function thoughtsSql(thoughts: string, condition: string): OnEngine {
   return fieldsSql({
     numbers: NUMBERS,
     strings: STRINGS,
     raw: 'extras',
-    wanted: 'session_records.idx IS NOT NULL',
-    from: `${thoughts} LEFT JOIN session_records
-      ON session_records.session_no = thoughts.session_no AND session_records.session_seq = thoughts.session_seq
-     AND session_records.idx = thoughts.idx
-    WHERE ${condition}`,
+    from: `${thoughts} WHERE ${condition}`,
   });
 }
 

@@ -22,12 +22,10 @@ export interface ChainOptions {
 }
 
 const EVIDENCE = `
-  SELECT thoughts.*, ledger_entries.entry, session_records.idx AS record_idx,
+  SELECT thoughts.*, ledger_entries.entry,
          before.hash AS before_hash, before.chain_position AS before_position
   FROM thoughts
   LEFT JOIN ledger_entries ON ledger_entries.idx = thoughts.idx
-  LEFT JOIN session_records
-    ON session_records.session_no = thoughts.session_no AND session_records.session_seq = thoughts.session_seq
   LEFT JOIN thoughts AS before
     ON before.task_no = thoughts.task_no AND before.chain_position = thoughts.chain_position - 1`;
 
@@ -113,7 +111,7 @@ async function checkRecords(
 ): Promise<void> {
   const first = page[0]?.session_seq ?? 0;
   const last = page.at(-1)?.session_seq ?? 0;
-  const isWithoutGap = first === check.total + 1 && last === check.total + page.length;
+  const isWithoutGap = page.every(({ session_seq }, place) => session_seq === check.total + 1 + place);
   const foreseen = isWithoutGap ? await foreseeSession(trail, session.session_no, first, last) : undefined;
   const foreseenBySeq = new Map(foreseen?.map((thought) => [Number(thought.sessionSeq), thought]));
   const range = [session.session_no, first, last];

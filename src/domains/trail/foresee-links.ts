@@ -4,14 +4,11 @@ import type { OnEngine } from '../../ledger/read-fields.ts';
 import type { Links } from './links.ts';
 import { findBefore, follows, isLogged, readThoughts, type StoredThought, thoughtsSql } from './stored-thoughts.ts';
 
-/** The next links of one chain: its task, the position before them, how many at most. */
-const OF_CHAIN = thoughtsSql(
-  `(SELECT * FROM thoughts WHERE task_no = $1 AND chain_position > $2 ORDER BY chain_position LIMIT $3) AS thoughts`,
-  'TRUE',
-);
+/** A stretch of one chain: its task, the position before it, and its last position. */
+const OF_CHAIN = thoughtsSql('task_no = $1 AND chain_position > $2 AND chain_position <= $3');
 
 /** A stretch of one session: its number, the first and the last place. */
-const OF_SESSION = thoughtsSql('thoughts', 'session_no = $1 AND session_seq >= $2 AND session_seq <= $3');
+const OF_SESSION = thoughtsSql('session_no = $1 AND session_seq >= $2 AND session_seq <= $3');
 
 /** Where the thoughts that are asked for come from, and what is known about the chains that they are in. */
 export interface Trail {
@@ -21,8 +18,9 @@ export interface Trail {
 }
 
 /** In the order of the chain; undefined when one of them is not exactly what the log says, or does not follow. */
-export function foreseeChain(trail: Trail, taskNo: number, after: number, limit: number) {
-  return foresee(trail, OF_CHAIN, [taskNo, after, limit], ({ position }) => position);
+export async function foreseeChain(trail: Trail, taskNo: number, after: number, last: number) {
+  const thoughts = await foresee(trail, OF_CHAIN, [taskNo, after, last], ({ position }) => position);
+  return thoughts?.length === last - after ? thoughts : undefined;
 }
 
 /** In the order of the session. */

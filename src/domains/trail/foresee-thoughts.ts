@@ -3,7 +3,7 @@ import type { StoredPage } from '../../ledger/read-page.ts';
 import type { Links } from './links.ts';
 import { findBefore, follows, isLogged, readThoughts, thoughtsSql } from './stored-thoughts.ts';
 
-const OF_PAGE = thoughtsSql('thoughts', 'idx >= $1 AND idx < $2');
+const OF_PAGE = thoughtsSql('idx >= $1 AND idx < $2');
 
 /** The indexes of the thoughts of a page; undefined when one of the rows is not exactly what its entry says. */
 export async function foreseeThoughts(reader: Reader, links: Links, page: StoredPage): Promise<number[] | undefined> {

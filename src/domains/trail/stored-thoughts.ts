@@ -31,13 +31,12 @@ const PREVIOUS = "CASE WHEN previous_hash IS NULL THEN '' WHEN previous_hash <> 
 const STRINGS = ['type', 'content', 'recorded_at', 'recorded_by', PREVIOUS, 'hash', 'salt'];
 const WIDTH = NUMBERS.length + STRINGS.length;
 
-/** From what is called `thoughts`. */
-export function thoughtsSql(thoughts: string, condition: string): OnEngine {
+export function thoughtsSql(condition: string): OnEngine {
   return fieldsSql({
     numbers: NUMBERS,
     strings: STRINGS,
     raw: 'extras',
-    from: `${thoughts} WHERE ${condition}`,
+    from: `thoughts WHERE ${condition}`,
   });
 }
 

@@ -36,17 +36,16 @@ export async function verifyTaskChain(db: Reader, taskNo: number, options: Chain
   const trail: Trail = { db, leaves: new LeafCheck(db), links: new Links(db) };
   const check = new ChainCheck(trail, options.withTrace);
   const sessions = new Map((await listSessionsOf(db, taskNo)).map((session) => [session.session_no, session]));
-  const [count] = await db.query<{ length: number }>('SELECT COUNT(*) AS length FROM thoughts WHERE task_no = $1', [
-    taskNo,
-  ]);
-  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
-    const page: readonly Place[] =
-      (await checkForeseen(trail, taskNo, after, check)) ?? (await checkLinks(db, taskNo, after, check));
+  const { links, areNumbered } = await countLinks(db, taskNo);
+  for (let after = areNumbered ? 0 : Number.MIN_SAFE_INTEGER; ; ) {
+    const next = Math.min(after + PAGE, links);
+    const foreseen = areNumbered ? await checkForeseen(trail, taskNo, after, next, check) : undefined;
+    const page: readonly Place[] = foreseen ?? (await checkLinks(db, taskNo, after, check));
     const last = page.at(-1);
     if (last === undefined) break;
     for (const place of page) if (!sessions.has(place.session_no)) await addSession(db, sessions, place, check);
     after = last.chain_position;
-    options.progress(check.total, count?.length ?? 0);
+    options.progress(check.total, links);
   }
   for (const session of sessions.values()) await check.session(session);
   // A chain that was cut at its end holds link by link; only the log still knows how long it was.
@@ -58,16 +57,28 @@ export async function verifyTaskChain(db: Reader, taskNo: number, options: Chain
   return check;
 }
 
+/** How many links there are, and whether their numbers can be those from one on. */
+async function countLinks(db: Reader, taskNo: number): Promise<{ links: number; areNumbered: boolean }> {
+  const [row] = await db.query<{ links: number; first: number | null; last: number | null }>(
+    `SELECT COUNT(*) AS links, MIN(chain_position) AS first, MAX(chain_position) AS last FROM thoughts
+     WHERE task_no = $1`,
+    [taskNo],
+  );
+  const links = row?.links ?? 0;
+  return { links, areNumbered: row?.first === 1 && row.last === links };
+}
+
 type Place = Pick<Evidence, 'chain_position' | 'session_no'>;
 
-/** Undefined when one of the links after this position is not as it should be: they are then checked one by one. */
+/** Undefined when one of the links up to the last is not as it should be: they are then checked one by one. */
 async function checkForeseen(
   trail: Trail,
   taskNo: number,
   after: number,
+  last: number,
   check: ChainCheck,
 ): Promise<Place[] | undefined> {
-  const thoughts = await foreseeChain(trail, taskNo, after, PAGE);
+  const thoughts = await foreseeChain(trail, taskNo, after, last);
   for (const thought of thoughts ?? []) check.foreseen(thought);
   return thoughts?.map(({ position, sessionNo }) => ({ chain_position: position, session_no: Number(sessionNo) }));
 }

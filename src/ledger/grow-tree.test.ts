@@ -61,6 +61,16 @@ describe('the tree of a log', () => {
     expect(here.tail).not.toBe('');
   });
 
+  it('takes nothing else with it to the thread than the entries', async () => {
+    const bytes = Buffer.alloc(100, '.');
+    const ends = Uint32Array.of(bytes.write('\u007fone', 10, 'latin1'));
+    const grower = growInThread(THREAD, 1, () => undefined);
+    await grower.add({ bytes: bytes.subarray(10, 14), ends });
+    const { root } = await grower.finish().finally(() => grower.stop());
+    expect(root).toBe(naiveLeaf(Buffer.from('one')));
+    expect(bytes.toString('latin1')).toBe(`${'.'.repeat(10)}\u007fone${'.'.repeat(86)}`);
+  });
+
   it('of nothing is the same in a thread', async () => {
     const { here, there } = await growBothWays([]);
     expect(there).toEqual(here);

@@ -10,7 +10,7 @@ import { keeps } from '../support/keeps.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
 
-/** Enough entries for a thread of their own, where a core is idle. */
+/** Enough entries for a thread of their own, where there is a second core. */
 const CALLS = 26_000;
 const SALT = '00112233445566778899aabbccddeeff';
 

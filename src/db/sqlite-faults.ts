@@ -9,7 +9,8 @@ const ADVICE: Readonly<Record<Exclude<SqliteFault, 'other'>, string>> = {
   corrupt: 'the file is damaged or is not a ledger; restore a backup, or set COLIBRI_DB_PATH to another file',
   readonly:
     'the file or its folder may not be written; check their owner and permissions, or use COLIBRI_MODE=READONLY',
-  unavailable: 'the file cannot be opened or read; check that its folder exists and that this user may use it',
+  unavailable:
+    'the file cannot be opened or read; check that its folder exists, that this user may use it, and that it is not on a read-only disk',
 };
 
 /** Turns what a library threw into a sentence that a person can act on; what is no fault of the store stays as it is. */

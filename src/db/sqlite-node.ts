@@ -7,9 +7,14 @@ interface NodeSqlite {
     options: { readOnly: boolean },
   ) => {
     exec(sql: string): void;
-    prepare(sql: string): { all(...parameters: unknown[]): unknown[] };
+    prepare(sql: string): NodeStatement;
     close(): void;
   };
+}
+
+interface NodeStatement {
+  all(...parameters: unknown[]): unknown[];
+  setReadBigInts(enabled: boolean): void;
 }
 
 const { DatabaseSync } = quietly(() => process.getBuiltinModule('node:sqlite') as unknown as NodeSqlite);
@@ -23,7 +28,18 @@ export const nodeSqlite: SqliteLibrary = {
       },
       prepare: (sql) => {
         const statement = database.prepare(sql);
-        return { all: (parameters) => statement.all(...parameters) };
+        return {
+          all: (parameters) => {
+            try {
+              return statement.all(...parameters);
+            } catch (error) {
+              // Nobody honest stores such a number; who looks for what is dishonest must be able to read it.
+              if (isBeyondExact(error) && sql.trimStart().startsWith('SELECT'))
+                return readNearest(statement, parameters);
+              throw error;
+            }
+          },
+        };
       },
       close: () => {
         database.close();
@@ -35,6 +51,25 @@ export const nodeSqlite: SqliteLibrary = {
       ? faultOfNumber(error.errcode)
       : 'other',
 };
+
+function isBeyondExact(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE';
+}
+
+/** Whole numbers as the nearest that JavaScript has, like the add-on gives them. */
+function readNearest(statement: NodeStatement, parameters: readonly unknown[]): unknown[] {
+  statement.setReadBigInts(true);
+  try {
+    return statement.all(...parameters).map((row) => {
+      const columns = Object.entries(row as Record<string, unknown>);
+      return Object.fromEntries(
+        columns.map(([name, value]) => [name, typeof value === 'bigint' ? Number(value) : value]),
+      );
+    });
+  } finally {
+    statement.setReadBigInts(false);
+  }
+}
 
 /** Some Node versions announce on stderr, between our JSON lines, that the module may still change. */
 function quietly<Result>(load: () => Result): Result {

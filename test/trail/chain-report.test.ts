@@ -164,6 +164,11 @@ const DEFECTS: Readonly<Record<string, Expected>> = {
       ['session', 'entry', 3],
     ],
   },
+  'a place before the first': {
+    sql: 'INSERT INTO session_records (session_no, session_seq, idx) VALUES (1, 0, 1)',
+    scope: session,
+    broken: [['session', 'A-0001', 6]],
+  },
   'a session that is gone': {
     sql: 'DELETE FROM sessions WHERE session_no = 1',
     scope: task,
@@ -218,6 +223,27 @@ describe('audit_verify_chain', () => {
       seen.length = 0;
       expect((await desk.verify(input)).total_records).toBe(5000);
       expect(seen).toEqual([]);
+    }),
+  );
+
+  keeps('trail/report', 'two records in the last place of a page', () =>
+    withFolder(async (folder) => {
+      const desk = await openDesk(join(folder, 'colibri.db'));
+      try {
+        await desk.createTask({ title: 'a task' });
+        await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+        for (let number = 0; number < 1001; number += 1)
+          await desk.record({ task_id: 'T-0001', type: 'decision', content: `number ${number}` });
+        expect(await desk.verify(session)).toMatchObject({ chain_valid: true, integrity_score: 100 });
+        await desk.database.write({ durable: false }, (transaction) =>
+          transaction.run('INSERT INTO session_records (session_no, session_seq, idx) VALUES (1, 1000, 1)'),
+        );
+        const report = await desk.verify(session);
+        expect(report.chain_valid).toBe(false);
+        expect(report.integrity_score).toBeLessThan(100);
+      } finally {
+        await desk.close();
+      }
     }),
   );
 

@@ -12,25 +12,35 @@ export interface SessionRecord {
 
 const PAGE = 1000;
 
+/** Each part with an end of its own: PostgreSQL would otherwise read and sort the whole rest for every page. */
+const partOf = (table: string) =>
+  `SELECT session_seq, idx FROM (SELECT session_seq, idx FROM ${table}
+     WHERE session_no = $1 AND session_seq > $2 ORDER BY session_seq LIMIT $3) AS part`;
+
+const NEXT_RECORDS = `
+  SELECT records.session_seq, records.idx, ledger_entries.entry
+  FROM (${partOf('thoughts')} UNION ALL ${partOf('session_records')} ORDER BY session_seq LIMIT $3) AS records
+  LEFT JOIN ledger_entries ON ledger_entries.idx = records.idx
+  ORDER BY records.session_seq`;
+
 /** The records of a session, thoughts and task events, in the order of the log, a page at a time. */
 export async function* readRecords(db: Reader, sessionNo: number): AsyncGenerator<SessionRecord[]> {
   for (let after = 0; ; ) {
-    const page = await db.query<SessionRecord>(
-      `SELECT records.session_seq, records.idx, ledger_entries.entry
-       FROM (
-         SELECT session_seq, idx FROM thoughts WHERE session_no = $1 AND session_seq > $2
-         UNION ALL
-         SELECT session_seq, idx FROM session_records WHERE session_no = $1 AND session_seq > $2
-         ORDER BY session_seq LIMIT $3
-       ) AS records
-       LEFT JOIN ledger_entries ON ledger_entries.idx = records.idx
-       ORDER BY records.session_seq`,
-      [sessionNo, after, PAGE],
-    );
+    const page = await db.query<SessionRecord>(NEXT_RECORDS, [sessionNo, after, PAGE]);
     if (page.length === 0) return;
     yield page;
     after = page.at(-1)?.session_seq ?? after;
   }
+}
+
+/** All that are stored, wherever they say that they stand. */
+export async function countRecords(db: Reader, sessionNo: number): Promise<number> {
+  const [row] = await db.query<{ stored: number }>(
+    `SELECT (SELECT COUNT(*) FROM thoughts WHERE session_no = $1)
+          + (SELECT COUNT(*) FROM session_records WHERE session_no = $1) AS stored`,
+    [sessionNo],
+  );
+  return row?.stored ?? 0;
 }
 
 export interface SessionTree {

@@ -6,7 +6,7 @@ import { ChainCheck, type Evidence, type StoredEvent } from './chain-check.ts';
 import type { BrokenLink } from './chain-report.ts';
 import { foreseeChain, foreseeSession, type Trail } from './foresee-links.ts';
 import { Links } from './links.ts';
-import { readRecords, type SessionRecord } from './session-tree.ts';
+import { countRecords, readRecords, type SessionRecord } from './session-tree.ts';
 import { findSession, listSessionsOf, type SessionRow } from './sessions.ts';
 
 export interface ChainReport {
@@ -104,6 +104,12 @@ export async function verifySession(db: Reader, session: SessionRow, options: Ch
   if (check.total !== session.record_count) {
     const problem = 'has another number of records than it counted';
     check.fail({ position: check.total, record, layer: 'session', problem }, session.record_count, check.total);
+  }
+  // Two tables have its places: a page may end between two records that share one.
+  const stored = await countRecords(db, session.session_no);
+  if (check.total !== stored) {
+    const problem = 'has records that share a place or have none';
+    check.fail({ position: check.total, record, layer: 'session', problem }, check.total, stored);
   }
   const logged = await countLogged(db, 'session_id', record);
   if (check.total !== logged) {

@@ -1,17 +1,17 @@
 import type { Reader } from '../db/database.ts';
 import type { Digest } from '../integrity/index.ts';
 import type { TreeNode } from './log-tree.ts';
+import type { ProblemList } from './problem-list.ts';
 import { BLOCK } from './stored-tree.ts';
-import type { Report } from './verify.ts';
 
 /** Compares the inner nodes that the leaves give with those that are stored, and forgets them page by page. */
 export class NodeCheck {
   readonly #reader: Reader;
-  readonly #report: Report;
+  readonly #report: ProblemList['report'];
   /** By level: the hashes since the last page, which lie side by side, and the index of the first. */
   #levels = new Map<number, { readonly first: number; readonly hashes: Digest[] }>();
 
-  constructor(reader: Reader, report: Report) {
+  constructor(reader: Reader, report: ProblemList['report']) {
     this.#reader = reader;
     this.#report = report;
   }
@@ -35,12 +35,10 @@ export class NodeCheck {
       );
       const stored = new Map(rows.map(({ idx, hash }) => [idx, hash]));
       for (const [offset, hash] of hashes.entries()) {
-        const found = stored.get(first + offset);
-        if (found !== hash)
-          this.#report(
-            `node ${level}/${first + offset}`,
-            found === undefined ? 'is missing' : 'does not match its leaves',
-          );
+        const index = first + offset;
+        const found = stored.get(index);
+        const problem = found === undefined ? 'is missing' : 'does not match its leaves';
+        if (found !== hash) this.#report(`node ${level}/${index}`, problem, (index + 1) * 2 ** level);
       }
     }
   }

@@ -4,6 +4,7 @@ import { fromByteText } from './byte-text.ts';
 import { checkCalls } from './check-calls.ts';
 import { NodeCheck } from './check-nodes.ts';
 import { growHere, growTree, ThreadFailure, type TreeGrower } from './grow-tree.ts';
+import { ProblemList } from './problem-list.ts';
 import { readPage, type StoredPage } from './read-page.ts';
 import { BLOCK } from './stored-tree.ts';
 
@@ -58,17 +59,18 @@ export async function verifyLedger(
   progress: (done: number, total: number) => void = () => undefined,
   grow = growTree,
 ): Promise<LedgerReport> {
-  const problems: Problem[] = [];
-  const report: Report = (place, problem) => problems.push({ place, problem });
+  const problems = new ProblemList();
+  const { report } = problems;
   const head = await findHead(reader, report);
-  if (head === undefined) return { size: 0, root: EMPTY_ROOT, problems };
+  if (head === undefined) return { size: 0, root: EMPTY_ROOT, problems: problems.list() };
   const nodes = new NodeCheck(reader, report);
   const tree = grow(head.size, nodes.computed);
   try {
     const checks = [checkCalls, ...projections].map((projection) => projection(reader, report));
-    const isWhole = await checkPages(reader, head.size, { checks, nodes, tree, report, progress });
+    const isWhole = await checkPages(reader, head.size, { checks, nodes, tree, problems, progress });
     const { root, tail } = await tree.finish();
     await nodes.page();
+    problems.position = Number.MAX_SAFE_INTEGER;
     if (isWhole) {
       if (tail !== head.tail)
         report(`entry ${head.size - 1}`, `or one of the ${BLOCK - 1} before it is not what was appended`);
@@ -76,7 +78,7 @@ export async function verifyLedger(
       await nodes.finish(head.size);
       for (const check of checks) await check.finish(head.size);
     }
-    return { size: head.size, root, problems };
+    return { size: head.size, root, problems: problems.list() };
   } catch (error) {
     // What a second thread was to do can be done without it.
     if (error instanceof ThreadFailure) return verifyLedger(reader, projections, progress, growHere);
@@ -90,24 +92,28 @@ interface Checking {
   readonly checks: readonly ProjectionCheck[];
   readonly nodes: NodeCheck;
   readonly tree: TreeGrower;
-  readonly report: Report;
+  readonly problems: ProblemList;
   readonly progress: (done: number, total: number) => void;
 }
 
 /** False when an entry is missing: behind it nothing can be told. */
 async function checkPages(reader: Reader, size: number, on: Checking): Promise<boolean> {
+  const { report } = on.problems;
   for (let begin = 0; begin < size; begin += PAGE) {
     const end = Math.min(begin + PAGE, size);
+    on.problems.position = begin;
     const page = await readPage(reader, begin, end);
     await on.tree.add(page);
     const missing = begin + page.texts.length;
     if (missing < end) {
-      readEntries(page, [], on.report);
-      on.report(`entry ${missing}`, 'is missing');
+      readEntries(page, [], report);
+      report(`entry ${missing}`, 'is missing');
       return false;
     }
-    const entries = readEntries(page, await foresee(on.checks, page), on.report);
+    const entries = readEntries(page, await foresee(on.checks, page), report);
     await on.nodes.page();
+    // After the last node that this page completes, and before the first of the next page.
+    on.problems.position = end + 1;
     for (const check of on.checks) await check.page(entries, begin, end);
     on.progress(end, size);
   }

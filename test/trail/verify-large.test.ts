@@ -34,6 +34,8 @@ describe('colibri verify', () => {
       "UPDATE ledger_entries SET entry = replace(entry, 'tester', 'mallet') WHERE idx = 40000",
       "UPDATE ledger_nodes SET hash = replace(hash, substr(hash, 1, 1), 'g') WHERE level = 8 AND idx = 100",
       'DELETE FROM ledger_entries WHERE idx = 40001',
+      `UPDATE ledger_nodes SET hash = 'x' WHERE level = 4 AND idx IN (0, 2000);
+       UPDATE calls SET arguments = '{}' WHERE sequence_no IN (20001, 40001)`,
       'UPDATE ledger_head SET tail = upper(tail)',
       "UPDATE calls SET arguments = '{}' WHERE sequence_no = 40001",
     ]) {
@@ -45,8 +47,7 @@ describe('colibri verify', () => {
       await here.close();
       const there = await verify(forged);
       expect(there.status).toBe(1);
-      expect(JSON.parse(there.stdout).problems).toEqual(expect.arrayContaining([...problems]));
-      expect(JSON.parse(there.stdout).problems).toHaveLength(problems.length);
+      expect(JSON.parse(there.stdout).problems).toEqual(problems);
     }
   });
 });

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
+import { verifyEverything } from '../../src/verify.ts';
 import { keeps } from '../support/keeps.ts';
 import { assertWhole, openDesk, withFolder } from '../support/trail-desk.ts';
 import { buildScenery, openFile } from '../support/trail-scenery.ts';
@@ -8,18 +9,46 @@ import { buildScenery, openFile } from '../support/trail-scenery.ts';
 /** The schema in which sessions listed their thoughts as well. */
 const BEFORE_SESSION_PLACES = 4;
 
+/** A ledger of that schema. */
+async function buildOld(path: string, forgery = ''): Promise<void> {
+  await buildScenery(path);
+  const old = await openFile(path);
+  await old.write({ durable: false }, async (transaction) => {
+    await transaction.run('INSERT INTO session_records SELECT session_no, session_seq, idx FROM thoughts');
+    if (forgery !== '') await transaction.run(forgery);
+    await transaction.setSchemaVersion(BEFORE_SESSION_PLACES);
+  });
+  await old.close();
+}
+
+const idxOf = (thought: number) => `(SELECT idx FROM thoughts WHERE thought_no = ${thought})`;
+
+const FORGERIES: Readonly<Record<string, string>> = {
+  'a place too many': `INSERT INTO session_records (session_no, session_seq, idx) VALUES (1, 1000, ${idxOf(2)})`,
+  'a place in a session that there is not': `INSERT INTO session_records (session_no, session_seq, idx) VALUES (99, 1, ${idxOf(2)})`,
+  'the place of another thought': `UPDATE session_records SET idx = ${idxOf(4)} WHERE idx = ${idxOf(1)}`,
+};
+
 describe('an older ledger', () => {
+  for (const [name, forgery] of Object.entries(FORGERIES))
+    keeps('store/migrated', `what was forged stays to be seen: ${name}`, () =>
+      withFolder(async (folder) => {
+        const path = join(folder, 'colibri.db');
+        await buildOld(path, forgery);
+        const desk = await openDesk(path);
+        try {
+          const { problems } = await desk.database.read((reader) => verifyEverything(reader));
+          expect(problems).not.toEqual([]);
+        } finally {
+          await desk.close();
+        }
+      }),
+    );
+
   keeps('store/migrated', 'one whose sessions list their thoughts', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'colibri.db');
-      await buildScenery(path);
-      const old = await openFile(path);
-      await old.write({ durable: false }, async (transaction) => {
-        await transaction.run('INSERT INTO session_records SELECT session_no, session_seq, idx FROM thoughts');
-        await transaction.setSchemaVersion(BEFORE_SESSION_PLACES);
-      });
-      await old.close();
-
+      await buildOld(path);
       const desk = await openDesk(path);
       try {
         expect(await desk.database.schemaVersion()).toBe(SCHEMA_VERSION);

@@ -43,7 +43,7 @@ CREATE TABLE ledger_nodes (
   PRIMARY KEY (level, idx)
 );
 
-CREATE TABLE session_records (
+CREATE TABLE session_events (
   session_no  BIGINT NOT NULL,
   session_seq BIGINT NOT NULL,
   idx         BIGINT NOT NULL,

@@ -16,7 +16,7 @@ export const BY_KEY = {
   task_dependencies: ['task_no', 'depends_on'],
   task_counts: ['project', 'status', 'priority', 'assignee'],
   sessions: ['session_no'],
-  session_records: ['session_no', 'session_seq'],
+  session_events: ['session_no', 'session_seq'],
 } as const;
 
 /** Says how far all tables have come; it is what lets a server append, so it comes last. */

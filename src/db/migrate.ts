@@ -4,7 +4,7 @@ import tasks from './migrations/0002-tasks.sql';
 import postgresTaskSearch from './migrations/0003-task-search.postgres.sql';
 import sqliteTaskSearch from './migrations/0003-task-search.sqlite.sql';
 import trail from './migrations/0004-trail.sql';
-import sessionPlaces from './migrations/0005-session-places.sql';
+import sessionEvents from './migrations/0005-session-events.sql';
 
 /** In order; the position is the number. An applied migration is never edited: a change is a new one. */
 export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
@@ -12,7 +12,7 @@ export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
   onBoth(tasks),
   { sqlite: sqliteTaskSearch, postgres: postgresTaskSearch },
   onBoth(trail),
-  onBoth(sessionPlaces),
+  onBoth(sessionEvents),
 ];
 
 /**
@@ -26,11 +26,14 @@ function onBoth(script: string): Record<Engine, string> {
   return { sqlite: script, postgres };
 }
 
-/** The statements that make something, without comments. */
+/** The statements that make something which no later one takes away, without comments. */
 export function listDefinitions(engine: Engine): string[] {
-  return MIGRATIONS.flatMap((migration) => migration[engine].replaceAll(/^--.*$/gm, '').split(';'))
-    .map((statement) => statement.trim())
-    .filter((statement) => statement.startsWith('CREATE '));
+  const statements = MIGRATIONS.flatMap((migration) => migration[engine].replaceAll(/^--.*$/gm, '').split(';')).map(
+    (statement) => statement.trim(),
+  );
+  const isTakenAway = (definition: string) =>
+    statements.some((statement) => definition.startsWith(`${statement.replace(/^DROP /, 'CREATE ')} (`));
+  return statements.filter((statement) => statement.startsWith('CREATE ') && !isTakenAway(statement));
 }
 
 export const SCHEMA_VERSION = MIGRATIONS.length;

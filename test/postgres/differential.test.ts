@@ -171,7 +171,7 @@ const TABLES = {
   task_dependencies: 'task_no, depends_on',
   task_counts: 'project, status, priority, assignee',
   sessions: 'session_no',
-  session_records: 'session_no, session_seq',
+  session_events: 'session_no, session_seq',
   thoughts: 'thought_no',
 };
 

@@ -53,7 +53,7 @@ describe('the role of the servers', () => {
     expect(await run(['verify'], reader)).toMatchObject({ status: 0, stderr: '' });
   });
 
-  for (const table of ['ledger_entries', 'ledger_nodes', 'task_events', 'thoughts', 'session_records']) {
+  for (const table of ['ledger_entries', 'ledger_nodes', 'task_events', 'thoughts', 'session_events']) {
     keeps('postgres/least-privilege', `cannot change, delete or empty ${table}`, async () => {
       const [column] = await queryOn<{ name: string }>(
         reader,

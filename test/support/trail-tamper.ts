@@ -80,7 +80,7 @@ export const PLACES: Readonly<Record<string, RegExp>> = {
   ledger_entries: /^(entry \d+|ledger_entries)$/,
   ledger_head: /^(ledger_head|ledger_entries|entry \d+)$/,
   ledger_nodes: /^(node \d+\/\d+|ledger_nodes)$/,
-  session_records: /^(A-\d+ record \d+|A-\d+|session_records)$/,
+  session_events: /^(A-\d+ record \d+|A-\d+|session_events)$/,
   sessions: /^(A-\d+|sessions)$/,
   task_counts: /^task_counts$/,
   task_dependencies: /^(T-\d+|task_dependencies)$/,

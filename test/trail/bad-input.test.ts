@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 /** Everything but the record of the calls themselves. */
-const STORED = `SELECT (SELECT COUNT(*) FROM thoughts) + (SELECT COUNT(*) FROM sessions) + (SELECT COUNT(*) FROM session_records)
+const STORED = `SELECT (SELECT COUNT(*) FROM thoughts) + (SELECT COUNT(*) FROM sessions) + (SELECT COUNT(*) FROM session_events)
   + (SELECT COUNT(*) FROM ledger_entries WHERE kind NOT LIKE 'action.%') + (SELECT SUM(value) FROM counters) AS stored`;
 
 describe('bad input', () => {

@@ -135,7 +135,7 @@ const DEFECTS: Readonly<Record<string, Expected>> = {
     ],
   },
   'a task event left out of the session': {
-    sql: 'DELETE FROM session_records WHERE session_no = 1 AND session_seq = 6',
+    sql: 'DELETE FROM session_events WHERE session_no = 1 AND session_seq = 6',
     scope: session,
     broken: [['session', 'A-0001', 5]],
   },
@@ -152,12 +152,12 @@ const DEFECTS: Readonly<Record<string, Expected>> = {
     ],
   },
   'a thought in the place of a task event': {
-    sql: 'UPDATE session_records SET idx = (SELECT idx FROM thoughts WHERE thought_no = 1) WHERE session_no = 1 AND session_seq = 6',
+    sql: 'UPDATE session_events SET idx = (SELECT idx FROM thoughts WHERE thought_no = 1) WHERE session_no = 1 AND session_seq = 6',
     scope: session,
     broken: [['session', 'entry', 6]],
   },
   'a task event in the place of a thought': {
-    sql: 'UPDATE session_records SET session_seq = 2 WHERE session_no = 1 AND session_seq = 6',
+    sql: 'UPDATE session_events SET session_seq = 2 WHERE session_no = 1 AND session_seq = 6',
     scope: session,
     broken: [
       ['session', 'entry', 2],
@@ -165,7 +165,7 @@ const DEFECTS: Readonly<Record<string, Expected>> = {
     ],
   },
   'a place before the first': {
-    sql: 'INSERT INTO session_records (session_no, session_seq, idx) VALUES (1, 0, 1)',
+    sql: 'INSERT INTO session_events (session_no, session_seq, idx) VALUES (1, 0, 1)',
     scope: session,
     broken: [['session', 'A-0001', 6]],
   },
@@ -236,7 +236,7 @@ describe('audit_verify_chain', () => {
           await desk.record({ task_id: 'T-0001', type: 'decision', content: `number ${number}` });
         expect(await desk.verify(session)).toMatchObject({ chain_valid: true, integrity_score: 100 });
         await desk.database.write({ durable: false }, (transaction) =>
-          transaction.run('INSERT INTO session_records (session_no, session_seq, idx) VALUES (1, 1000, 1)'),
+          transaction.run('INSERT INTO session_events (session_no, session_seq, idx) VALUES (1, 1000, 1)'),
         );
         const report = await desk.verify(session);
         expect(report.chain_valid).toBe(false);

@@ -41,11 +41,11 @@ const ROW_FORGERIES: Readonly<Record<string, string>> = {
   'a kind in bytes': 'UPDATE ledger_entries SET kind = CAST(kind AS BLOB)',
   'an entry in bytes': 'UPDATE ledger_entries SET entry = CAST(entry AS BLOB)',
   'a kind with the separator': 'UPDATE ledger_entries SET kind = kind || char(127)',
-  'a place of another entry': 'UPDATE session_records SET idx = idx + 1',
-  'a place that a thought has': 'UPDATE session_records SET session_seq = session_seq - 1',
-  'a place that nobody has': 'UPDATE session_records SET session_seq = session_seq + 1000',
+  'a place of another entry': 'UPDATE session_events SET idx = idx + 1',
+  'a place that a thought has': 'UPDATE session_events SET session_seq = session_seq - 1',
+  'a place that nobody has': 'UPDATE session_events SET session_seq = session_seq + 1000',
   'a thought that has no place': 'UPDATE thoughts SET session_seq = session_seq + 1000',
-  'a place in bytes': 'UPDATE session_records SET idx = CAST(CAST(idx AS TEXT) AS BLOB)',
+  'a place in bytes': 'UPDATE session_events SET idx = CAST(CAST(idx AS TEXT) AS BLOB)',
 };
 
 describe('a row that is not as it looks', () => {
@@ -53,7 +53,7 @@ describe('a row that is not as it looks', () => {
     calls: 'sequence_no',
     thoughts: 'thought_no',
     ledger_entries: 'idx',
-    session_records: 'session_seq',
+    session_events: 'session_seq',
   };
 
   for (const [name, update] of Object.entries(ROW_FORGERIES)) {

@@ -1,22 +1,29 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { verifyEverything } from '../../src/verify.ts';
 import { keeps } from '../support/keeps.ts';
 import { assertWhole, openDesk, withFolder } from '../support/trail-desk.ts';
 import { buildScenery, openFile } from '../support/trail-scenery.ts';
 
 /** The schema in which sessions listed their thoughts as well. */
-const BEFORE_SESSION_PLACES = 4;
+const BEFORE_SESSION_EVENTS = 4;
 
 /** A ledger of that schema. */
 async function buildOld(path: string, forgery = ''): Promise<void> {
   await buildScenery(path);
   const old = await openFile(path);
   await old.write({ durable: false }, async (transaction) => {
-    await transaction.run('INSERT INTO session_records SELECT session_no, session_seq, idx FROM thoughts');
+    const [table = ''] =
+      /CREATE TABLE session_records[^;]*/.exec(MIGRATIONS[BEFORE_SESSION_EVENTS - 1]?.[transaction.engine] ?? '') ?? [];
+    await transaction.run(
+      `${table};
+       INSERT INTO session_records SELECT session_no, session_seq, idx FROM thoughts
+         UNION ALL SELECT session_no, session_seq, idx FROM session_events;
+       DROP TABLE session_events`,
+    );
     if (forgery !== '') await transaction.run(forgery);
-    await transaction.setSchemaVersion(BEFORE_SESSION_PLACES);
+    await transaction.setSchemaVersion(BEFORE_SESSION_EVENTS);
   });
   await old.close();
 }
@@ -53,7 +60,7 @@ describe('an older ledger', () => {
       try {
         expect(await desk.database.schemaVersion()).toBe(SCHEMA_VERSION);
         await assertWhole(desk.database);
-        const listed = await desk.query('SELECT 1 FROM session_records JOIN thoughts USING (idx)');
+        const listed = await desk.query('SELECT 1 FROM session_events JOIN thoughts USING (idx)');
         expect(listed).toEqual([]);
         const input = { session_id: 'A-0001' };
         expect(await desk.verify(input)).toMatchObject({ chain_valid: true, integrity_score: 100 });

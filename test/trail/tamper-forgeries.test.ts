@@ -40,8 +40,8 @@ describe('a forger who knows the format', () => {
 
   for (const session of [1, 2, 3, 4])
     found(`cuts the last record of session ${session} and its count`, /^A-\d+( record \d+)?$/, (db) =>
-      db.run(`DELETE FROM session_records WHERE session_no = ${session}
-                AND session_seq = (SELECT MAX(session_seq) FROM session_records WHERE session_no = ${session});
+      db.run(`DELETE FROM session_events WHERE session_no = ${session}
+                AND session_seq = (SELECT MAX(session_seq) FROM session_events WHERE session_no = ${session});
               UPDATE sessions SET record_count = record_count - 1 WHERE session_no = ${session}`),
     );
 

@@ -11,7 +11,7 @@ interface Claim extends Membership {
   readonly isThought: boolean;
 }
 
-/** Checks the places that the entries of one page claim. Returns how many of them session_records has to have. */
+/** Checks the places that the entries of one page claim. Returns how many of them session_events has to have. */
 export async function checkPlaces(reader: Reader, entries: readonly LoggedEntry[], report: Report): Promise<number> {
   const bySession = new Map<string, Claim[]>();
   let count = 0;
@@ -72,7 +72,7 @@ async function checkRun(reader: Reader, run: readonly Claim[], report: Report): 
   const [first] = run;
   if (first === undefined) return;
   const rows = await reader.query<{ session_seq: number; idx: number }>(
-    `SELECT session_seq, idx FROM session_records
+    `SELECT session_seq, idx FROM session_events
      WHERE session_no = $1 AND session_seq >= $2 AND session_seq < $3 ORDER BY session_seq`,
     [parseId(first.session_id), first.session_seq, first.session_seq + run.length],
   );

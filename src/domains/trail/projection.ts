@@ -83,9 +83,9 @@ async function checkTotals(reader: Reader, seen: Record<string, number>, report:
   const [rows] = await reader.query<Record<string, number>>(
     `SELECT (SELECT COUNT(*) FROM thoughts) AS thoughts, (SELECT COUNT(*) FROM sessions) AS sessions,
             (SELECT COUNT(*) FROM sessions WHERE finalized_idx IS NOT NULL) AS seals,
-            (SELECT COUNT(*) FROM session_records) AS records`,
+            (SELECT COUNT(*) FROM session_events) AS records`,
   );
-  const tables = { thoughts: 'thoughts', sessions: 'sessions', seals: 'sessions', records: 'session_records' };
+  const tables = { thoughts: 'thoughts', sessions: 'sessions', seals: 'sessions', records: 'session_events' };
   for (const [kind, table] of Object.entries(tables)) {
     if (rows?.[kind] !== seen[kind]) report(table, `has ${rows?.[kind]} ${kind} where the log has ${seen[kind]}`);
   }
@@ -103,7 +103,7 @@ async function checkTotals(reader: Reader, seen: Record<string, number>, report:
 }
 
 /** Both have records of a session; together they are numbered from one on without a gap. */
-const RECORDS = ['thoughts', 'session_records'];
+const RECORDS = ['thoughts', 'session_events'];
 const countOf = (table: string) => `(SELECT COUNT(*) FROM ${table} WHERE ${table}.session_no = sessions.session_no)`;
 const isOutside = (table: string) =>
   `EXISTS (SELECT 1 FROM ${table} WHERE ${table}.session_no = sessions.session_no AND session_seq < 1)
@@ -117,9 +117,9 @@ async function checkSessionRows(reader: Reader, report: Report): Promise<void> {
   const miscounted = await reader.query<{ session_no: number }>(MISCOUNTED);
   for (const { session_no } of miscounted) report(formatSessionId(session_no), 'counts its records wrongly');
   const shared = await reader.query<{ session_no: number; session_seq: number }>(
-    `SELECT session_no, session_seq FROM session_records WHERE EXISTS
-       (SELECT 1 FROM thoughts WHERE thoughts.session_no = session_records.session_no
-                                 AND thoughts.session_seq = session_records.session_seq)`,
+    `SELECT session_no, session_seq FROM session_events WHERE EXISTS
+       (SELECT 1 FROM thoughts WHERE thoughts.session_no = session_events.session_no
+                                 AND thoughts.session_seq = session_events.session_seq)`,
   );
   for (const { session_no, session_seq } of shared)
     report(`${formatSessionId(session_no)} record ${session_seq}`, 'is two records');

@@ -19,7 +19,7 @@ const partOf = (table: string) =>
 
 const NEXT_RECORDS = `
   SELECT records.session_seq, records.idx, ledger_entries.entry
-  FROM (${partOf('thoughts')} UNION ALL ${partOf('session_records')} ORDER BY session_seq LIMIT $3) AS records
+  FROM (${partOf('thoughts')} UNION ALL ${partOf('session_events')} ORDER BY session_seq LIMIT $3) AS records
   LEFT JOIN ledger_entries ON ledger_entries.idx = records.idx
   ORDER BY records.session_seq`;
 
@@ -37,7 +37,7 @@ export async function* readRecords(db: Reader, sessionNo: number): AsyncGenerato
 export async function countRecords(db: Reader, sessionNo: number): Promise<number> {
   const [row] = await db.query<{ stored: number }>(
     `SELECT (SELECT COUNT(*) FROM thoughts WHERE session_no = $1)
-          + (SELECT COUNT(*) FROM session_records WHERE session_no = $1) AS stored`,
+          + (SELECT COUNT(*) FROM session_events WHERE session_no = $1) AS stored`,
     [sessionNo],
   );
   return row?.stored ?? 0;

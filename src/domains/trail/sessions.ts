@@ -148,7 +148,7 @@ export async function joinSessions(db: Transaction, sessionNos: readonly number[
 /** For a task event, which may be in several sessions; a thought is in one and has its place in its row. */
 export function recordMemberships(db: Transaction, memberships: readonly Membership[], index: number): void {
   for (const { session_id, session_seq } of memberships) {
-    db.send('INSERT INTO session_records (session_no, session_seq, idx) VALUES ($1, $2, $3)', [
+    db.send('INSERT INTO session_events (session_no, session_seq, idx) VALUES ($1, $2, $3)', [
       parseId(session_id),
       session_seq,
       index,

@@ -136,7 +136,7 @@ async function checkRecords(
   const thoughts =
     foreseen === undefined ? await trail.db.query<Evidence>(`${EVIDENCE} WHERE thoughts.${between}`, range) : [];
   const events = await trail.db.query<StoredEvent & { idx: number }>(
-    `SELECT task_events.idx, salt, content FROM session_records JOIN task_events ON task_events.idx = session_records.idx
+    `SELECT task_events.idx, salt, content FROM session_events JOIN task_events ON task_events.idx = session_events.idx
      WHERE session_no = $1 AND session_seq >= $2 AND session_seq <= $3`,
     range,
   );

@@ -1,5 +1,5 @@
 import type { SqlValue } from './database.ts';
-import { type Statement, toStatement } from './postgres-statement.ts';
+import { MAX_PARAMETERS, type Statement, toStatement } from './postgres-statement.ts';
 
 /**
  * Changes that do not touch one another, put into one statement. Inside of one statement nothing sees what the others
@@ -31,6 +31,8 @@ export class Batch {
 /** Calls make the same short batches again and again; a copy makes long ones, once. */
 const MAX_KEPT = 1000;
 const MAX_KEPT_LENGTH = 20;
+/** Putting a long statement together costs more than it saves. */
+const MAX_TEXTS = 500;
 let kept = 0;
 
 /** The texts of a batch, without the values: whatever follows from them is found out once. */
@@ -78,6 +80,8 @@ class Shape {
     const isPlain = sql.startsWith('INSERT') && !sql.includes('ON CONFLICT');
     if (table === undefined ? this.#texts.length > 0 : this.#changed.has(table)) return undefined;
     if (table !== undefined && !isPlain && this.#added.has(table)) return undefined;
+    const isFull = this.#texts.length >= MAX_TEXTS || this.#parameterCount + parameterCount > MAX_PARAMETERS;
+    if (isFull && this.#texts.length > 0) return undefined;
     const offset = this.#parameterCount;
     const text =
       offset === 0 ? sql : sql.replaceAll(/\$(\d+)/g, (_text, number: string) => `$${Number(number) + offset}`);

@@ -18,13 +18,23 @@ export const REPLICA: Advice = [
 const ADVICE: Readonly<Record<string, Advice>> = {
   '08': GONE,
   // Nothing is divided but to find out that a copy is not finished.
+  // Nothing that the server does not know is asked of it, so a statement that was understood before has changed under it.
+  '0A000': ['busy', 'the tables of the ledger were changed while this server ran; call again'],
   '22012': ['unavailable', 'a copy into this ledger is not finished; call again when colibri copy has ended'],
   '25006': REPLICA,
+  '26000': [
+    'busy',
+    'the server has forgotten a statement; call again, and if it stays so a pooler before it is not in session mode',
+  ],
   '28': ['refused', 'the server refused the user or the password in COLIBRI_DATABASE_URL'],
   '3D000': ['unavailable', 'there is no such database; create it (createdb) and start again'],
   '3F000': ['unavailable', 'the schema that search_path names does not exist; create it and start again'],
   '40001': ['busy', 'the server asked for another try; call again'],
   '40P01': ['busy', 'two writers waited for each other; call again'],
+  '42P05': [
+    'busy',
+    'the server knows a statement of somebody else by the same name; put the pooler before it into session mode',
+  ],
   '42P01': ['corrupt', 'a table of the ledger is missing; restore a backup'],
   '42501': [
     'unavailable',

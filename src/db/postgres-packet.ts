@@ -65,9 +65,12 @@ export class Packet extends Query {
     for (const { resolve, rows } of this.#questions) resolve(rows);
   }
 
-  handleError(error: Error): void {
+  handleError(error: Error, connection: Connection): void {
     for (const { plan, isParsedHere } of this.#questions.slice(this.#answered))
       if (plan !== undefined && isParsedHere) plan.state = 'doubtful';
+    // One that vanished or no longer fits its tables is never alone: a pooler drops all, a migration changes several.
+    if ('code' in error && isStalePlan(error.code))
+      for (const plan of plans.get(connection)?.values() ?? []) plan.state = 'doubtful';
     this.callback(error);
     for (const { reject } of this.#questions) reject(error);
   }
@@ -92,6 +95,11 @@ interface Plan {
 interface Column {
   readonly name: string;
   readonly parse: Parser;
+}
+
+/** `cached plan must not change result type`, `prepared statement does not exist`, `prepared statement already exists`. */
+function isStalePlan(code: unknown): boolean {
+  return code === '0A000' || code === '26000' || code === '42P05';
 }
 
 const plans = new WeakMap<Connection, Map<string, Plan>>();

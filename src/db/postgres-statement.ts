@@ -3,6 +3,9 @@ import type { SqlValue } from './database.ts';
 /** Texts that are put together at run time may be many; the server keeps a plan for the first of them. */
 const MAX_NAMED = 300;
 
+/** The protocol counts the parameters of a statement in two bytes. */
+export const MAX_PARAMETERS = 65_535;
+
 export interface Statement {
   /** Empty for one that the server forgets. */
   readonly name: string;
@@ -32,4 +35,9 @@ export function assertParameters(sql: string, parameters: readonly SqlValue[]): 
     if (counts.size < MAX_NAMED) counts.set(sql, count);
   }
   if (parameters.length !== count) throw new Error(`${count} parameters wanted, ${parameters.length} given: ${sql}`);
+  if (count > MAX_PARAMETERS) throw new Error(`${count} parameters are more than a statement can have`);
+  // The driver would throw while it writes, when a part has left and nobody is there to catch it.
+  const other = parameters.find((value) => typeof value !== 'string' && typeof value !== 'number' && value != null);
+  if (other !== undefined)
+    throw new TypeError(`a parameter is neither text nor number nor null, but ${typeof other}: ${sql}`);
 }

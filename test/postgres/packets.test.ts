@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
+import { runOn } from '../support/postgres/server.ts';
 
 describe('statements that leave together', () => {
   it('are answered each with its own rows, also those that have none', async () => {
@@ -60,6 +61,51 @@ describe('statements that leave together', () => {
     );
     await other.write({ durable: true }, (db) => db.query('INSERT INTO words (word) VALUES ($1)', ['next']));
     expect(await words(database)).toEqual(['next']);
+  });
+
+  it('whose tables another process has changed fail once, with a sentence, and work the next time', async () => {
+    const url = await newPostgresUrl();
+    const database = await openWords(url);
+    const ask = () => database.read((reader) => reader.query('SELECT * FROM words'));
+    const count = () => database.read((reader) => reader.query('SELECT words.* FROM words'));
+    await Promise.all([ask(), count()]);
+    await runOn(url, 'ALTER TABLE words ADD COLUMN number INTEGER');
+    await expect(ask()).rejects.toMatchObject({ fault: 'busy', message: expect.stringContaining('call again') });
+    expect(await Promise.all([ask(), count()])).toEqual([[], []]);
+  });
+
+  it('that the server has forgotten fail once, with a sentence, and work the next time', async () => {
+    const database = await openWords();
+    const add = () =>
+      database.write({ durable: true }, (db) => db.query('INSERT INTO words (word) VALUES ($1) RETURNING word', ['a']));
+    await add();
+    await expect(database.write({ durable: true }, (db) => db.run('DEALLOCATE ALL'))).rejects.toMatchObject({
+      fault: 'busy',
+      message: expect.stringContaining('session mode'),
+    });
+    expect(await add()).toEqual([{ word: 'a' }]);
+    expect(await words(database)).toEqual(['a', 'a']);
+  });
+
+  it('may be many: more values than one statement can have', async () => {
+    const database = await openWords();
+    const COUNT = 70_000;
+    await database.write({ durable: true }, async (db) => {
+      for (let index = 0; index < COUNT; index += 1) db.send('INSERT INTO words (word) VALUES ($1)', [`${index}`]);
+    });
+    expect(await database.read((reader) => reader.query('SELECT count(*) AS count FROM words'))).toEqual([
+      { count: COUNT },
+    ]);
+  });
+
+  it('with a value that is none are refused before anything leaves, and the next one works', async () => {
+    const database = await openWords();
+    for (const value of [true, 1n, {}, new Uint8Array(1)] as unknown as string[])
+      for (const ask of ['query', 'send'] as const)
+        await expect(
+          database.write({ durable: true }, async (db) => db[ask]('INSERT INTO words (word) VALUES ($1)', [value])),
+        ).rejects.toThrow(/neither text nor number/);
+    expect(await words(database)).toEqual([]);
   });
 });
 

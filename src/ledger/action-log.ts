@@ -42,8 +42,9 @@ export class ActionLog implements AuditSink {
     const salt = createSalt();
     const enter = (find: typeof findBySalt | undefined) =>
       this.#database.write({ durable: false }, async (transaction) => {
-        for (const { call, event: owed } of this.#owed.values())
-          await this.#close(transaction, call, owed, stateOf(transaction, call));
+        // The connection may be new. Whose exit was lost would otherwise be taken for a stray.
+        this.#oweWhatMayBeLost();
+        await this.#payOwed(transaction);
         if (this.#doubtUntilMs !== undefined) await this.#interruptStrays(transaction, event, salt);
         const state = (await find?.(transaction, salt)) ?? 'missing';
         if (state === 'missing') return this.#writeEnter(transaction, event, salt);
@@ -59,6 +60,23 @@ export class ActionLog implements AuditSink {
     this.#owed.clear();
     if (this.#doubtUntilMs !== undefined && event.timestamp > this.#doubtUntilMs) this.#doubtUntilMs = undefined;
     this.#current = { event, salt, sequenceNo };
+    await this.#writeAgainWhatWasLost();
+  }
+
+  async #payOwed(transaction: Transaction): Promise<void> {
+    for (const { call, event } of this.#owed.values())
+      await this.#close(transaction, call, event, stateOf(transaction, call));
+  }
+
+  /** When a call was entered at once over a new connection; if it fails, the next call tries again. */
+  async #writeAgainWhatWasLost(): Promise<void> {
+    this.#oweWhatMayBeLost();
+    if (this.#owed.size === 0) return;
+    const pay = this.#database.write({ durable: false }, (transaction) => this.#payOwed(transaction));
+    await pay.then(
+      () => this.#owed.clear(),
+      () => undefined,
+    );
   }
 
   /** In one statement, where the store has a way and nothing else is to be written. */
@@ -102,13 +120,19 @@ export class ActionLog implements AuditSink {
       const exit = () => this.#database.write({ durable: false }, close);
       await exit().catch((error: unknown) => (isWorthAnotherTry(error) ? exit() : Promise.reject(error)));
       this.#owed.delete(event.correlationId);
-      if (this.#database.connections !== undefined)
-        this.#unsynced = [...this.#unsynced.slice(-MAX_UNSYNCED), { call, event }];
+      if (this.#database.connections !== undefined) this.#remember(call, event);
     } catch (error) {
       // In place of an earlier attempt: a call has one exit.
       this.#owed.set(event.correlationId, { call, event });
       throw error;
     }
+  }
+
+  #remember(call: OpenCall, event: ToolExitEvent): void {
+    const isOnDisk = (other: OpenCall | undefined) =>
+      other !== undefined && other.event.timestamp < call.event.timestamp - UNSYNCED_MS;
+    while (this.#unsynced.length > MIN_UNSYNCED && isOnDisk(this.#unsynced[0]?.call)) this.#unsynced.shift();
+    this.#unsynced.push({ call, event });
   }
 
   /** After a new connection the last exits are looked for; those that are there are left alone. */
@@ -185,7 +209,9 @@ const ENTER_AT_ONCE = `
   SELECT idx, CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT), CAST($7 AS TEXT), CAST($8 AS TEXT)
   FROM head RETURNING sequence_no`;
 
-const MAX_UNSYNCED = 100;
+/** A server has on its disk what it committed three times its wal_writer_delay ago, which is 200 ms by default. */
+const UNSYNCED_MS = 2000;
+const MIN_UNSYNCED = 100;
 
 /** A server gives up a machine that vanished after 20 seconds; what a client sent before does not come much later. */
 const DOUBT_MS = 60_000;

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, onTestFinished } from 'vitest';
+import { leafHash } from '../../src/integrity/index.ts';
+import { nextTail } from '../../src/ledger/tail.ts';
+import { keeps } from '../support/keeps.ts';
+import { placeLedger } from '../support/ledger-place.ts';
+import { Cluster } from '../support/postgres/cluster.ts';
+import { newPostgresUrl } from '../support/postgres/database.ts';
+import { Network } from '../support/postgres/network.ts';
+import { queryOn, runOn } from '../support/postgres/server.ts';
+import { assertWhole, openDesk, type TrailDesk } from '../support/trail-desk.ts';
+
+describe('exits that a crash of the database lost', () => {
+  keeps('team/crash', 'an answered call whose enter survived is not taken for a stray by the next one', async () => {
+    const url = await newPostgresUrl();
+    const network = await Network.create(url);
+    const desk = await open(network.url());
+    const [before] = await queryOn<Head>(url, 'SELECT size::int, tail FROM ledger_head');
+    expect(await desk.refusal('task_get', { task_id: 'T-0009' })).toMatchObject({ code: 'ERR_NOT_FOUND' });
+    await loseExit(url, before as Head);
+    // The connection breaks at the next enter, as it does when the server crashes.
+    network.judge = () => {
+      network.judge = () => 'pass';
+      return 'cut';
+    };
+    await desk.createTask({ title: 'next' });
+    await desk.createTask({ title: 'after' });
+    expect(await outcomes(desk)).toEqual(['ERR_NOT_FOUND', 'ok', 'ok']);
+    await assertWhole(desk.database);
+  });
+
+  keeps('team/crash', 'are all written again, by the next call', async () => {
+    const cluster = await Cluster.create(['wal_writer_delay=10s']);
+    onTestFinished(() => cluster.stop());
+    const desk = await open(cluster.url());
+    await runOn(cluster.url(), 'CHECKPOINT');
+    const CALLS = 250;
+    for (let call = 0; call < CALLS; call += 1) await desk.refusal('task_get', { task_id: 'T-0009' });
+    await cluster.kill('SIGQUIT');
+    await cluster.restart();
+    const [left] = await queryOn<{ count: number }>(cluster.url(), 'SELECT count(*)::int AS count FROM calls');
+    expect(left?.count).toBeLessThan(CALLS - 101);
+    await desk.createTask({ title: 'next' });
+    const all = await outcomes(desk);
+    expect(all.filter((outcome) => outcome === 'ERR_NOT_FOUND')).toHaveLength(CALLS);
+    expect(all.filter((outcome) => outcome !== 'ERR_NOT_FOUND')).toEqual(['ok']);
+    await assertWhole(desk.database);
+  });
+});
+
+interface Head {
+  readonly size: number;
+  readonly tail: string;
+}
+
+async function open(url: string): Promise<TrailDesk> {
+  const path = randomUUID();
+  placeLedger(path, url);
+  const desk = await openDesk(path, 'tester', { isTolerant: true });
+  onTestFinished(() => desk.close());
+  await desk.database.write({ durable: false }, async () => undefined);
+  return desk;
+}
+
+/** As a crash does that comes between the enter and the exit of the last call, which did not wait for the disk. */
+async function loseExit(url: string, { size, tail }: Head): Promise<void> {
+  const [enter] = await queryOn<{ entry: string }>(url, `SELECT entry FROM ledger_entries WHERE idx = ${size}`);
+  const tailThen = nextTail(tail, leafHash(enter?.entry ?? ''), size + 1);
+  await runOn(
+    url,
+    `ALTER TABLE ledger_entries DISABLE TRIGGER USER; ALTER TABLE calls DISABLE TRIGGER USER;
+     DELETE FROM ledger_entries WHERE idx = ${size + 1};
+     UPDATE calls SET exit_idx = NULL, exited_at = NULL, outcome = NULL, duration_ms = NULL WHERE sequence_no = ${size};
+     UPDATE ledger_head SET size = ${size + 1}, tail = '${tailThen}';
+     ALTER TABLE ledger_entries ENABLE TRIGGER USER; ALTER TABLE calls ENABLE TRIGGER USER;`,
+  );
+}
+
+async function outcomes(desk: TrailDesk): Promise<(string | null)[]> {
+  const rows = await desk.query<{ outcome: string | null }>('SELECT outcome FROM calls ORDER BY sequence_no');
+  return rows.map(({ outcome }) => outcome);
+}

@@ -12,6 +12,8 @@ import type { PostgresUrl } from './postgres-url.ts';
 const IDLE_MS = 60_000;
 const RETRY_MS = 50;
 const MAX_RETRY_MS = 500;
+/** Who does not say goodbye in this time is not there any more. */
+const GOODBYE_MS = 1000;
 /** Within this time after an answer a connection is taken to be alive. */
 const FRESH_MS = 1000;
 
@@ -105,7 +107,11 @@ export class PostgresLink {
     clearTimeout(this.#idleTimer);
     const way = this.#way;
     this.#way = undefined;
-    await way?.client.end().catch(() => undefined);
+    if (way === undefined) return;
+    const { client } = way;
+    const timer = setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS);
+    await client.end().catch(() => undefined);
+    clearTimeout(timer);
   }
 
   async close(): Promise<void> {

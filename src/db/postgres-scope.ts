@@ -13,6 +13,7 @@ export class Scope implements Transaction {
   readonly #last = new Map<string, readonly SqlValue[]>();
   readonly #batch = new Batch();
   #failure: unknown;
+  #isOver = false;
 
   constructor({ client, pipeline }: Way, explain: (error: unknown) => unknown) {
     this.#client = client;
@@ -26,6 +27,7 @@ export class Scope implements Transaction {
   }
 
   async query<Shape>(sql: string, parameters: readonly SqlValue[] = []): Promise<Shape[]> {
+    this.#assertOpen();
     const statement = toStatement(sql, parameters);
     this.#sendBatch();
     return (await this.#ask(statement)) as Shape[];
@@ -33,6 +35,7 @@ export class Scope implements Transaction {
 
   /** Kept back until something is asked that needs an answer, because one statement costs less than several. */
   send(sql: string, parameters: readonly SqlValue[] = []): void {
+    this.#assertOpen();
     assertParameters(sql, parameters);
     if (this.#batch.take(sql, parameters)) return;
     this.#sendBatch();
@@ -51,6 +54,7 @@ export class Scope implements Transaction {
   /** Ends the transaction with all that was kept back. */
   async commit(): Promise<void> {
     for (const [sql, parameters] of this.#last) this.send(sql, parameters);
+    this.end();
     this.#sendBatch();
     const committed = this.#ask(COMMIT);
     this.#pipeline.flush();
@@ -59,12 +63,19 @@ export class Scope implements Transaction {
 
   /** The same for who changed nothing: it leaves together with what comes next, and does not fail it. */
   async leave(): Promise<void> {
+    this.end();
     const left = this.#ask(COMMIT);
     this.#pipeline.separate();
     await left;
   }
 
+  /** Whoever goes on afterwards is refused: his statements would be in no transaction, or in that of the next. */
+  end(): void {
+    this.#isOver = true;
+  }
+
   async run(script: string): Promise<void> {
+    this.#assertOpen();
     this.#sendBatch();
     this.#pipeline.flush();
     await this.#watch(this.#client.query(script));
@@ -77,6 +88,10 @@ export class Scope implements Transaction {
 
   async setSchemaVersion(version: number): Promise<void> {
     await this.query('UPDATE colibri SET schema_version = $1 WHERE id = 1', [version]);
+  }
+
+  #assertOpen(): void {
+    if (this.#isOver) throw new Error('the transaction has ended');
   }
 
   #sendBatch(): void {

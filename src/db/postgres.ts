@@ -103,7 +103,7 @@ class PostgresDatabase implements Database {
     return this.#inTurn(async (way) => {
       const scope = new Scope(way, this.#explainLost);
       scope.start(...BEGIN_READ);
-      const result = await work(scope);
+      const result = await inside(scope, work);
       // Nothing depends on how a reader ends; the next statement comes behind it in any case.
       scope.leave().catch(() => this.#link.drop());
       return result;
@@ -120,7 +120,7 @@ class PostgresDatabase implements Database {
       const scope = new Scope(way, this.#explainLost);
       // Not waited for: on one connection whatever the work asks for comes after it, or fails with it.
       scope.start('BEGIN', turn);
-      const result = await work(scope);
+      const result = await inside(scope, work);
       await this.#commit(scope);
       return result;
     });
@@ -240,6 +240,15 @@ class PostgresDatabase implements Database {
 
   readonly #explainLost = (error: unknown): unknown =>
     explainPostgresFault(this.#link.causeOf(error), { ...this.#url, wasConnected: true });
+}
+
+async function inside<Result>(scope: Scope, work: (scope: Scope) => Promise<Result>): Promise<Result> {
+  try {
+    return await work(scope);
+  } catch (error) {
+    scope.end();
+    throw error;
+  }
 }
 
 /** Said when it is opened: the first write would be the first call of an agent. */

@@ -173,6 +173,17 @@ describe('a network that stalls', () => {
       expect(await database.read((reader) => reader.query('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
     });
 
+  keeps('team/network', 'a database that vanished keeps nobody from closing', async () => {
+    const network = await Network.create(await newPostgresUrl(), { isHalfOpen: true });
+    const database = await openTestPostgres({ url: network.url() });
+    await database.read((reader) => reader.query('SELECT 1 AS one'));
+    network.isDeaf = true;
+    network.judge = () => 'swallow';
+    const begin = performance.now();
+    await database.close();
+    expect(performance.now() - begin).toBeLessThan(4000);
+  });
+
   keeps('team/network', 'half of a statement arrives: no double apply, and the next one works', async () => {
     const network = await Network.create(await newPostgresUrl());
     const database = await openTestPostgres({ url: network.url(HASTY) });

@@ -20,13 +20,14 @@ export class Network {
   readonly #sockets = new Set<Socket>();
   #late: (() => void)[] = [];
 
-  private constructor(target: URL) {
+  private constructor(target: URL, isHalfOpen: boolean) {
     this.#target = target;
-    this.#server = createServer((client) => this.#join(client));
+    this.#server = createServer({ allowHalfOpen: isHalfOpen }, (client) => this.#join(client));
   }
 
-  static async create(target: string): Promise<Network> {
-    const network = new Network(new URL(target));
+  /** Half open: nobody says goodbye to who says it. */
+  static async create(target: string, { isHalfOpen = false } = {}): Promise<Network> {
+    const network = new Network(new URL(target), isHalfOpen);
     await new Promise<void>((resolve) => network.#server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => {
       network.cut();

@@ -148,7 +148,9 @@ export class ActionLog implements AuditSink {
     const call = this.#current;
     if (call?.event.correlationId !== correlationId) return false;
     // A writer's turn comes when the transaction in doubt has ended, one way or the other.
-    return (await this.#database.write({ durable: false }, (turn) => stateOf(turn, call))) === 'recorded';
+    const look = () => this.#database.write({ durable: false }, (turn) => stateOf(turn, call));
+    const state = await look().catch((error: unknown) => (isWorthAnotherTry(error) ? look() : Promise.reject(error)));
+    return state === 'recorded';
   }
 
   /** A call ends once: false when others took its process for dead and closed it. */

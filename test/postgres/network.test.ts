@@ -34,6 +34,14 @@ describe('a connection that breaks while a change is being committed', () => {
     }),
   );
 
+  keeps('team/network', 'and once more while the record is looked at: the client gets the answer all the same', () =>
+    withNetwork(async ({ desk, network }) => {
+      failAt(network, COMMIT, 1, 'pass and cut', () => failAt(network, 'FOR UPDATE', 1, 'cut'));
+      expect(await desk.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
+      expect(await outcomes(desk)).toEqual(['ok']);
+    }),
+  );
+
   for (const [verdict, title, outcome] of [
     ['pass and cut', 'kept', 'ok'],
     ['cut', 'lost', 'AUDIT_EXIT_FAILED'],

@@ -17,9 +17,10 @@ export const REPLICA: Advice = [
 /** By SQLSTATE, or by its class of two characters. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const ADVICE: Readonly<Record<string, Advice>> = {
   '08': GONE,
-  // Nothing is divided but to find out that a copy is not finished.
   // Nothing that the server does not know is asked of it, so a statement that was understood before has changed under it.
   '0A000': ['busy', 'the tables of the ledger were changed while this server ran; call again'],
+  // No root is taken but to find out that the ledger is newer, nothing divided but to find out that it is not finished.
+  '2201F': ['refused', 'a newer Colibri has changed this ledger; update Colibri and restart its servers'],
   '22012': ['unavailable', 'a copy into this ledger is not finished; call again when colibri copy has ended'],
   '25006': REPLICA,
   '26000': [

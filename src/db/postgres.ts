@@ -9,6 +9,7 @@ import {
   type Transaction,
   type WriteOptions,
 } from './database.ts';
+import { SCHEMA_VERSION } from './migrate.ts';
 import { readDurability } from './postgres-durability.ts';
 import { explainPostgresFault, isConnectionEnded, REPLICA } from './postgres-faults.ts';
 import { PostgresLink } from './postgres-link.ts';
@@ -31,8 +32,12 @@ const CREATE_MARK = `
   CREATE TABLE IF NOT EXISTS colibri (id INTEGER PRIMARY KEY CHECK (id = 1), schema_version INTEGER NOT NULL);
   INSERT INTO colibri (id, schema_version) VALUES (1, 0) ON CONFLICT DO NOTHING`;
 const ROW = 'FROM colibri WHERE id = 1 FOR UPDATE';
-/** Fails on a copy that is not finished, also when it became one while this waited: then the row is looked at again. */
-const FINISHED = '1 / CASE WHEN schema_version < 0 THEN 0 ELSE 1 END';
+/**
+ * Fails on a copy that is not finished, and on a ledger that a newer program has migrated; also when it became one while
+ * this waited: then the row is looked at again. Each failure has a code of its own.
+ */
+const FINISHED = `1 / CASE WHEN schema_version < 0 THEN 0 ELSE 1 END,
+  sqrt(CASE WHEN schema_version > ${SCHEMA_VERSION} THEN -1 ELSE 1 END)`;
 /** For a commit that need not wait for the disk. */
 const RELAXED = "set_config('synchronous_commit', 'off', true)";
 

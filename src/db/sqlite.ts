@@ -8,6 +8,7 @@ import {
   type Transaction,
   type WriteOptions,
 } from './database.ts';
+import { assertKnown } from './migrate.ts';
 import { loadSqlite, type SqliteDriver, type SqliteLibrary } from './sqlite-driver.ts';
 import { explainFault } from './sqlite-faults.ts';
 import { createForOwnerOnly, inodeOf } from './sqlite-file.ts';
@@ -63,6 +64,13 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
   }
 }
 
+interface Scope extends Transaction {
+  /** What was to be sent last. */
+  sendKept(): void;
+  /** Whoever goes on afterwards is refused: his statements would be in no transaction, or in that of the next. */
+  end(): void;
+}
+
 class SqliteDatabase implements Database {
   readonly engine = 'sqlite';
   readonly location: string;
@@ -73,21 +81,6 @@ class SqliteDatabase implements Database {
   /** One connection holds one transaction: whoever comes second waits for the first to end. */
   readonly #turn = new FifoLock();
   readonly #inode: number | undefined;
-  /** What work is handed. */
-  readonly #reader: Reader = {
-    engine: 'sqlite',
-    query: async <Shape>(sql: string, parameters: readonly SqlValue[] = []) => this.#query<Shape>(sql, parameters),
-  };
-  readonly #transaction: Omit<Transaction, 'sendLast'> = {
-    ...this.#reader,
-    send: (sql, parameters = []) => void this.#query(sql, parameters),
-    schemaVersion: () => this.schemaVersion(),
-    run: async (script) => this.#guard(() => this.#driver.exec(script)),
-    setSchemaVersion: async (version) =>
-      this.#guard(() =>
-        this.#driver.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`),
-      ),
-  };
   #syncsCommits = false;
   #presence: Presence | undefined;
   #isClosed = false;
@@ -118,7 +111,7 @@ class SqliteDatabase implements Database {
     return this.#turn.run(async () => {
       this.#assertInPlace();
       await this.#patiently(() => this.#beginSnapshot());
-      return this.#finish(() => work(this.#reader));
+      return this.#finish(this.#createScope(), work);
     });
   }
 
@@ -127,18 +120,49 @@ class SqliteDatabase implements Database {
       this.#assertInPlace();
       this.#syncCommits(durable && this.#options.durability === 'full');
       await this.#patiently(() => this.#all('BEGIN IMMEDIATE', []));
-      // One of its own for each, because what is known about a transaction ends with it.
-      const last = new Map<string, readonly SqlValue[]>();
-      const transaction: Transaction = {
-        ...this.#transaction,
-        sendLast: (sql, parameters) => void last.set(sql, parameters),
-      };
-      return this.#finish(async () => {
-        const result = await work(transaction);
-        for (const [sql, parameters] of last) this.#query(sql, parameters);
+      return this.#finish(this.#createScope(), async (scope) => {
+        this.#assertKnown();
+        const result = await work(scope);
+        scope.sendKept();
         return result;
       });
     });
+  }
+
+  /** What work is handed: one of its own for each, because what is known about a transaction ends with it. */
+  #createScope(): Scope {
+    const kept = new Map<string, readonly SqlValue[]>();
+    let isOver = false;
+    const query = <Shape>(sql: string, parameters: readonly SqlValue[] = []): Shape[] => {
+      if (isOver) throw new Error('the transaction has ended');
+      return this.#query<Shape>(sql, parameters);
+    };
+    const run = (script: string): void => {
+      if (isOver) throw new Error('the transaction has ended');
+      this.#guard(() => this.#driver.exec(script));
+    };
+    return {
+      engine: 'sqlite',
+      query: async (sql, parameters) => query(sql, parameters),
+      send: (sql, parameters) => void query(sql, parameters),
+      sendLast: (sql, parameters) => void kept.set(sql, parameters),
+      sendKept: () => {
+        for (const [sql, parameters] of kept) query(sql, parameters);
+      },
+      run: async (script) => run(script),
+      schemaVersion: () => this.schemaVersion(),
+      setSchemaVersion: async (version) =>
+        run(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`),
+      end: () => {
+        isOver = true;
+      },
+    };
+  }
+
+  /** A newer program may have migrated the ledger since it was opened. */
+  #assertKnown(): void {
+    const [header] = this.#all('PRAGMA user_version', []);
+    assertKnown(this.location, Number(header?.['user_version']));
   }
 
   async schemaVersion(): Promise<number> {
@@ -190,14 +214,16 @@ class SqliteDatabase implements Database {
     );
   }
 
-  async #finish<Result>(work: () => Promise<Result>): Promise<Result> {
+  async #finish<Result>(scope: Scope, work: (scope: Scope) => Promise<Result>): Promise<Result> {
     try {
-      const result = await work();
+      const result = await work(scope);
       this.#guard(() => this.#all('COMMIT', []));
       return result;
     } catch (error) {
       this.#rollback();
       throw error;
+    } finally {
+      scope.end();
     }
   }
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { Transaction } from '../../src/db/database.ts';
 import { keeps } from '../support/keeps.ts';
 import { describeContract, insertWord, listWords, openWords } from './engines.ts';
 
@@ -35,6 +36,26 @@ describeContract('a transaction', (engine) => {
     expect(await listWords(database)).toEqual([]);
     await insertWord(database, 'afterwards');
     expect(await listWords(database)).toEqual(['afterwards']);
+  });
+
+  keeps('store/all-or-nothing', 'what comes after its end is refused, however it ended', async () => {
+    const database = await openWords(engine);
+    const INSERT = "INSERT INTO words (word) VALUES ('late')";
+    const scopes: Transaction[] = [];
+    await database.write({ durable: true }, async (db) => void scopes.push(db));
+    await database
+      .write({ durable: true }, async (db) => {
+        scopes.push(db);
+        throw new Error('a rule');
+      })
+      .catch(() => undefined);
+    await database.read(async (reader) => void scopes.push(reader as Transaction));
+    for (const scope of scopes) {
+      await expect(scope.query(INSERT)).rejects.toThrow(/has ended/);
+      await expect(scope.run(INSERT)).rejects.toThrow(/has ended/);
+      expect(() => scope.send(INSERT)).toThrow(/has ended/);
+    }
+    expect(await listWords(database)).toEqual([]);
   });
 
   it('passes on even a thrown string', async () => {

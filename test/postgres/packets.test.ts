@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Database, Transaction } from '../../src/db/database.ts';
+import type { Database } from '../../src/db/database.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { runOn } from '../support/postgres/server.ts';
 
@@ -96,26 +96,6 @@ describe('statements that leave together', () => {
     expect(await database.read((reader) => reader.query('SELECT count(*) AS count FROM words'))).toEqual([
       { count: COUNT },
     ]);
-  });
-
-  it('are refused when their transaction has ended, however it ended', async () => {
-    const database = await openWords();
-    const INSERT = "INSERT INTO words (word) VALUES ('late')";
-    const scopes: Transaction[] = [];
-    await database.write({ durable: true }, async (db) => void scopes.push(db));
-    await database
-      .write({ durable: true }, async (db) => {
-        scopes.push(db);
-        throw new Error('a rule');
-      })
-      .catch(() => undefined);
-    await database.read(async (reader) => void scopes.push(reader as Transaction));
-    for (const scope of scopes) {
-      await expect(scope.query(INSERT)).rejects.toThrow(/has ended/);
-      await expect(scope.run(INSERT)).rejects.toThrow(/has ended/);
-      expect(() => scope.send(INSERT)).toThrow(/has ended/);
-    }
-    expect(await words(database)).toEqual([]);
   });
 
   it('with a value that is none are refused before anything leaves, and the next one works', async () => {

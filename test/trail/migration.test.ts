@@ -70,3 +70,26 @@ describe('an older ledger', () => {
     }),
   );
 });
+
+describe('a newer ledger', () => {
+  keeps('store/untouched', 'one that a newer program has migrated while this one ran', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'colibri.db');
+      const desk = await openDesk(path, 'tester', { isTolerant: true });
+      const newer = await openFile(path);
+      try {
+        await desk.createTask({ title: 'before' });
+        await newer.write({ durable: false }, (transaction) => transaction.setSchemaVersion(SCHEMA_VERSION + 1));
+        const size = () => newer.read((reader) => reader.query('SELECT size FROM ledger_head'));
+        const before = await size();
+        expect(await desk.refusal('task_create', { title: 'after' })).toMatchObject({
+          message: expect.stringMatching(/newer Colibri .*update Colibri/),
+        });
+        expect(await size()).toEqual(before);
+      } finally {
+        await desk.close();
+        await newer.close();
+      }
+    }),
+  );
+});

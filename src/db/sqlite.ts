@@ -13,6 +13,7 @@ import { loadSqlite, type SqliteDriver, type SqliteLibrary } from './sqlite-driv
 import { explainFault } from './sqlite-faults.ts';
 import { createForOwnerOnly, inodeOf } from './sqlite-file.ts';
 import { beginPresence, isPresent, type Presence, presencePath, removeDead } from './sqlite-presence.ts';
+import { createSqliteScope, type SqliteScope } from './sqlite-scope.ts';
 import { type Prepared, prepare } from './sqlite-statement.ts';
 
 export interface SqliteOptions {
@@ -62,13 +63,6 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     await database.close();
     throw error;
   }
-}
-
-interface Scope extends Transaction {
-  /** What was to be sent last. */
-  sendKept(): void;
-  /** Whoever goes on afterwards is refused: his statements would be in no transaction, or in that of the next. */
-  end(): void;
 }
 
 class SqliteDatabase implements Database {
@@ -123,40 +117,19 @@ class SqliteDatabase implements Database {
       return this.#finish(this.#createScope(), async (scope) => {
         this.#assertKnown();
         const result = await work(scope);
-        scope.sendKept();
+        scope.complete();
         return result;
       });
     });
   }
 
-  /** What work is handed: one of its own for each, because what is known about a transaction ends with it. */
-  #createScope(): Scope {
-    const kept = new Map<string, readonly SqlValue[]>();
-    let isOver = false;
-    const query = <Shape>(sql: string, parameters: readonly SqlValue[] = []): Shape[] => {
-      if (isOver) throw new Error('the transaction has ended');
-      return this.#query<Shape>(sql, parameters);
-    };
-    const run = (script: string): void => {
-      if (isOver) throw new Error('the transaction has ended');
-      this.#guard(() => this.#driver.exec(script));
-    };
-    return {
-      engine: 'sqlite',
-      query: async (sql, parameters) => query(sql, parameters),
-      send: (sql, parameters) => void query(sql, parameters),
-      sendLast: (sql, parameters) => void kept.set(sql, parameters),
-      sendKept: () => {
-        for (const [sql, parameters] of kept) query(sql, parameters);
-      },
-      run: async (script) => run(script),
+  #createScope(): SqliteScope {
+    return createSqliteScope({
+      query: (sql, parameters) => this.#query(sql, parameters),
+      run: (script) => this.#guard(() => this.#driver.exec(script)),
       schemaVersion: () => this.schemaVersion(),
-      setSchemaVersion: async (version) =>
-        run(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`),
-      end: () => {
-        isOver = true;
-      },
-    };
+      mark: (version) => `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`,
+    });
   }
 
   /** A newer program may have migrated the ledger since it was opened. */
@@ -214,7 +187,7 @@ class SqliteDatabase implements Database {
     );
   }
 
-  async #finish<Result>(scope: Scope, work: (scope: Scope) => Promise<Result>): Promise<Result> {
+  async #finish<Result>(scope: SqliteScope, work: (scope: SqliteScope) => Promise<Result>): Promise<Result> {
     try {
       const result = await work(scope);
       this.#guard(() => this.#all('COMMIT', []));

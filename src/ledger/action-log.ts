@@ -1,18 +1,25 @@
 import { type Database, DatabaseError, type Transaction } from '../db/database.ts';
 import { type Entry, encodeEntry, leafHash, type Salt, saltedDigest } from '../integrity/index.ts';
 import type { AuditSink, ToolEnterEvent, ToolExitEvent } from '../middleware/audit.ts';
-import { append, expectHead, type Head } from './append.ts';
-import { closeCall, INTERRUPTED, interruptCall } from './close-call.ts';
+import { append } from './append.ts';
+import { askAhead, type CallKey, findBySalt, type State, stateOf } from './call-state.ts';
+import { type Exit, exitCall, interruptCall, toExit } from './close-call.ts';
 import { createSalt } from './salt.ts';
 import { BLOCK } from './stored-tree.ts';
 
 /** A call whose enter entry was committed, or may have been. */
-interface OpenCall {
-  readonly event: ToolEnterEvent;
-  /** No other call has the same, so that it also tells whose a row is. */
-  readonly salt: Salt;
+interface OpenCall extends CallKey {
+  readonly event: Enter;
   /** The index of the enter entry: unique and rising over all processes without a second counter. */
   sequenceNo: number | undefined;
+}
+
+/** What is recorded of an enter event, and can be kept for a while: the arguments as they came may be long. */
+type Enter = Omit<ToolEnterEvent, 'args'>;
+
+interface EndedCall {
+  readonly call: OpenCall;
+  readonly exit: Exit;
 }
 
 /** The sink that makes every call two entries of the log. Calls come one at a time. */
@@ -23,10 +30,10 @@ export class ActionLog implements AuditSink {
   /** What was asked at the beginning of a transaction is as true at its end: nobody else writes meanwhile. */
   #asked: { readonly transaction: Transaction; readonly state: Promise<State> } | undefined;
   /** Exits that a failing store refused. They are written as soon as it takes entries again. */
-  readonly #owed = new Map<string, { readonly call: OpenCall; readonly event: ToolExitEvent }>();
+  readonly #owed = new Map<string, EndedCall>();
 
   /** Exits that did not wait for the disk: a server that crashes may lose them, and not what came before. */
-  #unsynced: { readonly call: OpenCall; readonly event: ToolExitEvent }[] = [];
+  #unsynced: EndedCall[] = [];
   #connections = 0;
   /** Set while an enter that was given up may still reach the store: what the network holds back may come late. */
   #doubtUntilMs: number | undefined;
@@ -53,19 +60,22 @@ export class ActionLog implements AuditSink {
       });
     const sequenceNo = await this.#enterAtOnce(event, salt, () => enter(undefined)).catch((error: unknown) => {
       if (!isWorthAnotherTry(error)) throw error;
-      this.#current = { event, salt, sequenceNo: undefined };
+      this.#current = { event: toEnter(event), salt, sequenceNo: undefined };
       if (isInDoubt(error)) this.#doubtUntilMs = event.timestamp + DOUBT_MS;
       return enter(findBySalt);
     });
     this.#owed.clear();
     if (this.#doubtUntilMs !== undefined && event.timestamp > this.#doubtUntilMs) this.#doubtUntilMs = undefined;
-    this.#current = { event, salt, sequenceNo };
+    this.#current = { event: toEnter(event), salt, sequenceNo };
     await this.#writeAgainWhatWasLost();
   }
 
   async #payOwed(transaction: Transaction): Promise<void> {
-    for (const { call, event } of this.#owed.values())
-      await this.#close(transaction, call, event, stateOf(transaction, call));
+    // All are asked for at once: after a busy time there are many, and everybody waits for this turn to end.
+    const owed = [...this.#owed.values()].map(({ call, exit }) => ({ call, exit, state: stateOf(transaction, call) }));
+    // Who closes the first call meets the failure; with it the others fail as well.
+    for (const { state } of owed) state.catch(() => undefined);
+    for (const { call, exit, state } of owed) await this.#close(transaction, call, exit, state);
   }
 
   /** When a call was entered at once over a new connection; if it fails, the next call tries again. */
@@ -110,29 +120,27 @@ export class ActionLog implements AuditSink {
     const call = this.#current;
     // No enter was committed for this call, so there is nothing to close.
     if (call?.event.correlationId !== event.correlationId) return;
+    const exit = toExit(event, call.salt);
     const close = async (scope: Transaction) => {
       const state = this.#asked?.transaction === scope ? this.#asked.state : askAhead(scope, call);
-      if (await this.#close(scope, call, event, state)) return;
+      if (await this.#close(scope, call, exit, state)) return;
       throw new Error(`call ${call.sequenceNo} was closed as interrupted by another server`);
     };
     if (transaction !== undefined) return close(transaction);
     try {
-      const exit = () => this.#database.write({ durable: false }, close);
-      await exit().catch((error: unknown) => (isWorthAnotherTry(error) ? exit() : Promise.reject(error)));
-      this.#owed.delete(event.correlationId);
-      if (this.#database.connections !== undefined) this.#remember(call, event);
+      const write = () => this.#database.write({ durable: false }, close);
+      await write().catch((error: unknown) => (isWorthAnotherTry(error) ? write() : Promise.reject(error)));
+      this.#owed.delete(exit.correlationId);
+      if (this.#database.connections !== undefined) this.#remember({ call, exit });
     } catch (error) {
       // In place of an earlier attempt: a call has one exit.
-      this.#owed.set(event.correlationId, { call, event });
+      this.#owed.set(exit.correlationId, { call, exit });
       throw error;
     }
   }
 
-  #remember(call: OpenCall, event: ToolExitEvent): void {
-    const isOnDisk = (other: OpenCall | undefined) =>
-      other !== undefined && other.event.timestamp < call.event.timestamp - UNSYNCED_MS;
-    while (this.#unsynced.length > MIN_UNSYNCED && isOnDisk(this.#unsynced[0]?.call)) this.#unsynced.shift();
-    this.#unsynced.push({ call, event });
+  #remember(ended: EndedCall): void {
+    if (this.#unsynced.push(ended) > MAX_UNSYNCED) this.#unsynced.shift();
   }
 
   /** After a new connection the last exits are looked for; those that are there are left alone. */
@@ -140,7 +148,9 @@ export class ActionLog implements AuditSink {
     const connections = this.#database.connections?.() ?? 0;
     if (connections === this.#connections) return;
     this.#connections = connections;
-    for (const { call, event } of this.#unsynced) this.#owed.set(event.correlationId, { call, event });
+    const newest = this.#unsynced.at(-1)?.call.event.timestamp ?? 0;
+    for (const { call, exit } of this.#unsynced)
+      if (call.event.timestamp > newest - UNSYNCED_MS) this.#owed.set(exit.correlationId, { call, exit });
     this.#unsynced = [];
   }
 
@@ -154,22 +164,17 @@ export class ActionLog implements AuditSink {
   }
 
   /** A call ends once: false when others took its process for dead and closed it. */
-  async #close(
-    transaction: Transaction,
-    call: OpenCall,
-    event: ToolExitEvent,
-    asked: Promise<State>,
-  ): Promise<boolean> {
+  async #close(transaction: Transaction, call: OpenCall, exit: Exit, asked: Promise<State>): Promise<boolean> {
     const state = await asked;
     if (state === 'recorded') return true;
     if (state === 'interrupted') return false;
     // A server that crashed may have lost an enter that nothing durable came after.
     call.sequenceNo = state === 'missing' ? await this.#writeEnter(transaction, call.event, call.salt) : state;
-    await writeExit(transaction, call.sequenceNo, call.salt, event);
+    await exitCall(transaction, call.sequenceNo, exit);
     return true;
   }
 
-  async #writeEnter(transaction: Transaction, event: ToolEnterEvent, salt: Salt): Promise<number> {
+  async #writeEnter(transaction: Transaction, event: Enter, salt: Salt): Promise<number> {
     const sequenceNo = await append(transaction, this.#enterEntry(event, salt));
     transaction.send(
       `INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt)
@@ -179,7 +184,7 @@ export class ActionLog implements AuditSink {
     return sequenceNo;
   }
 
-  #enterEntry({ tool, actor, at, argumentsText }: ToolEnterEvent, salt: Salt): Entry {
+  #enterEntry({ tool, actor, at, argumentsText }: Enter, salt: Salt): Entry {
     return {
       actor,
       arguments: saltedDigest('arguments', salt, argumentsText),
@@ -191,7 +196,7 @@ export class ActionLog implements AuditSink {
     };
   }
 
-  #callColumns({ tool, actor, at, argumentsText }: ToolEnterEvent, salt: Salt): string[] {
+  #callColumns({ tool, actor, at, argumentsText }: Enter, salt: Salt): string[] {
     return [tool, actor, this.#processId, at, argumentsText, salt];
   }
 }
@@ -212,8 +217,8 @@ const ENTER_AT_ONCE = `
   FROM head RETURNING sequence_no`;
 
 /** A server has on its disk what it committed three times its wal_writer_delay ago, which is 200 ms by default. */
-const UNSYNCED_MS = 2000;
-const MIN_UNSYNCED = 100;
+const UNSYNCED_MS = 10_000;
+const MAX_UNSYNCED = 1000;
 
 /** A server gives up a machine that vanished after 20 seconds; what a client sent before does not come much later. */
 const DOUBT_MS = 60_000;
@@ -227,77 +232,8 @@ function isInDoubt(error: unknown): boolean {
   return error instanceof DatabaseError && error.fault === 'unknown';
 }
 
-/** How far back a call can be that was entered in doubt a moment ago. */
-const FEW_CALLS = 10_000;
-
-/** For a call whose number is not known. */
-async function findBySalt(transaction: Transaction, salt: Salt): Promise<State> {
-  const [row] = await transaction.query<CallState>(
-    'SELECT sequence_no, outcome FROM calls WHERE salt = $1 AND sequence_no > (SELECT MAX(sequence_no) FROM calls) - $2',
-    [salt, FEW_CALLS],
-  );
-  return row === undefined ? 'missing' : toState(row);
-}
-
-/** Its number when it is open. */
-type State = number | 'missing' | 'recorded' | 'interrupted';
-
-/** Everything that an exit needs to know, in one question. */
-function askAhead(transaction: Transaction, { sequenceNo = -1, salt }: OpenCall): Promise<State> {
-  const asked = transaction.query<Head & CallState>(
-    `SELECT size, tail, sequence_no, outcome FROM ledger_head LEFT JOIN calls ON sequence_no = $1 AND salt = $2
-     WHERE id = 1`,
-    [sequenceNo, salt],
-  );
-  const first = asked.then(([row]) => row ?? Promise.reject(new Error('the ledger has no head row')));
-  expectHead(transaction, first);
-  // A call without a number entered in doubt: where its row is, if there is one, only the salt tells.
-  const state = sequenceNo === -1 ? stateOf(transaction, { salt }) : first.then(toState);
-  // Who closes the call meets the failure; where nobody does, it does not matter.
-  state.catch(() => undefined);
-  return state;
-}
-
-interface CallState {
-  readonly sequence_no: number | null;
-  readonly outcome: string | null;
-}
-
-async function stateOf(
-  transaction: Transaction,
-  { sequenceNo, salt }: Pick<OpenCall, 'salt'> & Partial<OpenCall>,
-): Promise<State> {
-  if (sequenceNo === undefined) return findBySalt(transaction, salt);
-  const [row] = await transaction.query<CallState>(
-    'SELECT sequence_no, outcome FROM calls WHERE sequence_no = $1 AND salt = $2',
-    [sequenceNo, salt],
-  );
-  return row === undefined ? 'missing' : toState(row);
-}
-
-function toState({ sequence_no, outcome }: CallState): State {
-  if (sequence_no === null) return 'missing';
-  if (outcome === null) return sequence_no;
-  return outcome === INTERRUPTED ? 'interrupted' : 'recorded';
-}
-
-async function writeExit(
-  transaction: Transaction,
-  sequenceNo: number,
-  salt: Salt,
-  { actor, answerText, at, durationMs, outcome }: ToolExitEvent,
-): Promise<void> {
-  const index = await append(transaction, {
-    actor,
-    answer: saltedDigest('answer', salt, answerText),
-    at,
-    duration_ms: durationMs,
-    kind: 'action.exit',
-    outcome,
-    sequence_no: sequenceNo,
-    v: 1,
-  });
-  closeCall(transaction, { sequenceNo, index, at, outcome, durationMs });
+function toEnter({ tool, timestamp, correlationId, actor, at, argumentsText }: ToolEnterEvent): Enter {
+  return { tool, timestamp, correlationId, actor, at, argumentsText };
 }
 
 const OPEN_CALLS = 'SELECT sequence_no, process_id FROM calls WHERE exit_idx IS NULL ORDER BY sequence_no';

@@ -92,7 +92,7 @@ export async function buildAll() {
     }),
     build({
       ...common,
-      entryPoints: { integrity: 'src/integrity/index.ts', 'tree-thread': 'src/ledger/tree-thread.ts' },
+      entryPoints: { integrity: 'src/integrity/index.ts', 'hash-thread': 'src/ledger/hash-thread.ts' },
       outdir: 'dist',
       platform: 'node',
       target: 'node20',

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { always } from '../../test/support/always.ts';
 import { type Entry, encodeEntry } from './entry.ts';
-import { chainedText, enterText, isExitText, thoughtText } from './entry-text.ts';
+import { chainedText, findAnswer, findArguments, findExtras } from './entry-text.ts';
 import { sha256 } from './sha256.ts';
 
 const text = fc.string({ unit: 'grapheme' });
@@ -10,19 +10,39 @@ const count = fc.nat();
 const digest = text.map(sha256);
 const escaped = (value: string) => JSON.stringify(value).slice(1, -1);
 
+/** The digest is found in the text of the entry, and in no other that is nearly the same. */
+function expectFound(
+  entry: Entry,
+  field: 'arguments' | 'answer' | 'extras',
+  find: (text: string) => string | undefined,
+): void {
+  const hash = entry[field] as string;
+  expect(find(encodeEntry(entry))).toBe(hash);
+  for (const other of [hash.slice(1), `${hash}0`, hash.toUpperCase(), `${hash.slice(1)}"`, `${hash.slice(1)}g`, ''])
+    if (other !== hash) expect(find(encodeEntry({ ...entry, [field]: other }))).toBe(undefined);
+  for (const other of [{ actor: `${entry.actor}x` }, { at: `x${entry.at}` }, { x: 1 }, { v: 2 }, { kind: 'genesis' }])
+    expect(find(encodeEntry({ ...entry, ...other } as Entry))).toBe(undefined);
+  expect(find(`${encodeEntry(entry)} `)).toBe(undefined);
+  expect(find('')).toBe(undefined);
+}
+
 describe('the text of an entry', () => {
-  it('is the same for an enter entry as that of its object', () => {
+  it('of a call that was entered has the digest of its arguments', () => {
     always(
       fc.property(text, digest, text, text, text, (actor, hash, at, process_id, tool) => {
         const entry: Entry = { v: 1, kind: 'action.enter', actor, arguments: hash, at, process_id, tool };
-        const fields = { actor: escaped(actor), arguments: hash, at: escaped(at) };
-        const written = enterText({ ...fields, process_id: escaped(process_id), tool: escaped(tool) });
-        expect(written).toBe(encodeEntry(entry));
+        const fields = {
+          actor: escaped(actor),
+          at: escaped(at),
+          process_id: escaped(process_id),
+          tool: escaped(tool),
+        };
+        expectFound(entry, 'arguments', (candidate) => findArguments(candidate, fields));
       }),
     );
   });
 
-  it('is the same for an exit entry as that of its object', () => {
+  it('of a call that was left has the digest of its answer', () => {
     always(
       fc.property(text, digest, text, count, text, count, (actor, answer, at, duration_ms, outcome, sequence_no) => {
         const entry: Entry = { v: 1, kind: 'action.exit', actor, answer, at, duration_ms, outcome, sequence_no };
@@ -33,24 +53,20 @@ describe('the text of an entry', () => {
           outcome: escaped(outcome),
           sequence_no: String(sequence_no),
         };
-        expect(isExitText(encodeEntry(entry), fields)).toBe(true);
-        for (const other of [answer.slice(1), `${answer}0`, answer.toUpperCase(), `${answer.slice(1)}"`, ''])
-          if (other !== answer) expect(isExitText(encodeEntry({ ...entry, answer: other }), fields)).toBe(false);
-        expect(isExitText(encodeEntry({ ...entry, actor: `${actor}x` }), fields)).toBe(false);
-        expect(isExitText(encodeEntry({ ...entry, x: 1 }), fields)).toBe(false);
+        expectFound(entry, 'answer', (candidate) => findAnswer(candidate, fields));
       }),
     );
   });
 
-  it('is the same for a thought as that of its object', () => {
+  it('of a thought has the digest of its extras', () => {
     always(
       fc.property(text, text, count, digest, digest, count, (actor, at, number, extras, hash, session_seq) => {
         const ids = { session_id: 'A-0001', task_id: 'T-0001', thought_id: `\u0398-${number}` };
         const numbered = { attempt: number, chain_position: number, session_seq };
         const entry: Entry = { v: 1, kind: 'thought', actor, at, extras, hash, ...numbered, ...ids };
         const numbers = { attempt: `${number}`, chain_position: `${number}`, session_seq: `${session_seq}` };
-        const written = thoughtText({ ...ids, ...numbers, actor: escaped(actor), at: escaped(at), extras, hash });
-        expect(written).toBe(encodeEntry(entry));
+        const fields = { ...ids, ...numbers, actor: escaped(actor), at: escaped(at), hash };
+        expectFound(entry, 'extras', (candidate) => findExtras(candidate, fields));
       }),
     );
   });

@@ -9,14 +9,18 @@ import type { Digest } from './sha256.ts';
 
 export interface EnterFields {
   readonly actor: string;
-  readonly arguments: Digest;
   readonly at: string;
   readonly process_id: string;
   readonly tool: string;
 }
 
-export function enterText(entry: EnterFields): string {
-  return `{"actor":"${entry.actor}","arguments":"${entry.arguments}","at":"${entry.at}","kind":"action.enter","process_id":"${entry.process_id}","tool":"${entry.tool}","v":1}`;
+/** The digest of the arguments in the text of an enter entry; undefined unless it says all the rest. */
+export function findArguments(text: string, entry: EnterFields): Digest | undefined {
+  return between(
+    text,
+    `{"actor":"${entry.actor}","arguments":"`,
+    `","at":"${entry.at}","kind":"action.enter","process_id":"${entry.process_id}","tool":"${entry.tool}","v":1}`,
+  );
 }
 
 export interface ExitFields {
@@ -27,18 +31,12 @@ export interface ExitFields {
   readonly sequence_no: string;
 }
 
-const DIGEST_BYTES = 32;
-const scratch = new Uint8Array(DIGEST_BYTES);
-
-/** Whether this is the text of an exit entry that says so, whatever the digest of the answer may be. */
-export function isExitText(text: string, entry: ExitFields): boolean {
-  const head = `{"actor":"${entry.actor}","answer":"`;
-  const rest = `","at":"${entry.at}","duration_ms":${entry.duration_ms},"kind":"action.exit","outcome":"${entry.outcome}","sequence_no":${entry.sequence_no},"v":1}`;
-  return (
-    text.length === head.length + DIGEST_BYTES * 2 + rest.length &&
-    text.startsWith(head) &&
-    text.endsWith(rest) &&
-    readHex(text, head.length, scratch, 0, DIGEST_BYTES)
+/** The digest of the answer in the text of an exit entry; undefined unless it says all the rest. */
+export function findAnswer(text: string, entry: ExitFields): Digest | undefined {
+  return between(
+    text,
+    `{"actor":"${entry.actor}","answer":"`,
+    `","at":"${entry.at}","duration_ms":${entry.duration_ms},"kind":"action.exit","outcome":"${entry.outcome}","sequence_no":${entry.sequence_no},"v":1}`,
   );
 }
 
@@ -47,7 +45,6 @@ export interface ThoughtFields {
   readonly at: string;
   readonly attempt: string;
   readonly chain_position: string;
-  readonly extras: Digest;
   readonly hash: Digest;
   readonly session_id: string;
   readonly session_seq: string;
@@ -55,8 +52,22 @@ export interface ThoughtFields {
   readonly thought_id: string;
 }
 
-export function thoughtText(entry: ThoughtFields): string {
-  return `{"actor":"${entry.actor}","at":"${entry.at}","attempt":${entry.attempt},"chain_position":${entry.chain_position},"extras":"${entry.extras}","hash":"${entry.hash}","kind":"thought","session_id":"${entry.session_id}","session_seq":${entry.session_seq},"task_id":"${entry.task_id}","thought_id":"${entry.thought_id}","v":1}`;
+/** The digest of the extras in the text of a thought's entry; undefined unless it says all the rest. */
+export function findExtras(text: string, entry: ThoughtFields): Digest | undefined {
+  return between(
+    text,
+    `{"actor":"${entry.actor}","at":"${entry.at}","attempt":${entry.attempt},"chain_position":${entry.chain_position},"extras":"`,
+    `","hash":"${entry.hash}","kind":"thought","session_id":"${entry.session_id}","session_seq":${entry.session_seq},"task_id":"${entry.task_id}","thought_id":"${entry.thought_id}","v":1}`,
+  );
+}
+
+const DIGEST_BYTES = 32;
+const scratch = new Uint8Array(DIGEST_BYTES);
+
+/** What stands between the two, if it is a digest and there is nothing else. */
+function between(text: string, head: string, rest: string): Digest | undefined {
+  const digest = text.slice(head.length, head.length + DIGEST_BYTES * 2);
+  return text === head + digest + rest && readHex(digest, 0, scratch, 0, DIGEST_BYTES) ? digest : undefined;
 }
 
 export interface ChainedFields {

@@ -13,9 +13,9 @@ export {
 export {
   chainedText,
   type ExitFields,
-  enterText,
-  isExitText,
-  thoughtText,
+  findAnswer,
+  findArguments,
+  findExtras,
 } from './entry-text.ts';
 export { type ChainedThought, thoughtHash } from './hash-chain.ts';
 export { toHex } from './hex.ts';

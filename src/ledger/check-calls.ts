@@ -1,5 +1,5 @@
 import { type Entry, storedDigest } from '../integrity/index.ts';
-import { type CallRow, foreseeCalls } from './foresee-calls.ts';
+import { type CallRow, foreseeCalls, type OpenCall } from './foresee-calls.ts';
 import type { Projection, Report } from './verify.ts';
 
 const KINDS: ReadonlySet<string> = new Set(['action.enter', 'action.exit', 'action.interrupted']);
@@ -9,8 +9,8 @@ export const checkCalls: Projection = (reader, report) => {
   const check = new CallCheck(report);
   let foreseenUntil = 0;
   return {
-    async foresee(page) {
-      const foreseen = await foreseeCalls(reader, check.open, page);
+    async foresee(page, hasher) {
+      const foreseen = await foreseeCalls(reader, check.open, page, hasher);
       if (foreseen === undefined) return undefined;
       const accept = () => {
         for (const row of foreseen.entered) check.open.set(row.sequence_no, row);
@@ -45,7 +45,7 @@ export const checkCalls: Projection = (reader, report) => {
 
 class CallCheck {
   /** Entered and not yet left: as many as there are processes, not as there are calls. */
-  readonly open = new Map<number, CallRow>();
+  readonly open = new Map<number, OpenCall>();
 
   readonly #report: Report;
 

@@ -1,6 +1,7 @@
 import type { Reader } from '../db/database.ts';
-import { type ExitFields, enterText, isExitText, storedDigest } from '../integrity/index.ts';
+import { type Digest, type ExitFields, findAnswer, findArguments } from '../integrity/index.ts';
 import { toByteText } from './byte-text.ts';
+import type { ContentCheck } from './contents.ts';
 import { countOf, escapeText, type Fields, fieldsSql, isCount, readFields, unescapeText } from './read-fields.ts';
 import type { StoredPage } from './read-page.ts';
 
@@ -18,22 +19,25 @@ export interface CallRow {
   readonly duration_ms: number | null;
 }
 
+/** What has to be known of a call until it is left. */
+export type OpenCall = Pick<CallRow, 'sequence_no' | 'actor' | 'exit_idx' | 'exited_at' | 'outcome' | 'duration_ms'>;
+
 export interface ForeseenCalls {
   /** Of the enter and exit entries that say exactly what the rows say. */
   readonly indexes: readonly number[];
   /** Calls that were entered in this page and are left in a later one. */
-  readonly entered: readonly CallRow[];
+  readonly entered: readonly OpenCall[];
   /** Calls of earlier pages that are left in this one. */
   readonly left: readonly number[];
 }
 
 const NUMBERS = ['sequence_no', 'exit_idx', 'duration_ms'];
-const STRINGS = ['tool', 'actor', 'process_id', 'entered_at', 'exited_at', 'outcome', 'salt'];
+const STRINGS = ['tool', 'actor', 'process_id', 'entered_at', 'exited_at', 'outcome'];
 const WIDTH = NUMBERS.length + STRINGS.length;
 const CALLS = fieldsSql({
   numbers: NUMBERS,
   strings: STRINGS,
-  raw: 'arguments',
+  content: 'arguments',
   from: 'calls WHERE sequence_no >= $1 AND sequence_no < $2',
 });
 
@@ -43,31 +47,34 @@ interface CallFields extends ExitFields {
   readonly tool: string;
   readonly process_id: string;
   readonly entered_at: string;
-  readonly salt: string;
-  readonly argumentsText: string;
 }
 
 /** Undefined when a row of this page is not exactly what the entries say, or is of a call that did not end well. */
 export async function foreseeCalls(
   reader: Reader,
-  open: ReadonlyMap<number, CallRow>,
+  open: ReadonlyMap<number, OpenCall>,
   page: StoredPage,
+  hasher: ContentCheck,
 ): Promise<ForeseenCalls | undefined> {
   const end = page.begin + page.texts.length;
   const found = await readFields(reader, CALLS, WIDTH, [page.begin, end]);
   if (found === undefined) return undefined;
   const indexes: number[] = [];
-  const entered: CallRow[] = [];
-  for (let place = 0; place < found.raws.length; place += 1) {
+  const entered: OpenCall[] = [];
+  let claimed = '';
+  for (let place = 0; place < found.total; place += 1) {
     const call = callAt(found, place);
     const index = countOf(call.sequence_no);
     const exitIndex = countOf(call.exit_idx);
-    if (!isEntered(page, index, call)) return undefined;
+    const digest = enteredWith(page, index, call);
+    if (digest === undefined) return undefined;
+    claimed += digest;
     indexes.push(index);
-    if (exitIndex >= end) entered.push(toRow(call));
+    if (exitIndex >= end) entered.push(toOpen(call));
     else if (exitIndex > index && isLeft(page, exitIndex, call)) indexes.push(exitIndex);
     else return undefined;
   }
+  if (!hasher.areAsClaimed({ label: 'arguments', bytes: found.contents, claimed })) return undefined;
   const left: number[] = [];
   for (const row of open.values()) {
     if (typeof row.exit_idx !== 'number' || row.exit_idx < page.begin || row.exit_idx >= end) continue;
@@ -79,7 +86,7 @@ export async function foreseeCalls(
   return { indexes, entered, left };
 }
 
-function callAt({ fields, raws }: Fields, place: number): CallFields {
+function callAt({ fields }: Fields, place: number): CallFields {
   const first = place * WIDTH;
   return {
     sequence_no: fields[first] as string,
@@ -91,36 +98,28 @@ function callAt({ fields, raws }: Fields, place: number): CallFields {
     entered_at: fields[first + 6] as string,
     at: fields[first + 7] as string,
     outcome: fields[first + 8] as string,
-    salt: fields[first + 9] as string,
-    argumentsText: raws[place] as string,
   };
 }
 
-function isEntered({ begin, kinds, texts }: StoredPage, index: number, call: CallFields): boolean {
+/** The digest of its arguments by its enter entry; undefined unless that says exactly what the row says. */
+function enteredWith({ begin, kinds, texts }: StoredPage, index: number, call: CallFields): Digest | undefined {
+  if (index === 0 || kinds[index - begin] !== 'action.enter') return undefined;
   const { actor, entered_at: at, process_id, tool } = call;
-  const digest = storedDigest('arguments', call.salt, call.argumentsText);
-  if (digest === undefined || index === 0) return false;
-  return (
-    kinds[index - begin] === 'action.enter' &&
-    texts[index - begin] === enterText({ actor, arguments: digest, at, process_id, tool })
-  );
+  return findArguments(texts[index - begin] ?? '', { actor, at, process_id, tool });
 }
 
 function isLeft({ begin, kinds, texts }: StoredPage, index: number, exit: ExitFields): boolean {
   return (
-    kinds[index - begin] === 'action.exit' && isCount(exit.duration_ms) && isExitText(texts[index - begin] ?? '', exit)
+    kinds[index - begin] === 'action.exit' &&
+    isCount(exit.duration_ms) &&
+    findAnswer(texts[index - begin] ?? '', exit) !== undefined
   );
 }
 
-function toRow(call: CallFields): CallRow {
+function toOpen(call: CallFields): OpenCall {
   return {
     sequence_no: Number(call.sequence_no),
-    tool: unescapeText(call.tool),
     actor: unescapeText(call.actor),
-    process_id: unescapeText(call.process_id),
-    entered_at: unescapeText(call.entered_at),
-    arguments: call.argumentsText,
-    salt: call.salt,
     exit_idx: Number(call.exit_idx),
     exited_at: unescapeText(call.at),
     outcome: unescapeText(call.outcome),
@@ -129,7 +128,7 @@ function toRow(call: CallFields): CallRow {
 }
 
 /** A row that was read by itself may hold anything. */
-function exitOf({ sequence_no, actor, exited_at, outcome, duration_ms }: CallRow): ExitFields | undefined {
+function exitOf({ sequence_no, actor, exited_at, outcome, duration_ms }: OpenCall): ExitFields | undefined {
   if (typeof actor !== 'string' || typeof exited_at !== 'string') return undefined;
   if (typeof outcome !== 'string' || typeof duration_ms !== 'number') return undefined;
   return {

@@ -1,6 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Engine, Reader, SqlValue } from '../db/database.ts';
-import { type ByteText, fromByteText, textOf, toByteText } from './byte-text.ts';
+import { type ByteText, fromByteText, toByteText } from './byte-text.ts';
+import { CONTENT_SEPARATOR } from './contents.ts';
 
 /**
  * Many rows read as one value, because a driver's time goes by the value and not by the byte. What comes back is told
@@ -11,8 +12,8 @@ export interface FieldQuery {
   readonly numbers: readonly string[];
   /** Columns that come back as JSON writes them between quotation marks. */
   readonly strings: readonly string[];
-  /** One more column of text, which comes back as it is. */
-  readonly raw: string;
+  /** A column of JSON of which the log has a digest with a salt. */
+  readonly content: string;
   /** What follows FROM. The rows come in any order. */
   readonly from: string;
 }
@@ -20,7 +21,10 @@ export interface FieldQuery {
 export interface Fields {
   /** Row by row: the numbers, then the strings. */
   readonly fields: readonly ByteText[];
-  readonly raws: readonly string[];
+  /** How many rows there are. */
+  readonly total: number;
+  /** Salt and content of each row, in the same order. */
+  readonly contents: Uint8Array;
   /** Whether all fields are ASCII, so that they are the texts themselves. */
   readonly isAscii: boolean;
 }
@@ -36,35 +40,38 @@ export async function readFields(
 ): Promise<Fields | undefined> {
   const [found] = await reader.query<FoundFields>(query[reader.engine], parameters);
   if (found === undefined || found.whole !== found.total) return undefined;
-  if (found.total === 0) return { fields: [], raws: [], isAscii: true };
+  if (found.total === 0) return { fields: [], total: 0, contents: new Uint8Array(), isAscii: true };
   const areAscii = isAscii(found.fields);
   if (!areAscii && !isUtf8(found.fields)) return undefined;
   const text = toByteText(found.fields);
   const fields = text.split(SEPARATOR);
-  const raws = textOf(found.raws)?.split(SEPARATOR);
-  if (fields.length !== found.total * width || raws?.length !== found.total) return undefined;
-  return { fields: isPlain(text) ? fields : fields.map(escapeText), raws, isAscii: areAscii };
+  if (fields.length !== found.total * width) return undefined;
+  const { total, contents } = found;
+  return { fields: isPlain(text) ? fields : fields.map(escapeText), total, contents, isAscii: areAscii };
 }
 
 interface FoundFields {
   readonly total: number;
   readonly whole: number;
   readonly fields: Uint8Array;
-  readonly raws: Uint8Array;
+  readonly contents: Uint8Array;
 }
 
 export type OnEngine = Readonly<Record<Engine, string>>;
 
-export function fieldsSql({ numbers, strings, raw, from }: FieldQuery): OnEngine {
+export function fieldsSql({ numbers, strings, content, from }: FieldQuery): OnEngine {
   // Not concat_ws, which in some versions of SQLite leaves empty texts out, and the separator behind them.
   const fields = `concat(${[...numbers, ...strings].join(`, '${SEPARATOR}', `)})`;
-  const onEngine = (isText: (column: string) => string) => `
-    SELECT COUNT(*) AS total,
-           COUNT(CASE WHEN ${[...numbers.map(isNumber), ...[...strings, raw].map(isText)].join(' AND ')} THEN 1 END)
-             AS whole,
-           convert_to(string_agg(${fields}, '${SEPARATOR}'), 'UTF8') AS fields,
-           convert_to(string_agg(${raw}, '${SEPARATOR}'), 'UTF8') AS raws
-    FROM ${from}`;
+  const contents = `concat(salt, '${CONTENT_SEPARATOR}', ${content})`;
+  const onEngine = (isText: (column: string) => string) => {
+    const isWhole = [...numbers.map(isNumber), ...[...strings, 'salt', content].map(isText)].join(' AND ');
+    return `
+      SELECT COUNT(*) AS total,
+             COUNT(CASE WHEN ${isWhole} THEN 1 END) AS whole,
+             convert_to(string_agg(${fields}, '${SEPARATOR}'), 'UTF8') AS fields,
+             convert_to(string_agg(${contents}, '${CONTENT_SEPARATOR}'), 'UTF8') AS contents
+      FROM ${from}`;
+  };
   return { sqlite: onEngine(IS_TEXT.sqlite), postgres: onEngine(IS_TEXT.postgres) };
 }
 

@@ -57,6 +57,17 @@ const changes: readonly (readonly [name: string, script: string, place: string])
   ['a call that no entry knows', copyCall(2), 'call 2'],
   ['a call behind the head', copyCall(SIZE), 'calls'],
   ['a call before the first entry', copyCall(-5), 'calls'],
+  ['other arguments', setCall(1, 'arguments', '{}'), 'call 1'],
+  [
+    'arguments that hide others',
+    `UPDATE calls SET arguments = arguments || char(30) || salt WHERE sequence_no = 9`,
+    'call 9',
+  ],
+  [
+    'another salt',
+    `UPDATE calls SET salt = (SELECT salt FROM calls WHERE sequence_no = 3) WHERE sequence_no = 1`,
+    'call 1',
+  ],
   ['a salt that is no salt', setCall(1, 'salt', 'salt'), 'call 1'],
   ['a finished call made running', `UPDATE calls SET ${REOPENED} WHERE sequence_no = 1`, 'call 1'],
   ['an interrupted call made to look well', setCall(INTERRUPTED, 'outcome', 'ok'), `call ${INTERRUPTED}`],

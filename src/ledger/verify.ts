@@ -3,7 +3,8 @@ import { type Digest, EMPTY_ROOT, ENTRY_KINDS, type Entry, parseEntry } from '..
 import { fromByteText } from './byte-text.ts';
 import { checkCalls } from './check-calls.ts';
 import { NodeCheck } from './check-nodes.ts';
-import { growHere, growTree, ThreadFailure, type TreeGrower } from './grow-tree.ts';
+import type { ContentCheck } from './contents.ts';
+import { type Hasher, hashHere, StartOver, startHasher } from './hasher.ts';
 import { ProblemList } from './problem-list.ts';
 import { readPage, type StoredPage } from './read-page.ts';
 import { BLOCK } from './stored-tree.ts';
@@ -39,7 +40,7 @@ export interface Foresight {
 /** Compares tables that were made from the log with the log, a stretch at a time, in the order of the log. */
 export interface ProjectionCheck {
   /** Looks for entries that need not be read, without reporting anything: what is not as foreseen is left to `page`. */
-  foresee(page: StoredPage): Promise<Foresight | undefined>;
+  foresee(page: StoredPage, hasher: ContentCheck): Promise<Foresight | undefined>;
   /** The readable entries from `begin` to `end` (exclusive), but for those that somebody has foreseen. */
   page(entries: readonly LoggedEntry[], begin: number, end: number): Promise<void>;
   /** After the last page: what only the whole can tell. */
@@ -57,18 +58,18 @@ export async function verifyLedger(
   reader: Reader,
   projections: readonly Projection[] = [],
   progress: (done: number, total: number) => void = () => undefined,
-  grow = growTree,
+  start = startHasher,
 ): Promise<LedgerReport> {
   const problems = new ProblemList();
   const { report } = problems;
   const head = await findHead(reader, report);
   if (head === undefined) return { size: 0, root: EMPTY_ROOT, problems: problems.list() };
   const nodes = new NodeCheck(reader, report);
-  const tree = grow(head.size, nodes.computed);
+  const hasher = start(head.size, nodes.computed);
   try {
     const checks = [checkCalls, ...projections].map((projection) => projection(reader, report));
-    const isWhole = await checkPages(reader, head.size, { checks, nodes, tree, problems, progress });
-    const { root, tail } = await tree.finish();
+    const isWhole = await checkPages(reader, head.size, { checks, nodes, hasher, problems, progress });
+    const { root, tail } = await hasher.finish();
     await nodes.page();
     problems.position = Number.MAX_SAFE_INTEGER;
     if (isWhole) {
@@ -80,18 +81,17 @@ export async function verifyLedger(
     }
     return { size: head.size, root, problems: problems.list() };
   } catch (error) {
-    // What a second thread was to do can be done without it.
-    if (error instanceof ThreadFailure) return verifyLedger(reader, projections, progress, growHere);
+    if (error instanceof StartOver) return verifyLedger(reader, projections, progress, hashHere);
     throw error;
   } finally {
-    tree.stop();
+    hasher.stop();
   }
 }
 
 interface Checking {
   readonly checks: readonly ProjectionCheck[];
   readonly nodes: NodeCheck;
-  readonly tree: TreeGrower;
+  readonly hasher: Hasher;
   readonly problems: ProblemList;
   readonly progress: (done: number, total: number) => void;
 }
@@ -103,14 +103,14 @@ async function checkPages(reader: Reader, size: number, on: Checking): Promise<b
     const end = Math.min(begin + PAGE, size);
     on.problems.position = begin;
     const page = await readPage(reader, begin, end);
-    await on.tree.add(page);
+    await on.hasher.add(page);
     const missing = begin + page.texts.length;
     if (missing < end) {
       readEntries(page, [], report);
       report(`entry ${missing}`, 'is missing');
       return false;
     }
-    const entries = readEntries(page, await foresee(on.checks, page), report);
+    const entries = readEntries(page, await foresee(on, page), report);
     await on.nodes.page();
     // After the last node that this page completes, and before the first of the next page.
     on.problems.position = end + 1;
@@ -120,10 +120,10 @@ async function checkPages(reader: Reader, size: number, on: Checking): Promise<b
   return true;
 }
 
-async function foresee(checks: readonly ProjectionCheck[], page: StoredPage): Promise<Foresight[]> {
+async function foresee({ checks, hasher }: Checking, page: StoredPage): Promise<Foresight[]> {
   const foresights: Foresight[] = [];
   for (const check of checks) {
-    const foresight = await check.foresee(page);
+    const foresight = await check.foresee(page, hasher);
     if (foresight !== undefined) foresights.push(foresight);
   }
   return foresights;

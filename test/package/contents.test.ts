@@ -41,7 +41,7 @@ describe('the package', () => {
         'dist/integrity.js',
         'dist/program.cjs',
         'dist/server.js',
-        'dist/tree-thread.js',
+        'dist/hash-thread.js',
         'dist/types/integrity/index.d.ts',
         'dist/types/server.d.ts',
       ]),

@@ -13,7 +13,14 @@ const ROW_FORGERIES: Readonly<Record<string, string>> = {
     "UPDATE thoughts SET type = type || char(127) || content, content = recorded_at, recorded_at = ''",
   'a call whose tool went into its actor': "UPDATE calls SET actor = tool || char(127) || actor, tool = ''",
   'a thought whose type went into its content': "UPDATE thoughts SET content = type || char(127) || content, type = ''",
-  'arguments that reach into the next call': "UPDATE calls SET arguments = arguments || char(127) || '{}'",
+  'arguments that reach into the next call': "UPDATE calls SET arguments = arguments || char(30) || '{}'",
+  'arguments with a part of the salt':
+    'UPDATE calls SET arguments = substr(salt, 32) || arguments, salt = substr(salt, 1, 31)',
+  'a salt with a part of the extras':
+    'UPDATE thoughts SET salt = salt || substr(extras, 1, 1), extras = substr(extras, 2)',
+  'a salt in bytes': 'UPDATE thoughts SET salt = CAST(salt AS BLOB)',
+  'a salt that is missing': "UPDATE calls SET salt = ''",
+  'extras in bytes': 'UPDATE thoughts SET extras = CAST(extras AS BLOB)',
   'an end of a call that is no whole number': 'UPDATE calls SET exit_idx = exit_idx + 0.5',
   'a duration that is no whole number': 'UPDATE calls SET duration_ms = duration_ms + 0.5',
   'a duration that no number of JavaScript has': 'UPDATE calls SET duration_ms = 9007199254740993',

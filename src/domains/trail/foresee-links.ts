@@ -1,8 +1,10 @@
 import type { Reader, SqlValue } from '../../db/database.ts';
+import type { Digest } from '../../integrity/index.ts';
+import { areAsClaimed } from '../../ledger/contents.ts';
 import type { LeafCheck } from '../../ledger/leaf-check.ts';
 import type { OnEngine } from '../../ledger/read-fields.ts';
 import type { Links } from './links.ts';
-import { findBefore, follows, isLogged, readThoughts, type StoredThought, thoughtsSql } from './stored-thoughts.ts';
+import { findBefore, follows, loggedWith, readThoughts, type StoredThought, thoughtsSql } from './stored-thoughts.ts';
 
 /** A stretch of one chain: its task, the position before it, and its last position. */
 const OF_CHAIN = thoughtsSql('task_no = $1 AND chain_position > $2 AND chain_position <= $3');
@@ -34,16 +36,20 @@ async function foresee(
   parameters: readonly SqlValue[],
   placeOf: (thought: StoredThought) => number,
 ): Promise<StoredThought[] | undefined> {
-  const thoughts = await readThoughts(db, query, parameters);
-  if (thoughts === undefined) return undefined;
-  thoughts.sort((left, right) => placeOf(left) - placeOf(right));
+  const found = await readThoughts(db, query, parameters);
+  if (found === undefined) return undefined;
+  const thoughts = [...found.thoughts].sort((left, right) => placeOf(left) - placeOf(right));
+  const claimed = new Map<StoredThought, Digest>();
   const texts = await leaves.readAll(thoughts.map(({ index }) => index));
   if (texts === undefined) return undefined;
   for (const thought of thoughts) {
     const { index, taskNo, position, hash } = thought;
     const before = links.known(taskNo, position) ?? (await findBefore(thought, links));
-    if (!follows(thought, before) || !isLogged(thought, texts.get(index))) return undefined;
+    const digest = follows(thought, before) ? loggedWith(thought, texts.get(index)) : undefined;
+    if (digest === undefined) return undefined;
+    claimed.set(thought, digest);
     links.add(taskNo, { hash, chain_position: position });
   }
-  return thoughts;
+  const inOrder = found.thoughts.map((thought) => claimed.get(thought)).join('');
+  return areAsClaimed({ label: 'extras', bytes: found.contents, claimed: inOrder }) ? thoughts : undefined;
 }

@@ -1,24 +1,35 @@
 import type { Reader } from '../../db/database.ts';
+import type { ContentCheck } from '../../ledger/contents.ts';
 import type { StoredPage } from '../../ledger/read-page.ts';
 import type { Links } from './links.ts';
-import { findBefore, follows, isLogged, readThoughts, thoughtsSql } from './stored-thoughts.ts';
+import { findBefore, follows, loggedWith, readThoughts, thoughtsSql } from './stored-thoughts.ts';
 
 const OF_PAGE = thoughtsSql('idx >= $1 AND idx < $2');
 
 /** The indexes of the thoughts of a page; undefined when one of the rows is not exactly what its entry says. */
-export async function foreseeThoughts(reader: Reader, links: Links, page: StoredPage): Promise<number[] | undefined> {
+export async function foreseeThoughts(
+  reader: Reader,
+  links: Links,
+  page: StoredPage,
+  hasher: ContentCheck,
+): Promise<number[] | undefined> {
   const { begin, kinds, texts } = page;
-  const thoughts = await readThoughts(reader, OF_PAGE, [begin, begin + texts.length]);
-  if (thoughts === undefined || thoughts.length === 0) return undefined;
+  const found = await readThoughts(reader, OF_PAGE, [begin, begin + texts.length]);
+  if (found === undefined || found.thoughts.length === 0) return undefined;
+  const { thoughts, contents } = found;
   const seals = new Seals(reader);
+  let claimed = '';
   for (const thought of thoughts) {
     const { index, taskNo, position, hash, sessionNo } = thought;
     const before = links.known(taskNo, position) ?? (await findBefore(thought, links));
     const sealedAt = seals.known(sessionNo) ?? (await seals.find(sessionNo));
     if (index === 0 || index > sealedAt || !follows(thought, before)) return undefined;
-    if (kinds[index - begin] !== 'thought' || !isLogged(thought, texts[index - begin])) return undefined;
+    const digest = kinds[index - begin] === 'thought' ? loggedWith(thought, texts[index - begin]) : undefined;
+    if (digest === undefined) return undefined;
+    claimed += digest;
     links.add(taskNo, { hash, chain_position: position });
   }
+  if (!hasher.areAsClaimed({ label: 'extras', bytes: contents, claimed })) return undefined;
   return thoughts.map(({ index }) => index);
 }
 

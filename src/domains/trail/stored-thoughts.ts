@@ -1,6 +1,6 @@
 import type { Reader, SqlValue } from '../../db/database.ts';
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
-import { chainedText, sha256, storedDigest, thoughtText } from '../../integrity/index.ts';
+import { chainedText, type Digest, findExtras, sha256 } from '../../integrity/index.ts';
 import { type ByteText, toByteText } from '../../ledger/byte-text.ts';
 import { countOf, type Fields, fieldsSql, isCount, type OnEngine, readFields } from '../../ledger/read-fields.ts';
 import type { Link, Links } from './links.ts';
@@ -20,38 +20,45 @@ export interface StoredThought {
   readonly actor: ByteText;
   readonly previous: ByteText;
   readonly hash: ByteText;
-  readonly salt: ByteText;
-  readonly extras: string;
   readonly isAscii: boolean;
 }
 
 const NUMBERS = ['thought_no', 'idx', 'task_no', 'chain_position', 'attempt', 'session_no', 'session_seq'];
 /** A first link has no hash before it; it stands as an empty text, and an empty text is none of these columns. */
 const PREVIOUS = "CASE WHEN previous_hash IS NULL THEN '' WHEN previous_hash <> '' THEN previous_hash END";
-const STRINGS = ['type', 'content', 'recorded_at', 'recorded_by', PREVIOUS, 'hash', 'salt'];
+const STRINGS = ['type', 'content', 'recorded_at', 'recorded_by', PREVIOUS, 'hash'];
 const WIDTH = NUMBERS.length + STRINGS.length;
 
 export function thoughtsSql(condition: string): OnEngine {
   return fieldsSql({
     numbers: NUMBERS,
     strings: STRINGS,
-    raw: 'extras',
+    content: 'extras',
     from: `thoughts WHERE ${condition}`,
   });
 }
 
-/** In any order. Undefined when one of the rows holds something that no honest writer stores. */
+interface StoredThoughts {
+  /** In any order. */
+  readonly thoughts: readonly StoredThought[];
+  /** Their extras, in the same order. */
+  readonly contents: Uint8Array;
+}
+
+/** Undefined when one of the rows holds something that no honest writer stores. */
 export async function readThoughts(
   reader: Reader,
   query: OnEngine,
   parameters: readonly SqlValue[],
-): Promise<StoredThought[] | undefined> {
+): Promise<StoredThoughts | undefined> {
   const found = await readFields(reader, query, WIDTH, parameters);
-  const thoughts = found?.raws.map((_, place) => thoughtAt(found, place));
-  return thoughts?.every(isCounted) ? thoughts : undefined;
+  if (found === undefined) return undefined;
+  const thoughts: StoredThought[] = [];
+  for (let place = 0; place < found.total; place += 1) thoughts.push(thoughtAt(found, place));
+  return thoughts.every(isCounted) ? { thoughts, contents: found.contents } : undefined;
 }
 
-function thoughtAt({ fields, raws, isAscii }: Fields, place: number): StoredThought {
+function thoughtAt({ fields, isAscii }: Fields, place: number): StoredThought {
   const first = place * WIDTH;
   return {
     thoughtNo: fields[first] as ByteText,
@@ -67,8 +74,6 @@ function thoughtAt({ fields, raws, isAscii }: Fields, place: number): StoredThou
     actor: fields[first + 10] as ByteText,
     previous: fields[first + 11] as ByteText,
     hash: fields[first + 12] as ByteText,
-    salt: fields[first + 13] as ByteText,
-    extras: raws[place] as string,
     isAscii,
   };
 }
@@ -90,27 +95,24 @@ export function follows({ position, previous }: StoredThought, before: Link | un
   return previous === (before?.hash ?? '') && position === (before?.chain_position ?? 0) + 1;
 }
 
-/** Whether its content gives its hash, and this is the text of the entry that says exactly what the row says. */
-export function isLogged(thought: StoredThought, text: ByteText | undefined): boolean {
-  const { type, content, at, actor, previous, hash, salt, isAscii } = thought;
+/** The digest of its extras by its entry; undefined unless that says exactly what the row says. */
+export function loggedWith(thought: StoredThought, text: ByteText | undefined): Digest | undefined {
+  const { type, content, at, actor, previous, hash, isAscii } = thought;
   const task_id = formatTaskId(thought.taskNo);
   const previous_hash = previous === '' ? null : previous;
   const chained = chainedText({ task_id, type, content, previous_hash, recorded_at: at, recorded_by: actor });
-  const extras = storedDigest('extras', salt, thought.extras);
-  if (extras === undefined || sha256(isAscii ? chained : Buffer.from(chained, 'latin1')) !== hash) return false;
-  const expected = thoughtText({
+  if (sha256(isAscii ? chained : Buffer.from(chained, 'latin1')) !== hash) return undefined;
+  return findExtras(text ?? '', {
     actor,
     at,
     attempt: thought.attempt,
     chain_position: String(thought.position),
-    extras,
     hash,
     session_id: formatSessionId(thought.sessionNo),
     session_seq: thought.sessionSeq,
     task_id,
     thought_id: LETTER + formatThoughtId(thought.thoughtNo).slice(1),
   });
-  return text === expected;
 }
 
 /** The one letter of an id that takes two bytes. */

@@ -4,31 +4,19 @@ import type { TreeNode } from './log-tree.ts';
 import type { ProblemList } from './problem-list.ts';
 import { BLOCK } from './stored-tree.ts';
 
-/** Compares the inner nodes that the leaves give with those that are stored, and forgets them page by page. */
+/** Compares the inner nodes that the leaves give with those that are stored. */
 export class NodeCheck {
   readonly #reader: Reader;
   readonly #report: ProblemList['report'];
-  /** By level: the hashes since the last page, which lie side by side, and the index of the first. */
-  #levels = new Map<number, { readonly first: number; readonly hashes: Digest[] }>();
 
   constructor(reader: Reader, report: ProblemList['report']) {
     this.#reader = reader;
     this.#report = report;
   }
 
-  /** To be called with the nodes in the order in which they become complete. */
-  readonly computed = (nodes: readonly TreeNode[]): void => {
-    for (const { level, index, hash } of nodes) {
-      const known = this.#levels.get(level);
-      if (known === undefined) this.#levels.set(level, { first: index, hashes: [hash] });
-      else known.hashes.push(hash);
-    }
-  };
-
-  async page(): Promise<void> {
-    const levels = this.#levels;
-    this.#levels = new Map();
-    for (const [level, { first, hashes }] of levels) {
+  /** Nodes in the order in which they become complete, so that those of one level lie side by side. */
+  async page(nodes: readonly TreeNode[]): Promise<void> {
+    for (const [level, { first, hashes }] of byLevel(nodes)) {
       const rows = await this.#reader.query<{ idx: number; hash: string }>(
         'SELECT idx, hash FROM ledger_nodes WHERE level = $1 AND idx >= $2 AND idx < $3',
         [level, first, first + hashes.length],
@@ -50,4 +38,20 @@ export class NodeCheck {
     for (let count = Math.floor(size / BLOCK); count > 0; count = Math.floor(count / BLOCK)) expected += count;
     if (counted?.nodes !== expected) this.#report('ledger_nodes', `has ${counted?.nodes} rows instead of ${expected}`);
   }
+}
+
+interface Level {
+  /** The index of the first. */
+  readonly first: number;
+  readonly hashes: Digest[];
+}
+
+function byLevel(nodes: readonly TreeNode[]): ReadonlyMap<number, Level> {
+  const levels = new Map<number, Level>();
+  for (const { level, index, hash } of nodes) {
+    const known = levels.get(level);
+    if (known === undefined) levels.set(level, { first: index, hashes: [hash] });
+    else known.hashes.push(hash);
+  }
+  return levels;
 }

@@ -1,7 +1,7 @@
 import type { Reader } from '../db/database.ts';
 import { type Digest, type ExitFields, findAnswer, findArguments } from '../integrity/index.ts';
 import { toByteText } from './byte-text.ts';
-import type { ContentCheck } from './contents.ts';
+import type { ClaimCheck } from './claims.ts';
 import { countOf, escapeText, type Fields, fieldsSql, isCount, readFields, unescapeText } from './read-fields.ts';
 import type { StoredPage } from './read-page.ts';
 
@@ -54,7 +54,7 @@ export async function foreseeCalls(
   reader: Reader,
   open: ReadonlyMap<number, OpenCall>,
   page: StoredPage,
-  hasher: ContentCheck,
+  hasher: ClaimCheck,
 ): Promise<ForeseenCalls | undefined> {
   const end = page.begin + page.texts.length;
   const found = await readFields(reader, CALLS, WIDTH, [page.begin, end]);
@@ -74,7 +74,7 @@ export async function foreseeCalls(
     else if (exitIndex > index && isLeft(page, exitIndex, call)) indexes.push(exitIndex);
     else return undefined;
   }
-  if (!hasher.areAsClaimed({ label: 'arguments', bytes: found.contents, claimed })) return undefined;
+  if (!hasher.holds({ label: 'arguments', bytes: found.contents, claimed })) return undefined;
   const left: number[] = [];
   for (const row of open.values()) {
     if (typeof row.exit_idx !== 'number' || row.exit_idx < page.begin || row.exit_idx >= end) continue;

@@ -1,13 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { areAsClaimed } from './contents.ts';
+import { holds } from './claims.ts';
 import type { Answer, Work } from './hasher.ts';
 import { LogTree } from './log-tree.ts';
 
 /** The life of a thread that hashes for one verification. */
 const log = new LogTree(workerData as number);
-parentPort?.on('message', ({ entries, contents }: Work) => {
-  const areRight = contents.every(areAsClaimed);
+parentPort?.on('message', ({ claims, entries, isLast }: Work) => {
+  const areTrue = claims.every(holds);
   const nodes = entries === undefined ? [] : log.add(entries);
-  const tree = entries === undefined ? log.finish() : undefined;
-  parentPort?.postMessage({ nodes, tree, areRight } satisfies Answer, []);
+  const tree = isLast ? log.finish() : undefined;
+  parentPort?.postMessage({ areTrue, nodes, tree } satisfies Answer, []);
 });

@@ -2,39 +2,34 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { toEntryBytes } from '../../test/support/entry-bytes.ts';
 import { naiveLeaf } from '../../test/support/naive-merkle.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { saltedDigest } from '../integrity/index.ts';
-import type { Contents } from './contents.ts';
-import { type Hasher, hashHere, hashInThread, StartOver } from './hasher.ts';
-import type { EntryBytes, TreeNode } from './log-tree.ts';
+import type { Claim } from './claims.ts';
+import { type Hasher, hashHere, hashInThread, StartOver, withHasher } from './hasher.ts';
+import type { TreeNode } from './log-tree.ts';
 
 const THREAD = new URL('../../dist/hash-thread.js', import.meta.url);
 
-/** Entries as a page of the store has them: each behind a byte that may be anything. */
-function toBytes(entries: readonly string[]): EntryBytes {
-  let end = 0;
-  const ends = Uint32Array.from(entries, (entry) => (end += 1 + Buffer.byteLength(entry)));
-  return { bytes: Buffer.from(entries.map((entry) => `\u007f${entry}`).join('')), ends };
-}
-
+/** All nodes in the order in which they were handed out, and the tree. */
 async function grow(hasher: Hasher, pages: readonly (readonly string[])[]) {
-  for (const page of pages) await hasher.add(toBytes(page));
-  return hasher.finish().finally(() => hasher.stop());
+  const nodes: TreeNode[] = [];
+  try {
+    for (const page of pages) {
+      await hasher.add(toEntryBytes(page));
+      nodes.push(...hasher.takeNodes());
+    }
+    const tree = await hasher.finish();
+    return { nodes: [...nodes, ...hasher.takeNodes()], ...tree };
+  } finally {
+    hasher.stop();
+  }
 }
 
 async function growBothWays(pages: readonly (readonly string[])[]) {
-  const size = pages.flat().length;
-  const [here, there]: [TreeNode[], TreeNode[]] = [[], []];
-  const grownHere = await grow(
-    hashHere(size, (nodes) => here.push(...nodes)),
-    pages,
-  );
-  const grownThere = await grow(
-    hashInThread(THREAD, size, (nodes) => there.push(...nodes)),
-    pages,
-  );
-  return { here: { nodes: here, ...grownHere }, there: { nodes: there, ...grownThere } };
+  const job = { hashes: 0, size: pages.flat().length };
+  return { here: await grow(hashHere(job), pages), there: await grow(hashInThread(THREAD, job), pages) };
 }
 
 describe('the tree of a log in a thread', () => {
@@ -51,7 +46,7 @@ describe('the tree of a log in a thread', () => {
   it('takes nothing else with it to the thread than the entries', async () => {
     const bytes = Buffer.alloc(100, '.');
     const ends = Uint32Array.of(bytes.write('\u007fone', 10, 'latin1'));
-    const hasher = hashInThread(THREAD, 1, () => undefined);
+    const hasher = hashInThread(THREAD, { hashes: 0, size: 1 });
     await hasher.add({ bytes: bytes.subarray(10, 14), ends });
     const { root } = await hasher.finish().finally(() => hasher.stop());
     expect(root).toBe(naiveLeaf(Buffer.from('one')));
@@ -62,38 +57,6 @@ describe('the tree of a log in a thread', () => {
     const { here, there } = await growBothWays([]);
     expect(there).toEqual(here);
   });
-
-  const SALT = '0123456789abcdef'.repeat(2);
-  const claimOf = (content: string, claimed: string): Contents => ({
-    label: 'arguments',
-    bytes: Buffer.from(`${SALT}\u001e${content}`),
-    claimed: saltedDigest('arguments', SALT, claimed),
-  });
-
-  async function hashWith(contents: readonly Contents[]): Promise<void> {
-    const hasher = hashInThread(THREAD, contents.length, () => undefined);
-    try {
-      for (const content of contents) {
-        await hasher.add(toBytes(['an entry']));
-        expect(hasher.areAsClaimed(content)).toBe(true);
-      }
-      await hasher.finish();
-    } finally {
-      hasher.stop();
-    }
-  }
-
-  it('comes with contents that are as claimed', async () => {
-    await hashWith(['{}', '{"bird":"\u{1f426}"}', '{"a":1}'].map((content) => claimOf(content, content)));
-  });
-
-  for (const [name, wrong] of Object.entries({ first: 0, middle: 100, last: 199 }))
-    it(`has to be grown again when the ${name} content is not as claimed`, async () => {
-      const contents = Array.from({ length: 200 }, (_, place) =>
-        claimOf(`{"at":${place}}`, place === wrong ? '{}' : `{"at":${place}}`),
-      );
-      await expect(hashWith(contents)).rejects.toThrow(StartOver);
-    });
 
   for (const [name, code] of Object.entries({
     'cannot be loaded': 'this is no program',
@@ -107,11 +70,78 @@ describe('the tree of a log in a thread', () => {
       const path = join(tempFolder(), 'thread.mjs');
       writeFileSync(path, code);
       const pages = Array.from({ length: 40 }, () => ['one', 'two']);
-      await expect(
-        grow(
-          hashInThread(pathToFileURL(path), 80, () => undefined),
-          pages,
-        ),
-      ).rejects.toThrow(StartOver);
+      const hasher = hashInThread(pathToFileURL(path), { hashes: 0, size: 80 });
+      await expect(grow(hasher, pages)).rejects.toThrow(StartOver);
     });
+});
+
+describe('claims in a thread', () => {
+  const SALT = '0123456789abcdef'.repeat(2);
+  const claimOf = (content: string, claimed = content): Claim => ({
+    label: 'arguments',
+    bytes: Buffer.from(`${SALT}\u001e${content}`),
+    claimed: saltedDigest('arguments', SALT, claimed),
+  });
+  const CONTENTS = Array.from({ length: 200 }, (_, place) => `{"at":${place},"bird":"\u{1f426}"}`);
+
+  const WAYS: Readonly<Record<string, (hasher: Hasher) => Promise<void>>> = {
+    'with entries': (hasher) => hasher.add(toEntryBytes(['an entry'])),
+    'without entries': (hasher) => hasher.pause(),
+    'all at the end': () => Promise.resolve(),
+  };
+
+  for (const [name, goOn] of Object.entries(WAYS)) {
+    const check = (claims: readonly Claim[]) => {
+      const job = { hashes: 0, size: 0 };
+      const start = hashInThread.bind(undefined, THREAD);
+      let times = 0;
+      return withHasher(job, start, async (hasher) => {
+        times += 1;
+        const verdicts: boolean[] = [];
+        for (const claim of claims) {
+          verdicts.push(hasher.holds({ ...claim, bytes: Buffer.from(claim.bytes) }));
+          await goOn(hasher);
+        }
+        await hasher.finish();
+        return { times, wrong: verdicts.flatMap((isTrue, place) => (isTrue ? [] : [place])) };
+      });
+    };
+
+    it(`hold, ${name}`, async () => {
+      expect(await check(CONTENTS.map((content) => claimOf(content)))).toEqual({ times: 1, wrong: [] });
+    });
+
+    for (const wrong of [0, 100, 199])
+      it(`are gone through again without it when number ${wrong} does not hold, ${name}`, async () => {
+        const claims = CONTENTS.map((content, place) => claimOf(content, place === wrong ? '{}' : content));
+        expect(await check(claims)).toEqual({ times: 2, wrong: [wrong] });
+      });
+  }
+
+  it('and another error is not taken for one of the thread', async () => {
+    let times = 0;
+    const start = hashInThread.bind(undefined, THREAD);
+    const verify = withHasher({ hashes: 0, size: 0 }, start, async () => {
+      times += 1;
+      throw new RangeError('the disk is gone');
+    });
+    await expect(verify).rejects.toThrow('the disk is gone');
+    expect(times).toBe(1);
+  });
+
+  it('keeps who is too quick waiting, and loses nothing', async () => {
+    const content = JSON.stringify('x'.repeat(2 ** 20));
+    const claims = Array.from({ length: 40 }, () => claimOf(content));
+    const hasher = hashInThread(THREAD, { hashes: 0, size: 0 });
+    try {
+      for (const claim of claims) {
+        hasher.holds(claim);
+        await hasher.pause();
+      }
+      hasher.holds(claimOf(content, '{}'));
+      await expect(hasher.finish()).rejects.toThrow(StartOver);
+    } finally {
+      hasher.stop();
+    }
+  });
 });

@@ -1,68 +1,100 @@
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { areAsClaimed, type ContentCheck, type Contents } from './contents.ts';
+import { type Claim, type ClaimCheck, holds } from './claims.ts';
 import { type EntryBytes, type GrownTree, LogTree, type TreeNode } from './log-tree.ts';
 
-/** Hashes what a log is verified by: the tree over its entries, and contents of which entries have a digest. */
-export interface Hasher extends ContentCheck {
-  /** Hands out nodes some time after the entries below them were added. The bytes are given away. */
+/** Hashes for who verifies: the tree over the log, and bytes of which the store says what they hash to. */
+export interface Hasher extends ClaimCheck {
+  /** May say so before it is known: where it is wrong, one of those that can be awaited ends with `StartOver`. */
+  holds(claim: Claim): boolean;
+  /** The next entries of the log. The bytes are given away. */
   add(entries: EntryBytes): Promise<void>;
-  /** May say so before it is known: where it is wrong, `add` or `finish` ends with `StartOver`. */
-  areAsClaimed(contents: Contents): boolean;
+  /** The nodes that have become complete since the last time, in their order. They may come late. */
+  takeNodes(): readonly TreeNode[];
+  /** To be awaited now and then by who adds no entries, so that not too much waits. */
+  pause(): Promise<void>;
   /** To be awaited before anything is said about the whole: by then all is known. */
   finish(): Promise<GrownTree>;
   /** For who gives up; harmless after the end. */
   stop(): void;
 }
 
-/** Everything has to be hashed again without a thread: it failed, or what was taken for granted is wrong. */
-export class StartOver extends Error {}
-
-type OnNodes = (nodes: readonly TreeNode[]) => void;
+export interface HashJob {
+  /** How many hashes it will be, roughly. */
+  readonly hashes: number;
+  /** How many entries the log has whose tree is to be grown. */
+  readonly size: number;
+}
 
 /** A thread takes some hundredths of a second to start. */
-const WORTH_A_THREAD = 50_000;
+const WORTH_A_THREAD = 150_000;
 
 /** Stands beside the program once that has been built. */
 const THREAD = new URL('hash-thread.js', import.meta.url);
 
-/** Most of what is hashed needs nothing else than bytes of the store: another core can do it. */
-export function startHasher(size: number, onNodes: OnNodes): Hasher {
+/** Hashing needs nothing else than bytes of the store: another core can do it. */
+export function startHasher(job: HashJob): Hasher {
   try {
-    if (size >= WORTH_A_THREAD && availableParallelism() > 1 && existsSync(THREAD))
-      return hashInThread(THREAD, size, onNodes);
+    if (job.hashes >= WORTH_A_THREAD && availableParallelism() > 1 && existsSync(THREAD))
+      return hashInThread(THREAD, job);
   } catch {
     // Node can be told to allow no threads.
   }
-  return hashHere(size, onNodes);
+  return hashHere(job);
 }
 
-export function hashHere(size: number, onNodes: OnNodes): Hasher {
+/** Everything has to be done again without a thread: it failed, or what was taken for granted is wrong. */
+export class StartOver extends Error {}
+
+/** Verifies with a hasher; and a second time, so that the places are found, where the first had to be given up. */
+export async function withHasher<Report>(
+  job: HashJob,
+  start: (job: HashJob) => Hasher,
+  verify: (hasher: Hasher) => Promise<Report>,
+): Promise<Report> {
+  const hasher = start(job);
+  try {
+    return await verify(hasher);
+  } catch (error) {
+    if (error instanceof StartOver) return verify(hashHere(job));
+    throw error;
+  } finally {
+    hasher.stop();
+  }
+}
+
+export function hashHere({ size }: HashJob): Hasher {
   const tree = new LogTree(size);
+  const nodes: TreeNode[] = [];
   return {
-    add: async (entries) => onNodes(tree.add(entries)),
-    areAsClaimed,
+    holds,
+    add: async (entries) => {
+      nodes.push(...tree.add(entries));
+    },
+    takeNodes: () => nodes.splice(0),
+    pause: () => Promise.resolve(),
     finish: async () => tree.finish(),
     stop: () => undefined,
   };
 }
 
-export function hashInThread(thread: URL, size: number, onNodes: OnNodes): Hasher {
-  return new HashThread(new Worker(thread, { workerData: size }), onNodes);
+export function hashInThread(thread: URL, { size }: HashJob): Hasher {
+  return new HashThread(new Worker(thread, { workerData: size }));
 }
 
-/** What the thread is told: a stretch of the log, or that this was the last; and contents since the stretch before. */
+/** What the thread is told: claims, and the next entries of the log or that there are no more. */
 export interface Work {
+  readonly claims: readonly Claim[];
   readonly entries: EntryBytes | undefined;
-  readonly contents: readonly Contents[];
+  readonly isLast: boolean;
 }
 
-/** What it answers: the nodes of that stretch, or the whole tree; and whether all contents are as claimed. */
+/** What it answers: whether all claims hold, and the nodes that have become complete or the whole tree. */
 export interface Answer {
+  readonly areTrue: boolean;
   readonly nodes: readonly TreeNode[];
   readonly tree: GrownTree | undefined;
-  readonly areRight: boolean;
 }
 
 /** How many bytes may wait for the thread, so that a slow one does not fill the memory. */
@@ -70,40 +102,52 @@ const MAX_WAITING = 16 * 2 ** 20;
 
 class HashThread implements Hasher {
   readonly #worker: Worker;
-  /** To be told with the next stretch. */
-  #contents: Contents[] = [];
-  /** How many bytes each piece of work has that waits for its answer, and all of them. */
+  /** To be told with the next work. */
+  #claims: Claim[] = [];
+  #nodes: TreeNode[] = [];
+  /** How many bytes each work has that waits for its answer, and all of them. */
   readonly #sizes: number[] = [];
   #waiting = 0;
   #tree: GrownTree | undefined;
   #failure: Error | undefined;
   #wake: () => void = () => undefined;
 
-  constructor(worker: Worker, onNodes: OnNodes) {
+  constructor(worker: Worker) {
     this.#worker = worker;
-    worker.on('message', ({ nodes, tree, areRight }: Answer) => {
+    worker.on('message', ({ areTrue, nodes, tree }: Answer) => {
       this.#waiting -= this.#sizes.shift() ?? 0;
-      if (!areRight) this.#fail(new Error('a content is not the one of which the log has the digest'));
+      this.#nodes.push(...nodes);
       this.#tree = tree;
-      onNodes(nodes);
+      if (!areTrue) this.#fail(new Error('something does not hash to what is claimed'));
       this.#wake();
     });
     worker.on('error', (error) => this.#fail(error));
     worker.on('exit', () => this.#fail(new Error('the thread has ended before its time')));
   }
 
-  async add({ bytes, ends }: EntryBytes): Promise<void> {
-    this.#tell({ bytes: owned(bytes), ends });
-    await this.#until(() => this.#waiting <= MAX_WAITING);
-  }
-
-  areAsClaimed({ label, bytes, claimed }: Contents): boolean {
-    this.#contents.push({ label, bytes: owned(bytes), claimed });
+  holds(claim: Claim): boolean {
+    this.#claims.push({ ...claim, bytes: owned(claim.bytes) });
     return true;
   }
 
+  add({ bytes, ends }: EntryBytes): Promise<void> {
+    this.#tell({ bytes: owned(bytes), ends });
+    return this.#until(() => this.#waiting <= MAX_WAITING);
+  }
+
+  takeNodes(): readonly TreeNode[] {
+    const nodes = this.#nodes;
+    this.#nodes = [];
+    return nodes;
+  }
+
+  pause(): Promise<void> {
+    this.#tell();
+    return this.#until(() => this.#waiting <= MAX_WAITING);
+  }
+
   async finish(): Promise<GrownTree> {
-    this.#tell(undefined);
+    this.#tell(undefined, true);
     await this.#until(() => this.#sizes.length === 0);
     if (this.#tree === undefined) throw new StartOver('the thread did not say what became of the tree');
     return this.#tree;
@@ -113,14 +157,14 @@ class HashThread implements Hasher {
     void this.#worker.terminate();
   }
 
-  #tell(entries: EntryBytes | undefined): void {
-    const contents = this.#contents;
-    this.#contents = [];
-    const given = [entries, ...contents].flatMap((part) => (part === undefined ? [] : [part.bytes.buffer]));
+  #tell(entries?: EntryBytes, isLast = false): void {
+    const claims = this.#claims;
+    this.#claims = [];
+    const given = [entries, ...claims].flatMap((part) => (part === undefined ? [] : [part.bytes.buffer]));
     const size = given.reduce((sum, { byteLength }) => sum + byteLength, 0);
     this.#sizes.push(size);
     this.#waiting += size;
-    this.#worker.postMessage({ entries, contents } satisfies Work, given as ArrayBuffer[]);
+    this.#worker.postMessage({ claims, entries, isLast } satisfies Work, given as ArrayBuffer[]);
   }
 
   async #until(isSo: () => boolean): Promise<void> {

@@ -23,6 +23,12 @@ const DAMAGES: Readonly<Record<string, readonly [sql: string, index: number]>> =
   'a missing node': ['DELETE FROM ledger_nodes WHERE level = 4 AND idx = 17', 275],
   'a node in between': ['UPDATE ledger_nodes SET idx = idx + 0.5 WHERE level = 4 AND idx = 17', 275],
   'a node that is no hash': ["UPDATE ledger_nodes SET hash = 'none' WHERE level = 4 AND idx = 17", 275],
+  'two nodes that only together are what they were': [
+    `UPDATE ledger_nodes
+       SET hash = substr((SELECT hash FROM ledger_nodes WHERE level = 4 AND idx = 16), 64) || hash WHERE level = 4 AND idx = 17;
+     UPDATE ledger_nodes SET hash = substr(hash, 1, 63) WHERE level = 4 AND idx = 16`,
+    275,
+  ],
   'a node above a node': ["UPDATE ledger_nodes SET hash = replace(hash, substr(hash, 1, 1), 'g') WHERE level = 8", 20],
   'a head that says more than there is': ['UPDATE ledger_head SET size = 304', 299],
   'a head that says less than there is': ['UPDATE ledger_head SET size = 290', 299],
@@ -52,6 +58,7 @@ describe('entries and the tree above them', () => {
       await database.read(async (reader) => {
         expect(await new LeafCheck(reader).holds(index)).toBe(false);
         expect(await new LeafCheck(reader).readAll([index])).toBeUndefined();
+        expect(await new LeafCheck(reader).readAll(ALL)).toBeUndefined();
       });
     });
 });

@@ -1,9 +1,9 @@
 import type { Reader } from '../db/database.ts';
 import { type Digest, isDigest, TreeBuilder } from '../integrity/index.ts';
 import type { ByteText } from './byte-text.ts';
+import { type ClaimCheck, holds } from './claims.ts';
 import { readSize } from './head.ts';
-import { LogTree } from './log-tree.ts';
-import { readPage, type StoredPage } from './read-page.ts';
+import { readEntries, type StoredEntries } from './read-page.ts';
 import { BLOCK, LEVELS_PER_BLOCK, readStored } from './stored-tree.ts';
 
 const MAX_VERDICTS = 4096;
@@ -13,11 +13,13 @@ const MAX_RUN = 32;
 /** Checks entries against the tree above them, as far as it is stored. Neighbours share the work. */
 export class LeafCheck {
   readonly #reader: Reader;
+  readonly #claims: ClaimCheck;
   readonly #verdicts = new Map<string, boolean>();
   #size: number | undefined;
 
-  constructor(reader: Reader) {
+  constructor(reader: Reader, claims: ClaimCheck = { holds }) {
     this.#reader = reader;
+    this.#claims = claims;
   }
 
   /** False when the entry is outside of the log, or a node above it is missing or does not match what is below it. */
@@ -33,8 +35,8 @@ export class LeafCheck {
     const texts = new Map<number, ByteText>();
     for (const { begin, end } of runsOf(indexes.map((index) => Math.floor(index / BLOCK)))) {
       const last = Math.min(end * BLOCK, size);
-      const page = await readPage(this.#reader, begin * BLOCK, last);
-      if (page.texts.length !== last - begin * BLOCK || !(await this.#areAbove(page, begin))) return undefined;
+      const page = await readEntries(this.#reader, begin * BLOCK, last);
+      if (page.texts.length !== last - begin * BLOCK || !(await this.#areBelow(page, begin))) return undefined;
       for (let place = 0; place < page.texts.length; place += 1) {
         const index = begin * BLOCK + place;
         if (wanted.has(index)) texts.set(index, page.texts[place] as ByteText);
@@ -46,13 +48,15 @@ export class LeafCheck {
   }
 
   /** Whether the nodes that full blocks of entries give are stored above them. */
-  async #areAbove(page: StoredPage, begin: number): Promise<boolean> {
-    const nodes = new LogTree().add(page).filter(({ level }) => level === LEVELS_PER_BLOCK);
+  async #areBelow(page: StoredEntries, begin: number): Promise<boolean> {
+    const { bytes, ends } = page;
+    const blocks = Math.floor(ends.length / BLOCK);
     const stored = await this.#reader.query<{ idx: number; hash: string }>(
       'SELECT idx, hash FROM ledger_nodes WHERE level = $1 AND idx >= $2 AND idx < $3 ORDER BY idx',
-      [LEVELS_PER_BLOCK, begin, begin + nodes.length],
+      [LEVELS_PER_BLOCK, begin, begin + blocks],
     );
-    return nodes.every(({ hash }, place) => stored[place]?.idx === begin + place && stored[place]?.hash === hash);
+    if (!stored.every(({ idx, hash }, place) => idx === begin + place && isDigest(hash))) return false;
+    return this.#claims.holds({ bytes, ends, claimed: stored.map(({ hash }) => hash).join('') });
   }
 
   #isInLog(index: number, size: number): boolean {

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Engine, Reader, SqlValue } from '../db/database.ts';
 import { type ByteText, fromByteText, toByteText } from './byte-text.ts';
-import { CONTENT_SEPARATOR } from './contents.ts';
+import { CONTENT_SEPARATOR } from './claims.ts';
 
 /**
  * Many rows read as one value, because a driver's time goes by the value and not by the byte. What comes back is told

@@ -5,29 +5,43 @@ import type { EntryBytes } from './log-tree.ts';
 import { IS_TEXT, type OnEngine, SEPARATOR } from './read-fields.ts';
 
 /** A stretch of the log as it is stored, from `begin` on. Shorter than was asked for when an entry is missing. */
-export interface StoredPage extends EntryBytes {
+export interface StoredEntries extends EntryBytes {
   readonly begin: number;
-  readonly kinds: readonly string[];
   readonly texts: readonly ByteText[];
 }
 
-export async function readPage(reader: Reader, begin: number, end: number): Promise<StoredPage> {
-  return (await readAtOnce(reader, begin, end)) ?? readByRow(reader, begin, end);
+/** The same with the kinds that the table has beside the entries. */
+export interface StoredPage extends StoredEntries {
+  readonly kinds: readonly string[];
 }
 
-const atOnce = (isText: (column: string) => string, from: string) => `
-  SELECT COUNT(CASE WHEN ${isText('kind')} AND ${isText('entry')} THEN 1 END) AS whole,
-         string_agg(kind, '${SEPARATOR}') AS kinds,
-         convert_to('${SEPARATOR}' || string_agg(entry, '${SEPARATOR}'), 'UTF8') AS entries
-  FROM ${from}`;
+export async function readPage(reader: Reader, begin: number, end: number): Promise<StoredPage> {
+  const found = await readAtOnce(reader, PAGE, begin, end);
+  const kinds = found?.kinds.split(SEPARATOR);
+  return found !== undefined && kinds?.length === end - begin ? { ...found, kinds } : readByRow(reader, begin, end);
+}
 
-const ROWS = 'ledger_entries WHERE idx >= $1 AND idx < $2';
+export async function readEntries(reader: Reader, begin: number, end: number): Promise<StoredEntries> {
+  return (await readAtOnce(reader, ENTRIES, begin, end)) ?? readByRow(reader, begin, end);
+}
+
+const joined = (column: string) => `string_agg(${column}, '${SEPARATOR}')`;
 
 /** SQLite walks along the key, and would copy every row for who asks for that; PostgreSQL has to be asked. */
-const AT_ONCE: OnEngine = {
-  sqlite: atOnce(IS_TEXT.sqlite, ROWS),
-  postgres: atOnce(IS_TEXT.postgres, `(SELECT kind, entry FROM ${ROWS} ORDER BY idx) AS page`),
-};
+function atOnce(columns: readonly string[], kinds: string): OnEngine {
+  const rows = 'ledger_entries WHERE idx >= $1 AND idx < $2';
+  const onEngine = (isText: (column: string) => string, from: string) => `
+    SELECT COUNT(CASE WHEN ${columns.map(isText).join(' AND ')} THEN 1 END) AS whole, ${kinds} AS kinds,
+           convert_to('${SEPARATOR}' || ${joined('entry')}, 'UTF8') AS entries
+    FROM ${from}`;
+  return {
+    sqlite: onEngine(IS_TEXT.sqlite, rows),
+    postgres: onEngine(IS_TEXT.postgres, `(SELECT kind, entry FROM ${rows} ORDER BY idx) AS page`),
+  };
+}
+
+const PAGE = atOnce(['kind', 'entry'], joined('kind'));
+const ENTRIES = atOnce(['entry'], "''");
 
 interface FoundEntries {
   readonly whole: number;
@@ -35,13 +49,17 @@ interface FoundEntries {
   readonly entries: Uint8Array;
 }
 
-async function readAtOnce(reader: Reader, begin: number, end: number): Promise<StoredPage | undefined> {
-  const [found] = await reader.query<FoundEntries>(AT_ONCE[reader.engine], [begin, end]);
+async function readAtOnce(
+  reader: Reader,
+  query: OnEngine,
+  begin: number,
+  end: number,
+): Promise<(StoredEntries & { readonly kinds: string }) | undefined> {
+  const [found] = await reader.query<FoundEntries>(query[reader.engine], [begin, end]);
   if (found?.whole !== end - begin || !isUtf8(found.entries)) return undefined;
-  const kinds = found.kinds.split(SEPARATOR);
   const texts = toByteText(found.entries.subarray(1)).split(SEPARATOR);
-  if (kinds.length !== end - begin || texts.length !== end - begin) return undefined;
-  return { begin, kinds, texts, bytes: found.entries, ends: endsOf(texts) };
+  if (texts.length !== end - begin) return undefined;
+  return { begin, kinds: found.kinds, texts, bytes: found.entries, ends: endsOf(texts) };
 }
 
 function endsOf(texts: readonly ByteText[]): Uint32Array {

@@ -3,9 +3,10 @@ import { type Digest, EMPTY_ROOT, ENTRY_KINDS, type Entry, parseEntry } from '..
 import { fromByteText } from './byte-text.ts';
 import { checkCalls } from './check-calls.ts';
 import { NodeCheck } from './check-nodes.ts';
-import type { ContentCheck } from './contents.ts';
-import { type Hasher, hashHere, StartOver, startHasher } from './hasher.ts';
+import type { ClaimCheck } from './claims.ts';
+import { type Hasher, startHasher, withHasher } from './hasher.ts';
 import { ProblemList } from './problem-list.ts';
+import { onlyForward, type Progress } from './progress.ts';
 import { readPage, type StoredPage } from './read-page.ts';
 import { BLOCK } from './stored-tree.ts';
 
@@ -40,7 +41,7 @@ export interface Foresight {
 /** Compares tables that were made from the log with the log, a stretch at a time, in the order of the log. */
 export interface ProjectionCheck {
   /** Looks for entries that need not be read, without reporting anything: what is not as foreseen is left to `page`. */
-  foresee(page: StoredPage, hasher: ContentCheck): Promise<Foresight | undefined>;
+  foresee(page: StoredPage, hasher: ClaimCheck): Promise<Foresight | undefined>;
   /** The readable entries from `begin` to `end` (exclusive), but for those that somebody has foreseen. */
   page(entries: readonly LoggedEntry[], begin: number, end: number): Promise<void>;
   /** After the last page: what only the whole can tell. */
@@ -53,39 +54,51 @@ export const nothingForeseen = (): Promise<undefined> => Promise.resolve(undefin
 
 const PAGE = 512;
 
+/** A leaf, a node above it, and half of the entries have a digest of a content. */
+const HASHES_PER_ENTRY = 2.5;
+
 /** Checks every entry, every stored node and every projection, in memory that does not grow with the log. */
 export async function verifyLedger(
   reader: Reader,
   projections: readonly Projection[] = [],
-  progress: (done: number, total: number) => void = () => undefined,
+  progress: Progress = () => undefined,
   start = startHasher,
 ): Promise<LedgerReport> {
   const problems = new ProblemList();
-  const { report } = problems;
-  const head = await findHead(reader, report);
+  const head = await findHead(reader, problems.report);
   if (head === undefined) return { size: 0, root: EMPTY_ROOT, problems: problems.list() };
+  const job = { size: head.size, hashes: head.size * HASHES_PER_ENTRY };
+  const forward = onlyForward(progress);
+  return withHasher(job, start, (hasher) => verifyEntries(reader, head, { projections, hasher, progress: forward }));
+}
+
+interface Means {
+  readonly projections: readonly Projection[];
+  readonly hasher: Hasher;
+  readonly progress: Progress;
+}
+
+async function verifyEntries(
+  reader: Reader,
+  head: HeadRow,
+  { projections, hasher, progress }: Means,
+): Promise<LedgerReport> {
+  const problems = new ProblemList();
+  const { report } = problems;
   const nodes = new NodeCheck(reader, report);
-  const hasher = start(head.size, nodes.computed);
-  try {
-    const checks = [checkCalls, ...projections].map((projection) => projection(reader, report));
-    const isWhole = await checkPages(reader, head.size, { checks, nodes, hasher, problems, progress });
-    const { root, tail } = await hasher.finish();
-    await nodes.page();
-    problems.position = Number.MAX_SAFE_INTEGER;
-    if (isWhole) {
-      if (tail !== head.tail)
-        report(`entry ${head.size - 1}`, `or one of the ${BLOCK - 1} before it is not what was appended`);
-      await checkSurplus(reader, head.size, report);
-      await nodes.finish(head.size);
-      for (const check of checks) await check.finish(head.size);
-    }
-    return { size: head.size, root, problems: problems.list() };
-  } catch (error) {
-    if (error instanceof StartOver) return verifyLedger(reader, projections, progress, hashHere);
-    throw error;
-  } finally {
-    hasher.stop();
+  const checks = [checkCalls, ...projections].map((projection) => projection(reader, report));
+  const isWhole = await checkPages(reader, head.size, { checks, nodes, hasher, problems, progress });
+  const { root, tail } = await hasher.finish();
+  await nodes.page(hasher.takeNodes());
+  problems.position = Number.MAX_SAFE_INTEGER;
+  if (isWhole) {
+    if (tail !== head.tail)
+      report(`entry ${head.size - 1}`, `or one of the ${BLOCK - 1} before it is not what was appended`);
+    await checkSurplus(reader, head.size, report);
+    await nodes.finish(head.size);
+    for (const check of checks) await check.finish(head.size);
   }
+  return { size: head.size, root, problems: problems.list() };
 }
 
 interface Checking {
@@ -93,7 +106,7 @@ interface Checking {
   readonly nodes: NodeCheck;
   readonly hasher: Hasher;
   readonly problems: ProblemList;
-  readonly progress: (done: number, total: number) => void;
+  readonly progress: Progress;
 }
 
 /** False when an entry is missing: behind it nothing can be told. */
@@ -111,7 +124,7 @@ async function checkPages(reader: Reader, size: number, on: Checking): Promise<b
       return false;
     }
     const entries = readEntries(page, await foresee(on, page), report);
-    await on.nodes.page();
+    await on.nodes.page(on.hasher.takeNodes());
     // After the last node that this page completes, and before the first of the next page.
     on.problems.position = end + 1;
     for (const check of on.checks) await check.page(entries, begin, end);

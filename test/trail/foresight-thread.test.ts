@@ -1,6 +1,9 @@
 import { describe, expect } from 'vitest';
+import type { Reader } from '../../src/db/database.ts';
 import { checkTasks } from '../../src/domains/tasks/projection.ts';
 import { checkTrail } from '../../src/domains/trail/projection.ts';
+import { findSession } from '../../src/domains/trail/sessions.ts';
+import { type ChainReport, verifySession, verifyTaskChain } from '../../src/domains/trail/verify-chain.ts';
 import { hashHere, hashInThread } from '../../src/ledger/hasher.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { keeps } from '../support/keeps.ts';
@@ -11,7 +14,7 @@ const database = await openTwoPages();
 
 const hashThere = hashInThread.bind(undefined, new URL('../../dist/hash-thread.js', import.meta.url));
 
-/** Contents of which only their digests tell that they are others: a thread finds it out when their page is gone by. */
+/** What only hashes tell: a thread finds it out when the page is gone by. */
 const FORGERIES: Readonly<Record<string, string>> = {
   'the first arguments': "UPDATE calls SET arguments = '{}' WHERE sequence_no = (SELECT MIN(sequence_no) FROM calls)",
   'the last arguments': "UPDATE calls SET arguments = '{}' WHERE sequence_no = (SELECT MAX(sequence_no) FROM calls)",
@@ -23,19 +26,40 @@ const FORGERIES: Readonly<Record<string, string>> = {
     'UPDATE thoughts SET extras = \'{"branch":"x"}\' WHERE thought_no = (SELECT MAX(thought_no) FROM thoughts)',
   'the salts of two thoughts': `UPDATE thoughts SET salt = (SELECT salt FROM thoughts AS other
      WHERE other.thought_no = 3 - thoughts.thought_no) WHERE thought_no IN (1, 2)`,
+  'an entry that no row repeats': `UPDATE ledger_entries SET entry = replace(entry, '"answer":"', '"answer":"0')
+     WHERE idx = (SELECT MAX(exit_idx) FROM calls WHERE exit_idx % 16 < 8)`,
+  'an entry in front of a thought': `UPDATE ledger_entries SET entry = replace(entry, '"v":1', '"v":2')
+     WHERE idx = (SELECT MIN(idx) - 1 FROM thoughts)`,
+  'a node': 'UPDATE ledger_nodes SET hash = lower(hex(zeroblob(32))) WHERE level = 4 AND idx = 3',
+  'two nodes that only together are what they were': `UPDATE ledger_nodes
+       SET hash = substr((SELECT hash FROM ledger_nodes WHERE level = 4 AND idx = 2), 64) || hash WHERE level = 4 AND idx = 3;
+     UPDATE ledger_nodes SET hash = substr(hash, 1, 63) WHERE level = 4 AND idx = 2`,
 };
 
+/** All that can be verified with a thread, in the form in which it is reported. */
+async function verifyAll(reader: Reader, start: typeof hashThere) {
+  const reached: number[] = [];
+  const options = { withTrace: true, progress: (done: number) => reached.push(done) };
+  const session = await findSession(reader, 'A-0001');
+  if (session === undefined) throw new Error('there is no session');
+  const plain = ({ total, defective, broken, trace }: ChainReport) => ({ total, defective, broken, trace });
+  const ledger = await verifyLedger(reader, [checkTasks, checkTrail], options.progress, start);
+  const ledgerReached = reached.splice(0);
+  const chain = plain(await verifyTaskChain(reader, 1, options, start));
+  const chainReached = reached.splice(0);
+  const records = plain(await verifySession(reader, session, options, start));
+  return { ledger, chain, records, reached: [ledgerReached, chainReached, reached] };
+}
+
 describe('hashing in a thread', () => {
-  for (const [name, update] of Object.entries({ nothing: 'SELECT 1', ...FORGERIES }))
+  for (const [name, forgery] of Object.entries({ nothing: 'SELECT 1', ...FORGERIES }))
     keeps('verify/tampering', `as hashing at once does, ${name}`, async () => {
       let found = 0;
       await afterTampering(database, async (transaction) => {
-        await transaction.run(update);
-        const verify = (start: typeof hashThere) =>
-          verifyLedger(transaction, [checkTasks, checkTrail], undefined, start);
-        const there = await verify(hashThere);
-        expect(there).toEqual(await verify(hashHere));
-        found = there.problems.length;
+        await transaction.run(forgery);
+        const there = await verifyAll(transaction, hashThere);
+        expect(there).toEqual(await verifyAll(transaction, hashHere));
+        found = there.ledger.problems.length;
       });
       expect(found > 0).toBe(name !== 'nothing');
     });

@@ -1,6 +1,6 @@
 import type { Reader, SqlValue } from '../../db/database.ts';
 import type { Digest } from '../../integrity/index.ts';
-import { areAsClaimed } from '../../ledger/contents.ts';
+import type { Hasher } from '../../ledger/hasher.ts';
 import type { LeafCheck } from '../../ledger/leaf-check.ts';
 import type { OnEngine } from '../../ledger/read-fields.ts';
 import type { Links } from './links.ts';
@@ -17,6 +17,7 @@ export interface Trail {
   readonly db: Reader;
   readonly leaves: LeafCheck;
   readonly links: Links;
+  readonly hasher: Hasher;
 }
 
 /** In the order of the chain; undefined when one of them is not exactly what the log says, or does not follow. */
@@ -31,7 +32,7 @@ export function foreseeSession(trail: Trail, sessionNo: number, first: number, l
 }
 
 async function foresee(
-  { db, leaves, links }: Trail,
+  { db, leaves, links, hasher }: Trail,
   query: OnEngine,
   parameters: readonly SqlValue[],
   placeOf: (thought: StoredThought) => number,
@@ -39,7 +40,7 @@ async function foresee(
   const found = await readThoughts(db, query, parameters);
   if (found === undefined) return undefined;
   const thoughts = [...found.thoughts].sort((left, right) => placeOf(left) - placeOf(right));
-  const claimed = new Map<StoredThought, Digest>();
+  const claimed = new Array<Digest>(thoughts.length);
   const texts = await leaves.readAll(thoughts.map(({ index }) => index));
   if (texts === undefined) return undefined;
   for (const thought of thoughts) {
@@ -47,9 +48,9 @@ async function foresee(
     const before = links.known(taskNo, position) ?? (await findBefore(thought, links));
     const digest = follows(thought, before) ? loggedWith(thought, texts.get(index)) : undefined;
     if (digest === undefined) return undefined;
-    claimed.set(thought, digest);
+    claimed[thought.place] = digest;
     links.add(taskNo, { hash, chain_position: position });
   }
-  const inOrder = found.thoughts.map((thought) => claimed.get(thought)).join('');
-  return areAsClaimed({ label: 'extras', bytes: found.contents, claimed: inOrder }) ? thoughts : undefined;
+  const isTrue = hasher.holds({ label: 'extras', bytes: found.contents, claimed: claimed.join('') });
+  return isTrue ? thoughts : undefined;
 }

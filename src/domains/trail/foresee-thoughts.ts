@@ -1,5 +1,5 @@
 import type { Reader } from '../../db/database.ts';
-import type { ContentCheck } from '../../ledger/contents.ts';
+import type { ClaimCheck } from '../../ledger/claims.ts';
 import type { StoredPage } from '../../ledger/read-page.ts';
 import type { Links } from './links.ts';
 import { findBefore, follows, loggedWith, readThoughts, thoughtsSql } from './stored-thoughts.ts';
@@ -11,7 +11,7 @@ export async function foreseeThoughts(
   reader: Reader,
   links: Links,
   page: StoredPage,
-  hasher: ContentCheck,
+  hasher: ClaimCheck,
 ): Promise<number[] | undefined> {
   const { begin, kinds, texts } = page;
   const found = await readThoughts(reader, OF_PAGE, [begin, begin + texts.length]);
@@ -29,7 +29,7 @@ export async function foreseeThoughts(
     claimed += digest;
     links.add(taskNo, { hash, chain_position: position });
   }
-  if (!hasher.areAsClaimed({ label: 'extras', bytes: contents, claimed })) return undefined;
+  if (!hasher.holds({ label: 'extras', bytes: contents, claimed })) return undefined;
   return thoughts.map(({ index }) => index);
 }
 

@@ -7,6 +7,8 @@ import type { Link, Links } from './links.ts';
 
 /** A row of thoughts, by the texts that stand for its columns in the entry. */
 export interface StoredThought {
+  /** Among those that were read with it. */
+  readonly place: number;
   readonly thoughtNo: ByteText;
   readonly index: number;
   readonly taskNo: number;
@@ -61,6 +63,7 @@ export async function readThoughts(
 function thoughtAt({ fields, isAscii }: Fields, place: number): StoredThought {
   const first = place * WIDTH;
   return {
+    place,
     thoughtNo: fields[first] as ByteText,
     index: countOf(fields[first + 1] as ByteText),
     taskNo: countOf(fields[first + 2] as ByteText),

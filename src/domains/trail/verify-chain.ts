@@ -1,7 +1,9 @@
 import type { Reader } from '../../db/database.ts';
 import { formatSessionId, formatTaskId } from '../../ids.ts';
 import { parseEntry } from '../../integrity/index.ts';
+import { startHasher, withHasher } from '../../ledger/hasher.ts';
 import { LeafCheck } from '../../ledger/leaf-check.ts';
+import { onlyForward, type Progress } from '../../ledger/progress.ts';
 import { ChainCheck, type Evidence, type StoredEvent } from './chain-check.ts';
 import type { BrokenLink } from './chain-report.ts';
 import { foreseeChain, foreseeSession, type Trail } from './foresee-links.ts';
@@ -18,7 +20,7 @@ export interface ChainReport {
 
 export interface ChainOptions {
   readonly withTrace: boolean;
-  readonly progress: (done: number, total: number) => void;
+  readonly progress: Progress;
 }
 
 const EVIDENCE = `
@@ -32,11 +34,61 @@ const EVIDENCE = `
 const PAGE = 1000;
 
 /** The chain of one task, link by link, and the sessions that its records are in. */
-export async function verifyTaskChain(db: Reader, taskNo: number, options: ChainOptions): Promise<ChainReport> {
-  const trail: Trail = { db, leaves: new LeafCheck(db), links: new Links(db) };
-  const check = new ChainCheck(trail, options.withTrace);
+export async function verifyTaskChain(
+  db: Reader,
+  taskNo: number,
+  options: ChainOptions,
+  start = startHasher,
+): Promise<ChainReport> {
+  const count = await countLinks(db, taskNo);
+  return follow({ db, records: count.links, options, start }, (way) => checkChain(way, taskNo, count));
+}
+
+/** Every record of one session, thoughts and task events, and the session itself. */
+export function verifySession(
+  db: Reader,
+  session: SessionRow,
+  options: ChainOptions,
+  start = startHasher,
+): Promise<ChainReport> {
+  return follow({ db, records: session.record_count, options, start }, (way) => checkSession(way, session));
+}
+
+interface Journey {
+  readonly db: Reader;
+  readonly records: number;
+  readonly options: ChainOptions;
+  readonly start: typeof startHasher;
+}
+
+/** What goes along with who follows a chain. */
+interface Way {
+  readonly trail: Trail;
+  readonly check: ChainCheck;
+  readonly progress: Progress;
+}
+
+/** A record has a hash and a digest of its own, and comes with at least three entries of the log. */
+const HASHES_PER_RECORD = 8;
+
+function follow({ db, records, options, start }: Journey, to: (way: Way) => Promise<void>): Promise<ChainReport> {
+  const progress = onlyForward(options.progress);
+  return withHasher({ hashes: records * HASHES_PER_RECORD, size: 0 }, start, async (hasher) => {
+    const trail: Trail = { db, hasher, leaves: new LeafCheck(db, hasher), links: new Links(db) };
+    const check = new ChainCheck(trail, options.withTrace);
+    await to({ trail, check, progress });
+    await hasher.finish();
+    return check;
+  });
+}
+
+async function checkChain(
+  { trail, check, progress }: Way,
+  taskNo: number,
+  { links, areNumbered }: LinkCount,
+): Promise<void> {
+  const { db } = trail;
   const sessions = new Map((await listSessionsOf(db, taskNo)).map((session) => [session.session_no, session]));
-  const { links, areNumbered } = await countLinks(db, taskNo);
   for (let after = areNumbered ? 0 : Number.MIN_SAFE_INTEGER; ; ) {
     const next = Math.min(after + PAGE, links);
     const foreseen = areNumbered ? await checkForeseen(trail, taskNo, after, next, check) : undefined;
@@ -45,7 +97,8 @@ export async function verifyTaskChain(db: Reader, taskNo: number, options: Chain
     if (last === undefined) break;
     for (const place of page) if (!sessions.has(place.session_no)) await addSession(db, sessions, place, check);
     after = last.chain_position;
-    options.progress(check.total, links);
+    await trail.hasher.pause();
+    progress(check.total, links);
   }
   for (const session of sessions.values()) await check.session(session);
   // A chain that was cut at its end holds link by link; only the log still knows how long it was.
@@ -54,11 +107,15 @@ export async function verifyTaskChain(db: Reader, taskNo: number, options: Chain
     const problem = 'its chain has another length than the log says';
     check.fail({ position: check.total, record: formatTaskId(taskNo), layer: 'entry', problem }, logged, check.total);
   }
-  return check;
 }
 
-/** How many links there are, and whether their numbers can be those from one on. */
-async function countLinks(db: Reader, taskNo: number): Promise<{ links: number; areNumbered: boolean }> {
+interface LinkCount {
+  readonly links: number;
+  /** Whether their numbers can be those from one on. */
+  readonly areNumbered: boolean;
+}
+
+async function countLinks(db: Reader, taskNo: number): Promise<LinkCount> {
   const [row] = await db.query<{ links: number; first: number | null; last: number | null }>(
     `SELECT COUNT(*) AS links, MIN(chain_position) AS first, MAX(chain_position) AS last FROM thoughts
      WHERE task_no = $1`,
@@ -92,13 +149,12 @@ async function checkLinks(db: Reader, taskNo: number, after: number, check: Chai
   return page;
 }
 
-/** Every record of one session, thoughts and task events, and the session itself. */
-export async function verifySession(db: Reader, session: SessionRow, options: ChainOptions): Promise<ChainReport> {
-  const trail: Trail = { db, leaves: new LeafCheck(db), links: new Links(db) };
-  const check = new ChainCheck(trail, options.withTrace);
+async function checkSession({ trail, check, progress }: Way, session: SessionRow): Promise<void> {
+  const { db } = trail;
   for await (const page of readRecords(db, session.session_no)) {
     await checkRecords(trail, session, page, check);
-    options.progress(check.total, session.record_count);
+    await trail.hasher.pause();
+    progress(check.total, session.record_count);
   }
   const record = formatSessionId(session.session_no);
   if (check.total !== session.record_count) {
@@ -117,7 +173,6 @@ export async function verifySession(db: Reader, session: SessionRow, options: Ch
     check.fail({ position: check.total, record, layer: 'entry', problem }, logged, check.total);
   }
   await check.session(session);
-  return check;
 }
 
 async function checkRecords(

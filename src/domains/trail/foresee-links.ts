@@ -40,7 +40,7 @@ async function foresee(
   const found = await readThoughts(db, query, parameters);
   if (found === undefined) return undefined;
   const thoughts = [...found.thoughts].sort((left, right) => placeOf(left) - placeOf(right));
-  const claimed = new Array<Digest>(thoughts.length);
+  const claimed: Digest[] = thoughts.map(() => '');
   const texts = await leaves.readAll(thoughts.map(({ index }) => index));
   if (texts === undefined) return undefined;
   for (const thought of thoughts) {

@@ -54,8 +54,8 @@ export const nothingForeseen = (): Promise<undefined> => Promise.resolve(undefin
 
 const PAGE = 512;
 
-/** A leaf, a node above it, and half of the entries have a digest of a content. */
-const HASHES_PER_ENTRY = 2.5;
+/** A leaf, a node above it, and mostly a digest or a link of a chain. */
+const HASHES_PER_ENTRY = 3;
 
 /** Checks every entry, every stored node and every projection, in memory that does not grow with the log. */
 export async function verifyLedger(

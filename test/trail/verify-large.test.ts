@@ -1,4 +1,5 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Transaction } from '../../src/db/database.ts';
@@ -24,11 +25,13 @@ describe('colibri verify', () => {
     });
     const { size, root } = await database.read((reader) => verifyEverything(reader));
     await database.close();
-    const verify = (file: string) => runColibri(['verify', '--json'], { COLIBRI_DB_PATH: file }, folder);
+    const verify = (file: string, env = {}) =>
+      runColibri(['verify', '--json'], { COLIBRI_DB_PATH: file, ...env }, folder);
 
-    const { status, stdout, stderr } = await verify(path);
+    const { status, stdout, stderr } = await verify(path, countThreads(folder));
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(JSON.parse(stdout)).toEqual({ verdict: 'whole', size, root, problems: [] });
+    expect(existsSync(join(folder, 'threads'))).toBe(availableParallelism() > 1);
 
     for (const change of [
       "UPDATE ledger_entries SET entry = replace(entry, 'tester', 'mallet') WHERE idx = 40000",
@@ -51,6 +54,22 @@ describe('colibri verify', () => {
     }
   });
 });
+
+/** Makes a program leave a file when it starts a thread. */
+function countThreads(folder: string): Record<string, string> {
+  const path = join(folder, 'count-threads.cjs');
+  const spy = `
+    const threads = require('node:worker_threads');
+    threads.Worker = class extends threads.Worker {
+      constructor(...args) {
+        super(...args);
+        require('node:fs').writeFileSync(${JSON.stringify(join(folder, 'threads'))}, String(args[0]));
+      }
+    };
+    require('node:module').syncBuiltinESMExports();`;
+  writeFileSync(path, spy);
+  return { NODE_OPTIONS: `--require ${JSON.stringify(path)}` };
+}
 
 async function leaveCall(db: Transaction, argumentsText: string): Promise<void> {
   const common = { v: 1, at: AT, actor: 'tester' } as const;

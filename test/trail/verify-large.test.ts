@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
@@ -6,6 +6,7 @@ import type { Transaction } from '../../src/db/database.ts';
 import { saltedDigest } from '../../src/integrity/index.ts';
 import { append } from '../../src/ledger/append.ts';
 import { verifyEverything } from '../../src/verify.ts';
+import { countThreads } from '../support/count-threads.ts';
 import { AT, openTestDatabase, openTestLedger, tamper } from '../support/database.ts';
 import { keeps } from '../support/keeps.ts';
 import { tempFolder } from '../support/temp-folder.ts';
@@ -25,13 +26,14 @@ describe('colibri verify', () => {
     });
     const { size, root } = await database.read((reader) => verifyEverything(reader));
     await database.close();
+    const threads = countThreads(folder);
     const verify = (file: string, env = {}) =>
       runColibri(['verify', '--json'], { COLIBRI_DB_PATH: file, ...env }, folder);
 
-    const { status, stdout, stderr } = await verify(path, countThreads(folder));
+    const { status, stdout, stderr } = await verify(path, threads.env);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(JSON.parse(stdout)).toEqual({ verdict: 'whole', size, root, problems: [] });
-    expect(existsSync(join(folder, 'threads'))).toBe(availableParallelism() > 1);
+    expect(threads.hasStarted()).toBe(availableParallelism() > 1);
 
     for (const change of [
       "UPDATE ledger_entries SET entry = replace(entry, 'tester', 'mallet') WHERE idx = 40000",
@@ -54,22 +56,6 @@ describe('colibri verify', () => {
     }
   });
 });
-
-/** Makes a program leave a file when it starts a thread. */
-function countThreads(folder: string): Record<string, string> {
-  const path = join(folder, 'count-threads.cjs');
-  const spy = `
-    const threads = require('node:worker_threads');
-    threads.Worker = class extends threads.Worker {
-      constructor(...args) {
-        super(...args);
-        require('node:fs').writeFileSync(${JSON.stringify(join(folder, 'threads'))}, String(args[0]));
-      }
-    };
-    require('node:module').syncBuiltinESMExports();`;
-  writeFileSync(path, spy);
-  return { NODE_OPTIONS: `--require ${JSON.stringify(path)}` };
-}
 
 async function leaveCall(db: Transaction, argumentsText: string): Promise<void> {
   const common = { v: 1, at: AT, actor: 'tester' } as const;

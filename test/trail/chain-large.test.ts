@@ -1,0 +1,65 @@
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { describe, expect, onTestFinished } from 'vitest';
+import { createTaskWithSession, growChain } from '../../bench/trail-ledger.ts';
+import { countThreads } from '../support/count-threads.ts';
+import { openTestLedger, tamper } from '../support/database.ts';
+import { keeps } from '../support/keeps.ts';
+import { cleanEnvironment, type Environment, PROGRAM } from '../support/program.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+/** Enough for a thread, where there is a second core. */
+const RECORDS = 19_500;
+const FORGED = 19_000;
+
+describe('audit_verify_chain', () => {
+  keeps('trail/progress', 'from a chain that is long enough for a second thread, whole and tampered with', async () => {
+    const folder = tempFolder();
+    const path = join(folder, 'colibri.db');
+    const database = await openTestLedger({ path });
+    const { taskNo, sessionNo } = await createTaskWithSession(database);
+    await growChain(database, taskNo, sessionNo, 0, RECORDS);
+    await database.close();
+    const threads = countThreads(folder);
+
+    const whole = await verifyChain(folder, threads.env);
+    expect(whole.report).toMatchObject({ chain_valid: true, total_records: RECORDS, integrity_score: 100 });
+    expect(whole.reached.at(-1)).toBe(RECORDS);
+    expect(threads.hasStarted()).toBe(availableParallelism() > 1);
+
+    await tamper(path, `UPDATE thoughts SET extras = '{}' WHERE chain_position = ${FORGED}`);
+    const forged = await verifyChain(folder, threads.env);
+    expect(forged.report).toMatchObject({ chain_valid: false, total_records: RECORDS });
+    expect(forged.report.broken_links.map(({ position }) => position)).toEqual([FORGED]);
+    // The second pass is not heard of.
+    expect(forged.reached).toEqual(whole.reached);
+  });
+});
+
+interface ChainAnswer {
+  readonly broken_links: readonly { readonly position: number }[];
+}
+
+async function verifyChain(folder: string, env: Environment) {
+  const client = new Client({ name: 'test-client', version: '1.0.0' });
+  onTestFinished(() => client.close());
+  const variables = cleanEnvironment({ ...env, COLIBRI_DB_PATH: join(folder, 'colibri.db') });
+  await client.connect(
+    new StdioClientTransport({
+      command: process.execPath,
+      args: [PROGRAM],
+      cwd: folder,
+      env: variables,
+      stderr: 'ignore',
+    }),
+  );
+  const reached: number[] = [];
+  const { structuredContent } = await client.callTool(
+    { name: 'audit_verify_chain', arguments: { task_id: 'T-0001' } },
+    { onprogress: ({ progress }) => reached.push(progress) },
+  );
+  await client.close();
+  return { report: (structuredContent as { data: ChainAnswer }).data, reached };
+}

@@ -4,6 +4,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { locateDatabase, readConfig } from '../config.ts';
 import { DatabaseError } from '../db/database.ts';
+import { assertCreated, migrate } from '../db/migrate.ts';
 import { createLedgerFolder, openDatabase } from '../db/open.ts';
 import { copySqlite } from '../db/sqlite-copy.ts';
 import { isServed, moveSideFiles, type Replacement, replaceDamaged, replaceSqlite } from '../db/sqlite-replace.ts';
@@ -16,7 +17,7 @@ import { publish, removeDatabase, sync, syncFolder, timeStamp } from './new-file
 import { assertIsFile } from './only-files.ts';
 import { EXIT, type Outcome, Refusal, reportOutcome } from './outcome.ts';
 import { createProgressBar } from './progress-bar.ts';
-import { homeConfig, withLedgerAt } from './with-ledger.ts';
+import { assertLedgerAt, homeConfig } from './with-ledger.ts';
 
 const HELP = `
 Replaces the whole ledger file by a verified copy of the backup; nothing is merged. The replaced file stays beside it.
@@ -48,7 +49,7 @@ async function restore(file: string, force: boolean): Promise<Outcome> {
   const named = locateDatabase(config);
   const target = existsSync(named) ? realpathSync(named) : named;
   const source = locateBackup(file, target);
-  await withLedgerAt(source, async () => undefined);
+  await assertLedgerAt(source);
   await assertNotServed(target);
   createLedgerFolder(dirname(target));
   const staged = `${target}.${randomBytes(4).toString('hex')}.partial`;
@@ -97,6 +98,9 @@ async function verifyStaged(staged: string, source: string): Promise<LedgerRepor
   // Opened for writing once, so that it has the write-ahead log by which SQLite tells later who has it open.
   const database = await openDatabase({ ...readConfig(), mode: 'FULL', dbPath: staged, readOnly: false });
   try {
+    // A backup may be older than this program; a copy of no ledger is not made one.
+    await assertCreated(database);
+    await migrate(database, () => Promise.resolve());
     const report = await database.read((reader) => verifyEverything(attentive(reader), bar.update)).finally(bar.end);
     const [first] = report.problems;
     if (first === undefined) return report;

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { type Config, readConfig } from '../config.ts';
 import type { Database, Reader } from '../db/database.ts';
 import { findAbove, LEDGER } from '../db/locate.ts';
-import { assertMigrated } from '../db/migrate.ts';
+import { assertCreated, assertMigrated } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
 
 /** A ledger for those who only look. */
@@ -25,14 +25,20 @@ export function withLedgerAt<Result>(
   return withDatabaseAt({ dbPath, databaseUrl: undefined }, (database) => database.read(work));
 }
 
+/** Refuses a file that is no ledger; one of an older version is one. */
+export async function assertLedgerAt(dbPath: string): Promise<void> {
+  await withDatabaseAt({ dbPath, databaseUrl: undefined }, () => Promise.resolve(), assertCreated);
+}
+
 async function withDatabaseAt<Result>(
   { dbPath, databaseUrl }: Pick<Config, 'dbPath' | 'databaseUrl'>,
   work: (database: ReadableLedger) => Promise<Result>,
+  assertUsable: (database: Database) => Promise<unknown> = assertMigrated,
 ): Promise<Result> {
   const database = await openDatabase({ ...readConfig(), dbPath, databaseUrl, mode: 'READONLY', readOnly: true });
   try {
     // No look at the ends of the log, as servers take: a reader of a cut log is here to learn where it was cut.
-    await assertMigrated(database);
+    await assertUsable(database);
     return await work(database);
   } finally {
     await database.close();

@@ -1,5 +1,12 @@
 import { type Database, DatabaseError, type Reader, type Transaction } from '../db/database.ts';
-import { assertKnown, createTables, describeOutdated, SCHEMA_VERSION, UNFINISHED_VERSION } from '../db/migrate.ts';
+import {
+  assertKnown,
+  createTables,
+  describeOutdated,
+  describeUnfinished,
+  SCHEMA_VERSION,
+  UNFINISHED_VERSION,
+} from '../db/migrate.ts';
 
 /** What a copy finds where it is to go. */
 export interface Target {
@@ -58,9 +65,6 @@ function changed(location: string): DatabaseError {
 }
 
 function otherVersion(location: string, version: number): DatabaseError {
-  const advice =
-    version < 0
-      ? 'is a copy that another version of Colibri has begun; remove it, or finish it with that version'
-      : describeOutdated(version);
+  const advice = version < 0 ? describeUnfinished(version) : describeOutdated(version);
   return new DatabaseError('unavailable', `${location} ${advice}`);
 }

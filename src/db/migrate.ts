@@ -65,12 +65,16 @@ export async function createTables(transaction: Transaction, current = 0): Promi
 
 /** For those who may not migrate. */
 export async function assertMigrated(database: Database): Promise<void> {
+  const version = await assertCreated(database);
+  if (version !== SCHEMA_VERSION)
+    throw new DatabaseError('unavailable', `${database.location} ${describeOutdated(version)}`);
+}
+
+/** For those who can do with an older ledger; returns its version. */
+export async function assertCreated(database: Database): Promise<number> {
   const version = assertUsable(database.location, await database.schemaVersion());
-  if (version === SCHEMA_VERSION) return;
-  const advice =
-    version === 0
-      ? `is empty; the first server that ${STARTS} creates the ledger (${START})`
-      : describeOutdated(version);
+  if (version > 0) return version;
+  const advice = `is empty; the first server that ${STARTS} creates the ledger (${START})`;
   throw new DatabaseError('unavailable', `${database.location} ${advice}`);
 }
 
@@ -94,8 +98,12 @@ export function assertKnown(location: string, version: number): number {
 
 function assertUsable(location: string, version: number): number {
   if (version >= 0) return assertKnown(location, version);
-  throw new DatabaseError(
-    'unavailable',
-    `${location} is a copy that is not finished; run colibri copy with the same --to again to finish it`,
-  );
+  throw new DatabaseError('unavailable', `${location} ${describeUnfinished(version)}`);
+}
+
+/** What there is to say of a copy that is not finished. */
+export function describeUnfinished(version: number): string {
+  return version === UNFINISHED_VERSION
+    ? 'is a copy that is not finished; run colibri copy with the same --to again to finish it'
+    : 'is a copy that another version of Colibri has begun; remove it, or finish it with that version';
 }

@@ -12,8 +12,10 @@ import {
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { openSqlite } from '../../src/db/sqlite.ts';
 import { call } from '../support/door.ts';
 import { keeps } from '../support/keeps.ts';
+import { makeOlder } from '../support/older-ledger.ts';
 import { addTask, createTemplate, edit, Place, titlesIn, verifyFile } from '../support/place.ts';
 
 let template: Place;
@@ -24,6 +26,9 @@ beforeAll(async () => {
 afterAll(() => template.remove());
 
 const openPlace = () => new Place({ like: template });
+
+const openBackup = (place: Place) =>
+  openSqlite({ path: place.path('backup.db'), readOnly: false, durability: 'relaxed', busyTimeoutMs: 1000 });
 
 const listLedgerFolder = (place: Place) => readdirSync(dirname(place.ledger)).toSorted();
 
@@ -44,6 +49,26 @@ describe('restore', () => {
     await agent.close();
     expect(await titlesIn(place.ledger)).toEqual(['first', 'second', 'third', 'fourth']);
     expect((await verifyFile(place.ledger)).problems).toEqual([]);
+  });
+
+  keeps('backup/restored', 'of an older version of the program, which is migrated and else the same', async () => {
+    const place = openPlace();
+    const { size, root } = await verifyFile(place.path('backup.db'));
+    await makeOlder(await openBackup(place));
+    const before = readFileSync(place.path('backup.db'));
+    const { status, answer } = await place.json('restore', 'backup.db', '--force');
+    expect({ status, answer }).toMatchObject({ status: 0, answer: { verdict: 'restored', size, root } });
+    expect(await verifyFile(place.ledger)).toEqual({ size, root, problems: [] });
+    expect(readFileSync(place.path('backup.db')).equals(before)).toBe(true);
+  });
+
+  keeps('backup/verified-first', 'a backup of an older version as well', async () => {
+    const place = openPlace();
+    await makeOlder(await openBackup(place), "UPDATE tasks SET title = 'forged'");
+    const before = readFileSync(place.ledger);
+    const refused = await place.json('restore', 'backup.db', '--force');
+    expect(refused).toMatchObject({ status: 1, answer: { verdict: 'refused', reason: 'tampered backup' } });
+    expect(readFileSync(place.ledger).equals(before)).toBe(true);
   });
 
   keeps('backup/restored', 'where there was no folder yet, which is made as a server makes it', async () => {

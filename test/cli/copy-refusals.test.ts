@@ -134,6 +134,9 @@ describe('a target that cannot be used', () => {
       const { status, stderr } = await place.run('copy', '--to', 'odd.db');
       expect(stderr).toContain(says);
       expect({ status, same: readFileSync(place.path('odd.db')).equals(before) }).toEqual({ status: 2, same: true });
+      // Other commands give the same advice.
+      const read = await place.runWith({ env: { COLIBRI_DB_PATH: 'odd.db' } }, 'verify');
+      expect(read.stderr).toContain(says.split(';')[0]);
     }
   });
 

@@ -1,32 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { MIGRATIONS, SCHEMA_VERSION } from '../../src/db/migrate.ts';
+import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { verifyEverything } from '../../src/verify.ts';
 import { keeps } from '../support/keeps.ts';
+import { makeOlder } from '../support/older-ledger.ts';
 import { assertWhole, openDesk, withFolder } from '../support/trail-desk.ts';
 import { buildScenery, openFile } from '../support/trail-scenery.ts';
-
-/** The schema in which sessions listed their thoughts as well. */
-const BEFORE_SESSION_EVENTS = 4;
-
-/** A ledger of that schema. */
-async function buildOld(path: string, forgery = ''): Promise<void> {
-  await buildScenery(path);
-  const old = await openFile(path);
-  await old.write({ durable: false }, async (transaction) => {
-    const [table = ''] =
-      /CREATE TABLE session_records[^;]*/.exec(MIGRATIONS[BEFORE_SESSION_EVENTS - 1]?.[transaction.engine] ?? '') ?? [];
-    await transaction.run(
-      `${table};
-       INSERT INTO session_records SELECT session_no, session_seq, idx FROM thoughts
-         UNION ALL SELECT session_no, session_seq, idx FROM session_events;
-       DROP TABLE session_events`,
-    );
-    if (forgery !== '') await transaction.run(forgery);
-    await transaction.setSchemaVersion(BEFORE_SESSION_EVENTS);
-  });
-  await old.close();
-}
 
 const idxOf = (thought: number) => `(SELECT idx FROM thoughts WHERE thought_no = ${thought})`;
 
@@ -41,7 +20,8 @@ describe('an older ledger', () => {
     keeps('store/migrated', `what was forged stays to be seen: ${name}`, () =>
       withFolder(async (folder) => {
         const path = join(folder, 'colibri.db');
-        await buildOld(path, forgery);
+        await buildScenery(path);
+        await makeOlder(await openFile(path), forgery);
         const desk = await openDesk(path);
         try {
           const { problems } = await desk.database.read((reader) => verifyEverything(reader));
@@ -55,7 +35,8 @@ describe('an older ledger', () => {
   keeps('store/migrated', 'one whose sessions list their thoughts', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'colibri.db');
-      await buildOld(path);
+      await buildScenery(path);
+      await makeOlder(await openFile(path));
       const desk = await openDesk(path);
       try {
         expect(await desk.database.schemaVersion()).toBe(SCHEMA_VERSION);

@@ -9,8 +9,8 @@ export const checkCalls: Projection = (reader, report) => {
   const check = new CallCheck(report);
   let foreseenUntil = 0;
   return {
-    async foresee(page, hasher) {
-      const foreseen = await foreseeCalls(reader, check.open, page, hasher);
+    async foresee(page, claims) {
+      const foreseen = await foreseeCalls(reader, check.open, page, claims);
       if (foreseen === undefined) return undefined;
       const accept = () => {
         for (const row of foreseen.entered) check.open.set(row.sequence_no, row);

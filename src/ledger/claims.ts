@@ -28,6 +28,9 @@ interface BlockClaim extends EntryBytes {
   readonly claimed: string;
 }
 
+/** Tells at once. */
+export const checkHere: ClaimCheck = { holds };
+
 export function holds(claim: Claim): boolean {
   return 'label' in claim ? haveDigests(claim) : haveNodes(claim);
 }

@@ -54,7 +54,7 @@ export async function foreseeCalls(
   reader: Reader,
   open: ReadonlyMap<number, OpenCall>,
   page: StoredPage,
-  hasher: ClaimCheck,
+  claims: ClaimCheck,
 ): Promise<ForeseenCalls | undefined> {
   const end = page.begin + page.texts.length;
   const found = await readFields(reader, CALLS, WIDTH, [page.begin, end]);
@@ -74,7 +74,7 @@ export async function foreseeCalls(
     else if (exitIndex > index && isLeft(page, exitIndex, call)) indexes.push(exitIndex);
     else return undefined;
   }
-  if (!hasher.holds({ label: 'arguments', bytes: found.contents, claimed })) return undefined;
+  if (!claims.holds({ label: 'arguments', bytes: found.contents, claimed })) return undefined;
   const left: number[] = [];
   for (const row of open.values()) {
     if (typeof row.exit_idx !== 'number' || row.exit_idx < page.begin || row.exit_idx >= end) continue;

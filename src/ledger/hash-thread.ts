@@ -5,6 +5,9 @@ import { LogTree } from './log-tree.ts';
 
 /** The life of a thread that hashes for one verification. */
 const log = new LogTree(workerData as number);
+parentPort?.on('messageerror', (error) => {
+  throw error;
+});
 parentPort?.on('message', ({ claims, entries, isLast }: Work) => {
   const areTrue = claims.every(holds);
   const nodes = entries === undefined ? [] : log.add(entries);

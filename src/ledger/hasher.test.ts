@@ -12,6 +12,23 @@ import type { TreeNode } from './log-tree.ts';
 
 const THREAD = new URL('../../dist/hash-thread.js', import.meta.url);
 
+const NO_PROGRESS = () => undefined;
+
+/** A thread of our own making. */
+function threadOf(code: string): URL {
+  const path = join(tempFolder(), 'thread.mjs');
+  writeFileSync(path, code);
+  return pathToFileURL(path);
+}
+
+const ANSWERS_WHEN_TOLD = `
+  import { BroadcastChannel, parentPort } from 'node:worker_threads';
+  let waiting = 0;
+  const answer = () => parentPort.postMessage({ areTrue: true, nodes: [] });
+  const channel = new BroadcastChannel('go on');
+  parentPort.on('message', () => { waiting += 1; });
+  channel.onmessage = () => { for (; waiting > 0; waiting -= 1) answer(); };`;
+
 /** All nodes in the order in which they were handed out, and the tree. */
 async function grow(hasher: Hasher, pages: readonly (readonly string[])[]) {
   const nodes: TreeNode[] = [];
@@ -65,12 +82,16 @@ describe('the tree of a log in a thread', () => {
     'ends without a word': '',
     'ends at its first page':
       "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => process.exit(0));",
+    'throws nothing':
+      "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { throw undefined; });",
+    'is of another version and says nothing':
+      "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => parentPort.postMessage());",
+    'is of another version and says something else':
+      "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => parentPort.postMessage({ areTrue: true }));",
   }))
     it(`ends with an error where the thread ${name}`, async () => {
-      const path = join(tempFolder(), 'thread.mjs');
-      writeFileSync(path, code);
       const pages = Array.from({ length: 40 }, () => ['one', 'two']);
-      const hasher = hashInThread(pathToFileURL(path), { hashes: 0, size: 80 });
+      const hasher = hashInThread(threadOf(code), { hashes: 0, size: 80 });
       await expect(grow(hasher, pages)).rejects.toThrow(StartOver);
     });
 });
@@ -95,7 +116,7 @@ describe('claims in a thread', () => {
       const job = { hashes: 0, size: 0 };
       const start = hashInThread.bind(undefined, THREAD);
       let times = 0;
-      return withHasher(job, start, async (hasher) => {
+      return withHasher(job, start, NO_PROGRESS, async ({ hasher }) => {
         times += 1;
         const verdicts: boolean[] = [];
         for (const claim of claims) {
@@ -121,7 +142,7 @@ describe('claims in a thread', () => {
   it('and another error is not taken for one of the thread', async () => {
     let times = 0;
     const start = hashInThread.bind(undefined, THREAD);
-    const verify = withHasher({ hashes: 0, size: 0 }, start, async () => {
+    const verify = withHasher({ hashes: 0, size: 0 }, start, NO_PROGRESS, async () => {
       times += 1;
       throw new RangeError('the disk is gone');
     });
@@ -129,19 +150,64 @@ describe('claims in a thread', () => {
     expect(times).toBe(1);
   });
 
-  it('keeps who is too quick waiting, and loses nothing', async () => {
+  it('keep who is too quick waiting until the thread has caught up', async () => {
     const content = JSON.stringify('x'.repeat(2 ** 20));
-    const claims = Array.from({ length: 40 }, () => claimOf(content));
-    const hasher = hashInThread(THREAD, { hashes: 0, size: 0 });
+    const hasher = hashInThread(threadOf(ANSWERS_WHEN_TOLD), { hashes: 0, size: 0 });
+    const channel = new BroadcastChannel('go on');
     try {
-      for (const claim of claims) {
-        hasher.holds(claim);
-        await hasher.pause();
+      for (let told = 0; told < 16; told += 1) {
+        hasher.holds(claimOf(content));
+        if (told < 15) await hasher.pause();
       }
-      hasher.holds(claimOf(content, '{}'));
-      await expect(hasher.finish()).rejects.toThrow(StartOver);
+      let isWaiting = true;
+      const pause = hasher.pause().then(() => {
+        isWaiting = false;
+      });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(isWaiting).toBe(true);
+      channel.postMessage('go on');
+      await pause;
     } finally {
+      channel.close();
       hasher.stop();
     }
+  });
+});
+
+describe('a verification with a hasher', () => {
+  const JOB = { hashes: 0, size: 0 };
+  const giveUp = async () => {
+    throw new StartOver('on purpose');
+  };
+
+  it('stops it at the end, however it ends', async () => {
+    const stopped: string[] = [];
+    const start = (name: string) => () => ({ ...hashHere(JOB), stop: () => stopped.push(name) });
+    await withHasher(JOB, start('well'), NO_PROGRESS, async () => 'a report');
+    const failing = withHasher(JOB, start('badly'), NO_PROGRESS, () => Promise.reject(new Error('the disk is gone')));
+    await expect(failing).rejects.toThrow('the disk is gone');
+    await withHasher(JOB, start('twice'), NO_PROGRESS, ({ hasher }) => hasher.finish());
+    await withHasher(
+      { ...JOB },
+      () => ({ ...start('over')(), finish: giveUp }),
+      NO_PROGRESS,
+      ({ hasher }) => hasher.finish(),
+    );
+    expect(stopped).toEqual(['well', 'badly', 'twice', 'over']);
+  });
+
+  it('that starts over goes on with its progress from where it was', async () => {
+    const seen: string[] = [];
+    const start = () => ({ ...hashHere(JOB), finish: giveUp });
+    await withHasher(
+      JOB,
+      start,
+      (done, total) => seen.push(`${done}/${total}`),
+      async ({ hasher, progress }) => {
+        for (const done of [1, 2, 3]) progress(done, 3);
+        return hasher.finish();
+      },
+    );
+    expect(seen).toEqual(['1/3', '2/3', '3/3', '4/6', '5/6', '6/6']);
   });
 });

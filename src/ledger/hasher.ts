@@ -47,18 +47,38 @@ export function startHasher(job: HashJob): Hasher {
 /** Everything has to be done again without a thread: it failed, or what was taken for granted is wrong. */
 export class StartOver extends Error {}
 
+export type Progress = (done: number, total: number) => void;
+
+/** What comes with each pass of a verification. */
+export interface Hashing {
+  readonly hasher: Hasher;
+  readonly progress: Progress;
+}
+
 /** Verifies with a hasher; and a second time, so that the places are found, where the first had to be given up. */
 export async function withHasher<Report>(
   job: HashJob,
   start: (job: HashJob) => Hasher,
-  verify: (hasher: Hasher) => Promise<Report>,
+  progress: Progress,
+  verify: (hashing: Hashing) => Promise<Report>,
 ): Promise<Report> {
   const hasher = start(job);
+  let reached = 0;
   try {
-    return await verify(hasher);
+    return await verify({
+      hasher,
+      progress: (done, total) => {
+        reached = done;
+        progress(done, total);
+      },
+    });
   } catch (error) {
-    if (error instanceof StartOver) return verify(hashHere(job));
-    throw error;
+    if (!(error instanceof StartOver)) throw error;
+    // What is done stays done: progress never goes back, it only turns out that there is more to do.
+    return await verify({
+      hasher: hashHere(job),
+      progress: (done, total) => progress(reached + done, reached + total),
+    });
   } finally {
     hasher.stop();
   }
@@ -102,31 +122,26 @@ const MAX_WAITING = 16 * 2 ** 20;
 
 class HashThread implements Hasher {
   readonly #worker: Worker;
-  /** To be told with the next work. */
-  #claims: Claim[] = [];
+  /** Claims that the thread was not told of yet. */
+  #untold: Claim[] = [];
   #nodes: TreeNode[] = [];
   /** How many bytes each work has that waits for its answer, and all of them. */
   readonly #sizes: number[] = [];
   #waiting = 0;
   #tree: GrownTree | undefined;
-  #failure: Error | undefined;
+  #failure: unknown;
   #wake: () => void = () => undefined;
 
   constructor(worker: Worker) {
     this.#worker = worker;
-    worker.on('message', ({ areTrue, nodes, tree }: Answer) => {
-      this.#waiting -= this.#sizes.shift() ?? 0;
-      this.#nodes.push(...nodes);
-      this.#tree = tree;
-      if (!areTrue) this.#fail(new Error('something does not hash to what is claimed'));
-      this.#wake();
-    });
+    worker.on('message', (answer: Partial<Answer> | undefined) => this.#take(answer));
+    worker.on('messageerror', (error) => this.#fail(error));
     worker.on('error', (error) => this.#fail(error));
     worker.on('exit', () => this.#fail(new Error('the thread has ended before its time')));
   }
 
   holds(claim: Claim): boolean {
-    this.#claims.push({ ...claim, bytes: owned(claim.bytes) });
+    this.#untold.push({ ...claim, bytes: owned(claim.bytes) });
     return true;
   }
 
@@ -158,8 +173,8 @@ class HashThread implements Hasher {
   }
 
   #tell(entries?: EntryBytes, isLast = false): void {
-    const claims = this.#claims;
-    this.#claims = [];
+    const claims = this.#untold;
+    this.#untold = [];
     const given = [entries, ...claims].flatMap((part) => (part === undefined ? [] : [part.bytes.buffer]));
     const size = given.reduce((sum, { byteLength }) => sum + byteLength, 0);
     this.#sizes.push(size);
@@ -167,16 +182,26 @@ class HashThread implements Hasher {
     this.#worker.postMessage({ claims, entries, isLast } satisfies Work, given as ArrayBuffer[]);
   }
 
+  /** Whatever it may be: the file of the thread is read late, and an update of the program may have replaced it. */
+  #take(answer: Partial<Answer> | undefined): void {
+    this.#waiting -= this.#sizes.shift() ?? 0;
+    const { areTrue, nodes, tree } = answer ?? {};
+    if (areTrue !== true || nodes === undefined) return this.#fail(new Error('not everything is as claimed'));
+    this.#nodes.push(...nodes);
+    this.#tree = tree;
+    this.#wake();
+  }
+
   async #until(isSo: () => boolean): Promise<void> {
     while (!isSo() && this.#failure === undefined)
       await new Promise<void>((resume) => {
         this.#wake = resume;
       });
-    if (this.#failure !== undefined) throw new StartOver(this.#failure.message, { cause: this.#failure });
+    if (this.#failure !== undefined) throw new StartOver('without the thread', { cause: this.#failure });
   }
 
-  #fail(reason: Error): void {
-    this.#failure ??= reason;
+  #fail(reason: unknown): void {
+    this.#failure ??= reason ?? new Error('the thread threw nothing');
     this.#wake();
   }
 }

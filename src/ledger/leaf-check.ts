@@ -1,9 +1,9 @@
 import type { Reader } from '../db/database.ts';
 import { type Digest, isDigest, TreeBuilder } from '../integrity/index.ts';
 import type { ByteText } from './byte-text.ts';
-import { type ClaimCheck, holds } from './claims.ts';
+import { type ClaimCheck, checkHere } from './claims.ts';
 import { readSize } from './head.ts';
-import { readEntries, type StoredEntries } from './read-page.ts';
+import { readTexts, type StoredTexts } from './read-page.ts';
 import { BLOCK, LEVELS_PER_BLOCK, readStored } from './stored-tree.ts';
 
 const MAX_VERDICTS = 4096;
@@ -17,7 +17,7 @@ export class LeafCheck {
   readonly #verdicts = new Map<string, boolean>();
   #size: number | undefined;
 
-  constructor(reader: Reader, claims: ClaimCheck = { holds }) {
+  constructor(reader: Reader, claims: ClaimCheck = checkHere) {
     this.#reader = reader;
     this.#claims = claims;
   }
@@ -35,7 +35,7 @@ export class LeafCheck {
     const texts = new Map<number, ByteText>();
     for (const { begin, end } of runsOf(indexes.map((index) => Math.floor(index / BLOCK)))) {
       const last = Math.min(end * BLOCK, size);
-      const page = await readEntries(this.#reader, begin * BLOCK, last);
+      const page = await readTexts(this.#reader, begin * BLOCK, last);
       if (page.texts.length !== last - begin * BLOCK || !(await this.#areBelow(page, begin))) return undefined;
       for (let place = 0; place < page.texts.length; place += 1) {
         const index = begin * BLOCK + place;
@@ -48,7 +48,7 @@ export class LeafCheck {
   }
 
   /** Whether the nodes that full blocks of entries give are stored above them. */
-  async #areBelow(page: StoredEntries, begin: number): Promise<boolean> {
+  async #areBelow(page: StoredTexts, begin: number): Promise<boolean> {
     const { bytes, ends } = page;
     const blocks = Math.floor(ends.length / BLOCK);
     const stored = await this.#reader.query<{ idx: number; hash: string }>(
@@ -87,11 +87,11 @@ export class LeafCheck {
     );
     const begin = position * BLOCK;
     const hashes = await readStored(this.#reader, level, begin, begin + BLOCK);
-    const holds = hashes.length === BLOCK && hashes.every(isDigest) && rootOf(hashes) === stored?.hash;
+    const isTrue = hashes.length === BLOCK && hashes.every(isDigest) && rootOf(hashes) === stored?.hash;
     // Records come in the order of the log: what was far back is not asked for again.
     if (this.#verdicts.size > MAX_VERDICTS) this.#verdicts.clear();
-    this.#verdicts.set(key, holds);
-    return holds;
+    this.#verdicts.set(key, isTrue);
+    return isTrue;
   }
 }
 

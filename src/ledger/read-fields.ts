@@ -8,7 +8,7 @@ import { CONTENT_SEPARATOR } from './claims.ts';
  * from nothing else than rows of the wanted types: anything unusual gives undefined, and is then read row by row.
  */
 export interface FieldQuery {
-  /** Columns of whole numbers; the first of them is the key by which the rows are chosen. */
+  /** Columns of whole numbers. */
   readonly numbers: readonly string[];
   /** Columns that come back as JSON writes them between quotation marks. */
   readonly strings: readonly string[];

@@ -4,9 +4,8 @@ import { fromByteText } from './byte-text.ts';
 import { checkCalls } from './check-calls.ts';
 import { NodeCheck } from './check-nodes.ts';
 import type { ClaimCheck } from './claims.ts';
-import { type Hasher, startHasher, withHasher } from './hasher.ts';
+import { type Hashing, type Progress, startHasher, withHasher } from './hasher.ts';
 import { ProblemList } from './problem-list.ts';
-import { onlyForward, type Progress } from './progress.ts';
 import { readPage, type StoredPage } from './read-page.ts';
 import { BLOCK } from './stored-tree.ts';
 
@@ -41,7 +40,7 @@ export interface Foresight {
 /** Compares tables that were made from the log with the log, a stretch at a time, in the order of the log. */
 export interface ProjectionCheck {
   /** Looks for entries that need not be read, without reporting anything: what is not as foreseen is left to `page`. */
-  foresee(page: StoredPage, hasher: ClaimCheck): Promise<Foresight | undefined>;
+  foresee(page: StoredPage, claims: ClaimCheck): Promise<Foresight | undefined>;
   /** The readable entries from `begin` to `end` (exclusive), but for those that somebody has foreseen. */
   page(entries: readonly LoggedEntry[], begin: number, end: number): Promise<void>;
   /** After the last page: what only the whole can tell. */
@@ -68,20 +67,14 @@ export async function verifyLedger(
   const head = await findHead(reader, problems.report);
   if (head === undefined) return { size: 0, root: EMPTY_ROOT, problems: problems.list() };
   const job = { size: head.size, hashes: head.size * HASHES_PER_ENTRY };
-  const forward = onlyForward(progress);
-  return withHasher(job, start, (hasher) => verifyEntries(reader, head, { projections, hasher, progress: forward }));
-}
-
-interface Means {
-  readonly projections: readonly Projection[];
-  readonly hasher: Hasher;
-  readonly progress: Progress;
+  return withHasher(job, start, progress, (hashing) => verifyEntries(reader, head, projections, hashing));
 }
 
 async function verifyEntries(
   reader: Reader,
   head: HeadRow,
-  { projections, hasher, progress }: Means,
+  projections: readonly Projection[],
+  { hasher, progress }: Hashing,
 ): Promise<LedgerReport> {
   const problems = new ProblemList();
   const { report } = problems;
@@ -101,32 +94,33 @@ async function verifyEntries(
   return { size: head.size, root, problems: problems.list() };
 }
 
-interface Checking {
+interface Checking extends Hashing {
   readonly checks: readonly ProjectionCheck[];
   readonly nodes: NodeCheck;
-  readonly hasher: Hasher;
   readonly problems: ProblemList;
-  readonly progress: Progress;
 }
+
+/** A node has the whole number of entries below it as its place: before it come entries, after it what they stand for. */
+const ENTRIES = 0.5;
+const PROJECTIONS = 0.25;
 
 /** False when an entry is missing: behind it nothing can be told. */
 async function checkPages(reader: Reader, size: number, on: Checking): Promise<boolean> {
   const { report } = on.problems;
   for (let begin = 0; begin < size; begin += PAGE) {
     const end = Math.min(begin + PAGE, size);
-    on.problems.position = begin;
+    on.problems.position = begin + ENTRIES;
     const page = await readPage(reader, begin, end);
     await on.hasher.add(page);
     const missing = begin + page.texts.length;
     if (missing < end) {
-      readEntries(page, [], report);
+      parseEntries(page, [], report);
       report(`entry ${missing}`, 'is missing');
       return false;
     }
-    const entries = readEntries(page, await foresee(on, page), report);
+    const entries = parseEntries(page, await foresee(on, page), report);
     await on.nodes.page(on.hasher.takeNodes());
-    // After the last node that this page completes, and before the first of the next page.
-    on.problems.position = end + 1;
+    on.problems.position = end + PROJECTIONS;
     for (const check of on.checks) await check.page(entries, begin, end);
     on.progress(end, size);
   }
@@ -143,7 +137,7 @@ async function foresee({ checks, hasher }: Checking, page: StoredPage): Promise<
 }
 
 /** The readable entries of a page that nobody has foreseen. */
-function readEntries(page: StoredPage, foresights: readonly Foresight[], report: Report): LoggedEntry[] {
+function parseEntries(page: StoredPage, foresights: readonly Foresight[], report: Report): LoggedEntry[] {
   const isForeseen = new Uint8Array(page.texts.length);
   for (const { indexes } of foresights) for (const index of indexes) isForeseen[index - page.begin] = 1;
   const entries: LoggedEntry[] = [];

@@ -33,8 +33,9 @@ describe('audit_verify_chain', () => {
     const forged = await verifyChain(folder, threads.env);
     expect(forged.report).toMatchObject({ chain_valid: false, total_records: RECORDS });
     expect(forged.report.broken_links.map(({ position }) => position)).toEqual([FORGED]);
-    // The second pass is not heard of.
-    expect(forged.reached).toEqual(whole.reached);
+    // It may start over, and still only rises.
+    expect(forged.reached.at(-1)).toBeGreaterThanOrEqual(RECORDS);
+    expect(forged.reached).toEqual([...new Set(forged.reached)].toSorted((left, right) => left - right));
   });
 });
 

@@ -4,7 +4,7 @@ import { checkTasks } from '../../src/domains/tasks/projection.ts';
 import { checkTrail } from '../../src/domains/trail/projection.ts';
 import { findSession } from '../../src/domains/trail/sessions.ts';
 import { type ChainReport, verifySession, verifyTaskChain } from '../../src/domains/trail/verify-chain.ts';
-import { hashHere, hashInThread } from '../../src/ledger/hasher.ts';
+import { type Hasher, type HashJob, hashHere, hashInThread } from '../../src/ledger/hasher.ts';
 import { verifyLedger } from '../../src/ledger/verify.ts';
 import { keeps } from '../support/keeps.ts';
 import { afterTampering } from '../support/trail-tamper.ts';
@@ -14,7 +14,7 @@ const database = await openTwoPages();
 
 const hashThere = hashInThread.bind(undefined, new URL('../../dist/hash-thread.js', import.meta.url));
 
-/** What only hashes tell: a thread finds it out when the page is gone by. */
+/** Mostly what only hashes tell: a thread finds it out when the page is gone by. */
 const FORGERIES: Readonly<Record<string, string>> = {
   'the first arguments': "UPDATE calls SET arguments = '{}' WHERE sequence_no = (SELECT MIN(sequence_no) FROM calls)",
   'the last arguments': "UPDATE calls SET arguments = '{}' WHERE sequence_no = (SELECT MAX(sequence_no) FROM calls)",
@@ -30,6 +30,12 @@ const FORGERIES: Readonly<Record<string, string>> = {
      WHERE idx = (SELECT MAX(exit_idx) FROM calls WHERE exit_idx % 16 < 8)`,
   'an entry in front of a thought': `UPDATE ledger_entries SET entry = replace(entry, '"v":1', '"v":2')
      WHERE idx = (SELECT MIN(idx) - 1 FROM thoughts)`,
+  'an entry of the second page and a call of the first': `UPDATE calls SET arguments = '{}'
+       WHERE sequence_no = (SELECT MIN(sequence_no) FROM calls);
+     UPDATE ledger_entries SET entry = entry || ' ' WHERE idx = 520`,
+  'an entry of the second page and a node at the end of the first': `UPDATE ledger_nodes SET hash = hex(zeroblob(32))
+       WHERE level = 8 AND idx = 1;
+     UPDATE ledger_entries SET entry = entry || ' ' WHERE idx = 520`,
   'a node': 'UPDATE ledger_nodes SET hash = lower(hex(zeroblob(32))) WHERE level = 4 AND idx = 3',
   'two nodes that only together are what they were': `UPDATE ledger_nodes
        SET hash = substr((SELECT hash FROM ledger_nodes WHERE level = 4 AND idx = 2), 64) || hash WHERE level = 4 AND idx = 3;
@@ -37,18 +43,21 @@ const FORGERIES: Readonly<Record<string, string>> = {
 };
 
 /** All that can be verified with a thread, in the form in which it is reported. */
-async function verifyAll(reader: Reader, start: typeof hashThere) {
-  const reached: number[] = [];
-  const options = { withTrace: true, progress: (done: number) => reached.push(done) };
+async function verifyAll(reader: Reader, start: (job: HashJob) => Hasher) {
+  let reached = 0;
+  const progress = (done: number) => {
+    expect(done).toBeGreaterThan(reached);
+    reached = done;
+  };
+  const options = { withTrace: true, progress };
   const session = await findSession(reader, 'A-0001');
   if (session === undefined) throw new Error('there is no session');
   const plain = ({ total, defective, broken, trace }: ChainReport) => ({ total, defective, broken, trace });
-  const ledger = await verifyLedger(reader, [checkTasks, checkTrail], options.progress, start);
-  const ledgerReached = reached.splice(0);
+  const ledger = await verifyLedger(reader, [checkTasks, checkTrail], progress, start);
+  reached = 0;
   const chain = plain(await verifyTaskChain(reader, 1, options, start));
-  const chainReached = reached.splice(0);
-  const records = plain(await verifySession(reader, session, options, start));
-  return { ledger, chain, records, reached: [ledgerReached, chainReached, reached] };
+  reached = 0;
+  return { ledger, chain, records: plain(await verifySession(reader, session, options, start)) };
 }
 
 describe('hashing in a thread', () => {
@@ -60,7 +69,21 @@ describe('hashing in a thread', () => {
         const there = await verifyAll(transaction, hashThere);
         expect(there).toEqual(await verifyAll(transaction, hashHere));
         found = there.ledger.problems.length;
+        expect(there.ledger.problems[0]?.place).not.toBe('entry 520');
       });
       expect(found > 0).toBe(name !== 'nothing');
     });
+
+  keeps('verify/tampering', 'and it is waited for page by page, so that nothing piles up', async () => {
+    let pauses = 0;
+    const countPauses = (job: HashJob): Hasher => ({
+      ...hashHere(job),
+      pause: async () => {
+        pauses += 1;
+      },
+    });
+    await database.read((reader) => verifyAll(reader, countPauses));
+    // Once for the chain and once for the session.
+    expect(pauses).toBe(2);
+  });
 });

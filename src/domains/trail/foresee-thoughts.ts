@@ -11,7 +11,7 @@ export async function foreseeThoughts(
   reader: Reader,
   links: Links,
   page: StoredPage,
-  hasher: ClaimCheck,
+  claims: ClaimCheck,
 ): Promise<number[] | undefined> {
   const { begin, kinds, texts } = page;
   const found = await readThoughts(reader, OF_PAGE, [begin, begin + texts.length]);
@@ -29,7 +29,7 @@ export async function foreseeThoughts(
     claimed += digest;
     links.add(taskNo, { hash, chain_position: position });
   }
-  if (!hasher.holds({ label: 'extras', bytes: contents, claimed })) return undefined;
+  if (!claims.holds({ label: 'extras', bytes: contents, claimed })) return undefined;
   return thoughts.map(({ index }) => index);
 }
 

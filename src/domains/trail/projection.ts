@@ -17,8 +17,8 @@ export const checkTrail: Projection = (reader, report) => {
   const seen = { thoughts: 0, sessions: 0, seals: 0, records: 0 };
   const links = new Links(reader);
   return {
-    async foresee(page, hasher) {
-      const indexes = await foreseeThoughts(reader, links, page, hasher);
+    async foresee(page, claims) {
+      const indexes = await foreseeThoughts(reader, links, page, claims);
       if (indexes === undefined) return undefined;
       const accept = () => {
         seen.thoughts += indexes.length;

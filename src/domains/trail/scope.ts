@@ -33,9 +33,14 @@ export async function verifyScope(db: Reader, scope: Scope, options: ChainOption
   const reports: ChainReport[] = [];
   const totalOf = (count: (report: ChainReport) => number) => reports.reduce((sum, report) => sum + count(report), 0);
   // Progress may only rise, also when one part is finished and the next begins.
+  let reached = 0;
   const continued = (): ChainOptions => {
-    const before = totalOf(({ total }) => total);
-    return { ...options, progress: (done, total) => options.progress(before + done, before + total) };
+    const before = reached;
+    const progress = (done: number, total: number) => {
+      reached = before + done;
+      options.progress(reached, before + total);
+    };
+    return { ...options, progress };
   };
   for (const taskNo of scope.taskNos) reports.push(await verifyTaskChain(db, taskNo, continued()));
   for (const session of scope.sessions) reports.push(await verifySession(db, session, continued()));

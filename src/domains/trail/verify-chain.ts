@@ -1,9 +1,8 @@
 import type { Reader } from '../../db/database.ts';
 import { formatSessionId, formatTaskId } from '../../ids.ts';
 import { parseEntry } from '../../integrity/index.ts';
-import { startHasher, withHasher } from '../../ledger/hasher.ts';
+import { type Progress, startHasher, withHasher } from '../../ledger/hasher.ts';
 import { LeafCheck } from '../../ledger/leaf-check.ts';
-import { onlyForward, type Progress } from '../../ledger/progress.ts';
 import { ChainCheck, type Evidence, type StoredEvent } from './chain-check.ts';
 import type { BrokenLink } from './chain-report.ts';
 import { foreseeChain, foreseeSession, type Trail } from './foresee-links.ts';
@@ -41,7 +40,7 @@ export async function verifyTaskChain(
   start = startHasher,
 ): Promise<ChainReport> {
   const count = await countLinks(db, taskNo);
-  return follow({ db, records: count.links, options, start }, (way) => checkChain(way, taskNo, count));
+  return verifyRecords(db, count.links, { ...options, start }, (checking) => checkChain(checking, taskNo, count));
 }
 
 /** Every record of one session, thoughts and task events, and the session itself. */
@@ -51,18 +50,10 @@ export function verifySession(
   options: ChainOptions,
   start = startHasher,
 ): Promise<ChainReport> {
-  return follow({ db, records: session.record_count, options, start }, (way) => checkSession(way, session));
+  return verifyRecords(db, session.record_count, { ...options, start }, (checking) => checkSession(checking, session));
 }
 
-interface Journey {
-  readonly db: Reader;
-  readonly records: number;
-  readonly options: ChainOptions;
-  readonly start: typeof startHasher;
-}
-
-/** What goes along with who follows a chain. */
-interface Way {
+interface Checking {
   readonly trail: Trail;
   readonly check: ChainCheck;
   readonly progress: Progress;
@@ -71,19 +62,25 @@ interface Way {
 /** A record has a hash and a digest of its own, and comes with at least three entries of the log. */
 const HASHES_PER_RECORD = 8;
 
-function follow({ db, records, options, start }: Journey, to: (way: Way) => Promise<void>): Promise<ChainReport> {
-  const progress = onlyForward(options.progress);
-  return withHasher({ hashes: records * HASHES_PER_RECORD, size: 0 }, start, async (hasher) => {
+function verifyRecords(
+  db: Reader,
+  count: number,
+  { withTrace, progress, start }: ChainOptions & { readonly start: typeof startHasher },
+  checkAll: (checking: Checking) => Promise<void>,
+): Promise<ChainReport> {
+  const job = { hashes: count * HASHES_PER_RECORD, size: 0 };
+  return withHasher(job, start, progress, async (hashing) => {
+    const { hasher } = hashing;
     const trail: Trail = { db, hasher, leaves: new LeafCheck(db, hasher), links: new Links(db) };
-    const check = new ChainCheck(trail, options.withTrace);
-    await to({ trail, check, progress });
+    const check = new ChainCheck(trail, withTrace);
+    await checkAll({ trail, check, progress: hashing.progress });
     await hasher.finish();
     return check;
   });
 }
 
 async function checkChain(
-  { trail, check, progress }: Way,
+  { trail, check, progress }: Checking,
   taskNo: number,
   { links, areNumbered }: LinkCount,
 ): Promise<void> {
@@ -149,7 +146,7 @@ async function checkLinks(db: Reader, taskNo: number, after: number, check: Chai
   return page;
 }
 
-async function checkSession({ trail, check, progress }: Way, session: SessionRow): Promise<void> {
+async function checkSession({ trail, check, progress }: Checking, session: SessionRow): Promise<void> {
   const { db } = trail;
   for await (const page of readRecords(db, session.session_no)) {
     await checkRecords(trail, session, page, check);

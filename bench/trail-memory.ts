@@ -81,8 +81,8 @@ function liveBytes(): number {
 /** The program itself, with less room than the log takes. */
 function verifyInSmallHeap(env: Record<string, string>): string {
   const begin = performance.now();
-  const { status } = spawnSync(process.execPath, [SMALL_HEAP, 'dist/colibri.js', 'verify'], { env });
-  return `ends with ${status} after ${secondsSince(begin)} s`;
+  const { status, signal, stderr } = spawnSync(process.execPath, [SMALL_HEAP, 'dist/colibri.js', 'verify'], { env });
+  return `ends with ${status ?? signal} after ${secondsSince(begin)} s ${stderr}`.trimEnd();
 }
 
 async function askServerWithSmallHeap(env: Record<string, string>, task_id: string): Promise<string> {

@@ -81,7 +81,10 @@ function liveBytes(): number {
 /** The program itself, with less room than the log takes. */
 function verifyInSmallHeap(env: Record<string, string>): string {
   const begin = performance.now();
-  const { status, signal, stderr } = spawnSync(process.execPath, [SMALL_HEAP, 'dist/colibri.js', 'verify'], { env });
+  const { status, signal, stderr } = spawnSync(process.execPath, [SMALL_HEAP, 'dist/colibri.js', 'verify'], {
+    env,
+    encoding: 'utf8',
+  });
   return `ends with ${status ?? signal} after ${secondsSince(begin)} s ${stderr}`.trimEnd();
 }
 

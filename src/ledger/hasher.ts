@@ -74,14 +74,14 @@ export async function withHasher<Report>(
     });
   } catch (error) {
     if (!(error instanceof StartOver)) throw error;
-    // What is done stays done: progress never goes back, it only turns out that there is more to do.
-    return await verify({
-      hasher: hashHere(job),
-      progress: (done, total) => progress(reached + done, reached + total),
-    });
   } finally {
     hasher.stop();
   }
+  // What is done stays done: progress never goes back, it only turns out that there is more to do.
+  return verify({
+    hasher: hashHere(job),
+    progress: (done, total) => progress(reached + done, reached + total),
+  });
 }
 
 export function hashHere({ size }: HashJob): Hasher {

@@ -6,7 +6,8 @@ import { checkSearchInPostgres } from './domains/tasks/check-search-postgres.ts'
 import { checkSearchInSqlite } from './domains/tasks/check-search-sqlite.ts';
 import { checkTasks } from './domains/tasks/projection.ts';
 import { checkTrail } from './domains/trail/projection.ts';
-import { type LedgerReport, nothingForeseen, type Projection, verifyLedger } from './ledger/verify.ts';
+import { EMPTY_ROOT } from './integrity/index.ts';
+import { type LedgerReport, nothingForeseen, type Problem, type Projection, verifyLedger } from './ledger/verify.ts';
 
 /** The whole record, and that the store finds every row of it by whatever way it is asked. */
 export async function verifyEverything(
@@ -20,21 +21,38 @@ export async function verifyEverything(
 }
 
 /** The log, its tree, every table that was made from it, and the shape of the tables. */
-export function verifyRecord(reader: Reader, progress?: (done: number, total: number) => void): Promise<LedgerReport> {
-  return verifyLedger(reader, [checkTasks, checkTrail, ...OF_ENGINE[reader.engine]], progress);
+export async function verifyRecord(
+  reader: Reader,
+  progress?: (done: number, total: number) => void,
+): Promise<LedgerReport> {
+  const foreign = await LIST_FOREIGN_OBJECTS[reader.engine](reader);
+  const problems = foreign.map((place) => ({ place, problem: 'is not as this program makes it' }));
+  const projections = [checkTasks, checkTrail, CHECK_SEARCH[reader.engine], reportLast(problems)];
+  try {
+    return await verifyLedger(reader, projections, progress);
+  } catch (error) {
+    // Of a table that is gone nothing else can be told.
+    if (problems.length === 0) throw error;
+    return { size: 0, root: EMPTY_ROOT, problems };
+  }
 }
 
-const OF_ENGINE: Readonly<Record<Engine, readonly Projection[]>> = {
-  sqlite: [checkSearchInSqlite, checkSchema(listForeignObjectsInSqlite)],
-  postgres: [checkSearchInPostgres, checkSchema(listForeignObjectsInPostgres)],
+const LIST_FOREIGN_OBJECTS: Readonly<Record<Engine, (reader: Reader) => Promise<string[]>>> = {
+  sqlite: listForeignObjectsInSqlite,
+  postgres: listForeignObjectsInPostgres,
 };
 
-function checkSchema(listForeignObjects: (reader: Reader) => Promise<string[]>): Projection {
-  return (reader, report) => ({
+const CHECK_SEARCH: Readonly<Record<Engine, Projection>> = {
+  sqlite: checkSearchInSqlite,
+  postgres: checkSearchInPostgres,
+};
+
+function reportLast(problems: readonly Problem[]): Projection {
+  return (_reader, report) => ({
     foresee: nothingForeseen,
     page: () => Promise.resolve(),
     finish: async () => {
-      for (const name of await listForeignObjects(reader)) report(name, 'is not as this program makes it');
+      for (const { place, problem } of problems) report(place, problem);
     },
   });
 }

@@ -1,4 +1,5 @@
 import { DatabaseError, type Reader } from '../db/database.ts';
+import { assertKnown } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
 import { toError } from '../errors.ts';
 import { countCommonEntries, type Side } from '../ledger/common-history.ts';
@@ -28,7 +29,7 @@ export async function compareLedgers(present: string, backup: string, backupSize
 async function withPresent<Result>(path: string, work: (side: Side | undefined) => Promise<Result>): Promise<Result> {
   const database = await openDatabase({ durability: 'full', dbPath: path, mode: 'READONLY', readOnly: true });
   try {
-    if ((await database.schemaVersion()) === 0) return await work(undefined);
+    if (assertKnown(path, await database.schemaVersion()) === 0) return await work(undefined);
     return await database.read(async (reader: Reader) => work({ reader, size: (await readHead(reader)).size }));
   } finally {
     await database.close();

@@ -3,12 +3,13 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { locateDatabase, readConfig } from '../config.ts';
-import { DatabaseError } from '../db/database.ts';
-import { assertCreated, migrate } from '../db/migrate.ts';
+import { type Database, DatabaseError } from '../db/database.ts';
+import { assertCreated, migrate, SCHEMA_VERSION } from '../db/migrate.ts';
 import { createLedgerFolder, openDatabase } from '../db/open.ts';
 import { copySqlite } from '../db/sqlite-copy.ts';
 import { isServed, moveSideFiles, type Replacement, replaceDamaged, replaceSqlite } from '../db/sqlite-replace.ts';
-import type { LedgerReport } from '../ledger/verify.ts';
+import { toError } from '../errors.ts';
+import type { LedgerReport, Problem } from '../ledger/verify.ts';
 import { verifyEverything } from '../verify.ts';
 import { attentive } from './attentive.ts';
 import { withCleanUp } from './clean-up.ts';
@@ -20,7 +21,8 @@ import { createProgressBar } from './progress-bar.ts';
 import { assertLedgerAt, homeConfig } from './with-ledger.ts';
 
 const HELP = `
-Replaces the whole ledger file by a verified copy of the backup; nothing is merged. The replaced file stays beside it.
+Replaces the whole ledger file by a verified copy of the backup; nothing is merged. The replaced file stays beside it. A
+backup of an earlier version is brought up to date in that copy; the backup itself stays as it is.
 Refused while a server runs on the ledger, when the backup does not verify, and when entries would be lost; --force
 allows the last of these.
 
@@ -57,19 +59,19 @@ async function restore(file: string, force: boolean): Promise<Outcome> {
     () => removeDatabase(staged),
     async () => {
       await copySqlite(source, staged);
-      const backup = await verifyStaged(staged, source);
+      const { backup, version } = await verifyStaged(staged, source);
       const kept = keptName(target);
       if (!existsSync(target)) {
         moveSideFiles(target, kept);
         publish(staged, target);
-        return describe(target, backup, undefined, undefined);
+        return describe(target, { backup, version }, undefined, undefined);
       }
       const comparison = await compareLedgers(target, staged, backup.size);
       assertNothingLost(comparison, target, backup, force);
       sync(staged);
       await replace({ target, staged, kept, size: comparison.size }, force);
       syncFolder(target);
-      return describe(target, backup, kept, comparison);
+      return describe(target, { backup, version }, kept, comparison);
     },
   );
 }
@@ -92,27 +94,44 @@ function inUse(target: string): Refusal {
   return new Refusal(EXIT.refused, 'refused', message, { file: target, reason: 'in use' });
 }
 
+interface Verified {
+  readonly backup: LedgerReport;
+  /** The schema that it had. */
+  readonly version: number;
+}
+
 /** The copy is checked, not the backup itself, which could change between the check and the copy. */
-async function verifyStaged(staged: string, source: string): Promise<LedgerReport> {
+async function verifyStaged(staged: string, source: string): Promise<Verified> {
   const bar = createProgressBar('verifying the backup');
   // Opened for writing once, so that it has the write-ahead log by which SQLite tells later who has it open.
   const database = await openDatabase({ ...readConfig(), mode: 'FULL', dbPath: staged, readOnly: false });
   try {
-    // A backup may be older than this program; a copy of no ledger is not made one.
-    await assertCreated(database);
-    await migrate(database, () => Promise.resolve());
-    const report = await database.read((reader) => verifyEverything(attentive(reader), bar.update)).finally(bar.end);
-    const [first] = report.problems;
-    if (first === undefined) return report;
-    throw new Refusal(
-      EXIT.refused,
-      'refused',
-      `${source} does not verify: ${report.problems.length} problem(s), the first at ${first.place}: ${first.problem}; take another backup`,
-      { reason: 'tampered backup', problems: report.problems },
-    );
+    const version = await migrateBackup(database, source);
+    const backup = await database.read((reader) => verifyEverything(attentive(reader), bar.update)).finally(bar.end);
+    const [first] = backup.problems;
+    if (first === undefined) return { backup, version };
+    const count = `${backup.problems.length} problem(s)`;
+    throw tampered(source, `${count}, the first at ${first.place}: ${first.problem}`, backup.problems);
   } finally {
     await database.close();
   }
+}
+
+/** A backup may be older than this program. Returns the version that it had. */
+async function migrateBackup(database: Database, source: string): Promise<number> {
+  const version = await assertCreated(database);
+  try {
+    await migrate(database, () => Promise.resolve());
+  } catch (error) {
+    if (error instanceof DatabaseError) throw error;
+    throw tampered(source, `its tables are not those of schema ${version} (${toError(error).message})`, []);
+  }
+  return version;
+}
+
+function tampered(source: string, why: string, problems: readonly Problem[]): Refusal {
+  const message = `${source} does not verify: ${why}; take another backup`;
+  return new Refusal(EXIT.refused, 'refused', message, { reason: 'tampered backup', problems });
 }
 
 function assertNothingLost(comparison: Comparison, target: string, backup: LedgerReport, force: boolean): void {
@@ -150,18 +169,27 @@ function keptName(target: string): string {
 
 function describe(
   file: string,
-  { size, root }: LedgerReport,
+  { backup: { size, root }, version }: Verified,
   kept: string | undefined,
   comparison: Comparison | undefined,
 ): Outcome {
   const lost = comparison?.size === undefined ? undefined : comparison.size - comparison.common;
   const lines = [`restored ${file}: the whole file is now the backup's`, `whole: ${size} entries, root ${root}`];
+  const isMigrated = version !== SCHEMA_VERSION;
+  if (isMigrated) lines.push(`brought from schema ${version} of an earlier Colibri to ${SCHEMA_VERSION}`);
   if (lost !== undefined && lost > 0) lines.push(`${lost} entries of the replaced ledger are not in it`);
   if (kept !== undefined) lines.push(`the replaced file is kept as ${kept}`);
   return {
     exitCode: EXIT.done,
     verdict: 'restored',
     text: lines.join('\n'),
-    facts: { file, size, root, ...(kept === undefined ? {} : { kept }), ...(lost === undefined ? {} : { lost }) },
+    facts: {
+      file,
+      size,
+      root,
+      ...(isMigrated ? { migrated_from: version } : {}),
+      ...(kept === undefined ? {} : { kept }),
+      ...(lost === undefined ? {} : { lost }),
+    },
   };
 }

@@ -77,7 +77,7 @@ export async function withHasher<Report>(
   } finally {
     hasher.stop();
   }
-  // What is done stays done: progress never goes back, it only turns out that there is more to do.
+  // What was done counts as done, so that progress only rises; it turns out that there is more to do.
   return verify({
     hasher: hashHere(job),
     progress: (done, total) => progress(reached + done, reached + total),
@@ -186,8 +186,8 @@ class HashThread implements Hasher {
   #take(answer: Partial<Answer> | undefined): void {
     this.#waiting -= this.#sizes.shift() ?? 0;
     const { areTrue, nodes, tree } = answer ?? {};
-    if (areTrue !== true || nodes === undefined) return this.#fail(new Error('not everything is as claimed'));
-    this.#nodes.push(...nodes);
+    if (areTrue !== true || !Array.isArray(nodes)) return this.#fail(new Error('not everything is as claimed'));
+    this.#nodes.push(...(nodes as readonly TreeNode[]));
     this.#tree = tree;
     this.#wake();
   }

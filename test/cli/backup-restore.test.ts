@@ -57,18 +57,37 @@ describe('restore', () => {
     await makeOlder(await openBackup(place));
     const before = readFileSync(place.path('backup.db'));
     const { status, answer } = await place.json('restore', 'backup.db', '--force');
-    expect({ status, answer }).toMatchObject({ status: 0, answer: { verdict: 'restored', size, root } });
+    expect({ status, answer }).toMatchObject({
+      status: 0,
+      answer: { verdict: 'restored', size, root, migrated_from: 4 },
+    });
     expect(await verifyFile(place.ledger)).toEqual({ size, root, problems: [] });
     expect(readFileSync(place.path('backup.db')).equals(before)).toBe(true);
   });
 
-  keeps('backup/verified-first', 'a backup of an older version as well', async () => {
+  for (const [what, forgery] of Object.entries({
+    'with another title': "UPDATE tasks SET title = 'forged'",
+    'without a table that a migration reads': 'DROP TABLE session_records',
+    'with a table that a migration makes': 'CREATE TABLE session_events (idx INTEGER)',
+  }))
+    keeps('backup/verified-first', `a backup of an older version as well, ${what}`, async () => {
+      const place = openPlace();
+      await makeOlder(await openBackup(place), forgery);
+      const before = readFileSync(place.ledger);
+      const refused = await place.json('restore', 'backup.db', '--force');
+      expect(refused).toMatchObject({ status: 1, answer: { verdict: 'refused', reason: 'tampered backup' } });
+      expect(String(refused.answer['message'])).toContain(`${place.path('backup.db')} does not verify`);
+      expect(readFileSync(place.ledger).equals(before)).toBe(true);
+      expect(listLedgerFolder(place).filter((name) => /replaced|partial/.test(name))).toEqual([]);
+    });
+
+  keeps('backup/nothing-lost', 'from a ledger of a newer version, of which nobody knows what else it has', async () => {
     const place = openPlace();
-    await makeOlder(await openBackup(place), "UPDATE tasks SET title = 'forged'");
-    const before = readFileSync(place.ledger);
-    const refused = await place.json('restore', 'backup.db', '--force');
-    expect(refused).toMatchObject({ status: 1, answer: { verdict: 'refused', reason: 'tampered backup' } });
-    expect(readFileSync(place.ledger).equals(before)).toBe(true);
+    await edit(place.ledger, 'PRAGMA user_version = 99');
+    const { status, answer } = await place.json('restore', 'backup.db');
+    expect({ status, ...answer }).toMatchObject({ status: 2, verdict: 'cannot tell', reason: 'unreadable ledger' });
+    expect(String(answer['message'])).toMatch(/newer Colibri.*--force/);
+    expect((await place.run('restore', 'backup.db', '--force')).status).toBe(0);
   });
 
   keeps('backup/restored', 'where there was no folder yet, which is made as a server makes it', async () => {

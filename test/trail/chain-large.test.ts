@@ -4,6 +4,9 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished } from 'vitest';
 import { createTaskWithSession, growChain } from '../../bench/trail-ledger.ts';
+import { findSession } from '../../src/domains/trail/sessions.ts';
+import { verifySession, verifyTaskChain } from '../../src/domains/trail/verify-chain.ts';
+import { type Hasher, type HashJob, hashHere } from '../../src/ledger/hasher.ts';
 import { countThreads } from '../support/count-threads.ts';
 import { openTestLedger, tamper } from '../support/database.ts';
 import { keeps } from '../support/keeps.ts';
@@ -24,18 +27,41 @@ describe('audit_verify_chain', () => {
     await database.close();
     const threads = countThreads(folder);
 
-    const whole = await verifyChain(folder, threads.env);
+    const whole = await verifyChain(folder, threads.env, { task_id: 'T-0001' });
     expect(whole.report).toMatchObject({ chain_valid: true, total_records: RECORDS, integrity_score: 100 });
     expect(whole.reached.at(-1)).toBe(RECORDS);
     expect(threads.hasStarted()).toBe(availableParallelism() > 1);
 
     await tamper(path, `UPDATE thoughts SET extras = '{}' WHERE chain_position = ${FORGED}`);
-    const forged = await verifyChain(folder, threads.env);
-    expect(forged.report).toMatchObject({ chain_valid: false, total_records: RECORDS });
-    expect(forged.report.broken_links.map(({ position }) => position)).toEqual([FORGED]);
-    // It may start over, and still only rises.
-    expect(forged.reached.at(-1)).toBeGreaterThanOrEqual(RECORDS);
+    const forged = await verifyChain(folder, threads.env, { task_id: 'T-0001', session_id: 'A-0001' });
+    expect(forged.report).toMatchObject({ chain_valid: false, total_records: 2 * RECORDS });
+    expect(forged.report.broken_links.map(({ position }) => position)).toEqual([FORGED, FORGED]);
+    // Each part may start over; what is said still only rises.
+    expect(forged.reached.at(-1)).toBeGreaterThanOrEqual(2 * RECORDS);
     expect(forged.reached).toEqual([...new Set(forged.reached)].toSorted((left, right) => left - right));
+  });
+
+  keeps('trail/progress', 'and waits for the thread page by page, so that nothing piles up', async () => {
+    const database = await openTestLedger();
+    const { taskNo, sessionNo } = await createTaskWithSession(database);
+    await growChain(database, taskNo, sessionNo, 0, 2500);
+    const pausedAt: number[] = [];
+    let reached = 0;
+    const start = (job: HashJob): Hasher => ({
+      ...hashHere(job),
+      pause: async () => {
+        pausedAt.push(reached);
+      },
+    });
+    const options = { withTrace: false, progress: (done: number) => (reached = done) };
+    await database.read(async (reader) => {
+      await verifyTaskChain(reader, taskNo, options, start);
+      const session = await findSession(reader, 'A-0001');
+      reached = 0;
+      if (session !== undefined) await verifySession(reader, session, options, start);
+    });
+    // Before each page is said to be done, in the chain and in the session.
+    expect(pausedAt).toEqual([0, 1000, 2000, 0, 1000, 2000]);
   });
 });
 
@@ -43,7 +69,7 @@ interface ChainAnswer {
   readonly broken_links: readonly { readonly position: number }[];
 }
 
-async function verifyChain(folder: string, env: Environment) {
+async function verifyChain(folder: string, env: Environment, scope: Record<string, string>) {
   const client = new Client({ name: 'test-client', version: '1.0.0' });
   onTestFinished(() => client.close());
   const variables = cleanEnvironment({ ...env, COLIBRI_DB_PATH: join(folder, 'colibri.db') });
@@ -58,7 +84,7 @@ async function verifyChain(folder: string, env: Environment) {
   );
   const reached: number[] = [];
   const { structuredContent } = await client.callTool(
-    { name: 'audit_verify_chain', arguments: { task_id: 'T-0001' } },
+    { name: 'audit_verify_chain', arguments: scope },
     { onprogress: ({ progress }) => reached.push(progress) },
   );
   await client.close();

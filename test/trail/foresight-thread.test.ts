@@ -73,17 +73,4 @@ describe('hashing in a thread', () => {
       });
       expect(found > 0).toBe(name !== 'nothing');
     });
-
-  keeps('verify/tampering', 'and it is waited for page by page, so that nothing piles up', async () => {
-    let pauses = 0;
-    const countPauses = (job: HashJob): Hasher => ({
-      ...hashHere(job),
-      pause: async () => {
-        pauses += 1;
-      },
-    });
-    await database.read((reader) => verifyAll(reader, countPauses));
-    // Once for the chain and once for the session.
-    expect(pauses).toBe(2);
-  });
 });

@@ -70,6 +70,9 @@ describe('colibri verify', () => {
     'another root': ["UPDATE sessions SET root = 'x' WHERE session_no = 1", 'A-0001'],
     'a foreign call': ["UPDATE calls SET actor = 'mallory' WHERE sequence_no = 1", 'call 1'],
     'a lost search index': ['DELETE FROM task_search_data', 'task_search'],
+    'a lost table': ['DROP TABLE calls', 'calls'],
+    'a lost column': ['ALTER TABLE thoughts DROP COLUMN attempt', 'thoughts'],
+    'a lost head table': ['DROP TABLE ledger_head', 'ledger_head'],
     'a trigger': ['CREATE TRIGGER forget AFTER INSERT ON calls BEGIN DELETE FROM calls; END', 'forget'],
   };
   for (const [defect, [sql, place]] of Object.entries(TAMPERED))

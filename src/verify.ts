@@ -1,7 +1,8 @@
 import { listDamageInSqlite } from './db/check-indexes-sqlite.ts';
 import { listForeignObjectsInPostgres } from './db/check-schema-postgres.ts';
 import { listForeignObjectsInSqlite } from './db/check-schema-sqlite.ts';
-import type { Engine, Reader } from './db/database.ts';
+import { DatabaseError, type Engine, type Reader } from './db/database.ts';
+import { listDefinitions } from './db/migrate.ts';
 import { checkSearchInPostgres } from './domains/tasks/check-search-postgres.ts';
 import { checkSearchInSqlite } from './domains/tasks/check-search-sqlite.ts';
 import { checkTasks } from './domains/tasks/projection.ts';
@@ -31,10 +32,16 @@ export async function verifyRecord(
   try {
     return await verifyLedger(reader, projections, progress);
   } catch (error) {
-    // Of a table that is gone nothing else can be told.
-    if (problems.length === 0) throw error;
+    // Of a table that is gone or has other columns nothing else can be told; of a store that is away not even that.
+    const isAway = error instanceof DatabaseError && error.fault !== 'corrupt';
+    if (isAway || !foreign.some((name) => isTable(reader.engine, name))) throw error;
     return { size: 0, root: EMPTY_ROOT, problems };
   }
+}
+
+/** Whether a table of this name belongs to a ledger. */
+function isTable(engine: Engine, name: string): boolean {
+  return listDefinitions(engine).some((sql) => /^CREATE (?:VIRTUAL )?TABLE (\w+)/.exec(sql)?.[1] === name);
 }
 
 const LIST_FOREIGN_OBJECTS: Readonly<Record<Engine, (reader: Reader) => Promise<string[]>>> = {

@@ -1,0 +1,66 @@
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { DatabaseError, type Reader } from '../../src/db/database.ts';
+import { verifyEverything, verifyRecord } from '../../src/verify.ts';
+import { keeps } from '../support/keeps.ts';
+import { withFolder } from '../support/trail-desk.ts';
+import { buildScenery, openFile } from '../support/trail-scenery.ts';
+
+const FORGERIES: Readonly<Record<string, readonly [sql: string, place: string]>> = {
+  'a table': ['DROP TABLE session_events', 'session_events'],
+  'a table under its name': ['ALTER TABLE thoughts RENAME TO ideas', 'thoughts'],
+  'the head': ['DROP TABLE ledger_head', 'ledger_head'],
+  'a column': ['ALTER TABLE thoughts DROP COLUMN attempt', 'thoughts'],
+  'a column under its name': ['ALTER TABLE tasks RENAME COLUMN title TO name', 'tasks'],
+};
+
+/** Runs the work on a ledger that was changed like this. */
+function withForged(sql: string, work: (reader: Reader) => Promise<void>): Promise<void> {
+  return withFolder(async (folder) => {
+    const path = join(folder, 'colibri.db');
+    await buildScenery(path);
+    const database = await openFile(path);
+    try {
+      await database.write({ durable: false }, (transaction) => transaction.run(sql));
+      await database.read(work);
+    } finally {
+      await database.close();
+    }
+  });
+}
+
+describe('a ledger that lacks', () => {
+  for (const [name, [sql, place]] of Object.entries(FORGERIES))
+    keeps('verify/tampering', name, () =>
+      withForged(sql, async (reader) => {
+        const { problems } = await verifyEverything(reader);
+        expect(problems.map((problem) => problem.place)).toContain(place);
+      }),
+    );
+
+  keeps('verify/tampering', 'a table is not said to be tampered with by who lost the way to it', () =>
+    withForged('DROP TABLE session_events', async (reader) => {
+      const away: Reader = {
+        engine: reader.engine,
+        query: (sql, parameters) => {
+          if (sql.includes('ledger_head')) throw new DatabaseError('lost', 'the connection was lost');
+          return reader.query(sql, parameters);
+        },
+      };
+      await expect(verifyRecord(away)).rejects.toThrow('the connection was lost');
+    }),
+  );
+
+  keeps('verify/tampering', 'nothing, but has an index too many: another error stays an error', () =>
+    withForged('CREATE INDEX mine ON calls (tool)', async (reader) => {
+      const broken: Reader = {
+        engine: reader.engine,
+        query: (sql, parameters) => {
+          if (sql.includes('ledger_head')) throw new TypeError('a bug');
+          return reader.query(sql, parameters);
+        },
+      };
+      await expect(verifyRecord(broken)).rejects.toThrow('a bug');
+    }),
+  );
+});

@@ -62,8 +62,9 @@ export interface Database {
   connections?(): number;
   /** The number of the last migration; 0 when the database is empty. Refuses a database of another program. */
   schemaVersion(): Promise<number>;
-  /** Marks this process as alive until it closes the database or dies, however it dies. */
+  /** Marks this process as alive until it closes the database or dies, however it dies. Refuses an ill-formed id. */
   enlist(processId: string): Promise<void>;
+  /** False for an ill-formed id, before anything is looked up by it: no such process can have enlisted. */
   isAlive(processId: string): Promise<boolean>;
   durability(): Promise<Durability>;
   close(): Promise<void>;

@@ -15,6 +15,7 @@ import { explainPostgresFault, isConnectionEnded, REPLICA } from './postgres-fau
 import { PostgresLink } from './postgres-link.ts';
 import { Scope, type Way } from './postgres-scope.ts';
 import { type PostgresUrl, parsePostgresUrl } from './postgres-url.ts';
+import { assertProcessId, isProcessId } from './process-id.ts';
 
 export interface PostgresOptions {
   readonly url: string;
@@ -156,12 +157,14 @@ class PostgresDatabase implements Database {
     );
   }
 
-  enlist(processId: string): Promise<void> {
+  async enlist(processId: string): Promise<void> {
+    assertProcessId(processId);
     return this.#turn.run(() => this.#guard(() => this.#link.enlist(processId)));
   }
 
   /** Out of turn: it is asked inside of transactions too. */
-  isAlive(processId: string): Promise<boolean> {
+  async isAlive(processId: string): Promise<boolean> {
+    if (!isProcessId(processId)) return false;
     return this.#guard(() => this.#link.isEnlisted(processId));
   }
 

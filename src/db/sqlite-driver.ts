@@ -1,5 +1,6 @@
 import type { SqlValue } from './database.ts';
 import type { SqliteFault } from './sqlite-faults.ts';
+import { assertNoSuperJournal } from './sqlite-journal.ts';
 
 /** The little that the adapter needs of an SQLite library. Every call is synchronous and throws the library's error. */
 export interface SqliteDriver {
@@ -21,8 +22,19 @@ export interface SqliteLibrary {
 
 /** Node 22.16 and later bring SQLite along with its full-text search; before that an add-on does. */
 export async function loadSqlite(): Promise<SqliteLibrary> {
-  if (hasBuiltInSqlite(process.versions.node)) return (await import('./sqlite-node.ts')).nodeSqlite;
-  return (await import('./sqlite-better.ts')).betterSqlite;
+  if (hasBuiltInSqlite(process.versions.node)) return guarded((await import('./sqlite-node.ts')).nodeSqlite);
+  return guarded((await import('./sqlite-better.ts')).betterSqlite);
+}
+
+/** Every open goes through here, so that no journal is played back unseen. */
+function guarded(library: SqliteLibrary): SqliteLibrary {
+  return {
+    ...library,
+    open: (path, options) => {
+      assertNoSuperJournal(path);
+      return library.open(path, options);
+    },
+  };
 }
 
 export function hasBuiltInSqlite(nodeVersion: string): boolean {

@@ -4,8 +4,8 @@ import {
   fsyncSync,
   linkSync,
   openSync,
-  readdirSync,
   readSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeSync,
@@ -14,15 +14,14 @@ import { basename, dirname, join } from 'node:path';
 import { DatabaseError } from './database.ts';
 import { loadSqlite, type SqliteDriver } from './sqlite-driver.ts';
 import { explainFault } from './sqlite-faults.ts';
-import { isPresent } from './sqlite-presence.ts';
+import { isPresent, listPresenceFiles } from './sqlite-presence.ts';
 
-/** Is there a living server on this file? Asks the presence files, which outlive even the deletion of the file. */
+/** Whether a live server has this file open. Asks the presence files, which outlive even the deletion of the file. */
 export async function isServed(path: string): Promise<boolean> {
   const sqlite = await loadSqlite();
   if (!existsSync(dirname(path))) return false;
-  return readdirSync(dirname(path))
-    .filter((name) => name.startsWith(`${basename(path)}-`) && name.endsWith('.live'))
-    .some((name) => isPresent(sqlite, join(dirname(path), name)));
+  const databasePath = join(realpathSync(dirname(path)), basename(path));
+  return listPresenceFiles(databasePath).some((file) => isPresent(sqlite, file));
 }
 
 export interface Replacement {

@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs';
 import { FifoLock } from '../fifo-lock.ts';
 import {
   type Database,
@@ -9,6 +10,7 @@ import {
   type WriteOptions,
 } from './database.ts';
 import { assertKnown } from './migrate.ts';
+import { assertProcessId, isProcessId } from './process-id.ts';
 import { loadSqlite, type SqliteDriver, type SqliteLibrary } from './sqlite-driver.ts';
 import { explainFault } from './sqlite-faults.ts';
 import { createForOwnerOnly, inodeOf } from './sqlite-file.ts';
@@ -151,17 +153,20 @@ class SqliteDatabase implements Database {
   }
 
   async enlist(processId: string): Promise<void> {
+    assertProcessId(processId);
     // Under the ledger's lock: between its creation and its own lock a file looks like that of a dead process.
     await this.write({ durable: false }, async () => {
-      this.#guard(() => removeDead(this.#sqlite, this.#options.path));
-      const path = presencePath(this.#options.path, processId);
+      const databasePath = this.#guard(() => realpathSync(this.#options.path));
+      this.#guard(() => removeDead(this.#sqlite, databasePath));
+      const path = presencePath(databasePath, processId);
       createForOwnerOnly(path);
       this.#presence = this.#guard(() => beginPresence(this.#sqlite, path));
     });
   }
 
   async isAlive(processId: string): Promise<boolean> {
-    return this.#guard(() => isPresent(this.#sqlite, presencePath(this.#options.path, processId)));
+    if (!isProcessId(processId)) return false;
+    return this.#guard(() => isPresent(this.#sqlite, presencePath(realpathSync(this.#options.path), processId)));
   }
 
   async durability(): Promise<Durability> {

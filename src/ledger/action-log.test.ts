@@ -3,6 +3,7 @@ import { describe, expect } from 'vitest';
 import { AT, expectWhole, openTestDatabase, openTestLedger } from '../../test/support/database.ts';
 import { enterEvent, exitEvent, recordCalls } from '../../test/support/entries.ts';
 import { keeps } from '../../test/support/keeps.ts';
+import { processIdOf } from '../../test/support/process-id.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import type { Database } from '../db/database.ts';
 import { ActionLog, closeInterruptedCalls } from './action-log.ts';
@@ -78,9 +79,9 @@ describe('calls that a dead process left open', () => {
   keeps('fault/killed', 'the dead one is closed, the living one is left alone', async () => {
     const path = join(tempFolder(), 'colibri.db');
     const [living, next] = [await openTestLedger({ path }), await openTestDatabase({ path })];
-    await living.enlist('living');
-    await new ActionLog(living, 'dead').enter(enterEvent('one'));
-    await new ActionLog(living, 'living').enter(enterEvent('two'));
+    await living.enlist(processIdOf('living'));
+    await new ActionLog(living, processIdOf('dead')).enter(enterEvent('one'));
+    await new ActionLog(living, processIdOf('living')).enter(enterEvent('two'));
     expect(await closeInterruptedCalls(next, 'next', AT)).toBe(1);
     expect(await closeInterruptedCalls(next, 'next', AT)).toBe(0);
     expect((await actions(next)).map(({ outcome }) => outcome)).toEqual(['interrupted', 'running']);
@@ -90,7 +91,7 @@ describe('calls that a dead process left open', () => {
   keeps('fault/killed', 'several servers that start together close it once', async () => {
     const path = join(tempFolder(), 'colibri.db');
     const first = await openTestLedger({ path });
-    await new ActionLog(first, 'dead').enter(enterEvent('one'));
+    await new ActionLog(first, processIdOf('dead')).enter(enterEvent('one'));
     const servers = [first, await openTestDatabase({ path }), await openTestDatabase({ path })];
     const counts = await Promise.all(servers.map((server) => closeInterruptedCalls(server, 'next', AT)));
     expect(counts.filter((count) => count === 1)).toHaveLength(1);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { openPostgres } from '../../src/db/postgres.ts';
 import { openSqlite } from '../../src/db/sqlite.ts';
 
@@ -19,7 +20,7 @@ const commands: Readonly<Record<string, (argument: string) => Promise<void>>> = 
   'come-and-go': async (times) => {
     for (let time = 0; time < Number(times); time += 1) {
       const guest = await open();
-      await guest.enlist(`guest-${process.pid}-${time}`);
+      await guest.enlist(randomUUID());
       await guest.close();
     }
   },

@@ -1,8 +1,9 @@
-import { accessSync, constants, existsSync, readdirSync, statfsSync, statSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { type Config, locateDatabase } from '../../config.ts';
 import { SCHEMA_VERSION } from '../../db/migrate.ts';
 import { loadSqlite, type SqliteLibrary } from '../../db/sqlite-driver.ts';
+import { listPresenceFiles } from '../../db/sqlite-presence.ts';
 import { toError } from '../../errors.ts';
 import { type Finding, fail, failFrom, ok, UNFINISHED_ADVICE, warn } from './finding.ts';
 import { readLedgerCopy } from './ledger-copy.ts';
@@ -69,10 +70,8 @@ function checkPermissions(path: string, { mode }: Config): Finding[] {
 /** Every server holds a lock on a file of its own for as long as it lives. */
 async function checkUse(path: string): Promise<Finding[]> {
   const sqlite = await loadSqlite();
-  const marks = readdirSync(dirname(path)).filter(
-    (name) => name.startsWith(`${basename(path)}-`) && name.endsWith('.live'),
-  );
-  const living = marks.filter((name) => isLocked(sqlite, join(dirname(path), name))).length;
+  const marks = listPresenceFiles(realpathSync(path));
+  const living = marks.filter((file) => isLocked(sqlite, file)).length;
   const dead = marks.length - living;
   return [
     ok('in-use', living === 0 ? 'by no server' : `by ${living} server${living === 1 ? '' : 's'}`),

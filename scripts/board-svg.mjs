@@ -85,13 +85,13 @@ async function renderBoard() {
         export { openDatabase } from './src/db/open.ts';
         export { listProjects, readBoards } from './src/domains/tasks/board.ts';
         export { renderBoards } from './src/cli/board-view.ts';
-        export { default as picocolors } from 'picocolors';`,
+        export { createStyles, toTerminal } from './src/terminal-text.ts';`,
       resolveDir: root,
       loader: 'ts',
     },
     outfile,
   });
-  const { openDatabase, listProjects, readBoards, renderBoards, picocolors } = await import(
+  const { openDatabase, listProjects, readBoards, renderBoards, createStyles, toTerminal } = await import(
     pathToFileURL(outfile).href
   );
   const database = await openDatabase({ mode: 'READONLY', dbPath, durability: 'full', readOnly: true });
@@ -100,5 +100,5 @@ async function renderBoard() {
     return (await Promise.all(projects.map((project) => readBoards(reader, project, 8)))).flat();
   });
   await database.close();
-  return renderBoards(boards, { width: COLUMNS, colors: picocolors.createColors(true) });
+  return toTerminal(renderBoards(boards, { width: COLUMNS, colors: createStyles(true) }));
 }

@@ -1,3 +1,5 @@
+import { escapeUnsafe } from './terminal-text.ts';
+
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -15,9 +17,9 @@ export function createLog(threshold: LogLevel, write: (line: string) => void): L
 /** A line that cannot be written must not take down the call that it is about. */
 function toLine(head: Readonly<Record<string, unknown>>, fields: Readonly<Record<string, unknown>>): string {
   try {
-    return JSON.stringify({ ...head, ...fields }, writeError);
+    return escapeUnsafe(JSON.stringify({ ...head, ...fields }, writeError));
   } catch (error) {
-    return JSON.stringify({ ...head, unprintable: Object.keys(fields), reason: String(error) });
+    return escapeUnsafe(JSON.stringify({ ...head, unprintable: Object.keys(fields), reason: String(error) }));
   }
 }
 

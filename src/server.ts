@@ -15,6 +15,7 @@ import type { Chain } from './middleware/chain.ts';
 import { createStderrAudit } from './middleware/stderr-audit.ts';
 import { createToolLock } from './middleware/tool-lock.ts';
 import { admittedAccess, MODES, type Mode } from './modes.ts';
+import { printError } from './print-error.ts';
 import { StdioTransport } from './stdio.ts';
 import type { Tool, ToolDescription } from './tool.ts';
 import { readVersion } from './version.ts';
@@ -96,7 +97,7 @@ class ColibriServer implements ColibriServerContext {
   #starting: Promise<void> | undefined;
 
   constructor(options: CreateServerOptions) {
-    const logger = options.logger ?? console.error;
+    const logger = options.logger ?? printError;
     const nowMs = options.nowMs ?? (() => performance.now());
     this.#options = options;
     this.#version = options.version ?? readVersion();
@@ -224,8 +225,7 @@ export async function main(): Promise<void> {
       await setImmediate();
       return (await import('./surface.ts')).createSurface(ports, config);
     },
-    secondPhase: async ({ chain }) =>
-      (await import('./second-phase.ts')).runSecondPhase(config, chain.log, console.error),
+    secondPhase: async ({ chain }) => (await import('./second-phase.ts')).runSecondPhase(config, chain.log, printError),
   });
   const { log, runtime } = server.chain;
   const ports = {
@@ -259,7 +259,7 @@ function readConfigOrExit(): Config {
     return serverConfig(readConfig());
   } catch (error) {
     if (!(error instanceof ColibriError)) throw error;
-    console.error(`colibri: ${error.code}: ${error.message}`);
+    printError(`colibri: ${error.code}: ${error.message}`);
     process.exit(EXIT_CONFIG);
   }
 }

@@ -217,6 +217,7 @@ export const PROMISES = {
   'postgres/tls': { says: 'a connection to PostgreSQL is as safe as its URL asks for, or is not made' },
   'postgres/secrets': { says: 'no password of PostgreSQL is ever printed' },
   'postgres/dump': { says: 'a dump of PostgreSQL, restored as the page says, is the same ledger' },
+  'cli/harmless': { says: 'data cannot act on the terminal, nor begin a line of its own' },
   'verify/tampering': { says: 'verification finds what was changed behind its back, and names the place' },
   'verify/checkpoint': { says: 'a root that was noted earlier reveals a log that was cut or rewritten' },
   'verify/command': { says: 'colibri verify tells whole, tampered, unknown and wrong apart by its exit code' },

@@ -85,13 +85,13 @@ function describe(file: string, { size, root, problems }: LedgerReport): Outcome
   const bytes = statSync(file).size;
   const first = problems[0];
   if (first === undefined) {
-    const text = `${file}\nwhole: ${size} entries, ${bytes} bytes, root ${root}`;
-    return { exitCode: EXIT.done, verdict: 'whole', text, facts: { file, size, bytes, root, problems } };
+    const lines = [file, `whole: ${size} entries, ${bytes} bytes, root ${root}`];
+    return { exitCode: EXIT.done, verdict: 'whole', lines, facts: { file, size, bytes, root, problems } };
   }
-  const text = [
+  const lines = [
     file,
     `TAMPERED: ${problems.length} problem(s) in ${size} entries, the first at ${first.place}: ${first.problem}`,
     'The copy is exact and is kept as evidence; restore will not take it. An older backup may be whole.',
-  ].join('\n');
-  return { exitCode: EXIT.refused, verdict: 'tampered', text, facts: { file, size, bytes, root, problems } };
+  ];
+  return { exitCode: EXIT.refused, verdict: 'tampered', lines, facts: { file, size, bytes, root, problems } };
 }

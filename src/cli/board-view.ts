@@ -1,7 +1,8 @@
 import type { Board, Card, Column } from '../domains/tasks/board.ts';
 import { isOpen, UNASSIGNED } from '../domains/tasks/workflows.ts';
+import type { Styles } from '../terminal-text.ts';
 import { namesOf } from './reading.ts';
-import { type Colors, priorityPaint, statusPaint, type Terminal } from './terminal.ts';
+import { priorityPaint, statusPaint, type Terminal } from './terminal.ts';
 import { cut, displayWidth, pad, printable, wrapShort } from './text-width.ts';
 
 const MIN_COLUMN = 20;
@@ -11,28 +12,28 @@ const MAX_TITLE_LINES = 3;
 const MAX_REASON_LINES = 2;
 
 /** As columns where there is a width to respect, else one line for each task. */
-export function renderBoards(boards: readonly Board[], { width, colors }: Terminal): string {
+export function renderBoards(boards: readonly Board[], { width, colors }: Terminal): string[] {
   const parts = boards.map((board) => [
     titleOf(board, width, colors),
     ...(width === undefined ? listLines(board) : bandLines(board, width, colors)),
   ]);
-  return parts.map((lines) => lines.join('\n')).join('\n\n');
+  return parts.flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
-function titleOf({ project, workflow, columns }: Board, width: number | undefined, { bold, dim }: Colors): string {
+function titleOf({ project, workflow, columns }: Board, width: number | undefined, { bold, dim }: Styles): string {
   const open = columns.filter(({ status }) => isOpen(status)).reduce((sum, { count }) => sum + count, 0);
   const finished = columns.filter(({ status }) => !isOpen(status));
   const counts = [
     `${number(open)} open`,
     ...finished.map(({ status, count }) => `${number(count)} ${labelOf(status).toLowerCase()}`),
   ];
-  const name = workflow === 'board' ? project : `${project} · ${workflow}`;
+  const name = printable(workflow === 'board' ? project : `${project} · ${workflow}`);
   const rest = `  ${counts.join(' · ')}`;
   if (width === undefined) return name + rest;
   return bold(cut(name, width)) + dim(cut(rest, width - displayWidth(cut(name, width))));
 }
 
-function bandLines(board: Board, width: number, colors: Colors): string[] {
+function bandLines(board: Board, width: number, colors: Styles): string[] {
   const perBand = Math.max(1, Math.floor((width + GAP) / (MIN_COLUMN + GAP)));
   const isRoomy = perBand >= board.columns.length;
   // Where not all fit side by side, the empty ones make room for the others.
@@ -51,7 +52,7 @@ function bandLines(board: Board, width: number, colors: Colors): string[] {
 }
 
 /** Lines that are all exactly as wide as the column. */
-function columnLines({ status, count, cards }: Column, width: number, colors: Colors): string[] {
+function columnLines({ status, count, cards }: Column, width: number, colors: Styles): string[] {
   const paint = statusPaint(colors, status);
   const total = number(count);
   const head = pad(labelOf(status).toUpperCase(), width - displayWidth(total) - 1);
@@ -65,10 +66,10 @@ function columnLines({ status, count, cards }: Column, width: number, colors: Co
 }
 
 /** A bar in the colour of the priority, and beside it the card. */
-function cardLines(card: Card, width: number, colors: Colors): string[] {
+function cardLines(card: Card, width: number, colors: Styles): string[] {
   const urgency = priorityPaint(colors, card.priority);
   const inner = width - 2;
-  const priority = card.priority === 'normal' ? '' : card.priority;
+  const priority = card.priority === 'normal' ? '' : printable(card.priority);
   const reason = reasonOf(card);
   const reasonPaint = card.blocked_reason === undefined ? colors.yellow : colors.red;
   const lines = [
@@ -123,7 +124,7 @@ function listLines({ columns }: Board): string[] {
 }
 
 function labelOf(status: string): string {
-  return status.replaceAll('_', ' ');
+  return printable(status).replaceAll('_', ' ');
 }
 
 function number(count: number): string {

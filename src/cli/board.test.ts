@@ -1,11 +1,11 @@
-import picocolors from 'picocolors';
 import { describe, expect, it } from 'vitest';
 import { keeps } from '../../test/support/keeps.ts';
 import type { Board, Card } from '../domains/tasks/board.ts';
+import { createStyles, toTerminal } from '../terminal-text.ts';
 import { renderBoards } from './board-view.ts';
 import { displayWidth } from './text-width.ts';
 
-const plain = picocolors.createColors(false);
+const plain = createStyles(false);
 
 const card = (task_id: string, more: Partial<Card> = {}): Card => ({
   task_id,
@@ -34,7 +34,7 @@ const BOARD: Board = {
 const STATES = BOARD.columns.map(({ status }) => status.replace('_', ' ').toUpperCase());
 
 const render = (width: number | undefined, boards: readonly Board[] = [BOARD]) =>
-  renderBoards(boards, { width, colors: plain }).split('\n');
+  renderBoards(boards, { width, colors: plain });
 
 describe('the board', () => {
   for (const width of [20, 21, 40, 79, 80, 120, 152, 200, 1000]) {
@@ -68,7 +68,7 @@ describe('the board', () => {
   });
 
   it('colours by priority', () => {
-    const text = renderBoards([BOARD], { width: 200, colors: picocolors.createColors(true) });
+    const text = toTerminal(renderBoards([BOARD], { width: 200, colors: createStyles(true) }));
     for (const painted of ['\u001b[31mT-0003', '\u001b[36mT-0001', '\u001b[90mT-0002', '\u001b[31mlegal']) {
       expect(text).toContain(painted);
     }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type Board, readBoards } from '../domains/tasks/board.ts';
 import { renderBoards } from './board-view.ts';
+import { print, printJson } from './print.ts';
 import { chooseProjects, EMPTY, EXIT_CODES, parseCount, parseProject, showFromLedger } from './reading.ts';
 import { findTerminal, parseWidth } from './terminal.ts';
 import { withLedger } from './with-ledger.ts';
@@ -47,7 +48,7 @@ async function showBoard({ project, all, limit = CARDS_PER_COLUMN, width, json }
       found.push(...(await readBoards(reader, name, limit)));
     return found;
   });
-  if (json) console.log(JSON.stringify({ boards }));
-  else console.log(boards.length === 0 ? EMPTY : renderBoards(boards, findTerminal(width)));
+  if (json) printJson({ boards });
+  else print(boards.length === 0 ? EMPTY : renderBoards(boards, findTerminal(width)));
   return 0;
 }

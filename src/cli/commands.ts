@@ -1,4 +1,7 @@
 import { Command, CommanderError } from 'commander';
+import { toError } from '../errors.ts';
+import { printError } from '../print-error.ts';
+import { escapeUnsafe } from '../terminal-text.ts';
 import { readVersion } from '../version.ts';
 import { addBackup } from './backup.ts';
 import { addBoard } from './board.ts';
@@ -8,12 +11,13 @@ import { addDoctor } from './doctor.ts';
 import { addInit } from './init.ts';
 import { addLog } from './log.ts';
 import { addNext } from './next.ts';
+import { exitOnBrokenPipe, print } from './print.ts';
 import { addRestore } from './restore.ts';
 import { addServe } from './serve.ts';
 import { addShow } from './show.ts';
-import { endQuietlyWhenUnread } from './terminal.ts';
 import { addVerify } from './verify.ts';
 
+const EXIT_BUG = 1;
 const EXIT_USAGE = 64;
 const EXIT_BAD_INPUT = 3;
 
@@ -28,9 +32,10 @@ Examples:
 
 Configuration is by environment variables (COLIBRI_MODE, COLIBRI_DB_PATH, …); the README lists them.`;
 
-/** Each command stands in a file of its own and loads what it needs when it runs. */
+/** Each command has a file of its own and loads what it needs when it runs. */
 export async function runCommand(args: readonly string[]): Promise<void> {
-  endQuietlyWhenUnread();
+  exitOnBrokenPipe();
+  process.on('uncaughtException', exitWithStack);
   const program = new Command('colibri')
     .description('a flight recorder for AI agents')
     .version(readVersion(), '--version', 'print the version')
@@ -39,6 +44,11 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     .showSuggestionAfterError()
     .showHelpAfterError('Try: colibri --help')
     .configureHelp({ showGlobalOptions: false })
+    .configureOutput({
+      writeOut: (text) => print(linesOf(text)),
+      writeErr: (text) => printError(linesOf(text)),
+      outputError: (text, write) => write(escapeArguments(text, args)),
+    })
     .exitOverride();
   addServe(program);
   addInit(program);
@@ -55,9 +65,24 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
+    if (!(error instanceof CommanderError)) return exitWithStack(toError(error));
     process.exitCode = error.exitCode === 0 ? 0 : usageExitOf(args[0]);
   }
+}
+
+/** A bug. Node would print its message as it is. */
+function exitWithStack({ message, stack = message }: Error): never {
+  printError(stack.split('\n'));
+  process.exit(EXIT_BUG);
+}
+
+function linesOf(text: string): string[] {
+  return text.replace(/\n$/, '').split('\n');
+}
+
+/** Commander quotes arguments in its messages, and a line break in one must not begin a line. */
+function escapeArguments(text: string, args: readonly string[]): string {
+  return args.reduce((escaped, argument) => escaped.replaceAll(argument, escapeUnsafe(argument)), text);
 }
 
 /** Commands whose exit code is a verdict call bad usage bad input. */

@@ -139,7 +139,7 @@ async function describe(
   return {
     exitCode: EXIT.done,
     verdict: 'copied',
-    text: lines.join('\n'),
+    lines,
     facts: { from: source.location, to, size, root, added, source_size: sourceSize },
   };
 }

@@ -1,6 +1,6 @@
-import picocolors from 'picocolors';
 import { describe, expect, it } from 'vitest';
 import type { Action } from '../ledger/actions.ts';
+import { createStyles, toTerminal } from '../terminal-text.ts';
 import { renderAction } from './log.ts';
 import { displayWidth } from './text-width.ts';
 
@@ -14,7 +14,7 @@ const CALL: Action = {
   duration_ms: 7,
   arguments: '{"task_id":"T-0001","title":"日本語の領収書 🧾 and so on"}',
 };
-const plain = picocolors.createColors(false);
+const plain = createStyles(false);
 
 describe('a line of the log', () => {
   it('is whole where there is no screen', () => {
@@ -41,11 +41,8 @@ describe('a line of the log', () => {
     ['interrupted', 31],
     ['ERR_NOT_FOUND', 31],
   ])('says %s in its colour', (outcome, code) => {
-    const line = renderAction(
-      { ...CALL, outcome, duration_ms: null },
-      { width: 200, colors: picocolors.createColors(true) },
-    );
-    expect(line).toContain(`\u001b[${code}m${outcome}`);
+    const line = renderAction({ ...CALL, outcome, duration_ms: null }, { width: 200, colors: createStyles(true) });
+    expect(toTerminal(line)).toContain(`\u001b[${code}m${outcome}`);
   });
 
   it('takes no orders from its arguments', () => {

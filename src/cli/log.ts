@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Reader } from '../db/database.ts';
 import { type Action, findAction, listActionsAfter, listLastActions } from '../ledger/actions.ts';
+import { print, printJson } from './print.ts';
 import { EXIT_CODES, parseCount, showFromLedger } from './reading.ts';
 import { findTerminal, parseWidth, shortTime, type Terminal } from './terminal.ts';
 import { cut, displayWidth, pad, printable } from './text-width.ts';
@@ -44,12 +45,12 @@ async function showLog({ count = DEFAULT_COUNT, follow = false, width, json = fa
   const terminal = findTerminal(width);
   // From before the first line: whoever has seen that may end it.
   const interrupted = follow ? abortOnSignals() : undefined;
-  const print = (action: Action) => console.log(json ? JSON.stringify(action) : renderAction(action, terminal));
+  const show = (action: Action) => (json ? printJson(action) : print(renderAction(action, terminal)));
   await withDatabase(async (database) => {
     const last = await database.read((reader) => listLastActions(reader, count));
-    for (const action of last) print(action);
-    if (interrupted) await followActions((work) => database.read(work), last, print, interrupted);
-    else if (last.length === 0 && !json) console.log('No agent has called a tool yet. To connect one: colibri init');
+    for (const action of last) show(action);
+    if (interrupted) await followActions((work) => database.read(work), last, show, interrupted);
+    else if (last.length === 0 && !json) print('No agent has called a tool yet. To connect one: colibri init');
   });
   return 0;
 }
@@ -65,7 +66,7 @@ function abortOnSignals(): AbortSignal {
 async function followActions(
   read: <Result>(work: (reader: Reader) => Promise<Result>) => Promise<Result>,
   shown: readonly Action[],
-  print: (action: Action) => void,
+  show: (action: Action) => void,
   interrupted: AbortSignal,
 ): Promise<void> {
   let last = shown.at(-1)?.sequence_no ?? -1;
@@ -77,7 +78,7 @@ async function followActions(
       return [...known, ...(await listActionsAfter(reader, last, PAGE))];
     });
     for (const action of news) {
-      print(action);
+      show(action);
       last = Math.max(last, action.sequence_no);
       if (isRunning(action)) running.add(action.sequence_no);
       else running.delete(action.sequence_no);

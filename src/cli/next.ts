@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type BlockedTask, listBlocked, listNextActions, type NextAction } from '../domains/tasks/next-actions.ts';
 import { UNASSIGNED } from '../domains/tasks/workflows.ts';
+import { print, printJson } from './print.ts';
 import { chooseProjects, EMPTY, EXIT_CODES, parseCount, parseProject, showFromLedger } from './reading.ts';
 import { findTerminal, parseWidth, priorityPaint, type Terminal } from './terminal.ts';
 import { cut, displayWidth, printable, wrap } from './text-width.ts';
@@ -63,18 +64,17 @@ async function showNext({ project, all, limit = DEFAULT_LIMIT, width, json }: Ne
     }
     return found;
   });
-  if (json) console.log(JSON.stringify({ queues }));
-  else
-    console.log(
-      queues.length === 0 ? EMPTY : queues.map((queue) => renderQueue(queue, findTerminal(width))).join('\n\n'),
-    );
+  const terminal = findTerminal(width);
+  if (json) printJson({ queues });
+  else if (queues.length === 0) print(EMPTY);
+  else print(queues.flatMap((queue, index) => [...(index === 0 ? [] : ['']), ...renderQueue(queue, terminal)]));
   return 0;
 }
 
-function renderQueue(queue: Queue, terminal: Terminal): string {
+function renderQueue(queue: Queue, terminal: Terminal): string[] {
   const { width = Number.POSITIVE_INFINITY, colors } = terminal;
   const { project, next_actions, blocked, has_more } = queue;
-  const title = (text: string) => colors.bold(cut(`${project}: ${text}`, width));
+  const title = (text: string) => colors.bold(cut(`${printable(project)}: ${text}`, width));
   const note = (text: string) => wrap(text, width - 2).map((line) => `  ${colors.dim(line)}`);
   const more = note('and more: --limit shows them');
   const lines = [title('ready to be taken')];
@@ -86,13 +86,13 @@ function renderQueue(queue: Queue, terminal: Terminal): string {
   if (blocked.length > 0) lines.push('', title('cannot go on'));
   for (const task of blocked) lines.push(...blockedLines(task, terminal));
   if (has_more.blocked) lines.push(...more);
-  return lines.join('\n');
+  return lines;
 }
 
 function readyLine(action: NextAction, place: number, { width, colors }: Terminal): string {
   const { task_id, title, priority, assignee, estimate_hours, parent_id } = action;
   const head = cut(
-    `${String(place).padStart(3)}. ${task_id} ${priority.padEnd(8)} `,
+    `${String(place).padStart(3)}. ${task_id} ${printable(priority).padEnd(8)} `,
     width ?? Number.POSITIVE_INFINITY,
   );
   const facts = [

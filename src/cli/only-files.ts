@@ -22,12 +22,12 @@ const WHERE = {
 export function assertIsFile(command: keyof typeof INSTEAD, config: Config): void {
   if (config.databaseUrl === undefined) return;
   const [own, copy] = INSTEAD[command];
-  const message = [
-    `the ledger is in ${describeLocation(config)}, and ${command} is for files; use the tools of PostgreSQL${WHERE[command]}:`,
+  const message = `the ledger is in ${describeLocation(config)}, and ${command} is for files; use the tools of PostgreSQL${WHERE[command]}:`;
+  const more = [
     `  ${own}`,
     'or copy the ledger between PostgreSQL and a file, checked on both sides:',
     `  ${copy}`,
     'docs/postgres.md says more',
-  ].join('\n');
-  throw new Refusal(EXIT.badInput, 'bad input', message, { commands: [own, copy] });
+  ];
+  throw new Refusal(EXIT.badInput, 'bad input', message, { commands: [own, copy] }, more);
 }

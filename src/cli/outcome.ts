@@ -1,4 +1,6 @@
 import { ColibriError, toError } from '../errors.ts';
+import { printError } from '../print-error.ts';
+import { print, printJson } from './print.ts';
 
 export const EXIT = { done: 0, refused: 1, cannotTell: 2, badInput: 3 } as const;
 
@@ -7,7 +9,7 @@ export interface Outcome {
   /** One word or two for scripts. */
   readonly verdict: string;
   /** What a person reads. */
-  readonly text: string;
+  readonly lines: readonly string[];
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
@@ -18,6 +20,8 @@ export class Refusal extends Error {
     readonly verdict: string,
     message: string,
     readonly facts: Readonly<Record<string, unknown>> = {},
+    /** Lines below the message. */
+    readonly more: readonly string[] = [],
   ) {
     super(message);
     this.name = 'Refusal';
@@ -27,13 +31,14 @@ export class Refusal extends Error {
 /** Runs a command and prints its outcome: one JSON object on standard output, or text, with failures on stderr. */
 export async function reportOutcome(name: string, json: boolean, work: () => Promise<Outcome>): Promise<void> {
   try {
-    const { exitCode, verdict, text, facts } = await work();
-    console.log(json ? JSON.stringify({ verdict, ...facts }) : text);
+    const { exitCode, verdict, lines, facts } = await work();
+    if (json) printJson({ verdict, ...facts });
+    else print(lines);
     process.exitCode = exitCode;
   } catch (thrown) {
-    const { exitCode, verdict, message, facts } = toRefusal(thrown);
-    if (json) console.log(JSON.stringify({ verdict, message, ...facts }));
-    else console.error(`colibri ${name}: ${message}`);
+    const { exitCode, verdict, message, facts, more } = toRefusal(thrown);
+    if (json) printJson({ verdict, message: [message, ...more].join('\n'), ...facts });
+    else printError([`colibri ${name}: ${message}`, ...more]);
     process.exitCode = exitCode;
   }
 }

@@ -1,3 +1,5 @@
+import { openStatusLine } from './print.ts';
+
 export interface ProgressBar {
   readonly update: (done: number, total: number) => void;
   readonly end: () => void;
@@ -5,18 +7,16 @@ export interface ProgressBar {
 
 const WIDTH = 30;
 
-/** On stderr, and only where somebody watches. */
+/** On standard error, and only where that is a terminal. */
 export function createProgressBar(label: string): ProgressBar {
-  if (!process.stderr.isTTY) return { update: () => undefined, end: () => undefined };
+  const line = openStatusLine();
   return {
     update: (done, total) => {
       const share = total === 0 ? 1 : done / total;
       const filled = Math.round(share * WIDTH);
       const bar = '█'.repeat(filled) + '░'.repeat(WIDTH - filled);
-      process.stderr.write(`\r${label} ${bar} ${Math.floor(share * 100)}%`);
+      line?.show(`${label} ${bar} ${Math.floor(share * 100)}%`);
     },
-    end: () => {
-      process.stderr.write('\r\u001B[2K');
-    },
+    end: () => line?.clear(),
   };
 }

@@ -6,6 +6,8 @@ import { listProjects } from '../domains/tasks/board.ts';
 import { hasProject } from '../domains/tasks/repository.ts';
 import { ColibriError, toError } from '../errors.ts';
 import { NotCanonical } from '../integrity/index.ts';
+import { printError } from '../print-error.ts';
+import { printJson } from './print.ts';
 import { printable } from './text-width.ts';
 import { projectConfig } from './with-ledger.ts';
 
@@ -18,12 +20,14 @@ const BAD_INPUT = 3;
 export const EXIT_CODES =
   '0 shown, 1 no such thing, 2 no ledger or one that cannot be read, 3 wrong configuration, 64 usage';
 
-const TO_BEGIN = `To begin, connect a coding agent (colibri init) and let it plan its work with Colibri,
-or watch two agents at work first: colibri demo`;
+const TO_BEGIN = [
+  'To begin, connect a coding agent (colibri init) and let it plan its work with Colibri,',
+  'or watch two agents at work first: colibri demo',
+];
 
-export const EMPTY = `The ledger is empty: nobody has created a task yet.\n${TO_BEGIN}`;
+export const EMPTY = ['The ledger is empty: nobody has created a task yet.', ...TO_BEGIN];
 
-/** Runs the work, which returns an exit code; says what went wrong as people or, in JSON, as scripts read it. */
+/** Runs the work, which returns an exit code; reports an error as text or as JSON. */
 export async function showFromLedger(command: string, json: boolean, work: () => Promise<number>): Promise<void> {
   try {
     assertThereIsALedger();
@@ -33,8 +37,9 @@ export async function showFromLedger(command: string, json: boolean, work: () =>
     const message = isDamage(error)
       ? `${error.message}; colibri verify says whether the ledger is whole`
       : error.message;
-    if (json) console.log(JSON.stringify({ error: message }));
-    else console.error(`colibri ${command}: ${message}`);
+    const more = error instanceof NoLedger ? TO_BEGIN : [];
+    if (json) printJson({ error: [message, ...more].join('\n') });
+    else printError([`colibri ${command}: ${message}`, ...more]);
     process.exitCode = exitCodeOf(error);
   }
 }
@@ -76,8 +81,10 @@ function assertThereIsALedger(): void {
   const path = locateDatabase(config);
   // A server is asked when the ledger is opened.
   if (config.databaseUrl !== undefined || existsSync(path)) return;
-  throw new Error(`there is no ledger at ${path}\n${TO_BEGIN}`);
+  throw new NoLedger(`there is no ledger at ${path}`);
 }
+
+class NoLedger extends Error {}
 
 /** Rows that were written through the server can be read: these come of rows that somebody edited. */
 function isDamage(error: Error): boolean {

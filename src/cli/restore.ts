@@ -182,7 +182,7 @@ function describe(
   return {
     exitCode: EXIT.done,
     verdict: 'restored',
-    text: lines.join('\n'),
+    lines,
     facts: {
       file,
       size,

@@ -1,8 +1,9 @@
 import type { Change, TaskEvent } from '../domains/tasks/history.ts';
 import type { Task } from '../domains/tasks/schema.ts';
+import type { Style, Styles } from '../terminal-text.ts';
 import { namesOf } from './reading.ts';
 import type { Shown, ShownSession, ShownThought } from './show-data.ts';
-import { type Colors, plural, priorityPaint, shortTime, statusPaint, type Terminal } from './terminal.ts';
+import { plural, priorityPaint, shortTime, statusPaint, type Terminal } from './terminal.ts';
 import { cut, displayWidth, printable, printableProse, wrap } from './text-width.ts';
 
 const LABEL_WIDTH = 12;
@@ -11,10 +12,10 @@ const MAX_PROBLEMS = 20;
 /** Where nobody looks at a screen, text is not broken. */
 interface Page {
   readonly width: number;
-  readonly colors: Colors;
+  readonly colors: Styles;
 }
 
-export function renderTask(shown: Shown, { width = Number.POSITIVE_INFINITY, colors }: Terminal): string {
+export function renderTask(shown: Shown, { width = Number.POSITIVE_INFINITY, colors }: Terminal): string[] {
   const page = { width, colors };
   const { task, thoughts, sessions, events } = shown;
   const description = printableProse(task.description).trimEnd();
@@ -38,10 +39,7 @@ export function renderTask(shown: Shown, { width = Number.POSITIVE_INFINITY, col
     ),
     verdictLines(shown, page),
   ];
-  return sections
-    .filter((lines) => lines.length > 0)
-    .map((lines) => lines.join('\n'))
-    .join('\n\n');
+  return sections.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
 }
 
 function titleLines({ task_id, title, priority }: Task, { width, colors }: Page): string[] {
@@ -54,17 +52,17 @@ function titleLines({ task_id, title, priority }: Task, { width, colors }: Page)
 function fieldLines({ task, waits_for, children }: Shown, page: Page): string[] {
   const { colors } = page;
   const status = statusPaint(colors, task.status);
-  const field = (label: string, text: string, paint: (text: string) => string = String) =>
+  const field = (label: string, text: string, paint: Style = String) =>
     text === '' ? [] : labelled(label, text, paint, page);
   return [
-    ...field('status', task.status, status),
-    ...field('priority', task.priority, priorityPaint(colors, task.priority)),
+    ...field('status', printable(task.status), status),
+    ...field('priority', printable(task.priority), priorityPaint(colors, task.priority)),
     ...field('progress', `${task.progress} %`),
     ...field('assignee', printable(task.assignee)),
     ...field('blocked', printable(task.blocked_reason ?? ''), colors.red),
     ...field('waits for', namesOf(waits_for), colors.yellow),
     ...field('project', `${printable(task.project)}, task ${task.sequence} of it`),
-    ...field('workflow', `${task.workflow}, attempt ${task.attempt}`),
+    ...field('workflow', `${printable(task.workflow)}, attempt ${task.attempt}`),
     ...field('labels', task.labels.map(printable).join(', ')),
     ...field('estimate', task.estimate_hours === null ? '' : `${task.estimate_hours} h`),
     ...field('part of', task.parent_id ?? ''),
@@ -108,7 +106,7 @@ function sessionLines(session: ShownSession, page: Page): string[] {
     finalized_at === null
       ? yellow(`live, ${plural(session.record_count, 'record')} so far`)
       : green(`sealed with ${plural(leaf_count ?? 0, 'record')}`);
-  const facts = `${scope} session of ${task_id}, opened ${shortTime(started_at)} by ${printable(auditor_id)}`;
+  const facts = `${printable(scope)} session of ${task_id}, opened ${shortTime(started_at)} by ${printable(auditor_id)}`;
   return [
     `${session_id}  ${state}`,
     ...indented(facts, '  ', page, dim),
@@ -155,7 +153,9 @@ function verdictLines({ task, thoughts, events, verdict, problems }: Shown, page
     return wrap(text, page.width).map((line) => bold(green(line)));
   }
   const text = `✘ ${task.task_id} does NOT verify: somebody changed what was recorded. colibri verify checks the whole ledger.`;
-  const shown = problems.slice(0, MAX_PROBLEMS).map(({ record, problem }) => `${printable(record)}: ${problem}`);
+  const shown = problems
+    .slice(0, MAX_PROBLEMS)
+    .map(({ record, problem }) => `${printable(record)}: ${printable(problem)}`);
   const more = problems.length > MAX_PROBLEMS ? [`and ${problems.length - MAX_PROBLEMS} more`] : [];
   return [
     ...wrap(text, page.width).map((line) => bold(red(line))),
@@ -167,13 +167,13 @@ function section(title: string, lines: readonly string[], { colors }: Page): str
   return lines.length === 0 ? [] : [colors.bold(title), ...lines];
 }
 
-function labelled(label: string, text: string, paint: (text: string) => string, { width, colors }: Page): string[] {
+function labelled(label: string, text: string, paint: Style, { width, colors }: Page): string[] {
   const [first = '', ...rest] = wrap(text, width - LABEL_WIDTH - 2);
   const indent = ' '.repeat(LABEL_WIDTH + 2);
   return [`  ${colors.dim(label.padEnd(LABEL_WIDTH))}${paint(first)}`, ...rest.map((line) => indent + paint(line))];
 }
 
-function indented(text: string, margin: string, { width, colors }: Page, paint: (text: string) => string = String) {
+function indented(text: string, margin: string, { width, colors }: Page, paint: Style = String) {
   const edge = margin.trim() === '' ? margin : colors.dim(margin);
   return wrap(text, width - margin.length).map((line) => (line === '' ? edge.trimEnd() : edge + paint(line)));
 }

@@ -8,6 +8,7 @@ import { listTaskSessions } from '../domains/trail/task-sessions.ts';
 import { verifyTaskChain } from '../domains/trail/verify-chain.ts';
 import { ColibriError } from '../errors.ts';
 import { formatTaskId, parseId } from '../ids.ts';
+import { print, printJson } from './print.ts';
 import { showFromLedger } from './reading.ts';
 import { describeSession, describeThought, type Shown } from './show-data.ts';
 import { renderTask } from './show-view.ts';
@@ -55,7 +56,8 @@ export function parseTaskId(text: string): string {
 
 async function showTask(taskId: string, { width, json }: ShowOptions): Promise<number> {
   const shown = await withLedger((reader) => readTask(reader, taskId));
-  console.log(json ? JSON.stringify(shown) : renderTask(shown, findTerminal(width)));
+  if (json) printJson(shown);
+  else print(renderTask(shown, findTerminal(width)));
   return shown.verdict === 'whole' ? 0 : TAMPERED;
 }
 

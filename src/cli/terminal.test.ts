@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import type { WriteStream } from 'node:tty';
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { toTerminal } from '../terminal-text.ts';
 import { findTerminal, parseWidth, plural, shortTime } from './terminal.ts';
 
 /** Says of itself what a terminal says. */
@@ -12,7 +13,7 @@ function pretend(isTTY: boolean, columns: number | undefined, hasColors: boolean
 describe('a terminal', () => {
   it('has its own width and colours', () => {
     const { width, colors } = findTerminal(undefined, pretend(true, 72, true));
-    expect([width, colors.red('x')]).toEqual([72, '\u001b[31mx\u001b[39m']);
+    expect([width, toTerminal(colors.red('x'))]).toEqual([72, '\u001b[31mx\u001b[39m']);
   });
 
   it('shows no colours where Node says that it has none', () => {

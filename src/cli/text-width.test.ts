@@ -86,15 +86,15 @@ describe('wrapping', () => {
 
 describe('text that agents wrote', () => {
   it.each([
-    ['\u001b[31mred', '\ufffd[31mred'],
-    ['bell\u0007', 'bell\ufffd'],
-    ['\u009b2J', '\ufffd2J'],
-    ['a\u202eb', 'a\ufffdb'],
-    ['half\ud800', 'half\ufffd'],
+    ['\u001b[31mred', '\\u001b[31mred'],
+    ['bell\u0007', 'bell\\u0007'],
+    ['\u009b2J', '\\u009b2J'],
+    ['a\u202eb', 'a\\u202eb'],
+    ['half\ud800', 'half\\ud800'],
     ['two\nlines\tand  blanks ', 'two lines and blanks'],
   ])('%j cannot act on the terminal', (text, expected) => expect(printable(text)).toBe(expected));
 
   it('keeps its lines where there may be several', () => {
-    expect(printableProse('one\n\ttwo\u001b')).toBe('one\n\ttwo\ufffd');
+    expect(printableProse('one\n\ttwo\u001b')).toBe('one\n\ttwo\\u001b');
   });
 });

@@ -1,4 +1,6 @@
-/** How wide text is on a terminal, and what fits. Nothing here knows of colours: cut first, paint afterwards. */
+import { escapeUnsafe } from '../terminal-text.ts';
+
+/** How wide text is on a terminal, and what fits. Nothing here knows about styles: cut first, apply styles afterwards. */
 
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const ELLIPSIS = '…';
@@ -59,17 +61,14 @@ export function wrapShort(text: string, width: number, maxLines: number): string
   return [...lines.slice(0, maxLines - 1), take(last, Math.max(1, width - 1)).trimEnd() + ELLIPSIS];
 }
 
-/**
- * One line that cannot move the cursor, colour the screen or turn the direction of what follows. Agents write these
- * texts, and a file that somebody edited may hold anything.
- */
+/** Text as print will show it, on one line: to be measured and cut before it is printed. */
 export function printable(text: string): string {
-  return printableProse(text.replaceAll(/\s+/g, ' ').trim());
+  return escapeUnsafe(text.replaceAll(/[ \t\r\n]+/g, ' ')).trim();
 }
 
-/** The same for text of several lines. */
+/** The same for text of several lines, which `wrap` takes apart. */
 export function printableProse(text: string): string {
-  return text.toWellFormed().replaceAll(/(?![\n\r\t])[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '\ufffd');
+  return text.replaceAll(/[^\t\r\n]+/g, escapeUnsafe);
 }
 
 function graphemeWidth(grapheme: string): number {

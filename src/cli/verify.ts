@@ -3,7 +3,9 @@ import type { Reader } from '../db/database.ts';
 import { ColibriError, toError } from '../errors.ts';
 import { StoredTree } from '../ledger/stored-tree.ts';
 import type { LedgerReport, Problem } from '../ledger/verify.ts';
+import { printError } from '../print-error.ts';
 import { verifyEverything } from '../verify.ts';
+import { print, printJson } from './print.ts';
 import { createProgressBar } from './progress-bar.ts';
 import { withLedger } from './with-ledger.ts';
 
@@ -59,14 +61,14 @@ async function verify(json: boolean, expected: readonly Checkpoint[]): Promise<n
       // What is damaged already has no root to compare.
       return whole.problems.length > 0 ? whole : { ...whole, problems: await findBroken(reader, whole.size, expected) };
     }).finally(bar.end);
-    console.log(json ? JSON.stringify(verdict(report)) : describe(report));
+    if (json) printJson(verdict(report));
+    else print(describe(report));
     return report.problems.length === 0 ? WHOLE : TAMPERED;
   } catch (thrown) {
     const error = toError(thrown);
     const isBadInput = error instanceof ColibriError;
-    if (json)
-      console.log(JSON.stringify({ verdict: isBadInput ? 'bad input' : 'cannot tell', message: error.message }));
-    else console.error(`colibri verify: ${error.message}`);
+    if (json) printJson({ verdict: isBadInput ? 'bad input' : 'cannot tell', message: error.message });
+    else printError(`colibri verify: ${error.message}`);
     return isBadInput ? BAD_INPUT : CANNOT_TELL;
   }
 }
@@ -87,13 +89,13 @@ function verdict({ size, root, problems }: LedgerReport) {
   return { verdict: problems.length === 0 ? 'whole' : 'tampered', size, root, problems };
 }
 
-function describe({ size, root, problems }: LedgerReport): string {
-  if (problems.length === 0) return `whole: ${size} ${size === 1 ? 'entry' : 'entries'}, root ${root}`;
+function describe({ size, root, problems }: LedgerReport): string[] {
+  if (problems.length === 0) return [`whole: ${size} ${size === 1 ? 'entry' : 'entries'}, root ${root}`];
   const shown = problems.slice(0, MAX_SHOWN).map(({ place, problem }) => `  ${place} ${problem}`);
   const more = problems.length > MAX_SHOWN ? [`  and ${problems.length - MAX_SHOWN} more`] : [];
   return [
     `TAMPERED: ${problems.length} problem(s) in ${size} entries, the first at ${problems[0]?.place}`,
     ...shown,
     ...more,
-  ].join('\n');
+  ];
 }

@@ -8,6 +8,7 @@ export interface Rule {
 }
 
 const MAX_LINES = 300;
+const PRINTERS = new Set(['src/cli/print.ts', 'src/print-error.ts']);
 
 const isCode = (path: string) => /^(?:src|test|bench|scripts|web)\/.*\.(?:ts|mts|js|mjs|sql|html|css)$/.test(path);
 const isTest = (path: string) => path.endsWith('.test.ts');
@@ -44,6 +45,11 @@ export const RULES: readonly Rule[] = [
     says: 'leaves standard output to the protocol',
     appliesTo: (path) => isSource(path) && !path.startsWith('src/cli/'),
     findProblems: findOutput,
+  },
+  {
+    says: 'writes to the terminal through print.ts and print-error.ts, which escape data',
+    appliesTo: (path) => isSource(path) && !PRINTERS.has(path),
+    findProblems: findPrinting,
   },
   {
     says: 'leaves the environment to config.ts',
@@ -115,6 +121,23 @@ const THE_PROTOCOL = 'new StdioTransport(process.stdin, process.stdout)';
 function findOutput(path: string, text: string): string[] {
   const rest = path === 'src/server.ts' ? text.replace(THE_PROTOCOL, ' '.repeat(THE_PROTOCOL.length)) : text;
   return forbid(/\bconsole\s*\.\s*(?:log|info|debug|table|dir)\b|\bprocess\s*\.\s*stdout\b/g)(path, rest);
+}
+
+/** Any other way to standard output or standard error, and any control sequence that is written by hand. */
+function findPrinting(path: string, text: string): string[] {
+  const rest = path === 'src/server.ts' ? text.replace(THE_PROTOCOL, ' '.repeat(THE_PROTOCOL.length)) : text;
+  const ways = [
+    String.raw`\bconsole\b\s*[.?[]`,
+    String.raw`[=,(:]\s*console\b`,
+    String.raw`\bprocess\s*[.?[\s'"\]]*\bstd(?:out|err)\b`,
+    String.raw`\bstd(?:out|err)\b[^;]*\}\s*=\s*process\b`,
+    String.raw`\{[^}]*\bstd(?:out|err)\b[^}]*\}\s*from\s*'(?:node:)?process'`,
+    "'(?:node:)?console'|'picocolors'|'chalk'",
+    String.raw`\bwriteSync\s*\(\s*[12]\b|\bfd\s*:\s*[12]\b|/dev/(?:std(?:out|err)|tty|fd/[12])\b`,
+    String.raw`\bprocess\._rawDebug\b`,
+    ...(path === 'src/terminal-text.ts' ? [] : [String.raw`\\(?:u001[bB]|x1[bB]|u\{1[bB]\}|u009[bB]|x9[bB])`]),
+  ];
+  return forbid(new RegExp(ways.join('|'), 'g'))(path, rest);
 }
 
 function findBarrel(path: string, text: string): string[] {

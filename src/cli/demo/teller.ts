@@ -1,4 +1,6 @@
-import colors from 'picocolors';
+import { printError } from '../../print-error.ts';
+import { print, printJson } from '../print.ts';
+import { findTerminal } from '../terminal.ts';
 import type { Step } from './story.ts';
 
 export interface Ending {
@@ -21,23 +23,23 @@ function createJsonTeller(): Teller {
   const steps: Step[] = [];
   return {
     tell: (step) => steps.push(step),
-    end: ({ ok, ...rest }) => console.log(JSON.stringify({ ok, ...rest, steps })),
+    end: ({ ok, ...rest }) => printJson({ ok, ...rest, steps }),
   };
 }
 
 function createLineTeller(): Teller {
-  const { bold, dim, green, red, yellow } = colors.createColors(process.stdout.isTTY && colors.isColorSupported);
+  const { bold, dim, green, red, yellow } = findTerminal().colors;
   const paint = { plain: String, good: green, refused: yellow, bad: red };
   let count = 0;
-  console.log(bold('Colibri: two agents, one task, and a record that nobody can quietly edit'));
+  print(bold('Colibri: two agents, one task, and a record that nobody can quietly edit'));
   return {
     tell: ({ says, mood }) => {
       count += 1;
-      console.log(`${dim(String(count).padStart(3))}  ${paint[mood](says)}`);
+      print(`${dim(String(count).padStart(3))}  ${paint[mood](says)}`);
     },
     end: ({ ok, message, folder }) => {
-      if (!ok) console.error(`colibri demo: ${message}`);
-      if (folder !== undefined) console.log(dim(`The folder is kept: ${folder}`));
+      if (!ok) printError(`colibri demo: ${message}`);
+      if (folder !== undefined) print(dim(`The folder is kept: ${folder}`));
     },
   };
 }

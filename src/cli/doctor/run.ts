@@ -1,4 +1,5 @@
-import pc from 'picocolors';
+import { print, printJson } from '../print.ts';
+import { findTerminal } from '../terminal.ts';
 import { checkClients } from './clients.ts';
 import type { Finding } from './finding.ts';
 import { checkLedger } from './ledger.ts';
@@ -11,7 +12,8 @@ import { checkSkills } from './skills.ts';
 export async function doctor(json: boolean): Promise<number> {
   const findings = await examine();
   const isBroken = findings.some(({ status }) => status === 'fail');
-  console.log(json ? JSON.stringify({ ok: !isBroken, checks: findings }) : findings.map(describe).join('\n'));
+  if (json) printJson({ ok: !isBroken, checks: findings });
+  else print(findings.flatMap(describe));
   return isBroken ? 1 : 0;
 }
 
@@ -31,9 +33,9 @@ async function examine(): Promise<Finding[]> {
 
 const WIDTH = 14;
 
-function describe({ check, status, says, mend }: Finding): string {
-  const colours = pc.createColors(process.stdout.isTTY && pc.isColorSupported);
-  const colour = { ok: colours.green, warn: colours.yellow, fail: colours.red }[status];
-  const line = `${colour(status.padEnd(5))}${check.padEnd(WIDTH)}${says}`;
-  return mend === undefined ? line : `${line}\n${' '.repeat(5 + WIDTH)}${colours.dim('→')} ${mend}`;
+function describe({ check, status, says, mend }: Finding): string[] {
+  const { colors } = findTerminal();
+  const paint = { ok: colors.green, warn: colors.yellow, fail: colors.red }[status];
+  const line = `${paint(status.padEnd(5))}${check.padEnd(WIDTH)}${says}`;
+  return mend === undefined ? [line] : [line, `${' '.repeat(5 + WIDTH)}${colors.dim('→')} ${mend}`];
 }

@@ -1,6 +1,8 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
-import pc from 'picocolors';
+import { printError } from '../../print-error.ts';
+import { print, printJson } from '../print.ts';
+import { findTerminal } from '../terminal.ts';
 import { CLIENTS, type Client, detectClients, type LaunchCommand } from './clients.ts';
 import { type FileChange, removeEmptyFolder, writeAll } from './disk.ts';
 import type { Plan, Site } from './plan.ts';
@@ -28,12 +30,13 @@ export function init(names: readonly string[], options: InitOptions): number {
     const site = findSite(options.global ?? false);
     const plan = undo ? planTakingBack(site, names) : planSettingUp(site, names, options.local ?? false);
     if (!dryRun) carryOut(site, plan);
-    console.log(json ? asJson(site, plan, dryRun) : describe(plan, { dryRun, undo }));
+    if (json) printJson(toJson(site, plan, dryRun));
+    else print(describe(plan, { dryRun, undo }));
     return 0;
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    if (json) console.log(JSON.stringify({ refused: error.message }));
-    else console.error(`colibri init: ${error.message}`);
+    if (json) printJson({ refused: error.message });
+    else printError(`colibri init: ${error.message}`);
     return REFUSED;
   }
 }
@@ -83,11 +86,11 @@ function visible({ changes }: Plan): readonly FileChange[] {
   return changes.filter(({ path }) => !path.startsWith('.colibri/'));
 }
 
-function describe(plan: Plan, { dryRun, undo }: { dryRun: boolean; undo: boolean }): string {
+function describe(plan: Plan, { dryRun, undo }: { dryRun: boolean; undo: boolean }): string[] {
   const shown = visible(plan);
   const lines = shown.flatMap((change) => (isSkill(change) ? [summary(change)] : [...coloured(change), '']));
   const closing = shown.length === 0 ? unchanged(undo) : dryRun ? 'Nothing was written (--dry-run).' : changed(undo);
-  return [...lines, ...plan.notes, closing].join('\n');
+  return [...lines, ...plan.notes, closing];
 }
 
 function unchanged(undo: boolean): string {
@@ -107,20 +110,27 @@ function summary({ path, before, after }: FileChange): string {
 }
 
 function coloured({ path, before, after }: FileChange): string[] {
-  const { bold, cyan, green, red } = pc.createColors(process.stdout.isTTY && pc.isColorSupported);
-  return unifiedDiff(path, before, after).map((line) => {
-    if (/^(?:---|\+\+\+) /.test(line)) return bold(line);
-    if (line.startsWith('@@')) return cyan(line);
-    if (line.startsWith('+')) return green(line);
-    return line.startsWith('-') ? red(line) : line;
-  });
+  const { bold, cyan, green, red } = findTerminal().colors;
+  return unifiedDiff(path, before, after)
+    .map(indentWithBlanks)
+    .map((line) => {
+      if (/^(?:---|\+\+\+) /.test(line)) return bold(line);
+      if (line.startsWith('@@')) return cyan(line);
+      if (line.startsWith('+')) return green(line);
+      return line.startsWith('-') ? red(line) : line;
+    });
 }
 
-function asJson({ root }: Site, plan: Plan, dryRun: boolean): string {
+/** Tabs that indent are wanted; anywhere else a tab is shown as an escape. */
+function indentWithBlanks(line: string): string {
+  return line.replace(/^([ +-])(\t+)/, (_, sign: string, tabs: string) => sign + '    '.repeat(tabs.length));
+}
+
+function toJson({ root }: Site, plan: Plan, dryRun: boolean) {
   const changes = visible(plan).map((change) => ({
     path: change.path,
     action: summary(change).split(' ')[0],
     ...(isSkill(change) ? {} : { diff: unifiedDiff(change.path, change.before, change.after).join('\n') }),
   }));
-  return JSON.stringify({ root, dry_run: dryRun, changes, notes: plan.notes });
+  return { root, dry_run: dryRun, changes, notes: plan.notes };
 }

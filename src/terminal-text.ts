@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+
+/** Text for a terminal: data are escaped, and only styles that were asked for reach it as control sequences. */
+
+/**
+ * C0 (with newline and tab), DEL, C1, halves of surrogate pairs, line separators, bidirectional controls, everything
+ * invisible, and noncharacters, which mark styles below.
+ */
+const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\ufff9-\ufffb]/gu;
+
+/** Joins the parts of one emoji; elsewhere it is invisible. */
+const JOINER = '\u200d';
+const BEFORE_JOINER = /\p{Extended_Pictographic}[\ufe0e\ufe0f\p{Emoji_Modifier}]?$/u;
+const AFTER_JOINER = /^\p{Extended_Pictographic}/u;
+
+/** Chooses the shape of the character before it; after anything else, or repeated, it carries hidden data. */
+const VARIATION_SELECTOR = /^[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]$/u;
+const HAS_VARIANTS = /[\p{Emoji}\p{Ideographic}]$/u;
+/** The longest context that the rules above look at, in UTF-16 code units. */
+const CONTEXT = 4;
+
+/**
+ * Replaces characters that act on a terminal, or hide from its reader, with the escapes of JSON: JSON text stays the
+ * same value. Escaped text stays as it is.
+ */
+export function escapeUnsafe(text: string): string {
+  return text.replaceAll(UNSAFE, (character, index: number) =>
+    isHarmless(character, index, text) ? character : escapeCharacter(character),
+  );
+}
+
+export interface Styles {
+  readonly bold: Style;
+  readonly dim: Style;
+  readonly red: Style;
+  readonly green: Style;
+  readonly yellow: Style;
+  readonly blue: Style;
+  readonly magenta: Style;
+  readonly cyan: Style;
+  readonly gray: Style;
+}
+
+export type Style = (text: string) => string;
+
+/** The only markup there is. Text that gets a style is escaped like all other text. */
+export function createStyles(enabled: boolean): Styles {
+  const style = (on: number, off: number): Style => {
+    if (!enabled) return (text) => text;
+    return (text) => (text === '' ? '' : mark(on) + text + mark(off));
+  };
+  return {
+    bold: style(1, 22),
+    dim: style(2, 22),
+    red: style(31, 39),
+    green: style(32, 39),
+    yellow: style(33, 39),
+    blue: style(34, 39),
+    magenta: style(35, 39),
+    cyan: style(36, 39),
+    gray: style(90, 39),
+  };
+}
+
+/** One line of the terminal for each line given: a line break inside a line is data, and is escaped. */
+export function toTerminal(lines: string | readonly string[]): string {
+  return (typeof lines === 'string' ? [lines] : lines).map(renderLine).join('\n');
+}
+
+/** Nobody who writes data can know it, so no data can pass for a style. */
+const SECRET = randomUUID();
+const MARK = new RegExp(`\ufdd0${SECRET};(\\d+)\ufdd1`);
+
+function mark(code: number): string {
+  return `\ufdd0${SECRET};${code}\ufdd1`;
+}
+
+function renderLine(line: string): string {
+  return line
+    .split(MARK)
+    .map((part, index) => (index % 2 === 0 ? escapeUnsafe(part) : `\u001b[${part}m`))
+    .join('');
+}
+
+function isHarmless(character: string, index: number, text: string): boolean {
+  const before = text.slice(Math.max(0, index - CONTEXT), index);
+  if (character === JOINER) return BEFORE_JOINER.test(before) && AFTER_JOINER.test(text.slice(index + 1, index + 3));
+  return VARIATION_SELECTOR.test(character) && HAS_VARIANTS.test(before);
+}
+
+const SHORT: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+function escapeCharacter(character: string): string {
+  return SHORT[character] ?? character.split('').map(escapeCodeUnit).join('');
+}
+
+function escapeCodeUnit(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

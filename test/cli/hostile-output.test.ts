@@ -1,0 +1,141 @@
+import { renameSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { createHonestProject, createHostileProject, type Forgery } from '../support/hostile-project.ts';
+import { EVERYTHING_HOSTILE, findRaw } from '../support/hostile-text.ts';
+import { keeps } from '../support/keeps.ts';
+import { finished, inherited, type Place, PROGRAM, type Run } from '../support/place.ts';
+
+const VERIFY = ['verify'];
+const BOARD = ['board', '--all'];
+const NEXT = ['next', '--all'];
+const SHOW = ['show', '1'];
+const LOG = ['log'];
+const DOCTOR = ['doctor'];
+const BACKUP = ['backup', 'copy.db'];
+const RESTORE = ['restore', '.colibri/backup.db', '--force'];
+const COPY = ['copy', '--to', 'elsewhere.db'];
+const INIT = ['init', 'cursor', 'claude-code', '--dry-run'];
+
+/** The commands that show the forged text, where it must be seen in its escaped form, and others that read it. */
+const CASES: Readonly<Record<Forgery, { readonly show: readonly string[][]; readonly read: readonly string[][] }>> = {
+  texts: { show: [BOARD, NEXT, SHOW, LOG, INIT, DOCTOR], read: [VERIFY] },
+  states: { show: [SHOW], read: [VERIFY, BOARD, NEXT, LOG] },
+  entries: { show: [], read: [VERIFY, SHOW, LOG] },
+  names: { show: [VERIFY, BACKUP, RESTORE, COPY], read: [] },
+};
+
+const ON_A_TERMINAL = `--import=data:text/javascript,${encodeURIComponent(
+  'Object.assign(process.stdout, { isTTY: true, columns: 100, hasColors: () => true })',
+)}`;
+
+let honest: Place;
+beforeAll(async () => {
+  honest = await createHonestProject();
+});
+afterAll(() => honest.remove());
+
+describe('a forged ledger', () => {
+  for (const [forgery, { show, read }] of Object.entries(CASES)) {
+    for (const command of [...show, ...read]) {
+      keeps('cli/harmless', `${command[0]} of a ledger with forged ${forgery}`, async () => {
+        const place = await createHostileProject(honest, forgery as Forgery);
+        const [plain, painted, json] = await Promise.all([
+          place.run(...command),
+          place.runWith({ program: ON_A_TERMINAL }, PROGRAM, ...onceMore(command)),
+          place.run(...onceMore(command, 'third'), '--json'),
+        ]);
+        expect(findRaw(output(plain))).toEqual([]);
+        expect(findRaw(output(painted), { hasColors: true })).toEqual([]);
+        expect(findRaw(output(json))).toEqual([]);
+        for (const line of json.stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toBeTypeOf('object');
+        const isShown = [plain, painted, json].map((run) => output(run).includes(String.raw`\u001b`));
+        if (show.includes(command)) expect(isShown).toEqual([true, true, true]);
+      });
+    }
+  }
+
+  keeps('cli/harmless', 'a verdict that is forged does not appear at the beginning of a line', async () => {
+    const place = await createHostileProject(honest, 'names');
+    const { stdout, status } = await place.run('verify');
+    expect(status).toBe(1);
+    expect(stdout).toMatch(/^TAMPERED: /);
+    expect(stdout).toContain(String.raw`\nFORGED`);
+  });
+});
+
+describe('hostile surroundings', () => {
+  keeps('cli/harmless', 'arguments', async () => {
+    const { folder } = honest;
+    const cases = [
+      [EVERYTHING_HOSTILE],
+      ['show', EVERYTHING_HOSTILE],
+      ['board', '--width', EVERYTHING_HOSTILE],
+      ['board', '--project', EVERYTHING_HOSTILE],
+      ['board', `--${EVERYTHING_HOSTILE}`],
+      ['verify', '--expect', EVERYTHING_HOSTILE],
+      ['restore', EVERYTHING_HOSTILE],
+      ['restore', EVERYTHING_HOSTILE, '--json'],
+      ['copy', '--to', `postgres://${EVERYTHING_HOSTILE}`],
+      ['backup', `nowhere/${EVERYTHING_HOSTILE}`],
+      ['backup', `nowhere/${EVERYTHING_HOSTILE}`, '--json'],
+      ['init', EVERYTHING_HOSTILE],
+    ];
+    for (const args of cases) expectHarmless(await honest.runWith({ cwd: folder }, ...args));
+  });
+
+  keeps('cli/harmless', 'variables of the environment, for commands and the server', async () => {
+    for (const name of ['COLIBRI_MODE', 'COLIBRI_PROJECT', 'COLIBRI_DATABASE_URL', 'COLIBRI_DB_PATH'])
+      for (const args of [['board'], ['board', '--json'], ['verify'], ['doctor'], ['doctor', '--json']])
+        expectHarmless(await honest.runWith({ env: { [name]: EVERYTHING_HOSTILE } }, ...args));
+    const server = honest.spawn([], { env: { COLIBRI_MODE: EVERYTHING_HOSTILE } });
+    server.stdin?.end();
+    expectHarmless(await finished(server));
+  });
+
+  keeps('cli/harmless', 'the path of the project', async () => {
+    const place = await createHostileProject(honest, 'texts');
+    const folder = `${place.folder}-x\u001b[2J\r\nFORGED\u202e`;
+    renameSync(place.folder, folder);
+    try {
+      for (const args of [
+        ['verify'],
+        ['doctor'],
+        ['doctor', '--json'],
+        ['backup', 'x.db'],
+        ['backup', 'y.db', '--json'],
+      ])
+        expect(findRaw(output(await place.runWith({ cwd: folder }, ...args)))).toEqual([]);
+    } finally {
+      renameSync(folder, place.folder);
+    }
+  });
+
+  keeps('cli/harmless', 'a client and its calls, in the log lines of a server', async () => {
+    const place = await createHostileProject(honest, 'texts');
+    const server = place.spawn([], { env: { ...inherited(), COLIBRI_MODE: 'MINIMAL' } });
+    const send = (message: object) => server.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+    const clientInfo = { name: EVERYTHING_HOSTILE, version: '1' };
+    send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } });
+    send({ method: 'notifications/initialized' });
+    send({ id: 2, method: 'tools/call', params: { name: EVERYTHING_HOSTILE, arguments: {} } });
+    send({ id: 3, method: 'tools/call', params: { name: 'server_ping', arguments: { [EVERYTHING_HOSTILE]: 1 } } });
+    server.stdin?.end();
+    const { stderr } = await finished(server);
+    expect(findRaw(stderr)).toEqual([]);
+    expect(stderr).toContain(String.raw`\u009b`);
+  });
+});
+
+function output({ stdout, stderr }: Run): string {
+  return `${stdout}\n${stderr}`;
+}
+
+function expectHarmless(run: Run): void {
+  expect(findRaw(output(run))).toEqual([]);
+  expect(output(run)).toMatch(/error|colibri/);
+}
+
+/** A second run must not meet the file that the first one made. */
+function onceMore(command: readonly string[], name = 'again'): string[] {
+  return command.map((word) => (word.endsWith('.db') && !word.startsWith('.') ? `${name}-${word}` : word));
+}

@@ -8,6 +8,7 @@ import {
   type RequestId,
   type Transport,
 } from '@modelcontextprotocol/server';
+import { parseJson } from './integrity/parse-json.ts';
 
 /** Far above the largest honest call, far below what could hurt the process. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
@@ -183,7 +184,7 @@ function isBlank(line: Buffer): boolean {
 function parse(line: Buffer): unknown {
   if (!isUtf8(line)) return undefined;
   try {
-    return JSON.parse(line.toString('utf8'));
+    return parseJson(line.toString('utf8'));
   } catch {
     return undefined;
   }

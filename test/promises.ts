@@ -42,6 +42,7 @@ export const PROMISES = {
   'integrity/one-text': { says: 'one value has one canonical text' },
   'integrity/faithful': { says: 'a value that JSON cannot carry is refused' },
   'integrity/strict-entry': { says: 'only the canonical text of an entry is read as one' },
+  'integrity/keys': { says: 'JSON is read with the keys that it was written with' },
   'integrity/salted-digest': { says: 'a digest is salted and says which field it is of' },
   'integrity/vectors': { says: 'the published vectors get the verdict that they state' },
   'integrity/browser': { says: 'a browser comes to the same verdicts as Node' },

@@ -3,6 +3,7 @@ import type { Task } from '../domains/tasks/schema.ts';
 import type { ThoughtRow } from '../domains/trail/repository.ts';
 import type { SessionRow } from '../domains/trail/sessions.ts';
 import { formatSessionId, formatTaskId, formatThoughtId } from '../ids.ts';
+import { parseJson } from '../integrity/index.ts';
 
 /** All that `show` tells about a task, in the names of the wire. */
 export interface Shown {
@@ -52,7 +53,7 @@ export function describeSession(row: SessionRow) {
 /** A row that somebody edited must not keep the rest from being shown. */
 function parseExtras(text: string): Readonly<Record<string, unknown>> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     return typeof value === 'object' && value !== null ? { ...value } : { unreadable: text };
   } catch {
     return { unreadable: text };

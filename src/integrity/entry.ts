@@ -1,5 +1,6 @@
 import { canonicalize, type Json } from './canonical-json.ts';
 import { readHex } from './hex.ts';
+import { parseJson } from './parse-json.ts';
 import { type Digest, sha256 } from './sha256.ts';
 
 /** What one line of the log says. Its place in the log is the index of its leaf, never a field of its own. */
@@ -34,7 +35,7 @@ export function parseEntry(text: string): Entry | undefined {
   if (typeof text !== 'string') return undefined;
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
     if (canonicalize(value) !== text) return undefined;
   } catch {
     return undefined;

@@ -37,4 +37,5 @@ export {
   perfectSubtrees,
   TreeBuilder,
 } from './merkle.ts';
+export { parseJson } from './parse-json.ts';
 export { type Digest, type RawDigest, rawSha256, sha256 } from './sha256.ts';

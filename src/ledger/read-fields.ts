@@ -1,5 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Engine, Reader, SqlValue } from '../db/database.ts';
+import { parseJson } from '../integrity/index.ts';
 import { type ByteText, fromByteText, toByteText } from './byte-text.ts';
 import { CONTENT_SEPARATOR } from './claims.ts';
 
@@ -99,7 +100,7 @@ export function escapeText(text: ByteText): ByteText {
 }
 
 export function unescapeText(escaped: ByteText): string {
-  return JSON.parse(`"${fromByteText(escaped)}"`) as string;
+  return parseJson(`"${fromByteText(escaped)}"`) as string;
 }
 
 const MAX_DIGITS = 15;

@@ -52,6 +52,12 @@ export const RULES: readonly Rule[] = [
     findProblems: findPrinting,
   },
   {
+    says: 'reads JSON by parseJson',
+    appliesTo: (path) => isSource(path) && path !== 'src/integrity/parse-json.ts',
+    findProblems: (path, text) =>
+      forbid(/\bJSON\s*(?:\?\.|\.|\[\s*['"`])\s*parse\b|\bparse\b[^;{}]*\}\s*=\s*JSON\b|\.json\(\s*\)/g)(path, text),
+  },
+  {
     says: 'leaves the environment to config.ts',
     appliesTo: (path) => isSource(path) && path !== 'src/config.ts',
     findProblems: forbid(/\bprocess\s*\.\s*env\b|\benv\b[^;\n]*\bfrom 'node:process'/g),

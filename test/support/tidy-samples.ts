@@ -139,6 +139,24 @@ export const SAMPLES: readonly Samples[] = [
     ],
   },
   {
+    says: /parseJson/,
+    bad: [
+      ['src/stdio.ts', `return JSON.parse(line);`],
+      ['src/cli/show-data.ts', `JSON . parse(text)`],
+      ['src/cli/show-data.ts', `JSON?.parse(text)`],
+      ['src/ledger/head.ts', `JSON['parse'](text)`],
+      ['src/ledger/head.ts', `rows.map(JSON.parse)`],
+      ['src/integrity/entry.ts', `const { parse } = JSON;`],
+      ['src/a.ts', `await response.json()`],
+    ],
+    good: [
+      ['src/integrity/parse-json.ts', `return JSON.parse(text);`],
+      ['src/stdio.ts', `return parseJson(line);`],
+      ['src/stdio.ts', `JSON.stringify(recordSchema.parse(value))`],
+      ['src/stdio.test.ts', `JSON.parse(line)`],
+    ],
+  },
+  {
     says: /environment/,
     bad: [
       ['src/server.ts', `process.env['COLIBRI_MODE']`],

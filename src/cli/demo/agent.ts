@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { createEnvironment } from '../../config.ts';
+import { parseJson } from '../../integrity/index.ts';
 
 /** What a tool answered: its data, or why it refused. */
 export interface Answer {
@@ -62,7 +63,7 @@ function createRequest(name: string, server: ChildProcess & { readonly stdout: N
   const waiting = new Map<number, { resolve: (reply: Reply) => void; reject: (error: Error) => void }>();
   let requests = 0;
   createInterface({ input: server.stdout }).on('line', (line) => {
-    const reply = JSON.parse(line) as Reply;
+    const reply = parseJson(line) as Reply;
     waiting.get(reply.id)?.resolve(reply);
     waiting.delete(reply.id);
   });

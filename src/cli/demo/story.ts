@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { createEnvironment } from '../../config.ts';
 import { openSqlite } from '../../db/sqlite.ts';
+import { parseJson } from '../../integrity/index.ts';
 import type { Agent, Answer } from './agent.ts';
 
 /** One line of the story, and the answers that it was told from. */
@@ -109,7 +110,7 @@ async function verify({ ledger, folder }: Stage): Promise<Report> {
     // Its progress bar would run into the story; what goes wrong is on its standard output too.
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  return JSON.parse(await text(child.stdout)) as Report;
+  return parseJson(await text(child.stdout)) as Report;
 }
 
 /** What anybody with a SQLite shell can do: no tool, no entry, no trace but the changed row. */

@@ -7,6 +7,7 @@ import {
   parseTree,
   printParseErrorCode,
 } from 'jsonc-parser';
+import { parseJson } from '../../integrity/index.ts';
 import type { ConfigFormat, ServerEntry } from './config-format.ts';
 import { formatJson } from './json-text.ts';
 import { insertProperty, removeProperty } from './jsonc-edit.ts';
@@ -96,9 +97,9 @@ function withValue(value: unknown, [key, ...below]: readonly string[], entry: un
   return { ...object, [key]: withValue(object[key], below, entry) };
 }
 
-/** As JSON.parse would give it: the parser's objects have no prototype. Drops what is undefined. */
+/** As a parser of JSON would give it: the parser's objects have no prototype. Drops what is undefined. */
 function plain(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value));
+  return parseJson(JSON.stringify(value));
 }
 
 function lineOf(text: string, offset: number): number {

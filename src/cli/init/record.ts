@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
+import { parseJson } from '../../integrity/index.ts';
 import { readText } from './disk.ts';
 import { Refusal } from './refusal.ts';
 
@@ -40,7 +41,7 @@ export function readRecord(root: string): InitRecord {
   const text = readText(root, RECORD_PATH);
   if (text === undefined) return NO_RECORD;
   try {
-    return recordSchema.parse(JSON.parse(text));
+    return recordSchema.parse(parseJson(text));
   } catch {
     throw new Refusal(`${RECORD_PATH} is damaged; delete it to go on (undo will then leave the skills where they are)`);
   }

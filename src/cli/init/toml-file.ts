@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse, stringify } from 'smol-toml';
+import { parseJson } from '../../integrity/index.ts';
 import type { ConfigFormat, ServerEntry } from './config-format.ts';
 import { Refusal } from './refusal.ts';
 import { applyEdits, type TextEdit } from './text-edit.ts';
@@ -34,7 +35,7 @@ function table(keys: readonly string[], entry: ServerEntry): string {
 
 function read(text: string): unknown {
   try {
-    return JSON.parse(JSON.stringify(parse(text)));
+    return parseJson(JSON.stringify(parse(text)));
   } catch (error) {
     throw new Refusal(String(error instanceof Error ? error.message : error).split('\n')[0] ?? 'is no TOML');
   }
@@ -49,7 +50,7 @@ function assertOnlyChange(text: string, edits: TextEdit[], keys: readonly string
   const [table = '', name = ''] = keys;
   const withoutEntry = (value: unknown) => {
     const servers = { ...(at(value, [table]) as object | undefined), [name]: undefined };
-    return JSON.parse(JSON.stringify({ ...(value as object), [table]: servers })) as unknown;
+    return parseJson(JSON.stringify({ ...(value as object), [table]: servers }));
   };
   if (isDeepStrictEqual(at(after, keys), entry) && isDeepStrictEqual(withoutEntry(after), withoutEntry(read(text))))
     return;

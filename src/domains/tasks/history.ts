@@ -1,6 +1,6 @@
 import type { Reader } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
-import { canonicalize, type Entry, parseEntry, storedDigest } from '../../integrity/index.ts';
+import { canonicalize, type Entry, parseEntry, parseJson, storedDigest } from '../../integrity/index.ts';
 import { LeafCheck } from '../../ledger/leaf-check.ts';
 import { isOfEvent } from '../trail/chain-check.ts';
 import type { Task } from './schema.ts';
@@ -101,7 +101,7 @@ function isLogged({ salt, content }: EventRow, entry: Entry, taskId: string): bo
 
 function parseContent(content: string): Partial<Task> {
   try {
-    const value: unknown = JSON.parse(content);
+    const value: unknown = parseJson(content);
     return typeof value === 'object' && value !== null ? value : {};
   } catch {
     return {};

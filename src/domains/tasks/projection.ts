@@ -1,6 +1,6 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
-import { storedDigest } from '../../integrity/index.ts';
+import { parseJson, storedDigest } from '../../integrity/index.ts';
 import { nothingForeseen, type Projection, type Report } from '../../ledger/verify.ts';
 import { type TaskRow, toColumns } from './repository.ts';
 import { PRIORITIES, type Task } from './schema.ts';
@@ -92,7 +92,7 @@ function groupOf({ project, status, priority, assignee }: Task): string {
 /** The digest is right by now; a forger may still have digested something else than a task. */
 function readTask(content: string): Task | undefined {
   try {
-    const task = JSON.parse(content) as Task;
+    const task = parseJson(content) as Task;
     toColumns(task, 0);
     const lists = [task.labels, task.depends_on];
     return lists.every((list) => Array.isArray(list) && list.every((item) => typeof item === 'string'))

@@ -1,6 +1,6 @@
 import type { Reader, SqlValue, Transaction } from '../../db/database.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
-import { canonicalize, saltedDigest } from '../../integrity/index.ts';
+import { canonicalize, parseJson, saltedDigest } from '../../integrity/index.ts';
 import { append } from '../../ledger/append.ts';
 import { createSalt } from '../../ledger/salt.ts';
 import { coveringSessions, joinSessions, recordMemberships } from '../trail/sessions.ts';
@@ -132,10 +132,10 @@ export function toTask(row: TaskRow): Task {
     blocked_reason: row.blocked_reason,
     created_at: row.created_at,
     created_by: row.created_by,
-    depends_on: JSON.parse(row.depends_on) as string[],
+    depends_on: parseJson(row.depends_on) as string[],
     description: row.description,
     estimate_hours: row.estimate_hours,
-    labels: JSON.parse(row.labels) as string[],
+    labels: parseJson(row.labels) as string[],
     parent_id: row.parent_no === null ? null : formatTaskId(row.parent_no),
     priority: PRIORITIES[row.priority] as Task['priority'],
     progress: row.progress,

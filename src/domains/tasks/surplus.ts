@@ -1,5 +1,6 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
+import { parseJson } from '../../integrity/index.ts';
 import type { Report } from '../../ledger/verify.ts';
 
 /** Names the rows that nothing accounts for. Asked only when the totals do not add up: these look at whole tables. */
@@ -80,7 +81,7 @@ function countdown(): () => boolean {
 /** The list of a task may itself have been forged into something else than a list. */
 function isListed(json: string | null, wanted: string): boolean {
   try {
-    const list: unknown = JSON.parse(json ?? '[]');
+    const list: unknown = parseJson(json ?? '[]');
     return Array.isArray(list) && list.includes(wanted);
   } catch {
     return false;

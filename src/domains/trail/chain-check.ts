@@ -1,5 +1,5 @@
 import { formatSessionId, formatThoughtId } from '../../ids.ts';
-import { type Entry, parseEntry, storedDigest } from '../../integrity/index.ts';
+import { type Entry, parseEntry, parseJson, storedDigest } from '../../integrity/index.ts';
 import { storedLeaf } from '../../ledger/stored-tree.ts';
 import { type BrokenLink, checkThought } from './chain-report.ts';
 import { checkSeal, checkStart } from './check-session.ts';
@@ -122,6 +122,6 @@ export class ChainCheck {
 
 /** Whether an entry says the same time and actor as the task that it is the digest of. */
 export function isOfEvent(entry: Entry, content: string | undefined): boolean {
-  const task = JSON.parse(content ?? '{}') as { updated_at?: unknown; updated_by?: unknown };
+  const task = parseJson(content ?? '{}') as { updated_at?: unknown; updated_by?: unknown };
   return entry.at === task.updated_at && entry.actor === task.updated_by;
 }

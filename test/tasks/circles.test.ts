@@ -109,3 +109,56 @@ describe('a circle of dependencies', () => {
     }),
   );
 });
+
+/** Links that nobody made through a tool: quick to add in numbers, and gone before the ledger is verified. */
+async function withChains(desk: Desk, ends: readonly [number, number][], work: () => Promise<void>): Promise<void> {
+  const change = (sql: string, parameters: readonly number[]) =>
+    desk.database.write({ durable: false }, (db) => db.query(sql, parameters));
+  for (const [waiting, awaited] of ends)
+    await change(
+      `WITH RECURSIVE n (no) AS (SELECT 0 UNION ALL SELECT no + 1 FROM n WHERE no < 11000)
+       INSERT INTO task_dependencies (task_no, depends_on)
+       SELECT CASE no WHEN 0 THEN CAST($1 AS BIGINT) ELSE CAST($1 AS BIGINT) * 100000 + no END,
+              CASE no WHEN 11000 THEN CAST($2 AS BIGINT) ELSE CAST($1 AS BIGINT) * 100000 + no + 1 END FROM n`,
+      [waiting, awaited],
+    );
+  await work();
+  await change('DELETE FROM task_dependencies WHERE task_no >= $1 OR depends_on >= $1', [100_000]);
+}
+
+describe('a cycle that a limited search cannot rule out', () => {
+  keeps('tasks/bounded-search', 'the change is refused with advice, stores nothing, and the advice works', () =>
+    atDesk(async (desk) => {
+      const [first, middle, last, other] = (await createTasks(desk, 4)) as [string, string, string, string];
+      await withChains(
+        desk,
+        [
+          [3, 2],
+          [1, 4],
+        ],
+        async () => {
+          const before = await desk.query('SELECT * FROM tasks ORDER BY task_no');
+          const events = await desk.query('SELECT idx FROM task_events');
+          for (const [tool, input] of [
+            ['task_update', { task_id: middle, depends_on: [first] }],
+            ['task_update', { task_id: first, parent_id: middle }],
+            ['task_create', { title: 'x', parent_id: middle, depends_on: [first] }],
+          ] as const) {
+            const { pattern, code, message, facts } = await desk.refusal(tool, input);
+            expect({ pattern, code }).toEqual({ pattern: 'B', code: 'ERR_CIRCULAR_DEPENDENCY' });
+            expect(facts).toMatchObject({ maxLinks: 10_000 });
+            expect(message).toContain('nothing was changed');
+          }
+          expect(await desk.query('SELECT * FROM tasks ORDER BY task_no')).toEqual(before);
+          expect(await desk.query('SELECT idx FROM task_events')).toEqual(events);
+          // Where one direction is short, or nothing can wait for the task yet, any graph may lie behind it.
+          await desk.update({ task_id: last, depends_on: [first] });
+          await desk.update({ task_id: last, depends_on: [] });
+          await desk.create({ title: 'depends on both', depends_on: [first, middle] });
+          await desk.create({ title: 'a child', parent_id: middle });
+          await desk.update({ task_id: other, title: 'changed without new links' });
+        },
+      );
+    }),
+  );
+});

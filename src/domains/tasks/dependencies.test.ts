@@ -1,74 +1,196 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { keeps } from '../../../test/support/keeps.ts';
+import {
+  chain,
+  counted,
+  denseGraph,
+  type Link,
+  linksInMemory,
+  shortestCycle,
+} from '../../../test/support/link-graph.ts';
 import { ColibriError } from '../../errors.ts';
-import { assertNoCircle, type Wait, waitsFor } from './dependencies.ts';
+import { assertAcyclic, MAX_LINKS_READ, mayCloseCycle, type ReadLinks, waitsFor } from './dependencies.ts';
+import type { Task } from './schema.ts';
 
-function waits(...steps: readonly (readonly [number, number])[]): Wait[] {
-  return steps.map(([waiting_no, awaited_no]) => ({ waiting_no, awaited_no }));
+async function cycleOf(taskNo: number, links: readonly Link[], read = linksInMemory): Promise<unknown> {
+  const error = await refusalOf(taskNo, read(links));
+  return error?.facts['cycle'];
 }
 
-function cycleOf(taskNo: number, steps: readonly Wait[]): unknown {
+async function refusalOf(taskNo: number, readLinks: ReadLinks): Promise<ColibriError | undefined> {
   try {
-    assertNoCircle(taskNo, steps);
+    await assertAcyclic(taskNo, readLinks);
     return undefined;
   } catch (error) {
     if (!(error instanceof ColibriError) || error.code !== 'ERR_CIRCULAR_DEPENDENCY') throw error;
-    return error.facts['cycle'];
+    return error;
   }
 }
 
-describe('finding a circle', () => {
-  it('accepts no waits, a chain and many ways to one end', () => {
-    expect(cycleOf(1, [])).toBeUndefined();
-    expect(cycleOf(1, waits([1, 2], [2, 3]))).toBeUndefined();
-    expect(cycleOf(1, waits([1, 2], [1, 3], [2, 4], [3, 4]))).toBeUndefined();
+describe('finding a cycle', () => {
+  it('accepts no links, a chain and many ways to one end', async () => {
+    expect(await cycleOf(1, [])).toBeUndefined();
+    expect(await cycleOf(1, links([1, 2], [2, 3]))).toBeUndefined();
+    expect(await cycleOf(1, links([1, 2], [1, 3], [2, 4], [3, 4]))).toBeUndefined();
   });
 
-  it('names who waits for whom in order, beginning and ending with the task asked about', () => {
-    expect(cycleOf(1, waits([1, 1]))).toEqual(['T-0001', 'T-0001']);
-    expect(cycleOf(2, waits([2, 5], [5, 9], [9, 2]))).toEqual(['T-0002', 'T-0005', 'T-0009', 'T-0002']);
+  it('names the tasks in the order in which they wait, from the changed task back to it', async () => {
+    expect(await cycleOf(1, links([1, 1]))).toEqual(['T-0001', 'T-0001']);
+    expect(await cycleOf(2, links([2, 5], [5, 9], [9, 2]))).toEqual(['T-0002', 'T-0005', 'T-0009', 'T-0002']);
   });
 
-  it('names the shortest', () => {
-    expect(cycleOf(1, waits([1, 2], [2, 3], [3, 1], [1, 4], [4, 1]))).toEqual(['T-0001', 'T-0004', 'T-0001']);
+  it('names the shortest cycle', async () => {
+    expect(await cycleOf(1, links([1, 2], [2, 3], [3, 1], [1, 4], [4, 1]))).toEqual(['T-0001', 'T-0004', 'T-0001']);
   });
 
-  it('is not kept busy by a circle elsewhere', () => {
-    expect(cycleOf(1, waits([1, 2], [2, 3], [3, 2]))).toBeUndefined();
+  it('ends when there is a cycle elsewhere', async () => {
+    expect(await cycleOf(1, links([1, 2], [2, 3], [3, 2]))).toBeUndefined();
+    expect(await cycleOf(1, links([1, 2], [2, 3], [3, 2], [4, 1], [4, 5], [5, 4]))).toBeUndefined();
   });
 
-  it('says which steps to look at', () => {
-    expect(() => assertNoCircle(1, waits([1, 2], [2, 1]))).toThrow('T-0001 → T-0002 → T-0001');
+  it('names the links to look at in the message', async () => {
+    await expect(assertAcyclic(1, linksInMemory(links([1, 2], [2, 1])))).rejects.toThrow('T-0001 → T-0002 → T-0001');
   });
 
-  it('agrees with trying every way, in any graph', () => {
-    const number = fc.integer({ min: 1, max: 6 });
-    const graph = fc.array(fc.tuple(number, number), { maxLength: 14 });
-    fc.assert(
-      fc.property(graph, (steps) => {
-        const found = cycleOf(1, waits(...steps)) as string[] | undefined;
-        const length = shortestWayBack(steps);
-        expect(found?.length).toBe(length === undefined ? undefined : length + 1);
-        const numbers = found?.map((id) => Number(id.slice(2))) ?? [];
-        for (let index = 1; index < numbers.length; index += 1) {
-          expect(steps).toContainEqual([numbers[index - 1], numbers[index]]);
-        }
-      }),
-      { seed: 1, numRuns: 500 },
-    );
+  it('agrees with trying every way, in any graph', async () => {
+    expect(await disagreements(linksInMemory)).toEqual([]);
+  });
+
+  it('would be seen to disagree if it lost every fifth link', async () => {
+    const forgetful = (all: readonly Link[]) => linksInMemory(all.filter((_, index) => index % 5 !== 4));
+    expect((await disagreements(forgetful)).length).toBeGreaterThan(10);
   });
 });
 
-/** All tasks that can be reached in exactly n steps, for n = 1, 2, …: slow and plain. */
-function shortestWayBack(steps: readonly (readonly [number, number])[]): number | undefined {
-  let reached = new Set([1]);
-  for (let length = 1; length <= 6; length += 1) {
-    const from = reached;
-    reached = new Set(steps.filter(([waiting]) => from.has(waiting)).map(([, awaited]) => awaited));
-    if (reached.has(1)) return length;
+const UP_TO_TEN = fc.integer({ min: 1, max: 10 });
+const GRAPHS = fc.sample(fc.array(fc.tuple(UP_TO_TEN, UP_TO_TEN), { minLength: 6, maxLength: 24 }), {
+  seed: 1,
+  numRuns: 600,
+});
+
+/** The graphs for which the search and the reference differ, or for which the named cycle does not exist. */
+async function disagreements(read: (all: readonly Link[]) => ReadLinks): Promise<readonly (readonly Link[])[]> {
+  const wrong: (readonly Link[])[] = [];
+  for (const graph of GRAPHS) {
+    const found = ((await cycleOf(1, graph, read)) as string[] | undefined)?.map((id) => Number(id.slice(2)));
+    const length = shortestCycle(1, graph);
+    const isReal = found
+      ?.slice(1)
+      .every((awaited, index) => graph.some(([a, b]) => a === found[index] && b === awaited));
+    if (found?.length !== (length === undefined ? undefined : length + 1) || isReal === false) wrong.push(graph);
   }
-  return undefined;
+  return wrong;
 }
+
+describe('what finding a cycle costs', () => {
+  const cases: Readonly<Record<string, { graph: Link[]; taskNo: number; statements: number; links: number }>> = {
+    'the end of a chain of 100,000': { graph: chain(100_000), taskNo: 100_000, statements: 4, links: 400 },
+    'the beginning of a chain of 100,000': { graph: chain(100_000), taskNo: 1, statements: 1, links: 0 },
+    'near the end of a chain of 100,000': { graph: chain(100_000), taskNo: 99_000, statements: 20, links: 4000 },
+    'near the end of a dense graph of 5,000': {
+      graph: denseGraph(5000, 50),
+      taskNo: 4995,
+      statements: 10,
+      links: 9000,
+    },
+    'near the beginning of a dense graph of 5,000': {
+      graph: denseGraph(5000, 50),
+      taskNo: 5,
+      statements: 4,
+      links: 200,
+    },
+    'one of 100,000 children that waits for a chain': {
+      graph: [...chain(3000), ...range(100_000).map((no): Link => [5000, 5001 + no]), [5001, 3000]],
+      taskNo: 5001,
+      statements: 4,
+      links: 300,
+    },
+    'a dependency of 100,000 that waits for a chain of 3,000': {
+      graph: [...chain(3000), ...range(100_000).map((no): Link => [5001 + no, 3000])],
+      taskNo: 3000,
+      statements: 20,
+      links: 6000,
+    },
+  };
+  for (const [name, { graph, taskNo, ...most }] of Object.entries(cases)) {
+    keeps('tasks/bounded-search', `${name} is cheap`, async () => {
+      const { readLinks, cost } = counted(linksInMemory(graph));
+      expect(await refusalOf(taskNo, readLinks)).toBeUndefined();
+      expect(cost.statements).toBeLessThanOrEqual(most.statements);
+      expect(cost.links).toBeLessThanOrEqual(most.links);
+    });
+  }
+
+  const HUBS = range(90).flatMap((hub): Link[] => [
+    [10 + hub, 1],
+    ...range(9000).map((no): Link => [1000 + hub * 9000 + no, 10 + hub]),
+  ]);
+  const tooLarge: Readonly<Record<string, { graph: Link[]; taskNo: number }>> = {
+    'the middle of a chain of 100,000': { graph: chain(100_000), taskNo: 50_000 },
+    'the middle of a dense graph of 5,000': { graph: denseGraph(5000, 50), taskNo: 2500 },
+    'a chain whose every task leads into a dense graph, from both sides': {
+      graph: [...comb(1), ...comb(-1)],
+      taskNo: 0,
+    },
+    'ninety tasks with 9,000 dependents each, and a long chain': {
+      graph: [...HUBS, [1, 2_000_000], ...chain(20_000).map(([a, b]): Link => [2_000_000 + b - 1, 2_000_000 + a - 1])],
+      taskNo: 1,
+    },
+  };
+  for (const [name, { graph, taskNo }] of Object.entries(tooLarge)) {
+    keeps('tasks/bounded-search', `${name} is refused after a limited search`, async () => {
+      const { readLinks, cost } = counted(linksInMemory(graph));
+      const refusal = await refusalOf(taskNo, readLinks);
+      expect(refusal?.facts).toMatchObject({ maxLinks: MAX_LINKS_READ });
+      expect(refusal?.message).toMatch(
+        /more than 10000 links .* nothing was changed; remove dependencies .* a new task/,
+      );
+      // The last statement may read past the limit, in each direction.
+      expect(cost.links).toBeLessThanOrEqual(2 * (MAX_LINKS_READ + 1000 * 65));
+      expect(cost.statements).toBeLessThanOrEqual(800);
+    });
+  }
+});
+
+/** A chain away from task 0, of which each task is also linked with 50 tasks of a dense graph. */
+function comb(sign: 1 | -1): Link[] {
+  const forward = range(3000).flatMap((no): Link[] => [
+    [no, no + 1],
+    ...range(50).map((tooth): Link => [no, 10_000 + ((no + tooth) % 900)]),
+  ]);
+  const dense = denseGraph(900, 50).map(([a, b]): Link => [a + 9999, b + 9999]);
+  return [...forward, ...dense].map(([a, b]) => (sign === 1 ? [a, b] : [b === 0 ? 0 : -b, a === 0 ? 0 : -a]));
+}
+
+function range(count: number): number[] {
+  return Array.from({ length: count }, (_, index) => index);
+}
+
+function links(...all: readonly Link[]): readonly Link[] {
+  return all;
+}
+
+describe('a change that may close a cycle', () => {
+  const task = (parent_id: string | null, depends_on: readonly string[]) => ({ parent_id, depends_on }) as Task;
+  const parts = [null, 'T-0001', 'T-0002'].flatMap((parent) =>
+    [[], ['T-0003'], ['T-0004'], ['T-0004', 'T-0003']].map((dependencies) => task(parent, dependencies)),
+  );
+
+  it('is a new task only if it has both a parent and a dependency', () => {
+    for (const after of parts)
+      expect(mayCloseCycle(undefined, after)).toBe(after.parent_id !== null && after.depends_on.length > 0);
+  });
+
+  it('adds a link, whatever else it removes', () => {
+    for (const before of parts)
+      for (const after of parts) {
+        const linksOf = ({ parent_id, depends_on }: Task) => [`parent ${parent_id ?? ''}`, ...depends_on];
+        const old = new Set([...linksOf(before), 'parent ']);
+        expect(mayCloseCycle(before, after)).toBe(linksOf(after).some((link) => !old.has(link)));
+      }
+  });
+});
 
 describe('saying what a task waits for', () => {
   const ids = (count: number) => Array.from({ length: count }, (_, index) => `T-${1000 + index}`);

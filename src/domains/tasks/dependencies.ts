@@ -1,25 +1,49 @@
 import { ColibriError } from '../../errors.ts';
 import { formatTaskId } from '../../ids.ts';
+import type { Task } from './schema.ts';
 
-/** One step of who waits for whom. */
-export interface Wait {
-  readonly waiting_no: number;
-  readonly awaited_no: number;
+/** Along a link from the waiting task to the awaited one, or against it. */
+export type Direction = 'awaited' | 'waiting';
+
+/** A task with the tasks that one link leads to; cut after `maxLinks + 1`, so that a cut list is longer than `maxLinks`. */
+export interface TaskLinks {
+  readonly taskNo: number;
+  readonly linked: readonly number[];
 }
 
-/**
- * Given all waits that can be reached from a task, refuses a way back to it. A parent waits for its children as a task
- * waits for those it depends on, so a child that depends on its parent is a circle too.
- */
-export function assertNoCircle(taskNo: number, waits: readonly Wait[]): void {
-  const circle = findCircle(taskNo, waits);
-  if (circle === undefined) return;
-  const ids = circle.map(formatTaskId);
-  throw new ColibriError(
-    'ERR_CIRCULAR_DEPENDENCY',
-    `that would make a circle in which each waits for the next: ${ids.join(' → ')}; leave one of these links out`,
-    { taskId: formatTaskId(taskNo), cycle: ids },
-  );
+export interface LinkRequest {
+  readonly direction: Direction;
+  /** These come first; the tasks that they lead to follow, nearest first, up to `maxTasks` in total. */
+  readonly from: readonly number[];
+  readonly maxTasks: number;
+  readonly maxLinks: number;
+}
+
+export type ReadLinks = (request: LinkRequest) => Promise<TaskLinks[]>;
+
+/** Links that the search reads in each direction before it gives up: it runs while every other writer waits. */
+export const MAX_LINKS_READ = 10_000;
+
+/** A parent waits for its children as a task waits for its dependencies. Call inside the transaction of the change. */
+export async function assertAcyclic(taskNo: number, readLinks: ReadLinks): Promise<void> {
+  const walks = [new Walk(taskNo, 'awaited', readLinks), new Walk(taskNo, 'waiting', readLinks)];
+  // One finished direction is enough, and usually one is short: neither may spend much before the other has.
+  for (const allowance of [MAX_LINKS_READ / 100, MAX_LINKS_READ / 10, MAX_LINKS_READ]) {
+    for (const walk of walks) {
+      const cycle = await walk.advance(allowance);
+      if (cycle !== undefined) throw circular(cycle);
+      if (walk.isFinished) return;
+    }
+  }
+  throw undecided(taskNo);
+}
+
+/** True if a cycle is possible at all: every new cycle enters the task and leaves it again. */
+export function mayCloseCycle(before: Task | undefined, after: Task): boolean {
+  // Nothing can wait for a task that is being created, except its parent.
+  if (before === undefined) return after.parent_id !== null && after.depends_on.length > 0;
+  const hasNewParent = after.parent_id !== null && after.parent_id !== before.parent_id;
+  return hasNewParent || after.depends_on.some((id) => !before.depends_on.includes(id));
 }
 
 const MAX_NAMED = 10;
@@ -30,31 +54,111 @@ export function waitsFor(ids: readonly string[]): string {
   return `waits for ${ids.slice(0, MAX_NAMED).join(', ')}${more}`;
 }
 
-/** The shortest way from the task back to itself. */
-function findCircle(taskNo: number, waits: readonly Wait[]): number[] | undefined {
-  const awaited = new Map<number, number[]>();
-  for (const { waiting_no, awaited_no } of waits) {
-    const known = awaited.get(waiting_no);
-    if (known === undefined) awaited.set(waiting_no, [awaited_no]);
-    else known.push(awaited_no);
-  }
-  const cameFrom = new Map<number, number>();
-  const queue = [taskNo];
-  for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-    for (const awaitedNo of awaited.get(next) ?? []) {
-      if (awaitedNo === taskNo) return trace(cameFrom, taskNo, next);
-      if (cameFrom.has(awaitedNo)) continue;
-      cameFrom.set(awaitedNo, next);
-      queue.push(awaitedNo);
-    }
-  }
-  return undefined;
+function circular(cycle: readonly number[]): ColibriError {
+  const ids = cycle.map(formatTaskId);
+  return new ColibriError(
+    'ERR_CIRCULAR_DEPENDENCY',
+    `that would make a cycle in which each task waits for the next: ${ids.join(' → ')}; leave one of these links out`,
+    { taskId: ids[0], cycle: ids },
+  );
 }
 
-function trace(cameFrom: ReadonlyMap<number, number>, start: number, last: number): number[] {
-  const path = [start];
-  for (let step: number | undefined = last; step !== undefined && step !== start; step = cameFrom.get(step))
-    path.push(step);
-  path.push(start);
-  return path.reverse();
+function undecided(taskNo: number): ColibriError {
+  const taskId = formatTaskId(taskNo);
+  return new ColibriError(
+    'ERR_CIRCULAR_DEPENDENCY',
+    `cannot rule out a cycle: more than ${MAX_LINKS_READ} links lead on from ${taskId}, and as many lead to it; nothing was changed; ` +
+      `remove dependencies of ${taskId} that others imply, or make a new task that depends on both`,
+    { taskId, maxLinks: MAX_LINKS_READ },
+  );
+}
+
+/** Dependencies are at most 50, so only parents and popular dependencies have more links than this. */
+const NARROW = 64;
+const MAX_READ_AHEAD = 500;
+const FIRST_READ_AHEAD = 50;
+/** What a statement costs beside its rows, in links: a search of many short steps must end, too. */
+const STATEMENT_COST = 20;
+
+/** A breadth-first search from a task for a way back to itself; reads ahead, because a statement is a round trip. */
+class Walk {
+  readonly #start: number;
+  readonly #direction: Direction;
+  readonly #readLinks: ReadLinks;
+  readonly #known = new Map<number, readonly number[]>();
+  readonly #cameFrom = new Map<number, number>();
+  readonly #queue: number[];
+  #position = 0;
+  #spent = 0;
+  #readAhead = FIRST_READ_AHEAD;
+
+  constructor(start: number, direction: Direction, readLinks: ReadLinks) {
+    this.#start = start;
+    this.#direction = direction;
+    this.#readLinks = readLinks;
+    this.#queue = [start];
+  }
+
+  /** True when every task in this direction was visited. */
+  get isFinished(): boolean {
+    return this.#position === this.#queue.length;
+  }
+
+  /** Returns the shortest cycle, or undefined when there is none, or none was found within the allowance. */
+  async advance(allowance: number): Promise<number[] | undefined> {
+    for (; !this.isFinished; this.#position += 1) {
+      const taskNo = this.#queue[this.#position] as number;
+      const linked = this.#known.get(taskNo) ?? (await this.#read(taskNo, allowance));
+      if (linked === undefined) return undefined;
+      for (const linkedNo of linked) {
+        if (linkedNo === this.#start) return this.#trace(taskNo);
+        if (this.#cameFrom.has(linkedNo)) continue;
+        this.#cameFrom.set(linkedNo, taskNo);
+        this.#queue.push(linkedNo);
+      }
+    }
+    return undefined;
+  }
+
+  async #read(taskNo: number, allowance: number): Promise<readonly number[] | undefined> {
+    if (this.#spent >= allowance) return undefined;
+    await this.#readNarrow();
+    return this.#known.get(taskNo) ?? this.#readWide(taskNo, allowance);
+  }
+
+  async #readNarrow(): Promise<void> {
+    const from = this.#queue.slice(this.#position, this.#position + MAX_READ_AHEAD);
+    const tasks = await this.#request(from, from.length + this.#readAhead, NARROW);
+    const fresh = tasks.filter((task) => !this.#known.has(task.taskNo));
+    for (const task of fresh) if (task.linked.length <= NARROW) this.#known.set(task.taskNo, task.linked);
+    // Where many ways lead to the same tasks, reading ahead finds known ones again.
+    this.#readAhead = fresh.length * 2 < tasks.length ? 0 : Math.min(MAX_READ_AHEAD, this.#readAhead * 2 + 1);
+  }
+
+  async #readWide(taskNo: number, allowance: number): Promise<readonly number[] | undefined> {
+    const maxLinks = allowance - this.#spent;
+    const [task] = maxLinks > NARROW ? await this.#request([taskNo], 1, maxLinks) : [];
+    if (task === undefined || task.linked.length > maxLinks) return undefined;
+    this.#known.set(taskNo, task.linked);
+    return task.linked;
+  }
+
+  async #request(from: readonly number[], maxTasks: number, maxLinks: number): Promise<TaskLinks[]> {
+    const tasks = await this.#readLinks({ direction: this.#direction, from, maxTasks, maxLinks });
+    this.#spent += tasks.reduce((links, { linked }) => links + linked.length, STATEMENT_COST);
+    return tasks;
+  }
+
+  /** From the start back to itself, each task followed by one that it waits for. */
+  #trace(last: number): number[] {
+    const path = [this.#start];
+    for (
+      let step: number | undefined = last;
+      step !== undefined && step !== this.#start;
+      step = this.#cameFrom.get(step)
+    )
+      path.push(step);
+    path.push(this.#start);
+    return this.#direction === 'awaited' ? path.reverse() : path;
+  }
 }

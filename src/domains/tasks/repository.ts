@@ -4,7 +4,6 @@ import { canonicalize, parseJson, saltedDigest } from '../../integrity/index.ts'
 import { append } from '../../ledger/append.ts';
 import { createSalt } from '../../ledger/salt.ts';
 import { coveringSessions, joinSessions, recordMemberships } from '../trail/sessions.ts';
-import type { Wait } from './dependencies.ts';
 import { PRIORITIES, type Task } from './schema.ts';
 import { forgetWords, indexWords } from './search.ts';
 import { isOpen, isReady, type WorkflowName } from './workflows.ts';
@@ -92,19 +91,6 @@ export async function updateTask(db: Transaction, before: Task, after: Task): Pr
     count(db, before, -1);
     count(db, after, 1);
   }
-}
-
-/** Everything that can be reached from a task by going from who waits to what it waits for. */
-export function listWaits(db: Reader, taskNo: number): Promise<Wait[]> {
-  return db.query<Wait>(
-    `WITH RECURSIVE reached (no) AS (
-       SELECT CAST($1 AS BIGINT)
-       UNION
-       SELECT task_waits.awaited_no FROM task_waits JOIN reached ON task_waits.waiting_no = reached.no
-     )
-     SELECT task_waits.waiting_no, task_waits.awaited_no FROM task_waits JOIN reached ON task_waits.waiting_no = reached.no`,
-    [taskNo],
-  );
 }
 
 /** The unfinished tasks that a task waits for, in the order of their creation. */

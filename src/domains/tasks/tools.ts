@@ -5,20 +5,12 @@ import { nextNumbers } from '../../ledger/counters.ts';
 import { defineTool, type Tool } from '../../tool.ts';
 import { hasThoughtInAttempt, listThoughtLines } from '../trail/repository.ts';
 import { changedTask, newTask, oddities } from './change.ts';
-import { assertNoCircle, waitsFor } from './dependencies.ts';
+import { assertAcyclic, mayCloseCycle, waitsFor } from './dependencies.ts';
+import { findMissing, readLinks } from './dependency-links.ts';
 import { listTasks } from './list-query.ts';
 import { listBlocked, listNextActions } from './next-actions.ts';
 import { createOutput, getOutput, listOutput, nextActionsOutput, updateOutput } from './output.ts';
-import {
-  findTask,
-  hasProject,
-  insertTask,
-  listChildren,
-  listUnmet,
-  listWaits,
-  projectCounter,
-  updateTask,
-} from './repository.ts';
+import { findTask, hasProject, insertTask, listChildren, listUnmet, projectCounter, updateTask } from './repository.ts';
 import { createInput, getInput, listInput, nextActionsInput, type Task, updateInput } from './schema.ts';
 import { acceptPatch, acceptProjectSpellings, acceptTaskSpellings } from './spellings.ts';
 import { isClaim, type WorkflowName } from './workflows.ts';
@@ -43,11 +35,11 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       codes: ['ERR_NOT_FOUND', 'ERR_INVALID_TRANSITION', 'ERR_CIRCULAR_DEPENDENCY'],
       handle: async (input, { db, actor, at }) => {
         const { project = defaults.project, workflow = defaults.workflow } = input;
-        for (const id of [input.parent_id ?? [], input.depends_on ?? []].flat()) await requireTask(db, id);
+        await requireTasks(db, [input.parent_id ?? [], input.depends_on ?? []].flat());
         const [taskNo, sequence] = await nextNumbers(db, 'task', projectCounter(project));
         const task = newTask(input, { task_id: formatTaskId(taskNo), sequence, project, workflow, at, actor });
         await insertTask(db, task);
-        if (task.parent_id !== null || task.depends_on.length > 0) await refuseCircles(db, task);
+        await refuseCycle(db, undefined, task);
         return { task_id: task.task_id, status: task.status, created_at: at, created_by: actor, sequence };
       },
     }),
@@ -88,9 +80,9 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
         const after = changedTask(before, input, actor, at);
         const taskNo = parseId(before.task_id);
         assertWrittenBack(before, input.status, await hasThoughtInAttempt(db, taskNo, before.attempt));
-        for (const id of [input.parent_id ?? [], input.depends_on ?? []].flat()) await requireTask(db, id);
+        await requireTasks(db, [input.parent_id ?? [], input.depends_on ?? []].flat());
         await updateTask(db, before, after);
-        if (input.parent_id !== undefined || input.depends_on !== undefined) await refuseCircles(db, after);
+        await refuseCycle(db, before, after);
         const warnings = oddities(before, after, input, actor);
         if (input.status !== undefined && isClaim(after.workflow, before.status, input.status)) {
           const unmet = await listUnmet(db, taskNo);
@@ -153,7 +145,16 @@ const MAX_DEPENDENTS = 500;
 async function requireTask(db: Reader, taskId: string): Promise<Task> {
   const task = await findTask(db, taskId);
   if (task !== undefined) return task;
-  throw new ColibriError('ERR_NOT_FOUND', `there is no task ${taskId}; task_list shows those there are`, { taskId });
+  throw taskNotFound(taskId);
+}
+
+async function requireTasks(db: Reader, taskIds: readonly string[]): Promise<void> {
+  const missing = await findMissing(db, taskIds);
+  if (missing !== undefined) throw taskNotFound(missing);
+}
+
+function taskNotFound(taskId: string): ColibriError {
+  return new ColibriError('ERR_NOT_FOUND', `no task ${taskId}; call task_list to see existing tasks`, { taskId });
 }
 
 function projectNotFound(project: string): ColibriError {
@@ -161,11 +162,10 @@ function projectNotFound(project: string): ColibriError {
   return new ColibriError('ERR_PROJECT_NOT_FOUND', message, { project });
 }
 
-/** After the change and inside its transaction: two processes that close a circle from both sides cannot both pass. */
-async function refuseCircles(db: Transaction, task: Task): Promise<void> {
-  if (task.parent_id === null && task.depends_on.length === 0) return;
-  const taskNo = parseId(task.task_id);
-  assertNoCircle(taskNo, await listWaits(db, taskNo));
+/** After the change and inside its transaction: of two processes that close a cycle from both sides, one is refused. */
+async function refuseCycle(db: Transaction, before: Task | undefined, after: Task): Promise<void> {
+  if (!mayCloseCycle(before, after)) return;
+  await assertAcyclic(parseId(after.task_id), (request) => readLinks(db, request));
 }
 
 /** Without what is not set: an agent reads every word. */

@@ -1,5 +1,6 @@
 import type { Engine, Reader } from '../../db/database.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
+import { parseJson } from '../../integrity/index.ts';
 import type { Direction, LinkRequest, TaskLinks } from './dependencies.ts';
 
 /**
@@ -19,7 +20,7 @@ export async function readLinks(
       maxTasks,
     ]),
   ]);
-  return rows.map(({ task_no, linked }) => ({ taskNo: task_no, linked: JSON.parse(linked) as number[] }));
+  return rows.map(({ task_no, linked }) => ({ taskNo: task_no, linked: parseJson(linked) as number[] }));
 }
 
 /** The first of the tasks that does not exist. */

@@ -221,6 +221,11 @@ export const PROMISES = {
   'postgres/secrets': { says: 'no password of PostgreSQL is ever printed' },
   'postgres/dump': { says: 'a dump of PostgreSQL, restored as the page says, is the same ledger' },
   'cli/harmless': { says: 'data cannot act on the terminal, nor begin a line of its own' },
+  'postgres/pooler': {
+    says: 'behind a pooler that shares its connections a call is done or refused, never acknowledged and lost',
+  },
+  'postgres/settings': { says: 'no default of a database or role changes what Colibri reads or writes' },
+  'postgres/driver': { says: 'a driver of PostgreSQL that behaves in another way is refused at the start' },
   'verify/tampering': { says: 'verification finds what was changed behind its back, and names the place' },
   'verify/checkpoint': { says: 'a root that was noted earlier reveals a log that was cut or rewritten' },
   'verify/command': { says: 'colibri verify tells whole, tampered, unknown and wrong apart by its exit code' },

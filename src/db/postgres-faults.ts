@@ -1,4 +1,5 @@
 import { DatabaseError, type DatabaseFault } from './database.ts';
+import { isPooled } from './postgres-pooler.ts';
 import type { PostgresUrl } from './postgres-url.ts';
 
 type Advice = readonly [fault: Exclude<DatabaseFault, 'other' | 'unknown'>, text: string];
@@ -7,6 +8,12 @@ const GONE: Advice = [
   'unavailable',
   'the database cannot be reached; check that its server runs and that the way to it is open, and call again',
 ];
+/** A bind that does not fit the statement of that name; what a pooler itself has to say ends the connection. */
+const PROTOCOL_VIOLATION = '08P01';
+/** Logarithms are taken only to find out whether the backend is the one that this connection has marked. */
+const SESSION_CHANGED = '2201E';
+/** A new connection knows no statement, unless others have used it before. */
+const STATEMENT_EXISTS = '42P05';
 const LOST: Advice = ['lost', 'the connection to the database was lost, and nothing was changed; call again'];
 
 export const REPLICA: Advice = [
@@ -17,6 +24,10 @@ export const REPLICA: Advice = [
 /** By SQLSTATE, or by its class of two characters. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const ADVICE: Readonly<Record<string, Advice>> = {
   '08': GONE,
+  [PROTOCOL_VIOLATION]: [
+    'busy',
+    'a statement of this server is another one on its connection; call again, and if it stays so put the pooler before the database into session mode',
+  ],
   // Nothing that the server does not know is asked of it, so a statement that was understood before has changed under it.
   '0A000': ['busy', 'the tables of the ledger were changed while this server ran; call again'],
   // No root is taken but to find out that the ledger is newer, nothing divided but to find out that it is not finished.
@@ -32,10 +43,6 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   '3F000': ['unavailable', 'the schema that search_path names does not exist; create it and start again'],
   '40001': ['busy', 'the server asked for another try; call again'],
   '40P01': ['busy', 'two writers waited for each other; call again'],
-  '42P05': [
-    'busy',
-    'the server knows a statement of somebody else by the same name; put the pooler before it into session mode',
-  ],
   '42P01': ['corrupt', 'a table of the ledger is missing; restore a backup'],
   '42501': [
     'unavailable',
@@ -88,6 +95,7 @@ const DRIVER = /^(?:Connection terminated|Query read timeout|Client (?:has encou
 /** Turns what the driver threw into a sentence that a person can act on; what is no fault of the store stays as it is. */
 export function explainPostgresFault(error: unknown, { location, redact, wasConnected }: Circumstances): unknown {
   if (error instanceof DatabaseError || !(error instanceof Error)) return error;
+  if (isSessionChanged(error) || codeOf(error) === STATEMENT_EXISTS) return isPooled(location);
   const found = adviceFor(error) ?? (isConnectionEnded(error) ? GONE : undefined);
   if (found === undefined) return error;
   const [fault, text] = found === GONE && wasConnected ? LOST : found;
@@ -110,13 +118,22 @@ function isEndedByReplay(error: Error): boolean {
 
 /** The same for a connection that was there: a server that says FATAL or PANIC ends it, whatever the reason. */
 export function isConnectionEnded(error: unknown): boolean {
-  const isLastWord = error instanceof Error && 'severity' in error && /^(?:FATAL|PANIC)$/.test(String(error.severity));
-  return isLastWord || isConnectionLost(error);
+  return isLastWord(error) || isConnectionLost(error);
+}
+
+function isLastWord(error: unknown): boolean {
+  return error instanceof Error && 'severity' in error && /^(?:FATAL|PANIC)$/.test(String(error.severity));
+}
+
+/** True when another backend answered than the one that this connection has marked. */
+export function isSessionChanged(error: unknown): boolean {
+  return error instanceof Error && codeOf(error) === SESSION_CHANGED;
 }
 
 /** The server speaks with a severity and a SQLSTATE; everything else comes from the network, from TLS or the driver. */
 function adviceFor(error: Error): Advice | undefined {
   const code = codeOf(error) ?? '';
+  if (code === PROTOCOL_VIOLATION && isLastWord(error)) return GONE;
   if ('severity' in error) return ADVICE[code] ?? ADVICE[code.slice(0, 2)];
   const known = BEFORE.find(([pattern]) => pattern.test(`${code} ${error.message}`));
   if (known !== undefined) return [known[2] ?? 'unavailable', known[1]];

@@ -1,10 +1,13 @@
-import { createHash } from 'node:crypto';
-import { Client } from 'pg';
+import { createHash, randomUUID } from 'node:crypto';
+import { Client, type ClientConfig } from 'pg';
 import type { PostgresOptions } from './postgres.ts';
+import { assertDriver } from './postgres-driver-check.ts';
 import { isConnectionLost } from './postgres-faults.ts';
 import { lookUpPassword } from './postgres-password.ts';
 import { Pipeline } from './postgres-pipeline.ts';
+import { assertSessionPooling } from './postgres-pooler.ts';
 import type { Way } from './postgres-scope.ts';
+import { sameSession, sameSessionAs, startPooledSession, startSession } from './postgres-session.ts';
 import { parserOf } from './postgres-types.ts';
 import type { PostgresUrl } from './postgres-url.ts';
 
@@ -68,11 +71,11 @@ export class PostgresLink {
     const way = await this.way();
     if (performance.now() - this.#lastUse < FRESH_MS) return way;
     try {
-      await way.client.query('SELECT 1');
+      await way.client.query(`SELECT ${sameSessionAs(way.mark)}`);
       return way;
     } catch (error) {
-      if (!isConnectionLost(error)) throw error;
       await this.drop();
+      if (!isConnectionLost(error)) throw error;
       return this.way();
     }
   }
@@ -93,7 +96,7 @@ export class PostgresLink {
   /** A session-level lock ends with its connection, however that ends. */
   async enlist(processId: string): Promise<void> {
     this.#processId = processId;
-    await (await this.way()).client.query(ENLIST, presenceKey(processId));
+    await enlistOn(await this.way(), processId);
     this.rest();
   }
 
@@ -120,18 +123,8 @@ export class PostgresLink {
   }
 
   async #connect(): Promise<Way> {
-    const { busyTimeoutMs, statementTimeoutMs } = this.#options;
-    const client = new Client({
-      connectionString: this.#url.connectionString,
-      application_name: 'colibri',
-      connectionTimeoutMillis: busyTimeoutMs,
-      // A little more than the server allows: who answers late is still heard, who never answers is given up.
-      query_timeout: statementTimeoutMs + busyTimeoutMs,
-      keepAlive: true,
-      pipeline: true,
-      types,
-    });
-    if (!client.password) Object.assign(client, { password: lookUpPassword });
+    const config = this.#config();
+    const client = openClient(config);
     const forget = () => {
       if (this.#way?.client === client) this.#way = undefined;
     };
@@ -140,23 +133,62 @@ export class PostgresLink {
       forget();
     });
     client.on('end', forget);
+    const way = { client, pipeline: new Pipeline(client), mark: randomUUID() };
     try {
       await client.connect();
-      await client.query(settingsOf(this.#options));
-      if (this.#processId !== undefined) await client.query(ENLIST, presenceKey(this.#processId));
+      await this.#start(way, config);
     } catch (error) {
       void client.end().catch(() => undefined);
       throw error;
     }
-    this.#way = { client, pipeline: new Pipeline(client) };
+    this.#way = way;
     this.#loss = undefined;
     this.#connections += 1;
     this.#lastUse = performance.now();
     return this.#way;
   }
+
+  /** Sent together: on a direct connection all of it is one round trip. */
+  async #start(way: Way, config: ClientConfig): Promise<void> {
+    const { client, pipeline, mark } = way;
+    const isFirst = this.#connections === 0;
+    const session = startSession(client, mark, this.#options);
+    session.catch(() => undefined);
+    if (isFirst) await assertDriver(pipeline);
+    if (!(await session)) {
+      if (isFirst) await assertSessionPooling(client, config, openClient, this.#url.location);
+      await startPooledSession(client, mark, this.#options);
+    }
+    if (this.#processId !== undefined) await enlistOn(way, this.#processId);
+  }
+
+  #config(): ClientConfig {
+    const { busyTimeoutMs, statementTimeoutMs } = this.#options;
+    return {
+      connectionString: this.#url.connectionString,
+      application_name: 'colibri',
+      connectionTimeoutMillis: busyTimeoutMs,
+      // A little more than the server allows: a late answer is still read, a missing one ends the connection.
+      query_timeout: statementTimeoutMs + busyTimeoutMs,
+      keepAlive: true,
+      pipeline: true,
+      types,
+    };
+  }
 }
 
-const ENLIST = 'SELECT pg_try_advisory_lock_shared($1, $2)';
+function openClient(config: ClientConfig): Client {
+  const client = new Client(config);
+  if (!client.password) Object.assign(client, { password: lookUpPassword });
+  return client;
+}
+
+async function enlistOn({ client, mark }: Way, processId: string): Promise<void> {
+  await client.query(ENLIST, [...presenceKey(processId), mark]);
+}
+
+/** A lock on a backend of somebody else would outlive this process. */
+const ENLIST = `SELECT CASE WHEN ${sameSession('$3')} = 0 THEN pg_try_advisory_lock_shared($1, $2) END`;
 const IS_ENLISTED = `SELECT 1 FROM pg_locks
   WHERE locktype = 'advisory' AND objsubid = 2 AND classid = ($1::bigint & 4294967295)::oid
     AND objid = ($2::bigint & 4294967295)::oid
@@ -165,26 +197,6 @@ const IS_ENLISTED = `SELECT 1 FROM pg_locks
 function presenceKey(processId: string): [number, number] {
   const digest = createHash('sha256').update(processId).digest();
   return [digest.readInt32BE(0), digest.readInt32BE(4)];
-}
-
-/** A peer that dies holds its locks only until the server has noticed; these make it notice. */
-function settingsOf({ readOnly, busyTimeoutMs, statementTimeoutMs }: PostgresOptions): string {
-  const settings: Readonly<Record<string, string | number>> = {
-    // A turn that was waited for must show what was committed meanwhile, whatever the role prefers.
-    default_transaction_isolation: "'read committed'",
-    default_transaction_read_only: readOnly ? 'on' : 'off',
-    bytea_output: 'hex',
-    lock_timeout: busyTimeoutMs,
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: Math.max(1000, Math.floor(busyTimeoutMs / 2)),
-    tcp_keepalives_idle: 10,
-    tcp_keepalives_interval: 5,
-    tcp_keepalives_count: 3,
-    tcp_user_timeout: 20_000,
-  };
-  return Object.entries(settings)
-    .map(([name, value]) => `SET ${name} = ${value}`)
-    .join('; ');
 }
 
 function isStartingUp(error: unknown): boolean {

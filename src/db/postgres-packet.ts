@@ -1,5 +1,6 @@
 import { type Connection, type FieldDef, Query } from 'pg';
-import type { Row } from './database.ts';
+import { toError } from '../errors.ts';
+import { DatabaseError, type Row } from './database.ts';
 import type { Statement } from './postgres-statement.ts';
 import { type Parser, parserOf, toParameter } from './postgres-types.ts';
 
@@ -21,15 +22,23 @@ export class Packet extends Query {
 
   ask(statement: Statement): Promise<Row[]> {
     return new Promise((resolve, reject) => {
-      this.#questions.push({ statement, resolve, reject, rows: [], plan: undefined, isParsedHere: false });
+      this.#questions.push({ statement, resolve, reject, rows: [], tag: '', plan: undefined, isParsedHere: false });
     });
   }
 
-  override submit = (connection: Connection): void => {
-    connection.stream.cork();
-    for (const question of this.#questions) write(connection, question);
-    connection.sync();
-    connection.stream.uncork();
+  /** Returns an error for the driver to hand back to `handleError`. */
+  override submit = (connection: Connection): Error | undefined => {
+    try {
+      whileCorked(connection.stream, () => {
+        for (const question of this.#questions) write(connection, question);
+        connection.sync();
+      });
+      return undefined;
+    } catch (thrown) {
+      // The server would take what comes next for the rest of this packet.
+      connection.stream.destroy();
+      return toError(thrown);
+    }
   };
 
   handleRowDescription({ fields }: { readonly fields: readonly FieldDef[] }): void {
@@ -49,12 +58,13 @@ export class Packet extends Query {
     this.#rows.push(row as Row);
   }
 
-  handleCommandComplete(): void {
+  handleCommandComplete({ text }: { readonly text: string }): void {
     const question = this.#questions[this.#answered];
     if (question?.plan === undefined) return;
     // It is the same for as long as the statement has its name: the server refuses one whose columns have changed.
     question.plan.columns ??= [];
     question.rows = this.#rows;
+    question.tag = text;
     this.#rows = [];
     this.#answered += 1;
   }
@@ -62,17 +72,29 @@ export class Packet extends Query {
   /** Not before: a statement outside of a transaction is committed after it was answered. */
   handleReadyForQuery(): void {
     this.callback(null);
-    for (const { resolve, rows } of this.#questions) resolve(rows);
+    for (const { statement, tag, rows, resolve, reject } of this.#questions)
+      if (statement.tag === undefined || statement.tag === tag) resolve(rows);
+      else reject(notDone(statement.tag, tag));
   }
 
   handleError(error: Error, connection: Connection): void {
     for (const { plan, isParsedHere } of this.#questions.slice(this.#answered))
       if (plan !== undefined && isParsedHere) plan.state = 'doubtful';
     // One that vanished or no longer fits its tables is never alone: a pooler drops all, a migration changes several.
-    if ('code' in error && isStalePlan(error.code))
+    if ('code' in error && STALE_PLAN.has(error.code))
       for (const plan of plans.get(connection)?.values() ?? []) plan.state = 'doubtful';
     this.callback(error);
     for (const { reject } of this.#questions) reject(error);
+  }
+}
+
+/** One piece on the wire, also when the writing fails: a stream that stays corked is deaf for good. */
+export function whileCorked(stream: Connection['stream'], write: () => void): void {
+  stream.cork();
+  try {
+    write();
+  } finally {
+    stream.uncork();
   }
 }
 
@@ -81,6 +103,7 @@ interface Question {
   readonly resolve: (rows: Row[]) => void;
   readonly reject: (error: Error) => void;
   rows: Row[];
+  tag: string;
   plan: Plan | undefined;
   isParsedHere: boolean;
 }
@@ -97,10 +120,16 @@ interface Column {
   readonly parse: Parser;
 }
 
-/** `cached plan must not change result type`, `prepared statement does not exist`, `prepared statement already exists`. */
-function isStalePlan(code: unknown): boolean {
-  return code === '0A000' || code === '26000' || code === '42P05';
+/** A COMMIT of a transaction that has failed is answered with ROLLBACK, and no error. */
+function notDone(wanted: string, done: string): DatabaseError {
+  return new DatabaseError('lost', `the server answered ${wanted} with ${done}, and nothing was changed; call again`);
 }
+
+/**
+ * `cached plan must not change result type`, `prepared statement does not exist`, `prepared statement already exists`,
+ * `bind message supplies 1 parameters, but prepared statement requires 2`.
+ */
+const STALE_PLAN: ReadonlySet<unknown> = new Set(['0A000', '26000', '42P05', '08P01']);
 
 const plans = new WeakMap<Connection, Map<string, Plan>>();
 

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 import type { Row } from './database.ts';
-import { Packet } from './postgres-packet.ts';
+import { Packet, whileCorked } from './postgres-packet.ts';
 import type { Statement } from './postgres-statement.ts';
 
 /**
@@ -37,9 +37,8 @@ export class Pipeline {
     this.separate();
     this.#isWaiting = false;
     if (this.#closed.length === 0) return;
-    const { stream } = this.#client.connection;
-    stream.cork();
-    for (const packet of this.#closed.splice(0)) this.#client.query(packet);
-    stream.uncork();
+    whileCorked(this.#client.connection.stream, () => {
+      for (const packet of this.#closed.splice(0)) this.#client.query(packet);
+    });
   }
 }

@@ -47,8 +47,8 @@ export class Scope implements Transaction {
   }
 
   /** Asks for what the scope itself needs; whatever is asked for afterwards fails with it. */
-  start(...statements: readonly string[]): void {
-    for (const sql of statements) this.#ask(toStatement(sql, [])).catch(() => undefined);
+  start(...statements: readonly Statement[]): void {
+    for (const statement of statements) this.#ask(statement).catch(() => undefined);
   }
 
   /** Ends the transaction with all that was kept back. */
@@ -117,7 +117,9 @@ export class Scope implements Transaction {
 export interface Way {
   readonly client: Client;
   readonly pipeline: Pipeline;
+  /** What its backend was marked with. */
+  readonly mark: string;
 }
 
 /** By a name that tells: whoever looks at the wire sees what may have been committed. */
-const COMMIT: Statement = { name: 'COMMIT', text: 'COMMIT', parameters: [] };
+const COMMIT: Statement = { name: 'COMMIT', text: 'COMMIT', parameters: [], tag: 'COMMIT' };

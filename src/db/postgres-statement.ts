@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { SqlValue } from './database.ts';
 
 /** Texts that are put together at run time may be many; the server keeps a plan for the first of them. */
@@ -11,6 +12,8 @@ export interface Statement {
   readonly name: string;
   readonly text: string;
   readonly parameters: readonly SqlValue[];
+  /** What the server must say that it has done, where anything else would be no success. */
+  readonly tag?: string;
 }
 
 const names = new Map<string, string>();
@@ -21,10 +24,15 @@ export function toStatement(sql: string, parameters: readonly SqlValue[]): State
   assertParameters(sql, parameters);
   let name = names.get(sql);
   if (name === undefined && names.size < MAX_NAMED) {
-    name = `colibri_${names.size}`;
+    name = nameOf(sql);
     names.set(sql, name);
   }
   return { name: name ?? '', text: sql, parameters };
+}
+
+/** By its text: where a pooler mixes the connections of several servers, a name must mean the same to all of them. */
+function nameOf(sql: string): string {
+  return `colibri_${createHash('sha256').update(sql).digest('base64url').slice(0, 22)}`;
 }
 
 /** The server's own message would come too late to tell which statement it was. */

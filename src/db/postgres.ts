@@ -11,9 +11,12 @@ import {
 } from './database.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 import { readDurability } from './postgres-durability.ts';
-import { explainPostgresFault, isConnectionEnded, REPLICA } from './postgres-faults.ts';
+import { explainPostgresFault, isConnectionEnded, isSessionChanged, REPLICA } from './postgres-faults.ts';
 import { PostgresLink } from './postgres-link.ts';
+import { isPooled } from './postgres-pooler.ts';
 import { Scope, type Way } from './postgres-scope.ts';
+import { sameSession, sameSessionAs } from './postgres-session.ts';
+import { toStatement } from './postgres-statement.ts';
 import { type PostgresUrl, parsePostgresUrl } from './postgres-url.ts';
 import { assertProcessId, isProcessId } from './process-id.ts';
 
@@ -43,10 +46,9 @@ const FINISHED = `1 / CASE WHEN schema_version < 0 THEN 0 ELSE 1 END,
 const RELAXED = "set_config('synchronous_commit', 'off', true)";
 
 /** The first query takes the snapshot. Nobody waits for a reader, so it may take its time between two questions. */
-const BEGIN_READ = [
-  'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
-  "SELECT set_config('idle_in_transaction_session_timeout', '0', true)",
-];
+const BEGIN_READ = toStatement('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', []);
+const PREPARE_READ = `SELECT set_config('idle_in_transaction_session_timeout', '0', true), ${sameSession('$1')}`;
+const BEGIN_WRITE = toStatement('BEGIN', []);
 
 const LOOK = `SELECT current_schema() AS schema, pg_is_in_recovery() AS is_replica,
   current_setting('server_encoding') AS encoding,
@@ -108,7 +110,7 @@ class PostgresDatabase implements Database {
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
     return this.#inTurn(async (way) => {
       const scope = new Scope(way, this.#explainLost);
-      scope.start(...BEGIN_READ);
+      scope.start(BEGIN_READ, toStatement(PREPARE_READ, [way.mark]));
       const result = await inside(scope, work);
       // Nothing depends on how a reader ends; the next statement comes behind it in any case.
       scope.leave().catch(() => this.#link.drop());
@@ -121,13 +123,14 @@ class PostgresDatabase implements Database {
     work: (transaction: Transaction) => Promise<Result>,
   ): Promise<Result> {
     const isDurable = durable && this.#options.durability === 'full';
-    const turn = `SELECT ${evenUnfinished ? '1' : FINISHED}${isDurable ? '' : `, ${RELAXED}`} ${ROW}`;
+    const checks = `${sameSession('$1')}, ${evenUnfinished ? '1' : FINISHED}`;
+    const turn = `SELECT ${checks}${isDurable ? '' : `, ${RELAXED}`} ${ROW}`;
     return this.#inTurn(async (way) => {
       const scope = new Scope(way, this.#explainLost);
       // Not waited for: on one connection whatever the work asks for comes after it, or fails with it.
-      scope.start('BEGIN', turn);
+      scope.start(BEGIN_WRITE, toStatement(turn, [way.mark]));
       const result = await inside(scope, work);
-      await this.#commit(scope);
+      await this.#commit(scope, way);
       return result;
     });
   }
@@ -136,10 +139,10 @@ class PostgresDatabase implements Database {
     return this.#inTurn(async (way) => {
       const scope = new Scope(way, this.#explainLost);
       try {
-        return await scope.query<Shape>(`WITH turn AS (SELECT ${FINISHED}, ${RELAXED} ${ROW}), ${sql}`, parameters);
+        const checks = `${sameSession(`$${parameters.length + 1}`)}, ${FINISHED}, ${RELAXED}`;
+        return await scope.query<Shape>(`WITH turn AS (SELECT ${checks} ${ROW}), ${sql}`, [...parameters, way.mark]);
       } catch (error) {
-        if (!isConnectionEnded(scope.failure)) throw error;
-        throw await this.#inDoubt();
+        throw scope.failure === undefined ? error : await this.#resolveFailure(scope.failure, way);
       }
     });
   }
@@ -183,15 +186,14 @@ class PostgresDatabase implements Database {
       try {
         return await work(way);
       } catch (error) {
-        await this.#rollBack(way);
-        throw error;
+        throw error instanceof DatabaseError && error.fault === 'unknown' ? error : await this.#undo(way, error);
       } finally {
         this.#link.rest();
       }
     });
   }
 
-  async #commit(scope: Scope): Promise<void> {
+  async #commit(scope: Scope, way: Way): Promise<void> {
     try {
       // The server answers in order: by now it has answered everything that was sent before.
       await scope.commit();
@@ -200,8 +202,14 @@ class PostgresDatabase implements Database {
       // Otherwise the scope knows it, and what came before it: a statement that the server refused undoes the whole.
       if (scope.failure === undefined) throw error;
     }
-    if (!isConnectionEnded(scope.failure)) throw this.#explainLost(scope.failure);
-    throw await this.#inDoubt();
+    throw await this.#resolveFailure(scope.failure, way);
+  }
+
+  /** A session that still answers has undone the transaction. The severity does not tell: it may be in any language. */
+  async #resolveFailure(failure: unknown, way: Way): Promise<unknown> {
+    const session = isConnectionEnded(failure) ? 'gone' : await this.#rollBack(way);
+    if (session === 'gone') return this.#inDoubt();
+    return session === 'changed' ? isPooled(this.location) : this.#explainLost(failure);
   }
 
   async #inDoubt(): Promise<DatabaseError> {
@@ -212,12 +220,20 @@ class PostgresDatabase implements Database {
     );
   }
 
-  async #rollBack({ client, pipeline }: Way): Promise<void> {
+  /** Ends a transaction that failed. Returns what to throw: a backend that has changed explains every other failure. */
+  async #undo(way: Way, error: unknown): Promise<unknown> {
+    const session = await this.#rollBack(way);
+    return session === 'changed' ? isPooled(this.location) : error;
+  }
+
+  async #rollBack({ client, pipeline, mark }: Way): Promise<'same' | 'changed' | 'gone'> {
     try {
       pipeline.flush();
-      await client.query('ROLLBACK');
-    } catch {
+      await client.query(`ROLLBACK; SELECT ${sameSessionAs(mark)}`);
+      return 'same';
+    } catch (error) {
       await this.#link.drop();
+      return isSessionChanged(error) ? 'changed' : 'gone';
     }
   }
 

@@ -6,6 +6,7 @@ import { eventually } from '../support/ledger-file.ts';
 import { placeLedger } from '../support/ledger-place.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { Network, type Verdict } from '../support/postgres/network.ts';
+import { errorMessage } from '../support/postgres/wire.ts';
 import { assertWhole, openDesk, type TrailDesk } from '../support/trail-desk.ts';
 
 /** Short, so that a test of a network that never answers does not take long. */
@@ -31,6 +32,16 @@ describe('a connection that breaks while a change is being committed', () => {
       expect(await desk.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
       expect(await desk.createTask({ title: 'next' })).toMatchObject({ task_id: 'T-0002' });
       expect(await outcomes(desk)).toEqual(['ok', 'ok']);
+    }),
+  );
+
+  keeps('team/network', 'and its last word is in another language: the client gets the answer all the same', () =>
+    withNetwork(async ({ desk, network }) => {
+      // What a German server says when it cannot write its log.
+      network.lastWords = errorMessage({ severity: 'PANIK', code: '58030', message: 'konnte Datei nicht schreiben' });
+      failAt(network, COMMIT, 1, 'pass and cut');
+      expect(await desk.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
+      expect(await outcomes(desk)).toEqual(['ok']);
     }),
   );
 

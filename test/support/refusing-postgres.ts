@@ -1,5 +1,6 @@
 import { createServer } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { errorMessage } from './postgres/wire.ts';
 
 const ASK_FOR_PASSWORD = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]);
 
@@ -11,7 +12,8 @@ export async function startRefusingPostgres(): Promise<string> {
       socket.write(ASK_FOR_PASSWORD);
       socket.once('data', (message) => {
         const password = message.subarray(5, -1).toString();
-        socket.end(errorMessage('28P01', `password authentication failed: ${password}`));
+        const text = `password authentication failed: ${password}`;
+        socket.end(errorMessage({ severity: 'FATAL', code: '28P01', message: text }));
       });
     });
   });
@@ -20,13 +22,4 @@ export async function startRefusingPostgres(): Promise<string> {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   return `127.0.0.1:${address.port}`;
-}
-
-/** https://www.postgresql.org/docs/current/protocol-error-fields.html */
-function errorMessage(code: string, message: string): Buffer {
-  const fields = Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${message}\0\0`);
-  const head = Buffer.alloc(5);
-  head.write('E');
-  head.writeInt32BE(fields.length + 4, 1);
-  return Buffer.concat([head, fields]);
 }

@@ -13,6 +13,8 @@ export class Network {
   judge: (piece: Buffer) => Verdict = () => 'pass';
   /** Answers do not come through; questions do. */
   isDeaf = false;
+  /** What a client that is cut off gets to hear before. */
+  lastWords: Uint8Array = Buffer.alloc(0);
   /** New connections are refused. */
   isDown = false;
   readonly #target: URL;
@@ -86,7 +88,7 @@ export class Network {
     if (verdict === 'pass and cut') {
       // The database gets it and answers to nobody.
       client.removeAllListeners('close');
-      client.destroy();
+      client.end(this.lastWords, () => client.destroy());
       server.end(piece);
     }
     if (verdict === 'late') {

@@ -1,0 +1,64 @@
+import { Client, Connection } from 'pg';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { keeps } from '../support/keeps.ts';
+import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
+
+/** What a later version of the driver might do in another way. */
+const handlers = Client.prototype as unknown as Record<'_handleErrorMessage' | '_handleDataRow', () => void>;
+
+function methodOf(name: 'bind' | 'execute') {
+  return Reflect.get(Connection.prototype, name) as (config: unknown, more: boolean) => void;
+}
+
+const DEVIATIONS: Readonly<Record<string, () => void>> = {
+  'ends the packet after each statement': () => {
+    const execute = methodOf('execute');
+    vi.spyOn(Connection.prototype, 'execute').mockImplementation(function endPacket(this: Connection, config) {
+      execute.call(this, config, true);
+      this.sync();
+    });
+  },
+  'does not hand on errors': () => void vi.spyOn(handlers, '_handleErrorMessage').mockImplementation(() => undefined),
+  'does not hand on rows': () => void vi.spyOn(handlers, '_handleDataRow').mockImplementation(() => undefined),
+  'takes no description of a portal': () => {
+    vi.spyOn(Connection.prototype, 'describe').mockImplementation(() => {
+      throw new TypeError('describe is gone');
+    });
+  },
+};
+
+describe('a driver that works in another way', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  for (const [deviation, install] of Object.entries(DEVIATIONS))
+    keeps('postgres/driver', `one that ${deviation}`, async () => {
+      const url = await newPostgresUrl();
+      install();
+      await expect(openTestPostgres({ url })).rejects.toMatchObject({
+        fault: 'refused',
+        message: expect.stringMatching(/the PostgreSQL driver does not work as Colibri needs.*install Colibri again/),
+      });
+      vi.restoreAllMocks();
+      await openTestPostgres({ url });
+    });
+});
+
+describe('a driver that fails while it writes', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  it('costs one error; nothing was changed, and the next call works', async () => {
+    const database = await openTestPostgres();
+    await database.write({ durable: true }, (db) => db.run('CREATE TABLE words (word TEXT)'));
+    const insert = (word: string) =>
+      database.write({ durable: true }, (db) => db.query('INSERT INTO words (word) VALUES ($1)', [word]));
+    const bind = methodOf('bind');
+    vi.spyOn(Connection.prototype, 'bind').mockImplementation(function failAtWord(this: Connection, config) {
+      if ((config?.values as unknown[] | undefined)?.includes('lost')) throw new RangeError('out of memory');
+      bind.call(this, config, true);
+    });
+    await expect(insert('lost')).rejects.toThrow('out of memory');
+    vi.restoreAllMocks();
+    await insert('kept');
+    expect(await database.read((reader) => reader.query('SELECT word FROM words'))).toEqual([{ word: 'kept' }]);
+  });
+});

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { findUrlProblem, parsePostgresUrl } from './db/postgres-url.ts';
 import { ColibriError } from './errors.ts';
+import { isProjectSlug } from './integrity/index.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import { MODES, type Mode } from './modes.ts';
 
@@ -23,7 +24,6 @@ export interface Config {
 }
 
 const DEFAULT_DB_PATH = '.colibri/colibri.db';
-const PROJECT_SLUG = /^[a-z0-9._-]{1,64}$/;
 const MAX_AGENT_ID_LENGTH = 128;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -121,10 +121,6 @@ function matching(
 
 function isAgentId(value: string): boolean {
   return value.length <= MAX_AGENT_ID_LENGTH && value.isWellFormed() && !/\p{Cc}/u.test(value);
-}
-
-export function isProjectSlug(value: string): boolean {
-  return PROJECT_SLUG.test(value);
 }
 
 function isTimeout(value: string): boolean {

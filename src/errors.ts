@@ -1,3 +1,5 @@
+import type { Outcome } from './integrity/index.ts';
+
 /** The closed set of codes that a rule may fail with; docs/tools.md lists them for each tool. */
 export const RULE_CODES = [
   'ERR_NOT_FOUND',
@@ -17,7 +19,7 @@ export const RULE_CODES = [
   'ERR_CONFIG_INVALID',
   'ERR_INVALID_MODE',
   'ERR_INIT_FAILED',
-] as const;
+] as const satisfies readonly Outcome[];
 
 /** Codes of the five stages themselves: always rendered at the top level of an answer. */
 export const STAGE_CODES = [
@@ -28,7 +30,7 @@ export const STAGE_CODES = [
   'AUDIT_EXIT_FAILED',
   'HANDLER_ERROR',
   'INTERNAL',
-] as const;
+] as const satisfies readonly Outcome[];
 
 export type RuleCode = (typeof RULE_CODES)[number];
 export type StageCode = (typeof STAGE_CODES)[number];

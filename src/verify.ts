@@ -6,6 +6,7 @@ import { listDefinitions } from './db/migrate.ts';
 import { checkSearchInPostgres } from './domains/tasks/check-search-postgres.ts';
 import { checkSearchInSqlite } from './domains/tasks/check-search-sqlite.ts';
 import { checkTasks } from './domains/tasks/projection.ts';
+import { Replay } from './domains/tasks/replay.ts';
 import { checkTrail } from './domains/trail/projection.ts';
 import { EMPTY_ROOT } from './integrity/index.ts';
 import { type LedgerReport, nothingForeseen, type Problem, type Projection, verifyLedger } from './ledger/verify.ts';
@@ -28,7 +29,7 @@ export async function verifyRecord(
 ): Promise<LedgerReport> {
   const foreign = await LIST_FOREIGN_OBJECTS[reader.engine](reader);
   const problems = foreign.map((place) => ({ place, problem: 'is not as this program makes it' }));
-  const projections = [checkTasks, checkTrail, CHECK_SEARCH[reader.engine], reportLast(problems)];
+  const projections = [checkDomains, CHECK_SEARCH[reader.engine], reportLast(problems)];
   try {
     return await verifyLedger(reader, projections, progress);
   } catch (error) {
@@ -38,6 +39,25 @@ export async function verifyRecord(
     return { size: 0, root: EMPTY_ROOT, problems };
   }
 }
+
+/** Tasks and trail against their rows, and against the rules between entries, which concern both. */
+export const checkDomains: Projection = (reader, report) => {
+  const replay = new Replay(report);
+  const tasks = checkTasks(reader, report, (index, task) => replay.hold(index, task));
+  const trail = checkTrail(reader, report, (thoughts) => replay.foresee(thoughts));
+  return {
+    foresee: (page, claims) => trail.foresee(page, claims),
+    async page(entries, begin, end) {
+      await tasks.page(entries, begin, end);
+      await trail.page(entries, begin, end);
+      replay.page(entries);
+    },
+    async finish(size) {
+      await tasks.finish(size);
+      await trail.finish(size);
+    },
+  };
+};
 
 /** Whether a table of this name belongs to a ledger. */
 function isTable(engine: Engine, name: string): boolean {

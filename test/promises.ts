@@ -227,6 +227,9 @@ export const PROMISES = {
   'postgres/settings': { says: 'no default of a database or role changes what Colibri reads or writes' },
   'postgres/driver': { says: 'a driver of PostgreSQL that behaves in another way is refused at the start' },
   'verify/tampering': { says: 'verification finds what was changed behind its back, and names the place' },
+  'verify/grammar': {
+    says: 'verification refuses a record that breaks the proof format, with every hash recomputed',
+  },
   'verify/checkpoint': { says: 'a root that was noted earlier reveals a log that was cut or rewritten' },
   'verify/command': { says: 'colibri verify tells whole, tampered, unknown and wrong apart by its exit code' },
 } as const satisfies Record<string, Promised>;

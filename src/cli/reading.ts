@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { InvalidArgumentError } from 'commander';
-import { isProjectSlug, locateDatabase } from '../config.ts';
+import { locateDatabase } from '../config.ts';
 import type { Reader } from '../db/database.ts';
 import { listProjects } from '../domains/tasks/board.ts';
 import { hasProject } from '../domains/tasks/repository.ts';
 import { ColibriError, toError } from '../errors.ts';
-import { NotCanonical } from '../integrity/index.ts';
+import { isProjectSlug, NotCanonical } from '../integrity/index.ts';
 import { printError } from '../print-error.ts';
 import { printJson } from './print.ts';
 import { printable } from './text-width.ts';

@@ -1,3 +1,5 @@
+import { MAX_DEPTH } from './canonical-text.ts';
+
 /**
  * RFC 8785 (JCS), strict: one value has one text, and a value that JSON cannot carry faithfully is refused instead of
  * being bent into one that it can.
@@ -18,9 +20,6 @@ export class NotCanonical extends Error {
     this.reason = reason;
   }
 }
-
-/** Deep enough for any honest record, shallow enough that no input can exhaust the stack. */
-const MAX_DEPTH = 64;
 
 export function canonicalize(value: unknown): string {
   return isInOrder(value, 0) ? JSON.stringify(value) : write(value, []);

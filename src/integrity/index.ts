@@ -1,4 +1,19 @@
 export { canonicalize, type Json, NotCanonical } from './canonical-json.ts';
+export { isCanonicalText } from './canonical-text.ts';
+export {
+  argumentsDefect,
+  CUT_ARGUMENTS_LENGTH,
+  extrasDefect,
+  MAX_ARGUMENTS_LENGTH,
+  MAX_KEY_LENGTH,
+  MAX_METADATA_LENGTH,
+  PRIORITIES,
+  sessionDefect,
+  THOUGHT_TYPES,
+  taskDefect,
+  thoughtDefect,
+  WORKFLOW_STATES,
+} from './content-grammar.ts';
 export {
   type DigestLabel,
   ENTRY_KINDS,
@@ -10,6 +25,7 @@ export {
   saltedDigest,
   storedDigest,
 } from './entry.ts';
+export { ENTRY_GRAMMAR, entryDefect, SCOPES } from './entry-grammar.ts';
 export {
   chainedText,
   type ExitFields,
@@ -17,6 +33,7 @@ export {
   findArguments,
   findExtras,
 } from './entry-text.ts';
+export { isProcessId, isProjectSlug, isSessionId, isTaskId, isTime } from './forms.ts';
 export { type ChainedThought, thoughtHash } from './hash-chain.ts';
 export { toHex } from './hex.ts';
 export {
@@ -37,5 +54,6 @@ export {
   perfectSubtrees,
   TreeBuilder,
 } from './merkle.ts';
+export { isOutcome, OUTCOMES, type Outcome } from './outcomes.ts';
 export { parseJson } from './parse-json.ts';
 export { type Digest, type RawDigest, rawSha256, sha256 } from './sha256.ts';

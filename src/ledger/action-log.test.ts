@@ -102,7 +102,7 @@ describe('calls that a dead process left open', () => {
 
   keeps('ledger/once', 'a process that was taken for dead cannot end its call a second time', async () => {
     const database = await openTestLedger();
-    const log = new ActionLog(database, 'taken for dead');
+    const log = new ActionLog(database, 'taken-for-dead');
     await log.enter(enterEvent('one'));
     await closeInterruptedCalls(database, 'next', AT);
     const change = database.write({ durable: true }, (transaction) => log.exit(exitEvent('one'), transaction));

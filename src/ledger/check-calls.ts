@@ -1,4 +1,4 @@
-import { type Entry, storedDigest } from '../integrity/index.ts';
+import { argumentsDefect, type Entry, storedDigest } from '../integrity/index.ts';
 import { type CallRow, foreseeCalls, type OpenCall } from './foresee-calls.ts';
 import type { Projection, Report } from './verify.ts';
 
@@ -69,7 +69,9 @@ class CallCheck {
       row.process_id === entry['process_id'] &&
       row.entered_at === entry.at &&
       storedDigest('arguments', row.salt, row.arguments) === entry['arguments'];
-    if (!isSame) this.#report(`call ${index}`, 'differs from its enter entry');
+    if (!isSame) return this.#report(`call ${index}`, 'differs from its enter entry');
+    const defect = argumentsDefect(row.arguments);
+    if (defect !== undefined) this.#report(`call ${index}`, `has arguments that break the grammar: the text ${defect}`);
   }
 
   exit(index: number, entry: Entry): void {

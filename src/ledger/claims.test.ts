@@ -5,7 +5,7 @@ import { saltedDigest } from '../integrity/index.ts';
 import { type Claim, holds } from './claims.ts';
 
 const SALTS = ['00112233445566778899aabbccddeeff', 'ffeeddccbbaa99887766554433221100'] as const;
-const TEXTS = ['{"content":"keep the parser strict"}', '{"bird":"\u{1f426}","line":"\u2028"}'] as const;
+const TEXTS = ['{"branch":"keep-the-parser-strict"}', '{"metadata":{"bird":"\u{1f426}","line":"\u2028"}}'] as const;
 
 const digestOf = (row: 0 | 1) => saltedDigest('extras', SALTS[row], TEXTS[row]);
 const HONEST = [SALTS[0], TEXTS[0], SALTS[1], TEXTS[1]] as const;
@@ -23,7 +23,10 @@ describe('contents and their digests', () => {
   });
 
   const [salt, text, otherSalt, otherText] = HONEST;
+  const unordered = '{"commit_sha":"0123456","branch":"main"}';
   const wrong: Readonly<Record<string, Claim>> = {
+    'a text that is not canonical': claimOf([salt, unordered], saltedDigest('extras', salt, unordered)),
+    'a text with an unknown field': claimOf([salt, '{"mood":1}'], saltedDigest('extras', salt, '{"mood":1}')),
     'another text': claimOf([salt, text, otherSalt, '{}']),
     'another salt': claimOf([otherSalt, text, otherSalt, otherText]),
     'the rows in another order': claimOf([otherSalt, otherText, salt, text]),

@@ -1,9 +1,9 @@
-import { type DigestLabel, storedDigest } from '../integrity/index.ts';
+import { argumentsDefect, extrasDefect, storedDigest } from '../integrity/index.ts';
 import { textOf } from './byte-text.ts';
 import { type EntryBytes, LogTree } from './log-tree.ts';
 import { LEVELS_PER_BLOCK } from './stored-tree.ts';
 
-/** Bytes of the store, and what it says that they hash to: digests in their order, with nothing between them. */
+/** Bytes of the store, and what it says that they hash to: digests in their order, with nothing between them. A content must also be of its grammar. */
 export type Claim = ContentClaim | BlockClaim;
 
 /** Who can tell whether bytes hash to what is claimed. */
@@ -14,11 +14,14 @@ export interface ClaimCheck {
 
 /** Contents of rows, of which the log has the digests. */
 interface ContentClaim {
-  readonly label: DigestLabel;
+  readonly label: keyof typeof CONTENT_DEFECTS;
   /** Salt and content of one row after the other, all with a separator between them. */
   readonly bytes: Uint8Array;
   readonly claimed: string;
 }
+
+/** What is wrong with a content by itself. */
+const CONTENT_DEFECTS = { arguments: argumentsDefect, extras: extrasDefect };
 
 /** Contents are JSON, which has no such character in it unless somebody has forged it. */
 export const CONTENT_SEPARATOR = '\u001e';
@@ -43,8 +46,10 @@ function haveDigests({ label, bytes, claimed }: ContentClaim): boolean {
   const texts = textOf(bytes)?.split(CONTENT_SEPARATOR);
   if (texts?.length !== rows * 2) return false;
   for (let row = 0; row < rows; row += 1) {
-    const digest = storedDigest(label, texts[row * 2], texts[row * 2 + 1]);
+    const content = texts[row * 2 + 1] as string;
+    const digest = storedDigest(label, texts[row * 2], content);
     if (digest === undefined || !claimed.startsWith(digest, row * DIGEST_DIGITS)) return false;
+    if (CONTENT_DEFECTS[label](content) !== undefined) return false;
   }
   return true;
 }

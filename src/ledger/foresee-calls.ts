@@ -1,8 +1,25 @@
 import type { Reader } from '../db/database.ts';
-import { type Digest, type ExitFields, findAnswer, findArguments } from '../integrity/index.ts';
+import {
+  type Digest,
+  type ExitFields,
+  findAnswer,
+  findArguments,
+  isOutcome,
+  isProcessId,
+  isTime,
+} from '../integrity/index.ts';
 import { toByteText } from './byte-text.ts';
 import type { ClaimCheck } from './claims.ts';
-import { countOf, escapeText, type Fields, fieldsSql, isCount, readFields, unescapeText } from './read-fields.ts';
+import {
+  countOf,
+  escapeText,
+  type Fields,
+  fieldsSql,
+  isCount,
+  isStorableText,
+  readFields,
+  unescapeText,
+} from './read-fields.ts';
 import type { StoredPage } from './read-page.ts';
 
 export interface CallRow {
@@ -105,6 +122,8 @@ function callAt({ fields }: Fields, place: number): CallFields {
 function enteredWith({ begin, kinds, texts }: StoredPage, index: number, call: CallFields): Digest | undefined {
   if (index === 0 || kinds[index - begin] !== 'action.enter') return undefined;
   const { actor, entered_at: at, process_id, tool } = call;
+  const isOfGrammar = isTime(at) && isProcessId(process_id) && isStorableText(actor) && isStorableText(tool);
+  if (!isOfGrammar) return undefined;
   return findArguments(texts[index - begin] ?? '', { actor, at, process_id, tool });
 }
 
@@ -112,6 +131,8 @@ function isLeft({ begin, kinds, texts }: StoredPage, index: number, exit: ExitFi
   return (
     kinds[index - begin] === 'action.exit' &&
     isCount(exit.duration_ms) &&
+    isTime(exit.at) &&
+    isOutcome(exit.outcome) &&
     findAnswer(texts[index - begin] ?? '', exit) !== undefined
   );
 }

@@ -1,5 +1,5 @@
 import type { Reader } from '../db/database.ts';
-import { type Digest, EMPTY_ROOT, ENTRY_KINDS, type Entry, parseEntry } from '../integrity/index.ts';
+import { type Digest, EMPTY_ROOT, ENTRY_KINDS, type Entry, entryDefect, parseEntry } from '../integrity/index.ts';
 import { fromByteText } from './byte-text.ts';
 import { checkCalls } from './check-calls.ts';
 import { NodeCheck } from './check-nodes.ts';
@@ -173,11 +173,19 @@ interface HeadRow {
 function readEntry({ begin, kinds, texts }: StoredPage, offset: number, report: Report): Entry | undefined {
   const index = begin + offset;
   const entry = parseEntry(fromByteText(texts[offset] ?? ''));
-  if (entry === undefined) report(`entry ${index}`, 'is not canonical');
-  else if (!ENTRY_KINDS.includes(entry.kind)) report(`entry ${index}`, 'is of a kind that there is not');
-  else if ((entry.kind === 'genesis') !== (index === 0)) report(`entry ${index}`, 'stands where none of its kind may');
+  if (entry === undefined) {
+    report(`entry ${index}`, 'is not canonical');
+    return undefined;
+  }
+  if (!ENTRY_KINDS.includes(entry.kind)) report(`entry ${index}`, 'has an unknown kind');
+  else if ((entry.kind === 'genesis') !== (index === 0))
+    report(`entry ${index}`, 'is misplaced: genesis must be entry 0 and nowhere else');
   else if (entry.kind !== kinds[offset])
     report(`entry ${index}`, `is stored as ${kinds[offset]} and says ${entry.kind}`);
+  else {
+    const defect = entryDefect(entry);
+    if (defect !== undefined) report(`entry ${index}`, `breaks the grammar of ${entry.kind}: it ${defect}`);
+  }
   return entry;
 }
 

@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import { canonicalize, NotCanonical, sha256 } from '../integrity/index.ts';
+import { CUT_ARGUMENTS_LENGTH, canonicalize, MAX_ARGUMENTS_LENGTH, NotCanonical, sha256 } from '../integrity/index.ts';
 
 /** Stages 3 and 5 speak to a sink; the ledger is one, and embedders may bring their own. */
 
@@ -56,9 +56,6 @@ export function createNoOpAuditSink(): AuditSink {
   return NO_OP_SINK;
 }
 
-/** Enough to recognise a call by; whole documents have their own tables. */
-const MAX_ARGUMENTS_LENGTH = 4096;
-
 export interface RecordedArguments {
   readonly text: string;
   readonly defect?: NotCanonical;
@@ -77,6 +74,6 @@ export function recordArguments(raw: unknown): RecordedArguments {
 
 function bounded(text: string): string {
   if (text.length <= MAX_ARGUMENTS_LENGTH) return text;
-  const start = text.slice(0, MAX_ARGUMENTS_LENGTH / 2).toWellFormed();
+  const start = text.slice(0, CUT_ARGUMENTS_LENGTH).toWellFormed();
   return canonicalize({ cut: true, length: text.length, sha256: sha256(text), start });
 }

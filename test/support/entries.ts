@@ -1,12 +1,12 @@
 import type { Database } from '../../src/db/database.ts';
-import type { Entry } from '../../src/integrity/index.ts';
+import { type Entry, sha256 } from '../../src/integrity/index.ts';
 import { ActionLog } from '../../src/ledger/action-log.ts';
 import type { ToolEnterEvent, ToolExitEvent } from '../../src/middleware/audit.ts';
 import { AT } from './database.ts';
 
 /** An entry that has no row of its own anywhere else. */
 export function noteEntry(text: string): Entry {
-  return { v: 1, kind: 'task.created', at: AT, actor: 'tester', note: text };
+  return { v: 1, kind: 'task.created', at: AT, actor: 'tester', task_id: 'T-0001', task: sha256(text), sessions: [] };
 }
 
 export function enterEvent(correlationId: string, argumentsText = '{}'): ToolEnterEvent {

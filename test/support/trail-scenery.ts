@@ -72,7 +72,7 @@ async function makeSessions(desk: TrailDesk): Promise<void> {
 }
 
 /** An enter without an exit, as a process leaves it that ends in the middle of a call. */
-async function leaveCall(path: string, processId: string): Promise<void> {
+export async function leaveCall(path: string, processId: string): Promise<void> {
   const database = await openFile(path);
   try {
     await openLedger(database, 'scenery', AT);

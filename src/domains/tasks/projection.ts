@@ -1,7 +1,8 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
-import { parseJson, storedDigest } from '../../integrity/index.ts';
-import { nothingForeseen, type Projection, type Report } from '../../ledger/verify.ts';
+import { type Entry, storedDigest, taskDefect } from '../../integrity/index.ts';
+import { nothingForeseen, type ProjectionCheck, type Report } from '../../ledger/verify.ts';
+import { checkImmutable } from './check-versions.ts';
 import { type TaskRow, toColumns } from './repository.ts';
 import { PRIORITIES, type Task } from './schema.ts';
 import { reportSurplusDependencies, reportSurplusEvents, reportSurplusLabels, reportSurplusTasks } from './surplus.ts';
@@ -26,7 +27,11 @@ const CURRENT_TASKS = `
   WHERE task_events.idx >= $1 AND task_events.idx < $2`;
 
 /** Every task event against the log, and every table about tasks against the last event of each task. */
-export const checkTasks: Projection = (reader, report) => {
+export function checkTasks(
+  reader: Reader,
+  report: Report,
+  hold: (index: number, task: Task) => void = () => undefined,
+): ProjectionCheck {
   const totals = new Totals();
   return {
     foresee: nothingForeseen,
@@ -35,6 +40,7 @@ export const checkTasks: Projection = (reader, report) => {
       const current = await reader.query<TaskRow>(CURRENT_TASKS, [begin, end]);
       const unaccounted = new Map(events.map((event) => [event.idx, event]));
       const tasks = new Map(current.map((row) => [row.event_idx, row]));
+      const versions = new Map<number, Task>();
       for (const { index, entry } of entries) {
         if (entry.kind !== 'task.created' && entry.kind !== 'task.updated') continue;
         const event = unaccounted.get(index);
@@ -48,26 +54,24 @@ export const checkTasks: Projection = (reader, report) => {
           report(`task event ${index}`, event === undefined ? 'is missing' : 'differs from its entry');
           continue;
         }
-        const task = readTask(event.content);
-        if (task === undefined) {
-          report(`task event ${index}`, 'does not hold a task');
-          continue;
-        }
-        if (task.updated_at !== entry.at || task.updated_by !== entry.actor)
-          report(`task event ${index}`, 'differs from its entry in time or actor');
+        const task = readTask(index, event.content, entry, report);
+        if (task === undefined) continue;
+        versions.set(index, task);
+        hold(index, task);
         totals.meet(task);
         const row = tasks.get(index);
         if (row === undefined) checkSuperseded(event, report);
         else await checkCurrent(reader, task, row, totals, report);
       }
       for (const index of unaccounted.keys()) report(`task event ${index}`, 'has no entry');
+      await checkImmutable(reader, begin, end, versions, report);
     },
     async finish(size) {
       await reportSurplusEvents(reader, size, report);
       await checkTotals(reader, totals, report);
     },
   };
-};
+}
 
 /** What the tables about all tasks together must add up to. */
 class Totals {
@@ -89,18 +93,22 @@ function groupOf({ project, status, priority, assignee }: Task): string {
   return JSON.stringify([project, status, PRIORITIES.indexOf(priority), assignee]);
 }
 
-/** The digest is right by now; a forger may still have digested something else than a task. */
-function readTask(content: string): Task | undefined {
-  try {
-    const task = parseJson(content) as Task;
-    toColumns(task, 0);
-    const lists = [task.labels, task.depends_on];
-    return lists.every((list) => Array.isArray(list) && list.every((item) => typeof item === 'string'))
-      ? task
-      : undefined;
-  } catch {
+/** The digest is right by now; a forger may still have digested something else than this task. */
+function readTask(index: number, content: string, entry: Entry, report: Report): Task | undefined {
+  const place = `task event ${index}`;
+  const defect = taskDefect(content);
+  if (defect !== undefined) {
+    report(place, `is not a task: it ${defect}`);
     return undefined;
   }
+  const task = JSON.parse(content) as Task;
+  if (task.task_id !== entry['task_id']) {
+    report(place, `holds ${task.task_id} where its entry names another task`);
+    return undefined;
+  }
+  if (task.updated_at !== entry.at || task.updated_by !== entry.actor)
+    report(place, 'differs from its entry in time or actor');
+  return task;
 }
 
 /** An event that is not the last of its task: the task must have moved on, not back. */

@@ -1,11 +1,12 @@
 import * as z from 'zod';
-import { isProjectSlug, WORKFLOW_NAMES } from '../../config.ts';
+import { WORKFLOW_NAMES } from '../../config.ts';
 import { line, prose } from '../../fields.ts';
 import { taskId } from '../../ids.ts';
+import { isProjectSlug, PRIORITIES } from '../../integrity/index.ts';
 import { STATUSES, type WorkflowName } from './workflows.ts';
 
-/** In rising order: the position is what the database stores and sorts by. */
-export const PRIORITIES = ['low', 'normal', 'high', 'critical'] as const;
+/** The position is what the database stores and sorts by. */
+export { PRIORITIES };
 
 /** A task as it is kept, hashed and compared: plain JSON with one spelling. */
 export interface Task {

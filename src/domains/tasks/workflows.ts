@@ -1,4 +1,5 @@
 import { ColibriError } from '../../errors.ts';
+import type { WORKFLOW_STATES } from '../../integrity/index.ts';
 
 /** The assignee of a task that nobody has. */
 export const UNASSIGNED = 'unassigned';
@@ -53,7 +54,15 @@ export const WORKFLOWS = {
     started: ['GATHER'],
     reopenings: [['VERIFY', 'GATHER']],
   },
-} as const satisfies Record<string, Workflow>;
+} as const satisfies WorkflowTable;
+
+type States = typeof WORKFLOW_STATES;
+/** Exactly the states that a record may name. */
+type WorkflowTable = {
+  readonly [Name in keyof States]: Workflow & {
+    readonly transitions: Readonly<Record<States[Name][number], readonly States[Name][number][]>>;
+  };
+};
 
 export type WorkflowName = keyof typeof WORKFLOWS;
 export type Status = { [Name in WorkflowName]: keyof (typeof WORKFLOWS)[Name]['transitions'] }[WorkflowName];

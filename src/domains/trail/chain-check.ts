@@ -1,5 +1,5 @@
 import { formatSessionId, formatThoughtId } from '../../ids.ts';
-import { type Entry, parseEntry, parseJson, storedDigest } from '../../integrity/index.ts';
+import { type Entry, entryDefect, parseEntry, storedDigest, taskDefect } from '../../integrity/index.ts';
 import { storedLeaf } from '../../ledger/stored-tree.ts';
 import { type BrokenLink, checkThought } from './chain-report.ts';
 import { checkSeal, checkStart } from './check-session.ts';
@@ -68,9 +68,15 @@ export class ChainCheck {
     if (digest === undefined || logged?.['task'] !== digest) {
       const problem = 'its stored content is not what the log says';
       this.fail({ position, record, layer: 'entry', problem }, logged?.['task'], digest);
-    } else if (!isOfEvent(logged, event?.content)) {
-      const problem = 'the log names another time or actor than its content';
-      this.fail({ position, record, layer: 'entry', problem }, logged.actor, event?.content);
+    } else {
+      const defect = entryDefect(logged) ?? taskDefect(event?.content ?? '');
+      if (defect !== undefined) {
+        const problem = `it breaks the grammar of a task event: it ${defect}`;
+        this.fail({ position, record, layer: 'entry', problem }, undefined, defect);
+      } else if (!isOfEvent(logged, event?.content)) {
+        const problem = 'the log names another task, time or actor than its content';
+        this.fail({ position, record, layer: 'entry', problem }, logged.actor, event?.content);
+      }
     }
     await this.#leaf(position, record, idx);
     this.#note(position, record, storedLeaf(entry));
@@ -120,8 +126,9 @@ export class ChainCheck {
   }
 }
 
-/** Whether an entry says the same time and actor as the task that it is the digest of. */
-export function isOfEvent(entry: Entry, content: string | undefined): boolean {
-  const task = parseJson(content ?? '{}') as { updated_at?: unknown; updated_by?: unknown };
-  return entry.at === task.updated_at && entry.actor === task.updated_by;
+/** Whether an entry says the same task, time and actor as the task that it is the digest of. */
+export function isOfEvent(entry: Entry, content = ''): boolean {
+  if (taskDefect(content) !== undefined) return false;
+  const task = JSON.parse(content) as { task_id: unknown; updated_at: unknown; updated_by: unknown };
+  return entry['task_id'] === task.task_id && entry.at === task.updated_at && entry.actor === task.updated_by;
 }

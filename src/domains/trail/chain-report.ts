@@ -1,5 +1,13 @@
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
-import { type Digest, type Entry, storedDigest, thoughtHash } from '../../integrity/index.ts';
+import {
+  type Digest,
+  type Entry,
+  entryDefect,
+  extrasDefect,
+  storedDigest,
+  thoughtDefect,
+  thoughtHash,
+} from '../../integrity/index.ts';
 import type { ThoughtRow } from './repository.ts';
 
 /** One place in a chain that does not hold. */
@@ -47,6 +55,11 @@ export function checkThought({ row, previous, entry }: ThoughtEvidence): BrokenL
   say('attempt', row.attempt);
   say('session_id', formatSessionId(row.session_no));
   say('session_seq', row.session_seq);
+  const refuse = (part: string, defect: string | undefined) =>
+    expect('entry', `${part} breaks the grammar: it ${defect}`, undefined, defect);
+  refuse('the record', thoughtDefect(row));
+  refuse('its text of extras', typeof row.extras === 'string' ? extrasDefect(row.extras) : 'is not a text');
+  refuse('its entry', entry && entryDefect(entry));
   return broken;
 }
 

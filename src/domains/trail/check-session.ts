@@ -1,6 +1,6 @@
 import type { Reader } from '../../db/database.ts';
 import { formatSessionId, formatTaskId } from '../../ids.ts';
-import { canonicalize, type Entry, storedDigest } from '../../integrity/index.ts';
+import { canonicalize, type Entry, entryDefect, sessionDefect, storedDigest } from '../../integrity/index.ts';
 import { buildSessionTree } from './session-tree.ts';
 import { listHeads, type SessionRow, sessionContent } from './sessions.ts';
 
@@ -18,16 +18,20 @@ export async function checkStart(
   index: number,
   entry: Entry | undefined,
 ): Promise<SessionProblem[]> {
-  return differences('differs from the entry that started it', [
-    ['session.started', entry?.kind],
-    [session.start_idx, index],
-    [formatSessionId(session.session_no), entry?.['session_id']],
-    [formatTaskId(session.task_no), entry?.['task_id']],
-    [session.scope, entry?.['scope']],
-    [session.started_at, entry?.at],
-    [session.started_by, entry?.actor],
-    [digestOf(session), entry?.['session']],
-  ]);
+  return [
+    ...defects('its text', sessionDefect(session)),
+    ...defects('the entry that started it', entry && entryDefect(entry)),
+    ...differences('differs from the entry that started it', [
+      ['session.started', entry?.kind],
+      [session.start_idx, index],
+      [formatSessionId(session.session_no), entry?.['session_id']],
+      [formatTaskId(session.task_no), entry?.['task_id']],
+      [session.scope, entry?.['scope']],
+      [session.started_at, entry?.at],
+      [session.started_by, entry?.actor],
+      [digestOf(session), entry?.['session']],
+    ]),
+  ];
 }
 
 /** The seal against its entry, the sealed records against the root, and the chains against the heads it names. */
@@ -40,6 +44,7 @@ export async function checkSeal(
   const sealedTask = session.sealed_task_no === null ? undefined : formatTaskId(session.sealed_task_no);
   const { root, leafCount } = await buildSessionTree(reader, session.session_no, session.sealed_task_no);
   return [
+    ...defects('the entry that sealed it', entry && entryDefect(entry)),
     ...differences('differs from the entry that sealed it', [
       ['session.finalized', entry?.kind],
       [session.finalized_idx, index],
@@ -57,6 +62,11 @@ export async function checkSeal(
       [textOf(await listHeads(reader, session.session_no)), entry && textOf(entry['heads'] ?? null)],
     ]),
   ];
+}
+
+function defects(part: string, defect: string | undefined): SessionProblem[] {
+  if (defect === undefined) return [];
+  return [{ problem: `${part} breaks the grammar: it ${defect}`, expected: undefined, actual: defect }];
 }
 
 /** A forged row may hold bytes, which no entry can. */

@@ -2,17 +2,18 @@ import type { Reader } from '../../db/database.ts';
 import type { ClaimCheck } from '../../ledger/claims.ts';
 import type { StoredPage } from '../../ledger/read-page.ts';
 import type { Links } from './links.ts';
-import { findBefore, follows, loggedWith, readThoughts, thoughtsSql } from './stored-thoughts.ts';
+import type { ThoughtFacts } from './session-replay.ts';
+import { factsOf, findBefore, follows, loggedWith, readThoughts, thoughtsSql } from './stored-thoughts.ts';
 
 const OF_PAGE = thoughtsSql('idx >= $1 AND idx < $2');
 
-/** The indexes of the thoughts of a page; undefined when one of the rows is not exactly what its entry says. */
+/** The thoughts of a page; undefined when one of the rows is not exactly what its entry says. */
 export async function foreseeThoughts(
   reader: Reader,
   links: Links,
   page: StoredPage,
   claims: ClaimCheck,
-): Promise<number[] | undefined> {
+): Promise<ThoughtFacts[] | undefined> {
   const { begin, kinds, texts } = page;
   const found = await readThoughts(reader, OF_PAGE, [begin, begin + texts.length]);
   if (found === undefined || found.thoughts.length === 0) return undefined;
@@ -30,7 +31,7 @@ export async function foreseeThoughts(
     links.add(taskNo, { hash, chain_position: position });
   }
   if (!claims.holds({ label: 'extras', bytes: contents, claimed })) return undefined;
-  return thoughts.map(({ index }) => index);
+  return thoughts.map(factsOf);
 }
 
 /** Where the sessions of one page were sealed. */

@@ -1,29 +1,35 @@
 import type { Reader } from '../../db/database.ts';
 import { formatSessionId } from '../../ids.ts';
 import type { Entry } from '../../integrity/index.ts';
-import type { LoggedEntry, Projection, Report } from '../../ledger/verify.ts';
+import type { LoggedEntry, ProjectionCheck, Report } from '../../ledger/verify.ts';
 import { checkThought } from './chain-report.ts';
 import { checkPlaces } from './check-places.ts';
 import { checkSeal, checkStart } from './check-session.ts';
 import { foreseeThoughts } from './foresee-thoughts.ts';
 import { Links } from './links.ts';
 import type { ThoughtRow } from './repository.ts';
+import type { ThoughtFacts } from './session-replay.ts';
 import { findSession } from './sessions.ts';
 
 const KINDS: ReadonlySet<string> = new Set(['thought']);
 
 /** Every thought, session and seal against the log. */
-export const checkTrail: Projection = (reader, report) => {
+export function checkTrail(
+  reader: Reader,
+  report: Report,
+  foreseen: (thoughts: readonly ThoughtFacts[]) => void = () => undefined,
+): ProjectionCheck {
   const seen = { thoughts: 0, sessions: 0, seals: 0, records: 0 };
   const links = new Links(reader);
   return {
     async foresee(page, claims) {
-      const indexes = await foreseeThoughts(reader, links, page, claims);
-      if (indexes === undefined) return undefined;
+      const thoughts = await foreseeThoughts(reader, links, page, claims);
+      if (thoughts === undefined) return undefined;
       const accept = () => {
-        seen.thoughts += indexes.length;
+        seen.thoughts += thoughts.length;
+        foreseen(thoughts);
       };
-      return { indexes, kinds: KINDS, accept };
+      return { indexes: thoughts.map(({ index }) => index), kinds: KINDS, accept };
     },
     async page(entries, begin, end) {
       seen.records += await checkPlaces(reader, entries, report);
@@ -37,7 +43,7 @@ export const checkTrail: Projection = (reader, report) => {
     },
     finish: () => checkTotals(reader, seen, report),
   };
-};
+}
 
 async function checkThoughts(
   reader: Reader,

@@ -1,13 +1,7 @@
 import * as z from 'zod';
 import { isVisible, line, prose } from '../../fields.ts';
 import { sessionId, taskId } from '../../ids.ts';
-import { canonicalize } from '../../integrity/index.ts';
-
-export const THOUGHT_TYPES = ['reflection', 'decision', 'discovery', 'risk', 'blockers'] as const;
-export const SCOPES = ['shallow', 'deep'] as const;
-
-const MAX_METADATA_LENGTH = 16_384;
-const MAX_KEY_LENGTH = 256;
+import { canonicalize, MAX_KEY_LENGTH, MAX_METADATA_LENGTH, SCOPES, THOUGHT_TYPES } from '../../integrity/index.ts';
 
 /** Looked at and handed on as it is: a record that Zod rebuilds has lost a member called __proto__. */
 const metadata = z

@@ -1,9 +1,26 @@
 import type { Reader, SqlValue } from '../../db/database.ts';
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
-import { chainedText, type Digest, findExtras, sha256 } from '../../integrity/index.ts';
+import {
+  chainedText,
+  type Digest,
+  findExtras,
+  isTime,
+  sha256,
+  THOUGHT_TYPES,
+  thoughtDefect,
+} from '../../integrity/index.ts';
 import { type ByteText, toByteText } from '../../ledger/byte-text.ts';
-import { countOf, type Fields, fieldsSql, isCount, type OnEngine, readFields } from '../../ledger/read-fields.ts';
+import {
+  countOf,
+  type Fields,
+  fieldsSql,
+  isStorableText,
+  type OnEngine,
+  readFields,
+  unescapeText,
+} from '../../ledger/read-fields.ts';
 import type { Link, Links } from './links.ts';
+import type { ThoughtFacts } from './session-replay.ts';
 
 /** A row of thoughts, by the texts that stand for its columns in the entry. */
 export interface StoredThought {
@@ -81,9 +98,37 @@ function thoughtAt({ fields, isAscii }: Fields, place: number): StoredThought {
   };
 }
 
+/** All of these numbers count from one. */
 function isCounted({ index, taskNo, position, thoughtNo, attempt, sessionNo, sessionSeq }: StoredThought): boolean {
-  const areCounts = isCount(thoughtNo) && isCount(attempt) && isCount(sessionNo) && isCount(sessionSeq);
-  return areCounts && index + taskNo + position >= 0;
+  return (
+    index >= 1 &&
+    taskNo >= 1 &&
+    position >= 1 &&
+    countOf(thoughtNo) >= 1 &&
+    countOf(attempt) >= 1 &&
+    countOf(sessionNo) >= 1 &&
+    countOf(sessionSeq) >= 1
+  );
+}
+
+export function factsOf({
+  index,
+  taskNo,
+  position,
+  thoughtNo,
+  attempt,
+  sessionNo,
+  sessionSeq,
+}: StoredThought): ThoughtFacts {
+  return {
+    index,
+    taskNo,
+    position,
+    thoughtNo: countOf(thoughtNo),
+    attempt: countOf(attempt),
+    sessionNo: countOf(sessionNo),
+    sessionSeq: countOf(sessionSeq),
+  };
 }
 
 /** The link before it, from the store, where anybody may have written anything. */
@@ -101,6 +146,7 @@ export function follows({ position, previous }: StoredThought, before: Link | un
 /** The digest of its extras by its entry; undefined unless that says exactly what the row says. */
 export function loggedWith(thought: StoredThought, text: ByteText | undefined): Digest | undefined {
   const { type, content, at, actor, previous, hash, isAscii } = thought;
+  if (!isTime(at) || !isStorableText(actor) || !isOfGrammar(type, content)) return undefined;
   const task_id = formatTaskId(thought.taskNo);
   const previous_hash = previous === '' ? null : previous;
   const chained = chainedText({ task_id, type, content, previous_hash, recorded_at: at, recorded_by: actor });
@@ -117,6 +163,16 @@ export function loggedWith(thought: StoredThought, text: ByteText | undefined): 
     thought_id: LETTER + formatThoughtId(thought.thoughtNo).slice(1),
   });
 }
+
+const PLAIN = /^[ !#-[\]-~]{1,1000}$/;
+
+/** A short plain text needs no second look. */
+function isOfGrammar(type: ByteText, content: ByteText): boolean {
+  if (PLAIN.test(content)) return TYPES.has(type);
+  return thoughtDefect({ type, content: unescapeText(content) }) === undefined;
+}
+
+const TYPES: ReadonlySet<string> = new Set(THOUGHT_TYPES);
 
 /** The one letter of an id that takes two bytes. */
 const LETTER = toByteText(formatThoughtId(1).slice(0, 1));

@@ -1,0 +1,130 @@
+import { canonicalize, type Json } from './canonical-json.ts';
+import { isCanonicalText } from './canonical-text.ts';
+import {
+  commitHash,
+  digest,
+  type Fields,
+  line,
+  listOf,
+  objectDefect,
+  oneOf,
+  optional,
+  orNull,
+  projectSlug,
+  prose,
+  taskId,
+  text,
+  time,
+  wholeNumber,
+} from './forms.ts';
+
+/** The contents that digests of the log cover, as docs/proof-format.md states them. */
+
+/** The states of each workflow. */
+export const WORKFLOW_STATES = {
+  board: ['backlog', 'todo', 'in_progress', 'blocked', 'review', 'done', 'cancelled'],
+  pipeline: ['INIT', 'GATHER', 'ANALYZE', 'PLAN', 'APPLY', 'VERIFY', 'DONE', 'CANCELLED'],
+} as const;
+
+export type WorkflowName = keyof typeof WORKFLOW_STATES;
+
+/** In rising order. */
+export const PRIORITIES = ['low', 'normal', 'high', 'critical'] as const;
+
+export const THOUGHT_TYPES = ['reflection', 'decision', 'discovery', 'risk', 'blockers'] as const;
+
+/** Enough to recognise a call by; whole documents have their own tables. */
+export const MAX_ARGUMENTS_LENGTH = 4096;
+export const CUT_ARGUMENTS_LENGTH = MAX_ARGUMENTS_LENGTH / 2;
+export const MAX_METADATA_LENGTH = 16_384;
+export const MAX_KEY_LENGTH = 256;
+
+export const TASK_FIELDS: Fields = {
+  assignee: text,
+  attempt: wholeNumber(1),
+  blocked_reason: orNull(line(1000)),
+  created_at: time,
+  created_by: text,
+  depends_on: listOf(taskId, 50, String),
+  description: prose(8000),
+  estimate_hours: orNull({
+    says: 'a number from 0 to 1000',
+    holds: (value) => typeof value === 'number' && value >= 0 && value <= 1000,
+  }),
+  labels: listOf(line(64), 20, String),
+  parent_id: orNull(taskId),
+  priority: oneOf(PRIORITIES),
+  progress: wholeNumber(0, 100),
+  project: projectSlug,
+  sequence: wholeNumber(1),
+  status: text,
+  task_id: taskId,
+  title: line(256),
+  updated_at: time,
+  updated_by: text,
+  workflow: oneOf(Object.keys(WORKFLOW_STATES)),
+};
+
+const EXTRAS_FIELDS: Fields = {
+  branch: optional(line(256)),
+  commit_sha: optional(commitHash),
+  tests_run: optional(listOf(line(512), 200)),
+  blockers: optional(listOf(line(1000), 50)),
+  metadata: optional({ says: `an object of at most ${MAX_METADATA_LENGTH} characters`, holds: isMetadata }),
+};
+
+const CUT_FIELDS: Fields = {
+  cut: oneOf([true]),
+  length: wholeNumber(MAX_ARGUMENTS_LENGTH + 1),
+  sha256: digest,
+  start: {
+    says: `the first ${CUT_ARGUMENTS_LENGTH} characters`,
+    holds: (value) => typeof value === 'string' && value.length === CUT_ARGUMENTS_LENGTH,
+  },
+};
+
+const SESSION_FIELDS: Fields = { auditor_id: line(128), reason: orNull(prose(1000)) };
+
+const THOUGHT_FIELDS: Fields = { type: oneOf(THOUGHT_TYPES), content: prose(5000, 1) };
+
+/** What a client sent: any object, which nobody else has a grammar for. What is too long was cut. */
+export function argumentsDefect(content: string): string | undefined {
+  if (!isCanonicalText(content)) return NOT_CANONICAL;
+  if (content.length > MAX_ARGUMENTS_LENGTH) return objectDefect(CUT_FIELDS, JSON.parse(content));
+  return content.startsWith('{') ? undefined : 'is not an object';
+}
+
+export function extrasDefect(content: string): string | undefined {
+  if (content === '{}') return undefined;
+  if (!isCanonicalText(content)) return NOT_CANONICAL;
+  return objectDefect(EXTRAS_FIELDS, JSON.parse(content));
+}
+
+export function taskDefect(content: string): string | undefined {
+  if (!isCanonicalText(content)) return NOT_CANONICAL;
+  const task = JSON.parse(content) as Readonly<Record<string, Json>>;
+  const defect = objectDefect(TASK_FIELDS, task);
+  if (defect !== undefined) return defect;
+  const states: readonly unknown[] = WORKFLOW_STATES[task['workflow'] as WorkflowName];
+  if (!states.includes(task['status'])) return `has a status that is not a state of ${String(task['workflow'])}`;
+  const isBlocked = task['status'] === 'blocked';
+  if (isBlocked === (task['blocked_reason'] !== null)) return undefined;
+  return isBlocked ? 'is blocked without a blocked_reason' : 'has a blocked_reason and is not blocked';
+}
+
+export function sessionDefect(session: { readonly auditor_id: unknown; readonly reason: unknown }): string | undefined {
+  return objectDefect(SESSION_FIELDS, { auditor_id: session.auditor_id, reason: session.reason });
+}
+
+export function thoughtDefect(thought: { readonly type: unknown; readonly content: unknown }): string | undefined {
+  return objectDefect(THOUGHT_FIELDS, { type: thought.type, content: thought.content });
+}
+
+const NOT_CANONICAL = 'is not canonical JSON';
+
+function isMetadata(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  return (
+    Object.keys(value).every((key) => key.length <= MAX_KEY_LENGTH) && canonicalize(value).length <= MAX_METADATA_LENGTH
+  );
+}

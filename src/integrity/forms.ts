@@ -1,0 +1,160 @@
+import { isDigest } from './merkle.ts';
+
+/** What a value in a record must look like. */
+export interface Form {
+  /** Completes "is not …". */
+  readonly says: string;
+  readonly holds: (value: unknown) => boolean;
+}
+
+/** A field of an object; `optional` fields may be absent, and no field may be there that is not named. */
+export type Fields = Readonly<Record<string, Form & { readonly optional?: true }>>;
+
+export function optional(form: Form): Form & { readonly optional: true } {
+  return { ...form, optional: true };
+}
+
+/** The first defect of an object; undefined when it has exactly these fields, each of its form. */
+export function objectDefect(fields: Fields, value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'is not an object';
+  for (const name of Object.keys(value))
+    if (!Object.hasOwn(fields, name)) return `has the unknown field ${JSON.stringify(name.slice(0, MAX_SHOWN))}`;
+  for (const [name, form] of Object.entries(fields)) {
+    if (!Object.hasOwn(value, name)) {
+      if (form.optional !== true) return `has no field ${name}`;
+    } else if (!form.holds((value as Record<string, unknown>)[name])) return `has a ${name} that is not ${form.says}`;
+  }
+  return undefined;
+}
+
+const MAX_SHOWN = 64;
+
+export function oneOf(values: readonly unknown[]): Form {
+  return {
+    says: values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`,
+    holds: (value) => values.includes(value),
+  };
+}
+
+export function orNull(form: Form): Form {
+  return { says: `null or ${form.says}`, holds: (value) => value === null || form.holds(value) };
+}
+
+/** A whole number that JSON carries exactly. */
+export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Form {
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  return {
+    says: `a whole number ${range}`,
+    holds: (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
+  };
+}
+
+export function listOf(form: Form, most: number, keyOf?: (item: unknown) => string): Form {
+  return {
+    says: `a list of at most ${most}, each ${form.says}${keyOf === undefined ? '' : ' and none twice'}`,
+    holds: (value) =>
+      Array.isArray(value) &&
+      value.length <= most &&
+      value.every(form.holds) &&
+      (keyOf === undefined || new Set(value.map(keyOf)).size === value.length),
+  };
+}
+
+/** Any text that both engines can store. */
+export const text: Form = {
+  says: 'a text without U+0000',
+  holds: (value) => typeof value === 'string' && !value.includes('\0'),
+};
+
+/** C0, DEL and C1, the category Cc of Unicode, which never changes. */
+const CONTROL = /\p{Cc}/u;
+const CONTROL_IN_PROSE = /(?![\n\r\t])\p{Cc}/u;
+
+/** Lengths count UTF-16 code units. */
+export function line(most: number): Form {
+  return {
+    says: `a text of 1 to ${most} characters without control characters`,
+    holds: (value) => typeof value === 'string' && value !== '' && value.length <= most && !CONTROL.test(value),
+  };
+}
+
+export function prose(most: number, least = 0): Form {
+  return {
+    says: `a text of ${least} to ${most} characters with no control characters but tabs and line breaks`,
+    holds: (value) =>
+      typeof value === 'string' && value.length >= least && value.length <= most && !CONTROL_IN_PROSE.test(value),
+  };
+}
+
+export const digest: Form = { says: '64 lower-case hexadecimal digits', holds: isDigest };
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+export const uuid: Form = matching('a random UUID in lower case', UUID);
+
+export const processId: Form = matching('1 to 64 of the characters A-Z a-z 0-9 _ -', /^[A-Za-z0-9_-]{1,64}$/);
+
+export const projectSlug: Form = matching('a project slug', /^[a-z0-9._-]{1,64}$/);
+
+export const commitHash: Form = matching('a commit hash of 7 to 64 hexadecimal digits', /^[0-9a-f]{7,64}$/i);
+
+export const isProcessId = processId.holds;
+export const isProjectSlug = projectSlug.holds;
+
+export const taskId = idForm('T');
+export const sessionId = idForm('A');
+export const thoughtId = idForm('Θ');
+
+export const isTaskId = taskId.holds;
+export const isSessionId = sessionId.holds;
+
+export const time: Form = { says: 'a time in ISO-8601 UTC with milliseconds', holds: isTime };
+
+/** One spelling for each number from 1 on, so that an id can be compared as text. */
+function idForm(letter: string): Form {
+  return matching(`an id such as ${letter}-0042`, new RegExp(`^${letter}-(?!0000$)(?:0\\d{3}|[1-9]\\d{3,11})$`));
+}
+
+function matching(says: string, pattern: RegExp): Form {
+  return { says, holds: (value) => typeof value === 'string' && pattern.test(value) };
+}
+
+const TIME_LENGTH = '2026-04-08T22:15:30.000Z'.length;
+const ZERO = 0x30;
+
+/** `new Date(text).toISOString() === text` for the years 0000 to 9999, without the cost of a Date for each entry. */
+export function isTime(value: unknown): boolean {
+  if (typeof value !== 'string' || value.length !== TIME_LENGTH) return false;
+  const separated =
+    value[4] === '-' &&
+    value[7] === '-' &&
+    value[10] === 'T' &&
+    value[13] === ':' &&
+    value[16] === ':' &&
+    value[19] === '.' &&
+    value[23] === 'Z';
+  if (!separated) return false;
+  const [month, day] = [twoDigits(value, 5), twoDigits(value, 8)];
+  return (
+    month >= 1 &&
+    month <= 12 &&
+    day >= 1 &&
+    day <= daysOf(month, twoDigits(value, 0) * 100 + twoDigits(value, 2)) &&
+    twoDigits(value, 11) <= 23 &&
+    twoDigits(value, 14) <= 59 &&
+    twoDigits(value, 17) <= 59 &&
+    twoDigits(value, 20) * 10 + twoDigits(value, 21) >= 0
+  );
+}
+
+/** NaN where the two characters are no digits; every comparison with it is false. */
+function twoDigits(value: string, at: number): number {
+  const [high, low] = [value.charCodeAt(at) - ZERO, value.charCodeAt(at + 1) - ZERO];
+  return high >= 0 && high <= 9 && low >= 0 && low <= 9 ? high * 10 + low : Number.NaN;
+}
+
+/** NaN in the year of a month that does not need it must not pass. */
+function daysOf(month: number, year: number): number {
+  if (Number.isNaN(year)) return Number.NaN;
+  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}

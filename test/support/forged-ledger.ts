@@ -90,7 +90,7 @@ export async function writeLedger(db: Transaction, events: readonly ForgedEvent[
   let tail = '';
   for (const { index, entry, leaf } of written) {
     tail = nextTail(tail, leaf, index + 1);
-    await db.query('INSERT INTO ledger_entries (idx, kind, entry) VALUES ($1, $2, $3)', [
+    db.send('INSERT INTO ledger_entries (idx, kind, entry) VALUES ($1, $2, $3)', [
       index,
       entry['kind'] as SqlValue,
       canonicalize(entry),

@@ -9,26 +9,28 @@ type Columns = Readonly<Record<string, SqlValue>>;
 
 /** Every table that is made from the log, made from forged events. */
 export async function writeProjections(db: Transaction, events: readonly WrittenEvent[]): Promise<void> {
-  await writeCalls(db, events);
+  writeCalls(db, events);
   await writeTasks(db, events);
-  await writeTrail(db, events);
+  writeTrail(db, events);
+  // Errors of what was sent are met here.
+  await db.query('SELECT 1');
 }
 
-async function insert(db: Transaction, table: string, columns: Columns): Promise<void> {
+function insert(db: Transaction, table: string, columns: Columns): void {
   const names = Object.keys(columns);
   const places = names.map((_, place) => `$${place + 1}`).join(', ');
-  await db.query(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${places})`, Object.values(columns));
+  db.send(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${places})`, Object.values(columns));
 }
 
 const ofKind = (events: readonly WrittenEvent[], kind: string) =>
   events.filter(({ fields }) => String(fields['kind']).startsWith(kind));
 
-async function writeCalls(db: Transaction, events: readonly WrittenEvent[]): Promise<void> {
+function writeCalls(db: Transaction, events: readonly WrittenEvent[]): void {
   const ends = events.filter(({ enter }) => enter !== undefined);
   for (const { index, fields, entry, salt, content } of ofKind(events, 'action.enter')) {
     const end = ends.find(({ enter }) => enter?.fields === fields)?.index;
     const closing = end === undefined ? undefined : (events[end] as WrittenEvent).entry;
-    await insert(db, 'calls', {
+    insert(db, 'calls', {
       sequence_no: index,
       tool: text(entry, 'tool'),
       actor: text(entry, 'actor'),
@@ -53,7 +55,7 @@ async function writeTasks(db: Transaction, events: readonly WrittenEvent[]): Pro
   for (const { index, fields, entry, salt, content } of ofKind(events, 'task.')) {
     const taskNo = parseId(text(entry, 'task_id'));
     const task = JSON.parse(content) as Task;
-    await insert(db, 'task_events', { idx: index, task_no: taskNo, salt, content });
+    insert(db, 'task_events', { idx: index, task_no: taskNo, salt, content });
     latest.set(taskNo, { task, index });
     counts.set(groupOf(task), 0);
     if (fields['kind'] === 'task.created') counters.set('task', (counters.get('task') ?? 0) + 1);
@@ -62,34 +64,34 @@ async function writeTasks(db: Transaction, events: readonly WrittenEvent[]): Pro
     db.engine === 'sqlite' ? "INSERT INTO task_search (task_search) VALUES ('delete-all')" : 'DELETE FROM task_search',
   );
   for (const [taskNo, { task, index }] of latest) {
-    await insert(db, 'tasks', { ...toColumns(task, index), task_no: taskNo });
+    insert(db, 'tasks', { ...toColumns(task, index), task_no: taskNo });
     indexWords(db, { ...task, task_id: `T-${taskNo}` });
-    for (const label of new Set(task.labels)) await insert(db, 'task_labels', { label, task_no: taskNo });
+    for (const label of new Set(task.labels)) insert(db, 'task_labels', { label, task_no: taskNo });
     for (const id of new Set(task.depends_on))
-      await insert(db, 'task_dependencies', { task_no: taskNo, depends_on: parseId(id) });
+      insert(db, 'task_dependencies', { task_no: taskNo, depends_on: parseId(id) });
     counts.set(groupOf(task), (counts.get(groupOf(task)) ?? 0) + 1);
     const counter = projectCounter(task.project);
     counters.set(counter, Math.max(task.sequence, counters.get(counter) ?? 0));
   }
   for (const [group, tasks] of counts) {
     const [project, status, priority, assignee] = JSON.parse(group) as [string, string, number, string];
-    await insert(db, 'task_counts', { project, status, priority, assignee, tasks });
+    insert(db, 'task_counts', { project, status, priority, assignee, tasks });
   }
-  for (const [name, value] of counters) await insert(db, 'counters', { name, value });
+  for (const [name, value] of counters) insert(db, 'counters', { name, value });
 }
 
 function groupOf({ project, status, priority, assignee }: Task): string {
   return JSON.stringify([project, status, PRIORITIES.indexOf(priority), assignee]);
 }
 
-async function writeTrail(db: Transaction, events: readonly WrittenEvent[]): Promise<void> {
+function writeTrail(db: Transaction, events: readonly WrittenEvent[]): void {
   const starts = ofKind(events, 'session.started');
   const thoughts = ofKind(events, 'thought');
   for (const { index, entry, salt, session } of starts) {
     const id = text(entry, 'session_id');
     const seal = ofKind(events, 'session.finalized').find((event) => event.entry['session_id'] === id);
     const records = events.filter((event) => placesOf(event).some(({ session_id }) => session_id === id));
-    await insert(db, 'sessions', {
+    insert(db, 'sessions', {
       session_no: parseId(id),
       start_idx: index,
       task_no: parseId(text(entry, 'task_id')),
@@ -103,15 +105,15 @@ async function writeTrail(db: Transaction, events: readonly WrittenEvent[]): Pro
       ...(seal === undefined ? {} : sealColumns(seal)),
     });
   }
-  for (const event of thoughts) await insertThought(db, event);
+  for (const event of thoughts) insertThought(db, event);
   for (const event of ofKind(events, 'task.'))
     for (const { session_id, session_seq } of placesOf(event))
-      await insert(db, 'session_events', { session_no: parseId(session_id), session_seq, idx: event.index });
+      insert(db, 'session_events', { session_no: parseId(session_id), session_seq, idx: event.index });
   for (const [name, value] of [
     ['session', starts.length],
     ['thought', thoughts.length],
   ] as const)
-    if (value > 0) await insert(db, 'counters', { name, value });
+    if (value > 0) insert(db, 'counters', { name, value });
 }
 
 function sealColumns({ index, entry }: WrittenEvent): Columns {
@@ -124,9 +126,9 @@ function sealColumns({ index, entry }: WrittenEvent): Columns {
   };
 }
 
-async function insertThought(db: Transaction, event: WrittenEvent): Promise<void> {
+function insertThought(db: Transaction, event: WrittenEvent): void {
   const { index, entry, salt, content, thought, previousHash } = event;
-  await insert(db, 'thoughts', {
+  insert(db, 'thoughts', {
     thought_no: parseId(text(entry, 'thought_id')),
     idx: index,
     task_no: parseId(text(entry, 'task_id')),

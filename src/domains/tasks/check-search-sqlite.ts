@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { Reader, SqlValue } from '../../db/database.ts';
 import { toError } from '../../errors.ts';
 import { nothingForeseen, type Projection, type Report } from '../../ledger/verify.ts';
+import { checkSearchOrigins } from './check-search-origins.ts';
 import { indexedWords } from './words.ts';
 
 /**
@@ -9,8 +10,8 @@ import { indexedWords } from './words.ts';
  * where; both sides are added up to one number under a key of this run, so that no order and no memory is needed.
  *
  * Not covered, because nothing that this program asks depends on it: the averages that FTS5 keeps for ranking (row 1
- * of task_search_data), which batch of writes a word came in with (origin of task_search_docsize, write counters of
- * the structure in row 10), and blocks that the structure does not point at.
+ * of task_search_data), counters of the structure in row 10 that only decide when segments are merged, and blocks that
+ * the structure does not point at.
  */
 export const checkSearchInSqlite: Projection = (reader, report) => ({
   foresee: nothingForeseen,
@@ -39,6 +40,7 @@ async function compare(reader: Reader, report: Report): Promise<void> {
   const actual = await addUpIndex(reader, key, report);
   await reader.query('DROP TABLE temp.task_words');
   if (actual !== expected) report('task_search', 'does not hold the words of the tasks');
+  await checkSearchOrigins(reader, taskCount, report);
 }
 
 const PAGE = 500;

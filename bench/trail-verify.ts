@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Database, Reader } from '../src/db/database.ts';
 import { verifyTaskChain } from '../src/domains/trail/verify-chain.ts';
 import { sha256 } from '../src/integrity/index.ts';
@@ -11,7 +12,7 @@ const RUNS = 9;
 /** The whole record of a busy day, as the tools leave it: three entries for each decision. */
 export async function measureVerification({ database }: BenchLedger): Promise<string[]> {
   const { taskNo, sessionNo } = await createTaskWithSession(database);
-  const log = new ActionLog(database, 'bench');
+  const log = new ActionLog(database, randomUUID());
   for (let number = 0; number < CALLS; number += 1) await recordAsTool(database, log, taskNo, sessionNo, number);
   return database.read(async (reader) => {
     const { chain, others } = await listPreimages(reader);

@@ -1,9 +1,11 @@
-/** A version 4 UUID as `randomUUID` writes it. Lower case only: some file systems do not tell the cases apart. */
-const PROCESS_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+import { isUuid } from '../integrity/index.ts';
 
-/** A stored process id is data from a file that anyone may have written, and on SQLite it becomes part of a path. */
+/**
+ * A stored process id is data from a file that anyone may have written, and on SQLite it becomes part of a path. Lower
+ * case only: some file systems do not tell the cases apart.
+ */
 export function isProcessId(value: unknown): value is string {
-  return typeof value === 'string' && PROCESS_ID.test(value);
+  return isUuid(value);
 }
 
 export function assertProcessId(value: string): void {

@@ -6,7 +6,6 @@ import {
   objectDefect,
   oneOf,
   optional,
-  processId,
   sessionId,
   taskId,
   text,
@@ -22,7 +21,7 @@ export const SCOPES = ['shallow', 'deep'] as const;
 /** The fields of each kind of entry, as docs/proof-format.md states them. */
 export const ENTRY_GRAMMAR: Readonly<Record<EntryKind, Fields>> = {
   genesis: entryOf('genesis', { ledger_id: uuid }),
-  'action.enter': entryOf('action.enter', { tool: text, arguments: digest, process_id: processId }),
+  'action.enter': entryOf('action.enter', { tool: text, arguments: digest, process_id: uuid }),
   'action.exit': entryOf('action.exit', {
     sequence_no: wholeNumber(1),
     outcome: { says: 'ok or the code of a failure', holds: isOutcome },

@@ -91,13 +91,11 @@ export const digest: Form = { says: '64 lower-case hexadecimal digits', holds: i
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 export const uuid: Form = matching('a random UUID in lower case', UUID);
 
-export const processId: Form = matching('1 to 64 of the characters A-Z a-z 0-9 _ -', /^[A-Za-z0-9_-]{1,64}$/);
-
 export const projectSlug: Form = matching('a project slug', /^[a-z0-9._-]{1,64}$/);
 
 export const commitHash: Form = matching('a commit hash of 7 to 64 hexadecimal digits', /^[0-9a-f]{7,64}$/i);
 
-export const isProcessId = processId.holds;
+export const isUuid = uuid.holds;
 export const isProjectSlug = projectSlug.holds;
 
 export const taskId = idForm('T');

@@ -33,7 +33,7 @@ export {
   findArguments,
   findExtras,
 } from './entry-text.ts';
-export { isProcessId, isProjectSlug, isSessionId, isTaskId, isTime } from './forms.ts';
+export { isProjectSlug, isSessionId, isTaskId, isTime, isUuid } from './forms.ts';
 export { type ChainedThought, thoughtHash } from './hash-chain.ts';
 export { toHex } from './hex.ts';
 export {

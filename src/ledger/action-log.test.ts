@@ -29,7 +29,7 @@ describe('the log of calls', () => {
 
   keeps('ledger/once', 'an exit whose enter was never recorded leaves nothing', async () => {
     const database = await openTestLedger();
-    const log = new ActionLog(database, 'here');
+    const log = new ActionLog(database, processIdOf('here'));
     await log.exit(exitEvent('never entered'));
     await log.enter(enterEvent('one'));
     await log.exit(exitEvent('another'));
@@ -45,7 +45,7 @@ describe('the log of calls', () => {
 
   keeps('ledger/once', 'an exit that was undone with its change can be recorded again', async () => {
     const database = await openTestLedger();
-    const log = new ActionLog(database, 'here');
+    const log = new ActionLog(database, processIdOf('here'));
     await log.enter(enterEvent('one'));
     const change = database.write({ durable: true }, async (transaction) => {
       await log.exit(exitEvent('one'), transaction);
@@ -60,7 +60,7 @@ describe('the log of calls', () => {
 
   keeps('fault/exit', 'it comes before the next enter, in the same transaction', async () => {
     const database = await openTestLedger();
-    const log = new ActionLog(database, 'here');
+    const log = new ActionLog(database, processIdOf('here'));
     await log.enter(enterEvent('one'));
     await refuseExits(database);
     await expect(log.exit(exitEvent('one'))).rejects.toThrow('no exits today');
@@ -102,7 +102,7 @@ describe('calls that a dead process left open', () => {
 
   keeps('ledger/once', 'a process that was taken for dead cannot end its call a second time', async () => {
     const database = await openTestLedger();
-    const log = new ActionLog(database, 'taken-for-dead');
+    const log = new ActionLog(database, processIdOf('taken-for-dead'));
     await log.enter(enterEvent('one'));
     await closeInterruptedCalls(database, 'next', AT);
     const change = database.write({ durable: true }, (transaction) => log.exit(exitEvent('one'), transaction));

@@ -5,8 +5,8 @@ import {
   findAnswer,
   findArguments,
   isOutcome,
-  isProcessId,
   isTime,
+  isUuid,
 } from '../integrity/index.ts';
 import { toByteText } from './byte-text.ts';
 import type { ClaimCheck } from './claims.ts';
@@ -122,7 +122,7 @@ function callAt({ fields }: Fields, place: number): CallFields {
 function enteredWith({ begin, kinds, texts }: StoredPage, index: number, call: CallFields): Digest | undefined {
   if (index === 0 || kinds[index - begin] !== 'action.enter') return undefined;
   const { actor, entered_at: at, process_id, tool } = call;
-  const isOfGrammar = isTime(at) && isProcessId(process_id) && isStorableText(actor) && isStorableText(tool);
+  const isOfGrammar = isTime(at) && isUuid(process_id) && isStorableText(actor) && isStorableText(tool);
   if (!isOfGrammar) return undefined;
   return findArguments(texts[index - begin] ?? '', { actor, at, process_id, tool });
 }

@@ -4,6 +4,7 @@ import { describe, expect } from 'vitest';
 import { AT, openTestDatabase, openTestLedger, queryFile, tamper, verifyFile } from '../../test/support/database.ts';
 import { enterEvent, recordCalls } from '../../test/support/entries.ts';
 import { keeps } from '../../test/support/keeps.ts';
+import { processIdOf } from '../../test/support/process-id.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { ActionLog, closeInterruptedCalls } from './action-log.ts';
 import { verifyLedger } from './verify.ts';
@@ -153,9 +154,9 @@ async function honestFile(): Promise<string> {
   const path = join(tempFolder(), 'colibri.db');
   const database = await openTestLedger({ path });
   await recordCalls(database, 40);
-  await new ActionLog(database, 'dead').enter(enterEvent('interrupted'));
+  await new ActionLog(database, processIdOf('dead')).enter(enterEvent('interrupted'));
   await closeInterruptedCalls(database, 'next server', AT);
-  await new ActionLog(database, 'alive').enter(enterEvent('running'));
+  await new ActionLog(database, processIdOf('alive')).enter(enterEvent('running'));
   await database.close();
   return path;
 }

@@ -6,6 +6,7 @@ import { call } from '../support/door.ts';
 import { keeps } from '../support/keeps.ts';
 import { createTemplate, edit, Place, verifyFile } from '../support/place.ts';
 import { runOn } from '../support/postgres/server.ts';
+import { processIdOf } from '../support/process-id.ts';
 import { startRefusingPostgres } from '../support/refusing-postgres.ts';
 
 let template: Place;
@@ -149,7 +150,7 @@ describe('a target that cannot be used', () => {
 
   keeps('copy/refusals', 'a text that PostgreSQL cannot hold is named', async () => {
     const call = { tool: 'a\u0000b', actor: 'old', at: '2026-01-01T00:00:00.000Z', correlationId: '1' };
-    const log = new ActionLog(await openSpot(sqliteSpot(place.ledger)), 'a-process-that-died');
+    const log = new ActionLog(await openSpot(sqliteSpot(place.ledger)), processIdOf('a-process-that-died'));
     await log.enter({ ...call, args: {}, timestamp: 0, argumentsText: '{}' });
     expect((await place.run('copy', '--to', 'second.db')).status).toBe(0);
     const target = await postgresSpot();

@@ -11,6 +11,7 @@ import {
   startColibri,
   withAgent,
 } from '../support/people.ts';
+import { processIdOf } from '../support/process-id.ts';
 
 interface LogLine {
   readonly sequence_no: number;
@@ -80,7 +81,7 @@ describe('colibri log', () => {
       durability: 'relaxed',
       readOnly: false,
     });
-    const log = new ActionLog(database, 'a-process');
+    const log = new ActionLog(database, processIdOf('a-process'));
     const call = { tool: 'task_get', correlationId: 'c', actor: 'slow', at: '2026-04-08T22:15:30.123Z' };
     const following = startColibri(folder, ['log', '-n', '1', '--follow', '--json']);
     await following.seen((lines) => lines.length === 1);

@@ -3,6 +3,7 @@ import { type Entry, sha256 } from '../../src/integrity/index.ts';
 import { ActionLog } from '../../src/ledger/action-log.ts';
 import type { ToolEnterEvent, ToolExitEvent } from '../../src/middleware/audit.ts';
 import { AT } from './database.ts';
+import { processIdOf } from './process-id.ts';
 
 /** An entry that has no row of its own anywhere else. */
 export function noteEntry(text: string): Entry {
@@ -18,8 +19,8 @@ export function exitEvent(correlationId: string, outcome = 'ok'): ToolExitEvent 
 }
 
 /** Whole calls, by the way that a server records them. */
-export async function recordCalls(database: Database, count: number, processId = 'recorder'): Promise<void> {
-  const log = new ActionLog(database, processId);
+export async function recordCalls(database: Database, count: number, name = 'recorder'): Promise<void> {
+  const log = new ActionLog(database, processIdOf(name));
   for (let call = 0; call < count; call += 1) {
     await log.enter(enterEvent(`call ${call}`, `{"call":${call}}`));
     await log.exit(exitEvent(`call ${call}`, call % 3 === 2 ? 'INVALID_PARAMS' : 'ok'));

@@ -3,6 +3,7 @@ import { openDatabase } from '../../src/db/open.ts';
 import { ActionLog } from '../../src/ledger/action-log.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { databaseAt } from './ledger-place.ts';
+import { processIdOf } from './process-id.ts';
 import { openDesk, type TrailDesk } from './trail-desk.ts';
 
 const AT = '2026-04-08T22:00:00.000Z';
@@ -72,12 +73,12 @@ async function makeSessions(desk: TrailDesk): Promise<void> {
 }
 
 /** An enter without an exit, as a process leaves it that ends in the middle of a call. */
-export async function leaveCall(path: string, processId: string): Promise<void> {
+export async function leaveCall(path: string, name: string): Promise<void> {
   const database = await openFile(path);
   try {
     await openLedger(database, 'scenery', AT);
-    const event = { tool: 'task_list', args: {}, timestamp: 0, correlationId: processId, actor: 'scenery', at: AT };
-    await new ActionLog(database, processId).enter({ ...event, argumentsText: '{"limit":5}' });
+    const event = { tool: 'task_list', args: {}, timestamp: 0, correlationId: name, actor: 'scenery', at: AT };
+    await new ActionLog(database, processIdOf(name)).enter({ ...event, argumentsText: '{"limit":5}' });
   } finally {
     await database.close();
   }

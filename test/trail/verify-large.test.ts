@@ -9,11 +9,13 @@ import { verifyEverything } from '../../src/verify.ts';
 import { countThreads } from '../support/count-threads.ts';
 import { AT, openTestDatabase, openTestLedger, tamper } from '../support/database.ts';
 import { keeps } from '../support/keeps.ts';
+import { processIdOf } from '../support/process-id.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
 
 /** Enough entries for a thread of their own, where there is a second core. */
 const CALLS = 26_000;
+const PROCESS_ID = processIdOf('recorder');
 const SALT = '00112233445566778899aabbccddeeff';
 
 describe('colibri verify', () => {
@@ -61,13 +63,13 @@ async function leaveCall(db: Transaction, argumentsText: string): Promise<void> 
   const common = { v: 1, at: AT, actor: 'tester' } as const;
   const digest = saltedDigest('arguments', SALT, argumentsText);
   const tool = 'server_ping';
-  const enter = { kind: 'action.enter', arguments: digest, process_id: 'recorder', tool } as const;
+  const enter = { kind: 'action.enter', arguments: digest, process_id: PROCESS_ID, tool } as const;
   const sequenceNo = await append(db, { ...common, ...enter });
   const exit = { kind: 'action.exit', answer: digest, duration_ms: 1, outcome: 'ok', sequence_no: sequenceNo } as const;
   const exitIndex = await append(db, { ...common, ...exit });
   db.send(
     `INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt, exit_idx, exited_at, outcome, duration_ms)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [sequenceNo, tool, 'tester', 'recorder', AT, argumentsText, SALT, exitIndex, AT, 'ok', 1],
+    [sequenceNo, tool, 'tester', PROCESS_ID, AT, argumentsText, SALT, exitIndex, AT, 'ok', 1],
   );
 }

@@ -154,7 +154,8 @@ function beDeterministic(): void {
   };
   vi.mocked(createSalt).mockImplementation(() => digest().slice(0, 32));
   vi.mocked(randomUUID).mockImplementation(
-    () => digest().replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5') as ReturnType<typeof randomUUID>,
+    () =>
+      digest().replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5') as ReturnType<typeof randomUUID>,
   );
 }
 

@@ -162,7 +162,7 @@ export const HISTORY_BREAKERS: readonly RuleBreaker[] = [
     },
   },
   {
-    name: 'a task with a number left out',
+    name: 'a number of a task left out',
     breaks: (ledger) => {
       for (const event of ledger.events.filter(({ fields }) => fields['task_id'] === 'T-0004')) {
         event.fields['task_id'] = 'T-0005';

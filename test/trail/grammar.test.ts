@@ -2,7 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
-import type { Database } from '../../src/db/database.ts';
+import type { Database, Reader } from '../../src/db/database.ts';
+import { findSession } from '../../src/domains/trail/sessions.ts';
+import { verifySession } from '../../src/domains/trail/verify-chain.ts';
 import { verifyEverything } from '../../src/verify.ts';
 import { readEvents, writeLedger } from '../support/forged-ledger.ts';
 import { Forging, type RuleBreaker } from '../support/forging.ts';
@@ -40,6 +42,7 @@ describe('a ledger with everything recomputed', () => {
       const before = await db.query('SELECT idx, kind, entry FROM ledger_entries ORDER BY idx');
       const nodes = await db.query('SELECT level, idx, hash FROM ledger_nodes ORDER BY level, idx');
       await writeLedger(db, await readEvents(db));
+      expect(await countDefects(db)).toBe(0);
       expect(await db.query('SELECT idx, kind, entry FROM ledger_entries ORDER BY idx')).toEqual(before);
       expect(await db.query('SELECT level, idx, hash FROM ledger_nodes ORDER BY level, idx')).toEqual(nodes);
     });
@@ -64,6 +67,15 @@ describe('where rows are compared as a whole', () => {
     if (/^(action\.e|arguments|extras|a thought)/.test(breaker.name)) refused(finished, breaker);
 });
 
+/** Records of the first session, of which audit_verify_chain must say the same. */
+const IN_SESSION = /^(extras|a thought with|a task with|a session with|thought|task\.updated|session\.started)/;
+
+async function countDefects(db: Reader): Promise<number> {
+  const session = await findSession(db, 'A-0001');
+  if (session === undefined) return Number.NaN;
+  return (await verifySession(db, session, { withTrace: false, progress: () => undefined })).defective;
+}
+
 function refused(ledger: Database, { name, breaks }: RuleBreaker): void {
   keeps('verify/grammar', name, async () => {
     let place = '';
@@ -72,6 +84,7 @@ function refused(ledger: Database, { name, breaks }: RuleBreaker): void {
       const broken = breaks(forging);
       place = forging.placeOf(broken);
       await writeLedger(db, forging.events);
+      if (IN_SESSION.test(name)) expect(await countDefects(db)).toBeGreaterThan(0);
     });
     expect(problems.map((problem) => problem.place)).toContain(place);
   });

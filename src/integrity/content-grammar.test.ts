@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import { canonicalize } from './canonical-json.ts';
+import { argumentsDefect, extrasDefect, sessionDefect, taskDefect, thoughtDefect } from './content-grammar.ts';
+
+const TASK = {
+  assignee: 'unassigned',
+  attempt: 1,
+  blocked_reason: null,
+  created_at: '2026-04-08T22:15:30.123Z',
+  created_by: '',
+  depends_on: ['T-0001'],
+  description: 'two\nlines\twith a tab',
+  estimate_hours: 0.5,
+  labels: ['red', 'blue'],
+  parent_id: null,
+  priority: 'normal',
+  progress: 0,
+  project: 'default',
+  sequence: 1,
+  status: 'todo',
+  task_id: 'T-0002',
+  title: 'Strict parser 🐦',
+  updated_at: '2026-04-08T22:15:30.123Z',
+  updated_by: 'agent',
+  workflow: 'board',
+};
+
+const CUT = { cut: true, length: 9000, sha256: 'ab'.repeat(32), start: '"'.repeat(2048) };
+
+const HONEST_ARGUMENTS = [
+  {},
+  { title: 'x'.repeat(4084) },
+  { refused: 'title: contains half of a surrogate pair' },
+  { cut: true, length: -1 },
+  CUT,
+  { ...CUT, start: 'x'.repeat(2048) },
+];
+
+const WRONG_TASKS: Readonly<Record<string, readonly unknown[]>> = {
+  assignee: [null, 7, 'a\0'],
+  attempt: [0, 1.5, '1', null],
+  blocked_reason: ['tired', ''],
+  created_at: ['', 'yesterday', null],
+  created_by: [null, '\0'],
+  depends_on: [null, 'T-0001', ['T-1'], ['T-0001', 'T-0001'], Array.from({ length: 51 }, (_, n) => `T-${n + 1000}`)],
+  description: [null, 'x'.repeat(8001), 'a\u0000', 'a\u009f', '\u007f'],
+  estimate_hours: [-0.1, 1000.1, '1'],
+  labels: [null, [''], ['a', 'a'], ['a\n'], ['x'.repeat(65)], Array.from({ length: 21 }, String)],
+  parent_id: ['', 'T-2', 2],
+  priority: ['urgent', 1, null],
+  progress: [-1, 101, 0.5, null],
+  project: ['', 'A', 'a/b', 'x'.repeat(65), null],
+  sequence: [0, -1, null],
+  status: ['INIT', 'doing', null, 'blocked'],
+  task_id: ['T-0000', 'A-0001', null],
+  title: ['', 'a\nb', 'x'.repeat(257), null],
+  updated_at: ['2026-04-08'],
+  updated_by: [7],
+  workflow: ['kanban', 'pipeline', 'toString', null],
+};
+
+describe('the grammar of contents', () => {
+  it('takes what clients send, cut where it is long', () => {
+    for (const value of HONEST_ARGUMENTS) expect(argumentsDefect(canonicalize(value))).toBeUndefined();
+  });
+
+  it('refuses arguments that no server records', () => {
+    for (const text of ['', '[]', '"x"', 'null', '{ }', '{"b":1,"a":2}', '{"a":1,"a":1}', '{"a":1.0}', '{"a":-0}'])
+      expect(argumentsDefect(text), text).toBeDefined();
+    for (const value of [
+      { title: 'x'.repeat(4086) },
+      { ...CUT, note: 1 },
+      { ...CUT, length: 4096 },
+      { ...CUT, cut: 1 },
+      { ...CUT, sha256: 'AB'.repeat(32) },
+      { ...CUT, start: '"'.repeat(2049) },
+    ])
+      expect(argumentsDefect(canonicalize(value)), JSON.stringify(value).slice(0, 40)).toBeDefined();
+  });
+
+  it('takes extras with any of their fields', () => {
+    const metadata = { x: 'y'.repeat(16_000), ['k'.repeat(256)]: null };
+    const all = { blockers: [], branch: 'main', commit_sha: 'ABCDEF0', metadata, tests_run: ['a', 'a'] };
+    for (const value of [{}, all, { metadata: {} }]) expect(extrasDefect(canonicalize(value))).toBeUndefined();
+  });
+
+  it('refuses extras with anything else', () => {
+    for (const text of ['', ' {}', '[]', 'null', '{"branch":"a","blockers":[]}'])
+      expect(extrasDefect(text)).toBeDefined();
+    for (const value of [
+      { mood: 1 },
+      { branch: null },
+      { branch: '' },
+      { branch: 'x'.repeat(257) },
+      { commit_sha: 'abcdef' },
+      { commit_sha: 'g'.repeat(7) },
+      { tests_run: [''] },
+      { tests_run: Array(201).fill('a') },
+      { blockers: ['x'.repeat(1001)] },
+      { metadata: [] },
+      { metadata: { x: 'y'.repeat(16_384) } },
+      { metadata: { ['k'.repeat(257)]: 1 } },
+    ])
+      expect(extrasDefect(canonicalize(value)), JSON.stringify(value).slice(0, 40)).toBeDefined();
+  });
+
+  it('takes a task', () => {
+    for (const changes of [
+      {},
+      { status: 'blocked', blocked_reason: 'the owner is away' },
+      { workflow: 'pipeline', status: 'DONE', attempt: 3, parent_id: 'T-0001', estimate_hours: null },
+    ])
+      expect(taskDefect(canonicalize({ ...TASK, ...changes }))).toBeUndefined();
+  });
+
+  for (const [field, values] of Object.entries(WRONG_TASKS))
+    it(`refuses a task with a ${field} that is none`, () => {
+      for (const value of values)
+        expect(taskDefect(canonicalize({ ...TASK, [field]: value })), String(value)).toBeDefined();
+      const { [field as keyof typeof TASK]: _gone, ...rest } = TASK;
+      expect(taskDefect(canonicalize(rest))).toContain(field);
+    });
+
+  it('refuses a task that is something else or not canonical', () => {
+    const text = canonicalize(TASK);
+    for (const other of [
+      '',
+      '7',
+      '[]',
+      'null',
+      `${text} `,
+      text.replace(':', ': '),
+      text.replace('"priority"', '"Priority"'),
+    ])
+      expect(taskDefect(other)).toBeDefined();
+    expect(taskDefect(canonicalize({ ...TASK, note: null }))).toMatch(/unknown field "note"/);
+  });
+
+  it('knows what people write about sessions and thoughts', () => {
+    expect(sessionDefect({ auditor_id: 'a', reason: null })).toBeUndefined();
+    expect(sessionDefect({ auditor_id: 'a', reason: '' })).toBeUndefined();
+    for (const [auditor_id, reason] of [
+      ['', null],
+      ['a\n', null],
+      ['a', 7],
+      ['a', 'x'.repeat(1001)],
+      [null, null],
+    ])
+      expect(sessionDefect({ auditor_id, reason })).toBeDefined();
+    expect(thoughtDefect({ type: 'risk', content: 'a\nb' })).toBeUndefined();
+    for (const [type, content] of [
+      ['risk', ''],
+      ['risk', 'a\u0007'],
+      ['risk', 'x'.repeat(5001)],
+      ['Risk', 'a'],
+      [null, 'a'],
+    ])
+      expect(thoughtDefect({ type, content })).toBeDefined();
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { RULE_CODES, STAGE_CODES } from '../errors.ts';
+import { ENTRY_KINDS, type Entry, type EntryKind } from './entry.ts';
+import { ENTRY_GRAMMAR, entryDefect } from './entry-grammar.ts';
+import { isTime } from './forms.ts';
+import { OUTCOMES } from './outcomes.ts';
+
+const HASH = '0123456789abcdef'.repeat(4);
+const COMMON = { v: 1, at: '2026-04-08T22:15:30.123Z', actor: 'agent "字"' };
+const UUID = 'de305d54-75b4-431b-adb2-eb6b9e546014';
+const PLACES = [
+  { session_id: 'A-0009', session_seq: 1 },
+  { session_id: 'A-12345', session_seq: 7 },
+];
+
+const HONEST: Readonly<Record<EntryKind, Readonly<Record<string, unknown>>>> = {
+  genesis: { ledger_id: UUID },
+  'action.enter': { tool: 'no such tool 🐦', arguments: HASH, process_id: UUID },
+  'action.exit': { sequence_no: 1, outcome: 'ok', duration_ms: 0, answer: HASH },
+  'action.interrupted': { sequence_no: 9 },
+  'task.created': { task_id: 'T-0001', task: HASH, sessions: [] },
+  'task.updated': { task_id: 'T-999999999999', task: HASH, sessions: PLACES },
+  'session.started': { session_id: 'A-0001', task_id: 'T-0001', scope: 'deep', session: HASH },
+  thought: {
+    thought_id: 'Θ-0001',
+    task_id: 'T-0001',
+    hash: HASH,
+    extras: HASH,
+    chain_position: 1,
+    attempt: 1,
+    session_id: 'A-0001',
+    session_seq: 1,
+  },
+  'session.finalized': { session_id: 'A-0001', root: HASH, leaf_count: 1, heads: [], task_id: 'T-0001' },
+};
+
+/** Values that no field of any kind may have. */
+const NEVER: readonly unknown[] = [null, true, -1, 0.5, 2 ** 53, '\0', {}, [null], [[]]];
+
+const WRONG_IDS = ['T-0000', 'T-1', 'T-00042', 'T-0042 ', 't-0042', 'T-1e3', 'T--001', 'T-1234567890123', 42];
+const WRONG_DIGESTS = [HASH.toUpperCase(), HASH.slice(1), `${HASH}0`, `${HASH}\n`, 'g'.repeat(64), ''];
+
+describe('the grammar of entries', () => {
+  for (const kind of ENTRY_KINDS) {
+    const honest = { ...COMMON, kind, ...HONEST[kind] };
+    const defectOf = (changes: object) => entryDefect({ ...honest, ...changes } as unknown as Entry);
+
+    it(`takes an honest ${kind}`, () => {
+      expect(entryDefect(honest as unknown as Entry)).toBeUndefined();
+    });
+
+    it(`refuses a ${kind} with a field more or a field less`, () => {
+      expect(defectOf({ note: '' })).toMatch(/unknown field "note"/);
+      expect(entryDefect(JSON.parse(`{"__proto__":1,${JSON.stringify(honest).slice(1)}`) as Entry)).toMatch(/unknown/);
+      for (const field of Object.keys(ENTRY_GRAMMAR[kind])) {
+        const { [field]: _gone, ...rest } = honest as Record<string, unknown>;
+        const isOptional = kind === 'session.finalized' && field === 'task_id';
+        expect(entryDefect({ kind, ...rest } as unknown as Entry) === undefined, field).toBe(
+          isOptional || field === 'kind',
+        );
+      }
+    });
+
+    for (const field of Object.keys(HONEST[kind]).concat(Object.keys(COMMON)))
+      it(`refuses a ${kind} with a ${field} that is none`, () => {
+        for (const value of NEVER) expect(defectOf({ [field]: value }), String(value)).toContain(field);
+        if (field === 'task_id')
+          for (const id of WRONG_IDS) expect(defectOf({ task_id: id }), String(id)).toBeDefined();
+        if (HONEST[kind][field] === HASH)
+          for (const hash of WRONG_DIGESTS) expect(defectOf({ [field]: hash }), hash).toBeDefined();
+      });
+  }
+
+  it('refuses a kind that there is not', () => {
+    expect(entryDefect({ ...COMMON, kind: 'key.added' } as unknown as Entry)).toMatch(/unknown kind/);
+    expect(entryDefect({ ...COMMON, kind: 'toString' } as unknown as Entry)).toMatch(/unknown kind/);
+  });
+
+  it('refuses lists in another order or with one member twice', () => {
+    const updated = (sessions: unknown) =>
+      entryDefect({ ...COMMON, kind: 'task.updated', ...HONEST['task.updated'], sessions } as unknown as Entry);
+    expect(updated(PLACES.toReversed())).toMatch(/sessions/);
+    expect(updated([PLACES[0], PLACES[0]])).toMatch(/sessions/);
+    expect(updated([{ ...PLACES[0], note: 1 }])).toMatch(/sessions/);
+  });
+
+  it('knows every outcome that a call can have, and no other', () => {
+    expect([...OUTCOMES].toSorted()).toEqual(['ok', ...RULE_CODES, ...STAGE_CODES].toSorted());
+  });
+});
+
+describe('times', () => {
+  it('are those that a date gives back', () => {
+    const texts = ['0000-01-01T00:00:00.000Z', '2024-02-29T23:59:59.999Z', '2000-02-29T00:00:00.000Z'];
+    for (let day = 0; day < 1500; day += 1) texts.push(new Date(day * 86_400_000 * 7.3).toISOString());
+    for (const text of texts) expect(isTime(text), text).toBe(true);
+  });
+
+  it('are no others', () => {
+    const base = '2026-04-08T22:15:30.123Z';
+    const texts = ['1900-02-29T00:00:00.000Z', '2026-04-31T00:00:00.000Z', `${base} `];
+    for (let at = 0; at < base.length; at += 1)
+      for (const character of '09:/-Z٣ ') texts.push(base.slice(0, at) + character + base.slice(at + 1));
+    for (const text of texts) {
+      const date = new Date(text);
+      expect(isTime(text), text).toBe(!Number.isNaN(date.getTime()) && date.toISOString() === text);
+    }
+    for (const value of [undefined, null, 0, new Date(), ['2026-04-08T22:15:30.123Z'], '+010000-01-01T00:00:00.000Z'])
+      expect(isTime(value)).toBe(false);
+  });
+});

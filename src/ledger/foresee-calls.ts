@@ -10,16 +10,7 @@ import {
 } from '../integrity/index.ts';
 import { toByteText } from './byte-text.ts';
 import type { ClaimCheck } from './claims.ts';
-import {
-  countOf,
-  escapeText,
-  type Fields,
-  fieldsSql,
-  isCount,
-  isStorableText,
-  readFields,
-  unescapeText,
-} from './read-fields.ts';
+import { countOf, escapeText, type Fields, fieldsSql, isCount, readFields, unescapeText } from './read-fields.ts';
 import type { StoredPage } from './read-page.ts';
 
 export interface CallRow {
@@ -122,8 +113,7 @@ function callAt({ fields }: Fields, place: number): CallFields {
 function enteredWith({ begin, kinds, texts }: StoredPage, index: number, call: CallFields): Digest | undefined {
   if (index === 0 || kinds[index - begin] !== 'action.enter') return undefined;
   const { actor, entered_at: at, process_id, tool } = call;
-  const isOfGrammar = isTime(at) && isUuid(process_id) && isStorableText(actor) && isStorableText(tool);
-  if (!isOfGrammar) return undefined;
+  if (!isTime(at) || !isUuid(process_id)) return undefined;
   return findArguments(texts[index - begin] ?? '', { actor, at, process_id, tool });
 }
 

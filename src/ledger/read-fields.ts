@@ -103,11 +103,6 @@ export function unescapeText(escaped: ByteText): string {
   return parseJson(`"${fromByteText(escaped)}"`) as string;
 }
 
-/** Whether a text is free of U+0000, which PostgreSQL cannot store. Where in doubt the answer is no. */
-export function isStorableText(escaped: ByteText): boolean {
-  return !escaped.includes('\\u0000');
-}
-
 const MAX_DIGITS = 15;
 const ZERO = '0'.charCodeAt(0);
 

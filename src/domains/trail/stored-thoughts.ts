@@ -10,15 +10,7 @@ import {
   thoughtDefect,
 } from '../../integrity/index.ts';
 import { type ByteText, toByteText } from '../../ledger/byte-text.ts';
-import {
-  countOf,
-  type Fields,
-  fieldsSql,
-  isStorableText,
-  type OnEngine,
-  readFields,
-  unescapeText,
-} from '../../ledger/read-fields.ts';
+import { countOf, type Fields, fieldsSql, type OnEngine, readFields, unescapeText } from '../../ledger/read-fields.ts';
 import type { Link, Links } from './links.ts';
 import type { ThoughtFacts } from './session-replay.ts';
 
@@ -146,7 +138,7 @@ export function follows({ position, previous }: StoredThought, before: Link | un
 /** The digest of its extras by its entry; undefined unless that says exactly what the row says. */
 export function loggedWith(thought: StoredThought, text: ByteText | undefined): Digest | undefined {
   const { type, content, at, actor, previous, hash, isAscii } = thought;
-  if (!isTime(at) || !isStorableText(actor) || !isOfGrammar(type, content)) return undefined;
+  if (!isTime(at) || !isOfGrammar(type, content)) return undefined;
   const task_id = formatTaskId(thought.taskNo);
   const previous_hash = previous === '' ? null : previous;
   const chained = chainedText({ task_id, type, content, previous_hash, recorded_at: at, recorded_by: actor });

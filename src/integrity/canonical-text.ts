@@ -1,3 +1,5 @@
+import { parseJson } from './parse-json.ts';
+
 /** Deep enough for any honest record, shallow enough that no input can exhaust the stack. */
 export const MAX_DEPTH = 64;
 
@@ -112,5 +114,5 @@ class Scanner {
 
 /** The name that a key stands for: keys are ordered by their names, not by how these are escaped. */
 function keyOf(escaped: string): string {
-  return escaped.includes('\\') ? (JSON.parse(`"${escaped}"`) as string) : escaped;
+  return escaped.includes('\\') ? (parseJson(`"${escaped}"`) as string) : escaped;
 }

@@ -17,6 +17,7 @@ import {
   time,
   wholeNumber,
 } from './forms.ts';
+import { parseJson } from './parse-json.ts';
 
 /** The contents that digests of the log cover, as docs/proof-format.md states them. */
 
@@ -90,19 +91,19 @@ const THOUGHT_FIELDS: Fields = { type: oneOf(THOUGHT_TYPES), content: prose(5000
 /** What a client sent: any object, which nobody else has a grammar for. What is too long was cut. */
 export function argumentsDefect(content: string): string | undefined {
   if (!isCanonicalText(content)) return NOT_CANONICAL;
-  if (content.length > MAX_ARGUMENTS_LENGTH) return objectDefect(CUT_FIELDS, JSON.parse(content));
+  if (content.length > MAX_ARGUMENTS_LENGTH) return objectDefect(CUT_FIELDS, parseJson(content));
   return content.startsWith('{') ? undefined : 'is not an object';
 }
 
 export function extrasDefect(content: string): string | undefined {
   if (content === '{}') return undefined;
   if (!isCanonicalText(content)) return NOT_CANONICAL;
-  return objectDefect(EXTRAS_FIELDS, JSON.parse(content));
+  return objectDefect(EXTRAS_FIELDS, parseJson(content));
 }
 
 export function taskDefect(content: string): string | undefined {
   if (!isCanonicalText(content)) return NOT_CANONICAL;
-  const task = JSON.parse(content) as Readonly<Record<string, Json>>;
+  const task = parseJson(content) as Readonly<Record<string, Json>>;
   const defect = objectDefect(TASK_FIELDS, task);
   if (defect !== undefined) return defect;
   const states: readonly unknown[] = WORKFLOW_STATES[task['workflow'] as WorkflowName];

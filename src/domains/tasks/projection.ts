@@ -1,6 +1,6 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
-import { type Entry, storedDigest, taskDefect } from '../../integrity/index.ts';
+import { type Entry, parseJson, storedDigest, taskDefect } from '../../integrity/index.ts';
 import { nothingForeseen, type ProjectionCheck, type Report } from '../../ledger/verify.ts';
 import { checkImmutable } from './check-versions.ts';
 import { type TaskRow, toColumns } from './repository.ts';
@@ -101,7 +101,7 @@ function readTask(index: number, content: string, entry: Entry, report: Report):
     report(place, `is not a task: it ${defect}`);
     return undefined;
   }
-  const task = JSON.parse(content) as Task;
+  const task = parseJson(content) as Task;
   if (task.task_id !== entry['task_id']) {
     report(place, `holds ${task.task_id} where its entry names another task`);
     return undefined;

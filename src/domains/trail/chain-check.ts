@@ -1,5 +1,5 @@
 import { formatSessionId, formatThoughtId } from '../../ids.ts';
-import { type Entry, entryDefect, parseEntry, storedDigest, taskDefect } from '../../integrity/index.ts';
+import { type Entry, entryDefect, parseEntry, parseJson, storedDigest, taskDefect } from '../../integrity/index.ts';
 import { storedLeaf } from '../../ledger/stored-tree.ts';
 import { type BrokenLink, checkThought } from './chain-report.ts';
 import { checkSeal, checkStart } from './check-session.ts';
@@ -129,6 +129,6 @@ export class ChainCheck {
 /** Whether an entry says the same task, time and actor as the task that it is the digest of. */
 export function isOfEvent(entry: Entry, content = ''): boolean {
   if (taskDefect(content) !== undefined) return false;
-  const task = JSON.parse(content) as { task_id: unknown; updated_at: unknown; updated_by: unknown };
+  const task = parseJson(content) as { task_id: unknown; updated_at: unknown; updated_by: unknown };
   return entry['task_id'] === task.task_id && entry.at === task.updated_at && entry.actor === task.updated_by;
 }

@@ -2,32 +2,9 @@ import type { Reader, SqlValue, Transaction } from '../../src/db/database.ts';
 import { canonicalize, leafHash, saltedDigest, thoughtHash } from '../../src/integrity/index.ts';
 import { storeFinishedSubtrees } from '../../src/ledger/stored-tree.ts';
 import { nextTail } from '../../src/ledger/tail.ts';
+import { type ForgedEvent, type Loose, placesOf, type WrittenEvent } from './forged-event.ts';
 import { writeProjections } from './forged-projections.ts';
 import { naiveRoot } from './naive-merkle.ts';
-
-export type Loose = Record<string, unknown>;
-
-/** One event of a ledger with everything that its entry holds a digest of. Digests, roots and links are made anew. */
-export interface ForgedEvent {
-  readonly fields: Loose;
-  /** The enter event that an exit closes: its index may move. */
-  readonly enter?: ForgedEvent;
-  salt: string;
-  /** The text of `arguments`, `task` or `extras`. */
-  content: string;
-  readonly session?: { auditor_id: string; reason: string | null };
-  readonly thought?: { type: string; content: string };
-  /** The last word on the entry, after all digests were filled in. */
-  patch?: (entry: Loose) => Loose;
-}
-
-/** An event as it is written. */
-export interface WrittenEvent extends ForgedEvent {
-  readonly index: number;
-  readonly entry: Loose;
-  readonly leaf: string;
-  readonly previousHash: string | null;
-}
 
 interface ContentRow {
   readonly idx: number;
@@ -129,12 +106,6 @@ function digestsOf(event: ForgedEvent, events: readonly ForgedEvent[], previous_
   if (fields['kind'] === 'action.enter') return { arguments: saltedDigest('arguments', salt, content) };
   if (String(fields['kind']).startsWith('task.')) return { task: saltedDigest('task', salt, content) };
   return {};
-}
-
-/** Where an entry stands in sessions. */
-export function placesOf({ entry, thought }: WrittenEvent): { session_id: string; session_seq: number }[] {
-  const places = thought === undefined ? entry['sessions'] : [entry];
-  return Array.isArray(places) ? places : [];
 }
 
 function sealOf({ fields }: ForgedEvent, written: readonly WrittenEvent[]): Loose {

@@ -3,7 +3,7 @@ import { projectCounter, toColumns } from '../../src/domains/tasks/repository.ts
 import { PRIORITIES, type Task } from '../../src/domains/tasks/schema.ts';
 import { indexWords } from '../../src/domains/tasks/search.ts';
 import { parseId } from '../../src/ids.ts';
-import { type Loose, placesOf, type WrittenEvent } from './forged-ledger.ts';
+import { type Loose, placesOf, type WrittenEvent } from './forged-event.ts';
 
 type Columns = Readonly<Record<string, SqlValue>>;
 

@@ -1,4 +1,4 @@
-import type { ForgedEvent, Loose } from './forged-ledger.ts';
+import type { ForgedEvent, Loose } from './forged-event.ts';
 import { atCall, atRecord, atTaskEvent, contentWith, type Forging, type RuleBreaker } from './forging.ts';
 
 const spaced = (content: string) => content.replace(':', ': ');

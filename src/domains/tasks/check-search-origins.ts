@@ -67,17 +67,19 @@ async function checkSegment(
   wrong: Set<number>,
 ): Promise<void> {
   const { id, firstPage, lastPage, firstOrigin, lastOrigin, tombstonePages } = segment;
-  const tombstones: (Uint8Array | undefined)[] = new Array(tombstonePages).fill(undefined);
-  for (const { page, block } of await readBlocks(reader, id + TOMBSTONES, 0, tombstonePages)) tombstones[page] = block;
+  const pages = await readBlocks(reader, id + TOMBSTONES, 0, tombstonePages);
+  const tombstones = new Map(pages.map(({ page, block }) => [page, block]));
   const visit = (rowid: number) => {
     const origin = origins.get(rowid);
     if (origin >= firstOrigin && origin <= lastOrigin) return;
-    if (tombstonePages === 0 || !isDeleted(tombstones, rowid)) wrong.add(rowid);
+    if (tombstonePages === 0 || !isDeleted(tombstones, tombstonePages, rowid)) wrong.add(rowid);
   };
-  // A segment of which a merge has taken everything has no pages.
-  for (let page = Math.max(firstPage, 1); page <= lastPage; page += PAGES_AT_ONCE)
-    for (const { block } of await readBlocks(reader, id, page, Math.min(page + PAGES_AT_ONCE, lastPage + 1)))
-      forEachRow(block, visit);
+  // A segment of which a merge has taken everything has no pages; pages that are missing end the loop.
+  for (let page = Math.max(firstPage, 1); page <= lastPage; page += PAGES_AT_ONCE) {
+    const blocks = await readBlocks(reader, id, page, Math.min(page + PAGES_AT_ONCE, lastPage + 1));
+    for (const { block } of blocks) forEachRow(block, visit);
+    if (blocks.length === 0) return;
+  }
 }
 
 function readBlocks(reader: Reader, segmentId: number, begin: number, end: number) {

@@ -83,8 +83,8 @@ function readRows(block: Uint8Array, begin: number, end: number, visit: (rowid: 
 const TOMBSTONE_HEADER = 8;
 
 /** Whether a row is deleted from a segment, found as FTS5 finds it: one that stands in a wrong slot has no effect. */
-export function isDeleted(pages: readonly (Uint8Array | undefined)[], rowid: number): boolean {
-  const block = pages[rowid % pages.length];
+export function isDeleted(pages: ReadonlyMap<number, Uint8Array>, pageCount: number, rowid: number): boolean {
+  const block = pages.get(rowid % pageCount);
   if (block === undefined || block.length <= TOMBSTONE_HEADER) return false;
   const keyBytes = block[0] === 4 ? 4 : 8;
   const slots = Math.floor((block.length - TOMBSTONE_HEADER) / keyBytes);
@@ -94,7 +94,7 @@ export function isDeleted(pages: readonly (Uint8Array | undefined)[], rowid: num
     const at = TOMBSTONE_HEADER + slot * keyBytes;
     return keyBytes === 4 ? view.getUint32(at) : Number(view.getBigUint64(at));
   };
-  let slot = Math.floor(rowid / pages.length) % slots;
+  let slot = Math.floor(rowid / pageCount) % slots;
   for (let tried = 0; tried <= slots && keyAt(slot) !== 0; tried += 1) {
     if (keyAt(slot) === rowid) return true;
     slot = (slot + 1) % slots;

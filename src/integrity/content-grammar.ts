@@ -106,8 +106,9 @@ export function taskDefect(content: string): string | undefined {
   const task = parseJson(content) as Readonly<Record<string, Json>>;
   const defect = objectDefect(TASK_FIELDS, task);
   if (defect !== undefined) return defect;
-  const states: readonly unknown[] = WORKFLOW_STATES[task['workflow'] as WorkflowName];
-  if (!states.includes(task['status'])) return `has a status that is not a state of ${String(task['workflow'])}`;
+  const workflow = task['workflow'] as WorkflowName;
+  const states: readonly unknown[] = WORKFLOW_STATES[workflow];
+  if (!states.includes(task['status'])) return `has a status that is not a state of ${workflow}`;
   const isBlocked = task['status'] === 'blocked';
   if (isBlocked === (task['blocked_reason'] !== null)) return undefined;
   return isBlocked ? 'is blocked without a blocked_reason' : 'has a blocked_reason and is not blocked';

@@ -46,7 +46,11 @@ function writeCalls(db: Transaction, events: readonly WrittenEvent[]): void {
   }
 }
 
-const text = (entry: Loose, field: string) => String(entry[field] ?? '');
+/** A column that repeats a field, whatever a forger has put there. */
+function text(entry: Loose, field: string): string {
+  const value = entry[field] ?? '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
 
 async function writeTasks(db: Transaction, events: readonly WrittenEvent[]): Promise<void> {
   const latest = new Map<number, { task: Task; index: number }>();

@@ -55,7 +55,7 @@ const TASKS: Readonly<Record<string, Loose>> = {
   'a label twice': { labels: ['red', 'red'] },
   'labels that are no list': { labels: 'red' },
   'a dependency twice': { depends_on: ['T-0001', 'T-0001'] },
-  'a parent of another spelling': { parent_id: `T-${1}` },
+  'a parent of another spelling': { parent_id: 'T-001' },
   'a reason though it is not blocked': { blocked_reason: 'tired' },
   'a project that is no slug': { project: 'No Slug' },
   'a creation that is no time': { created_at: 'long ago' },

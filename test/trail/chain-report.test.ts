@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { growChain } from '../../bench/trail-ledger.ts';
 import { keeps } from '../support/keeps.ts';
 import { openDesk, type TrailDesk, withDesk, withFolder } from '../support/trail-desk.ts';
 
@@ -206,8 +207,7 @@ describe('audit_verify_chain', () => {
     withDesk(async (desk) => {
       await desk.createTask({ title: 'a task' });
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
-      for (let number = 0; number < 2500; number += 1)
-        await desk.record({ task_id: 'T-0001', type: 'decision', content: `number ${number}` });
+      await growChain(desk.database, 1, 1, 0, 2500);
       const seen: [number, number | undefined][] = [];
       const input = { task_id: 'T-0001', session_id: 'A-0001' };
       await desk.client.callTool(
@@ -232,8 +232,7 @@ describe('audit_verify_chain', () => {
       try {
         await desk.createTask({ title: 'a task' });
         await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
-        for (let number = 0; number < 1001; number += 1)
-          await desk.record({ task_id: 'T-0001', type: 'decision', content: `number ${number}` });
+        await growChain(desk.database, 1, 1, 0, 1001);
         expect(await desk.verify(session)).toMatchObject({ chain_valid: true, integrity_score: 100 });
         await desk.database.write({ durable: false }, (transaction) =>
           transaction.run('INSERT INTO session_events (session_no, session_seq, idx) VALUES (1, 1000, 1)'),
@@ -253,8 +252,7 @@ describe('audit_verify_chain', () => {
       try {
         await desk.createTask({ title: 'a task' });
         await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
-        for (let number = 0; number < 300; number += 1)
-          await desk.record({ task_id: 'T-0001', type: 'decision', content: `number ${number}` });
+        await growChain(desk.database, 1, 1, 0, 300);
         await desk.database.write({ durable: false }, (transaction) =>
           transaction.run("UPDATE thoughts SET content = 'x' WHERE thought_no = 150"),
         );

@@ -32,8 +32,8 @@ export class Cluster {
     this.#flags = flags;
   }
 
-  static async create(flags: readonly string[] = []): Promise<Cluster> {
-    const home = mkdtempSync(join(tmpdir(), 'colibri-postgres-'));
+  static async create(flags: readonly string[] = [], parent = tmpdir()): Promise<Cluster> {
+    const home = mkdtempSync(join(parent, 'colibri-postgres-'));
     const cluster = new Cluster(home, placeBinaries(home), await freePort(), flags);
     own(home);
     cluster.#run('initdb', ['-D', cluster.data, '-U', USER, '--auth=trust', '--encoding=UTF8', '--no-locale', '-N']);

@@ -1,5 +1,6 @@
 import type { TestProject } from 'vitest/node';
 import { Cluster } from './cluster.ts';
+import { memoryFolder } from './memory-folder.ts';
 import { dropTestSchemas } from './server.ts';
 
 declare module 'vitest' {
@@ -15,7 +16,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     project.provide('postgresUrl', given);
     return () => dropTestSchemas(given);
   }
-  const cluster = await Cluster.create();
+  const cluster = await Cluster.create([], memoryFolder());
   project.provide('postgresUrl', cluster.url());
   return () => cluster.stop();
 }

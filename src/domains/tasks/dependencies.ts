@@ -26,8 +26,9 @@ export const MAX_LINKS_READ = 10_000;
 
 /** A parent waits for its children as a task waits for its dependencies. Call inside the transaction of the change. */
 export async function assertAcyclic(taskNo: number, readLinks: ReadLinks): Promise<void> {
-  const walks = [new Walk(taskNo, 'awaited', readLinks), new Walk(taskNo, 'waiting', readLinks)];
-  // One finished direction is enough, and usually one is short: neither may spend much before the other has.
+  // Few tasks wait for one that is being linked, as a rule, so that direction goes first.
+  const walks = [new Walk(taskNo, 'waiting', readLinks), new Walk(taskNo, 'awaited', readLinks)];
+  // One finished direction is enough: neither may spend much before the other has.
   for (const allowance of [MAX_LINKS_READ / 100, MAX_LINKS_READ / 10, MAX_LINKS_READ]) {
     for (const walk of walks) {
       const cycle = await walk.advance(allowance);
@@ -76,7 +77,7 @@ function undecided(taskNo: number): ColibriError {
 /** Dependencies are at most 50, so only parents and popular dependencies have more links than this. */
 const NARROW = 64;
 const MAX_READ_AHEAD = 500;
-const FIRST_READ_AHEAD = 50;
+const FIRST_READ_AHEAD = 8;
 /** What a statement costs beside its rows, in links: a search of many short steps must end, too. */
 const STATEMENT_COST = 20;
 

@@ -1,11 +1,13 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import { CLIENTS } from '../../src/cli/init/clients.ts';
 import { makeProject } from '../support/init-project.ts';
 import { keeps } from '../support/keeps.ts';
 
-const PLAIN = { command: 'npx', args: ['-y', 'colibri-mcp'] };
+/** The tests run the program of a clone. */
+const PROGRAM = resolve('dist/colibri.js');
+const PLAIN = { command: 'node', args: [PROGRAM] };
 
 /** A mark that the client leaves, the file it reads, and what must stand there. */
 const EXPECTED: Record<string, [string, string, unknown]> = {
@@ -13,11 +15,7 @@ const EXPECTED: Record<string, [string, string, unknown]> = {
   cursor: ['.cursor/rules/x', '.cursor/mcp.json', { mcpServers: { colibri: PLAIN } }],
   vscode: ['.vscode/settings.json', '.vscode/mcp.json', { servers: { colibri: { type: 'stdio', ...PLAIN } } }],
   gemini: ['GEMINI.md', '.gemini/settings.json', { mcpServers: { colibri: PLAIN } }],
-  opencode: [
-    '.opencode/x',
-    'opencode.json',
-    { mcp: { colibri: { type: 'local', command: ['npx', '-y', 'colibri-mcp'] } } },
-  ],
+  opencode: ['.opencode/x', 'opencode.json', { mcp: { colibri: { type: 'local', command: ['node', PROGRAM] } } }],
   zed: ['.zed/tasks.json', '.zed/settings.json', { context_servers: { colibri: PLAIN } }],
   roo: ['.roo/rules/x', '.roo/mcp.json', { mcpServers: { colibri: PLAIN } }],
   amp: ['.amp/x', '.amp/settings.json', { 'amp.mcpServers': { colibri: PLAIN } }],
@@ -88,6 +86,49 @@ describe('colibri init', () => {
       'home/.colibri/init.json',
     ]);
     expect(project.run('init', '--global', '--undo').code).toBe(0);
+    expect(project.snapshot()).toEqual(before);
+  });
+
+  keeps('init/clients', 'this version from the registry with --published, which undo takes back as well', () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    const project = makeProject({ 'CLAUDE.md': '', '.opencode/x': '', '.codex/x': '' });
+    const before = project.snapshot();
+    expect(project.run('init', '--published').code).toBe(0);
+    const words = ['-y', `colibri-mcp@${version}`];
+    expect(project.readJson('.mcp.json')).toEqual({ mcpServers: { colibri: { command: 'npx', args: words } } });
+    expect(project.readJson('opencode.json')).toHaveProperty('mcp.colibri.command', ['npx', ...words]);
+    expect(project.read('.codex/config.toml')).toContain(`args = [ "-y", "colibri-mcp@${version}" ]`);
+    project.run('init', '--undo');
+    expect(project.snapshot()).toEqual(before);
+  });
+
+  for (const name of ['colibri-mcp', 'colibri-mcp@0.0.9', 'colibri-mcp@1.0.0-rc.1+x'])
+    keeps('init/undo', `an entry of an earlier init that starts ${name}`, () => {
+      const entry = { command: 'npx', args: ['-y', name] };
+      const project = makeProject({ '.mcp.json': JSON.stringify({ mcpServers: { colibri: entry } }) });
+      project.run('init', '--undo');
+      expect(project.readJson('.mcp.json')).toEqual({ mcpServers: {} });
+    });
+
+  for (const entry of [
+    { command: 'npx', args: ['-y', 'colibri-mcp-evil'] },
+    { command: 'npx', args: ['-y', 'colibri-mcp@'] },
+    { command: 'npx', args: ['-y', 'colibri-mcp', 'serve'] },
+    { command: 'npx', args: ['-y', 'colibri-mcp'], env: { A: 'b' } },
+    { command: 'npx', args: [['-y', 'colibri-mcp']] },
+    { command: 'bunx', args: ['-y', 'colibri-mcp'] },
+  ])
+    keeps('init/undo', `an entry that init never wrote stays: ${JSON.stringify(entry)}`, () => {
+      const text = JSON.stringify({ mcpServers: { colibri: entry } });
+      const project = makeProject({ '.mcp.json': text });
+      project.run('init', '--undo');
+      expect(project.read('.mcp.json')).toBe(text);
+    });
+
+  keeps('init/refuses', 'to start both this very program and the published one', () => {
+    const project = makeProject({ 'CLAUDE.md': '' });
+    const before = project.snapshot();
+    expect(project.run('init', '--local', '--published').code).toBe(64);
     expect(project.snapshot()).toEqual(before);
   });
 

@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runProgram } from '../support/init-program.ts';
 import { makeProject } from '../support/init-project.ts';
@@ -21,7 +21,7 @@ describe('colibri init', () => {
     const after = project.read('.cursor/mcp.json');
     expect(after.replace(/,( \/\/ read only)\n {4}"colibri": \{\n.+\n.+\n {4}\}/, '$1')).toBe(CURSOR);
     expect(project.read('.codex/config.toml')).toBe(
-      `${CODEX}\n[mcp_servers.colibri]\ncommand = "npx"\nargs = [ "-y", "colibri-mcp" ]\n`,
+      `${CODEX}\n[mcp_servers.colibri]\ncommand = "node"\nargs = [ ${JSON.stringify(resolve('dist/colibri.js'))} ]\n`,
     );
   });
 
@@ -83,7 +83,7 @@ describe('colibri init', () => {
     keeps('init/undo', `to the byte, from ${JSON.stringify(text)}`, () => {
       const project = makeProject({ '.mcp.json': text });
       project.run('init');
-      expect(project.readJson('.mcp.json')).toHaveProperty('mcpServers.colibri.command', 'npx');
+      expect(project.readJson('.mcp.json')).toHaveProperty('mcpServers.colibri.command', 'node');
       project.run('init', '--undo');
       expect(project.read('.mcp.json')).toBe(text);
     });
@@ -101,7 +101,7 @@ describe('colibri init', () => {
   keeps('init/undo', 'an entry that somebody changed stays', () => {
     const project = makeProject({ 'CLAUDE.md': '' });
     project.run('init');
-    const changed = project.read('.mcp.json').replace('"npx"', '"pnpx"');
+    const changed = project.read('.mcp.json').replace('"node"', '"nodejs"');
     project.put('.mcp.json', changed);
     expect(project.run('init', '--undo').stdout).toContain('a colibri that init did not write');
     expect(project.read('.mcp.json')).toBe(changed);

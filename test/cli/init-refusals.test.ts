@@ -87,6 +87,35 @@ describe('colibri init', () => {
     });
   }
 
+  for (const [name, folders] of [
+    ['a folder behind a link', ['link/empty']],
+    ['a link itself', ['link']],
+    ['a folder behind two links', ['inner/empty']],
+  ] as const) {
+    keeps('init/inside', `undo removes no folder outside of it: ${name}`, () => {
+      const record = { v: 1, files: [], skills: [], folders };
+      const project = makeProject({ '.colibri/init.json': JSON.stringify(record) }, { 'x/y': '' });
+      mkdirSync(join(project.home, 'empty'));
+      symlinkSync(project.home, join(project.root, 'link'));
+      symlinkSync('link', join(project.root, 'inner'));
+      expect(project.run('init', '--undo').code).toBe(0);
+      expect(Object.keys(project.snapshot())).toEqual(
+        expect.arrayContaining(['home/empty', 'project/link', 'project/inner']),
+      );
+    });
+  }
+
+  keeps('init/undo', 'an empty folder of the record goes, a link within the project stays', () => {
+    const record = { v: 1, files: [], skills: [], folders: ['made', 'linked'] };
+    const project = makeProject({ '.colibri/init.json': JSON.stringify(record) });
+    for (const name of ['made', 'kept']) mkdirSync(join(project.root, name));
+    symlinkSync('kept', join(project.root, 'linked'));
+    expect(project.run('init', '--undo').code).toBe(0);
+    const left = Object.keys(project.snapshot());
+    expect(left).not.toContain('project/made');
+    expect(left).toEqual(expect.arrayContaining(['project/kept', 'project/linked']));
+  });
+
   keeps('init/refuses', 'a link to nowhere', () => {
     const project = makeProject();
     symlinkSync('gone.json', join(project.root, '.mcp.json'));

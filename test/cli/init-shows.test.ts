@@ -35,12 +35,12 @@ describe('colibri init', () => {
     const before = project.snapshot();
     const { code, stdout } = project.run('init', '--dry-run');
     expect(code).toBe(0);
-    expect(stdout).toContain('+      "command": "npx",');
+    expect(stdout).toContain('+      "command": "node",');
     expect(stdout).toContain('Nothing was written (--dry-run).');
     expect(project.snapshot()).toEqual(before);
     project.run('init');
     const after = project.snapshot();
-    expect(project.run('init', '--undo', '--dry-run').stdout).toContain('-      "command": "npx",');
+    expect(project.run('init', '--undo', '--dry-run').stdout).toContain('-      "command": "node",');
     expect(project.snapshot()).toEqual(after);
   });
 

@@ -24,7 +24,11 @@ interface Ran {
 /** Runs the built program as a person would, in a folder and with a home of its own. */
 export function runProgram(
   args: readonly string[],
-  { cwd, home = join(dirname(cwd), 'no-home'), env = {} }: { cwd: string; home?: string; env?: Record<string, string> },
+  {
+    cwd,
+    home = join(dirname(cwd), 'no-home'),
+    env = {},
+  }: { cwd: string; home?: string; env?: Readonly<Record<string, string | undefined>> },
 ): Ran {
   mkdirSync(cwd, { recursive: true });
   const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { isAbsolute } from 'node:path';
+import { findHomeFolder } from '../../home-folder.ts';
 import { type Client, detectClients } from '../init/clients.ts';
 import { type ConfigFile, readConfigFile } from '../init/plan.ts';
 import { findProjectRoot } from '../init/project-root.ts';
@@ -20,10 +20,8 @@ export function checkClients(): Finding[] {
 function checkClient(client: Client, root: string): Finding {
   const check = client.id;
   try {
-    const sites = [
-      { root, isGlobal: false },
-      { root: homedir(), isGlobal: true },
-    ];
+    const home = findHomeFolder();
+    const sites = [{ root, isGlobal: false }, ...(home === undefined ? [] : [{ root: home, isGlobal: true }])];
     const file = sites
       .map((site) => readConfigFile(client, site))
       .find((candidate) => candidate?.current !== undefined);

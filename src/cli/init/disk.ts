@@ -54,7 +54,7 @@ export function writeAll(root: string, changes: readonly FileChange[], mayLeave 
     }
   } catch (error) {
     for (const { path, before, after } of done.reverse()) write(root, { path, before: after, after: before }, mayLeave);
-    for (const folder of made.reverse()) removeEmptyFolder(root, folder);
+    for (const folder of made.reverse()) removeEmptyFolder(root, folder, mayLeave);
     throw error;
   }
 }
@@ -67,12 +67,12 @@ export function listMissingFolders(root: string, path: string): string[] {
     .filter((folder) => !existsSync(join(root, folder)));
 }
 
-/** Removes it if nothing is in it. */
-export function removeEmptyFolder(root: string, folder: string): void {
+/** Removes it if nothing is in it. The record that names it may have come with a clone, and lead through a link. */
+export function removeEmptyFolder(root: string, folder: string, mayLeave = false): void {
   try {
-    rmdirSync(join(root, folder));
+    rmdirSync(join(locate(root, dirname(folder), mayLeave), basename(folder)));
   } catch {
-    // Somebody put something there since, or took it away: either way it is theirs.
+    // It is not empty, not there, a link, or outside of the project.
   }
 }
 
@@ -106,8 +106,9 @@ function locate(root: string, path: string, mayLeave: boolean): string {
   const file = join(root, path);
   const existing = nearestExisting(file);
   const real = join(realpathSync(existing), relative(existing, file));
+  if (mayLeave) return real;
   const base = realpathSync(root);
-  if (mayLeave || real === base || real.startsWith(base.endsWith(sep) ? base : base + sep)) return real;
+  if (real === base || real.startsWith(base.endsWith(sep) ? base : base + sep)) return real;
   throw new Refusal(`${path} leads out of the project, to ${real}; nothing was changed`);
 }
 

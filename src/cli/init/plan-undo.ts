@@ -3,21 +3,17 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Client, LaunchCommand } from './clients.ts';
 import { type FileChange, readText } from './disk.ts';
+import { isPublishedCommand } from './launch-command.ts';
 import { bodyOf, naming, type Plan, readConfigFile, type Site, withMark } from './plan.ts';
 import { IGNORE_PATH, IGNORE_TEXT, type InitRecord, RECORD_PATH, readRecord, recordText, sha256 } from './record.ts';
 import { Refusal } from './refusal.ts';
 import { applyEdits } from './text-edit.ts';
 
 /** What undo would take back: what init recorded, and in other files only an entry that is word for word its own. */
-export function planUndo(
-  site: Site,
-  clients: readonly Client[],
-  commands: readonly LaunchCommand[],
-  withSkills: boolean,
-): Plan {
+export function planUndo(site: Site, clients: readonly Client[], local: LaunchCommand, withSkills: boolean): Plan {
   const record = readRecord(site.root);
   const notes: string[] = [];
-  const configs = clients.flatMap((client) => planConfig(site, client, record, commands, notes) ?? []);
+  const configs = clients.flatMap((client) => planConfig(site, client, record, local, notes) ?? []);
   const skills = withSkills ? record.skills.flatMap((skill) => planSkill(site, skill, notes) ?? []) : [];
   const rest: InitRecord = {
     ...record,
@@ -35,7 +31,7 @@ function planConfig(
   site: Site,
   client: Client,
   record: InitRecord,
-  commands: readonly LaunchCommand[],
+  local: LaunchCommand,
   notes: string[],
 ): FileChange | undefined {
   const file = readUnlessForeign(site, client, record, notes);
@@ -46,7 +42,7 @@ function planConfig(
     const after = recorded.created ? undefined : withMark(text, applyEdits(bodyOf(text), recorded.undo));
     return { path, before: text, after };
   }
-  if (!commands.some((command) => isDeepStrictEqual(current, client.entry(command)))) {
+  if (!isDeepStrictEqual(current, client.entry(local)) && !isPublishedEntry(client, current)) {
     notes.push(`${client.name}: ${path} has a colibri that init did not write, which stays as it is`);
     return undefined;
   }
@@ -56,6 +52,12 @@ function planConfig(
     const isNothing = /^\s*(?:\{\s*\}\s*)?$/.test(rest);
     return { path, before: text, after: recorded?.created && isNothing ? undefined : withMark(text, rest) };
   });
+}
+
+function isPublishedEntry(client: Client, current: unknown): boolean {
+  const { command, args } = (current ?? {}) as { command?: unknown; args?: unknown };
+  const words = [command, args].flat().filter((word) => typeof word === 'string');
+  return isPublishedCommand(words) && isDeepStrictEqual(current, client.entry(words as [string, ...string[]]));
 }
 
 /** A file that cannot be read stops the undo only where init has written to it. */

@@ -1,22 +1,24 @@
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
+import { findHomeFolder } from '../../home-folder.ts';
 import { printError } from '../../print-error.ts';
 import { print, printJson } from '../print.ts';
 import { findTerminal } from '../terminal.ts';
 import { CLIENTS, type Client, detectClients, type LaunchCommand } from './clients.ts';
 import { type FileChange, removeEmptyFolder, writeAll } from './disk.ts';
+import { localCommand, preferredCommand, publishedCommand } from './launch-command.ts';
 import type { Plan, Site } from './plan.ts';
 import { planSetup } from './plan-setup.ts';
 import { planUndo } from './plan-undo.ts';
 import { findProjectRoot } from './project-root.ts';
 import { Refusal } from './refusal.ts';
-import { findPackageFolder, listShippedSkills } from './shipped-skills.ts';
+import { listShippedSkills } from './shipped-skills.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 export interface InitOptions {
   readonly dryRun?: true;
   readonly undo?: true;
   readonly local?: true;
+  readonly published?: true;
   readonly global?: true;
   readonly json?: true;
 }
@@ -28,7 +30,7 @@ export function init(names: readonly string[], options: InitOptions): number {
   const { dryRun = false, undo = false, json = false } = options;
   try {
     const site = findSite(options.global ?? false);
-    const plan = undo ? planTakingBack(site, names) : planSettingUp(site, names, options.local ?? false);
+    const plan = undo ? planTakingBack(site, names) : planSettingUp(site, names, chooseCommand(options));
     if (!dryRun) carryOut(site, plan);
     if (json) printJson(toJson(site, plan, dryRun));
     else print(describe(plan, { dryRun, undo }));
@@ -42,28 +44,31 @@ export function init(names: readonly string[], options: InitOptions): number {
 }
 
 function findSite(isGlobal: boolean): Site {
-  const home = resolve(homedir());
-  if (isGlobal) return { root: home, isGlobal };
+  const home = findHomeFolder();
+  if (isGlobal) {
+    if (home === undefined) throw new Refusal('this user has no home folder; set HOME, or leave out --global');
+    return { root: resolve(home), isGlobal };
+  }
   const root = findProjectRoot();
-  if (root === home) throw new Refusal('this is your home folder; go to a project, or say --global');
+  if (home !== undefined && root === resolve(home))
+    throw new Refusal('this is your home folder; go to a project, or say --global');
   return { root, isGlobal };
 }
 
-function planSettingUp(site: Site, names: readonly string[], isLocal: boolean): Plan {
+function planSettingUp(site: Site, names: readonly string[], command: LaunchCommand): Plan {
   const clients = names.length > 0 ? named(names) : findClients(site);
   if (clients.length === 0) throw new Refusal(`no client found; name one, for example: colibri init claude-code`);
-  return planSetup(site, clients, isLocal ? localCommand() : PUBLISHED, listShippedSkills());
+  return planSetup(site, clients, command, listShippedSkills());
 }
 
 function planTakingBack(site: Site, names: readonly string[]): Plan {
   const clients = names.length > 0 ? named(names) : CLIENTS;
-  return planUndo(site, clients, [PUBLISHED, localCommand()], names.length === 0);
+  return planUndo(site, clients, localCommand(), names.length === 0);
 }
 
-const PUBLISHED: LaunchCommand = ['npx', '-y', 'colibri-mcp'];
-
-function localCommand(): LaunchCommand {
-  return ['node', join(findPackageFolder(), 'dist', 'colibri.js')];
+function chooseCommand({ local, published }: InitOptions): LaunchCommand {
+  if (local) return localCommand();
+  return published ? publishedCommand() : preferredCommand();
 }
 
 function named(names: readonly string[]): Client[] {
@@ -72,13 +77,14 @@ function named(names: readonly string[]): Client[] {
 
 function findClients({ root, isGlobal }: Site): Client[] {
   const here = detectClients(root);
-  const found = here.length > 0 ? here : detectClients(homedir());
+  const home = findHomeFolder();
+  const found = here.length > 0 || home === undefined ? here : detectClients(home);
   return found.filter((client) => (isGlobal ? client.global : client.project).length > 0);
 }
 
 function carryOut({ root, isGlobal }: Site, { changes, emptied }: Plan): void {
   writeAll(root, changes, isGlobal);
-  for (const folder of emptied) removeEmptyFolder(root, folder);
+  for (const folder of emptied) removeEmptyFolder(root, folder, isGlobal);
 }
 
 /** What a person cares about; the record is there for undo. */

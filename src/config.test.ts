@@ -5,6 +5,7 @@ import { type Config, locateDatabase, readConfig } from './config.ts';
 const DEFAULTS: Config = {
   mode: 'FULL',
   dbPath: undefined,
+  projectDbPath: undefined,
   databaseUrl: undefined,
   agentId: undefined,
   project: 'default',

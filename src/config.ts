@@ -1,6 +1,7 @@
-import { resolve } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { findUrlProblem, parsePostgresUrl } from './db/postgres-url.ts';
 import { ColibriError } from './errors.ts';
+import { findHomeFolder } from './home-folder.ts';
 import { isProjectSlug } from './integrity/index.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import { MODES, type Mode } from './modes.ts';
@@ -10,8 +11,10 @@ export const DURABILITIES = ['full', 'relaxed'] as const;
 
 export interface Config {
   readonly mode: Mode;
-  /** Undefined when nobody named a path: TEST mode then uses a throw-away file. */
+  /** The file that the user named, and thereby vouches for. Without one, TEST mode uses a throw-away file. */
   readonly dbPath: string | undefined;
+  /** The file that was found in the project when none was named; it may have come with a clone. */
+  readonly projectDbPath: string | undefined;
   /** Set when the ledger is in PostgreSQL; `dbPath` then means nothing. May hold a password: never to be printed. */
   readonly databaseUrl: string | undefined;
   readonly agentId: string | undefined;
@@ -34,6 +37,7 @@ export function readConfig(env: Environment = process.env): Config {
   return Object.freeze({
     mode: oneOf(env, 'COLIBRI_MODE', MODES, 'FULL'),
     dbPath: env['COLIBRI_DB_PATH'] || undefined,
+    projectDbPath: undefined,
     databaseUrl: readDatabaseUrl(env),
     agentId: matching(
       env,
@@ -61,13 +65,24 @@ export function createEnvironment(own: Readonly<Record<string, string>>, env: En
   return { ...Object.fromEntries(foreign), ...own };
 }
 
+/** Where a user's programs keep configuration; undefined for a user without a home folder. */
+export function findConfigFolder(env: Environment = process.env): string | undefined {
+  const named = process.platform === 'win32' ? env['APPDATA'] : env['XDG_CONFIG_HOME'];
+  // The XDG specification: a relative path is to be ignored.
+  if (named !== undefined && isAbsolute(named)) return named;
+  const home = findHomeFolder();
+  return home === undefined ? undefined : join(home, '.config');
+}
+
+export type LedgerPlace = Pick<Config, 'dbPath'> & Partial<Pick<Config, 'projectDbPath'>>;
+
 /** The absolute path of the SQLite file. */
-export function locateDatabase({ dbPath }: Pick<Config, 'dbPath'>): string {
-  return resolve(dbPath ?? DEFAULT_DB_PATH);
+export function locateDatabase({ dbPath, projectDbPath }: LedgerPlace): string {
+  return resolve(dbPath ?? projectDbPath ?? DEFAULT_DB_PATH);
 }
 
 /** Where the ledger is, for people to read. */
-export function describeLocation(config: Pick<Config, 'dbPath' | 'databaseUrl'>): string {
+export function describeLocation(config: LedgerPlace & Pick<Config, 'databaseUrl'>): string {
   return parsePostgresUrl(config.databaseUrl ?? '')?.location ?? locateDatabase(config);
 }
 

@@ -8,12 +8,14 @@ import type { Booted } from './lifecycle.ts';
 import type { Log } from './log.ts';
 import { createStderrAudit } from './middleware/stderr-audit.ts';
 import { opensDatabase, writesLedger } from './modes.ts';
+import { acceptOwnLedger, isYetToBeMade } from './trust/own-ledger.ts';
 
 /** Everything that may take a while, so that the handshake need not wait for it. */
 export async function runSecondPhase(config: Config, log: Log, logger: (line: string) => void): Promise<Booted> {
   const stderrAudit = createStderrAudit(logger);
   if (!opensDatabase(config.mode)) return { audit: stderrAudit };
   const isWriter = writesLedger(config.mode);
+  const isNew = isYetToBeMade(config);
   const database = await openDatabase({ ...config, readOnly: !isWriter });
   try {
     if (!isWriter) {
@@ -25,6 +27,7 @@ export async function runSecondPhase(config: Config, log: Log, logger: (line: st
     const actor = config.agentId ?? 'colibri';
     const at = new Date().toISOString();
     await openLedger(database, actor, at);
+    if (isNew) await acceptOwnLedger(database, at);
     await database.enlist(processId);
     const interrupted = await closeInterruptedCalls(database, actor, at);
     if (interrupted > 0) log('warn', 'closed calls of processes that died', { calls: interrupted });

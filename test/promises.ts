@@ -182,12 +182,27 @@ export const PROMISES = {
   'fault/recovers': { says: 'a server that was started while its ledger was away works as soon as it is there' },
   'fault/full': { says: 'a full disk loses nothing that was acknowledged' },
 
+  'clone/tracked': { says: 'a file that git tracks is told from one that it does not, without running git' },
+  'clone/unsafe': {
+    says: 'a ledger that is a link, a special file or of another user is opened only where it is named',
+  },
+  'clone/refused': { says: 'a ledger that shows signs of a clone is refused until it is accepted or named' },
+  'clone/untouched': { says: 'a refused ledger and its folder stay as they were' },
+  'clone/own': { says: 'a ledger that Colibri made here is never refused' },
+  'trust/shows': { says: 'trust shows what a ledger holds and why it was refused, and changes nothing before a yes' },
+  'trust/accepts': { says: 'an accepted ledger is used, and goes on being used as it grows' },
+  'trust/bound': { says: 'an acceptance is for one ledger in one place, and only the user can give it' },
+  'trust/tampered': { says: 'trust accepts no ledger that does not verify, and nothing in it can act' },
+
   'init/merges': { says: 'init adds its server and leaves every other byte as it is' },
   'init/refuses': { says: 'init refuses what it cannot change safely, and touches nothing' },
   'init/idempotent': { says: 'a second init changes nothing' },
   'init/undo': { says: 'undo takes back what init added, and only that' },
   'init/inside': { says: 'init writes nothing outside of the project unless asked' },
   'init/clients': { says: 'init finds the clients that are there and writes what they read' },
+  'init/launches': {
+    says: 'init writes the program that runs it, unless that came from the registry: then its version',
+  },
   'init/skills': { says: 'init brings the skills and overwrites nothing that was changed' },
   'init/shows': { says: 'init shows what it changes' },
   'doctor/healthy': { says: 'doctor finds a healthy set-up healthy' },

@@ -15,6 +15,7 @@ import { exitOnBrokenPipe, print } from './print.ts';
 import { addRestore } from './restore.ts';
 import { addServe } from './serve.ts';
 import { addShow } from './show.ts';
+import { addTrust } from './trust.ts';
 import { addVerify } from './verify.ts';
 
 const EXIT_BUG = 1;
@@ -58,6 +59,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   addNext(program);
   addLog(program);
   addVerify(program);
+  addTrust(program);
   addDoctor(program);
   addBackup(program);
   addRestore(program);
@@ -87,7 +89,7 @@ function escapeArguments(text: string, args: readonly string[]): string {
 
 /** Commands whose exit code is a verdict call bad usage bad input. */
 function usageExitOf(command: string | undefined): number {
-  return command !== undefined && ['verify', 'backup', 'restore', 'copy'].includes(command)
+  return command !== undefined && ['verify', 'trust', 'backup', 'restore', 'copy'].includes(command)
     ? EXIT_BAD_INPUT
     : EXIT_USAGE;
 }

@@ -1,3 +1,4 @@
+import { createInterface } from 'node:readline/promises';
 import { printError } from '../print-error.ts';
 import { escapeUnsafe, toTerminal } from '../terminal-text.ts';
 
@@ -13,6 +14,22 @@ export function print(lines: string | readonly string[]): void {
 /** For programs: one line, which is also safe to look at. */
 export function printJson(value: unknown): void {
   console.log(escapeUnsafe(JSON.stringify(value)));
+}
+
+/** Whether a person can be asked. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY && process.stdout.isTTY;
+}
+
+/** Everything but a yes is a no. */
+export async function askYesOrNo(question: string): Promise<boolean> {
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await prompt.question(toTerminal(`${question} [y/N] `));
+    return /^y(?:es)?$/i.test(answer.trim());
+  } finally {
+    prompt.close();
+  }
 }
 
 /** A line on standard error that is drawn over and over. */

@@ -3,6 +3,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { locateDatabase, readConfig } from '../config.ts';
+import { closeToOthers } from '../db/close-to-others.ts';
 import { type Database, DatabaseError } from '../db/database.ts';
 import { assertCreated, migrate, SCHEMA_VERSION } from '../db/migrate.ts';
 import { createLedgerFolder, openDatabase } from '../db/open.ts';
@@ -10,6 +11,10 @@ import { copySqlite } from '../db/sqlite-copy.ts';
 import { isServed, moveSideFiles, type Replacement, replaceDamaged, replaceSqlite } from '../db/sqlite-replace.ts';
 import { toError } from '../errors.ts';
 import type { LedgerReport, Problem } from '../ledger/verify.ts';
+import { assertTrusted } from '../trust/assert-trusted.ts';
+import { listConcerns } from '../trust/list-concerns.ts';
+import { acceptOwnLedger } from '../trust/own-ledger.ts';
+import { withUntouchedLedger } from '../trust/untouched-ledger.ts';
 import { verifyEverything } from '../verify.ts';
 import { attentive } from './attentive.ts';
 import { withCleanUp } from './clean-up.ts';
@@ -49,13 +54,16 @@ async function restore(file: string, force: boolean): Promise<Outcome> {
   const config = homeConfig();
   assertIsFile('restore', config);
   const named = locateDatabase(config);
+  if (config.dbPath === undefined) await assertTrusted(named);
   const target = existsSync(named) ? realpathSync(named) : named;
   const source = locateBackup(file, target);
   await assertLedgerAt(source);
   await assertNotServed(target);
   createLedgerFolder(dirname(target));
+  const isUnnamed = config.dbPath === undefined;
+  if (isUnnamed) closeToOthers(dirname(target));
   const staged = `${target}.${randomBytes(4).toString('hex')}.partial`;
-  return withCleanUp(
+  const outcome = await withCleanUp(
     () => removeDatabase(staged),
     async () => {
       await copySqlite(source, staged);
@@ -73,6 +81,17 @@ async function restore(file: string, force: boolean): Promise<Outcome> {
       syncFolder(target);
       return describe(target, { backup, version }, kept, comparison);
     },
+  );
+  if (isUnnamed) await acceptRestored(target);
+  return outcome;
+}
+
+/** Opened only where it is needed: that a user restored it is reason enough to use it. */
+async function acceptRestored(target: string): Promise<void> {
+  if (listConcerns(target).length === 0) return;
+  const at = new Date().toISOString();
+  await withUntouchedLedger(target, (database) =>
+    acceptOwnLedger({ location: target, read: (work) => database.read(work) }, at),
   );
 }
 

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, type LedgerPlace, readConfig } from '../config.ts';
 import type { Database, Reader } from '../db/database.ts';
 import { findAbove, LEDGER } from '../db/locate.ts';
 import { assertCreated, assertMigrated } from '../db/migrate.ts';
@@ -31,11 +31,18 @@ export async function assertLedgerAt(dbPath: string): Promise<void> {
 }
 
 async function withDatabaseAt<Result>(
-  { dbPath, databaseUrl }: Pick<Config, 'dbPath' | 'databaseUrl'>,
+  { dbPath, projectDbPath, databaseUrl }: LedgerPlace & Pick<Config, 'databaseUrl'>,
   work: (database: ReadableLedger) => Promise<Result>,
   assertUsable: (database: Database) => Promise<unknown> = assertMigrated,
 ): Promise<Result> {
-  const database = await openDatabase({ ...readConfig(), dbPath, databaseUrl, mode: 'READONLY', readOnly: true });
+  const database = await openDatabase({
+    ...readConfig(),
+    dbPath,
+    projectDbPath,
+    databaseUrl,
+    mode: 'READONLY',
+    readOnly: true,
+  });
   try {
     // No look at the ends of the log, as servers take: a reader of a cut log is here to learn where it was cut.
     await assertUsable(database);
@@ -48,11 +55,11 @@ async function withDatabaseAt<Result>(
 /** The configuration, with the ledger of the nearest folder above that has one. */
 export function projectConfig(): Config {
   const config = readConfig();
-  return { ...config, dbPath: config.dbPath ?? findAbove(LEDGER, LEDGER) };
+  return { ...config, projectDbPath: findAbove(LEDGER, LEDGER) };
 }
 
 /** The same for a ledger that may be lost: its folder tells where it was, and no other project's ledger stands in. */
 export function homeConfig(): Config {
   const config = readConfig();
-  return { ...config, dbPath: config.dbPath ?? findAbove(dirname(LEDGER), LEDGER) };
+  return { ...config, projectDbPath: findAbove(dirname(LEDGER), LEDGER) };
 }

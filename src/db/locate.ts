@@ -16,7 +16,7 @@ export function findAbove(landmark: string, path: string): string | undefined {
  */
 export function serverConfig(config: Config): Config {
   const isOpen = config.dbPath === undefined && config.mode !== 'TEST' && isInRepository();
-  return isOpen ? { ...config, dbPath: findAbove(LEDGER, LEDGER) } : config;
+  return isOpen ? { ...config, projectDbPath: findAbove(LEDGER, LEDGER) } : config;
 }
 
 function isInRepository(): boolean {

@@ -1,7 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Config, locateDatabase } from '../config.ts';
+import { type Config, type LedgerPlace, locateDatabase } from '../config.ts';
+import { createFolders } from '../create-folders.ts';
+import { assertTrusted } from '../trust/assert-trusted.ts';
+import { closeToOthers } from './close-to-others.ts';
 import { type Database, DatabaseError } from './database.ts';
 import { assertKnown } from './migrate.ts';
 import { openSqlite } from './sqlite.ts';
@@ -13,7 +16,7 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 /** Other writers hold the lock for a fraction of a millisecond; who waits this long meets something that is stuck. */
 const BUSY_TIMEOUT_MS = 10_000;
 
-export interface OpenOptions extends Pick<Config, 'mode' | 'dbPath' | 'durability'> {
+export interface OpenOptions extends LedgerPlace, Pick<Config, 'mode' | 'durability'> {
   readonly databaseUrl?: string | undefined;
   readonly readOnly: boolean;
 }
@@ -27,12 +30,19 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
   return openPostgres({ url, readOnly, durability, ...timeouts });
 }
 
-async function openFile({ mode, dbPath, durability, readOnly }: OpenOptions): Promise<Database> {
+async function openFile(options: OpenOptions): Promise<Database> {
+  const { mode, dbPath, durability, readOnly } = options;
   const isThrowAway = mode === 'TEST' && dbPath === undefined;
-  const path = isThrowAway ? join(mkdtempSync(join(tmpdir(), 'colibri-')), 'colibri.db') : locateDatabase({ dbPath });
+  const path = isThrowAway ? join(mkdtempSync(join(tmpdir(), 'colibri-')), 'colibri.db') : locateDatabase(options);
+  const isNamed = isThrowAway || dbPath !== undefined;
+  if (!isNamed) await assertTrusted(path);
   if (readOnly) assertExists(path);
   else if (existsSync(path)) await assertOurs(path);
-  else createLedgerFolder(dirname(path));
+  else {
+    createLedgerFolder(dirname(path));
+    // A folder that was there before and that others may enter would look like one that came with a clone.
+    if (!isNamed) closeToOthers(dirname(path));
+  }
   const database = await openSqlite({ path, readOnly, durability, busyTimeoutMs: BUSY_TIMEOUT_MS });
   return isThrowAway ? removedWhenClosed(database, dirname(path)) : database;
 }
@@ -64,17 +74,6 @@ async function assertOurs(path: string): Promise<void> {
     return;
   }
   assertKnown(path, version);
-}
-
-/** Level by level: the recursive mkdir of Node 20 never ends where a parent exists and takes no child, as below /proc. */
-function createFolders(folder: string): void {
-  if (!existsSync(dirname(folder))) createFolders(dirname(folder));
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    // Another server that starts at the same moment may have been faster.
-    if (!existsSync(folder)) throw error;
-  }
 }
 
 /** A ledger holds what agents wrote: for the owner's eyes, and not for the repository around it. */

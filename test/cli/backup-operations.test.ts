@@ -38,6 +38,9 @@ const scenes: Record<string, (place: Place) => Promise<void>> = {
     renameSync(place.path('backup.db'), place.path('last-week.db'));
     await place.addTasks('since then');
   },
+  'A ledger that came with a clone': async (place) => {
+    chmodSync(place.ledger, 0o644);
+  },
   'Several servers': async (place) => {
     await call(await place.openAgent('alice'), 'task_list');
   },
@@ -62,7 +65,11 @@ function createShell(place: Place): (command: string) => Promise<Run> {
   const shim = `${place.mkdir('bin')}/colibri`;
   writeFileSync(shim, `#!/bin/sh\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`);
   chmodSync(shim, 0o700);
-  const env = { ...inherited(), PATH: `${place.path('bin')}:${inherited()['PATH']}` };
+  const env = {
+    ...inherited(),
+    XDG_CONFIG_HOME: place.path('config'),
+    PATH: `${place.path('bin')}:${inherited()['PATH']}`,
+  };
   return (command) => finished(spawn('bash', ['-c', command], { cwd: place.folder, env }));
 }
 
@@ -72,6 +79,7 @@ describe('docs/operations.md', () => {
       'Backup',
       'Restore',
       'When `verify` is red',
+      'A ledger that came with a clone',
       'Upgrade',
       'Modes',
       'Several servers',

@@ -1,6 +1,6 @@
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkNode } from '../../src/cli/doctor/machine.ts';
 import { call } from '../support/door.ts';
@@ -39,7 +39,7 @@ function makeHealthy(): Project {
   return project;
 }
 
-function diagnose(project: Project, env: Record<string, string> = {}, cwd = project.root) {
+function diagnose(project: Project, env: Readonly<Record<string, string | undefined>> = {}, cwd = project.root) {
   const { code, stdout, stderr } = runProgram(['doctor', '--json'], { cwd, home: project.home, env });
   const { ok, checks } = JSON.parse(stdout) as Checked;
   expect({ stderr, ok }).toEqual({ stderr: '', ok: code === 0 });
@@ -112,7 +112,9 @@ describe('colibri doctor', () => {
     chmodSync(join(project.root, '.colibri/colibri.db'), 0o644);
     chmodSync(join(project.root, '.colibri'), 0o755);
     const { code, find } = diagnose(project);
-    expect(code).toBe(0);
+    // No server opens such a ledger.
+    expect(code).toBe(1);
+    expect(find('trust')).toMatchObject([{ status: 'fail', mend: expect.stringContaining('colibri trust') as string }]);
     expect(find('permissions').map(({ status, mend }) => [status, mend?.split(' /')[0]])).toEqual([
       ['warn', 'chmod 600'],
       ['warn', 'chmod 700'],
@@ -197,6 +199,33 @@ describe('colibri doctor', () => {
     ['24.21.0', 'ok'],
   ])('finds Node %s %s', (version, status) => {
     expect(checkNode(version).status).toBe(status);
+  });
+
+  for (const [name, home] of [
+    ['is not set', undefined],
+    ['is empty', ''],
+    ['is gone', '/nonexistent/home'],
+    ['is relative', 'home'],
+    ['is a file', resolve('package.json')],
+  ] as const)
+    keeps('doctor/healthy', `where HOME ${name}`, () => {
+      const project = makeHealthy();
+      const before = project.snapshot();
+      expect(diagnose(project, { HOME: home, USERPROFILE: home }).code).toBe(0);
+      expect(project.snapshot()).toEqual(before);
+    });
+
+  keeps('doctor/healthy', 'where HOME may not be read', () => {
+    const project = makeHealthy();
+    chmodSync(project.home, 0o000);
+    expect(diagnose(project).code).toBe(0);
+    chmodSync(project.home, 0o700);
+  });
+
+  keeps('doctor/finds', 'a client that knows Colibri nowhere, where HOME is gone', () => {
+    const project = makeProject({ 'CLAUDE.md': '' });
+    const { code, find } = diagnose(project, { HOME: '/nonexistent/home', USERPROFILE: '/nonexistent/home' });
+    expect({ code, found: find('claude-code')[0]?.status }).toEqual({ code: 0, found: 'warn' });
   });
 
   it('explains itself', () => {

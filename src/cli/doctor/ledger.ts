@@ -7,6 +7,7 @@ import { listPresenceFiles } from '../../db/sqlite-presence.ts';
 import { toError } from '../../errors.ts';
 import { type Finding, fail, failFrom, ok, UNFINISHED_ADVICE, warn } from './finding.ts';
 import { readLedgerCopy } from './ledger-copy.ts';
+import { checkTrust } from './trust.ts';
 
 const LOW_BYTES = 1024 ** 3;
 const FULL_BYTES = 50 * 1024 ** 2;
@@ -15,10 +16,13 @@ export async function checkLedger(config: Config): Promise<Finding[]> {
   const path = locateDatabase(config);
   const disk = checkDisk(nearestFolder(path));
   if (config.mode === 'MINIMAL') return [ok('ledger', 'none is opened in mode MINIMAL'), disk];
+  const trust = config.dbPath === undefined ? await checkTrust(path) : [];
+  const isRefused = trust.some(({ status }) => status === 'fail');
+  if (isRefused) return [...trust, ...checkPermissions(path, config), disk];
   if (!existsSync(path)) return [checkAbsent(path), disk];
   if (!statSync(path).isFile()) return [fail('ledger', `${path} is not a file`, 'set COLIBRI_DB_PATH to a file'), disk];
   const contents = await checkContents(path);
-  return [contents, ...checkPermissions(path, config), ...(await checkUse(path)), disk];
+  return [contents, ...trust, ...checkPermissions(path, config), ...(await checkUse(path)), disk];
 }
 
 function checkAbsent(path: string): Finding {
@@ -48,7 +52,7 @@ async function checkContents(path: string): Promise<Finding> {
 }
 
 function checkPermissions(path: string, { mode }: Config): Finding[] {
-  if (process.platform === 'win32') return [];
+  if (process.platform === 'win32' || !existsSync(path)) return [];
   const open = [
     { place: path, wanted: '600' },
     { place: dirname(path), wanted: '700' },

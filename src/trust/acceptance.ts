@@ -1,0 +1,86 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, lstatSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { findConfigFolder } from '../config.ts';
+import { createFolders } from '../create-folders.ts';
+import { isOwnedByOther } from '../db/file-owner.ts';
+import { parseJson } from '../integrity/index.ts';
+
+/** A ledger, told by its first entry and by the root over the entries that it had. It may have grown since. */
+export interface LedgerIdentity {
+  readonly ledgerId: string;
+  readonly size: number;
+  readonly root: string;
+}
+
+/** That a user has looked at a ledger and wants it used, in this place. */
+export interface Acceptance extends LedgerIdentity {
+  /** The real path. */
+  readonly path: string;
+  readonly acceptedAt: string;
+}
+
+const MAX_BYTES = 65_536;
+
+/** One file for each ledger, so that two commands at once cannot lose what the other wrote. */
+export function acceptanceFile(path: string): string | undefined {
+  const folder = findConfigFolder();
+  const name = `${createHash('sha256').update(path).digest('hex')}.json`;
+  return folder === undefined ? undefined : join(folder, 'colibri', 'trusted', name);
+}
+
+export function findAcceptance(path: string): Acceptance | undefined {
+  const file = acceptanceFile(path);
+  if (file === undefined || !isPrivate(file) || !isPrivate(dirname(file))) return undefined;
+  try {
+    const acceptance = parse(parseJson(readFileSync(file, 'utf8')));
+    return acceptance?.path === path ? acceptance : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the file; undefined for a user who has no place for configuration. */
+export function storeAcceptance({ path, ledgerId, size, root, acceptedAt }: Acceptance): string | undefined {
+  const file = acceptanceFile(path);
+  if (file === undefined) return undefined;
+  createFolders(dirname(file));
+  const text = JSON.stringify({ v: 1, path, ledger_id: ledgerId, size, root, accepted_at: acceptedAt }, undefined, 2);
+  const partial = `${file}.${randomBytes(4).toString('hex')}.partial`;
+  try {
+    const handle = openSync(partial, 'wx', 0o600);
+    try {
+      writeSync(handle, `${text}\n`);
+      fsyncSync(handle);
+    } finally {
+      closeSync(handle);
+    }
+    renameSync(partial, file);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw error;
+  }
+  return file;
+}
+
+/** Whoever else could write here could accept in the user's name. */
+function isPrivate(path: string): boolean {
+  try {
+    const stats = lstatSync(path);
+    if (!stats.isFile() && !stats.isDirectory()) return false;
+    const mayBeWrittenByOthers = process.platform !== 'win32' && (stats.mode & 0o022) !== 0;
+    return stats.size <= MAX_BYTES && !isOwnedByOther(stats) && !mayBeWrittenByOthers;
+  } catch {
+    return false;
+  }
+}
+
+function parse(value: unknown): Acceptance | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { v, path, ledger_id, size, root, accepted_at } = value as Readonly<Record<string, unknown>>;
+  if (v !== 1 || typeof path !== 'string' || typeof ledger_id !== 'string' || typeof accepted_at !== 'string')
+    return undefined;
+  if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 1) return undefined;
+  if (typeof root !== 'string' || !/^[0-9a-f]{64}$/.test(root)) return undefined;
+  return { path, ledgerId: ledger_id, size, root, acceptedAt: accepted_at };
+}

@@ -1,0 +1,60 @@
+import { realpathSync } from 'node:fs';
+import { DatabaseError } from '../db/database.ts';
+import { type Acceptance, findAcceptance } from './acceptance.ts';
+import { readIdentity } from './ledger-identity.ts';
+import { type Concern, listConcerns } from './list-concerns.ts';
+import { withUntouchedLedger } from './untouched-ledger.ts';
+
+/** What is known of a ledger that nobody named, before it is opened. */
+export type Trust =
+  | { readonly verdict: 'own' }
+  | { readonly verdict: 'accepted'; readonly concerns: readonly Concern[]; readonly acceptance: Acceptance }
+  | { readonly verdict: 'refused'; readonly concerns: readonly Concern[]; readonly error: DatabaseError };
+
+/** Refuses a ledger that Colibri did not make here and that its user has not accepted; touches nothing. */
+export async function assertTrusted(databasePath: string): Promise<void> {
+  const trust = await judgeLedger(databasePath);
+  if (trust.verdict === 'refused') throw trust.error;
+}
+
+export async function judgeLedger(databasePath: string): Promise<Trust> {
+  const concerns = listConcerns(databasePath);
+  const [first] = concerns;
+  if (first === undefined) return { verdict: 'own' };
+  const found = concerns.find(({ isAcceptable }) => !isAcceptable);
+  if (found !== undefined) return { verdict: 'refused', concerns, error: refuseUnsafe(found, databasePath) };
+  const acceptance = findAcceptance(realpathSync(databasePath));
+  if (acceptance === undefined) return { verdict: 'refused', concerns, error: refuseUnknown(first, databasePath) };
+  if (await isSameLedger(databasePath, acceptance)) return { verdict: 'accepted', concerns, acceptance };
+  return { verdict: 'refused', concerns, error: refuseSwapped(first, databasePath) };
+}
+
+/** An honest ledger only grows; one that was swapped has other entries at the beginning. */
+async function isSameLedger(databasePath: string, { ledgerId, size, root }: Acceptance): Promise<boolean> {
+  const identity = await withUntouchedLedger(databasePath, (database) =>
+    database.read((reader) => readIdentity(reader, size)),
+  );
+  return identity?.ledgerId === ledgerId && identity.root === root;
+}
+
+/** `unavailable`, because a running server may find it accepted when it tries again. */
+function refuseUnsafe({ path, says }: Concern, databasePath: string): DatabaseError {
+  return new DatabaseError(
+    'unavailable',
+    `${path} ${says}, so the ledger was not opened: a clone could lead to any file this way; to use it all the same, set COLIBRI_DB_PATH to ${databasePath}`,
+  );
+}
+
+function refuseUnknown({ path, says }: Concern, databasePath: string): DatabaseError {
+  return new DatabaseError(
+    'unavailable',
+    `${path} ${says}, so the ledger may have come with a clone and was not opened; look at it and accept it with colibri trust, or set COLIBRI_DB_PATH to ${databasePath}`,
+  );
+}
+
+function refuseSwapped({ path, says }: Concern, databasePath: string): DatabaseError {
+  return new DatabaseError(
+    'unavailable',
+    `${path} ${says}, and the ledger is not the one that was accepted here; look at it and accept it with colibri trust, or set COLIBRI_DB_PATH to ${databasePath}`,
+  );
+}

@@ -1,0 +1,57 @@
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import { foldPath, NotAnIndex, scanIndex } from './git-index.ts';
+
+/** `unknown`: there is an index, and it cannot be read. */
+export type Tracking = 'tracked' | 'untracked' | 'unknown';
+
+/** More than the index of any real repository; nothing larger is read into memory. */
+const MAX_INDEX_BYTES = 2 ** 30;
+
+/** Whether a repository around this folder tracks one of these files in it. */
+export function findTracking(folderOfFiles: string, names: readonly string[]): Tracking {
+  // As it is on the disk: a file system that ignores case finds a folder by another spelling.
+  const realFolder = realpathSync.native(folderOfFiles);
+  const files = names.map((name) => join(realFolder, name));
+  // Every repository up to the top: one that was made inside a clone does not hide what came with the clone.
+  for (let folder = realFolder; ; folder = dirname(folder)) {
+    const tracking = trackingIn(folder, files);
+    if (tracking !== 'untracked' || folder === dirname(folder)) return tracking;
+  }
+}
+
+function trackingIn(folder: string, files: readonly string[]): Tracking {
+  const gitFolder = findGitFolder(folder);
+  if (gitFolder === undefined) return 'untracked';
+  const paths = new Set(files.map((file) => foldPath(relative(folder, file).split(sep).join('/'))));
+  try {
+    return isListed(gitFolder, 'index', paths) ? 'tracked' : 'untracked';
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** In a worktree or a submodule `.git` is a file that names the folder. */
+function findGitFolder(folder: string): string | undefined {
+  const path = join(folder, '.git');
+  try {
+    const stats = statSync(path);
+    if (stats.isDirectory()) return path;
+    if (!stats.isFile() || stats.size > 65_536) return undefined;
+    const [, named] = /^gitdir: ([^\r\n]+)\r?\n?$/.exec(readFileSync(path, 'utf8')) ?? [];
+    return named === undefined ? undefined : resolve(folder, named);
+  } catch {
+    return undefined;
+  }
+}
+
+function isListed(gitFolder: string, name: string, paths: ReadonlySet<string>): boolean {
+  const path = join(gitFolder, name);
+  if (!existsSync(path)) return false;
+  const stats = statSync(path);
+  if (!stats.isFile() || stats.size > MAX_INDEX_BYTES) throw new NotAnIndex('is no file of a sensible size');
+  const { isTracked, sharedIndex } = scanIndex(readFileSync(path), paths);
+  if (isTracked || sharedIndex === undefined) return isTracked;
+  if (name !== 'index') throw new NotAnIndex('is split twice');
+  return isListed(gitFolder, `sharedindex.${sharedIndex}`, paths);
+}

@@ -1,0 +1,104 @@
+import { lstatSync, readdirSync, type Stats } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { isOwnedByOther } from '../db/file-owner.ts';
+import { findTracking } from './find-tracked.ts';
+
+/** A sign that Colibri did not make a ledger here. */
+export interface Concern {
+  readonly path: string;
+  /** Follows the path in a sentence. */
+  readonly says: string;
+  /** False: to open it would act on something else than the ledger, so that only COLIBRI_DB_PATH allows it. */
+  readonly isAcceptable: boolean;
+}
+
+const SIDE_FILES = ['', '-wal', '-shm', '-journal'] as const;
+const FOR_OTHERS = 0o077;
+
+/** Looks at names, kinds, owners and permissions, and at git's index; opens no database and follows no link. */
+export function listConcerns(databasePath: string): Concern[] {
+  const folder = dirname(databasePath);
+  const stats = statOf(folder);
+  if (stats === undefined) return [];
+  if (stats.isSymbolicLink()) return [unsafe(folder, 'is a symbolic link')];
+  // Opening says what is wrong with something that is no folder.
+  if (!stats.isDirectory()) return [];
+  const unsafeFiles = listFiles(databasePath).flatMap(concernsAbout);
+  const signs = isOwnedByOther(stats) ? [unsafe(folder, 'belongs to another user')] : [];
+  if (signs.length > 0 || unsafeFiles.length > 0) return [...signs, ...unsafeFiles];
+  return listSigns(databasePath, stats);
+}
+
+/** The file and its side files, as far as they exist. */
+export function listDatabaseFiles(databasePath: string): string[] {
+  return SIDE_FILES.map((suffix) => `${databasePath}${suffix}`).filter((path) => statOf(path)?.isFile() === true);
+}
+
+export function isOpenToOthers(path: string): boolean {
+  const stats = statOf(path);
+  return stats !== undefined && hasModeForOthers(stats);
+}
+
+function listSigns(databasePath: string, folderStats: Stats): Concern[] {
+  const files = listDatabaseFiles(databasePath);
+  // Side files alone are no ledger: SQLite removes them when it makes a new file.
+  if (!files.includes(databasePath)) return [];
+  const open = files.filter(isOpenToOthers);
+  if (hasModeForOthers(folderStats)) open.unshift(dirname(databasePath));
+  const tracking = findTracking(
+    dirname(databasePath),
+    files.map((file) => basename(file)),
+  );
+  return [
+    ...(tracking === 'tracked' ? [sign(databasePath, 'is tracked by git')] : []),
+    ...(tracking === 'unknown'
+      ? [sign(databasePath, 'may be tracked by git: the index of the repository cannot be read')]
+      : []),
+    ...open.map((path) => sign(path, 'is open to other users')),
+  ];
+}
+
+/** Everything that SQLite or Colibri would open by its name. */
+function listFiles(databasePath: string): string[] {
+  const [folder, name] = [dirname(databasePath), basename(databasePath)];
+  const fixed = SIDE_FILES.map((suffix) => `${databasePath}${suffix}`);
+  try {
+    const presence = readdirSync(folder).filter((file) => file.startsWith(`${name}-`) && file.endsWith('.live'));
+    return [...fixed, ...presence.map((file) => join(folder, file))];
+  } catch {
+    // A folder that may be entered and not be listed.
+    return fixed;
+  }
+}
+
+function concernsAbout(path: string): Concern[] {
+  const stats = statOf(path);
+  // Opening says what is wrong with a folder.
+  if (stats === undefined || stats.isDirectory()) return [];
+  if (stats.isSymbolicLink()) return [unsafe(path, 'is a symbolic link')];
+  if (!stats.isFile()) return [unsafe(path, 'is not a regular file')];
+  if (isOwnedByOther(stats)) return [unsafe(path, 'belongs to another user')];
+  return stats.nlink > 1 ? [unsafe(path, 'is a hard link: the same file has another name')] : [];
+}
+
+/** Windows has no such permissions. */
+function hasModeForOthers({ mode }: Stats): boolean {
+  return process.platform !== 'win32' && (mode & FOR_OTHERS) !== 0;
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    // A file stands in the place of a folder, or the folder may not be entered.
+    return undefined;
+  }
+}
+
+function unsafe(path: string, says: string): Concern {
+  return { path, says, isAcceptable: false };
+}
+
+function sign(path: string, says: string): Concern {
+  return { path, says, isAcceptable: true };
+}

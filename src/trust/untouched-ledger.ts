@@ -1,0 +1,62 @@
+import { constants, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { type Database, DatabaseError } from '../db/database.ts';
+import { openSqlite } from '../db/sqlite.ts';
+import { toError } from '../errors.ts';
+import { openLedgerReadOnly } from '../ledger/open.ts';
+
+const BUSY_TIMEOUT_MS = 5_000;
+
+/** Opens a ledger for reading without leaving a trace beside it, and refuses one that this version cannot use. */
+export function withUntouchedLedger<Result>(
+  path: string,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  return withUntouchedFile(path, async (database) => {
+    await openLedgerReadOnly(database);
+    return work(database);
+  });
+}
+
+/**
+ * SQLite puts side files beside a database that it opens, even for reading. Where servers have put them already, the
+ * file is read in its place; where none are, a copy is, so that the folder stays as it was.
+ */
+export async function withUntouchedFile<Result>(
+  path: string,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  if (existsSync(`${path}-shm`)) return withFile(path, work);
+  const folder = mkdtempSync(join(tmpdir(), 'colibri-look-'));
+  try {
+    const copy = join(folder, basename(path));
+    copyFileSync(path, copy, constants.COPYFILE_FICLONE);
+    if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE);
+    // A server that has started meanwhile may have written while the file was copied.
+    return existsSync(`${path}-shm`) ? await withFile(path, work) : await withFile(copy, work);
+  } catch (error) {
+    throw named(error, folder, dirname(path));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function withFile<Result>(path: string, work: (database: Database) => Promise<Result>): Promise<Result> {
+  const database = await openSqlite({ path, readOnly: true, durability: 'full', busyTimeoutMs: BUSY_TIMEOUT_MS });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** People know the ledger, not the copy of it. */
+function named(thrown: unknown, copyFolder: string, folder: string): Error {
+  const error = toError(thrown);
+  const message = error.message.replaceAll(copyFolder, folder);
+  if (message === error.message) return error;
+  return error instanceof DatabaseError
+    ? new DatabaseError(error.fault, message, { cause: error })
+    : new Error(message, { cause: error });
+}

@@ -2,6 +2,7 @@ import { chmodSync, copyFileSync, linkSync, mkdirSync, renameSync, symlinkSync, 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, vi } from 'vitest';
+import { DatabaseError } from '../../src/db/database.ts';
 import { type Clone, clonesOfOneLedger } from '../support/cloned-ledger.ts';
 import { writeExtension, writeIndex } from '../support/git-index.ts';
 import { keeps } from '../support/keeps.ts';
@@ -48,25 +49,21 @@ const SIGNS: readonly Case[] = [
 ];
 
 describe('a ledger that was found in a project', () => {
-  for (const [isUnsafe, cases] of [
-    [true, UNSAFE],
-    [false, SIGNS],
-  ] as const)
-    for (const [name, change, reason] of cases) {
-      keeps(isUnsafe ? 'clone/unsafe' : 'clone/refused', name, async () => {
-        const clone = await createClone();
-        await change(clone);
-        const before = clone.snapshot();
-        for (const readOnly of [false, true]) {
-          const error: unknown = await clone.open(false, readOnly).catch((thrown: unknown) => thrown);
-          expect(error).toMatchObject({ name: 'DatabaseError', message: expect.stringMatching(reason) as string });
-          const { message } = error as Error;
-          expect(message).toContain(`set COLIBRI_DB_PATH to ${clone.path}`);
-          expect(message.includes('colibri trust')).toBe(!isUnsafe);
-        }
-        expect(clone.snapshot()).toEqual(before);
-      });
-    }
+  for (const [name, change, reason] of UNSAFE)
+    keeps('clone/unsafe', name, async () => {
+      for (const message of await listRefusals(change)) {
+        expect(message).toMatch(reason);
+        expect(message).not.toContain('colibri trust');
+      }
+    });
+
+  for (const [name, change, reason] of SIGNS)
+    keeps('clone/refused', name, async () => {
+      for (const message of await listRefusals(change)) {
+        expect(message).toMatch(reason);
+        expect(message).toContain('colibri trust');
+      }
+    });
 
   const OPENABLE = [...UNSAFE.filter(([name]) => /^it is|^its folder/.test(name)), ...SIGNS];
   for (const [name, change] of OPENABLE)
@@ -96,6 +93,22 @@ describe('a ledger that was made here', () => {
     });
   }
 });
+
+/** The messages that a writer and a reader get; nothing in the project may change meanwhile. */
+async function listRefusals(change: Case[1]): Promise<string[]> {
+  const clone = await createClone();
+  await change(clone);
+  const before = clone.snapshot();
+  const messages: string[] = [];
+  for (const readOnly of [false, true]) {
+    const error: unknown = await clone.open(false, readOnly).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DatabaseError);
+    messages.push((error as DatabaseError).message);
+    expect(messages.at(-1)).toContain(`set COLIBRI_DB_PATH to ${clone.path}`);
+  }
+  expect(clone.snapshot()).toEqual(before);
+  return messages;
+}
 
 function linkFolder({ folder, outside }: Clone): void {
   renameSync(folder, join(outside, 'ledger'));

@@ -139,7 +139,7 @@ describe('a backup that is not restored', () => {
 
   keeps('backup/restored', 'over a database that a server was just about to fill', async () => {
     rmSync(dirname(place.ledger), { recursive: true });
-    mkdirSync(dirname(place.ledger));
+    mkdirSync(dirname(place.ledger), { mode: 0o700 });
     const options = { path: place.ledger, readOnly: false, durability: 'full', busyTimeoutMs: 0 } as const;
     await (await openSqlite(options)).close();
     expect((await place.run('restore', 'backup.db')).status).toBe(0);

@@ -152,8 +152,9 @@ describe('a backup that is refused', () => {
     },
     'the ledger is no database': {
       make: async (place) => {
-        mkdirSync(dirname(place.ledger));
-        writeFileSync(place.ledger, 'just some text, and more of it, so that it is longer than a header'.repeat(20));
+        const text = 'just some text, and more of it, so that it is longer than a header'.repeat(20);
+        mkdirSync(dirname(place.ledger), { mode: 0o700 });
+        writeFileSync(place.ledger, text, { mode: 0o600 });
       },
       status: 2,
       says: 'is not a ledger',

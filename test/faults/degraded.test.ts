@@ -49,8 +49,8 @@ describe('a server whose ledger cannot be opened', () => {
 
   keeps('fault/degraded', 'a tool that needs the ledger says so, and its call is on stderr', async () => {
     const cwd = tempFolder();
-    mkdirSync(dirname(ledgerIn(cwd)));
-    writeFileSync(ledgerIn(cwd), 'garbage '.repeat(1000));
+    mkdirSync(dirname(ledgerIn(cwd)), { mode: 0o700 });
+    writeFileSync(ledgerIn(cwd), 'garbage '.repeat(1000), { mode: 0o600 });
     const client = await connectRaw({ cwd, program: fixturePath('server') });
     expect(await client.call('note', { text: 'lost' })).toMatchObject({
       ok: false,

@@ -67,8 +67,8 @@ describe('a start that fails', () => {
 
   keeps('process/exit-codes', '1 for a ledger that cannot be opened, when nobody said a word', async () => {
     const cwd = tempFolder();
-    mkdirSync(dirname(ledgerIn(cwd)));
-    writeFileSync(ledgerIn(cwd), 'garbage '.repeat(1000));
+    mkdirSync(dirname(ledgerIn(cwd)), { mode: 0o700 });
+    writeFileSync(ledgerIn(cwd), 'garbage '.repeat(1000), { mode: 0o600 });
     const program = startProgram({ cwd, args: ['serve'] });
     program.child.stdin?.end();
     expect(await program.exit).toEqual({ code: 1, signal: null });

@@ -1,5 +1,4 @@
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -11,6 +10,7 @@ import {
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { copyProject } from '../support/copy-project.ts';
 import { keeps } from '../support/keeps.ts';
 import { createTemplate, edit, Place, verifyFile, withFile } from '../support/place.ts';
 
@@ -161,20 +161,20 @@ describe('a backup that is refused', () => {
     },
     'the ledger is of a newer version': {
       make: async (place) => {
-        cpSync(template.folder, place.folder, { recursive: true });
+        copyProject(template.folder, place.folder);
         await edit(place.ledger, 'PRAGMA user_version = 99');
       },
       status: 2,
       says: 'newer Colibri',
     },
     'the folder does not exist': {
-      make: async (place) => cpSync(template.folder, place.folder, { recursive: true }),
+      make: async (place) => copyProject(template.folder, place.folder),
       args: ['no/such/x.db'],
       status: 3,
       says: 'there is no folder',
     },
     'the folder is a file': {
-      make: async (place) => cpSync(template.folder, place.folder, { recursive: true }),
+      make: async (place) => copyProject(template.folder, place.folder),
       args: ['.colibri/.gitignore/x.db'],
       status: 3,
       says: 'there is no folder',

@@ -1,8 +1,9 @@
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkNode } from '../../src/cli/doctor/machine.ts';
+import { copyProject } from '../support/copy-project.ts';
 import { call } from '../support/door.ts';
 import { projectReport } from '../support/init-ledger.ts';
 import { connectProgram, openProgram, runProgram } from '../support/init-program.ts';
@@ -33,9 +34,7 @@ afterAll(() => rmSync(template, { recursive: true, force: true }));
 
 function makeHealthy(): Project {
   const project = makeProject();
-  cpSync(template, project.root, { recursive: true });
-  // Not every version of Node copies the permissions of folders.
-  chmodSync(join(project.root, '.colibri'), 0o700);
+  copyProject(template, project.root);
   return project;
 }
 

@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { loadSqlite } from '../../src/db/sqlite-driver.ts';
+import { copyProject } from './copy-project.ts';
 
 const PROGRAM = resolve('dist/colibri.js');
 
@@ -38,7 +39,7 @@ export function projectFilledBy(fill: (folder: string) => Promise<void>): () => 
   return async () => {
     original ??= create();
     const folder = createProject();
-    cpSync(await original, folder, { recursive: true });
+    copyProject(await original, folder);
     return folder;
   };
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -9,6 +9,7 @@ import { onTestFinished } from 'vitest';
 import type { Reader } from '../../src/db/database.ts';
 import { openSqlite } from '../../src/db/sqlite.ts';
 import { verifyEverything } from '../../src/verify.ts';
+import { copyProject } from './copy-project.ts';
 import { call } from './door.ts';
 
 export const PROGRAM = resolve('dist/colibri.js');
@@ -29,7 +30,7 @@ export class Place {
   /** Starts as a copy of another place; a shared one is removed by hand. */
   constructor({ like, isShared = false }: { like?: Place; isShared?: boolean } = {}) {
     this.#isShared = isShared;
-    if (like !== undefined) cpSync(like.folder, this.folder, { recursive: true });
+    if (like !== undefined) copyProject(like.folder, this.folder);
     if (!isShared) onTestFinished(() => this.remove());
   }
 

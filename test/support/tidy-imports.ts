@@ -36,7 +36,7 @@ function mayImport(path: string, name: string): boolean {
     return target.startsWith('src/integrity/') || (HASH_FILES[path]?.test(target) ?? false);
   if (path.startsWith('web/')) return !target.startsWith('src/') || target.startsWith('src/integrity/');
   if (path.startsWith('src/domains/')) return !target.startsWith('src/') || mayDomainImport(domainOf(path), target);
-  if (/^src\/(?:middleware|db|ledger)\//.test(path)) return domainOf(target) === undefined;
+  if (/^src\/(?:middleware|db|ledger|trust)\//.test(path)) return domainOf(target) === undefined;
   return true;
 }
 

@@ -206,7 +206,7 @@ async function scansOf(sql: string, parameters: readonly SqlValue[]): Promise<st
     return (await db.query<Record<string, string>>(`EXPLAIN ${sql}`, parameters)).flatMap((row) => Object.values(row));
   });
   return lines.filter((line) =>
-    /SCAN (tasks|task_dependencies|awaited|child|d|t)\b(?! USING INDEX tasks_(ready|blocked))|Seq Scan on (tasks|task_)/.test(
+    /SCAN (tasks|task_dependencies|awaited|child|d|t)\b(?! USING INDEX tasks_(ready|blocked))|Seq Scan on (tasks|task_)|hashed/.test(
       line,
     ),
   );

@@ -21,13 +21,12 @@ export interface BlockedTask {
   readonly dependencies_unmet: number;
 }
 
-/** Something unfinished that the task waits for. */
-const WAITS = `EXISTS (
-  SELECT 1 FROM task_dependencies JOIN tasks AS awaited ON awaited.task_no = task_dependencies.depends_on
-  WHERE task_dependencies.task_no = tasks.task_no AND awaited.is_open = 1
-) OR EXISTS (
-  SELECT 1 FROM tasks AS child WHERE child.parent_no = tasks.task_no AND child.is_open = 1
-)`;
+/** Something unfinished that the task waits for. Not EXISTS, for which PostgreSQL may hash the links of all tasks. */
+const WAITS = `COALESCE(
+  (SELECT 1 FROM task_dependencies JOIN tasks AS awaited ON awaited.task_no = task_dependencies.depends_on
+   WHERE task_dependencies.task_no = tasks.task_no AND awaited.is_open = 1 LIMIT 1),
+  (SELECT 1 FROM tasks AS child WHERE child.parent_no = tasks.task_no AND child.is_open = 1 LIMIT 1)
+) IS NOT NULL`;
 
 /** What can be worked on now: highest priority first, then oldest. */
 export async function listNextActions(db: Reader, project: string, limit: number): Promise<NextAction[]> {

@@ -1,6 +1,7 @@
 import { listDamageInSqlite } from './db/check-indexes-sqlite.ts';
 import { listForeignObjectsInPostgres } from './db/check-schema-postgres.ts';
 import { listForeignObjectsInSqlite } from './db/check-schema-sqlite.ts';
+import { listMisstoredInSqlite } from './db/check-storage-sqlite.ts';
 import { DatabaseError, type Engine, type Reader } from './db/database.ts';
 import { listDefinitions } from './db/migrate.ts';
 import { checkSearchInPostgres } from './domains/tasks/check-search-postgres.ts';
@@ -9,14 +10,23 @@ import { checkTasks } from './domains/tasks/projection.ts';
 import { Replay } from './domains/tasks/replay.ts';
 import { checkTrail } from './domains/trail/projection.ts';
 import { EMPTY_ROOT } from './integrity/index.ts';
-import { type LedgerReport, nothingForeseen, type Problem, type Projection, verifyLedger } from './ledger/verify.ts';
+import { strictReader } from './ledger/strict-reader.ts';
+import {
+  type LedgerReport,
+  nothingForeseen,
+  type Problem,
+  type Projection,
+  type VerifyOptions,
+  verifyLedger,
+} from './ledger/verify.ts';
 
 /** The whole record, and that the store finds every row of it by whatever way it is asked. */
 export async function verifyEverything(
   reader: Reader,
   progress?: (done: number, total: number) => void,
+  options?: VerifyOptions,
 ): Promise<LedgerReport> {
-  const report = await verifyRecord(reader, progress);
+  const report = await verifyRecord(reader, progress, options);
   if (reader.engine !== 'sqlite') return report;
   const damages = (await listDamageInSqlite(reader)).map(({ table, problem }) => ({ place: table, problem }));
   return { ...report, problems: [...report.problems, ...damages] };
@@ -24,19 +34,21 @@ export async function verifyEverything(
 
 /** The log, its tree, every table that was made from it, and the shape of the tables. */
 export async function verifyRecord(
-  reader: Reader,
+  anyReader: Reader,
   progress?: (done: number, total: number) => void,
+  options?: VerifyOptions,
 ): Promise<LedgerReport> {
+  const reader = strictReader(anyReader);
   const foreign = await LIST_FOREIGN_OBJECTS[reader.engine](reader);
   const problems = foreign.map((place) => ({ place, problem: 'is not as this program makes it' }));
-  const projections = [checkDomains, CHECK_SEARCH[reader.engine], reportLast(problems)];
+  const projections = [checkDomains, CHECK_SEARCH[reader.engine], checkStorage, reportLast(problems)];
   try {
-    return await verifyLedger(reader, projections, progress);
+    return await verifyLedger(reader, projections, progress, options);
   } catch (error) {
     // Of a table that is gone or has other columns nothing else can be told; of a store that is away not even that.
     const isAway = error instanceof DatabaseError && error.fault !== 'corrupt';
     if (isAway || !foreign.some((name) => isTable(reader.engine, name))) throw error;
-    return { size: 0, root: EMPTY_ROOT, problems };
+    return { size: 0, root: EMPTY_ROOT, problems, fast: { pages: 0, entries: 0 } };
   }
 }
 
@@ -73,6 +85,19 @@ const CHECK_SEARCH: Readonly<Record<Engine, Projection>> = {
   sqlite: checkSearchInSqlite,
   postgres: checkSearchInPostgres,
 };
+
+/** Every value of these is read with its type by the checks of its own rows, row by row or as one text. */
+const READ_WITH_TYPES: ReadonlySet<string> = new Set(['ledger_entries', 'calls', 'thoughts']);
+
+/** PostgreSQL stores no value of another type than its column's. */
+const checkStorage: Projection = (reader, report) => ({
+  foresee: nothingForeseen,
+  page: () => Promise.resolve(),
+  finish: async () => {
+    if (reader.engine !== 'sqlite') return;
+    for (const { table, problem } of await listMisstoredInSqlite(reader, READ_WITH_TYPES)) report(table, problem);
+  },
+});
 
 function reportLast(problems: readonly Problem[]): Projection {
   return (_reader, report) => ({

@@ -1,4 +1,5 @@
-import type { Reader, Row, SqlValue, Transaction } from '../db/database.ts';
+import { DatabaseError, type Reader, type Row, type SqlValue, type Transaction } from '../db/database.ts';
+import { isAfter } from '../ledger/cursor.ts';
 import { deleteRow, upsertRows, valuesOf } from './rows.ts';
 
 const PAGE = 500;
@@ -34,6 +35,8 @@ export async function mergeTable(
       writeDifferences(target, { table, key }, { rows, present, onWritten });
     });
     if (upTo === undefined) return;
+    if (after !== undefined && !isAfter(upTo, after))
+      throw new DatabaseError('corrupt', `the source has keys in ${table} that cannot be put in order; run verify`);
     after = upTo;
   }
 }

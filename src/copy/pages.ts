@@ -1,4 +1,5 @@
 import { DatabaseError, type Reader, type Row, type Transaction } from '../db/database.ts';
+import { isAfter } from '../ledger/cursor.ts';
 import { readSize } from '../ledger/head.ts';
 import { LEVELS_PER_BLOCK } from '../ledger/stored-tree.ts';
 import { insertRows, upsertRows } from './rows.ts';
@@ -70,6 +71,8 @@ export async function closeCalls(source: Reader, target: Transaction): Promise<v
       numbers,
     );
     upsertRows(target, 'calls', ['sequence_no'], closed);
-    after = numbers.at(-1) ?? after;
+    const last = numbers.at(-1) ?? after;
+    if (!isAfter([last], [after])) return;
+    after = last;
   }
 }

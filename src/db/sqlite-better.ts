@@ -19,8 +19,10 @@ export const betterSqlite: SqliteLibrary = {
 };
 
 function wrap(statement: Sqlite.Statement<SqlValue[]>): SqliteStatement {
-  if (statement.reader) return { all: rowReader(statement) };
+  const columns = () => (statement.reader ? statement.columns().map(({ name }) => name) : []);
+  if (statement.reader) return { columns, all: rowReader(statement) };
   return {
+    columns,
     all: (parameters) => {
       statement.run(...parameters);
       return [];

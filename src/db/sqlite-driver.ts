@@ -13,6 +13,8 @@ export interface SqliteDriver {
 export interface SqliteStatement {
   /** Returns the rows, or none for a statement that yields none. Parameters bind by position. */
   all(parameters: readonly SqlValue[]): unknown[];
+  /** The names of the columns of its rows. */
+  columns(): readonly string[];
 }
 
 export interface SqliteLibrary {

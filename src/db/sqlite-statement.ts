@@ -1,5 +1,7 @@
 import type { SqlValue } from './database.ts';
+import { listDefinitions } from './migrate.ts';
 import type { SqliteDriver, SqliteStatement } from './sqlite-driver.ts';
+import { STRICT, selectBytes } from './strict-select.ts';
 
 export interface Prepared {
   readonly statement: SqliteStatement;
@@ -8,8 +10,8 @@ export interface Prepared {
 }
 
 /**
- * SQLite's own $1 is a name, not a number; so the text gets a plain question mark for each. And it has other words for
- * the bytes of a text.
+ * SQLite's own $1 is a name, not a number; so the text gets a plain question mark for each. It also has another
+ * expression for the bytes of a text.
  */
 export function prepare(driver: SqliteDriver, sql: string): Prepared {
   const order: number[] = [];
@@ -22,7 +24,7 @@ export function prepare(driver: SqliteDriver, sql: string): Prepared {
   const isInOrder = order.every((parameter, position) => parameter === position);
   const count = Math.max(0, ...order.map((parameter) => parameter + 1));
   return {
-    statement: driver.prepare(positional),
+    statement: positional.startsWith(STRICT) ? prepareStrict(driver, positional) : driver.prepare(positional),
     arrange: (parameters) => {
       // One library would bind NULL to what is missing.
       if (parameters.length !== count)
@@ -31,3 +33,14 @@ export function prepare(driver: SqliteDriver, sql: string): Prepared {
     },
   };
 }
+
+function prepareStrict(driver: SqliteDriver, sql: string): SqliteStatement {
+  return driver.prepare(selectBytes(sql, driver.prepare(sql).columns(), FLOATS));
+}
+
+/** The columns that may hold a REAL. */
+const FLOATS: ReadonlySet<string> = new Set(
+  listDefinitions('sqlite').flatMap((sql) =>
+    [...sql.matchAll(/(\w+)\s+DOUBLE PRECISION/g)].map(([, name]) => name ?? ''),
+  ),
+);

@@ -1,5 +1,6 @@
 import { argumentsDefect, type Entry, storedDigest } from '../integrity/index.ts';
 import { type CallRow, foreseeCalls, type OpenCall } from './foresee-calls.ts';
+import { indexRows, STORED_TWICE } from './unique-rows.ts';
 import type { Projection, Report } from './verify.ts';
 
 const KINDS: ReadonlySet<string> = new Set(['action.enter', 'action.exit', 'action.interrupted']);
@@ -8,11 +9,13 @@ const KINDS: ReadonlySet<string> = new Set(['action.enter', 'action.exit', 'acti
 export const checkCalls: Projection = (reader, report) => {
   const check = new CallCheck(report);
   let foreseenUntil = 0;
+  let entered = 0;
   return {
     async foresee(page, claims) {
       const foreseen = await foreseeCalls(reader, check.open, page, claims);
       if (foreseen === undefined) return undefined;
       const accept = () => {
+        entered += foreseen.count;
         for (const row of foreseen.entered) check.open.set(row.sequence_no, row);
         for (const sequenceNo of foreseen.left) check.open.delete(sequenceNo);
         foreseenUntil = page.begin + page.texts.length;
@@ -25,11 +28,17 @@ export const checkCalls: Projection = (reader, report) => {
         begin,
         end,
       ]);
-      const unaccounted = new Map(rows.map((row) => [row.sequence_no, row]));
+      const unaccounted = indexRows(
+        rows,
+        ({ sequence_no }) => sequence_no,
+        (sequenceNo) => report(`call ${sequenceNo}`, STORED_TWICE),
+      );
       for (const { index, entry } of entries) {
-        if (entry.kind === 'action.enter') check.enter(index, entry, unaccounted.get(index));
-        else if (entry.kind === 'action.exit' || entry.kind === 'action.interrupted') check.exit(index, entry);
-        if (entry.kind === 'action.enter') unaccounted.delete(index);
+        if (entry.kind === 'action.exit' || entry.kind === 'action.interrupted') check.exit(index, entry);
+        if (entry.kind !== 'action.enter') continue;
+        check.enter(index, entry, unaccounted.get(index));
+        unaccounted.delete(index);
+        entered += 1;
       }
       for (const sequenceNo of unaccounted.keys()) report(`call ${sequenceNo}`, 'has no enter entry');
     },
@@ -39,6 +48,8 @@ export const checkCalls: Projection = (reader, report) => {
         size,
       ]);
       if (beyond.length > 0) report('calls', 'has rows that no entry accounts for');
+      const [counted] = await reader.query<{ calls: number }>('SELECT COUNT(*) AS calls FROM calls');
+      if (counted?.calls !== entered) report('calls', `has ${counted?.calls} rows where the log has ${entered} calls`);
     },
   };
 };

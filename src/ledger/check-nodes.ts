@@ -3,6 +3,7 @@ import type { Digest } from '../integrity/index.ts';
 import type { TreeNode } from './log-tree.ts';
 import type { ProblemList } from './problem-list.ts';
 import { BLOCK } from './stored-tree.ts';
+import { indexRows, STORED_TWICE } from './unique-rows.ts';
 
 /** Compares the inner nodes that the leaves give with those that are stored. */
 export class NodeCheck {
@@ -21,10 +22,14 @@ export class NodeCheck {
         'SELECT idx, hash FROM ledger_nodes WHERE level = $1 AND idx >= $2 AND idx < $3',
         [level, first, first + hashes.length],
       );
-      const stored = new Map(rows.map(({ idx, hash }) => [idx, hash]));
+      const stored = indexRows(
+        rows,
+        ({ idx }) => idx,
+        (index) => this.#report(`node ${level}/${index}`, STORED_TWICE, (index + 1) * 2 ** level),
+      );
       for (const [offset, hash] of hashes.entries()) {
         const index = first + offset;
-        const found = stored.get(index);
+        const found = stored.get(index)?.hash;
         const problem = found === undefined ? 'is missing' : 'does not match its leaves';
         if (found !== hash) this.#report(`node ${level}/${index}`, problem, (index + 1) * 2 ** level);
       }

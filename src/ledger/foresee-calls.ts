@@ -33,6 +33,8 @@ export type OpenCall = Pick<CallRow, 'sequence_no' | 'actor' | 'exit_idx' | 'exi
 export interface ForeseenCalls {
   /** Of the enter and exit entries that say exactly what the rows say. */
   readonly indexes: readonly number[];
+  /** How many calls were entered in this page. */
+  readonly count: number;
   /** Calls that were entered in this page and are left in a later one. */
   readonly entered: readonly OpenCall[];
   /** Calls of earlier pages that are left in this one. */
@@ -69,13 +71,15 @@ export async function foreseeCalls(
   if (found === undefined) return undefined;
   const indexes: number[] = [];
   const entered: OpenCall[] = [];
+  const isMet = new Uint8Array(end - page.begin);
   let claimed = '';
   for (let place = 0; place < found.total; place += 1) {
     const call = callAt(found, place);
     const index = countOf(call.sequence_no);
     const exitIndex = countOf(call.exit_idx);
     const digest = enteredWith(page, index, call);
-    if (digest === undefined) return undefined;
+    if (digest === undefined || isMet[index - page.begin] === 1) return undefined;
+    isMet[index - page.begin] = 1;
     claimed += digest;
     indexes.push(index);
     if (exitIndex >= end) entered.push(toOpen(call));
@@ -91,7 +95,7 @@ export async function foreseeCalls(
     indexes.push(row.exit_idx);
     left.push(row.sequence_no);
   }
-  return { indexes, entered, left };
+  return { indexes, count: found.total, entered, left };
 }
 
 function callAt({ fields }: Fields, place: number): CallFields {

@@ -76,13 +76,16 @@ export function fieldsSql({ numbers, strings, content, from }: FieldQuery): OnEn
   return { sqlite: onEngine(IS_TEXT.sqlite), postgres: onEngine(IS_TEXT.postgres) };
 }
 
-/** SQLite takes bytes in any column and writes them as if they were text; any bytes come after every text. */
+/**
+ * SQLite stores any type in any column. Numbers sort before every text and bytes after it, which is quicker to ask than
+ * typeof(); the plus keeps a number in a text column from being compared as text.
+ */
 export const IS_TEXT: Readonly<Record<Engine, (column: string) => string>> = {
-  sqlite: (column) => `${column} < x''`,
+  sqlite: (column) => `+${column} BETWEEN '' AND x''`,
   postgres: (column) => `${column} IS NOT NULL`,
 };
 
-/** Texts and bytes come after all numbers. */
+/** Texts and bytes sort after all numbers. A REAL is told by its text, which has a point in it. */
 function isNumber(column: string): string {
   return `${column} < 1000000000000000`;
 }

@@ -6,8 +6,9 @@ import { NodeCheck } from './check-nodes.ts';
 import type { ClaimCheck } from './claims.ts';
 import { type Hashing, type Progress, startHasher, withHasher } from './hasher.ts';
 import { ProblemList } from './problem-list.ts';
-import { readPage, type StoredPage } from './read-page.ts';
+import { readPage, readPageByRow, type StoredPage } from './read-page.ts';
 import { BLOCK } from './stored-tree.ts';
+import { strictReader } from './strict-reader.ts';
 
 /** A place where the record does not hold, named so that a person can look at it. */
 export interface Problem {
@@ -19,6 +20,21 @@ export interface LedgerReport {
   readonly size: number;
   readonly root: Digest;
   readonly problems: readonly Problem[];
+  /** What the fast path did; the reference checks did the rest. */
+  readonly fast: FastPathUse;
+}
+
+export interface FastPathUse {
+  /** Pages whose rows were read as one value. */
+  readonly pages: number;
+  /** Entries that were proved to say exactly what the tables say. */
+  readonly entries: number;
+}
+
+export interface VerifyOptions {
+  readonly start?: typeof startHasher;
+  /** False: every row is read and parsed by itself. Must find the same. */
+  readonly useFastPath?: boolean;
 }
 
 export type Report = (place: string, problem: string) => void;
@@ -58,43 +74,51 @@ const HASHES_PER_ENTRY = 3;
 
 /** Checks every entry, every stored node and every projection, in memory that does not grow with the log. */
 export async function verifyLedger(
-  reader: Reader,
+  anyReader: Reader,
   projections: readonly Projection[] = [],
   progress: Progress = () => undefined,
-  start = startHasher,
+  { start = startHasher, useFastPath = true }: VerifyOptions = {},
 ): Promise<LedgerReport> {
+  const reader = strictReader(anyReader);
   const problems = new ProblemList();
   const head = await findHead(reader, problems.report);
-  if (head === undefined) return { size: 0, root: EMPTY_ROOT, problems: problems.list() };
+  if (head === undefined)
+    return { size: 0, root: EMPTY_ROOT, problems: problems.list(), fast: { pages: 0, entries: 0 } };
   const job = { size: head.size, hashes: head.size * HASHES_PER_ENTRY };
-  return withHasher(job, start, progress, (hashing) => verifyEntries(reader, head, projections, hashing));
+  return withHasher(job, start, progress, (hashing) =>
+    verifyEntries(reader, head, projections, { ...hashing, useFastPath }),
+  );
 }
 
 async function verifyEntries(
   reader: Reader,
   head: HeadRow,
   projections: readonly Projection[],
-  { hasher, progress }: Hashing,
+  { hasher, progress, useFastPath }: Hashing & { readonly useFastPath: boolean },
 ): Promise<LedgerReport> {
   const problems = new ProblemList();
   const { report } = problems;
   const nodes = new NodeCheck(reader, report);
   const checks = [checkCalls, ...projections].map((projection) => projection(reader, report));
-  const isWhole = await checkPages(reader, head.size, { checks, nodes, hasher, problems, progress });
+  const fast = { pages: 0, entries: 0 };
+  const on = { checks, nodes, hasher, problems, progress, useFastPath, fast };
+  const isWhole = await checkPages(reader, head.size, on);
   const { root, tail } = await hasher.finish();
   await nodes.page(hasher.takeNodes());
   problems.position = Number.MAX_SAFE_INTEGER;
   if (isWhole) {
     if (tail !== head.tail)
       report(`entry ${head.size - 1}`, `or one of the ${BLOCK - 1} before it is not what was appended`);
-    await checkSurplus(reader, head.size, report);
+    await checkCount(reader, head.size, report);
     await nodes.finish(head.size);
     for (const check of checks) await check.finish(head.size);
   }
-  return { size: head.size, root, problems: problems.list() };
+  return { size: head.size, root, problems: problems.list(), fast };
 }
 
 interface Checking extends Hashing {
+  readonly useFastPath: boolean;
+  readonly fast: { pages: number; entries: number };
   readonly checks: readonly ProjectionCheck[];
   readonly nodes: NodeCheck;
   readonly problems: ProblemList;
@@ -110,15 +134,18 @@ async function checkPages(reader: Reader, size: number, on: Checking): Promise<b
   for (let begin = 0; begin < size; begin += PAGE) {
     const end = Math.min(begin + PAGE, size);
     on.problems.position = begin + ENTRIES;
-    const page = await readPage(reader, begin, end);
+    const page = await (on.useFastPath ? readPage : readPageByRow)(reader, begin, end);
     await on.hasher.add(page);
-    const missing = begin + page.texts.length;
-    if (missing < end) {
+    if (page.end !== undefined) {
       parseEntries(page, [], report);
-      report(`entry ${missing}`, 'is missing');
+      report(`entry ${page.end.index}`, page.end.problem);
       return false;
     }
-    const entries = parseEntries(page, await foresee(on, page), report);
+    const foresights = on.useFastPath ? await foresee(on, page) : [];
+    const entries = parseEntries(page, foresights, report, (count) => {
+      on.fast.entries += count;
+    });
+    if (page.isPacked) on.fast.pages += 1;
     await on.nodes.page(on.hasher.takeNodes());
     on.problems.position = end + PROJECTIONS;
     for (const check of on.checks) await check.page(entries, begin, end);
@@ -137,7 +164,12 @@ async function foresee({ checks, hasher }: Checking, page: StoredPage): Promise<
 }
 
 /** The readable entries of a page that nobody has foreseen. */
-function parseEntries(page: StoredPage, foresights: readonly Foresight[], report: Report): LoggedEntry[] {
+function parseEntries(
+  page: StoredPage,
+  foresights: readonly Foresight[],
+  report: Report,
+  onAccepted: (count: number) => void = () => undefined,
+): LoggedEntry[] {
   const isForeseen = new Uint8Array(page.texts.length);
   for (const { indexes } of foresights) for (const index of indexes) isForeseen[index - page.begin] = 1;
   const entries: LoggedEntry[] = [];
@@ -148,8 +180,10 @@ function parseEntries(page: StoredPage, foresights: readonly Foresight[], report
   }
   const read = new Set<string>(entries.map(({ entry }) => entry.kind));
   for (const { kinds, indexes, accept } of foresights) {
-    if (![...kinds].some((kind) => read.has(kind))) accept();
-    else for (const index of indexes) entries.push(foreseenEntry(page, index));
+    if (![...kinds].some((kind) => read.has(kind))) {
+      accept();
+      onAccepted(indexes.length);
+    } else for (const index of indexes) entries.push(foreseenEntry(page, index));
   }
   return entries.sort((left, right) => left.index - right.index);
 }
@@ -195,8 +229,11 @@ function foreseenEntry({ begin, texts }: StoredPage, index: number): LoggedEntry
   return { index, entry };
 }
 
-/** Rows that lie outside of the log. */
-async function checkSurplus(reader: Reader, size: number, report: Report): Promise<void> {
+/** Every entry was read once by its index; what the table has beside them is no part of the log. */
+async function checkCount(reader: Reader, size: number, report: Report): Promise<void> {
   const beyond = await reader.query('SELECT 1 FROM ledger_entries WHERE idx < 0 OR idx >= $1 LIMIT 1', [size]);
   if (beyond.length > 0) report('ledger_entries', `has rows outside of 0 to ${size - 1}`);
+  const [counted] = await reader.query<{ entries: number }>('SELECT COUNT(*) AS entries FROM ledger_entries');
+  if (beyond.length === 0 && counted?.entries !== size)
+    report('ledger_entries', `has ${counted?.entries} rows where the head counts ${size}`);
 }

@@ -53,12 +53,12 @@ describe('audit_verify_chain', () => {
         pausedAt.push(reached);
       },
     });
-    const options = { withTrace: false, progress: (done: number) => (reached = done) };
+    const options = { withTrace: false, progress: (done: number) => (reached = done), start };
     await database.read(async (reader) => {
-      await verifyTaskChain(reader, taskNo, options, start);
+      await verifyTaskChain(reader, taskNo, options);
       const session = await findSession(reader, 'A-0001');
       reached = 0;
-      if (session !== undefined) await verifySession(reader, session, options, start);
+      if (session !== undefined) await verifySession(reader, session, options);
     });
     // Before each page is said to be done, in the chain and in the session.
     expect(pausedAt).toEqual([0, 1000, 2000, 0, 1000, 2000]);

@@ -49,15 +49,15 @@ async function verifyAll(reader: Reader, start: (job: HashJob) => Hasher) {
     expect(done).toBeGreaterThan(reached);
     reached = done;
   };
-  const options = { withTrace: true, progress };
+  const options = { withTrace: true, progress, start };
   const session = await findSession(reader, 'A-0001');
   if (session === undefined) throw new Error('there is no session');
   const plain = ({ total, defective, broken, trace }: ChainReport) => ({ total, defective, broken, trace });
-  const ledger = await verifyLedger(reader, [checkTasks, checkTrail], progress, start);
+  const ledger = await verifyLedger(reader, [checkTasks, checkTrail], progress, { start });
   reached = 0;
-  const chain = plain(await verifyTaskChain(reader, 1, options, start));
+  const chain = plain(await verifyTaskChain(reader, 1, options));
   reached = 0;
-  return { ledger, chain, records: plain(await verifySession(reader, session, options, start)) };
+  return { ledger, chain, records: plain(await verifySession(reader, session, options)) };
 }
 
 describe('hashing in a thread', () => {

@@ -1,5 +1,6 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
+import { isAfter } from '../../ledger/cursor.ts';
 import { NumberColumn } from '../../ledger/number-column.ts';
 import type { Report } from '../../ledger/verify.ts';
 import { forEachRow, isDeleted, readStructure, type Segment } from './fts5-format.ts';
@@ -10,9 +11,12 @@ import { forEachRow, isDeleted, readStructure, type Segment } from './fts5-forma
  * segments that its origin leads to. Which of several origins of a merged segment it is makes no difference to anybody.
  */
 export async function checkSearchOrigins(reader: Reader, taskCount: number, report: Report): Promise<void> {
-  const [structure] = await reader.query<{ block: Uint8Array }>('SELECT block FROM task_search_data WHERE id = 10');
+  // In hexadecimal: a reader for verification hands out texts and whole numbers only.
+  const [structure] = await reader.query<{ hex: string }>(
+    'SELECT hex(block) AS hex FROM task_search_data WHERE id = 10',
+  );
   if (structure === undefined) return report('task_search_data', 'has no structure record');
-  const levels = readStructure(structure.block);
+  const levels = readStructure(Buffer.from(structure.hex, 'hex'));
   // A merge takes its range from the first and the last segment of a level.
   for (const level of levels)
     if (!level.every(follows)) report('task_search_data', 'has segments whose origins are not in order');
@@ -45,8 +49,10 @@ async function readOrigins(reader: Reader, taskCount: number, report: Report): P
     for (const { id, origin } of rows) {
       if (typeof origin === 'number' && origin >= 1 && origin <= MAX_ORIGIN) origins.set(id, origin);
       else report('task_search_docsize', `has no origin for ${formatTaskId(id)}`);
-      after = id;
     }
+    const last = rows.at(-1)?.id ?? after;
+    if (!isAfter([last], [after])) return origins;
+    after = last;
   }
 }
 
@@ -55,7 +61,7 @@ const PAGES_AT_ONCE = 64;
 const SEGMENT_SHIFT = 37;
 /** Ids go beyond 2^53, and some drivers bind every number as a double, with which sums would be rounded. */
 const BLOCKS = `
-  SELECT id - ($1 << ${SEGMENT_SHIFT}) AS page, block FROM task_search_data
+  SELECT id - ($1 << ${SEGMENT_SHIFT}) AS page, hex(block) AS hex FROM task_search_data
   WHERE id >= ($1 << ${SEGMENT_SHIFT}) + CAST($2 AS INTEGER) AND id < ($1 << ${SEGMENT_SHIFT}) + CAST($3 AS INTEGER)
   ORDER BY id`;
 const TOMBSTONES = 2 ** 16;
@@ -82,6 +88,7 @@ async function checkSegment(
   }
 }
 
-function readBlocks(reader: Reader, segmentId: number, begin: number, end: number) {
-  return reader.query<{ page: number; block: Uint8Array }>(BLOCKS, [segmentId, begin, end]);
+async function readBlocks(reader: Reader, segmentId: number, begin: number, end: number) {
+  const rows = await reader.query<{ page: number; hex: string }>(BLOCKS, [segmentId, begin, end]);
+  return rows.map(({ page, hex }) => ({ page, block: Buffer.from(hex, 'hex') }));
 }

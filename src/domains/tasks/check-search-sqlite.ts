@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Reader, SqlValue } from '../../db/database.ts';
 import { toError } from '../../errors.ts';
+import { isAfter } from '../../ledger/cursor.ts';
 import { nothingForeseen, type Projection, type Report } from '../../ledger/verify.ts';
 import { checkSearchOrigins } from './check-search-origins.ts';
 import { indexedWords } from './words.ts';
@@ -61,9 +62,12 @@ async function addUpTasks(reader: Reader, key: Key, report: Report): Promise<[su
         .filter((word) => word !== '');
       for (const [offset, word] of words.entries()) sum = (sum + key.mark(word, task_no, offset)) % Key.PRIME;
       if (size !== varint(words.length)) report('task_search_docsize', `is wrong about task ${task_no}`);
-      after = task_no;
       count += 1;
     }
+    const last = rows.at(-1)?.task_no ?? after;
+    // The rows that are left out are missed in the count.
+    if (!isAfter([last], [after])) return [sum, count];
+    after = last;
   }
 }
 
@@ -81,8 +85,13 @@ async function addUpIndex(reader: Reader, key: Key, report: Report): Promise<num
       sum = (sum + key.word(term) * (marks % Key.PRIME)) % Key.PRIME;
       // The way to a word is stored apart from the words themselves.
       if (found !== tasks) report('task_search', `finds ${term} in ${found} tasks instead of ${tasks}`);
-      after = term;
     }
+    const last = rows.at(-1)?.term ?? after;
+    if (!isAfter([last], [after])) {
+      report('task_search', 'holds a word that is no text');
+      return sum;
+    }
+    after = last;
   }
 }
 

@@ -1,8 +1,11 @@
 import type { Reader } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
 import { canonicalize, type Entry, parseEntry, parseJson, storedDigest } from '../../integrity/index.ts';
+import { isAfter } from '../../ledger/cursor.ts';
 import { LeafCheck } from '../../ledger/leaf-check.ts';
+import { strictReader } from '../../ledger/strict-reader.ts';
 import { isOfEvent } from '../trail/chain-check.ts';
+import { findTask } from './repository.ts';
 import type { Task } from './schema.ts';
 
 export interface Change {
@@ -41,17 +44,18 @@ interface EventRow {
 const IMPLIED = new Set(['updated_at', 'updated_by']);
 
 /** Who changed a task, when and how, with each change held against the log and the last one against the task itself. */
-export async function readHistory(db: Reader, task: Task): Promise<TaskHistory> {
+export async function readHistory(anyDb: Reader, { task_id }: Task): Promise<TaskHistory> {
+  const db = strictReader(anyDb);
   const leaves = new LeafCheck(db);
   const events: TaskEvent[] = [];
   const problems: { record: string; problem: string }[] = [];
   let before: Partial<Task> | undefined;
   let lastContent = '';
-  for (const row of await listEvents(db, parseId(task.task_id))) {
+  for (const row of await listEvents(db, parseId(task_id))) {
     const entry = parseEntry(row.entry ?? '');
     const after = parseContent(row.content);
     const record = `entry ${row.idx}`;
-    if (entry === undefined || !isLogged(row, entry, task.task_id)) {
+    if (entry === undefined || !isLogged(row, entry, task_id)) {
       problems.push({ record, problem: 'its stored content is not what the log says' });
     }
     if (!(await leaves.holds(row.idx))) problems.push({ record, problem: 'it does not match the tree above it' });
@@ -67,29 +71,47 @@ export async function readHistory(db: Reader, task: Task): Promise<TaskHistory> 
     before = after;
     lastContent = row.content;
   }
-  if (events[0]?.kind !== 'task.created') problems.push({ record: task.task_id, problem: 'its creation is missing' });
-  if (lastContent !== canonicalize(task)) {
-    problems.push({ record: task.task_id, problem: 'it is not what its last change made it' });
+  if (events[0]?.kind !== 'task.created') problems.push({ record: task_id, problem: 'its creation is missing' });
+  if (lastContent !== (await storedContent(db, task_id))) {
+    problems.push({ record: task_id, problem: 'it is not what its last change made it' });
   }
   return { events, problems };
+}
+
+/** The task as it is stored now. The caller's may have come through a driver that hides part of a text. */
+async function storedContent(db: Reader, taskId: string): Promise<string | undefined> {
+  try {
+    return canonicalize(await findTask(db, taskId));
+  } catch {
+    return undefined;
+  }
 }
 
 const WINDOW = 50_000;
 
 /** Backwards from the last change to the creation: no index leads to the changes between, and none is paid for. */
 async function listEvents(db: Reader, taskNo: number): Promise<EventRow[]> {
-  const [head] = await db.query<{ event_idx: number }>('SELECT event_idx FROM tasks WHERE task_no = $1', [taskNo]);
+  const [task] = await db.query<{ event_idx: number }>('SELECT event_idx FROM tasks WHERE task_no = $1', [taskNo]);
+  const last = task !== undefined && Number.isSafeInteger(task.event_idx) ? task.event_idx : undefined;
   const found: EventRow[] = [];
-  for (let end = head?.event_idx ?? -1; end >= 0; end -= WINDOW) {
+  // By rows: a forged index could be so far away that a search by indexes would never arrive here.
+  for (let before = last === undefined ? Number.MAX_SAFE_INTEGER : last + 1; ; ) {
+    const [window] = await db.query<{ first: number | null }>(
+      `SELECT MIN(idx) AS first FROM (SELECT idx FROM task_events WHERE idx < $1 ORDER BY idx DESC LIMIT $2) AS rows`,
+      [before, WINDOW],
+    );
+    const first = window?.first ?? null;
+    if (first === null || !isAfter([before], [first])) break;
     found.push(
       ...(await db.query<EventRow>(
         `SELECT task_events.idx, salt, content, ledger_entries.entry FROM task_events
          LEFT JOIN ledger_entries ON ledger_entries.idx = task_events.idx
-         WHERE task_events.idx > $1 AND task_events.idx <= $2 AND task_no = $3 ORDER BY task_events.idx DESC`,
-        [end - WINDOW, end, taskNo],
+         WHERE task_events.idx >= $1 AND task_events.idx < $2 AND task_no = $3 ORDER BY task_events.idx DESC`,
+        [first, before, taskNo],
       )),
     );
     if (parseEntry(found.at(-1)?.entry ?? '')?.kind === 'task.created') break;
+    before = first;
   }
   return found.reverse();
 }

@@ -1,6 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
 import { type Entry, parseJson, storedDigest, taskDefect } from '../../integrity/index.ts';
+import { indexRows, STORED_TWICE } from '../../ledger/unique-rows.ts';
 import { nothingForeseen, type ProjectionCheck, type Report } from '../../ledger/verify.ts';
 import { checkImmutable } from './check-versions.ts';
 import { type TaskRow, toColumns } from './repository.ts';
@@ -38,13 +39,16 @@ export function checkTasks(
     async page(entries, begin, end) {
       const events = await reader.query<EventRow>(EVENTS, [begin, end]);
       const current = await reader.query<TaskRow>(CURRENT_TASKS, [begin, end]);
-      const unaccounted = new Map(events.map((event) => [event.idx, event]));
-      const tasks = new Map(current.map((row) => [row.event_idx, row]));
+      const eventTwice = (index: number) => report(`task event ${index}`, STORED_TWICE);
+      const unaccounted = indexRows(events, ({ idx }) => idx, eventTwice);
+      const taskTwice = (index: number) => report(`task of event ${index}`, STORED_TWICE);
+      const tasks = indexRows(current, ({ event_idx }) => event_idx, taskTwice);
       const versions = new Map<number, Task>();
       for (const { index, entry } of entries) {
         if (entry.kind !== 'task.created' && entry.kind !== 'task.updated') continue;
         const event = unaccounted.get(index);
         unaccounted.delete(index);
+        totals.events += 1;
         if (entry.kind === 'task.created') totals.created += 1;
         if (
           event === undefined ||
@@ -75,6 +79,7 @@ export function checkTasks(
 
 /** What the tables about all tasks together must add up to. */
 class Totals {
+  events = 0;
   created = 0;
   tasks = 0;
   labels = 0;
@@ -126,11 +131,12 @@ async function checkCurrent(reader: Reader, task: Task, row: TaskRow, totals: To
   const taskNo = parseId(task.task_id);
   for (const label of task.labels) {
     const found = await reader.query('SELECT 1 FROM task_labels WHERE label = $1 AND task_no = $2', [label, taskNo]);
-    if (found.length === 0) report(task.task_id, `is not listed under label ${label}`);
+    if (found.length !== 1) report(task.task_id, `is not listed once under label ${label}`);
   }
   for (const id of task.depends_on) {
     const sql = 'SELECT 1 FROM task_dependencies WHERE task_no = $1 AND depends_on = $2';
-    if ((await reader.query(sql, [taskNo, parseId(id)])).length === 0) report(task.task_id, `is not linked to ${id}`);
+    if ((await reader.query(sql, [taskNo, parseId(id)])).length !== 1)
+      report(task.task_id, `is not linked once to ${id}`);
   }
   totals.tasks += 1;
   totals.labels += task.labels.length;
@@ -141,10 +147,12 @@ async function checkCurrent(reader: Reader, task: Task, row: TaskRow, totals: To
 }
 
 async function checkTotals(reader: Reader, totals: Totals, report: Report): Promise<void> {
-  const [rows] = await reader.query<{ tasks: number; labels: number; dependencies: number }>(
-    `SELECT (SELECT COUNT(*) FROM tasks) AS tasks, (SELECT COUNT(*) FROM task_labels) AS labels,
+  const [rows] = await reader.query<{ events: number; tasks: number; labels: number; dependencies: number }>(
+    `SELECT (SELECT COUNT(*) FROM task_events) AS events, (SELECT COUNT(*) FROM tasks) AS tasks, (SELECT COUNT(*) FROM task_labels) AS labels,
             (SELECT COUNT(*) FROM task_dependencies) AS dependencies`,
   );
+  if (rows?.events !== totals.events)
+    report('task_events', `has ${rows?.events} rows where the log has ${totals.events} changes of tasks`);
   if (rows?.tasks !== totals.tasks || totals.tasks !== totals.created) {
     report('tasks', 'has rows that no entry accounts for');
     await reportSurplusTasks(reader, report);

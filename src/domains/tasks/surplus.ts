@@ -1,6 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
 import { parseJson } from '../../integrity/index.ts';
+import { isAfter } from '../../ledger/cursor.ts';
 import type { Report } from '../../ledger/verify.ts';
 
 /** Names the rows that nothing accounts for. Asked only when the totals do not add up: these look at whole tables. */
@@ -46,8 +47,9 @@ export async function reportSurplusLabels(reader: Reader, report: Report): Promi
       if (!isListed(labels, label) && named())
         report(formatTaskId(task_no), `is listed under label ${label} and does not have it`);
     }
-    if (rows.length < PAGE) return;
-    last = rows.at(-1) ?? last;
+    const next = rows.at(-1);
+    if (next === undefined || !isAfter([next.label, next.task_no], [last.label, last.task_no])) return;
+    last = next;
   }
 }
 
@@ -68,8 +70,9 @@ export async function reportSurplusDependencies(reader: Reader, report: Report):
       if (!isListed(listed, dependency) && named())
         report(formatTaskId(task_no), `is linked to ${dependency} and does not depend on it`);
     }
-    if (rows.length < PAGE) return;
-    last = rows.at(-1) ?? last;
+    const next = rows.at(-1);
+    if (next === undefined || !isAfter([next.task_no, next.depends_on], [last.task_no, last.depends_on])) return;
+    last = next;
   }
 }
 

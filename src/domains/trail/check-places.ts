@@ -1,6 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
 import type { Entry } from '../../integrity/index.ts';
+import { indexRows, STORED_TWICE } from '../../ledger/unique-rows.ts';
 import type { LoggedEntry, Report } from '../../ledger/verify.ts';
 import type { Membership } from './sessions.ts';
 
@@ -76,9 +77,13 @@ async function checkRun(reader: Reader, run: readonly Claim[], report: Report): 
      WHERE session_no = $1 AND session_seq >= $2 AND session_seq < $3 ORDER BY session_seq`,
     [parseId(first.session_id), first.session_seq, first.session_seq + run.length],
   );
-  const stored = new Map(rows.map(({ session_seq, idx }) => [session_seq, idx]));
+  const stored = indexRows(
+    rows,
+    ({ session_seq }) => session_seq,
+    (seq) => report(`${first.session_id} record ${seq}`, STORED_TWICE),
+  );
   for (const { index, session_id, session_seq } of run) {
-    if (stored.get(session_seq) !== index)
+    if (stored.get(session_seq)?.idx !== index)
       report(`${session_id} record ${session_seq}`, 'is not the entry that claims this place');
   }
 }

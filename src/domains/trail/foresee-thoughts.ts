@@ -19,6 +19,7 @@ export async function foreseeThoughts(
   if (found === undefined || found.thoughts.length === 0) return undefined;
   const { thoughts, contents } = found;
   const seals = new Seals(reader);
+  const isMet = new Uint8Array(texts.length);
   let claimed = '';
   for (const thought of thoughts) {
     const { index, taskNo, position, hash, sessionNo } = thought;
@@ -26,7 +27,8 @@ export async function foreseeThoughts(
     const sealedAt = seals.known(sessionNo) ?? (await seals.find(sessionNo));
     if (index === 0 || index > sealedAt || !follows(thought, before)) return undefined;
     const digest = kinds[index - begin] === 'thought' ? loggedWith(thought, texts[index - begin]) : undefined;
-    if (digest === undefined) return undefined;
+    if (digest === undefined || isMet[index - begin] === 1) return undefined;
+    isMet[index - begin] = 1;
     claimed += digest;
     links.add(taskNo, { hash, chain_position: position });
   }

@@ -1,6 +1,7 @@
 import type { Reader } from '../../db/database.ts';
-import { formatSessionId } from '../../ids.ts';
+import { formatSessionId, formatThoughtId } from '../../ids.ts';
 import type { Entry } from '../../integrity/index.ts';
+import { indexRows, STORED_TWICE } from '../../ledger/unique-rows.ts';
 import type { LoggedEntry, ProjectionCheck, Report } from '../../ledger/verify.ts';
 import { checkThought } from './chain-report.ts';
 import { checkPlaces } from './check-places.ts';
@@ -55,7 +56,12 @@ async function checkThoughts(
 ): Promise<number> {
   if (!entries.some(({ entry }) => entry.kind === 'thought')) return 0;
   const rows = await reader.query<ThoughtRow>('SELECT * FROM thoughts WHERE idx >= $1 AND idx < $2', [begin, end]);
-  const thoughts = new Map(rows.map((row) => [row.idx, row]));
+  const twice = (row: ThoughtRow) => report(formatThoughtId(row.thought_no), STORED_TWICE);
+  const thoughts = indexRows(
+    rows,
+    ({ idx }) => idx,
+    (index) => rows.filter(({ idx }) => idx === index).forEach(twice),
+  );
   let count = 0;
   for (const { index, entry } of entries) {
     if (entry.kind !== 'thought') continue;
@@ -103,7 +109,9 @@ async function checkTotals(reader: Reader, seen: Record<string, number>, report:
     ['session', 'sessions'],
     ['thought', 'thoughts'],
   ] as const) {
-    const value = counters.find((counter) => counter.name === name)?.value ?? 0;
+    const values = counters.filter((counter) => counter.name === name).map(({ value }) => value);
+    if (values.length > 1) report(`counter ${name}`, STORED_TWICE);
+    const value = values[0] ?? 0;
     if (value !== seen[kind]) report(`counter ${name}`, `is ${value} instead of ${seen[kind]}`);
   }
 }

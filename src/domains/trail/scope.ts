@@ -47,6 +47,7 @@ export async function verifyScope(db: Reader, scope: Scope, options: ChainOption
   return {
     total: totalOf(({ total }) => total),
     defective: totalOf(({ defective }) => defective),
+    proven: totalOf(({ proven }) => proven),
     broken: reports.flatMap(({ broken }) => broken),
     trace: reports.flatMap(({ trace }) => trace),
   };

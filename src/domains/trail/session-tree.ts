@@ -1,6 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
 import { type Digest, type Entry, parseEntry, TreeBuilder } from '../../integrity/index.ts';
+import { isAfter } from '../../ledger/cursor.ts';
 import { storedLeaf } from '../../ledger/stored-tree.ts';
 
 export interface SessionRecord {
@@ -29,7 +30,10 @@ export async function* readRecords(db: Reader, sessionNo: number): AsyncGenerato
     const page = await db.query<SessionRecord>(NEXT_RECORDS, [sessionNo, after, PAGE]);
     if (page.length === 0) return;
     yield page;
-    after = page.at(-1)?.session_seq ?? after;
+    const last = page.at(-1)?.session_seq ?? after;
+    // Whoever reads them counts them, and finds that there are more.
+    if (!isAfter([last], [after])) return;
+    after = last;
   }
 }
 

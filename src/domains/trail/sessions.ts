@@ -3,6 +3,7 @@ import { formatSessionId, formatTaskId, parseId } from '../../ids.ts';
 import { canonicalize, saltedDigest } from '../../integrity/index.ts';
 import { append } from '../../ledger/append.ts';
 import { nextNumber } from '../../ledger/counters.ts';
+import { isAfter } from '../../ledger/cursor.ts';
 import { createSalt } from '../../ledger/salt.ts';
 
 export interface SessionRow {
@@ -55,20 +56,25 @@ export function listSessionsOf(db: Reader, taskNo: number): Promise<SessionRow[]
 
 const SCANNED_AT_ONCE = 20_000;
 
+const NEXT_ENTRIES = 'SELECT idx, kind, entry FROM ledger_entries WHERE idx > $1 ORDER BY idx LIMIT $2';
+
 /** The entry that sealed a session whose row says that it is live: nobody takes a seal off honestly. */
 export async function findHiddenSeal(db: Reader, session: SessionRow): Promise<number | undefined> {
-  // Not what the row and the head say: one who changed them would keep the search going for ever.
-  const [log] = await db.query<{ last: number | null }>('SELECT MAX(idx) AS last FROM ledger_entries');
-  const last = log?.last ?? -1;
-  for (let begin = Math.max(0, session.start_idx); begin <= last; begin += SCANNED_AT_ONCE) {
+  // Goes on by rows: a forged index could be so far away that a search by indexes would never arrive there.
+  for (let after = -1; ; ) {
     const [seal] = await db.query<{ idx: number }>(
-      `SELECT idx FROM ledger_entries
-       WHERE idx >= $1 AND idx < $2 AND kind = 'session.finalized' AND entry LIKE $3 LIMIT 1`,
-      [begin, begin + SCANNED_AT_ONCE, `%"session_id":"${formatSessionId(session.session_no)}"%`],
+      `SELECT idx FROM (${NEXT_ENTRIES}) AS entries WHERE kind = 'session.finalized' AND entry LIKE $3 LIMIT 1`,
+      [after, SCANNED_AT_ONCE, `%"session_id":"${formatSessionId(session.session_no)}"%`],
     );
     if (seal !== undefined) return seal.idx;
+    const [scanned] = await db.query<{ last: number | null }>(
+      `SELECT MAX(idx) AS last FROM (${NEXT_ENTRIES.replace('idx, kind, entry', 'idx')}) AS entries`,
+      [after, SCANNED_AT_ONCE],
+    );
+    const last = scanned?.last ?? null;
+    if (last === null || !isAfter([last], [after])) return undefined;
+    after = last;
   }
-  return undefined;
 }
 
 export interface NewSession {

@@ -246,6 +246,7 @@ export const PROMISES = {
     says: 'verification refuses a record that breaks the proof format, with every hash recomputed',
   },
   'verify/search-origin': { says: 'a search index that would keep old words is found before they are kept' },
+  'verify/edits': { says: 'verification finds every edit of a single stored value, in a bounded number of steps' },
   'verify/checkpoint': { says: 'a root that was noted earlier reveals a log that was cut or rewritten' },
   'verify/command': { says: 'colibri verify tells whole, tampered, unknown and wrong apart by its exit code' },
 } as const satisfies Record<string, Promised>;

@@ -42,6 +42,8 @@ export async function readFields(
   const [found] = await reader.query<FoundFields>(query[reader.engine], parameters);
   if (found === undefined || found.whole !== found.total) return undefined;
   if (found.total === 0) return { fields: [], total: 0, contents: new Uint8Array(), isAscii: true };
+  // No honest text has a NUL, at which some drivers would cut it.
+  if (found.fields.includes(0) || found.contents.includes(0)) return undefined;
   const areAscii = isAscii(found.fields);
   if (!areAscii && !isUtf8(found.fields)) return undefined;
   const text = toByteText(found.fields);
@@ -78,16 +80,16 @@ export function fieldsSql({ numbers, strings, content, from }: FieldQuery): OnEn
 
 /**
  * SQLite stores any type in any column. Numbers sort before every text and bytes after it, which is quicker to ask than
- * typeof(); the plus keeps a number in a text column from being compared as text.
+ * typeof(); the plus keeps a value from being converted to the type of its column first.
  */
 export const IS_TEXT: Readonly<Record<Engine, (column: string) => string>> = {
-  sqlite: (column) => `+${column} BETWEEN '' AND x''`,
+  sqlite: (column) => `+${column} >= '' AND +${column} < x''`,
   postgres: (column) => `${column} IS NOT NULL`,
 };
 
 /** Texts and bytes sort after all numbers. A REAL is told by its text, which has a point in it. */
 function isNumber(column: string): string {
-  return `${column} < 1000000000000000`;
+  return `+${column} < 1000000000000000`;
 }
 
 const NO_CONTROLS = /^[ -\uffff]*$/;

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect } from 'vitest';
+import type { Reader } from '../../src/db/database.ts';
+import { findSession } from '../../src/domains/trail/sessions.ts';
+import { verifySession, verifyTaskChain } from '../../src/domains/trail/verify-chain.ts';
+import { verifyRecord } from '../../src/verify.ts';
+import { keeps } from '../support/keeps.ts';
+import { type Cell, edit, editsOf, listCells } from '../support/single-edits.ts';
+import { assertWhole } from '../support/trail-desk.ts';
+import { openWithoutTypes } from '../support/trail-raw-file.ts';
+import { buildScenery, openFile } from '../support/trail-scenery.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'colibri-edits-'));
+const path = join(folder, 'colibri.db');
+await buildScenery(path);
+const file = await openWithoutTypes(path);
+const database = await openFile(path);
+const cells = listCells(file);
+
+afterAll(async () => {
+  await assertWhole(database);
+  await database.close();
+  file.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe('one edit of one value', () => {
+  for (const table of [...new Set(cells.map((cell) => cell.table))])
+    keeps('verify/edits', `in ${table}`, async () => {
+      const missed: string[] = [];
+      let made = 0;
+      for (const cell of cells.filter((candidate) => candidate.table === table))
+        for (const change of editsOf(cell)) {
+          const undo = edit(file, cell, change);
+          if (undo === undefined) continue;
+          made += 1;
+          const outcome = await findEdit(table).catch((error: unknown) => `threw ${String(error)}`);
+          if (outcome !== 'found') missed.push(`${outcome}: ${describeEdit(cell, change)}`);
+          undo();
+        }
+      expect(missed).toEqual([]);
+      expect(made).toBeGreaterThan(0);
+    });
+});
+
+const MAX_STEPS = 3000;
+
+/** The tables that the fast path reads, and those that a chain or a session is checked by. */
+const IN_FAST_PATH = new Set(['ledger_entries', 'calls', 'thoughts']);
+const IN_CHAINS = new Set(['ledger_entries', 'ledger_nodes', 'thoughts', 'sessions', 'session_events', 'task_events']);
+
+/** Each way of verifying has to end within a bounded number of statements. */
+function findEdit(table: string): Promise<'found' | 'missed' | 'differs'> {
+  return database.read(async (reader) => {
+    const { problems } = await verifyRecord(withMaxSteps(reader));
+    if (IN_FAST_PATH.has(table)) {
+      const reference = await verifyRecord(withMaxSteps(reader), undefined, { useFastPath: false });
+      if (JSON.stringify(problems) !== JSON.stringify(reference.problems)) return 'differs';
+    }
+    if (IN_CHAINS.has(table)) await verifyChains(withMaxSteps(reader));
+    return problems.length > 0 ? 'found' : 'missed';
+  });
+}
+
+/** What `audit_verify_chain` does. */
+async function verifyChains(reader: Reader): Promise<void> {
+  const options = { withTrace: false, progress: () => undefined };
+  await verifyTaskChain(reader, 1, options);
+  const session = await findSession(reader, 'A-0001');
+  if (session !== undefined) await verifySession(reader, session, options);
+}
+
+function withMaxSteps(reader: Reader): Reader {
+  let steps = 0;
+  return {
+    engine: reader.engine,
+    query: (sql, parameters) => {
+      steps += 1;
+      if (steps > MAX_STEPS) throw new Error(`more than ${MAX_STEPS} statements, the last: ${sql}`);
+      return reader.query(sql, parameters);
+    },
+  };
+}
+
+function describeEdit({ table, column, where, literal }: Cell, change: string): string {
+  return `${table}.${column} (${literal.slice(0, 40)}) := ${change} where ${where}`;
+}

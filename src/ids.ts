@@ -10,6 +10,11 @@ export const formatTaskId = (taskNo: number | string): string => format('T', tas
 export const formatSessionId = (sessionNo: number | string): string => format('A', sessionNo);
 export const formatThoughtId = (thoughtNo: number | string): string => format('Θ', thoughtNo);
 
+/** The id by a stored number, which may have been forged into another type; then no id is equal to it. */
+export function storedId(format: (number: number) => string, stored: unknown): string {
+  return typeof stored === 'number' ? format(stored) : 'unreadable';
+}
+
 export function parseId(id: string): number {
   return Number(id.slice(2));
 }

@@ -1,4 +1,4 @@
-import { DatabaseError, type Row, type SqlValue, type Transaction } from '../db/database.ts';
+import type { Row, SqlValue, Transaction } from '../db/database.ts';
 
 /** A text of many rows saves the server most of its work; those left over go one by one, so that texts stay few. */
 const ROWS_AT_ONCE = 50;
@@ -31,7 +31,6 @@ export function valuesOf(row: Row, names: readonly string[]): SqlValue[] {
 
 function send(transaction: Transaction, table: string, rows: readonly Row[], suffix: string): void {
   const names = Object.keys(rows[0] ?? {});
-  if (transaction.engine === 'postgres') assertStorable(table, names, rows);
   const insert = (count: number) =>
     `INSERT INTO ${table} (${names.join(', ')}) VALUES ${places(count, names.length)}${suffix}`;
   const many = insert(ROWS_AT_ONCE);
@@ -45,19 +44,6 @@ function send(transaction: Transaction, table: string, rows: readonly Row[], suf
     );
   }
   for (const row of rows.slice(sent)) transaction.send(one, valuesOf(row, names));
-}
-
-/** The one character that SQLite takes and PostgreSQL does not. */
-function assertStorable(table: string, names: readonly string[], rows: readonly Row[]): void {
-  for (const row of rows) {
-    const column = names.find((name) => typeof row[name] === 'string' && row[name].includes('\0'));
-    if (column === undefined) continue;
-    const place = `${table} ${String(row[names[0] ?? ''])}`;
-    throw new DatabaseError(
-      'other',
-      `${place}: its ${column} has a NUL character, which PostgreSQL cannot store; this ledger can only be copied to a file`,
-    );
-  }
 }
 
 function places(rows: number, columns: number): string {

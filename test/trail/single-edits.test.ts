@@ -27,11 +27,11 @@ afterAll(async () => {
 });
 
 describe('one edit of one value', () => {
-  for (const table of [...new Set(cells.map((cell) => cell.table))])
+  for (const table of [...new Set(cells.filter((cell) => !isHarmless(cell)).map(({ table }) => table))])
     keeps('verify/edits', `in ${table}`, async () => {
       const missed: string[] = [];
       let made = 0;
-      for (const cell of cells.filter((candidate) => candidate.table === table))
+      for (const cell of cells.filter((candidate) => candidate.table === table && !isHarmless(candidate)))
         for (const change of editsOf(cell)) {
           const undo = edit(file, cell, change);
           if (undo === undefined) continue;
@@ -44,6 +44,15 @@ describe('one edit of one value', () => {
       expect(made).toBeGreaterThan(0);
     });
 });
+
+/**
+ * What FTS5 keeps for itself and no answer of this program depends on, as docs/trust.md says: averages for ranking, the
+ * batch that a word came with, and how to find the page of a word in an index of one page.
+ */
+function isHarmless({ table, column, where }: Cell): boolean {
+  if (table === 'task_search_data') return where.includes("'31'") || column === 'block';
+  return table === 'task_search_idx' || (table === 'task_search_docsize' && column === 'origin');
+}
 
 const MAX_STEPS = 3000;
 

@@ -1,5 +1,5 @@
 import type { Reader } from '../../db/database.ts';
-import { formatTaskId, parseId } from '../../ids.ts';
+import { formatTaskId, parseId, storedId } from '../../ids.ts';
 import { type Entry, parseJson, storedDigest, taskDefect } from '../../integrity/index.ts';
 import { indexRows, STORED_TWICE } from '../../ledger/unique-rows.ts';
 import { nothingForeseen, type ProjectionCheck, type Report } from '../../ledger/verify.ts';
@@ -53,7 +53,7 @@ export function checkTasks(
         if (
           event === undefined ||
           storedDigest('task', event.salt, event.content) !== entry['task'] ||
-          formatTaskId(event.task_no) !== entry['task_id']
+          storedId(formatTaskId, event.task_no) !== entry['task_id']
         ) {
           report(`task event ${index}`, event === undefined ? 'is missing' : 'differs from its entry');
           continue;

@@ -1,4 +1,4 @@
-import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
+import { formatSessionId, formatTaskId, formatThoughtId, storedId } from '../../ids.ts';
 import {
   type Digest,
   type Entry,
@@ -38,7 +38,7 @@ export function checkThought({ row, previous, entry }: ThoughtEvidence): BrokenL
     const [expected_hash, actual_hash] = [String(expected), String(actual)];
     broken.push({ position: row.chain_position, expected_hash, actual_hash, record, layer, problem });
   };
-  const task_id = formatTaskId(row.task_no);
+  const task_id = storedId(formatTaskId, row.task_no);
   expect('hash', 'its content does not give its hash', row.hash, thoughtHash({ ...row, task_id }));
   expect('link', 'it does not follow the record before it', previous?.hash ?? null, row.previous_hash);
   expect('link', 'its position does not follow', (previous?.chain_position ?? 0) + 1, row.chain_position);
@@ -53,7 +53,7 @@ export function checkThought({ row, previous, entry }: ThoughtEvidence): BrokenL
   say('extras', storedDigest('extras', row.salt, row.extras) ?? 'unreadable');
   say('chain_position', row.chain_position);
   say('attempt', row.attempt);
-  say('session_id', formatSessionId(row.session_no));
+  say('session_id', storedId(formatSessionId, row.session_no));
   say('session_seq', row.session_seq);
   const refuse = (part: string, defect: string | undefined) =>
     expect('entry', `${part} breaks the grammar: it ${defect}`, undefined, defect);

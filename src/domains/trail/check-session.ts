@@ -1,5 +1,5 @@
 import type { Reader } from '../../db/database.ts';
-import { formatSessionId, formatTaskId } from '../../ids.ts';
+import { formatSessionId, formatTaskId, storedId } from '../../ids.ts';
 import { canonicalize, type Entry, entryDefect, sessionDefect, storedDigest } from '../../integrity/index.ts';
 import { buildSessionTree } from './session-tree.ts';
 import { listHeads, type SessionRow, sessionContent } from './sessions.ts';
@@ -25,7 +25,7 @@ export async function checkStart(
       ['session.started', entry?.kind],
       [session.start_idx, index],
       [formatSessionId(session.session_no), entry?.['session_id']],
-      [formatTaskId(session.task_no), entry?.['task_id']],
+      [storedId(formatTaskId, session.task_no), entry?.['task_id']],
       [session.scope, entry?.['scope']],
       [session.started_at, entry?.at],
       [session.started_by, entry?.actor],
@@ -41,7 +41,7 @@ export async function checkSeal(
   index: number,
   entry: Entry | undefined,
 ): Promise<SessionProblem[]> {
-  const sealedTask = session.sealed_task_no === null ? undefined : formatTaskId(session.sealed_task_no);
+  const sealedTask = session.sealed_task_no === null ? undefined : storedId(formatTaskId, session.sealed_task_no);
   const { root, leafCount } = await buildSessionTree(reader, session.session_no, session.sealed_task_no);
   return [
     ...defects('the entry that sealed it', entry && entryDefect(entry)),

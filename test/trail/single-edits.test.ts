@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe('one edit of one value', () => {
-  for (const table of [...new Set(cells.filter((cell) => !isHarmless(cell)).map(({ table }) => table))])
+  for (const table of new Set(cells.filter((cell) => !isHarmless(cell)).map(({ table }) => table)))
     keeps('verify/edits', `in ${table}`, async () => {
       const missed: string[] = [];
       let made = 0;

@@ -1,7 +1,7 @@
 import { type Database, DatabaseError, type Transaction } from '../db/database.ts';
-import { type Entry, encodeEntry, leafHash, type Salt, saltedDigest } from '../integrity/index.ts';
+import { type Salt, saltedDigest } from '../integrity/index.ts';
 import type { AuditSink, ToolEnterEvent, ToolExitEvent } from '../middleware/audit.ts';
-import { append } from './append.ts';
+import { appendEncoded, type EncodedEntry, encode } from './append.ts';
 import { askAhead, type CallKey, findBySalt, type State, stateOf } from './call-state.ts';
 import { type Exit, exitCall, interruptCall, toExit } from './close-call.ts';
 import { createSalt } from './salt.ts';
@@ -47,6 +47,7 @@ export class ActionLog implements AuditSink {
     this.#current = undefined;
     this.#oweWhatMayBeLost();
     const salt = createSalt();
+    const entry = this.#encodeEnter(event, salt);
     const enter = (find: typeof findBySalt | undefined) =>
       this.#database.write({ durable: false }, async (transaction) => {
         // The connection may be new. Whose exit was lost would otherwise be taken for a stray.
@@ -54,11 +55,11 @@ export class ActionLog implements AuditSink {
         await this.#payOwed(transaction);
         if (this.#doubtUntilMs !== undefined) await this.#interruptStrays(transaction, event, salt);
         const state = (await find?.(transaction, salt)) ?? 'missing';
-        if (state === 'missing') return this.#writeEnter(transaction, event, salt);
+        if (state === 'missing') return this.#writeEnter(transaction, event, salt, entry);
         if (typeof state === 'number') return state;
         throw new Error('the call was closed as interrupted by another server before it began');
       });
-    const sequenceNo = await this.#enterAtOnce(event, salt, () => enter(undefined)).catch((error: unknown) => {
+    const sequenceNo = await this.#enterAtOnce(event, salt, entry, () => enter(undefined)).catch((error: unknown) => {
       if (!isWorthAnotherTry(error)) throw error;
       this.#current = { event: toEnter(event), salt, sequenceNo: undefined };
       if (isInDoubt(error)) this.#doubtUntilMs = event.timestamp + DOUBT_MS;
@@ -90,13 +91,17 @@ export class ActionLog implements AuditSink {
   }
 
   /** In one statement, where the store has a way and nothing else is to be written. */
-  async #enterAtOnce(event: ToolEnterEvent, salt: Salt, otherwise: () => Promise<number>): Promise<number> {
+  async #enterAtOnce(
+    event: ToolEnterEvent,
+    salt: Salt,
+    { leaf, text }: EncodedEntry,
+    otherwise: () => Promise<number>,
+  ): Promise<number> {
     const isAlone = this.#owed.size === 0 && this.#doubtUntilMs === undefined;
     if (this.#database.writeAtOnce === undefined || !isAlone) return otherwise();
-    const entry = encodeEntry(this.#enterEntry(event, salt));
     const [row] = await this.#database.writeAtOnce<{ sequence_no: number }>(ENTER_AT_ONCE, [
-      leafHash(entry),
-      entry,
+      leaf,
+      text,
       ...this.#callColumns(event, salt),
     ]);
     return row?.sequence_no ?? otherwise();
@@ -120,7 +125,7 @@ export class ActionLog implements AuditSink {
     const call = this.#current;
     // No enter was committed for this call, so there is nothing to close.
     if (call?.event.correlationId !== event.correlationId) return;
-    const exit = toExit(event, call.salt);
+    const exit = toExit(event, call.salt, call.sequenceNo);
     const close = async (scope: Transaction) => {
       const state = this.#asked?.transaction === scope ? this.#asked.state : askAhead(scope, call);
       if (await this.#close(scope, call, exit, state)) return;
@@ -169,13 +174,16 @@ export class ActionLog implements AuditSink {
     if (state === 'recorded') return true;
     if (state === 'interrupted') return false;
     // A server that crashed may have lost an enter that nothing durable came after.
-    call.sequenceNo = state === 'missing' ? await this.#writeEnter(transaction, call.event, call.salt) : state;
+    if (state === 'missing') {
+      const { event, salt } = call;
+      call.sequenceNo = await this.#writeEnter(transaction, event, salt, this.#encodeEnter(event, salt));
+    } else call.sequenceNo = state;
     await exitCall(transaction, call.sequenceNo, exit);
     return true;
   }
 
-  async #writeEnter(transaction: Transaction, event: Enter, salt: Salt): Promise<number> {
-    const sequenceNo = await append(transaction, this.#enterEntry(event, salt));
+  async #writeEnter(transaction: Transaction, event: Enter, salt: Salt, entry: EncodedEntry): Promise<number> {
+    const sequenceNo = await appendEncoded(transaction, entry);
     transaction.send(
       `INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt)
        VALUES ($1, $2, $3, $4, $5, $6, $7)`,
@@ -184,8 +192,8 @@ export class ActionLog implements AuditSink {
     return sequenceNo;
   }
 
-  #enterEntry({ tool, actor, at, argumentsText }: Enter, salt: Salt): Entry {
-    return {
+  #encodeEnter({ tool, actor, at, argumentsText }: Enter, salt: Salt): EncodedEntry {
+    return encode({
       actor,
       arguments: saltedDigest('arguments', salt, argumentsText),
       at,
@@ -193,7 +201,7 @@ export class ActionLog implements AuditSink {
       process_id: this.#processId,
       tool,
       v: 1,
-    };
+    });
   }
 
   #callColumns({ tool, actor, at, argumentsText }: Enter, salt: Salt): string[] {

@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import { type Entry, encodeEntry, leafHash } from '../integrity/index.ts';
+import { type Digest, type Entry, type EntryKind, encodeEntry, leafHash } from '../integrity/index.ts';
 import { storeFinishedSubtrees } from './stored-tree.ts';
 import { nextTail } from './tail.ts';
 
@@ -8,25 +8,40 @@ export interface Head {
   readonly tail: string;
 }
 
+/** An entry as it will be stored. It does not depend on its index, so it can be made before the write lock is taken. */
+export interface EncodedEntry {
+  readonly kind: EntryKind;
+  readonly text: string;
+  readonly leaf: Digest;
+}
+
+export function encode(entry: Entry): EncodedEntry {
+  const text = encodeEntry(entry);
+  return { kind: entry.kind, text, leaf: leafHash(text) };
+}
+
 /** Nobody else writes while a transaction does, so its head is read once. */
 const heads = new WeakMap<Transaction, Head | Promise<Head>>();
 
-/** For who has asked for the head before it is needed, together with something else. */
+/** Shares a head that the caller already queried. */
 export function expectHead(transaction: Transaction, head: Promise<Head>): void {
-  // Who appends meets the failure; where nobody does, it does not matter.
+  // append() surfaces the rejection.
   head.catch(() => undefined);
   // What this transaction has appended is not in the table yet.
   if (!heads.has(transaction)) heads.set(transaction, head);
 }
 
 /** Adds one entry and returns its index. The rows written, and the hashes computed, do not grow with the log. */
-export async function append(transaction: Transaction, entry: Entry): Promise<number> {
+export function append(transaction: Transaction, entry: Entry): Promise<number> {
+  return appendEncoded(transaction, encode(entry));
+}
+
+export async function appendEncoded(transaction: Transaction, { kind, text, leaf }: EncodedEntry): Promise<number> {
   const { size: index, tail } = await (heads.get(transaction) ?? readHead(transaction));
-  const text = encodeEntry(entry);
   const size = index + 1;
-  const head = { size, tail: nextTail(tail, leafHash(text), size) };
+  const head = { size, tail: nextTail(tail, leaf, size) };
   heads.set(transaction, head);
-  transaction.send('INSERT INTO ledger_entries (idx, kind, entry) VALUES ($1, $2, $3)', [index, entry.kind, text]);
+  transaction.send('INSERT INTO ledger_entries (idx, kind, entry) VALUES ($1, $2, $3)', [index, kind, text]);
   transaction.sendLast('UPDATE ledger_head SET size = $1, tail = $2 WHERE id = 1', [head.size, head.tail]);
   await storeFinishedSubtrees(transaction, size);
   return index;

@@ -1,23 +1,36 @@
 import type { Transaction } from '../db/database.ts';
 import { type Digest, type Salt, saltedDigest } from '../integrity/index.ts';
 import type { ToolExitEvent } from '../middleware/audit.ts';
-import { append } from './append.ts';
+import { append, appendEncoded, type EncodedEntry, encode } from './append.ts';
 
 export const INTERRUPTED = 'interrupted';
 
 /** What is recorded of an exit event, and can be kept for a while: the answer itself may be long. */
-export interface Exit extends Pick<ToolExitEvent, 'actor' | 'at' | 'correlationId' | 'durationMs' | 'outcome'> {
+export interface Exit extends ExitFields {
+  /** Encoded for the call's number, where that is known already. */
+  readonly encoded: { readonly sequenceNo: number; readonly entry: EncodedEntry } | undefined;
+}
+
+interface ExitFields extends Pick<ToolExitEvent, 'actor' | 'at' | 'correlationId' | 'durationMs' | 'outcome'> {
   readonly answer: Digest;
 }
 
-export function toExit(event: ToolExitEvent, salt: Salt): Exit {
+export function toExit(event: ToolExitEvent, salt: Salt, sequenceNo: number | undefined): Exit {
   const { actor, answerText, at, correlationId, durationMs, outcome } = event;
-  return { actor, answer: saltedDigest('answer', salt, answerText), at, correlationId, durationMs, outcome };
+  const exit = { actor, answer: saltedDigest('answer', salt, answerText), at, correlationId, durationMs, outcome };
+  const encoded = sequenceNo === undefined ? undefined : { sequenceNo, entry: encodeExit(sequenceNo, exit) };
+  return { ...exit, encoded };
 }
 
 export async function exitCall(transaction: Transaction, sequenceNo: number, exit: Exit): Promise<void> {
-  const { actor, answer, at, durationMs, outcome } = exit;
-  const index = await append(transaction, {
+  const { at, durationMs, encoded, outcome } = exit;
+  const entry = encoded?.sequenceNo === sequenceNo ? encoded.entry : encodeExit(sequenceNo, exit);
+  const index = await appendEncoded(transaction, entry);
+  closeCall(transaction, { sequenceNo, index, at, outcome, durationMs });
+}
+
+function encodeExit(sequenceNo: number, { actor, answer, at, durationMs, outcome }: ExitFields): EncodedEntry {
+  return encode({
     actor,
     answer,
     at,
@@ -27,7 +40,6 @@ export async function exitCall(transaction: Transaction, sequenceNo: number, exi
     sequence_no: sequenceNo,
     v: 1,
   });
-  closeCall(transaction, { sequenceNo, index, at, outcome, durationMs });
 }
 
 interface ClosedCall {

@@ -25,7 +25,15 @@ export interface RuntimeOptions {
 }
 
 /** What may pass, or be mended by somebody, while this server runs. */
-const PASSING: ReadonlySet<DatabaseFault> = new Set(['busy', 'full', 'readonly', 'unavailable', 'lost', 'unknown']);
+const PASSING: ReadonlySet<DatabaseFault> = new Set([
+  'busy',
+  'full',
+  'readonly',
+  'unavailable',
+  'lost',
+  'unknown',
+  'unsynced',
+]);
 
 const FIRST_RETRY_MS = 500;
 /** A database that comes back after hours is noticed soon; one that never does is hardly bothered. */

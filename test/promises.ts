@@ -139,6 +139,11 @@ export const PROMISES = {
   'store/turns': { says: 'writers take turns' },
   'store/snapshot': { says: 'a reader sees one state while others write' },
   'store/fair': { says: 'every waiting writer gets its turn' },
+  'store/no-spin': { says: 'a process that waits for the lock of the store leaves the processor to others' },
+  'store/flushed': {
+    says: 'the disk has confirmed a change before it is acknowledged, and others need not wait for that',
+  },
+  'store/unsynced': { says: 'a change that the disk does not confirm is not acknowledged' },
   'store/responsive': { says: 'a process that waits for the store goes on with other work' },
   'store/durable': { says: 'an acknowledged change waits for the disk, and nothing else does' },
   'store/alive': { says: 'a process counts as alive until it leaves or dies' },

@@ -72,7 +72,8 @@ export interface Database {
 
 /**
  * `lost`: the connection broke before anything was committed; another try gets a new one. `unknown`: it broke while a
- * change was being committed, so that it may have been made or not. `refused`: another try meets the same answer, as
+ * change was being committed, so that it may have been made or not. `unsynced`: it was committed, and the disk failed to
+ * confirm that it is stored. `refused`: another try meets the same answer, as
  * long as nobody changes this program or its configuration.
  */
 export type DatabaseFault =
@@ -84,6 +85,7 @@ export type DatabaseFault =
   | 'refused'
   | 'lost'
   | 'unknown'
+  | 'unsynced'
   | 'other';
 
 /** A store that cannot do its work now. The message says what a person can do about it. */

@@ -1,7 +1,7 @@
 import { DatabaseError, type DatabaseFault } from './database.ts';
 
 /** Between a program and its file there is no connection to be lost, and nobody who refuses. */
-export type SqliteFault = Exclude<DatabaseFault, 'lost' | 'unknown' | 'refused'>;
+export type SqliteFault = Exclude<DatabaseFault, 'lost' | 'unknown' | 'refused' | 'unsynced'>;
 
 const ADVICE: Readonly<Record<Exclude<SqliteFault, 'other'>, string>> = {
   busy: 'another process keeps the ledger locked; call again, and if it stays so look for a program that has the file open',

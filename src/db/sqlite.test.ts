@@ -1,10 +1,13 @@
-import { readFileSync } from 'node:fs';
+import fs, { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { openTestDatabase } from '../../test/support/database.ts';
 import { keeps } from '../../test/support/keeps.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import type { Database } from './database.ts';
+import { loadSqlite } from './sqlite-driver.ts';
+
+const sqlite = await loadSqlite();
 
 /** As the source sets them, so that a setting which is added there is asked for here. */
 const NAMED = [...readFileSync('src/db/sqlite.ts', 'utf8').matchAll(/^ {2}PRAGMA (\w+) = (\S+);$/gm)].map(
@@ -44,39 +47,117 @@ describe('the settings of a connection', () => {
   });
 });
 
-/** SQLite waits for the disk at a commit when synchronous is FULL (2), and does not when it is NORMAL (1). */
 describe('durability', () => {
   keeps('store/durable', 'in any order of durable and other transactions', async () => {
-    const database = await openTestDatabase();
+    const { database, flushes } = await openWatched();
     const wanted = [true, false, true, true, false, false, true, false];
-    const levels: unknown[] = [];
+    const flushed: boolean[] = [];
     for (const durable of wanted) {
-      levels.push(await database.write({ durable }, (transaction) => level(transaction)));
+      const before = flushes.length;
+      await insert(database, durable);
+      flushed.push(flushes.length > before);
     }
-    expect(levels).toEqual(wanted.map((durable) => (durable ? 2 : 1)));
+    expect(flushed).toEqual(wanted);
   });
 
-  keeps('store/durable', 'also right after a transaction that was undone', async () => {
-    const database = await openTestDatabase();
+  keeps('store/durable', 'a transaction that was undone does not wait, and the next one does', async () => {
+    const { database, flushes } = await openWatched();
     await database.write({ durable: true }, () => Promise.reject(new Error('no'))).catch(() => undefined);
-    expect(await database.write({ durable: false }, level)).toBe(1);
-    await database.write({ durable: false }, () => Promise.reject(new Error('no'))).catch(() => undefined);
-    expect(await database.write({ durable: true }, level)).toBe(2);
+    expect(flushes).toHaveLength(0);
+    await insert(database, true);
+    expect(flushes).toHaveLength(1);
   });
 
   keeps('store/durable', 'relaxed durability never waits', async () => {
-    const database = await openTestDatabase({ durability: 'relaxed' });
-    expect(await database.write({ durable: true }, level)).toBe(1);
-    expect(await database.write({ durable: false }, level)).toBe(1);
+    const { database, flushes } = await openWatched('relaxed');
+    await insert(database, true);
+    await insert(database, false);
+    expect(flushes).toHaveLength(0);
+  });
+
+  keeps(
+    'store/flushed',
+    'it is the write-ahead log that is flushed, with the change in it and the lock free',
+    async () => {
+      const { database, flushes, path } = await openWatched();
+      const seen: unknown[] = [];
+      flushes.onFlush = (file) => {
+        seen.push(fs.fstatSync(file).ino === fs.statSync(`${path}-wal`).ino);
+        // Throws when the lock is held: a connection of its own, without any patience.
+        seen.push(countThroughWriteLock(path));
+      };
+      await insert(database, true);
+      expect(seen).toEqual([true, 1]);
+    },
+  );
+
+  keeps('store/unsynced', 'a log that was replaced under the server is no proof of anything', async () => {
+    const { database, path } = await openWatched();
+    await insert(database, true);
+    fs.renameSync(`${path}-wal`, `${path}-old`);
+    await expect(insert(database, true)).rejects.toMatchObject({
+      fault: 'unsynced',
+      message: expect.stringContaining('restart the server'),
+    });
+    fs.copyFileSync(`${path}-old`, `${path}-wal`);
+    await expect(insert(database, true)).rejects.toMatchObject({
+      fault: 'unsynced',
+      message: expect.stringContaining('restart the server'),
+    });
+  });
+
+  keeps('store/unsynced', 'a disk that fails to confirm is told, and nothing is undone', async () => {
+    const { database, flushes } = await openWatched();
+    flushes.onFlush = () => {
+      throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
+    };
+    const failure = await insert(database, true).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ fault: 'unsynced', message: expect.stringContaining('check the disk') });
+    flushes.onFlush = () => undefined;
+    await insert(database, true);
+    const rows = await database.read((reader) => reader.query('SELECT COUNT(*) AS n FROM t'));
+    expect(rows).toEqual([{ n: 2 }]);
   });
 });
+
+interface Flushes {
+  readonly length: number;
+  onFlush: (file: number) => void;
+}
+
+/** A database whose flushes are watched at the border to the operating system. */
+async function openWatched(durability: 'full' | 'relaxed' = 'full') {
+  const path = join(tempFolder(), 'colibri.db');
+  const database = await openTestDatabase({ path, durability });
+  await database.write({ durable: false }, (transaction) => transaction.run('CREATE TABLE t (x INTEGER)'));
+  const flushes = { length: 0, onFlush: () => undefined } as { length: number } & Flushes;
+  const original = fs.fdatasyncSync.bind(fs);
+  const spy = vi.spyOn(fs, 'fdatasyncSync').mockImplementation((file) => {
+    flushes.length += 1;
+    flushes.onFlush(file);
+    original(file);
+  });
+  onTestFinished(() => spy.mockRestore());
+  return { database, flushes, path };
+}
+
+function insert(database: Database, durable: boolean): Promise<void> {
+  return database.write({ durable }, async (transaction) => transaction.send('INSERT INTO t VALUES (1)'));
+}
+
+function countThroughWriteLock(path: string): unknown {
+  const driver = sqlite.open(path, { readOnly: false });
+  try {
+    driver.exec('PRAGMA busy_timeout = 0; BEGIN IMMEDIATE');
+    const [row] = driver.prepare('SELECT COUNT(*) AS n FROM t').all([]) as { n: number }[];
+    driver.exec('ROLLBACK');
+    return row?.n;
+  } finally {
+    driver.close();
+  }
+}
 
 async function pragma(database: Database, name: string): Promise<unknown> {
   const [row] = await database.read((reader) => reader.query(`PRAGMA ${name}`));
   return row === undefined ? undefined : Object.values(row)[0];
-}
-
-async function level(transaction: { query(sql: string): Promise<unknown[]> }): Promise<unknown> {
-  const [row] = (await transaction.query('PRAGMA synchronous')) as { synchronous: number }[];
-  return row?.synchronous;
 }

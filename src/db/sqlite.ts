@@ -14,9 +14,18 @@ import { assertProcessId, isProcessId } from './process-id.ts';
 import { loadSqlite, type SqliteDriver, type SqliteLibrary } from './sqlite-driver.ts';
 import { explainFault } from './sqlite-faults.ts';
 import { createForOwnerOnly, inodeOf } from './sqlite-file.ts';
-import { beginPresence, isPresent, type Presence, presencePath, removeDead } from './sqlite-presence.ts';
+import { LockWait, retryWhileBusy } from './sqlite-lock-wait.ts';
+import {
+  beginPresence,
+  isPresent,
+  listPresenceFiles,
+  type Presence,
+  presencePath,
+  removeDead,
+} from './sqlite-presence.ts';
 import { createSqliteScope, type SqliteScope } from './sqlite-scope.ts';
 import { type Prepared, prepare } from './sqlite-statement.ts';
+import { WalFile } from './sqlite-wal-file.ts';
 
 export interface SqliteOptions {
   readonly path: string;
@@ -33,9 +42,6 @@ const APPLICATION_ID = 0x436f6c69;
 /** One statement sees one state: between several, another process could create the ledger. */
 const HEADER = `SELECT application_id, user_version, NOT EXISTS (SELECT 1 FROM sqlite_schema) AS is_empty
   FROM pragma_application_id, pragma_user_version`;
-
-/** From here on a waiting writer asks again at every turn of the event loop, so that newcomers cannot starve it. */
-const EAGER_AFTER_MS = 10;
 
 /** The two SQLite libraries default differently, so nothing is left to a default. */
 const PRAGMAS = `
@@ -77,7 +83,9 @@ class SqliteDatabase implements Database {
   /** One connection holds one transaction: whoever comes second waits for the first to end. */
   readonly #turn = new FifoLock();
   readonly #inode: number | undefined;
-  #syncsCommits = false;
+  readonly #realPath: string;
+  readonly #lockWait = new LockWait({ countProcesses: () => listPresenceFiles(this.#realPath).length });
+  readonly #wal: WalFile;
   #presence: Presence | undefined;
   #isClosed = false;
 
@@ -87,14 +95,17 @@ class SqliteDatabase implements Database {
     this.#sqlite = sqlite;
     this.#driver = this.#guard(() => sqlite.open(options.path, { readOnly: options.readOnly }));
     this.#inode = inodeOf(options.path);
+    // SQLite, too, resolves links before it names the files beside the database.
+    this.#realPath = this.#guard(() => realpathSync(options.path));
+    this.#wal = new WalFile(`${this.#realPath}-wal`);
   }
 
   /** Looks before it touches: a file of another program is refused as it is. */
   async prepareConnection(): Promise<void> {
-    await this.#patiently(() => this.#driver.exec(PRAGMAS));
+    await this.#retryWhileBusy(() => this.#driver.exec(PRAGMAS));
     await this.schemaVersion();
     if (this.#options.readOnly) return;
-    const [mode] = await this.#patiently(() => this.#all('PRAGMA journal_mode = WAL', []));
+    const [mode] = await this.#retryWhileBusy(() => this.#all('PRAGMA journal_mode = WAL', []));
     if (mode?.['journal_mode'] !== 'wal') {
       throw new DatabaseError(
         'refused',
@@ -106,7 +117,7 @@ class SqliteDatabase implements Database {
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
     return this.#turn.run(async () => {
       this.#assertInPlace();
-      await this.#patiently(() => this.#beginSnapshot());
+      await this.#retryWhileBusy(() => this.#beginSnapshot());
       return this.#finish(this.#createScope(), work);
     });
   }
@@ -114,14 +125,17 @@ class SqliteDatabase implements Database {
   write<Result>({ durable }: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     return this.#turn.run(async () => {
       this.#assertInPlace();
-      this.#syncCommits(durable && this.#options.durability === 'full');
-      await this.#patiently(() => this.#all('BEGIN IMMEDIATE', []));
-      return this.#finish(this.#createScope(), async (scope) => {
+      await this.#retryWhileBusy(() => this.#all('BEGIN IMMEDIATE', []));
+      const begunMs = performance.now();
+      const result = await this.#finish(this.#createScope(), async (scope) => {
         this.#assertKnown();
-        const result = await work(scope);
+        const done = await work(scope);
         scope.complete();
-        return result;
+        return done;
       });
+      this.#lockWait.observeHold(performance.now() - begunMs);
+      if (durable && this.#options.durability === 'full') this.#wal.flush();
+      return result;
     });
   }
 
@@ -141,7 +155,7 @@ class SqliteDatabase implements Database {
   }
 
   async schemaVersion(): Promise<number> {
-    return this.#patiently(() => {
+    return this.#retryWhileBusy(() => {
       const [header] = this.#all(HEADER, []);
       if (header?.['application_id'] === APPLICATION_ID) return Number(header['user_version']);
       if (header?.['application_id'] === 0 && header['user_version'] === 0 && header['is_empty'] === 1) return 0;
@@ -156,9 +170,8 @@ class SqliteDatabase implements Database {
     assertProcessId(processId);
     // Under the ledger's lock: between its creation and its own lock a file looks like that of a dead process.
     await this.write({ durable: false }, async () => {
-      const databasePath = this.#guard(() => realpathSync(this.#options.path));
-      this.#guard(() => removeDead(this.#sqlite, databasePath));
-      const path = presencePath(databasePath, processId);
+      this.#guard(() => removeDead(this.#sqlite, this.#realPath));
+      const path = presencePath(this.#realPath, processId);
       createForOwnerOnly(path);
       this.#presence = this.#guard(() => beginPresence(this.#sqlite, path));
     });
@@ -166,7 +179,7 @@ class SqliteDatabase implements Database {
 
   async isAlive(processId: string): Promise<boolean> {
     if (!isProcessId(processId)) return false;
-    return this.#guard(() => isPresent(this.#sqlite, presencePath(realpathSync(this.#options.path), processId)));
+    return this.#guard(() => isPresent(this.#sqlite, presencePath(this.#realPath, processId)));
   }
 
   async durability(): Promise<Durability> {
@@ -179,6 +192,7 @@ class SqliteDatabase implements Database {
       this.#isClosed = true;
       this.#statements.clear();
       this.#driver.close();
+      this.#wal.close();
       this.#presence?.end();
     });
   }
@@ -233,12 +247,6 @@ class SqliteDatabase implements Database {
     }
   }
 
-  #syncCommits(wanted: boolean): void {
-    if (wanted === this.#syncsCommits) return;
-    this.#all(wanted ? 'PRAGMA synchronous = FULL' : 'PRAGMA synchronous = NORMAL', []);
-    this.#syncsCommits = wanted;
-  }
-
   #all(sql: string, parameters: readonly SqlValue[]): Record<string, SqlValue>[] {
     let prepared = this.#statements.get(sql);
     if (prepared === undefined) {
@@ -248,21 +256,12 @@ class SqliteDatabase implements Database {
     return prepared.statement.all(prepared.arrange(parameters)) as Record<string, SqlValue>[];
   }
 
-  /**
-   * Waits for other processes without stopping the event loop. SQLite's own busy handler does stop it, and lets some
-   * writers wait for ever.
-   */
-  async #patiently<Result>(attempt: () => Result): Promise<Result> {
-    const start = performance.now();
-    for (;;) {
-      try {
-        return attempt();
-      } catch (error) {
-        if (this.#sqlite.faultOf(error) !== 'busy') throw this.#explain(error);
-        const waitedMs = performance.now() - start;
-        if (waitedMs > this.#options.busyTimeoutMs) throw this.#explain(error);
-        await pause(waitedMs);
-      }
+  async #retryWhileBusy<Result>(attempt: () => Result): Promise<Result> {
+    const isBusy = (error: unknown) => this.#sqlite.faultOf(error) === 'busy';
+    try {
+      return await retryWhileBusy(attempt, isBusy, this.#lockWait, this.#options.busyTimeoutMs);
+    } catch (error) {
+      throw this.#explain(error);
     }
   }
 
@@ -277,11 +276,4 @@ class SqliteDatabase implements Database {
   #explain(error: unknown): unknown {
     return explainFault(this.location, this.#sqlite.faultOf(error), error);
   }
-}
-
-function pause(waitedMs: number): Promise<void> {
-  return new Promise((resume) => {
-    if (waitedMs > EAGER_AFTER_MS) setImmediate(resume);
-    else setTimeout(resume, 1);
-  });
 }

@@ -81,6 +81,7 @@ async function writeAndExit(
   } catch (thrown) {
     if (concluded === undefined) return exit(chain, call, event, failed(thrown, event.correlationId));
     if (!concluded.outcome.ok) return exit(chain, call, event, concluded.outcome);
+    if (isUnsynced(thrown)) return exit(chain, call, event, unsynced(event, thrown));
     const fate = isInDoubt(thrown) ? await learnFate(chain, event) : 'undone';
     if (fate === 'recorded') return concluded.answer;
     if (fate === 'unknown') return exit(chain, call, event, inDoubt(event, thrown));
@@ -91,6 +92,10 @@ async function writeAndExit(
 
 function isInDoubt(thrown: unknown): boolean {
   return thrown instanceof DatabaseError && thrown.fault === 'unknown';
+}
+
+function isUnsynced(thrown: unknown): boolean {
+  return thrown instanceof DatabaseError && thrown.fault === 'unsynced';
 }
 
 /** The connection broke while the change was being committed. The record itself knows what became of it. */
@@ -160,6 +165,12 @@ function exitFailed(event: ToolEnterEvent, thrown: unknown): Outcome & { ok: fal
 /** Neither "done" nor "nothing was changed" would be true. The exit is owed, and the next call finds out. */
 function inDoubt(event: ToolEnterEvent, thrown: unknown): Outcome & { ok: false } {
   const message = `the connection was lost while the result of ${event.tool} was being committed, so its change may have been made or not; look before you repeat it`;
+  return { ok: false, error: new ColibriError('AUDIT_EXIT_FAILED', message), thrown: toError(thrown) };
+}
+
+/** The change and its exit are in the ledger, so "nothing was changed" would be wrong; and it may not be there for long. */
+function unsynced(event: ToolEnterEvent, thrown: unknown): Outcome & { ok: false } {
+  const message = `${event.tool} was done and recorded, but ${toError(thrown).message}`;
   return { ok: false, error: new ColibriError('AUDIT_EXIT_FAILED', message), thrown: toError(thrown) };
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, vi } from 'vitest';
@@ -144,3 +144,22 @@ for (const failures of [1, 2]) {
     },
   );
 }
+
+keeps('store/unsynced', 'the client is told, and the log says what was done', async () => {
+  const { client, countNotes, listOutcomes, verify } = await openWithLedger();
+  await call(client, 'note');
+  const flush = vi.spyOn(fs, 'fdatasyncSync').mockImplementationOnce(() => {
+    throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
+  });
+  onTestFinished(() => flush.mockRestore());
+  const { error, isError } = await call(client, 'note');
+  expect(isError).toBe(true);
+  expect(error).toMatchObject({
+    code: 'AUDIT_EXIT_FAILED',
+    message: expect.stringMatching(/^note was done and recorded, but .*check the disk/),
+  });
+  expect((await call(client, 'note')).isError).toBeFalsy();
+  expect(await countNotes()).toBe(3);
+  expect(await listOutcomes()).toEqual(['ok', 'ok', 'ok']);
+  expect(await verify()).toEqual([]);
+});

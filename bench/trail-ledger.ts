@@ -5,7 +5,8 @@ import type { Database, Transaction } from '../src/db/database.ts';
 import { openSqlite } from '../src/db/sqlite.ts';
 import { newTask } from '../src/domains/tasks/change.ts';
 import { insertTask } from '../src/domains/tasks/repository.ts';
-import { recordThought } from '../src/domains/trail/repository.ts';
+import { recordThought, sealExtras } from '../src/domains/trail/repository.ts';
+import type { ThoughtInput } from '../src/domains/trail/schema.ts';
 import { startSession } from '../src/domains/trail/sessions.ts';
 import { formatTaskId } from '../src/ids.ts';
 import { nextNumber } from '../src/ledger/counters.ts';
@@ -47,20 +48,16 @@ export async function createTaskWithSession(database: Database): Promise<{ taskN
 
 /** One decision of ordinary length with ordinary extras. */
 export function recordOne(db: Transaction, taskNo: number, sessionNo: number, number: number) {
-  return recordThought(db, {
-    input: {
-      task_id: formatTaskId(taskNo),
-      type: 'decision',
-      content: `Decision ${number}: keep the parser strict, because a lax one let half of a surrogate pair through and the record could not be verified again.`,
-      branch: 'feature/strict-parser',
-      commit_sha: 'a3f7d9b2c',
-      tests_run: ['parser.test.ts'],
-    },
-    task: { task_no: taskNo, parent_no: null, attempt: 1 },
-    sessionNo,
-    at: AT,
-    actor: ACTOR,
-  });
+  const input: ThoughtInput = {
+    task_id: formatTaskId(taskNo),
+    type: 'decision',
+    content: `Decision ${number}: keep the parser strict, because a lax one let half of a surrogate pair through and the record could not be verified again.`,
+    branch: 'feature/strict-parser',
+    commit_sha: 'a3f7d9b2c',
+    tests_run: ['parser.test.ts'],
+  };
+  const task = { task_no: taskNo, parent_no: null, attempt: 1 };
+  return recordThought(db, { input, extras: sealExtras(input), task, sessionNo, at: AT, actor: ACTOR });
 }
 
 const PER_TRANSACTION = 10_000;

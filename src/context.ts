@@ -16,3 +16,6 @@ export interface ReadContext extends CallContext {
 export interface WriteContext extends CallContext {
   readonly db: Transaction;
 }
+
+/** One snapshot of the ledger, for work that comes before a write transaction. */
+export type ReadLedger = <Result>(work: (db: Reader) => Promise<Result>) => Promise<Result>;

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import type { CallContext, ReadContext, WriteContext } from './context.ts';
+import type { CallContext, ReadContext, ReadLedger, WriteContext } from './context.ts';
 import type { ColibriError, RuleCode } from './errors.ts';
 import type { LedgerAccess } from './modes.ts';
 
@@ -26,7 +26,8 @@ export interface ToolDescription<Input extends z.ZodObject = z.ZodObject> {
 }
 
 export interface Tool extends ToolDescription {
-  readonly handle: (input: unknown, context: CallContext) => unknown;
+  readonly prepare?: (input: unknown, read: ReadLedger) => unknown;
+  readonly handle: (input: unknown, context: CallContext, prepared?: unknown) => unknown;
 }
 
 export type ContextOf<Access extends LedgerAccess | undefined> = Access extends 'none'
@@ -35,16 +36,20 @@ export type ContextOf<Access extends LedgerAccess | undefined> = Access extends 
     ? ReadContext
     : WriteContext;
 
-export interface ToolSpec<Input extends z.ZodObject, Access extends LedgerAccess | undefined>
+export interface ToolSpec<Input extends z.ZodObject, Access extends LedgerAccess | undefined, Prepared>
   extends ToolDescription<Input> {
   readonly access?: Access & LedgerAccess;
-  handle(input: z.output<Input>, context: ContextOf<Access>): unknown;
+  /** For tools that write: everything that can be computed before the write lock is taken. Others may write meanwhile. */
+  prepare?(input: z.output<Input>, read: ReadLedger): Prepared | Promise<Prepared>;
+  handle(input: z.output<Input>, context: ContextOf<Access>, prepared: Prepared): unknown;
 }
 
 /** Stage 2 parses with the same schema and stage 4 opens what `access` names, so the handler's types are true. */
-export function defineTool<Input extends z.ZodObject, const Access extends LedgerAccess | undefined>(
-  spec: ToolSpec<Input, Access>,
-): Tool {
+export function defineTool<
+  Input extends z.ZodObject,
+  const Access extends LedgerAccess | undefined,
+  Prepared = undefined,
+>(spec: ToolSpec<Input, Access, Prepared>): Tool {
   return spec as unknown as Tool;
 }
 

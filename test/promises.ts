@@ -23,6 +23,7 @@ export const PROMISES = {
   'chain/uptime': { says: 'uptime is never negative', seed: 'T-13' },
   'chain/pair': { says: 'a call is one enter and one exit with one correlation id', seed: 'T-14' },
   'chain/success-exit': { says: 'the exit of a success carries the result and no error', seed: 'T-15' },
+  'chain/prepare': { says: 'what needs no lock is computed before the lock is taken' },
   'chain/failure-exit': { says: 'the exit of a failure carries the thrown error and no result', seed: 'T-16' },
   'chain/serial': { says: 'calls run one at a time, first come, first served', seed: 'T-17' },
   'chain/invalid-pair': { says: 'a refused input is INVALID_PARAMS and still one pair', seed: 'T-18' },

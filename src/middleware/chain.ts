@@ -52,10 +52,15 @@ async function dispatchAndExit(chain: Chain, call: Call, event: ToolEnterEvent, 
   const tool = call.tool as Tool;
   const { database } = chain.runtime;
   const context: CallContext = { actor: call.actor, at: event.at, progress: call.progress };
-  const run = (scope: object) => dispatch(tool, input, { ...context, ...scope }, event.correlationId);
+  const run = (scope: object, prepared?: unknown) =>
+    dispatch(tool, input, { ...context, ...scope }, event.correlationId, prepared);
   const access = accessOf(tool);
   if (database === undefined || access === 'none') return exit(chain, call, event, await run({}));
-  if (access === 'write') return writeAndExit(chain, call, event, database, run);
+  if (access === 'write') {
+    const prepared = await attempt(event, () => tool.prepare?.(input, (work) => database.read(work)));
+    if (!prepared.ok) return exit(chain, call, event, prepared);
+    return writeAndExit(chain, call, event, database, (scope) => run(scope, prepared.data));
+  }
   const outcome = await attempt(event, () => database.read((db) => run({ db })));
   return exit(chain, call, event, outcome.ok ? (outcome.data as Outcome) : outcome);
 }

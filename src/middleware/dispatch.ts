@@ -10,9 +10,10 @@ export async function dispatch(
   input: unknown,
   context: CallContext,
   correlationId: string,
+  prepared?: unknown,
 ): Promise<Outcome> {
   try {
-    return { ok: true, data: await tool.handle(input, context) };
+    return { ok: true, data: await tool.handle(input, context, prepared) };
   } catch (thrown) {
     return failed(thrown, correlationId);
   }

@@ -2,6 +2,7 @@ import fs, { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, vi } from 'vitest';
+import * as z from 'zod';
 import { call, openDoor, type Register } from '../../test/support/door.ts';
 import { keeps } from '../../test/support/keeps.ts';
 import { readConfig } from '../config.ts';
@@ -161,5 +162,42 @@ keeps('store/unsynced', 'the client is told, and the log says what was done', as
   expect((await call(client, 'note')).isError).toBeFalsy();
   expect(await countNotes()).toBe(3);
   expect(await listOutcomes()).toEqual(['ok', 'ok', 'ok']);
+  expect(await verify()).toEqual([]);
+});
+
+keeps('chain/prepare', 'what a tool prepares is done while others write, and the transaction gets it', async () => {
+  const { client, countNotes, database, server, verify } = await openWithLedger();
+  server.registerColibriTool({
+    name: 'prepared',
+    inputSchema: z.strictObject({}),
+    access: 'write',
+    prepare: async (_input, read) => {
+      // Never resolves if the write lock is held here.
+      await database.write({ durable: false }, async (db) => db.send("INSERT INTO notes (text) VALUES ('meanwhile')"));
+      return read((db) => db.query('SELECT text FROM notes'));
+    },
+    handle: (_input, _context, prepared) => ({ prepared }),
+  });
+  expect((await call(client, 'prepared')).data).toEqual({ prepared: [{ text: 'meanwhile' }] });
+  expect(await countNotes()).toBe(1);
+  expect(await verify()).toEqual([]);
+});
+
+keeps('chain/prepare', 'a tool that cannot prepare does not run, and its call is recorded', async () => {
+  const { client, countNotes, listOutcomes, server, verify } = await openWithLedger();
+  server.registerColibriTool({
+    name: 'unprepared',
+    inputSchema: z.strictObject({}),
+    access: 'write',
+    prepare: () => {
+      throw new ColibriError('ERR_NOT_FOUND', 'no task T-0099; call task_list to see existing tasks');
+    },
+    handle: (_input, context) => (context as WriteContext).db.query("INSERT INTO notes (text) VALUES ('no')"),
+  });
+  expect((await call(client, 'unprepared')).error).toMatchObject({
+    message: expect.stringContaining('no task T-0099'),
+  });
+  expect(await countNotes()).toBe(0);
+  expect(await listOutcomes()).toEqual(['ERR_NOT_FOUND']);
   expect(await verify()).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { ColibriError } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 import { defineTool, type Tool } from '../../tool.ts';
 import { requireNamedSession } from '../trail/scope.ts';
-import { buildSessionTree } from '../trail/session-tree.ts';
+import { buildSessionTree, GrowingSessionTree } from '../trail/session-tree.ts';
 import type { SessionRow } from '../trail/sessions.ts';
 import { sealSession } from './repository.ts';
 import { finalizeInput, finalizeOutput, rootInput, rootOutput } from './schema.ts';
@@ -19,11 +19,17 @@ export function createProofTools(): Tool[] {
       access: 'write',
       errorPattern: 'B',
       codes: ['ERR_SESSION_NOT_FOUND', 'ERR_ALREADY_FINALIZED', 'ERR_NO_RECORDS'],
-      handle: async ({ session_id, task_id }, { db, actor, at }) => {
+      prepare: async ({ session_id, task_id }, read) => {
+        const growing = new GrowingSessionTree(parseId(session_id), task_id === undefined ? null : parseId(task_id));
+        await read((db) => growing.grow(db));
+        return growing;
+      },
+      handle: async ({ session_id, task_id }, { db, actor, at }, growing) => {
         const session = await requireNamedSession(db, session_id);
         if (session.finalized_idx !== null) throw alreadyFinalized(session_id, session);
         const sealedTaskNo = task_id === undefined ? null : parseId(task_id);
-        const tree = await buildSessionTree(db, session.session_no, sealedTaskNo);
+        await growing.grow(db);
+        const tree = growing.current();
         if (tree.leafCount === 0) throw noRecords('ERR_NO_RECORDS', session_id, task_id);
         await sealSession(db, { session, sealedTaskNo, tree, at, actor });
         return {

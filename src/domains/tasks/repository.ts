@@ -48,11 +48,11 @@ export async function findTask(db: Reader, taskId: string): Promise<Task | undef
   return row && toTask(row);
 }
 
-export async function insertTask(db: Transaction, task: Task): Promise<void> {
+export async function insertTask(db: Transaction, task: Task, words?: string): Promise<void> {
   const columns = toColumns(task, await appendEvent(db, 'task.created', task));
   insertText ??= insertOf(Object.keys(columns));
   db.send(insertText, Object.values(columns));
-  indexWords(db, task);
+  indexWords(db, task, words);
   indexLabels(db, task);
   indexDependencies(db, task);
   count(db, task, 1);
@@ -66,7 +66,7 @@ function insertOf(names: readonly string[]): string {
 }
 
 /** Touches only the columns and indexes that the change touches. */
-export async function updateTask(db: Transaction, before: Task, after: Task): Promise<void> {
+export async function updateTask(db: Transaction, before: Task, after: Task, words?: string): Promise<void> {
   const eventIndex = await appendEvent(db, 'task.updated', after);
   const old: Record<string, SqlValue> = toColumns(before, -1);
   const changed = Object.entries(toColumns(after, eventIndex)).filter(([name, value]) => old[name] !== value);
@@ -76,7 +76,7 @@ export async function updateTask(db: Transaction, before: Task, after: Task): Pr
   const names = new Set(changed.map(([name]) => name));
   if (names.has('title') || names.has('description')) {
     forgetWords(db, taskNo);
-    indexWords(db, after);
+    indexWords(db, after, words);
   }
   if (names.has('labels')) {
     for (const label of before.labels)

@@ -5,10 +5,11 @@ import { indexedWords } from './words.ts';
 
 /** The one thing that the engines have no common words for. Both find the same: the words are cut by this program. */
 
-export function indexWords(db: Transaction, { task_id, title, description }: Task): void {
+/** `words` are what `indexedWords` gives, where the caller has them already. */
+export function indexWords(db: Transaction, { task_id, title, description }: Task, words?: string): void {
   const column = db.engine === 'sqlite' ? 'rowid' : 'task_no';
-  const words = indexedWords(title, description);
-  db.send(`INSERT INTO task_search (${column}, words) VALUES ($1, $2)`, [parseId(task_id), words]);
+  const indexed = words ?? indexedWords(title, description);
+  db.send(`INSERT INTO task_search (${column}, words) VALUES ($1, $2)`, [parseId(task_id), indexed]);
 }
 
 export function forgetWords(db: Transaction, taskNo: number): void {

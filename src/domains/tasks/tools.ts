@@ -13,6 +13,7 @@ import { createOutput, getOutput, listOutput, nextActionsOutput, updateOutput } 
 import { findTask, hasProject, insertTask, listChildren, listUnmet, projectCounter, updateTask } from './repository.ts';
 import { createInput, getInput, listInput, nextActionsInput, type Task, updateInput } from './schema.ts';
 import { acceptPatch, acceptProjectSpellings, acceptTaskSpellings } from './spellings.ts';
+import { indexedWords } from './words.ts';
 import { isClaim, type WorkflowName } from './workflows.ts';
 import { assertWrittenBack } from './writeback.ts';
 
@@ -33,12 +34,13 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       outputSchema: createOutput,
       access: 'write',
       codes: ['ERR_NOT_FOUND', 'ERR_INVALID_TRANSITION', 'ERR_CIRCULAR_DEPENDENCY'],
-      handle: async (input, { db, actor, at }) => {
+      prepare: ({ title, description }) => indexedWords(title, description ?? ''),
+      handle: async (input, { db, actor, at }, words) => {
         const { project = defaults.project, workflow = defaults.workflow } = input;
         await requireTasks(db, [input.parent_id ?? [], input.depends_on ?? []].flat());
         const [taskNo, sequence] = await nextNumbers(db, 'task', projectCounter(project));
         const task = newTask(input, { task_id: formatTaskId(taskNo), sequence, project, workflow, at, actor });
-        await insertTask(db, task);
+        await insertTask(db, task, words);
         await refuseCycle(db, undefined, task);
         return { task_id: task.task_id, status: task.status, created_at: at, created_by: actor, sequence };
       },
@@ -75,13 +77,15 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       outputSchema: updateOutput,
       access: 'write',
       codes: ['ERR_NOT_FOUND', 'ERR_INVALID_TRANSITION', 'ERR_WRITEBACK_REQUIRED', 'ERR_CIRCULAR_DEPENDENCY'],
-      handle: async (input, { db, actor, at }) => {
+      prepare: ({ title, description }) =>
+        title === undefined || description == null ? undefined : indexedWords(title, description),
+      handle: async (input, { db, actor, at }, words) => {
         const before = await requireTask(db, input.task_id);
         const after = changedTask(before, input, actor, at);
         const taskNo = parseId(before.task_id);
         assertWrittenBack(before, input.status, await hasThoughtInAttempt(db, taskNo, before.attempt));
         await requireTasks(db, [input.parent_id ?? [], input.depends_on ?? []].flat());
-        await updateTask(db, before, after);
+        await updateTask(db, before, after, words);
         await refuseCycle(db, before, after);
         const warnings = oddities(before, after, input, actor);
         if (input.status !== undefined && isClaim(after.workflow, before.status, input.status)) {

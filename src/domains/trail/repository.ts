@@ -1,6 +1,6 @@
 import type { Reader, SqlValue, Transaction } from '../../db/database.ts';
 import { formatTaskId, formatThoughtId, parseId } from '../../ids.ts';
-import { saltedDigest, thoughtHash } from '../../integrity/index.ts';
+import { type Digest, type Salt, saltedDigest, thoughtHash } from '../../integrity/index.ts';
 import { append } from '../../ledger/append.ts';
 import { nextNumber } from '../../ledger/counters.ts';
 import { createSalt } from '../../ledger/salt.ts';
@@ -84,8 +84,21 @@ export async function listThoughtLines(db: Reader, taskNo: number): Promise<stri
   });
 }
 
+/** What a thought says beside its content, and the digest that the log will hold of it. */
+export interface SealedExtras {
+  readonly text: string;
+  readonly salt: Salt;
+  readonly digest: Digest;
+}
+
+export function sealExtras(input: ThoughtInput): SealedExtras {
+  const [text, salt] = [extrasOf(input), createSalt()];
+  return { text, salt, digest: saltedDigest('extras', salt, text) };
+}
+
 export interface Recording {
   readonly input: ThoughtInput;
+  readonly extras: SealedExtras;
   readonly task: TrailTask;
   readonly sessionNo: number;
   readonly at: string;
@@ -93,7 +106,7 @@ export interface Recording {
 }
 
 /** Adds a link to the task's chain, a record to the session and an entry to the log, all in one transaction. */
-export async function recordThought(db: Transaction, { input, task, sessionNo, at, actor }: Recording) {
+export async function recordThought(db: Transaction, { input, extras, task, sessionNo, at, actor }: Recording) {
   const { task_id, type, content } = input;
   const [last] = await db.query<{ hash: string; chain_position: number }>(
     'SELECT hash, chain_position FROM thoughts WHERE task_no = $1 ORDER BY chain_position DESC LIMIT 1',
@@ -104,8 +117,6 @@ export async function recordThought(db: Transaction, { input, task, sessionNo, a
   const hash = thoughtHash({ task_id, type, content, previous_hash, recorded_at: at, recorded_by: actor });
   const thoughtNo = await nextNumber(db, 'thought');
   const thought_id = formatThoughtId(thoughtNo);
-  const extras = extrasOf(input);
-  const salt = createSalt();
   const [membership] = await joinSessions(db, [sessionNo]);
   if (membership === undefined) throw new Error('a thought without a session');
   const index = await append(db, {
@@ -113,7 +124,7 @@ export async function recordThought(db: Transaction, { input, task, sessionNo, a
     at,
     attempt: task.attempt,
     chain_position,
-    extras: saltedDigest('extras', salt, extras),
+    extras: extras.digest,
     hash,
     kind: 'thought',
     ...membership,
@@ -139,8 +150,8 @@ export async function recordThought(db: Transaction, { input, task, sessionNo, a
       actor,
       previous_hash,
       hash,
-      extras,
-      salt,
+      extras.text,
+      extras.salt,
     ],
   );
   return {

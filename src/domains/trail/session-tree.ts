@@ -24,9 +24,9 @@ const NEXT_RECORDS = `
   LEFT JOIN ledger_entries ON ledger_entries.idx = records.idx
   ORDER BY records.session_seq`;
 
-/** The records of a session, thoughts and task events, in the order of the log, a page at a time. */
-export async function* readRecords(db: Reader, sessionNo: number): AsyncGenerator<SessionRecord[]> {
-  for (let after = 0; ; ) {
+/** The records of a session behind a place in it, thoughts and task events, in the order of the log, a page at a time. */
+export async function* readRecords(db: Reader, sessionNo: number, begin = 0): AsyncGenerator<SessionRecord[]> {
+  for (let after = begin; ; ) {
     const page = await db.query<SessionRecord>(NEXT_RECORDS, [sessionNo, after, PAGE]);
     if (page.length === 0) return;
     yield page;
@@ -56,16 +56,38 @@ export interface SessionTree {
 
 /** RFC 6962 over the leaf hashes of the session's entries; of one task only, if one is named. */
 export async function buildSessionTree(db: Reader, sessionNo: number, taskNo: number | null): Promise<SessionTree> {
-  const tree = new TreeBuilder();
-  let last: Entry | undefined;
-  for await (const page of readRecords(db, sessionNo)) {
-    for (const { entry } of page) {
-      if (entry === null || !isOf(entry, taskNo)) continue;
-      tree.add(storedLeaf(entry));
-    }
-    last = parseEntry(page.at(-1)?.entry ?? '') ?? last;
+  const tree = new GrowingSessionTree(sessionNo, taskNo);
+  await tree.grow(db);
+  return tree.current();
+}
+
+/** The same in several steps: records are only ever added, so most of a tree can be built before the write lock is taken. */
+export class GrowingSessionTree {
+  readonly #tree = new TreeBuilder();
+  readonly #sessionNo: number;
+  readonly #taskNo: number | null;
+  #lastSeq = 0;
+  #last: Entry | undefined;
+
+  constructor(sessionNo: number, taskNo: number | null) {
+    this.#sessionNo = sessionNo;
+    this.#taskNo = taskNo;
   }
-  return { root: tree.root(), leafCount: tree.size, asOf: last?.at };
+
+  async grow(db: Reader): Promise<void> {
+    for await (const page of readRecords(db, this.#sessionNo, this.#lastSeq)) {
+      for (const { entry } of page) {
+        if (entry === null || !isOf(entry, this.#taskNo)) continue;
+        this.#tree.add(storedLeaf(entry));
+      }
+      this.#last = parseEntry(page.at(-1)?.entry ?? '') ?? this.#last;
+      this.#lastSeq = page.at(-1)?.session_seq ?? this.#lastSeq;
+    }
+  }
+
+  current(): SessionTree {
+    return { root: this.#tree.root(), leafCount: this.#tree.size, asOf: this.#last?.at };
+  }
 }
 
 function isOf(entry: string, taskNo: number | null): boolean {

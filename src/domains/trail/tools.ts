@@ -3,7 +3,7 @@ import { ColibriError } from '../../errors.ts';
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
 import { defineTool, type Tool } from '../../tool.ts';
 import { integrityScore } from './chain-report.ts';
-import { listThoughts, recordThought, type ThoughtRow, type TrailTask } from './repository.ts';
+import { listThoughts, recordThought, sealExtras, type ThoughtRow, type TrailTask } from './repository.ts';
 import {
   sessionInput,
   sessionOutput,
@@ -46,10 +46,11 @@ export function createTrailTools(): Tool[] {
       outputSchema: thoughtOutput,
       access: 'write',
       codes: ['ERR_TASK_NOT_FOUND', 'ERR_SESSION_REQUIRED', 'ERR_SESSION_NOT_FOUND', 'ERR_SESSION_FINALIZED'],
-      handle: async (input, { db, actor, at }) => {
+      prepare: sealExtras,
+      handle: async (input, { db, actor, at }, extras) => {
         const task = await requireTask(db, input.task_id);
         const session = await requireSession(db, task, input);
-        return recordThought(db, { input, task, sessionNo: session.session_no, at, actor });
+        return recordThought(db, { input, extras, task, sessionNo: session.session_no, at, actor });
       },
     }),
     defineTool({

@@ -27,13 +27,18 @@ const FIRST_PRINTABLE = 0x20;
 const ESCAPE = /\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[0-9a-f]))/y;
 const NUMBER = /-?\d+(?:\.\d+)?(?:e[+-]\d+)?/y;
 const LITERALS = ['null', 'true', 'false'];
+/** A canonical text has control characters nowhere: they are escaped in strings, and there is no other place for them. */
+const UNUSUAL = /[\\\u0000-\u001f]/;
 
 class Scanner {
   at = 0;
   readonly #text: string;
+  /** Without escapes and control characters a string ends at the next quotation mark. */
+  readonly #isPlain: boolean;
 
   constructor(text: string) {
     this.#text = text;
+    this.#isPlain = !UNUSUAL.test(text);
   }
 
   value(depth: number): boolean {
@@ -74,6 +79,11 @@ class Scanner {
   }
 
   #string(): boolean {
+    if (this.#isPlain) {
+      const end = this.#text.indexOf('"', this.at + 1);
+      this.at = end + 1;
+      return end !== -1;
+    }
     for (let at = this.at + 1; ; ) {
       const code = this.#text.charCodeAt(at);
       if (code === QUOTE) {

@@ -95,10 +95,15 @@ export function argumentsDefect(content: string): string | undefined {
   return content.startsWith('{') ? undefined : 'is not an object';
 }
 
+/** Decisions that follow one another mostly have the same branch, commit and tests. */
+let lastExtras = '{}';
+
 export function extrasDefect(content: string): string | undefined {
-  if (content === '{}') return undefined;
+  if (content === lastExtras) return undefined;
   if (!isCanonicalText(content)) return NOT_CANONICAL;
-  return objectDefect(EXTRAS_FIELDS, parseJson(content));
+  const defect = objectDefect(EXTRAS_FIELDS, parseJson(content));
+  if (defect === undefined) lastExtras = content;
+  return defect;
 }
 
 export function taskDefect(content: string): string | undefined {

@@ -72,7 +72,7 @@ const PAGE = 512;
 /** A leaf, a node above it, and mostly a digest or a link of a chain. */
 const HASHES_PER_ENTRY = 3;
 
-/** Checks every entry, every stored node and every projection, in memory that does not grow with the log. */
+/** Checks every entry, every stored node and every projection. Memory grows by some 30 bytes for each task and session. */
 export async function verifyLedger(
   anyReader: Reader,
   projections: readonly Projection[] = [],

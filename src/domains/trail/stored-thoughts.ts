@@ -156,11 +156,12 @@ export function loggedWith(thought: StoredThought, text: ByteText | undefined): 
   });
 }
 
-const PLAIN = /^[ !#-[\]-~]{1,1000}$/;
+const PLAIN = /^[ !#-[\]-~]+$/;
+const SHORT = 1000;
 
 /** A short plain text needs no second look. */
 function isOfGrammar(type: ByteText, content: ByteText): boolean {
-  if (PLAIN.test(content)) return TYPES.has(type);
+  if (content.length <= SHORT && PLAIN.test(content)) return TYPES.has(type);
   return thoughtDefect({ type, content: unescapeText(content) }) === undefined;
 }
 

@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { keeps } from '../support/keeps.ts';
+import { assertWhole, openDesk, withFolder } from '../support/trail-desk.ts';
+
+const ODD_NAMES = [
+  '',
+  ' ',
+  '../../x',
+  'a\u0000b',
+  '\u0007\u009f\u2028',
+  'x'.repeat(1000),
+  '字\u{1f426}',
+  '"\\',
+  '\ud800',
+  '{}',
+];
+
+describe('what an honest server records', () => {
+  keeps('verify/grammar', 'is whole whatever clients call themselves, their tools and their fields', () =>
+    withFolder(async (folder) => {
+      for (const name of ODD_NAMES) {
+        const desk = await openDesk(join(folder, 'colibri.db'), name);
+        await expect(
+          desk.client.callTool({ name, arguments: { [name]: name, z: [0.1, -1e-7, 1e20] } }),
+        ).rejects.toThrow();
+        await desk.refusal('task_create', { title: 7, [name.repeat(40)]: { '\n': 1, '\\': 2 } });
+        const { task_id } = await desk.createTask({ title: '"\\字\u{1f426}', status: 'todo', estimate_hours: 1e-7 });
+        await desk.updateTask({ task_id, status: 'in_progress' });
+        await desk.close();
+      }
+      const desk = await openDesk(join(folder, 'colibri.db'));
+      try {
+        await assertWhole(desk.database);
+      } finally {
+        await desk.close();
+      }
+    }),
+  );
+
+  keeps('verify/grammar', 'is whole with a monotonic clock that stands still, runs backwards or leaps', () =>
+    withFolder(async (folder) => {
+      const times = [5, 5, 3, 1e12, 0.5, -7, 2 ** 31 - 1, 0];
+      let asked = 0;
+      const nowMs = () => times[asked++ % times.length] ?? 0;
+      const desk = await openDesk(join(folder, 'colibri.db'), 'tester', { nowMs });
+      try {
+        for (const number of [1, 2, 3, 4, 5]) await desk.createTask({ title: `task ${number}` });
+        await assertWhole(desk.database);
+      } finally {
+        await desk.close();
+      }
+    }),
+  );
+});

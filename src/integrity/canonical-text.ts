@@ -27,8 +27,8 @@ const FIRST_PRINTABLE = 0x20;
 const ESCAPE = /\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[0-9a-f]))/y;
 const NUMBER = /-?\d+(?:\.\d+)?(?:e[+-]\d+)?/y;
 const LITERALS = ['null', 'true', 'false'];
-/** A canonical text has control characters nowhere: they are escaped in strings, and there is no other place for them. */
-const UNUSUAL = /[\\\u0000-\u001f]/;
+/** A backslash or a control character; of the latter a canonical text has none, because strings escape them. */
+const UNUSUAL = /[^ -[\]-\uffff]/;
 
 class Scanner {
   at = 0;

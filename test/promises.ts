@@ -246,6 +246,7 @@ export const PROMISES = {
     says: 'behind a pooler that shares its connections a call is done or refused, never acknowledged and lost',
   },
   'postgres/settings': { says: 'no default of a database or role changes what Colibri reads or writes' },
+  'postgres/wedged': { says: 'a ledger that takes no entry says which row is in the way, and the page frees it' },
   'postgres/driver': { says: 'a driver of PostgreSQL that behaves in another way is refused at the start' },
   'verify/tampering': { says: 'verification finds what was changed behind its back, and names the place' },
   'verify/grammar': {

@@ -33,6 +33,11 @@ const ADVICE: Readonly<Record<string, Advice>> = {
   // No root is taken but to find out that the ledger is newer, nothing divided but to find out that it is not finished.
   '2201F': ['refused', 'a newer Colibri has changed this ledger; update Colibri and restart its servers'],
   '22012': ['unavailable', 'a copy into this ledger is not finished; call again when colibri copy has ended'],
+  // Numbers are given once and in order: only a row that no server wrote can have the next one already.
+  '23505': [
+    'corrupt',
+    'a row that Colibri did not write is in the way; run colibri verify, and see "A ledger that takes no entry" in docs/postgres.md',
+  ],
   '25006': REPLICA,
   '26000': [
     'busy',
@@ -54,7 +59,10 @@ const ADVICE: Readonly<Record<string, Advice>> = {
     'the server has no connection left; raise max_connections, or put a pooler in session mode before it',
   ],
   '53': ['unavailable', 'the database server lacks memory or another resource; call again later'],
-  '55P03': ['busy', 'another server keeps the ledger locked; call again, and if it stays so look at pg_stat_activity'],
+  '55P03': [
+    'busy',
+    'another server keeps the ledger locked; call again, and if it stays so see "A ledger that takes no entry" in docs/postgres.md',
+  ],
   '57014': ['busy', 'the statement took too long and was cancelled; call again, or raise statement_timeout in the URL'],
   '57P01': GONE,
   '57P02': GONE,
@@ -99,7 +107,7 @@ export function explainPostgresFault(error: unknown, { location, redact, wasConn
   const found = adviceFor(error) ?? (isConnectionEnded(error) ? GONE : undefined);
   if (found === undefined) return error;
   const [fault, text] = found === GONE && wasConnected ? LOST : found;
-  return new DatabaseError(fault, `${location}: ${text} (${redact(error.message)})`);
+  return new DatabaseError(fault, `${location}: ${text} (${redact(describe(error))})`);
 }
 
 export interface Circumstances extends Pick<PostgresUrl, 'location' | 'redact'> {
@@ -139,6 +147,12 @@ function adviceFor(error: Error): Advice | undefined {
   if (known !== undefined) return [known[2] ?? 'unavailable', known[1]];
   const isOfSystem = 'syscall' in error || error instanceof AggregateError;
   return isOfSystem || DRIVER.test(error.message) ? GONE : undefined;
+}
+
+/** The key of a row that is there twice stands in the detail. */
+function describe(error: Error): string {
+  const { table, detail } = error as Error & { readonly table?: string; readonly detail?: string };
+  return codeOf(error) === '23505' && table && detail ? `${error.message}: ${table}: ${detail}` : error.message;
 }
 
 /** Several addresses of one host fail together; the first tells. */

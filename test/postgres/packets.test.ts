@@ -87,6 +87,36 @@ describe('statements that leave together', () => {
     expect(await words(database)).toEqual(['a', 'a']);
   });
 
+  it('whose names mean something else on the server fail once, with a sentence, and work the next time', async () => {
+    const database = await openWords();
+    const add = () =>
+      database.write({ durable: true }, (db) => db.query('INSERT INTO words (word) VALUES ($1) RETURNING word', ['a']));
+    await add();
+    const prepared = await database.read((reader) =>
+      reader.query<{ name: string }>(
+        "SELECT name FROM pg_prepared_statements WHERE statement LIKE 'INSERT INTO words%'",
+      ),
+    );
+    expect(prepared).toHaveLength(1);
+    const replace = `DEALLOCATE "${prepared[0]?.name}"; PREPARE "${prepared[0]?.name}" AS SELECT $1::text, $2::text`;
+    await database.write({ durable: true }, (db) => db.run(replace));
+    await expect(add()).rejects.toMatchObject({ fault: 'busy', message: expect.stringContaining('session mode') });
+    expect(await add()).toEqual([{ word: 'a' }]);
+    expect(await words(database)).toEqual(['a', 'a']);
+  });
+
+  it('of which the last is no COMMIT to the server are not acknowledged', async () => {
+    const database = await openWords();
+    const add = (word: string) =>
+      database.write({ durable: true }, (db) => db.query('INSERT INTO words (word) VALUES ($1)', [word]));
+    await add('kept');
+    await database
+      .write({ durable: true }, (db) => db.run('DEALLOCATE "COMMIT"; PREPARE "COMMIT" AS SELECT 1'))
+      .catch(() => undefined);
+    await expect(add('lost')).rejects.toMatchObject({ message: expect.stringContaining('nothing was changed') });
+    expect(await words(database)).toEqual(['kept']);
+  });
+
   it('may be many: more values than one statement can have', async () => {
     const database = await openWords();
     const COUNT = 70_000;

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { Client } from 'pg';
+import { describe, expect, onTestFinished } from 'vitest';
+import { verifyEverything } from '../../src/verify.ts';
+import { keeps } from '../support/keeps.ts';
+import { placeLedger } from '../support/ledger-place.ts';
+import { newPostgresUrl } from '../support/postgres/database.ts';
+import { blocksOf } from '../support/postgres/page.ts';
+import { runOn } from '../support/postgres/server.ts';
+import { assertWhole, openDesk, type TrailDesk } from '../support/trail-desk.ts';
+
+const [REMEDY = '', BLOCKERS = ''] = blocksOf('A ledger that takes no entry', 'sql');
+const ENTRY = `'{"actor":"x","at":"x","kind":"genesis","ledger_id":"x","v":1}'`;
+
+/** What a role may do that may only add rows, by the table that is then named. */
+const WEDGES: readonly (readonly [table: string, what: string, insert: string])[] = [
+  [
+    'ledger_entries',
+    'an entry behind the last',
+    `INSERT INTO ledger_entries SELECT size, 'genesis', ${ENTRY} FROM ledger_head`,
+  ],
+  [
+    'ledger_entries',
+    'an entry further on, in the place of an exit',
+    `INSERT INTO ledger_entries SELECT size + 2, 'genesis', ${ENTRY} FROM ledger_head`,
+  ],
+  ['calls', 'a call behind the last', "INSERT INTO calls SELECT size, 'x', 'x', 'x', 'x', '{}', 'x' FROM ledger_head"],
+  ['task_events', 'an event behind the last', "INSERT INTO task_events SELECT size + 1, 1, 'x', '{}' FROM ledger_head"],
+  ['ledger_nodes', 'a node that is not finished', "INSERT INTO ledger_nodes SELECT 4, size / 16, 'x' FROM ledger_head"],
+];
+
+describe('a role that may add rows', () => {
+  for (const [table, what, insert] of WEDGES)
+    keeps('postgres/wedged', what, async () => {
+      const { url, desk } = await openLedger();
+      await runOn(url, insert);
+      const failure = await createUntilRefused(desk);
+      expect(failure.message).toContain('a row that Colibri did not write is in the way; run colibri verify');
+      expect(failure.message).toContain(`${table}: Key (`);
+      const { problems } = await desk.database.read((reader) => verifyEverything(reader));
+      expect(problems.length).toBeGreaterThan(0);
+      await runOn(url, REMEDY);
+      await desk.createTask({ title: 'works again' });
+      await assertWhole(desk.database);
+    });
+
+  keeps('postgres/wedged', 'an entry far beyond the head keeps servers from starting', async () => {
+    const { url } = await openLedger();
+    await runOn(url, `INSERT INTO ledger_entries VALUES (1000000000000, 'genesis', ${ENTRY})`);
+    await expect(openAt(url)).rejects.toThrow(/does not end where its head says/);
+    await runOn(url, REMEDY);
+    const desk = await openAt(url);
+    await desk.createTask({ title: 'works again' });
+    await assertWhole(desk.database);
+  });
+
+  keeps('postgres/wedged', 'a session that keeps the lock is found and ended', async () => {
+    const { url, desk } = await openLedger({ lock_timeout: '300' });
+    const holder = new Client({ connectionString: url });
+    holder.on('error', () => undefined);
+    await holder.connect();
+    await holder.query('BEGIN; SELECT 1 FROM colibri WHERE id = 1 FOR UPDATE');
+    const failure = await createUntilRefused(desk);
+    expect(failure.message).toMatch(/keeps the ledger locked.*A ledger that takes no entry/);
+    await runOn(url, BLOCKERS);
+    await desk.createTask({ title: 'works again' });
+    await assertWhole(desk.database);
+  });
+});
+
+async function createUntilRefused(desk: TrailDesk): Promise<{ message: string }> {
+  for (let count = 0; count < 20; count += 1) {
+    const { isError, structuredContent } = await desk.client.callTool({
+      name: 'task_create',
+      arguments: { title: `task ${count}` },
+    });
+    if (isError) return (structuredContent as { error: { message: string } }).error;
+  }
+  throw new Error('every call was taken');
+}
+
+async function openLedger(parameters: Readonly<Record<string, string>> = {}) {
+  const url = new URL(await newPostgresUrl());
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  const desk = await openAt(url.href);
+  // One row at least in every table that the script of the page deletes from.
+  const { task_id } = await desk.createTask({ title: 'honest', status: 'todo' });
+  const { session_id } = await desk.start({ task_id, auditor_id: 'tester' });
+  for (let count = 0; count < 5; count += 1) await desk.record({ task_id, type: 'decision', content: `${count}` });
+  await desk.updateTask({ task_id, status: 'in_progress' });
+  await desk.finalize({ session_id });
+  return { url: url.href, desk };
+}
+
+async function openAt(url: string): Promise<TrailDesk> {
+  const path = randomUUID();
+  placeLedger(path, url);
+  const desk = await openDesk(path, 'tester', { isTolerant: true });
+  onTestFinished(() => desk.close());
+  return desk;
+}

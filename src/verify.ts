@@ -1,9 +1,7 @@
 import { listDamageInSqlite } from './db/check-indexes-sqlite.ts';
-import { listForeignObjectsInPostgres } from './db/check-schema-postgres.ts';
-import { listForeignObjectsInSqlite } from './db/check-schema-sqlite.ts';
+import { checkSchema } from './db/check-schema.ts';
 import { listMisstoredInSqlite } from './db/check-storage-sqlite.ts';
 import { DatabaseError, type Engine, type Reader } from './db/database.ts';
-import { listDefinitions } from './db/migrate.ts';
 import { checkSearchInPostgres } from './domains/tasks/check-search-postgres.ts';
 import { checkSearchInSqlite } from './domains/tasks/check-search-sqlite.ts';
 import { checkTasks } from './domains/tasks/projection.ts';
@@ -21,35 +19,54 @@ import {
 } from './ledger/verify.ts';
 
 /** The whole record, and that the store finds every row of it by whatever way it is asked. */
-export async function verifyEverything(
+export function verifyEverything(
   reader: Reader,
   progress?: (done: number, total: number) => void,
   options?: VerifyOptions,
 ): Promise<LedgerReport> {
-  const report = await verifyRecord(reader, progress, options);
-  if (reader.engine !== 'sqlite') return report;
-  const damages = (await listDamageInSqlite(reader)).map(({ table, problem }) => ({ place: table, problem }));
-  return { ...report, problems: [...report.problems, ...damages] };
+  return verifyWithSchema(reader, async (problems) => {
+    const report = await verifyTables(reader, problems, progress, options);
+    if (reader.engine !== 'sqlite') return report;
+    const damages = (await listDamageInSqlite(reader)).map(({ table, problem }) => ({ place: table, problem }));
+    return { ...report, problems: [...report.problems, ...damages] };
+  });
 }
 
 /** The log, its tree, every table that was made from it, and the shape of the tables. */
-export async function verifyRecord(
-  anyReader: Reader,
+export function verifyRecord(
+  reader: Reader,
   progress?: (done: number, total: number) => void,
   options?: VerifyOptions,
 ): Promise<LedgerReport> {
-  const reader = strictReader(anyReader);
-  const foreign = await LIST_FOREIGN_OBJECTS[reader.engine](reader);
-  const problems = foreign.map((place) => ({ place, problem: 'is not as this program makes it' }));
-  const projections = [checkDomains, CHECK_SEARCH[reader.engine], checkStorage, reportLast(problems)];
+  return verifyWithSchema(reader, (problems) => verifyTables(reader, problems, progress, options));
+}
+
+/** Looks at the schema first: reading a table that a forger has replaced may run what he put there. */
+async function verifyWithSchema(
+  reader: Reader,
+  verify: (problems: readonly Problem[]) => Promise<LedgerReport>,
+): Promise<LedgerReport> {
+  const { differences, isSafeToRead } = await checkSchema(reader);
+  const problems = differences.map(({ place, problem }) => ({ place, problem }));
+  if (!isSafeToRead) return { size: 0, root: EMPTY_ROOT, problems, fast: { pages: 0, entries: 0 } };
   try {
-    return await verifyLedger(reader, projections, progress, options);
+    return await verify(problems);
   } catch (error) {
     // Of a table that is gone or has other columns nothing else can be told; of a store that is away not even that.
     const isAway = error instanceof DatabaseError && error.fault !== 'corrupt';
-    if (isAway || !foreign.some((name) => isTable(reader.engine, name))) throw error;
+    if (isAway || !differences.some(({ isTable }) => isTable)) throw error;
     return { size: 0, root: EMPTY_ROOT, problems, fast: { pages: 0, entries: 0 } };
   }
+}
+
+function verifyTables(
+  reader: Reader,
+  problems: readonly Problem[],
+  progress?: (done: number, total: number) => void,
+  options?: VerifyOptions,
+): Promise<LedgerReport> {
+  const projections = [checkDomains, CHECK_SEARCH[reader.engine], checkStorage, reportLast(problems)];
+  return verifyLedger(strictReader(reader), projections, progress, options);
 }
 
 /** Tasks and trail against their rows, and against the rules between entries, which concern both. */
@@ -69,16 +86,6 @@ export const checkDomains: Projection = (reader, report) => {
       await trail.finish(size);
     },
   };
-};
-
-/** Whether a table of this name belongs to a ledger. */
-function isTable(engine: Engine, name: string): boolean {
-  return listDefinitions(engine).some((sql) => /^CREATE (?:VIRTUAL )?TABLE (\w+)/.exec(sql)?.[1] === name);
-}
-
-const LIST_FOREIGN_OBJECTS: Readonly<Record<Engine, (reader: Reader) => Promise<string[]>>> = {
-  sqlite: listForeignObjectsInSqlite,
-  postgres: listForeignObjectsInPostgres,
 };
 
 const CHECK_SEARCH: Readonly<Record<Engine, Projection>> = {

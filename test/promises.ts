@@ -155,6 +155,8 @@ export const PROMISES = {
   'store/fault-named': { says: 'a store that fails says what is wrong and what to do' },
   'store/migrated': { says: 'a ledger of an older version goes on as one of this version' },
   'store/untouched': { says: 'a file that Colibri must not use is left as it is' },
+  'store/schema': { says: 'a ledger whose schema was changed is refused, with what was changed' },
+  'store/schema-reference': { says: 'a schema is compared with the one that the migrations make' },
   'store/owner-only': { says: 'the ledger is for its owner alone' },
 
   'ledger/root': { says: 'the root is that of the plain tree over all entries' },

@@ -24,7 +24,9 @@ Examples:
   colibri backup monday.db             that very file; an existing one is never overwritten
   colibri backup --json | jq -r .file
 
-Exit codes: 0 done, 1 copied but the record does not verify, 2 cannot tell, 3 bad input.`;
+A ledger whose record does not verify is copied as evidence. One whose schema was changed is not: a copy of it could act.
+
+Exit codes: 0 done, 1 the record does not verify, 2 cannot tell, 3 bad input.`;
 
 export function addBackup(program: Command): void {
   program

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { type Database, DatabaseError } from '../db/database.ts';
 import { type OpenOptions, openDatabase } from '../db/open.ts';
 import { findUrlProblem } from '../db/postgres-url.ts';
+import { SchemaError } from '../db/schema-difference.ts';
 import { EXIT, Refusal } from './outcome.ts';
 
 type Place = Pick<OpenOptions, 'databaseUrl' | 'dbPath'>;
@@ -41,6 +42,6 @@ function badInput(message: string): Refusal {
 
 /** The port advises about the variables by which a server finds its ledger. */
 function inWordsOfTheCommand(error: unknown): unknown {
-  if (!(error instanceof DatabaseError)) return error;
+  if (!(error instanceof DatabaseError) || error instanceof SchemaError) return error;
   return new DatabaseError(error.fault, error.message.replaceAll(/COLIBRI_(?:DATABASE_URL|DB_PATH)/g, '--to'));
 }

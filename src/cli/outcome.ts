@@ -1,3 +1,4 @@
+import { type SchemaDifference, SchemaError } from '../db/schema-difference.ts';
 import { ColibriError, toError } from '../errors.ts';
 import { printError } from '../print-error.ts';
 import { print, printJson } from './print.ts';
@@ -46,7 +47,13 @@ export async function reportOutcome(name: string, json: boolean, work: () => Pro
 function toRefusal(thrown: unknown): Refusal {
   if (thrown instanceof Refusal) return thrown;
   const { message } = toError(thrown);
+  if (thrown instanceof SchemaError)
+    return new Refusal(EXIT.refused, 'tampered', message, { problems: thrown.differences.map(toProblem) });
   return thrown instanceof ColibriError
     ? new Refusal(EXIT.badInput, 'bad input', message)
     : new Refusal(EXIT.cannotTell, 'cannot tell', message);
+}
+
+function toProblem({ place, problem }: SchemaDifference) {
+  return { place, problem };
 }

@@ -7,6 +7,7 @@ import { closeToOthers } from '../db/close-to-others.ts';
 import { type Database, DatabaseError } from '../db/database.ts';
 import { assertCreated, migrate, SCHEMA_VERSION } from '../db/migrate.ts';
 import { createLedgerFolder, openDatabase } from '../db/open.ts';
+import { SchemaError } from '../db/schema-difference.ts';
 import { copySqlite } from '../db/sqlite-copy.ts';
 import { isServed, moveSideFiles, type Replacement, replaceDamaged, replaceSqlite } from '../db/sqlite-replace.ts';
 import { toError } from '../errors.ts';
@@ -57,7 +58,9 @@ async function restore(file: string, force: boolean): Promise<Outcome> {
   if (config.dbPath === undefined) await assertTrusted(named);
   const target = existsSync(named) ? realpathSync(named) : named;
   const source = locateBackup(file, target);
-  await assertLedgerAt(source);
+  await assertLedgerAt(source).catch((error: unknown) => {
+    throw error instanceof SchemaError ? tampered(source, describeFirst(error.differences), error.differences) : error;
+  });
   await assertNotServed(target);
   createLedgerFolder(dirname(target));
   const isUnnamed = config.dbPath === undefined;
@@ -127,10 +130,8 @@ async function verifyStaged(staged: string, source: string): Promise<Verified> {
   try {
     const version = await migrateBackup(database, source);
     const backup = await database.read((reader) => verifyEverything(attentive(reader), bar.update)).finally(bar.end);
-    const [first] = backup.problems;
-    if (first === undefined) return { backup, version };
-    const count = `${backup.problems.length} problem(s)`;
-    throw tampered(source, `${count}, the first at ${first.place}: ${first.problem}`, backup.problems);
+    if (backup.problems.length === 0) return { backup, version };
+    throw tampered(source, describeFirst(backup.problems), backup.problems);
   } finally {
     await database.close();
   }
@@ -148,9 +149,14 @@ async function migrateBackup(database: Database, source: string): Promise<number
   return version;
 }
 
+function describeFirst(problems: readonly Problem[]): string {
+  return `${problems.length} problem(s), the first at ${problems[0]?.place}: ${problems[0]?.problem}`;
+}
+
 function tampered(source: string, why: string, problems: readonly Problem[]): Refusal {
   const message = `${source} does not verify: ${why}; take another backup`;
-  return new Refusal(EXIT.refused, 'refused', message, { reason: 'tampered backup', problems });
+  const facts = { reason: 'tampered backup', problems: problems.map(({ place, problem }) => ({ place, problem })) };
+  return new Refusal(EXIT.refused, 'refused', message, facts);
 }
 
 function assertNothingLost(comparison: Comparison, target: string, backup: LedgerReport, force: boolean): void {

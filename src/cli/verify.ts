@@ -7,7 +7,7 @@ import { printError } from '../print-error.ts';
 import { verifyEverything } from '../verify.ts';
 import { print, printJson } from './print.ts';
 import { createProgressBar } from './progress-bar.ts';
-import { withLedger } from './with-ledger.ts';
+import { withSuspectLedger } from './with-ledger.ts';
 
 const WHOLE = 0;
 const TAMPERED = 1;
@@ -56,7 +56,7 @@ export function addVerify(program: Command): void {
 async function verify(json: boolean, expected: readonly Checkpoint[]): Promise<number> {
   try {
     const bar = createProgressBar('verifying');
-    const report = await withLedger(async (reader) => {
+    const report = await withSuspectLedger(async (reader) => {
       const whole = await verifyEverything(reader, bar.update);
       // What is damaged already has no root to compare.
       return whole.problems.length > 0 ? whole : { ...whole, problems: await findBroken(reader, whole.size, expected) };

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { type Config, type LedgerPlace, readConfig } from '../config.ts';
+import { checkSchema } from '../db/check-schema.ts';
 import type { Database, Reader } from '../db/database.ts';
 import { findAbove, LEDGER } from '../db/locate.ts';
 import { assertCreated, assertMigrated } from '../db/migrate.ts';
@@ -28,6 +29,19 @@ export function withLedgerAt<Result>(
 /** Refuses a file that is no ledger; one of an older version is one. */
 export async function assertLedgerAt(dbPath: string): Promise<void> {
   await withDatabaseAt({ dbPath, databaseUrl: undefined }, () => Promise.resolve(), assertCreated);
+}
+
+/** For verification, which reports a changed schema; every other command refuses such a ledger. */
+export async function withSuspectLedger<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
+  const options = { mode: 'READONLY', readOnly: true, acceptsAnySchema: true } as const;
+  const database = await openDatabase({ ...projectConfig(), ...options });
+  try {
+    const { isLedger, differences } = await database.read(checkSchema);
+    if (!isLedger || differences.length === 0) await assertMigrated(database);
+    return await database.read(work);
+  } finally {
+    await database.close();
+  }
 }
 
 async function withDatabaseAt<Result>(

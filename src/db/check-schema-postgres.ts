@@ -1,140 +1,129 @@
+import { parseJson } from '../integrity/index.ts';
 import type { Reader } from './database.ts';
-import { listDefinitions, SCHEMA_VERSION } from './migrate.ts';
+import { SCHEMA_VERSION } from './migrate.ts';
+import { listSchemaFacts, type SchemaFact } from './postgres-facts.ts';
+import { POSTGRES_SCHEMA } from './postgres-schema.ts';
+import { difference, type SchemaDifference, type SchemaReport } from './schema-difference.ts';
 
 /**
- * The names of tables, indexes, views and triggers in a PostgreSQL schema that the migrations did not make as they stand
- * there, or made and are gone. The texts that the server gives of its objects differ from version to version, so what
- * is compared is what they do.
+ * Compares the schema of a PostgreSQL ledger with the one that the migrations make, in the words of the server: tables
+ * with every property of their columns, constraints, indexes, views, and whatever acts on them. The expected words are
+ * stored: most roles, and every replica, may not create tables to compare with.
  */
-export async function listForeignObjectsInPostgres(reader: Reader): Promise<string[]> {
-  const statements = listDefinitions('postgres');
-  const relations = compare(await listRelations(reader), expectedRelations(statements));
-  return [
-    ...relations,
-    ...(await listActors(reader)),
-    ...(await listLyingViews(reader, statements)),
-    ...(await checkMark(reader)),
-  ];
+export async function checkPostgresSchema(reader: Reader): Promise<SchemaReport> {
+  const facts = await listSchemaFacts(reader);
+  const mark = await readMark(reader, facts);
+  const claimed = Math.abs(mark ?? SCHEMA_VERSION);
+  const { version, differences } = findVersion(facts, Math.min(claimed, SCHEMA_VERSION));
+  const isMarkRight = mark !== undefined && version === claimed;
+  const isNewer = claimed > SCHEMA_VERSION && differences.length > 0;
+  return {
+    version: mark ?? 0,
+    isLedger: ['ledger_entries', 'ledger_head'].every((name) => facts.some((fact) => fact.name === name)),
+    isMarked: true,
+    // A query that never ends meets statement_timeout.
+    isSafeToRead: true,
+    // A newer program has made its own tables; nothing is known about them here.
+    differences: isNewer ? [] : [...(isMarkRight ? [] : [describeMark(mark, version)]), ...differences],
+  };
 }
 
-/** By name: a table with its columns, an index with its columns, whether it is unique, and whether it is partial. */
-type Relations = ReadonlyMap<string, string>;
-
-function compare(actual: Relations, expected: Relations): string[] {
-  const foreign = [...actual].filter(([name, text]) => expected.get(name) !== text).map(([name]) => name);
-  return [...foreign, ...[...expected.keys()].filter((name) => !actual.has(name))];
+/** What the migrations up to this version make; version 0 has the mark of a ledger and nothing else. */
+export function expectedFacts(version: number): SchemaFact[] {
+  return POSTGRES_SCHEMA.trim()
+    .split('\n')
+    .map((line) => parseJson(line) as StoredFact)
+    .filter(([, , , , since, until]) => since <= version && version <= (until ?? version))
+    .map(([kind, name, owner, text]) => ({ kind, name, owner, text }));
 }
 
-async function listRelations(reader: Reader): Promise<Relations> {
-  const tables = await reader.query<{ name: string; text: string }>(
-    `SELECT relname AS name, string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum) AS text
-     FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped
-     WHERE relnamespace = to_regnamespace(quote_ident(current_schema())) AND relkind IN ('r', 'p', 'f', 'm', 'S')
-       AND ${isNotOfExtension('pg_class')}
-     GROUP BY relname`,
-  );
-  const indexes = await reader.query<{ name: string; text: string }>(
-    `SELECT index.relname AS name,
-            owner.relname || CASE WHEN indisunique THEN ' unique' ELSE '' END ||
-            CASE WHEN indpred IS NULL THEN '' ELSE ' partial' END ||
-            CASE WHEN indisvalid AND indisready THEN '' ELSE ' invalid' END AS text
-     FROM pg_index JOIN pg_class AS index ON index.oid = indexrelid JOIN pg_class AS owner ON owner.oid = indrelid
-     WHERE index.relnamespace = to_regnamespace(quote_ident(current_schema()))
-       AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid)`,
-  );
-  return new Map([...tables, ...indexes].map(({ name, text }) => [name, text]));
-}
+type StoredFact = readonly [
+  kind: string,
+  name: string,
+  owner: string,
+  text: string,
+  since: number,
+  until: number | null,
+];
 
-const TYPES: Readonly<Record<string, string>> = {
-  TEXT: 'text',
-  BIGINT: 'bigint',
-  INTEGER: 'integer',
-  DOUBLE: 'double precision',
-  TSVECTOR: 'tsvector',
-};
-
-/** The table that the adapter makes itself. */
-const MARK: readonly [string, string] = ['colibri', 'id integer, schema_version integer'];
-
-function expectedRelations(statements: readonly string[]): Relations {
-  const relations = new Map([MARK]);
-  for (const statement of statements) {
-    const [, table, body] = /^CREATE TABLE (\w+) \((.*)\)$/s.exec(statement) ?? [];
-    if (table !== undefined && body !== undefined) relations.set(table, columnsOf(body));
-    const [, unique, index, owner] = /^CREATE (UNIQUE )?INDEX (\w+) ON (\w+)/.exec(statement) ?? [];
-    if (index !== undefined) {
-      const isPartial = / WHERE /.test(statement);
-      relations.set(index, `${owner}${unique === undefined ? '' : ' unique'}${isPartial ? ' partial' : ''}`);
-    }
-  }
-  return relations;
-}
-
-/** Each stands on a line of its own and has a name in small letters. */
-function columnsOf(body: string): string {
-  return [...body.matchAll(/^\s*([a-z_]+)\s+([A-Z]+)/gm)]
-    .map(([, name, type = '']) => `${name} ${TYPES[type]}`)
-    .join(', ');
-}
-
-/** What an administrator installs beside the ledger, such as pg_stat_statements, is nobody's forgery. */
-function isNotOfExtension(catalogue: 'pg_class' | 'pg_proc'): string {
-  return `NOT EXISTS (SELECT 1 FROM pg_depend WHERE classid = '${catalogue}'::regclass AND objid = ${catalogue}.oid AND deptype = 'e')`;
-}
-
-/** What acts without being called: there is nothing of the kind in a ledger. */
-async function listActors(reader: Reader): Promise<string[]> {
-  const rows = await reader.query<{ name: string }>(
-    `SELECT tgname AS name FROM pg_trigger JOIN pg_class ON pg_class.oid = tgrelid
-       WHERE NOT tgisinternal AND relnamespace = to_regnamespace(quote_ident(current_schema()))
-     UNION ALL
-     SELECT rulename FROM pg_rewrite JOIN pg_class ON pg_class.oid = ev_class
-       WHERE rulename <> '_RETURN' AND relnamespace = to_regnamespace(quote_ident(current_schema()))
-     UNION ALL
-     SELECT relname || ' (row security)' FROM pg_class
-       WHERE relrowsecurity AND relnamespace = to_regnamespace(quote_ident(current_schema()))
-     UNION ALL
-     SELECT proname FROM pg_proc WHERE pronamespace = to_regnamespace(quote_ident(current_schema()))
-       AND ${isNotOfExtension('pg_proc')}`,
-  );
-  return rows.map(({ name }) => name);
-}
-
-/** The server plans a view as the query that it stands for, so that the plans tell whether it still does. */
-async function listLyingViews(reader: Reader, statements: readonly string[]): Promise<string[]> {
-  const expected = new Map<string, string>();
-  for (const statement of statements) {
-    const [, name, query] = /^CREATE VIEW (\w+) AS\s+(.*)$/s.exec(statement) ?? [];
-    if (name !== undefined && query !== undefined) expected.set(name, query);
-  }
-  const present = await reader.query<{ name: string }>(
-    `SELECT relname AS name FROM pg_class WHERE relkind = 'v'
-       AND relnamespace = to_regnamespace(quote_ident(current_schema())) AND ${isNotOfExtension('pg_class')}`,
-  );
-  const names = new Set(present.map(({ name }) => name));
-  const lying = [...names].filter((name) => !expected.has(name));
-  for (const [name, query] of expected)
-    if (!names.has(name) || !(await isPlannedAs(reader, name, query))) lying.push(name);
-  return lying;
-}
-
-const MAX_LOOKS = 5;
-
-/** The server may count its rows anew between two questions and plan the second one otherwise; soon it does not. */
-async function isPlannedAs(reader: Reader, view: string, query: string): Promise<boolean> {
-  for (let look = 0; look < MAX_LOOKS; look += 1) {
-    const actual = await planOf(reader, `SELECT * FROM ${view}`);
-    if (actual === (await planOf(reader, `SELECT * FROM (${query}) AS ${view}`))) return true;
-  }
-  return false;
-}
-
-async function planOf(reader: Reader, query: string): Promise<string> {
-  return JSON.stringify(await reader.query(`EXPLAIN (VERBOSE, COSTS OFF) ${query}`));
-}
-
-async function checkMark(reader: Reader): Promise<string[]> {
+/** The version that the ledger claims; undefined when it does not say one. */
+async function readMark(reader: Reader, facts: readonly SchemaFact[]): Promise<number | undefined> {
+  if (facts.length === 0) return 0;
+  // A view in the place of the table would run when it is read.
+  if (compare(facts.filter(isOfMark), expectedFacts(0)).length > 0) return undefined;
   const rows = await reader.query<{ id: number; schema_version: number }>('SELECT id, schema_version FROM colibri');
-  const [mark] = rows;
-  return rows.length === 1 && mark?.id === 1 && mark.schema_version === SCHEMA_VERSION ? [] : ['colibri'];
+  return rows.length === 1 && rows[0]?.id === 1 ? rows[0].schema_version : undefined;
+}
+
+function isOfMark({ name, owner }: SchemaFact): boolean {
+  return name === 'colibri' || owner === 'colibri';
+}
+
+function describeMark(mark: number | undefined, version: number): SchemaDifference {
+  return difference('colibri', `it says version ${mark ?? 'nothing'}, and the tables are those of ${version}`, true);
+}
+
+interface Match {
+  readonly version: number;
+  readonly differences: readonly SchemaDifference[];
+}
+
+/** The version whose schema this is; where it is that of none, the claimed one with all differences. */
+function findVersion(facts: readonly SchemaFact[], claimed: number): Match {
+  const differences = facts.length === 0 ? [] : compare(facts, expectedFacts(claimed));
+  if (differences.length === 0) return { version: claimed, differences };
+  for (let version = SCHEMA_VERSION; version >= 0; version -= 1)
+    if (compare(facts, expectedFacts(version)).length === 0) return { version, differences: [] };
+  return { version: claimed, differences };
+}
+
+function compare(facts: readonly SchemaFact[], expected: readonly SchemaFact[]): SchemaDifference[] {
+  const missing = new Map(expected.map((fact) => [keyOf(fact), fact]));
+  const differences: SchemaDifference[] = [];
+  for (const fact of facts) {
+    const wanted = missing.get(keyOf(fact));
+    missing.delete(keyOf(fact));
+    if (wanted === undefined) differences.push(difference(fact.name, `unexpected ${describe(fact)}`));
+    else if (wanted.text !== fact.text)
+      differences.push(
+        difference(
+          fact.name,
+          `${describe(fact)} has ${onlyIn(fact, wanted)} in place of ${onlyIn(wanted, fact)}`,
+          isTable(fact),
+        ),
+      );
+  }
+  for (const fact of missing.values())
+    differences.push(difference(fact.name, `${describe(fact)} is missing`, isTable(fact)));
+  return differences;
+}
+
+function keyOf({ kind, name, owner }: SchemaFact): string {
+  return JSON.stringify([kind, name, owner]);
+}
+
+function isTable({ kind }: SchemaFact): boolean {
+  return kind === 'table';
+}
+
+function describe({ kind, owner }: SchemaFact): string {
+  return owner === '' ? kind : `${kind} of ${owner}`;
+}
+
+const MAX_TEXT = 300;
+
+/** The columns that only the first of two definitions has, or all of it; without semicolons, which end a reason. */
+function onlyIn(fact: SchemaFact, other: SchemaFact): string {
+  const others = new Set(columnsOf(other));
+  const own = columnsOf(fact).filter((part) => !others.has(part));
+  const shown =
+    own
+      .join(', ')
+      .replaceAll(/[;\s]+/g, ' ')
+      .trim() || 'nothing';
+  return shown.length > MAX_TEXT ? `${shown.slice(0, MAX_TEXT)}…` : shown;
+}
+
+function columnsOf({ kind, text }: SchemaFact): string[] {
+  return kind === 'table' && text.startsWith('(') ? text.slice(1, -1).split(', ') : [text];
 }

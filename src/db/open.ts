@@ -5,6 +5,7 @@ import { type Config, type LedgerPlace, locateDatabase } from '../config.ts';
 import { createFolders } from '../create-folders.ts';
 import { assertTrusted } from '../trust/assert-trusted.ts';
 import { closeToOthers } from './close-to-others.ts';
+import { assertSchema } from './check-schema.ts';
 import { type Database, DatabaseError } from './database.ts';
 import { assertKnown } from './migrate.ts';
 import { openSqlite } from './sqlite.ts';
@@ -19,19 +20,31 @@ const BUSY_TIMEOUT_MS = 10_000;
 export interface OpenOptions extends LedgerPlace, Pick<Config, 'mode' | 'durability'> {
   readonly databaseUrl?: string | undefined;
   readonly readOnly: boolean;
+  /** For verification: opens a ledger that somebody has changed, too. */
+  readonly acceptsAnySchema?: boolean;
 }
 
+/** Refuses a ledger whose schema is not the one that the migrations make. */
 export async function openDatabase(options: OpenOptions): Promise<Database> {
   const { databaseUrl: url, durability, readOnly } = options;
   if (url === undefined) return openFile(options);
   // Only who uses it waits for the driver to load.
   const { openPostgres } = await import('./postgres.ts');
   const timeouts = { busyTimeoutMs: BUSY_TIMEOUT_MS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
-  return openPostgres({ url, readOnly, durability, ...timeouts });
+  const { acceptsAnySchema = false } = options;
+  const database = await openPostgres({ url, readOnly, durability, acceptsAnySchema, ...timeouts });
+  if (acceptsAnySchema) return database;
+  try {
+    await assertSchema(database);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
 }
 
 async function openFile(options: OpenOptions): Promise<Database> {
-  const { mode, dbPath, durability, readOnly } = options;
+  const { mode, dbPath, durability, readOnly, acceptsAnySchema } = options;
   const isThrowAway = mode === 'TEST' && dbPath === undefined;
   const path = isThrowAway ? join(mkdtempSync(join(tmpdir(), 'colibri-')), 'colibri.db') : locateDatabase(options);
   const isNamed = isThrowAway || dbPath !== undefined;
@@ -43,7 +56,8 @@ async function openFile(options: OpenOptions): Promise<Database> {
     // A folder that was there before and that others may enter would look like one that came with a clone.
     if (!isNamed) closeToOthers(dirname(path));
   }
-  const database = await openSqlite({ path, readOnly, durability, busyTimeoutMs: BUSY_TIMEOUT_MS });
+  const checks = acceptsAnySchema === true ? { acceptsAnyHeader: true } : { inspect: assertSchema };
+  const database = await openSqlite({ path, readOnly, durability, busyTimeoutMs: BUSY_TIMEOUT_MS, ...checks });
   return isThrowAway ? removedWhenClosed(database, dirname(path)) : database;
 }
 
@@ -62,7 +76,8 @@ function assertExists(path: string): void {
 async function assertOurs(path: string): Promise<void> {
   let version: number;
   try {
-    const database = await openSqlite({ path, readOnly: true, durability: 'full', busyTimeoutMs: BUSY_TIMEOUT_MS });
+    const timeouts = { busyTimeoutMs: BUSY_TIMEOUT_MS };
+    const database = await openSqlite({ path, readOnly: true, durability: 'full', ...timeouts, inspect: assertSchema });
     try {
       version = await database.schemaVersion();
     } finally {

@@ -34,14 +34,21 @@ export interface SqliteOptions {
   readonly durability: 'full' | 'relaxed';
   /** How long to wait for other writers before giving up. */
   readonly busyTimeoutMs: number;
+  /** Runs before anything is written, and before anything but the schema is read; throws to refuse the file. */
+  readonly inspect?: (database: Database) => Promise<void>;
+  /** For verification, which reports a changed header: the file is opened whatever it says. */
+  readonly acceptsAnyHeader?: boolean;
 }
 
 /** "Coli" in ASCII, in the file's header: tells a ledger from any other SQLite file. */
-const APPLICATION_ID = 0x436f6c69;
+export const APPLICATION_ID = 0x436f6c69;
 
-/** One statement sees one state: between several, another process could create the ledger. */
+/**
+ * One statement sees one state: between several, another process could create the ledger. The parentheses keep a table
+ * of the file that is named like a pragma from answering in its place.
+ */
 const HEADER = `SELECT application_id, user_version, NOT EXISTS (SELECT 1 FROM sqlite_schema) AS is_empty
-  FROM pragma_application_id, pragma_user_version`;
+  FROM pragma_application_id(), pragma_user_version()`;
 
 /** The two SQLite libraries default differently, so nothing is left to a default. */
 const PRAGMAS = `
@@ -103,7 +110,8 @@ class SqliteDatabase implements Database {
   /** Looks before it touches: a file of another program is refused as it is. */
   async prepareConnection(): Promise<void> {
     await this.#retryWhileBusy(() => this.#driver.exec(PRAGMAS));
-    await this.schemaVersion();
+    await this.#options.inspect?.(this);
+    if (this.#options.acceptsAnyHeader !== true) await this.schemaVersion();
     if (this.#options.readOnly) return;
     const [mode] = await this.#retryWhileBusy(() => this.#all('PRAGMA journal_mode = WAL', []));
     if (mode?.['journal_mode'] !== 'wal') {

@@ -1,6 +1,7 @@
 import { constants, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { assertSchema } from '../db/check-schema.ts';
 import { type Database, DatabaseError } from '../db/database.ts';
 import { openSqlite } from '../db/sqlite.ts';
 import { toError } from '../errors.ts';
@@ -43,7 +44,8 @@ export async function withUntouchedFile<Result>(
 }
 
 async function withFile<Result>(path: string, work: (database: Database) => Promise<Result>): Promise<Result> {
-  const database = await openSqlite({ path, readOnly: true, durability: 'full', busyTimeoutMs: BUSY_TIMEOUT_MS });
+  const options = { readOnly: true, durability: 'full', busyTimeoutMs: BUSY_TIMEOUT_MS, inspect: assertSchema } as const;
+  const database = await openSqlite({ path, ...options });
   try {
     return await work(database);
   } finally {

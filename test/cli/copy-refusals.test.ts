@@ -1,9 +1,11 @@
-import { cpSync, existsSync, linkSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, linkSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { ActionLog } from '../../src/ledger/action-log.ts';
 import { openSpot, postgresSpot, readEverything, SPOTS, sqliteSpot, verifySpot } from '../support/copy-spots.ts';
+import { tamper } from '../support/database.ts';
 import { call } from '../support/door.ts';
 import { keeps } from '../support/keeps.ts';
+import { createFileOfVersion } from '../support/older-ledger.ts';
 import { createTemplate, edit, Place, verifyFile } from '../support/place.ts';
 import { runOn } from '../support/postgres/server.ts';
 import { processIdOf } from '../support/process-id.ts';
@@ -121,15 +123,19 @@ describe('a ledger that was changed behind its back', () => {
 
 describe('a target that cannot be used', () => {
   keeps('copy/refusals', 'a file of another program, a newer one, an unfinished one of another version', async () => {
-    const defects: readonly (readonly [sql: string, says: string])[] = [
-      ['PRAGMA application_id = 7', 'another program; set --to to another file'],
-      ['PRAGMA user_version = 99', 'newer Colibri'],
-      ['PRAGMA user_version = -3', 'another version of Colibri has begun'],
-      ['PRAGMA user_version = 3', 'has schema 3'],
+    const odd = place.path('odd.db');
+    const defects: readonly (readonly [make: () => Promise<void>, says: string])[] = [
+      [() => tamper(odd, 'CREATE TABLE cookies (name TEXT)'), 'another program; set --to to another file'],
+      [
+        () => createFileOfVersion(odd, 3, 99).then(() => tamper(odd, 'CREATE TABLE later (x INTEGER)')),
+        'newer Colibri',
+      ],
+      [() => createFileOfVersion(odd, 3, -3), 'another version of Colibri has begun'],
+      [() => createFileOfVersion(odd, 3), 'has schema 3'],
     ];
-    for (const [sql, says] of defects) {
-      cpSync(place.path('backup.db'), place.path('odd.db'));
-      await edit(place.path('odd.db'), sql);
+    for (const [make, says] of defects) {
+      rmSync(odd, { force: true });
+      await make();
       const before = readFileSync(place.path('odd.db'));
       const { status, stderr } = await place.run('copy', '--to', 'odd.db');
       expect(stderr).toContain(says);

@@ -9,6 +9,7 @@ import { projectReport } from '../support/init-ledger.ts';
 import { connectProgram, openProgram, runProgram } from '../support/init-program.ts';
 import { makeProject } from '../support/init-project.ts';
 import { keeps } from '../support/keeps.ts';
+import { createFileOfVersion } from '../support/older-ledger.ts';
 
 interface Checked {
   readonly ok: boolean;
@@ -122,7 +123,12 @@ describe('colibri doctor', () => {
 
   const DAMAGES: [string, (database: Buffer) => Buffer, RegExp, string][] = [
     ['a ledger of a newer version', (bytes) => withVersion(bytes, 99), /newer Colibri \(schema 99\)/, 'fail'],
-    ['a ledger of an older version', (bytes) => withVersion(bytes, 1), /has schema 1, this version uses/, 'warn'],
+    [
+      'a ledger that was set back to an older version',
+      (bytes) => withVersion(bytes, 1),
+      /user_version differs/,
+      'fail',
+    ],
     ['a file that is no database', () => Buffer.from('hello'.repeat(1000)), /colibri\.db: the file is damaged/, 'fail'],
     ['a file that is cut', (bytes) => bytes.subarray(0, 8192), /colibri\.db/, 'fail'],
     ['a database of another program', (bytes) => withApplication(bytes), /another program/, 'fail'],
@@ -140,6 +146,17 @@ describe('colibri doctor', () => {
       expect(project.snapshot()).toEqual(before);
     });
   }
+
+  keeps('doctor/finds', 'a ledger of an older version', async () => {
+    const project = makeHealthy();
+    const file = join(project.root, '.colibri/colibri.db');
+    rmSync(file);
+    await createFileOfVersion(file, 1);
+    const { code, find } = diagnose(project);
+    const says = expect.stringMatching(/has schema 1, this version uses/) as string;
+    expect(find('ledger')[0]).toMatchObject({ status: 'warn', says });
+    expect(code).toBe(0);
+  });
 
   keeps('doctor/finds', 'a folder in the place of the ledger', () => {
     const project = makeProject();

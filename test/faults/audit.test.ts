@@ -135,5 +135,6 @@ function dropTrigger(path: string): Promise<void> {
 }
 
 async function notes(path: string): Promise<string[]> {
-  return (await queryFile<{ note: string }>(path, 'SELECT note FROM notes')).map(({ note }) => note);
+  const sql = "SELECT content AS note FROM task_events WHERE salt = 'note' ORDER BY idx";
+  return (await queryFile<{ note: string }>(path, sql)).map(({ note }) => note);
 }

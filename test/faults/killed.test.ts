@@ -26,6 +26,7 @@ describe('kill -9 between the two entries of a call', () => {
     doomed.call('server_ping').catch(() => undefined);
     await eventually(async () => (await listCalls(path)).length === 2);
     await kill(doomed);
+    await tamper(path, 'DROP TRIGGER stuck');
 
     const next = await connectRaw({ cwd, env: { COLIBRI_AGENT_ID: 'next' } });
     await next.data('server_health');

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { keeps } from '../support/keeps.ts';
 import { placeLedger } from '../support/ledger-place.ts';
-import { newPostgresUrl } from '../support/postgres/database.ts';
-import { runOn } from '../support/postgres/server.ts';
+import { createVersion } from '../support/older-ledger.ts';
+import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
 import { buildScenery } from '../support/trail-scenery.ts';
@@ -42,8 +42,7 @@ describe('the command line on PostgreSQL', () => {
 
   keeps('cli/people-wrong', 'a ledger of an older version says what brings it to this one', async () => {
     const env = { COLIBRI_DATABASE_URL: await newPostgresUrl() };
-    await runColibri(['serve'], env, tempFolder());
-    await runOn(env.COLIBRI_DATABASE_URL, 'UPDATE colibri SET schema_version = 1');
+    await createVersion(await openTestPostgres({ url: env.COLIBRI_DATABASE_URL }), 1);
     const { stderr } = await runColibri(['board'], env, tempFolder());
     expect(stderr).toMatch(
       /has schema 1, .*; the next server that starts there in FULL mode, the default, migrates it/,

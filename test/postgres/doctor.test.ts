@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import { AT } from '../support/database.ts';
 import { keeps } from '../support/keeps.ts';
+import { createVersion } from '../support/older-ledger.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { diagnose } from '../support/postgres/diagnose.ts';
 import { queryOn, runOn } from '../support/postgres/server.ts';
@@ -86,7 +87,11 @@ describe('colibri doctor on PostgreSQL', () => {
     ],
     [
       'a ledger of an older version',
-      spoiledBy('UPDATE colibri SET schema_version = 1'),
+      async () => {
+        const url = await newPostgresUrl();
+        await createVersion(await openTestPostgres({ url }), 1);
+        return url;
+      },
       { ledger: /warn .*has schema 1/ },
       0,
     ],

@@ -1,46 +1,65 @@
 import { describe, expect } from 'vitest';
-import { listForeignObjectsInPostgres } from '../../src/db/check-schema-postgres.ts';
-import type { Reader, SqlValue } from '../../src/db/database.ts';
+import { checkSchema } from '../../src/db/check-schema.ts';
+import { MIGRATIONS, SCHEMA_VERSION } from '../../src/db/migrate.ts';
+import { listSchemaFacts, type SchemaFact } from '../../src/db/postgres-facts.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { AT } from '../support/database.ts';
 import { keeps } from '../support/keeps.ts';
+import { createVersion } from '../support/older-ledger.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { runOn } from '../support/postgres/server.ts';
 
-/** Enough rows that the server finds those with a parent in another way, as soon as it has counted them. */
-const GROW = `
-  INSERT INTO tasks (task_no, event_idx, project, sequence, workflow, status, is_open, is_ready, title, description,
-                     priority, progress, assignee, labels, depends_on, attempt, created_at, created_by, updated_at, updated_by)
-    SELECT n, n, 'default', n, 'board', 'todo', 1, 1, 'one of many', '', 2, 0, 'unassigned', '', '', 1, '', '', '', ''
-    FROM generate_series(1, 3000) AS n;
-  ANALYZE tasks`;
+describe('the schema that a PostgreSQL ledger is compared with', () => {
+  // After a new migration: npx vitest run --project postgres test/postgres/schema.test.ts -u
+  keeps('store/schema-reference', 'it is stored as the migrations make it, version by version', async () => {
+    const versions: SchemaFact[][] = [];
+    for (let version = 0; version <= SCHEMA_VERSION; version += 1) versions.push(await factsOf(version));
+    await expect(renderModule(versions)).toMatchFileSnapshot('../../src/db/postgres-schema.ts');
+  });
 
-describe('the views of a ledger', () => {
-  keeps('ledger/fresh', 'also when the server changes its plans while they are looked at', async () => {
+  keeps('ledger/fresh', 'in every version, before it is migrated', async () => {
+    for (let version = 1; version <= SCHEMA_VERSION; version += 1) {
+      const database = await openTestPostgres();
+      await createVersion(database, version);
+      expect(await database.read(checkSchema)).toMatchObject({ version, differences: [] });
+    }
+  });
+
+  keeps('ledger/fresh', 'after maintenance of the database', async () => {
     const url = await newPostgresUrl();
     const database = await openTestPostgres({ url });
     await openLedger(database, 'tester', AT);
-    const plans: string[] = [];
-    const found = await database.read((reader) =>
-      listForeignObjectsInPostgres(
-        watched(reader, async (plan) => {
-          if (plans.push(plan) === 1) await runOn(url, GROW);
-        }),
-      ),
-    );
-    expect(new Set(plans).size).toBe(2);
-    expect(found).toEqual([]);
+    await runOn(url, 'ANALYZE; REINDEX TABLE calls; ALTER TABLE tasks SET (autovacuum_enabled = off)');
+    expect(await database.read(checkSchema)).toMatchObject({ version: SCHEMA_VERSION, differences: [] });
   });
 });
 
-/** Tells how the server would read the view task_waits, each time that it is asked. */
-function watched(reader: Reader, onPlan: (plan: string) => Promise<void>): Reader {
-  return {
-    engine: reader.engine,
-    query: async <Shape>(sql: string, parameters?: readonly SqlValue[]) => {
-      const rows = await reader.query<Shape>(sql, parameters);
-      if (/^EXPLAIN.*task_waits$/s.test(sql)) await onPlan(JSON.stringify(rows));
-      return rows;
-    },
-  };
+async function factsOf(version: number): Promise<SchemaFact[]> {
+  const database = await openTestPostgres();
+  return database.write({ durable: false }, async (transaction) => {
+    for (const migration of MIGRATIONS.slice(0, version)) await transaction.run(migration.postgres);
+    return listSchemaFacts(transaction);
+  });
 }
+
+/** One line for each object, with the first and the last version that have it; null for one that is still there. */
+function renderModule(versions: readonly (readonly SchemaFact[])[]): string {
+  const lines = new Map<string, number[]>();
+  for (const [version, facts] of versions.entries())
+    for (const { kind, name, owner, text } of facts) {
+      const key = JSON.stringify([kind, name, owner, text]);
+      lines.set(key, [...(lines.get(key) ?? []), version]);
+    }
+  const sorted = [...lines]
+    .map(([key, [since, ...later]]) => {
+      const until = later.at(-1) ?? since;
+      return `${key.slice(0, -1)},${since},${until === SCHEMA_VERSION ? null : until}]`;
+    })
+    .toSorted();
+  return `${HEADING}\nexport const POSTGRES_SCHEMA = String.raw\`\n${sorted.join('\n')}\n\`;\n`;
+}
+
+const HEADING = `/**
+ * The schema of a PostgreSQL ledger in the words of the server: kind, name, owner and definition of each object, with
+ * the first and the last version that have it. Generated from the migrations by test/postgres/schema.test.ts.
+ */`;

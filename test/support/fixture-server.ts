@@ -34,8 +34,8 @@ registerColibriTool(server, 'throw_after_change', { inputSchema: noInput }, asyn
 });
 registerColibriTool(server, 'never_ends', { inputSchema: noInput, access: 'none' }, () => new Promise(() => undefined));
 registerColibriTool(server, 'note', { inputSchema: z.strictObject({ text: z.string() }) }, async ({ text }, { db }) => {
-  await db.run('CREATE TABLE IF NOT EXISTS notes (note TEXT)');
-  await db.query('INSERT INTO notes (note) VALUES ($1)', [text]);
+  const next = '(SELECT COUNT(*) FROM task_events)';
+  await db.query(`INSERT INTO task_events (idx, task_no, salt, content) VALUES (${next}, 0, 'note', $1)`, [text]);
   return { stored: text.length };
 });
 

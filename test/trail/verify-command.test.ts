@@ -2,9 +2,11 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
+import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { StoredTree } from '../../src/ledger/stored-tree.ts';
 import { openTestDatabase } from '../support/database.ts';
 import { keeps } from '../support/keeps.ts';
+import { createFileOfVersion } from '../support/older-ledger.ts';
 import { runColibri } from '../support/trail-command.ts';
 import { openDesk } from '../support/trail-desk.ts';
 import { tamperFile } from '../support/trail-raw-file.ts';
@@ -101,8 +103,16 @@ describe('colibri verify', () => {
     'an empty file': [() => writeFileSync(copy, ''), /is empty/],
     'a file that is no database': [() => writeFileSync(copy, 'not a database '.repeat(400)), /damaged|not a ledger/],
     'half a file': [() => truncateSync(copied(), 8192), /damaged/],
-    'a database of another program': [async () => tamperFile(copied(), 'PRAGMA application_id = 7'), /another program/],
-    'a newer schema': [async () => tamperFile(copied(), 'PRAGMA user_version = 99'), /newer Colibri/],
+    'a database of another program': [
+      async () => tamperFile(copy, 'CREATE TABLE cookies (name TEXT)'),
+      /another program/,
+    ],
+    'a newer schema': [
+      async () => tamperFile(copied(), 'PRAGMA user_version = 99; CREATE TABLE later (x INTEGER)'),
+      /newer Colibri/,
+    ],
+    'an older schema': [() => createFileOfVersion(copy, 4), /has schema 4, this version needs \d+; the next server/],
+    'a copy that is not finished': [() => createFileOfVersion(copy, SCHEMA_VERSION, -SCHEMA_VERSION), /not finished/],
     'a folder in its place': [() => mkdirSync(copy), /cannot be opened|damaged/],
   };
   for (const [defect, [prepare, message]] of Object.entries(UNKNOWN))

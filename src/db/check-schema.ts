@@ -1,0 +1,27 @@
+import { checkPostgresSchema } from './check-schema-postgres.ts';
+import { checkSqliteSchema } from './check-schema-sqlite.ts';
+import type { Database, Engine, Reader } from './database.ts';
+import { SCHEMA_VERSION } from './migrate.ts';
+import { SchemaError, type SchemaReport } from './schema-difference.ts';
+
+const CHECKS: Readonly<Record<Engine, (reader: Reader) => Promise<SchemaReport>>> = {
+  sqlite: checkSqliteSchema,
+  postgres: checkPostgresSchema,
+};
+
+/** Compares the schema with the one that the migrations make. */
+export function checkSchema(reader: Reader): Promise<SchemaReport> {
+  return CHECKS[reader.engine](reader);
+}
+
+/** Refuses a ledger whose schema somebody changed. The callers refuse what is no ledger, or too new for this program. */
+export async function assertSchema(database: Pick<Database, 'location' | 'read'>): Promise<void> {
+  for (;;) {
+    const report = await database.read(checkSchema);
+    if (!report.isMarked || report.version > SCHEMA_VERSION || report.differences.length === 0) return;
+    // PostgreSQL describes objects as they are now, not as they were at the snapshot: a migration may have come between.
+    const again = await database.read(checkSchema);
+    if (again.version === report.version && again.differences.length > 0)
+      throw new SchemaError(database.location, again.differences);
+  }
+}

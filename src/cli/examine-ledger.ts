@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { listForeignObjectsInSqlite } from '../db/check-schema-sqlite.ts';
+import { checkSchema } from '../db/check-schema.ts';
 import type { Reader } from '../db/database.ts';
 import { assertMigrated } from '../db/migrate.ts';
 import { parseEntry } from '../integrity/index.ts';
@@ -35,9 +35,9 @@ interface Contents {
 /** Reads and verifies a ledger without leaving a trace beside it; refuses one that was tampered with. */
 export function examineLedger(path: string): Promise<ExaminedLedger> {
   return withUntouchedFile(path, async (database) => {
+    await database.read((reader) => assertSchema(reader, path));
     await assertMigrated(database);
     return database.read(async (reader) => {
-      await assertSchema(reader, path);
       await assertWhole(reader, path);
       const identity = await readIdentity(reader);
       if (identity === undefined)
@@ -64,12 +64,12 @@ export function describeContents({ identity, contents }: ExaminedLedger): string
 
 /** First of all: a view that never ends, or a table that is a view, would be read by everything that follows. */
 async function assertSchema(reader: Reader, path: string): Promise<void> {
-  const foreign = await listForeignObjectsInSqlite(reader);
-  if (foreign.length === 0) return;
-  throw tampered(
-    path,
-    foreign.map((place) => ({ place, problem: 'is not as this program makes it' })),
-  );
+  const { isLedger, differences } = await checkSchema(reader);
+  if (isLedger && differences.length > 0)
+    throw tampered(
+      path,
+      differences.map(({ place, problem }) => ({ place, problem })),
+    );
 }
 
 async function assertWhole(reader: Reader, path: string): Promise<void> {

@@ -15,6 +15,7 @@ export function withUntouchedLedger<Result>(
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
   return withUntouchedFile(path, async (database) => {
+    await assertSchema(database);
     await openLedgerReadOnly(database);
     return work(database);
   });
@@ -22,7 +23,8 @@ export function withUntouchedLedger<Result>(
 
 /**
  * SQLite puts side files beside a database that it opens, even for reading. Where servers have put them already, the
- * file is read in its place; where none are, a copy is, so that the folder stays as it was.
+ * file is read in its place; where none are, a copy is, so that the folder stays as it was. The work looks at the schema
+ * before it reads anything else.
  */
 export async function withUntouchedFile<Result>(
   path: string,
@@ -44,7 +46,12 @@ export async function withUntouchedFile<Result>(
 }
 
 async function withFile<Result>(path: string, work: (database: Database) => Promise<Result>): Promise<Result> {
-  const options = { readOnly: true, durability: 'full', busyTimeoutMs: BUSY_TIMEOUT_MS, inspect: assertSchema } as const;
+  const options = {
+    readOnly: true,
+    durability: 'full',
+    busyTimeoutMs: BUSY_TIMEOUT_MS,
+    acceptsAnyHeader: true,
+  } as const;
   const database = await openSqlite({ path, ...options });
   try {
     return await work(database);

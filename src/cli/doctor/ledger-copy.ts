@@ -1,4 +1,5 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { assertSchema } from '../../db/check-schema.ts';
 import { SCHEMA_VERSION } from '../../db/migrate.ts';
 import { type LedgerHead, readHead } from '../../ledger/head.ts';
 import { openLedgerReadOnly } from '../../ledger/open.ts';
@@ -17,6 +18,7 @@ export async function readLedgerCopy(path: string): Promise<LedgerState> {
   const isSmall = existsSync(`${path}-shm`) || statSync(path).size <= MAX_COPY_BYTES;
   if (!isSmall) return { schemaVersion: readHeader(path), head: undefined };
   return withUntouchedFile(path, async (database) => {
+    await assertSchema(database);
     const schemaVersion = await database.schemaVersion();
     if (schemaVersion !== SCHEMA_VERSION) return { schemaVersion, head: undefined };
     await openLedgerReadOnly(database);

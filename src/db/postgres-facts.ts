@@ -19,16 +19,15 @@ interface FactRow extends SchemaFact {
  * on a replica, and evaluates nothing that the schema defines.
  */
 export async function listSchemaFacts(reader: Reader): Promise<SchemaFact[]> {
-  const shadows = reader.query<FactRow>(SHADOWS);
   // To the end of the transaction the server prints every name of another schema together with that schema.
   const narrowed = reader.query<{ server: number }>(
     `SELECT current_setting('server_version_num')::int AS server,
        set_config('search_path', quote_ident(current_schema()), true)`,
   );
   const facts = reader.query<FactRow>(FACTS);
-  const [hidden, [settings], found] = await Promise.all([shadows, narrowed, facts]);
+  const [[settings], found] = await Promise.all([narrowed, facts]);
   const isOld = (settings?.server ?? 0) < UNQUALIFIED_COLUMNS;
-  return [...hidden, ...found]
+  return found
     .filter((fact) => fact.is_extension === 0)
     .map(({ kind, name, owner, text }) => ({
       kind,
@@ -45,21 +44,6 @@ const UNQUALIFIED_COLUMNS = 160_000;
 function withoutQualifiers(text: string): string {
   return text.replaceAll(/(?<=[\s(])(?<!FROM |JOIN )calls\.(?=[a-z_]+[\s,)])/g, '');
 }
-
-/** A function or an operator of another schema in the search path that can be chosen over one of the server's own. */
-const SHADOWS = `
-  SELECT 'function' AS kind, p.proname AS name, p.pronamespace::regnamespace::text AS owner, 'hides a function of the server' AS text,
-      ${ofExtension('pg_proc', 'p.oid')} AS is_extension
-    FROM pg_proc AS p
-    WHERE p.pronamespace = ANY (SELECT n.oid FROM pg_namespace AS n
-        WHERE n.nspname = ANY (current_schemas(false)) AND n.nspname NOT IN (current_schema(), 'pg_catalog'))
-      AND EXISTS (SELECT 1 FROM pg_proc AS own WHERE own.proname = p.proname AND own.pronamespace = 'pg_catalog'::regnamespace)
-  UNION ALL
-  SELECT 'operator', o.oprname, o.oprnamespace::regnamespace::text, 'hides an operator of the server', ${ofExtension('pg_operator', 'o.oid')}
-    FROM pg_operator AS o
-    WHERE o.oprnamespace = ANY (SELECT n.oid FROM pg_namespace AS n
-        WHERE n.nspname = ANY (current_schemas(false)) AND n.nspname NOT IN (current_schema(), 'pg_catalog'))
-      AND EXISTS (SELECT 1 FROM pg_operator AS own WHERE own.oprname = o.oprname AND own.oprnamespace = 'pg_catalog'::regnamespace)`;
 
 const COLUMNS = `
   SELECT string_agg(concat_ws(' ', quote_ident(a.attname), format_type(a.atttypid, a.atttypmod),

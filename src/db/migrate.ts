@@ -26,6 +26,16 @@ function onBoth(script: string): Record<Engine, string> {
   return { sqlite: script, postgres };
 }
 
+/** The statements that make something which no later one takes away, without comments. */
+export function listDefinitions(engine: Engine): string[] {
+  const statements = MIGRATIONS.flatMap((migration) => migration[engine].replaceAll(/^--.*$/gm, '').split(';')).map(
+    (statement) => statement.trim(),
+  );
+  const isTakenAway = (definition: string) =>
+    statements.some((statement) => definition.startsWith(`${statement.replace(/^DROP /, 'CREATE ')} (`));
+  return statements.filter((statement) => statement.startsWith('CREATE ') && !isTakenAway(statement));
+}
+
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
 /** The number of the schema with a minus marks a copy that is not finished: nobody works on half a ledger. */

@@ -80,7 +80,7 @@ async function writeAndExit(
       concluded = conclude(call, event, await run({ db }));
       const { outcome, answer } = concluded;
       if (!outcome.ok) throw outcome.thrown;
-      await chain.runtime.audit.exit(exitEvent(chain, event, outcome, answer), db);
+      await chain.runtime.audit.exit(exitEvent(chain, call, event, outcome, answer), db);
       return answer;
     });
   } catch (thrown) {
@@ -133,7 +133,7 @@ async function exit(chain: Chain, call: Call, event: ToolEnterEvent, reached: Ou
     chain.log('error', 'bug', { tool: event.tool, correlationId: event.correlationId, error: outcome.thrown });
   }
   try {
-    await chain.runtime.audit.exit(exitEvent(chain, event, outcome, answer));
+    await chain.runtime.audit.exit(exitEvent(chain, call, event, outcome, answer));
     return answer;
   } catch (thrown) {
     chain.log('error', 'audit exit failed', {
@@ -203,7 +203,7 @@ function enterEvent(chain: Chain, call: Call, argumentsText: string): ToolEnterE
   });
 }
 
-function exitEvent(chain: Chain, entered: ToolEnterEvent, outcome: Outcome, answer: Answer): ToolExitEvent {
+function exitEvent(chain: Chain, call: Call, entered: ToolEnterEvent, outcome: Outcome, answer: Answer): ToolExitEvent {
   const { tool, correlationId, actor, timestamp } = entered;
   return Object.freeze({
     tool,
@@ -212,7 +212,8 @@ function exitEvent(chain: Chain, entered: ToolEnterEvent, outcome: Outcome, answ
     actor,
     at: chain.runtime.now(),
     outcome: outcome.ok ? 'ok' : outcome.error.code,
-    answerText: answer.text,
+    // The record holds what the client received, and an unknown tool is answered by a protocol error.
+    answerText: call.tool === undefined ? '' : answer.text,
     ...(outcome.ok ? { result: outcome.data } : { error: outcome.thrown }),
   });
 }

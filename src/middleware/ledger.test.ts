@@ -9,6 +9,7 @@ import { readConfig } from '../config.ts';
 import type { WriteContext } from '../context.ts';
 import { type Database, DatabaseError } from '../db/database.ts';
 import { ColibriError } from '../errors.ts';
+import { parseEntry, type Salt, saltedDigest } from '../integrity/index.ts';
 import { verifyLedger } from '../ledger/verify.ts';
 import { runSecondPhase } from '../second-phase.ts';
 import type { AuditSink } from './audit.ts';
@@ -199,5 +200,18 @@ keeps('chain/prepare', 'a tool that cannot prepare does not run, and its call is
   });
   expect(await countNotes()).toBe(0);
   expect(await listOutcomes()).toEqual(['ERR_NOT_FOUND']);
+
+keeps('chain/unknown-tool', 'its exit entry holds the digest of an empty text', async () => {
+  const { client, database, verify } = await openWithLedger();
+  await client.callTool({ name: 'nothing', arguments: {} }).catch(() => undefined);
+  const [row] = await database.read((db) =>
+    db.query<{ entry: string; salt: string }>(
+      "SELECT entry, salt FROM calls JOIN ledger_entries ON idx = exit_idx WHERE tool = 'nothing'",
+    ),
+  );
+  expect(parseEntry(row?.entry ?? '')).toMatchObject({
+    outcome: 'UNKNOWN_TOOL',
+    answer: saltedDigest('answer', row?.salt as Salt, ''),
+  });
   expect(await verify()).toEqual([]);
 });

@@ -156,6 +156,7 @@ describe('a tool that does not exist', () => {
       expect(failure?.message).toContain(`Unknown tool: ${recorded}`);
       expect(failure?.message.length).toBeLessThan(300);
       expect(sink.story).toEqual([`enter ${recorded}`, `exit ${recorded} UNKNOWN_TOOL`]);
+      expect(sink.exits[0]?.answerText).toBe('');
     });
   }
 });

@@ -27,7 +27,12 @@ export async function measureMemory({ database, folder }: BenchLedger): Promise<
     await growChain(database, taskNo, sessionNo, length, records);
     length = records;
     const verified = await database.read((reader) => sampled(reader, (db) => verifyRecord(db)));
-    const common = { actor: 'bench', at: '2026-04-08T23:15:00.000Z', progress: () => undefined };
+    const common = {
+      actor: 'bench',
+      at: '2026-04-08T23:15:00.000Z',
+      progress: () => undefined,
+      signal: new AbortController().signal,
+    };
     const checked = await database.read((reader) =>
       sampled(reader, async (db) => {
         const context = { ...common, db };

@@ -15,7 +15,13 @@ export async function measureSeal({ database }: BenchLedger): Promise<string[]> 
     for (let run = 0; run < RUNS; run += 1) {
       const start = performance.now();
       await undone(database, async (db) => {
-        const context = { db, actor: 'bench', at: '2026-04-08T23:15:00.000Z', progress: () => undefined };
+        const context = {
+          db,
+          actor: 'bench',
+          at: '2026-04-08T23:15:00.000Z',
+          progress: () => undefined,
+          signal: new AbortController().signal,
+        };
         await tool?.handle({ session_id: formatSessionId(sessionNo) }, context);
       });
       quickest = Math.min(quickest, performance.now() - start);

@@ -2,6 +2,7 @@ import {
   CLIENT_INFO_META_KEY,
   ProtocolError,
   ProtocolErrorCode,
+  type RequestId,
   Server,
   type ServerContext,
   type Transport,
@@ -22,6 +23,8 @@ export interface Door {
   readonly version: string;
   readonly agentId: string | undefined;
   readonly instructions: string | undefined;
+  /** Runs a call and tells the transport when it has ended, which a cancelled one never shows by an answer. */
+  readonly track: <Result>(id: RequestId, call: () => Promise<Result>) => Promise<Result>;
 }
 
 export interface Connection {
@@ -62,22 +65,25 @@ function createProtocolServer(door: Door, definitions: () => Definition[]): Serv
     await door.whenLoaded();
     return { tools: definitions() };
   });
-  server.setRequestHandler('tools/call', async ({ params }, context) => {
-    await door.whenLoaded();
-    const tool = door.tools.get(params.name);
-    const name = bounded(params.name);
-    await door.chain.runtime.admit(tool?.early ?? false);
-    const answer = await runCall(door.chain, {
-      name,
-      tool,
-      rawInput: params.arguments ?? {},
-      actor: door.agentId ?? clientName(server, context),
-      progress: progressReporter(context),
-    });
-    if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
-    const { structuredContent, text, isError } = answer;
-    return { content: [{ type: 'text', text }], structuredContent, ...(isError ? { isError } : {}) };
-  });
+  server.setRequestHandler('tools/call', ({ params }, context) =>
+    door.track(context.mcpReq.id, async () => {
+      await door.whenLoaded();
+      const tool = door.tools.get(params.name);
+      const name = bounded(params.name);
+      await door.chain.runtime.admit(tool?.early ?? false);
+      const answer = await runCall(door.chain, {
+        name,
+        tool,
+        rawInput: params.arguments ?? {},
+        actor: door.agentId ?? clientName(server, context),
+        progress: progressReporter(context),
+        signal: context.mcpReq.signal,
+      });
+      if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
+      const { structuredContent, text, isError } = answer;
+      return { content: [{ type: 'text', text }], structuredContent, ...(isError ? { isError } : {}) };
+    }),
+  );
   return server;
 }
 

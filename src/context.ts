@@ -7,6 +7,8 @@ export interface CallContext {
   readonly at: string;
   /** Reports progress to a client that asked for it; does nothing otherwise. */
   readonly progress: (done: number, total: number, message?: string) => void;
+  /** Aborts when the client cancels the call. A read ends by itself then; a change that began is completed. */
+  readonly signal: AbortSignal;
 }
 
 export interface ReadContext extends CallContext {

@@ -44,4 +44,32 @@ describe('the lock', () => {
     await failure;
     await new FifoLock().idle();
   });
+
+  it('drops work whose signal aborts before it begins, and runs what waits behind it', async () => {
+    const lock = new FifoLock();
+    const story: string[] = [];
+    const signals = [new AbortController(), new AbortController(), new AbortController()] as const;
+    const run = (name: string, signal?: AbortSignal) =>
+      lock
+        .run(async () => {
+          story.push(`${name} begins`);
+          await pause();
+          story.push(`${name} ends`);
+        }, signal)
+        .catch((reason: unknown) => story.push(`${name}: ${String(reason)}`));
+    const work = [run('a', signals[0].signal), run('b', signals[1].signal), run('c'), run('d', signals[2].signal)];
+    await Promise.resolve();
+    signals[1].abort('cancelled');
+    await Promise.resolve();
+    await Promise.resolve();
+    expect(story).toEqual(['a begins', 'b: cancelled']);
+    // What has begun goes on.
+    signals[0].abort('too late');
+    signals[2].abort('cancelled too');
+    await Promise.all([...work, run('e', AbortSignal.abort('from the start'))]);
+    await lock.idle();
+    expect(story.filter((line) => !line.includes(':'))).toEqual(['a begins', 'a ends', 'c begins', 'c ends']);
+    expect(story).toEqual(expect.arrayContaining(['d: cancelled too', 'e: from the start']));
+    expect(await lock.run(async () => 'free')).toBe('free');
+  });
 });

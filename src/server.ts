@@ -140,6 +140,7 @@ class ColibriServer implements ColibriServerContext {
       version: this.#version,
       agentId,
       instructions,
+      track: (id, call) => (this.#transport instanceof StdioTransport ? this.#transport.track(id, call) : call()),
     });
     this.#loading = this.#loadTools();
     let known: string | undefined;

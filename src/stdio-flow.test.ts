@@ -47,6 +47,57 @@ describe('a client that asks faster than it is answered', () => {
   });
 });
 
+describe('a client that cancels what it has asked', () => {
+  keeps('stdio/flow', 'a cancelled call counts until it ends', async () => {
+    const { input, received, transport } = await openPipes();
+    let end = (): void => undefined;
+    const ended = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    transport.onmessage = (message) => {
+      received.push(message);
+      if ('method' in message && 'id' in message) void transport.track(message.id, () => ended);
+    };
+    const ids = Array.from({ length: 256 }, (_, id) => id);
+    input.write(ids.map((id) => line(request(id)) + line(cancel(id))).join(''));
+    await settle();
+    input.write(line(request('next')));
+    await settle();
+    expect(input.isPaused()).toBe(true);
+    expect(received.at(-1)).toEqual(cancel(255));
+    end();
+    await settle();
+    expect(received.at(-1)).toEqual(request('next'));
+    expect(input.isPaused()).toBe(false);
+  });
+
+  keeps('stdio/flow', 'a cancelled request that never becomes a call does not count', async () => {
+    const { input, received, transport } = await openPipes();
+    const ids = Array.from({ length: 256 }, (_, id) => id);
+    input.write(ids.map((id) => line(request(id)) + line(cancel(id))).join(''));
+    await settle();
+    input.write(line(request('next')));
+    await settle();
+    expect(received.at(-1)).toEqual(request('next'));
+    await transport.send(answerTo('next'));
+    await transport.idle();
+  });
+
+  keeps('stdio/flow', 'a cancellation of nothing, twice, or after the answer changes nothing', async () => {
+    const { input, transport } = await openPipes();
+    input.write(line(request(1)) + line(cancel(2)) + line(cancel(null)) + line(cancel({})));
+    await settle();
+    const idle = vi.fn();
+    void transport.idle().then(idle);
+    await settle();
+    expect(idle).not.toHaveBeenCalled();
+    await transport.send(answerTo(1));
+    input.write(line(cancel(1)) + line(cancel(1)));
+    await settle();
+    expect(idle).toHaveBeenCalledOnce();
+  });
+});
+
 describe('idle', () => {
   it('is at once where nothing was asked', async () => {
     const { transport } = await openPipes();

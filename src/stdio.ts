@@ -12,7 +12,7 @@ import { parseJson } from './integrity/parse-json.ts';
 
 /** Far above the largest honest call, far below what could hurt the process. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
-/** Past this many unanswered requests the pipe is left to fill up, and the client waits. */
+/** Past this many requests in flight the pipe is left to fill up, and the client waits. */
 const MAX_IN_FLIGHT = 256;
 /** How much of an oversized line is kept at each end, to find out whom to answer. */
 const KEPT_BYTES = 512;
@@ -33,7 +33,10 @@ export class StdioTransport implements Transport {
 
   readonly #input: Readable;
   readonly #output: Writable;
-  readonly #unanswered = new Set<RequestId>();
+  /** Requests that will be answered, and calls that still run although they were cancelled. */
+  readonly #inFlight = new Set<RequestId>();
+  readonly #cancelled = new Set<RequestId>();
+  readonly #running = new Set<RequestId>();
   #waiters: (() => void)[] = [];
   #parts: Buffer[] = [];
   #partBytes = 0;
@@ -69,9 +72,20 @@ export class StdioTransport implements Transport {
     });
   }
 
-  /** Resolves when every request that came in has its answer on the wire. */
+  /** Keeps a call in the count until it ends, also when its client has cancelled it and gets no answer. */
+  async track<Result>(id: RequestId, call: () => Promise<Result>): Promise<Result> {
+    this.#running.add(id);
+    try {
+      return await call();
+    } finally {
+      this.#running.delete(id);
+      if (this.#cancelled.has(id)) this.#settle(id);
+    }
+  }
+
+  /** Resolves when every request that came in has its answer on the wire, and every cancelled call has ended. */
   idle(): Promise<void> {
-    if (this.#unanswered.size === 0) return Promise.resolve();
+    if (this.#inFlight.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push(resolve));
   }
 
@@ -93,7 +107,7 @@ export class StdioTransport implements Transport {
       start = end + 1;
     }
     this.#keep(chunk.subarray(start));
-    if (this.#unanswered.size >= MAX_IN_FLIGHT) this.#input.pause();
+    if (this.#inFlight.size >= MAX_IN_FLIGHT) this.#input.pause();
   };
 
   readonly #onEnd = (): void => {
@@ -106,7 +120,7 @@ export class StdioTransport implements Transport {
     if (this.#isClosed) return;
     this.onerror?.(error);
     // Nobody is left to answer: what is still owed counts as settled.
-    for (const id of this.#unanswered) this.#settle(id);
+    for (const id of this.#inFlight) this.#settle(id);
     this.#onEnd();
   };
 
@@ -144,10 +158,10 @@ export class StdioTransport implements Transport {
 
   #expectAnswer(method: string, id: RequestId): void {
     // A subscription is answered when it ends, which may be never.
-    if (method !== 'subscriptions/listen') this.#unanswered.add(id);
+    if (method !== 'subscriptions/listen') this.#inFlight.add(id);
   }
 
-  /** The SDK does not answer a request that its client has cancelled. */
+  /** The SDK does not answer a request that its client has cancelled; its call may still run. */
   #expectNoAnswer({
     method,
     params,
@@ -155,7 +169,13 @@ export class StdioTransport implements Transport {
     method: string;
     params?: Readonly<Record<string, unknown>> | undefined;
   }): void {
-    if (method === 'notifications/cancelled') this.#settle(asRequestId(params?.['requestId']));
+    const id = asRequestId(params?.['requestId']);
+    if (method !== 'notifications/cancelled' || id === undefined || !this.#inFlight.has(id)) return;
+    this.#cancelled.add(id);
+    // A request that has not become a call by the next turn of the event loop never will.
+    setImmediate(() => {
+      if (!this.#running.has(id) && this.#cancelled.has(id)) this.#settle(id);
+    });
   }
 
   #refuse(code: number, problem: string, id?: RequestId): void {
@@ -166,10 +186,11 @@ export class StdioTransport implements Transport {
     );
   }
 
-  #settle(id: RequestId | undefined): void {
-    if (id === undefined || !this.#unanswered.delete(id)) return;
-    if (this.#unanswered.size < MAX_IN_FLIGHT && !this.#isClosed && this.#input.isPaused()) this.#input.resume();
-    if (this.#unanswered.size > 0) return;
+  #settle(id: RequestId): void {
+    this.#cancelled.delete(id);
+    if (!this.#inFlight.delete(id)) return;
+    if (this.#inFlight.size < MAX_IN_FLIGHT && !this.#isClosed && this.#input.isPaused()) this.#input.resume();
+    if (this.#inFlight.size > 0) return;
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const resolve of waiters) resolve();

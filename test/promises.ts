@@ -59,6 +59,7 @@ export const PROMISES = {
   'chain/undone': { says: 'a failed call leaves no change behind, and the ledger whole' },
   'chain/invalid-issues': { says: 'a refused input lists every problem' },
   'chain/not-canonical': { says: 'an input that could not be hashed faithfully is refused with its path' },
+  'chain/cancelled': { says: 'a cancelled call is dropped before it begins, or ends with an exit entry that says so' },
   'chain/unknown-tool': { says: 'an unknown tool is a protocol error and still one pair' },
   'chain/admission': { says: 'a tool that the mode does not admit is refused, as one pair' },
   'boot/uncaught': { says: 'an uncaught error is logged and ends the process with 1' },

@@ -25,7 +25,7 @@ export interface ToolExitEvent {
   readonly at: string;
   /** `ok`, or the code of the failure. */
   readonly outcome: string;
-  /** The text that the client receives; empty for a protocol error. */
+  /** The text that the client receives; empty for a protocol error and for a cancelled request. */
   readonly answerText: string;
   /** What the tool returned, on success. */
   readonly result?: unknown;

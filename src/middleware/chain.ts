@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CallContext } from '../context.ts';
-import { type Database, DatabaseError, type Transaction } from '../db/database.ts';
+import { type Database, DatabaseError, type Reader, type Transaction } from '../db/database.ts';
 import { type Answer, render } from '../envelope.ts';
 import { ColibriError, toError } from '../errors.ts';
 import type { FifoLock } from '../fifo-lock.ts';
@@ -9,6 +9,7 @@ import type { Log } from '../log.ts';
 import { accessOf } from '../modes.ts';
 import type { Outcome, Tool } from '../tool.ts';
 import { recordArguments, type ToolEnterEvent, type ToolExitEvent } from './audit.ts';
+import { cancellableReader } from './cancellable-reader.ts';
 import { dispatch, failed } from './dispatch.ts';
 import { assertAdmitted } from './tool-lock.ts';
 import { validate } from './validate.ts';
@@ -29,9 +30,14 @@ export interface Call {
   readonly rawInput: unknown;
   readonly actor: string;
   readonly progress: CallContext['progress'];
+  /** Aborts when the client cancels the request. */
+  readonly signal: AbortSignal;
 }
 
-/** The five stages, in order. A failure at any of them becomes an outcome and leaves by the same door. */
+/**
+ * The five stages, in order. A failure at any of them becomes an outcome and leaves by the same door. Rejects only for
+ * a call that was cancelled before its first stage, which leaves no trace.
+ */
 export function runCall(chain: Chain, call: Call): Promise<Answer> {
   return chain.lock.run(async () => {
     const { text, defect } = recordArguments(call.rawInput);
@@ -45,23 +51,26 @@ export function runCall(chain: Chain, call: Call): Promise<Answer> {
     if (!entered.ok) return exit(chain, call, event, entered);
     if (!checked.ok) return exit(chain, call, event, checked);
     return dispatchAndExit(chain, call, event, checked.data); //            4 dispatch, 5 audit exit
-  });
+  }, call.signal);
 }
 
 async function dispatchAndExit(chain: Chain, call: Call, event: ToolEnterEvent, input: unknown): Promise<Answer> {
   const tool = call.tool as Tool;
   const { database } = chain.runtime;
-  const context: CallContext = { actor: call.actor, at: event.at, progress: call.progress };
+  const { actor, progress, signal } = call;
+  const context: CallContext = { actor, at: event.at, progress, signal };
   const run = (scope: object, prepared?: unknown) =>
     dispatch(tool, input, { ...context, ...scope }, event.correlationId, prepared);
   const access = accessOf(tool);
   if (database === undefined || access === 'none') return exit(chain, call, event, await run({}));
+  const read = <Result>(work: (db: Reader) => Promise<Result>) =>
+    database.read((db) => work(cancellableReader(db, signal, chain.nowMs)));
   if (access === 'write') {
-    const prepared = await attempt(event, () => tool.prepare?.(input, (work) => database.read(work)));
+    const prepared = await attempt(event, () => tool.prepare?.(input, read));
     if (!prepared.ok) return exit(chain, call, event, prepared);
     return writeAndExit(chain, call, event, database, (scope) => run(scope, prepared.data));
   }
-  const outcome = await attempt(event, () => database.read((db) => run({ db })));
+  const outcome = await attempt(event, () => read((db) => run({ db })));
   return exit(chain, call, event, outcome.ok ? (outcome.data as Outcome) : outcome);
 }
 
@@ -212,8 +221,8 @@ function exitEvent(chain: Chain, call: Call, entered: ToolEnterEvent, outcome: O
     actor,
     at: chain.runtime.now(),
     outcome: outcome.ok ? 'ok' : outcome.error.code,
-    // The record holds what the client received, and an unknown tool is answered by a protocol error.
-    answerText: call.tool === undefined ? '' : answer.text,
+    // The record holds what the client received: a protocol error for an unknown tool, nothing after it cancelled.
+    answerText: call.tool === undefined || call.signal.aborted ? '' : answer.text,
     ...(outcome.ok ? { result: outcome.data } : { error: outcome.thrown }),
   });
 }

@@ -200,6 +200,8 @@ keeps('chain/prepare', 'a tool that cannot prepare does not run, and its call is
   });
   expect(await countNotes()).toBe(0);
   expect(await listOutcomes()).toEqual(['ERR_NOT_FOUND']);
+  expect(await verify()).toEqual([]);
+});
 
 keeps('chain/unknown-tool', 'its exit entry holds the digest of an empty text', async () => {
   const { client, database, verify } = await openWithLedger();

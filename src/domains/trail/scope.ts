@@ -1,5 +1,5 @@
 import type { Reader } from '../../db/database.ts';
-import { ColibriError } from '../../errors.ts';
+import { ColibriError, isStageCode } from '../../errors.ts';
 import { findTrailTask, type ThoughtRow, type TrailTask } from './repository.ts';
 import { findSession, type SessionRow } from './sessions.ts';
 import { type ChainOptions, type ChainReport, verifySession, verifyTaskChain } from './verify-chain.ts';
@@ -73,6 +73,6 @@ export async function requireTask(db: Reader, taskId: string): Promise<TrailTask
 
 /** audit_verify_chain has one code for both. */
 export function asNotFound(thrown: unknown): never {
-  if (!(thrown instanceof ColibriError)) throw thrown;
+  if (!(thrown instanceof ColibriError) || isStageCode(thrown.code)) throw thrown;
   throw new ColibriError('ERR_NOT_FOUND', thrown.message, thrown.facts);
 }

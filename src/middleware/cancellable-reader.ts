@@ -1,0 +1,25 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Reader } from '../db/database.ts';
+import { ColibriError } from '../errors.ts';
+
+/** How long a call may keep the event loop from reading messages, one statement excepted. */
+const MAX_DEAF_MS = 10;
+
+/**
+ * Ends a cancelled call before its next statement. SQLite answers at once, so a long check of it would never hear of
+ * the cancellation; this lets messages in between two statements.
+ */
+export function cancellableReader(db: Reader, signal: AbortSignal, nowMs: () => number): Reader {
+  let heardAt = nowMs();
+  return {
+    engine: db.engine,
+    query: async (sql, parameters) => {
+      if (nowMs() - heardAt >= MAX_DEAF_MS) {
+        await setImmediate();
+        heardAt = nowMs();
+      }
+      if (signal.aborted) throw new ColibriError('CANCELLED', 'the client cancelled the call; nothing was changed');
+      return db.query(sql, parameters);
+    },
+  };
+}

@@ -16,7 +16,7 @@ export function* allTools(agent: number): Calls {
     const task_id = created['task_id'];
     yield ['task_next_actions', { project, limit: 5 }];
     yield ['task_update', { task_id, status: 'in_progress' }];
-    const { session_id } = yield ['audit_session_start', { task_id }];
+    const { session_id } = yield ['audit_session_start', { task_id, auditor_id: 'bench' }];
     for (const content of ['Read the code first.', 'One lock is enough.', 'Measured before and after.'])
       yield ['thought_record', { task_id, type: 'decision', content }];
     yield ['task_get', { task_id, include_thought_trail: true }];

@@ -1,63 +1,131 @@
-import { mkdirSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { type Measured, measure, type Script } from './contention-run.ts';
+import { Cluster } from '../test/support/postgres/cluster.ts';
+import { newSchema } from '../test/support/postgres/server.ts';
+import { BARS, type Case, judge, type Row, renderCases } from './contention-report.ts';
+import { type Measured, measure } from './contention-run.ts';
 import { allTools, creates, peerCreates } from './contention-scripts.ts';
+import { installPeer, PEER } from './peer.ts';
 import { Workplace } from './servers.ts';
+
+/** Many servers on one store: how much the team does together, compared with one server in the same run. */
+
+const HELP = `npm run bench -- contention [options]
+
+  --servers 1,4,12,32   sizes of the team; the first is what the others are compared with
+  --cases LIST          of ${['full', 'relaxed', 'mix', 'peer', 'postgres', 'postgres-mix'].join(', ')}; default all
+  --seconds 3           how long each team is measured
+  --rounds 3            how often; the median counts
+  --check               exit code 1 when a bar is missed
+  --write               also keeps the report as bench/contention.md
+
+"full" and "relaxed" create tasks with that durability, "mix" calls all 14 tools. "peer" is ${PEER.name} ${PEER.version},
+which neither audits nor flushes; it is installed from the registry below the system's temporary folder.`;
 
 const { values } = parseArgs({
   options: {
     servers: { type: 'string', default: '1,4,12,32' },
-    cases: { type: 'string', default: 'full,relaxed,mix' },
-    seconds: { type: 'string', default: '5' },
-    peer: { type: 'string' },
+    cases: { type: 'string', default: 'full,relaxed,mix,peer,postgres,postgres-mix' },
+    seconds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '3' },
+    check: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
   },
 });
 const dist = fileURLToPath(new URL('..', import.meta.url));
-console.log(`node ${process.versions.node} on ${cpus().length} × ${cpus()[0]?.model}\n`);
-const workplace = new Workplace();
-let run = 0;
-const colibri = (durability: string) => () => {
-  run += 1;
-  const env = {
-    COLIBRI_LOG_LEVEL: 'error',
-    COLIBRI_DB_PATH: workplace.path(`${run}.db`),
-    COLIBRI_DURABILITY: durability,
-    XT: process.env['XT'] ?? '2',
-    XA: process.env['XA'] ?? '4',
-  };
-  return { file: join(dist, 'colibri.js'), env };
-};
-const CASES: Record<string, { program: () => { file: string; env: Record<string, string> }; script: Script }> = {
-  full: { program: colibri('full'), script: creates },
-  relaxed: { program: colibri('relaxed'), script: creates },
-  mix: { program: colibri('full'), script: allTools },
-  peer: {
-    program: () => {
-      run += 1;
-      mkdirSync(workplace.path(String(run)));
-      return {
-        file: values.peer ?? '',
-        env: { DATABASE_PATH: join(workplace.path(String(run)), 'tasks.db'), LOG_LEVEL: 'fatal' },
-      };
-    },
-    script: peerCreates,
-  },
-};
-console.log(
-  '| case | servers | calls/s | of one | CPU ms/call | longest wait ms | slowest/mean |\n|---|---:|---:|---:|---:|---:|---:|',
-);
-for (const name of values.cases.split(',')) {
-  let one: Measured | undefined;
-  for (const servers of values.servers.split(',').map(Number)) {
-    const { program, script } = CASES[name] as (typeof CASES)[string];
-    const result = await measure(program(), script, servers, Number(values.seconds));
-    one ??= result;
-    console.log(
-      `| ${name} | ${servers} | ${result.perSecond.toFixed(0)} | ${((result.perSecond / one.perSecond) * 100).toFixed(0)} % | ${result.cpuMsPerCall.toFixed(2)} | ${result.longestWaitMs.toFixed(0)} | ${(result.slowest * 100).toFixed(0)} % |`,
-    );
+const SIZES = values.servers.split(',').map(Number);
+
+if (values.help) console.log(HELP);
+else await run();
+
+async function run(): Promise<void> {
+  const workplace = new Workplace();
+  const wanted = values.cases.split(',');
+  const cluster = wanted.some((name) => name.startsWith('postgres')) ? await Cluster.create() : undefined;
+  try {
+    const cases = await createCases(wanted, workplace, cluster);
+    const rows: Row[] = [];
+    for (const test of cases) rows.push(...(await measureCase(test)));
+    report(rows);
+  } finally {
+    await workplace.close();
+    await cluster?.stop();
   }
 }
-await workplace.close();
+
+async function createCases(
+  wanted: readonly string[],
+  workplace: Workplace,
+  cluster: Cluster | undefined,
+): Promise<Case[]> {
+  let stores = 0;
+  const newName = () => {
+    stores += 1;
+    return `team_${stores}`;
+  };
+  const newFile = () => workplace.path(`${newName()}.db`);
+  const newUrl = () => newSchema(cluster?.url() ?? '', newName());
+  const colibri = async (env: Record<string, string>) => ({
+    file: join(dist, 'colibri.js'),
+    env: { COLIBRI_LOG_LEVEL: 'error', ...env },
+  });
+  const onFile = (durability: string) => () => colibri({ COLIBRI_DB_PATH: newFile(), COLIBRI_DURABILITY: durability });
+  const onPostgres = async () => colibri({ COLIBRI_DATABASE_URL: await newUrl() });
+  const all: Record<string, Case> = {
+    full: { name: 'full', program: onFile('full'), script: creates },
+    relaxed: { name: 'relaxed', program: onFile('relaxed'), script: creates },
+    mix: { name: 'mix', program: onFile('full'), script: allTools },
+    peer: {
+      name: 'peer',
+      program: async () => ({ file: installPeer(), env: { DATABASE_PATH: newFile(), LOG_LEVEL: 'fatal' } }),
+      script: peerCreates,
+    },
+    postgres: { name: 'postgres', program: onPostgres, script: creates },
+    'postgres-mix': { name: 'postgres-mix', program: onPostgres, script: allTools },
+  };
+  return wanted.map((name) => {
+    const found = all[name];
+    if (found === undefined) throw new Error(`no case ${name}; run with --help to see them`);
+    return found;
+  });
+}
+
+async function measureCase(test: Case): Promise<Row[]> {
+  const runs = new Map<number, Measured[]>(SIZES.map((servers) => [servers, []]));
+  for (let round = 0; round < Number(values.rounds); round += 1) {
+    for (const servers of SIZES) {
+      const measured = await measure(await test.program(), test.script, servers, Number(values.seconds));
+      runs.get(servers)?.push(measured);
+      console.error(`${test.name} ${servers}: ${measured.perSecond.toFixed(0)}/s`);
+    }
+  }
+  return [...runs].map(([servers, measured]) => ({ name: test.name, servers, ...median(measured) }));
+}
+
+function median(runs: readonly Measured[]): Measured {
+  const middle = (pick: (run: Measured) => number) =>
+    runs.map(pick).toSorted((left, right) => left - right)[Math.floor(runs.length / 2)] ?? Number.NaN;
+  return {
+    perSecond: middle(({ perSecond }) => perSecond),
+    cpuMsPerCall: middle(({ cpuMsPerCall }) => cpuMsPerCall),
+    longestWaitMs: middle(({ longestWaitMs }) => longestWaitMs),
+    slowest: middle(({ slowest }) => slowest),
+  };
+}
+
+function report(rows: readonly Row[]): void {
+  const machine = `node ${process.versions.node} on ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`;
+  const findings = judge(rows, BARS);
+  const text = `${machine}, ${values.rounds} rounds of ${values.seconds} s, medians\n\n${renderCases(rows, findings)}`;
+  console.log(text);
+  if (values.write)
+    writeFileSync(
+      fileURLToPath(new URL('../../bench/contention.md', import.meta.url)),
+      `# Many servers on one store\n\nWritten by \`npm run bench -- contention --write\`.\n\n${text}`,
+    );
+  if (values.check && findings.some(({ isMet }) => !isMet)) process.exitCode = 1;
+}

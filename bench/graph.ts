@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { openDatabase } from '../src/db/open.ts';
 import { formatTaskId } from '../src/ids.ts';
 import { Cluster } from '../test/support/postgres/cluster.ts';
-import { runOn } from '../test/support/postgres/server.ts';
+import { newSchema, runOn } from '../test/support/postgres/server.ts';
 import { fillWithTasks } from './fill.ts';
 import { measureInterleaved } from './measure.ts';
 
@@ -113,7 +113,7 @@ rmSync(folder, { recursive: true });
 process.exitCode = isMissed ? 1 : 0;
 
 async function prepare(width: number): Promise<Record<string, string>> {
-  const url = await newSchema(`graph_${width}`);
+  const url = cluster && (await newSchema(cluster.url(), `graph_${width}`));
   const place = url === undefined ? { dbPath: join(folder, `${width}.db`) } : { dbPath: undefined, databaseUrl: url };
   await fillWithTasks(place, LAST);
   const database = await openDatabase({ mode: 'FULL', durability: 'relaxed', readOnly: false, ...place });
@@ -131,14 +131,6 @@ async function prepare(width: number): Promise<Record<string, string>> {
   await database.close();
   if (url !== undefined) await runOn(url, 'VACUUM ANALYZE');
   return url === undefined ? { COLIBRI_DB_PATH: join(folder, `${width}.db`) } : { COLIBRI_DATABASE_URL: url };
-}
-
-async function newSchema(name: string): Promise<string | undefined> {
-  if (cluster === undefined) return undefined;
-  const url = new URL(cluster.url());
-  url.searchParams.set('options', `-c search_path=${name}`);
-  await runOn(cluster.url(), `CREATE SCHEMA ${name}`);
-  return url.href;
 }
 
 async function start(place: Record<string, string>): Promise<Client> {

@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Cluster } from '../test/support/postgres/cluster.ts';
-import { runOn } from '../test/support/postgres/server.ts';
+import { newSchema } from '../test/support/postgres/server.ts';
 import { startBare, startServer, throughput, type Worker } from './postgres-team.ts';
 import { Workplace } from './servers.ts';
 
@@ -31,7 +31,7 @@ try {
 
 /** Calls per second of one server that is asked one thing after the other. */
 async function compareEngines(): Promise<void> {
-  const url = await newSchema('single');
+  const url = await newSchema(cluster.url(), 'single');
   const sqlite = () => startServer({ COLIBRI_DB_PATH: workplace.path('single.db') }, calls);
   const postgres = () => startServer({ COLIBRI_DATABASE_URL: url }, calls);
   const [onFile, onServer] = await inTurn([sqlite, postgres], 1);
@@ -46,7 +46,10 @@ async function compareTeams(): Promise<void> {
     '| servers | bare clients, transactions/s | Colibri, task_create/s | share | bar |\n|---:|---:|---:|---:|---:|',
   );
   for (const team of values.servers.split(',').map(Number)) {
-    const [bareUrl, url] = [await newSchema(`bare_${team}`), await newSchema(`team_${team}`)];
+    const [bareUrl, url] = [
+      await newSchema(cluster.url(), `bare_${team}`),
+      await newSchema(cluster.url(), `team_${team}`),
+    ];
     // Makes the tables, and the rows that the bare clients count in.
     (await startServer({ COLIBRI_DATABASE_URL: bareUrl }, 0)).end();
     const bare = () => startBare(bareUrl, calls);
@@ -62,13 +65,6 @@ async function inTurn(starts: readonly (() => Promise<Worker>)[], team: number):
   for (let round = 0; round < rounds; round += 1)
     for (const [index, start] of starts.entries()) rates[index]?.push(await throughput(start, team, calls));
   return rates.map(median) as [number, number];
-}
-
-async function newSchema(name: string): Promise<string> {
-  await runOn(cluster.url(), `CREATE SCHEMA ${name}`);
-  const url = new URL(cluster.url());
-  url.searchParams.set('options', `-c search_path=${name}`);
-  return url.href;
 }
 
 function median(rates: readonly number[]): number {

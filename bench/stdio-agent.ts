@@ -12,20 +12,23 @@ export type Call = readonly [tool: string, args: Readonly<Record<string, unknown
 /** One agent with a server process of its own. Speaks the protocol by hand: an SDK client costs more than a server. */
 export class StdioAgent {
   readonly #child: ChildProcess;
-  readonly #waiting: ((line: string) => void)[] = [];
+  readonly #waiting: { readonly resolve: (line: string) => void; readonly reject: (error: Error) => void }[] = [];
   #nextId = 0;
 
   private constructor({ file, env }: Program) {
     const { PATH = '', HOME = '' } = process.env;
     this.#child = spawn(process.execPath, [file], {
       env: { PATH, HOME, ...env },
-      stdio: ['pipe', 'pipe', process.env['BENCH_STDERR'] === undefined ? 'ignore' : 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
     let rest = '';
     this.#child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
       const lines = (rest + chunk).split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines) this.#waiting.shift()?.(line);
+      for (const line of lines) this.#waiting.shift()?.resolve(line);
+    });
+    this.#child.once('exit', (code, signal) => {
+      for (const { reject } of this.#waiting) reject(new Error(`the server ended with ${signal ?? code}`));
     });
   }
 
@@ -60,11 +63,7 @@ export class StdioAgent {
   }
 
   #request(method: string, params: object): Promise<string> {
-    const answer = new Promise<string>((resolve, reject) => {
-      this.#waiting.push(resolve);
-      this.#child.once('exit', (code) => reject(new Error(`the server exited with ${code}`)));
-    });
-    this.#child.removeAllListeners('exit');
+    const answer = new Promise<string>((resolve, reject) => this.#waiting.push({ resolve, reject }));
     this.#child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', id: this.#nextId++, method, params })}\n`);
     return answer;
   }

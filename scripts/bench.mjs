@@ -1,5 +1,5 @@
 // `npm run bench`: what a call costs, as ratios to a floor measured in the same run. Arguments are passed to bench/run.ts,
-// or to bench/postgres.ts after the word postgres.
+// or after the name of another program, such as postgres or contention, to that.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { buildAll } from './build.mjs';
@@ -9,13 +9,13 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 await buildAll();
 await bundle({
-  entryPoints: ['run', 'bare-loop', 'floor-server', 'house-server', 'postgres', 'postgres-bare'].map(
+  entryPoints: ['run', 'bare-loop', 'floor-server', 'house-server', 'postgres', 'postgres-bare', 'contention'].map(
     (name) => `bench/${name}.ts`,
   ),
   outdir: 'dist/bench',
 });
-const isPostgres = process.argv[2] === 'postgres';
-const [program, args] = isPostgres ? ['postgres', process.argv.slice(3)] : ['run', process.argv.slice(2)];
+const isNamed = ['postgres', 'contention'].includes(process.argv[2]);
+const [program, args] = isNamed ? [process.argv[2], process.argv.slice(3)] : ['run', process.argv.slice(2)];
 const { status } = spawnSync(process.execPath, [`dist/bench/${program}.js`, ...args], {
   cwd: root,
   stdio: 'inherit',

@@ -32,3 +32,11 @@ export async function dropTestSchemas(url: string): Promise<void> {
     await client.end();
   }
 }
+
+/** A new schema in the database of the URL, and the URL that makes it the current one. */
+export async function newSchema(databaseUrl: string, name: string): Promise<string> {
+  await runOn(databaseUrl, `CREATE SCHEMA ${name}`);
+  const url = new URL(databaseUrl);
+  url.searchParams.set('options', `-c search_path=${name}`);
+  return url.href;
+}

@@ -1,3 +1,5 @@
+import { seededRandom } from '../test/support/seeded-random.ts';
+
 /**
  * How long a call waits for its turn when many agents share one head row: calls arrive at random, each holds the lock for
  * the same time, the first to come is the first to go. Usage:
@@ -21,7 +23,7 @@ for (const agents of AGENTS) {
 
 /** The waiting times of calls that arrive at `arrivals` per second and are served in `service` seconds each. */
 function simulate(arrivals: number, service: number): number[] {
-  const random = generator(20_261_115);
+  const random = seededRandom(20_261_115);
   const waits: number[] = [];
   let [now, free] = [0, 0];
   for (let call = 0; call < CALLS; call += 1) {
@@ -31,15 +33,4 @@ function simulate(arrivals: number, service: number): number[] {
     free = begin + service;
   }
   return waits;
-}
-
-/** The same numbers on every machine (mulberry32). */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

@@ -1,19 +1,9 @@
 import { describe, expect } from 'vitest';
 import { keeps } from '../../test/support/keeps.ts';
+import { seededRandom } from '../../test/support/seeded-random.ts';
 import { LockWait, retryWhileBusy } from './sqlite-lock-wait.ts';
 
 const BUSY = new Error('busy');
-
-/** The same numbers in every run (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 describe('the delay between two attempts', () => {
   for (const processes of [1, 4, 12, 32, 1000]) {
@@ -28,7 +18,7 @@ describe('the delay between two attempts', () => {
     });
 
     keeps('store/no-spin', `a lock that is stuck for 10 s costs ${processes} processes few attempts each`, () => {
-      const wait = new LockWait({ countProcesses: () => processes, random: seeded(1) });
+      const wait = new LockWait({ countProcesses: () => processes, random: seededRandom(1) });
       let [attempts, waitedMs] = [0, 0];
       for (; waitedMs < 10_000; attempts += 1) waitedMs += wait.delayMs(attempts, waitedMs);
       expect(attempts).toBeLessThan(400);
@@ -76,7 +66,7 @@ function simulate(
   processes: number,
   { holdMs, thinkMs, untilMs }: { holdMs: number; thinkMs: number; untilMs: number },
 ) {
-  const random = seeded(processes);
+  const random = seededRandom(processes);
   const waits = Array.from({ length: processes }, () => new LockWait({ countProcesses: () => processes, random }));
   const state = waits.map(() => ({ nextMs: random(), failed: 0, sinceMs: 0, count: 0 }));
   let [freeAtMs, attempts] = [0, 0];

@@ -54,6 +54,6 @@ export {
   perfectSubtrees,
   TreeBuilder,
 } from './merkle.ts';
-export { isOutcome, OUTCOMES, type Outcome } from './outcomes.ts';
+export { isOutcome, OUTCOMES, type Outcome, RULE_CODES, STAGE_CODES } from './outcomes.ts';
 export { parseJson } from './parse-json.ts';
 export { type Digest, type RawDigest, rawSha256, sha256 } from './sha256.ts';

@@ -1,6 +1,5 @@
-/** How a call can end, as its exit entry says it: `ok`, or the code of its failure. */
-export const OUTCOMES = [
-  'ok',
+/** The closed set of codes that a rule may fail with; docs/tools.md lists them for each tool. */
+export const RULE_CODES = [
   'ERR_NOT_FOUND',
   'ERR_PROJECT_NOT_FOUND',
   'ERR_INVALID_TRANSITION',
@@ -18,6 +17,10 @@ export const OUTCOMES = [
   'ERR_CONFIG_INVALID',
   'ERR_INVALID_MODE',
   'ERR_INIT_FAILED',
+] as const;
+
+/** Codes of the five stages themselves: always rendered at the top level of an answer. */
+export const STAGE_CODES = [
   'UNKNOWN_TOOL',
   'TOOL_NOT_ADMITTED',
   'INVALID_PARAMS',
@@ -27,6 +30,9 @@ export const OUTCOMES = [
   'HANDLER_ERROR',
   'INTERNAL',
 ] as const;
+
+/** How a call can end, as its exit entry says it: `ok`, or the code of its failure. */
+export const OUTCOMES = ['ok', ...RULE_CODES, ...STAGE_CODES] as const;
 
 export type Outcome = (typeof OUTCOMES)[number];
 

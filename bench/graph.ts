@@ -1,14 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { Client } from '@modelcontextprotocol/client';
 import { openDatabase } from '../src/db/open.ts';
 import { formatTaskId } from '../src/ids.ts';
 import { Cluster } from '../test/support/postgres/cluster.ts';
 import { newSchema, runOn } from '../test/support/postgres/server.ts';
 import { fillWithTasks } from './fill.ts';
 import { measureInterleaved } from './measure.ts';
+import { startClient } from './servers.ts';
 
 /**
  * What calls cost beside a graph of tasks that another agent made: the same 21,000 tasks with no links among them, with
@@ -89,7 +89,7 @@ const CASES: readonly Case[] = [
 const cluster = process.argv.includes('--postgres') ? await Cluster.create(['shared_buffers=128MB']) : undefined;
 const folder = mkdtempSync(join(tmpdir(), 'colibri-graph-'));
 const clients: Client[] = [];
-for (const width of WIDTHS) clients.push(await start(await prepare(width)));
+for (const width of WIDTHS) clients.push(await startClient(await prepare(width)));
 
 console.log('| call | 0 links, µs | 240,000 links, µs | 1,000,000 links, µs | ratio | bar |');
 console.log('|---|---:|---:|---:|---:|---:|');
@@ -131,12 +131,4 @@ async function prepare(width: number): Promise<Record<string, string>> {
   await database.close();
   if (url !== undefined) await runOn(url, 'VACUUM ANALYZE');
   return url === undefined ? { COLIBRI_DB_PATH: join(folder, `${width}.db`) } : { COLIBRI_DATABASE_URL: url };
-}
-
-async function start(place: Record<string, string>): Promise<Client> {
-  const client = new Client({ name: 'bench', version: '1' });
-  const env = { ...process.env, ...place, COLIBRI_LOG_LEVEL: 'error' } as Record<string, string>;
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env }));
-  await client.listTools();
-  return client;
 }

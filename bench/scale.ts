@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/client';
-import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import type { Client } from '@modelcontextprotocol/client';
 import { Cluster } from '../test/support/postgres/cluster.ts';
 import { runOn } from '../test/support/postgres/server.ts';
 import { fillFile, fillWithTasks, OPEN_TASKS } from './fill.ts';
+import { startClient } from './servers.ts';
 
 /**
  * What a call costs in a ledger of a thousand, a hundred thousand and a million tasks: three servers, asked in turn, so
@@ -58,7 +58,7 @@ const CASES: readonly Case[] = [
 
 const cluster = process.argv.includes('--postgres') ? await Cluster.create(['shared_buffers=128MB']) : undefined;
 const clients: Client[] = [];
-for (const size of sizes) clients.push(await start(await prepare(size)));
+for (const size of sizes) clients.push(await startClient(await prepare(size)));
 
 console.log(`| call | ${sizes.map((size) => `${size.toLocaleString('en')} tasks, µs`).join(' | ')} | ratio | bar |`);
 console.log(`|---|${sizes.map(() => '---:').join('|')}|---:|---:|`);
@@ -108,14 +108,6 @@ async function prepareFile(size: number): Promise<Record<string, string>> {
     console.error(`made ${size} tasks in ${((performance.now() - begin) / 1000).toFixed(0)} s`);
   }
   return { COLIBRI_DB_PATH: path };
-}
-
-async function start(place: Record<string, string>): Promise<Client> {
-  const client = new Client({ name: 'bench', version: '1' });
-  const env = { ...process.env, ...place, COLIBRI_LOG_LEVEL: 'error' } as Record<string, string>;
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env }));
-  await client.listTools();
-  return client;
 }
 
 async function timed(client: Client, name: string, input: Record<string, unknown>): Promise<number> {

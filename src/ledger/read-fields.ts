@@ -28,6 +28,8 @@ export interface Fields {
   readonly contents: Uint8Array;
   /** Whether all fields are ASCII, so that they are the texts themselves. */
   readonly isAscii: boolean;
+  /** Whether they are ASCII and free of quotation marks, backslashes and control characters. */
+  readonly isPlain: boolean;
 }
 
 /** JSON writes this character as it is, and people do not write it. */
@@ -41,7 +43,7 @@ export async function readFields(
 ): Promise<Fields | undefined> {
   const [found] = await reader.query<FoundFields>(query[reader.engine], parameters);
   if (found === undefined || found.whole !== found.total) return undefined;
-  if (found.total === 0) return { fields: [], total: 0, contents: new Uint8Array(), isAscii: true };
+  if (found.total === 0) return { fields: [], total: 0, contents: new Uint8Array(), isAscii: true, isPlain: true };
   // No honest text has a NUL, at which some drivers would cut it.
   if (found.fields.includes(0) || found.contents.includes(0)) return undefined;
   const areAscii = isAscii(found.fields);
@@ -50,7 +52,9 @@ export async function readFields(
   const fields = text.split(SEPARATOR);
   if (fields.length !== found.total * width) return undefined;
   const { total, contents } = found;
-  return { fields: isPlain(text) ? fields : fields.map(escapeText), total, contents, isAscii: areAscii };
+  const arePlain = isPlain(text);
+  const written = arePlain ? fields : fields.map(escapeText);
+  return { fields: written, total, contents, isAscii: areAscii, isPlain: areAscii && arePlain };
 }
 
 interface FoundFields {

@@ -32,6 +32,7 @@ export interface StoredThought {
   readonly previous: ByteText;
   readonly hash: ByteText;
   readonly isAscii: boolean;
+  readonly isPlain: boolean;
 }
 
 const NUMBERS = ['thought_no', 'idx', 'task_no', 'chain_position', 'attempt', 'session_no', 'session_seq'];
@@ -69,7 +70,7 @@ export async function readThoughts(
   return thoughts.every(isCounted) ? { thoughts, contents: found.contents } : undefined;
 }
 
-function thoughtAt({ fields, isAscii }: Fields, place: number): StoredThought {
+function thoughtAt({ fields, isAscii, isPlain }: Fields, place: number): StoredThought {
   const first = place * WIDTH;
   return {
     place,
@@ -87,6 +88,7 @@ function thoughtAt({ fields, isAscii }: Fields, place: number): StoredThought {
     previous: fields[first + 11] as ByteText,
     hash: fields[first + 12] as ByteText,
     isAscii,
+    isPlain,
   };
 }
 
@@ -138,7 +140,7 @@ export function follows({ position, previous }: StoredThought, before: Link | un
 /** The digest of its extras by its entry; undefined unless that says exactly what the row says. */
 export function loggedWith(thought: StoredThought, text: ByteText | undefined): Digest | undefined {
   const { type, content, at, actor, previous, hash, isAscii } = thought;
-  if (!isTime(at) || !isOfGrammar(type, content)) return undefined;
+  if (!isTime(at) || !isOfGrammar(thought)) return undefined;
   const task_id = formatTaskId(thought.taskNo);
   const previous_hash = previous === '' ? null : previous;
   const chained = chainedText({ task_id, type, content, previous_hash, recorded_at: at, recorded_by: actor });
@@ -156,12 +158,11 @@ export function loggedWith(thought: StoredThought, text: ByteText | undefined): 
   });
 }
 
-const PLAIN = /^[ !#-[\]-~]+$/;
 const SHORT = 1000;
 
 /** A short plain text needs no second look. */
-function isOfGrammar(type: ByteText, content: ByteText): boolean {
-  if (content.length <= SHORT && PLAIN.test(content)) return TYPES.has(type);
+function isOfGrammar({ type, content, isPlain }: StoredThought): boolean {
+  if (isPlain && content !== '' && content.length <= SHORT) return TYPES.has(type);
   return thoughtDefect({ type, content: unescapeText(content) }) === undefined;
 }
 

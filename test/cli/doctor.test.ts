@@ -152,6 +152,7 @@ describe('colibri doctor', () => {
     const file = join(project.root, '.colibri/colibri.db');
     rmSync(file);
     await createFileOfVersion(file, 1);
+    chmodSync(file, 0o600);
     const { code, find } = diagnose(project);
     const says = expect.stringMatching(/has schema 1, this version uses/) as string;
     expect(find('ledger')[0]).toMatchObject({ status: 'warn', says });

@@ -255,6 +255,7 @@ export const PROMISES = {
   'verify/grammar': {
     says: 'verification refuses a record that breaks the proof format, with every hash recomputed',
   },
+  'verify/inputs': { says: 'what a tool takes is a record that verification takes' },
   'verify/search-origin': { says: 'a search index that would keep old words is found before they are kept' },
   'verify/edits': { says: 'verification finds every edit of a single stored value, in a bounded number of steps' },
   'verify/checkpoint': { says: 'a root that was noted earlier reveals a log that was cut or rewritten' },

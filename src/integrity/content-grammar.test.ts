@@ -43,7 +43,7 @@ const WRONG_TASKS: Readonly<Record<string, readonly unknown[]>> = {
   created_at: ['', 'yesterday', null],
   created_by: [null, 7],
   depends_on: [null, 'T-0001', ['T-042'], ['T-0001', 'T-0001'], Array.from({ length: 51 }, (_, n) => `T-${n + 1000}`)],
-  description: [null, 'x'.repeat(8001), 'a\u0000', 'a\u009f', '\u007f'],
+  description: [null, 'x'.repeat(8001), '🐦'.repeat(8001), 'a\u0000', 'a\u009f', '\u007f'],
   estimate_hours: [-0.1, 1000.1, '1'],
   labels: [null, [''], ['a', 'a'], ['a\n'], ['x'.repeat(65)], Array.from({ length: 21 }, String)],
   parent_id: ['', 'T-042', 2],
@@ -53,7 +53,7 @@ const WRONG_TASKS: Readonly<Record<string, readonly unknown[]>> = {
   sequence: [0, -1, null],
   status: ['INIT', 'doing', null, 'blocked'],
   task_id: ['T-0000', 'A-0001', null],
-  title: ['', 'a\nb', 'x'.repeat(257), null],
+  title: ['', ' ', '\u00a0\u3000', 'a\nb', 'x'.repeat(257), '🐦'.repeat(257), null],
   updated_at: ['2026-04-08'],
   updated_by: [7],
   workflow: ['kanban', 'pipeline', 'toString', null],
@@ -107,6 +107,7 @@ describe('the grammar of contents', () => {
   it('takes a task', () => {
     for (const changes of [
       {},
+      { title: '🐦'.repeat(256), description: '🐦'.repeat(8000), labels: ['🐦'.repeat(64)] },
       { status: 'blocked', blocked_reason: 'the owner is away' },
       { workflow: 'pipeline', status: 'DONE', attempt: 3, parent_id: 'T-0001', estimate_hours: null },
     ])
@@ -147,9 +148,12 @@ describe('the grammar of contents', () => {
       [null, null],
     ])
       expect(sessionDefect({ auditor_id, reason })).toBeDefined();
-    expect(thoughtDefect({ type: 'risk', content: 'a\nb' })).toBeUndefined();
+    expect(sessionDefect({ auditor_id: '🐦'.repeat(128), reason: '🐦'.repeat(1000) })).toBeUndefined();
+    for (const content of ['a\nb', '🐦'.repeat(5000)]) expect(thoughtDefect({ type: 'risk', content })).toBeUndefined();
     for (const [type, content] of [
       ['risk', ''],
+      ['risk', ' \n'],
+      ['risk', '🐦'.repeat(5001)],
       ['risk', 'a\u0007'],
       ['risk', 'x'.repeat(5001)],
       ['Risk', 'a'],

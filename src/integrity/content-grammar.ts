@@ -15,6 +15,7 @@ import {
   taskId,
   text,
   time,
+  visibleProse,
   wholeNumber,
 } from './forms.ts';
 import { parseJson } from './parse-json.ts';
@@ -86,7 +87,7 @@ const CUT_FIELDS: Fields = {
 
 const SESSION_FIELDS: Fields = { auditor_id: line(128), reason: orNull(prose(1000)) };
 
-const THOUGHT_FIELDS: Fields = { type: oneOf(THOUGHT_TYPES), content: prose(5000, 1) };
+const THOUGHT_FIELDS: Fields = { type: oneOf(THOUGHT_TYPES), content: visibleProse(5000) };
 
 /** What a client sent: any object, which nobody else has a grammar for. What is too long was cut. */
 export function argumentsDefect(content: string): string | undefined {

@@ -70,19 +70,39 @@ export const text: Form = { says: 'a text', holds: (value) => typeof value === '
 const CONTROL = /\p{Cc}/u;
 const CONTROL_IN_PROSE = /(?![\n\r\t])\p{Cc}/u;
 
-/** Lengths count UTF-16 code units. */
+/** Code points, as JSON Schema and Zod count them: the limits of the tools are the limits of the records. */
+function isLonger(value: string, most: number): boolean {
+  if (value.length <= most) return false;
+  if (value.length > 2 * most) return true;
+  let points = 0;
+  for (const _point of value) points += 1;
+  return points > most;
+}
+
+/** White space as ECMAScript has it, which is the same in every Node; what else is invisible changes with Unicode. */
+const VISIBLE = /\S/;
+
 export function line(most: number): Form {
   return {
-    says: `a text of 1 to ${most} characters without control characters`,
-    holds: (value) => typeof value === 'string' && value !== '' && value.length <= most && !CONTROL.test(value),
+    says: `a text of 1 to ${most} characters without control characters and not only white space`,
+    holds: (value) =>
+      typeof value === 'string' && VISIBLE.test(value) && !isLonger(value, most) && !CONTROL.test(value),
   };
 }
 
-export function prose(most: number, least = 0): Form {
+export function prose(most: number): Form {
   return {
-    says: `a text of ${least} to ${most} characters with no control characters but tabs and line breaks`,
-    holds: (value) =>
-      typeof value === 'string' && value.length >= least && value.length <= most && !CONTROL_IN_PROSE.test(value),
+    says: `a text of at most ${most} characters with no control characters but tabs and line breaks`,
+    holds: (value) => typeof value === 'string' && !isLonger(value, most) && !CONTROL_IN_PROSE.test(value),
+  };
+}
+
+/** Prose that says something. */
+export function visibleProse(most: number): Form {
+  const any = prose(most);
+  return {
+    says: `${any.says} and not only white space`,
+    holds: (value) => any.holds(value) && VISIBLE.test(value as string),
   };
 }
 

@@ -38,6 +38,37 @@ describe('what an honest server records', () => {
     }),
   );
 
+  keeps('verify/inputs', 'texts as long as they may be, of characters that take two code units', () =>
+    withFolder(async (folder) => {
+      const birds = (count: number) => '\u{1f426}'.repeat(count);
+      const desk = await openDesk(join(folder, 'colibri.db'));
+      try {
+        const { task_id } = await desk.createTask({
+          title: birds(256),
+          description: birds(8000),
+          labels: [birds(64)],
+          assignee: birds(128),
+          status: 'todo',
+        });
+        await desk.start({ task_id, auditor_id: birds(128), reason: birds(1000) });
+        await desk.record({
+          task_id,
+          type: 'risk',
+          content: birds(5000),
+          branch: birds(256),
+          tests_run: [birds(512)],
+          blockers: [birds(1000)],
+          metadata: { [birds(128)]: birds(8000) },
+        });
+        await desk.updateTask({ task_id, status: 'blocked', blocked_reason: birds(1000) });
+        await desk.refusal('task_create', { title: birds(257) });
+        await assertWhole(desk.database);
+      } finally {
+        await desk.close();
+      }
+    }),
+  );
+
   keeps('verify/grammar', 'is whole with a monotonic clock that stands still, runs backwards or leaps', () =>
     withFolder(async (folder) => {
       const times = [5, 5, 3, 1e12, 0.5, -7, 2 ** 31 - 1, 0];

@@ -162,7 +162,7 @@ const SHORT = 1000;
 
 /** A short plain text needs no second look. */
 function isOfGrammar({ type, content, isPlain }: StoredThought): boolean {
-  if (isPlain && content !== '' && content.length <= SHORT) return TYPES.has(type);
+  if (isPlain && content.length <= SHORT && content.trim() !== '') return TYPES.has(type);
   return thoughtDefect({ type, content: unescapeText(content) }) === undefined;
 }
 

@@ -1,4 +1,4 @@
-import { listDamageInSqlite } from './db/check-indexes-sqlite.ts';
+import { findDamageInSqlite } from './db/check-indexes-sqlite.ts';
 import { checkSchema } from './db/check-schema.ts';
 import { listMisstoredInSqlite } from './db/check-storage-sqlite.ts';
 import { DatabaseError, type Engine, type Reader } from './db/database.ts';
@@ -25,10 +25,11 @@ export function verifyEverything(
   options?: VerifyOptions,
 ): Promise<LedgerReport> {
   return verifyWithSchema(reader, async (problems) => {
-    const report = await verifyTables(reader, problems, progress, options);
-    if (reader.engine !== 'sqlite') return report;
-    const damages = (await listDamageInSqlite(reader)).map(({ table, problem }) => ({ place: table, problem }));
-    return { ...report, problems: [...report.problems, ...damages] };
+    if (reader.engine !== 'sqlite') return verifyTables(reader, problems, progress, options);
+    // Before any table is read: a query over pages that are linked in a circle, or a thousandfold, never ends.
+    const { damages, isSafeToRead } = await findDamageInSqlite(reader);
+    const found = [...problems, ...damages];
+    return isSafeToRead ? verifyTables(reader, found, progress, options) : unread(found);
   });
 }
 
@@ -48,25 +49,31 @@ async function verifyWithSchema(
 ): Promise<LedgerReport> {
   const { differences, isSafeToRead } = await checkSchema(reader);
   const problems = differences.map(({ place, problem }) => ({ place, problem }));
-  if (!isSafeToRead) return { size: 0, root: EMPTY_ROOT, problems, fast: { pages: 0, entries: 0 } };
+  if (!isSafeToRead) return unread(problems);
   try {
     return await verify(problems);
   } catch (error) {
-    // Of a table that is gone or has other columns nothing else can be told; of a store that is away not even that.
+    // A changed schema is tampering whether or not the rest can be read; a lost connection says nothing about the rest.
     const isAway = error instanceof DatabaseError && error.fault !== 'corrupt';
-    if (isAway || !differences.some(({ isTable }) => isTable)) throw error;
-    return { size: 0, root: EMPTY_ROOT, problems, fast: { pages: 0, entries: 0 } };
+    if (isAway || problems.length === 0) throw error;
+    return unread(problems);
   }
 }
 
-function verifyTables(
+/** The report on a ledger whose tables are not read. */
+function unread(problems: readonly Problem[]): LedgerReport {
+  return { size: 0, root: EMPTY_ROOT, problems, fast: { pages: 0, entries: 0 } };
+}
+
+async function verifyTables(
   reader: Reader,
   problems: readonly Problem[],
   progress?: (done: number, total: number) => void,
   options?: VerifyOptions,
 ): Promise<LedgerReport> {
-  const projections = [checkDomains, CHECK_SEARCH[reader.engine], checkStorage, reportLast(problems)];
-  return verifyLedger(strictReader(reader), projections, progress, options);
+  const projections = [checkDomains, CHECK_SEARCH[reader.engine], checkStorage];
+  const report = await verifyLedger(strictReader(reader), projections, progress, options);
+  return { ...report, problems: [...report.problems, ...problems] };
 }
 
 /** Tasks and trail against their rows, and against the rules between entries, which concern both. */
@@ -102,16 +109,6 @@ const checkStorage: Projection = (reader, report) => ({
   page: () => Promise.resolve(),
   finish: async () => {
     if (reader.engine !== 'sqlite') return;
-    for (const { table, problem } of await listMisstoredInSqlite(reader, READ_WITH_TYPES)) report(table, problem);
+    for (const { place, problem } of await listMisstoredInSqlite(reader, READ_WITH_TYPES)) report(place, problem);
   },
 });
-
-function reportLast(problems: readonly Problem[]): Projection {
-  return (_reader, report) => ({
-    foresee: nothingForeseen,
-    page: () => Promise.resolve(),
-    finish: async () => {
-      for (const { place, problem } of problems) report(place, problem);
-    },
-  });
-}

@@ -60,7 +60,7 @@ function isOfMark({ name, owner }: SchemaFact): boolean {
 }
 
 function describeMark(mark: number | undefined, version: number): SchemaDifference {
-  return difference('colibri', `it says version ${mark ?? 'nothing'}, and the tables are those of ${version}`, true);
+  return difference('colibri', `it says version ${mark ?? 'nothing'}, and the tables are those of ${version}`);
 }
 
 interface Match {
@@ -86,24 +86,15 @@ function compare(facts: readonly SchemaFact[], expected: readonly SchemaFact[]):
     if (wanted === undefined) differences.push(difference(fact.name, `unexpected ${describe(fact)}`));
     else if (wanted.text !== fact.text)
       differences.push(
-        difference(
-          fact.name,
-          `${describe(fact)} has ${onlyIn(fact, wanted)} in place of ${onlyIn(wanted, fact)}`,
-          isTable(fact),
-        ),
+        difference(fact.name, `${describe(fact)} has ${onlyIn(fact, wanted)} in place of ${onlyIn(wanted, fact)}`),
       );
   }
-  for (const fact of missing.values())
-    differences.push(difference(fact.name, `${describe(fact)} is missing`, isTable(fact)));
+  for (const fact of missing.values()) differences.push(difference(fact.name, `${describe(fact)} is missing`));
   return differences;
 }
 
 function keyOf({ kind, name, owner }: SchemaFact): string {
   return JSON.stringify([kind, name, owner]);
-}
-
-function isTable({ kind }: SchemaFact): boolean {
-  return kind === 'table';
 }
 
 function describe({ kind, owner }: SchemaFact): string {

@@ -22,7 +22,8 @@ export async function checkSqliteSchema(reader: Reader): Promise<SchemaReport> {
     version: header.version,
     isLedger: ['ledger_entries', 'ledger_head'].every((name) => objects.some((object) => object.name === name)),
     isMarked,
-    isSafeToRead: await isSafeToRead(objects),
+    // A view in the place of a table, a computed column or an index on an expression would run while it is read.
+    isSafeToRead: differences.length === 0,
     // A newer program has made its own tables; nothing is known about them here.
     differences:
       header.version > SCHEMA_VERSION && differences.length > 0
@@ -85,7 +86,7 @@ async function compare(
   const behavior = await readBehavior(reader);
   return [...reference.behavior]
     .filter(([name, text]) => behavior.get(name) !== text)
-    .map(([name]) => difference(name, 'SQLite gives it other columns, indexes or keys', true));
+    .map(([name]) => difference(name, 'SQLite gives it other columns, indexes or keys'));
 }
 
 function compareObjects(
@@ -98,11 +99,9 @@ function compareObjects(
     const wanted = missing.get(object.name);
     missing.delete(object.name);
     if (wanted === undefined) differences.push(difference(object.name, describeUnexpected(object)));
-    else if (wanted.bytes !== object.bytes)
-      differences.push(difference(object.name, describeChange(object, wanted), wanted.type === 'table'));
+    else if (wanted.bytes !== object.bytes) differences.push(difference(object.name, describeChange(object, wanted)));
   }
-  for (const { name, type } of missing.values())
-    differences.push(difference(name, `the ${type} is missing`, type === 'table'));
+  for (const { name, type } of missing.values()) differences.push(difference(name, `the ${type} is missing`));
   return differences;
 }
 
@@ -136,24 +135,4 @@ function hasPages(type: string, sql: string): boolean {
 
 function isVirtual(sql: string): boolean {
   return /^CREATE\s+VIRTUAL/i.test(sql);
-}
-
-/** Names that statements of this program use for functions that return rows; a table of that name is read instead. */
-const TABLE_FUNCTION = /^(?:pragma_|json_|dbstat$|generate_series$)/i;
-
-/**
- * An endless view in the place of a table, or a column that is computed, would run while verification reads. The search
- * index fails in many ways, some of them at the end of the transaction, when one of its inner tables is missing.
- */
-async function isSafeToRead(objects: readonly SchemaObject[]): Promise<boolean> {
-  const reference = await referenceSchema(SCHEMA_VERSION);
-  const search = reference.objects.filter(({ name }) => name.startsWith('task_search'));
-  if (!search.every(({ name }) => objects.some((object) => object.name === name))) return false;
-  const expected = new Map(reference.objects.map((object) => [object.name.toLowerCase(), object]));
-  return objects.every((object) => {
-    const wanted = expected.get(object.name.toLowerCase());
-    if (wanted === undefined) return !TABLE_FUNCTION.test(object.name);
-    if (wanted.type !== 'table' || wanted.bytes === object.bytes) return true;
-    return object.type === 'table' && !isVirtual(object.sql) && !/\bas\b/i.test(object.sql);
-  });
 }

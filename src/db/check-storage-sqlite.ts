@@ -26,7 +26,7 @@ export async function listMisstoredInSqlite(reader: Reader, except: ReadonlySet<
     );
     const [found] = await reader.query<Record<string, number>>(`SELECT ${counts.join(', ')} FROM ${table}`);
     for (const [column, count] of Object.entries(found ?? {}))
-      if (count !== 0) damages.push({ table, problem: `stores ${count} value(s) of ${column} as another type` });
+      if (count !== 0) damages.push({ place: table, problem: `stores ${count} value(s) of ${column} as another type` });
   }
   return damages;
 }

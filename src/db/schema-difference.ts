@@ -4,8 +4,6 @@ import { DatabaseError } from './database.ts';
 export interface SchemaDifference {
   readonly place: string;
   readonly problem: string;
-  /** True for a table that queries over the ledger need. */
-  readonly isTable: boolean;
 }
 
 export interface SchemaReport {
@@ -23,8 +21,8 @@ export interface SchemaReport {
 /** All problems with the schema begin with this. */
 export const DIFFERS = 'differs from the schema: ';
 
-export function difference(place: string, detail: string, isTable = false): SchemaDifference {
-  return { place, problem: DIFFERS + detail, isTable };
+export function difference(place: string, detail: string): SchemaDifference {
+  return { place, problem: DIFFERS + detail };
 }
 
 const MAX_NAMED = 3;

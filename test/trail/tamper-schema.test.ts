@@ -112,6 +112,22 @@ const CHANGES: Readonly<Record<string, readonly [sql: string, place: string]>> =
   'a table more': ['CREATE TABLE more (x)', 'more'],
   'a view more': ['CREATE VIEW more AS SELECT 1', 'more'],
   'a virtual table more': ['CREATE VIRTUAL TABLE more USING fts5 (x)', 'more'],
+  'an index on an expression that takes hours': [
+    `CREATE TABLE more (x); CREATE INDEX more_x ON more (x);
+     INSERT INTO more WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i FROM n;
+     ${rewrite('more_x', '(x)', "(length(replace(hex(zeroblob(40000000 + x)), '0', 'ab')))")}`,
+    'more_x',
+  ],
+  'a table with a CHECK that takes hours': [
+    `CREATE TABLE more (x); INSERT INTO more WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) SELECT i FROM n;
+     ${rewrite('more', '(x)', "(x CHECK (length(replace(hex(zeroblob(40000000)), '0', 'ab')) > 0))")}`,
+    'more',
+  ],
+  'an index on an expression that fails': [
+    `CREATE TABLE more (x); CREATE INDEX more_x ON more (x); INSERT INTO more VALUES (1);
+     UPDATE tasks SET title = 'forged'; ${rewrite('more_x', '(x)', '(abs(-9223372036854775807 - x))')}`,
+    'more_x',
+  ],
   'statistics for the planner': ['ANALYZE', 'sqlite_stat1'],
   'a table that counts': ['CREATE TABLE more (x INTEGER PRIMARY KEY AUTOINCREMENT)', 'sqlite_sequence'],
   'a trigger': ['CREATE TRIGGER undo AFTER INSERT ON thoughts BEGIN DELETE FROM thoughts; END', 'undo'],

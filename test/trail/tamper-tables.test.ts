@@ -38,8 +38,8 @@ describe('a ledger that lacks', () => {
       }),
     );
 
-  keeps('verify/tampering', 'a table is not said to be tampered with by who lost the way to it', () =>
-    withForged('DROP TABLE session_events', async (reader) => {
+  keeps('verify/tampering', 'nothing, but has another version: a lost connection stays an error', () =>
+    withForged('PRAGMA user_version = 3', async (reader) => {
       const away: Reader = {
         engine: reader.engine,
         query: (sql, parameters) => {
@@ -51,8 +51,22 @@ describe('a ledger that lacks', () => {
     }),
   );
 
-  keeps('verify/tampering', 'nothing, but has an index too many: another error stays an error', () =>
-    withForged('CREATE INDEX mine ON calls (tool)', async (reader) => {
+  keeps('verify/tampering', 'nothing, but has another version: what cannot be read does not hide that', () =>
+    withForged('PRAGMA user_version = 3', async (reader) => {
+      const broken: Reader = {
+        engine: reader.engine,
+        query: (sql, parameters) => {
+          if (sql.includes('ledger_head')) throw new Error('integer overflow');
+          return reader.query(sql, parameters);
+        },
+      };
+      const { problems } = await verifyRecord(broken);
+      expect(problems.map(({ place }) => place)).toEqual(['user_version']);
+    }),
+  );
+
+  keeps('verify/tampering', 'nothing: another error stays an error', () =>
+    withForged('SELECT 1', async (reader) => {
       const broken: Reader = {
         engine: reader.engine,
         query: (sql, parameters) => {

@@ -13,22 +13,24 @@ import { Workplace } from './servers.ts';
 
 /** Many servers on one store: how much the team does together, compared with one server in the same run. */
 
+const CASES = ['full', 'relaxed', 'full-mix', 'relaxed-mix', 'peer', 'postgres', 'postgres-mix'];
+
 const HELP = `npm run bench -- contention [options]
 
   --servers 1,4,12,32   sizes of the team; the first is what the others are compared with
-  --cases LIST          of ${['full', 'relaxed', 'mix', 'peer', 'postgres', 'postgres-mix'].join(', ')}; default all
+  --cases LIST          of ${CASES.join(', ')}; default all
   --seconds 3           how long each team is measured
   --rounds 3            how often; the median counts
   --check               exit code 1 when a bar is missed
   --write               also keeps the report as bench/contention.md
 
-"full" and "relaxed" create tasks with that durability, "mix" calls all 14 tools. "peer" is ${PEER.name} ${PEER.version},
+"full" and "relaxed" create tasks with that durability; those with "mix" call all 14 tools. "peer" is ${PEER.name} ${PEER.version},
 which neither audits nor flushes; it is installed from the registry below the system's temporary folder.`;
 
 const { values } = parseArgs({
   options: {
     servers: { type: 'string', default: '1,4,12,32' },
-    cases: { type: 'string', default: 'full,relaxed,mix,peer,postgres,postgres-mix' },
+    cases: { type: 'string', default: CASES.join(',') },
     seconds: { type: 'string', default: '3' },
     rounds: { type: 'string', default: '3' },
     check: { type: 'boolean', default: false },
@@ -78,7 +80,8 @@ async function createCases(
   const all: Record<string, Case> = {
     full: { name: 'full', program: onFile('full'), script: creates },
     relaxed: { name: 'relaxed', program: onFile('relaxed'), script: creates },
-    mix: { name: 'mix', program: onFile('full'), script: allTools },
+    'full-mix': { name: 'full-mix', program: onFile('full'), script: allTools },
+    'relaxed-mix': { name: 'relaxed-mix', program: onFile('relaxed'), script: allTools },
     peer: {
       name: 'peer',
       program: async () => ({ file: installPeer(), env: { DATABASE_PATH: newFile(), LOG_LEVEL: 'fatal' } }),

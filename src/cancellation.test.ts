@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ClientOptions } from '@modelcontextprotocol/client';
 import { expect, onTestFinished } from 'vitest';
 import * as z from 'zod';
+import { openRaw } from '../test/support/database.ts';
 import { call, openDoor } from '../test/support/door.ts';
 import { keeps } from '../test/support/keeps.ts';
 import { createPipes, line, request } from '../test/support/pipes.ts';
@@ -35,6 +36,7 @@ function createLedger() {
   let statements = 0;
   return {
     begun,
+    path: join(folder, 'colibri.db'),
     countStatements: () => statements,
     secondPhase: async ({ chain }: ColibriServerContext) => {
       const config = readConfig({ COLIBRI_DB_PATH: join(folder, 'colibri.db') });
@@ -119,6 +121,27 @@ for (const [generation, client] of GENERATIONS) {
     expect((await next).ok).toBe(true);
     expect(await listCalls()).toEqual(['spin CANCELLED without an answer', 'quick ok']);
   });
+
+  keeps(
+    'chain/cancelled',
+    `${generation}: a change that waits for the lock of another process is not made`,
+    async () => {
+      const { client: agent, path, listCalls, countNotes, verify } = await open();
+      const other = await openRaw(path);
+      other.exec('BEGIN IMMEDIATE');
+      const cancel = new AbortController();
+      const waiting = agent.callTool({ name: 'persist' }, { signal: cancel.signal });
+      // Messages are handled in order, so the call waits, and then its cancellation has arrived.
+      await agent.listTools();
+      cancel.abort('changed my mind');
+      await expect(waiting).rejects.toThrow();
+      await agent.listTools();
+      other.exec('ROLLBACK');
+      expect((await call(agent, 'quick')).ok).toBe(true);
+      expect(await listCalls()).toEqual(['persist CANCELLED without an answer', 'quick ok']);
+      expect([await countNotes(), await verify()]).toEqual([0, []]);
+    },
+  );
 
   keeps('chain/cancelled', `${generation}: a change that has begun is made and recorded`, async () => {
     const { client: agent, begun, listCalls, countNotes, verify } = await open();

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Client, type ClientConfig } from 'pg';
 import type { PostgresOptions } from './postgres.ts';
 import { assertDriver } from './postgres-driver-check.ts';
@@ -133,7 +133,7 @@ export class PostgresLink {
       forget();
     });
     client.on('end', forget);
-    const way = { client, pipeline: new Pipeline(client), mark: randomUUID() };
+    const way = { client, pipeline: new Pipeline(client), mark: randomBytes(16).toString('hex') };
     try {
       await client.connect();
       await this.#start(way, config);

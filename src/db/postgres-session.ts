@@ -26,7 +26,7 @@ export function sameSession(mark: string): string {
   return `ln(CASE WHEN ${isSame} THEN 1 ELSE 0 END)`;
 }
 
-/** The same for a text that takes no parameters; a mark is a UUID. */
+/** The same for a text that takes no parameters; a mark is hexadecimal. */
 export function sameSessionAs(mark: string): string {
   return sameSession(`'${mark}'`);
 }

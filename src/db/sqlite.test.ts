@@ -1,7 +1,7 @@
 import fs, { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, vi } from 'vitest';
-import { openTestDatabase } from '../../test/support/database.ts';
+import { openRaw, openTestDatabase, queryFile } from '../../test/support/database.ts';
 import { keeps } from '../../test/support/keeps.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import type { Database } from './database.ts';
@@ -91,19 +91,57 @@ describe('durability', () => {
     },
   );
 
-  keeps('store/unsynced', 'a log that was replaced under the server is no proof of anything', async () => {
-    const { database, path } = await openWatched();
+  const replacements: Record<string, (log: string) => void> = {
+    deleted: (log) => fs.renameSync(log, `${log}-old`),
+    'replaced by a copy': (log) => {
+      fs.renameSync(log, `${log}-old`);
+      fs.copyFileSync(`${log}-old`, log);
+    },
+  };
+  for (const [what, replace] of Object.entries(replacements))
+    for (const flushesBefore of [0, 1])
+      keeps(
+        'store/unsynced',
+        `nothing is written to a log that was ${what} after ${flushesBefore} flushes`,
+        async () => {
+          const { database, flushes, path } = await openWatched();
+          for (let flush = 0; flush < flushesBefore; flush += 1) await insert(database, true);
+          replace(`${path}-wal`);
+          const failure = { fault: 'unavailable', message: expect.stringContaining('restart the server') };
+          await expect(insert(database, true)).rejects.toMatchObject(failure);
+          await expect(database.read((reader) => reader.query('SELECT 1'))).rejects.toMatchObject(failure);
+          expect(flushes).toHaveLength(flushesBefore);
+        },
+      );
+
+  keeps(
+    'store/unsynced',
+    'after a failed flush nothing is acknowledged before the log is in the database',
+    async () => {
+      const { database, flushes, path } = await openWatched();
+      flushes.onFlush = failOnce(flushes);
+      await expect(insert(database, true)).rejects.toMatchObject({ fault: 'unsynced' });
+      expect(fs.statSync(`${path}-wal`).size).toBeGreaterThan(0);
+      const sizes: number[] = [];
+      flushes.onFlush = () => sizes.push(fs.statSync(`${path}-wal`).size);
+      await insert(database, true);
+      // The checkpoint cut the log, so that the pages which the disk may have lost are no longer needed.
+      expect(sizes).toEqual([0]);
+      fs.rmSync(`${path}-wal`);
+      expect(await countInFile(path)).toBe(2);
+    },
+  );
+
+  keeps('store/unsynced', 'and while a reader keeps the log from the database, nothing is acknowledged', async () => {
+    const { database, flushes, path } = await openWatched();
     await insert(database, true);
-    fs.renameSync(`${path}-wal`, `${path}-old`);
-    await expect(insert(database, true)).rejects.toMatchObject({
-      fault: 'unsynced',
-      message: expect.stringContaining('restart the server'),
-    });
-    fs.copyFileSync(`${path}-old`, `${path}-wal`);
-    await expect(insert(database, true)).rejects.toMatchObject({
-      fault: 'unsynced',
-      message: expect.stringContaining('restart the server'),
-    });
+    const reader = await openRaw(path);
+    reader.exec('BEGIN; SELECT * FROM t');
+    flushes.onFlush = failOnce(flushes);
+    await expect(insert(database, true)).rejects.toMatchObject({ fault: 'unsynced' });
+    await expect(insert(database, true)).rejects.toMatchObject({ fault: 'unsynced' });
+    reader.exec('COMMIT');
+    await insert(database, true);
   });
 
   keeps('store/unsynced', 'a disk that fails to confirm is told, and nothing is undone', async () => {
@@ -131,14 +169,33 @@ async function openWatched(durability: 'full' | 'relaxed' = 'full') {
   const database = await openTestDatabase({ path, durability });
   await database.write({ durable: false }, (transaction) => transaction.run('CREATE TABLE t (x INTEGER)'));
   const flushes = { length: 0, onFlush: () => undefined } as { length: number } & Flushes;
-  const original = fs.fdatasyncSync.bind(fs);
-  const spy = vi.spyOn(fs, 'fdatasyncSync').mockImplementation((file) => {
+  const original = fs.fdatasync.bind(fs);
+  const spy = vi.spyOn(fs, 'fdatasync').mockImplementation((file, done) => {
     flushes.length += 1;
-    flushes.onFlush(file);
-    original(file);
+    try {
+      flushes.onFlush(file);
+      original(file, done);
+    } catch (error) {
+      done(error as NodeJS.ErrnoException);
+    }
   });
   onTestFinished(() => spy.mockRestore());
   return { database, flushes, path };
+}
+
+function failOnce(flushes: Flushes): () => void {
+  return () => {
+    flushes.onFlush = () => undefined;
+    throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
+  };
+}
+
+/** What a machine finds that lost the log. */
+async function countInFile(path: string): Promise<unknown> {
+  const copy = `${path}-copy`;
+  fs.copyFileSync(path, copy);
+  const [row] = await queryFile<{ n: number }>(copy, 'SELECT COUNT(*) AS n FROM t');
+  return row?.n;
 }
 
 function insert(database: Database, durable: boolean): Promise<void> {

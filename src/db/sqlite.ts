@@ -104,7 +104,7 @@ class SqliteDatabase implements Database {
     this.#inode = inodeOf(options.path);
     // SQLite, too, resolves links before it names the files beside the database.
     this.#realPath = this.#guard(() => realpathSync(options.path));
-    this.#wal = new WalFile(`${this.#realPath}-wal`);
+    this.#wal = new WalFile(`${this.#realPath}-wal`, () => this.#checkpoint());
   }
 
   /** Looks before it touches: a file of another program is refused as it is. */
@@ -120,6 +120,9 @@ class SqliteDatabase implements Database {
         `${this.location}: this file system does not support SQLite's write-ahead log; put the ledger on a local disk`,
       );
     }
+    // SQLite opens the log with its first read.
+    await this.#retryWhileBusy(() => this.#all('SELECT 1 FROM sqlite_schema LIMIT 1', []));
+    this.#guard(() => this.#wal.open());
   }
 
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
@@ -142,7 +145,7 @@ class SqliteDatabase implements Database {
         return done;
       });
       this.#lockWait.observeHold(performance.now() - begunMs);
-      if (durable && this.#options.durability === 'full') this.#wal.flush();
+      if (durable && this.#options.durability === 'full') await this.#wal.flush();
       return result;
     });
   }
@@ -205,9 +208,15 @@ class SqliteDatabase implements Database {
     });
   }
 
+  /** True when every commit so far is in the database file, which SQLite has flushed. */
+  #checkpoint(): boolean {
+    const [row] = this.#all('PRAGMA wal_checkpoint(TRUNCATE)', []);
+    return row?.['busy'] === 0;
+  }
+
   /** A deleted file goes on taking what is written to it, until its last user closes it. */
   #assertInPlace(): void {
-    if (inodeOf(this.#options.path) === this.#inode) return;
+    if (inodeOf(this.#options.path) === this.#inode && this.#wal.isInPlace()) return;
     throw new DatabaseError(
       'unavailable',
       `${this.location}: the file was deleted or replaced while the server used it; restart the server`,

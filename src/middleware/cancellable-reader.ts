@@ -18,8 +18,12 @@ export function cancellableReader(db: Reader, signal: AbortSignal, nowMs: () => 
         await setImmediate();
         heardAt = nowMs();
       }
-      if (signal.aborted) throw new ColibriError('CANCELLED', 'the client cancelled the call; nothing was changed');
+      assertNotCancelled(signal);
       return db.query(sql, parameters);
     },
   };
+}
+
+export function assertNotCancelled(signal: AbortSignal): void {
+  if (signal.aborted) throw new ColibriError('CANCELLED', 'the client cancelled the call; nothing was changed');
 }

@@ -9,7 +9,7 @@ import type { Log } from '../log.ts';
 import { accessOf } from '../modes.ts';
 import type { Outcome, Tool } from '../tool.ts';
 import { recordArguments, type ToolEnterEvent, type ToolExitEvent } from './audit.ts';
-import { cancellableReader } from './cancellable-reader.ts';
+import { assertNotCancelled, cancellableReader } from './cancellable-reader.ts';
 import { dispatch, failed } from './dispatch.ts';
 import { assertAdmitted } from './tool-lock.ts';
 import { validate } from './validate.ts';
@@ -85,6 +85,8 @@ async function writeAndExit(
   let concluded: Concluded | undefined;
   try {
     return await database.write({ durable: true }, async (db) => {
+      // Waiting for the write lock can take seconds; what has not begun by then is not begun any more.
+      assertNotCancelled(call.signal);
       chain.runtime.audit.prepareExit?.(event.correlationId, db);
       concluded = conclude(call, event, await run({ db }));
       const { outcome, answer } = concluded;
@@ -212,12 +214,15 @@ function enterEvent(chain: Chain, call: Call, argumentsText: string): ToolEnterE
   });
 }
 
+/** What a column of every engine holds; a clock that leaps by more than 24 days must not fail the call. */
+const MAX_DURATION_MS = 2 ** 31 - 1;
+
 function exitEvent(chain: Chain, call: Call, entered: ToolEnterEvent, outcome: Outcome, answer: Answer): ToolExitEvent {
   const { tool, correlationId, actor, timestamp } = entered;
   return Object.freeze({
     tool,
     correlationId,
-    durationMs: Math.max(0, Math.floor(chain.nowMs() - timestamp)),
+    durationMs: Math.min(Math.max(0, Math.floor(chain.nowMs() - timestamp)), MAX_DURATION_MS),
     actor,
     at: chain.runtime.now(),
     outcome: outcome.ok ? 'ok' : outcome.error.code,

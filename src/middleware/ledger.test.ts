@@ -150,8 +150,8 @@ for (const failures of [1, 2]) {
 keeps('store/unsynced', 'the client is told, and the log says what was done', async () => {
   const { client, countNotes, listOutcomes, verify } = await openWithLedger();
   await call(client, 'note');
-  const flush = vi.spyOn(fs, 'fdatasyncSync').mockImplementationOnce(() => {
-    throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });
+  const flush = vi.spyOn(fs, 'fdatasync').mockImplementationOnce((_file, done) => {
+    done(Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' }));
   });
   onTestFinished(() => flush.mockRestore());
   const { error, isError } = await call(client, 'note');

@@ -40,9 +40,9 @@ export async function openSpot({ engine, to }: Spot): Promise<Database> {
 
 export async function verifySpot(spot: Spot) {
   const database = await openSpot(spot);
-  const report = await database.read((reader) => verifyEverything(reader));
+  const { size, root, problems } = await database.read((reader) => verifyEverything(reader));
   await database.close();
-  return report;
+  return { size, root, problems };
 }
 
 const TABLES = {

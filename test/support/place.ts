@@ -133,8 +133,9 @@ export async function createTemplate(): Promise<Place> {
 }
 
 /** The report of everything in a ledger file. */
-export function verifyFile(path: string) {
-  return withFile(path, (reader) => verifyEverything(reader));
+export async function verifyFile(path: string) {
+  const { size, root, problems } = await withFile(path, (reader) => verifyEverything(reader));
+  return { size, root, problems };
 }
 
 export async function titlesIn(path: string): Promise<string[]> {

@@ -27,16 +27,17 @@ afterAll(async () => {
 });
 
 describe('one edit of one value', () => {
-  for (const table of new Set(cells.filter((cell) => !isHarmless(cell)).map(({ table }) => table)))
-    keeps('verify/edits', `in ${table}`, async () => {
+  const edited = cells.filter((cell) => !isHarmless(cell));
+  for (const name of new Set(edited.map(nameOf)))
+    keeps('verify/edits', `in ${name}`, async () => {
       const missed: string[] = [];
       let made = 0;
-      for (const cell of cells.filter((candidate) => candidate.table === table && !isHarmless(candidate)))
+      for (const cell of edited.filter((candidate) => nameOf(candidate) === name))
         for (const change of editsOf(cell)) {
           const undo = edit(file, cell, change);
           if (undo === undefined) continue;
           made += 1;
-          const outcome = await findEdit(table).catch((error: unknown) => `threw ${String(error)}`);
+          const outcome = await findEdit(cell.table).catch((error: unknown) => `threw ${String(error)}`);
           if (outcome !== 'found') missed.push(`${outcome}: ${describeEdit(cell, change)}`);
           undo();
         }
@@ -93,6 +94,10 @@ function withMaxSteps(reader: Reader): Reader {
   };
 }
 
-function describeEdit({ table, column, where, literal }: Cell, change: string): string {
-  return `${table}.${column} (${literal.slice(0, 40)}) := ${change} where ${where}`;
+function nameOf({ table, column }: Cell): string {
+  return `${table}.${column}`;
+}
+
+function describeEdit({ where, literal }: Cell, change: string): string {
+  return `(${literal.slice(0, 40)}) := ${change} where ${where}`;
 }

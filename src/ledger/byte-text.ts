@@ -20,6 +20,11 @@ export function textOf(bytes: Uint8Array): string | undefined {
   return isUtf8(bytes) ? bufferOf(bytes).toString() : undefined;
 }
 
+/** Asks Buffer, which searches in native code, whatever array the driver made. */
+export function hasNul(bytes: Uint8Array): boolean {
+  return bufferOf(bytes).includes(0);
+}
+
 function bufferOf(text: string | Uint8Array): Buffer {
   return typeof text === 'string' ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength);
 }

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Engine, Reader, SqlValue } from '../db/database.ts';
 import { parseJson } from '../integrity/index.ts';
-import { type ByteText, fromByteText, toByteText } from './byte-text.ts';
+import { type ByteText, fromByteText, hasNul, toByteText } from './byte-text.ts';
 import { CONTENT_SEPARATOR } from './claims.ts';
 
 /**
@@ -45,7 +45,7 @@ export async function readFields(
   if (found === undefined || found.whole !== found.total) return undefined;
   if (found.total === 0) return { fields: [], total: 0, contents: new Uint8Array(), isAscii: true, isPlain: true };
   // No honest text has a NUL, at which some drivers would cut it.
-  if (found.fields.includes(0) || found.contents.includes(0)) return undefined;
+  if (hasNul(found.fields) || hasNul(found.contents)) return undefined;
   const areAscii = isAscii(found.fields);
   if (!areAscii && !isUtf8(found.fields)) return undefined;
   const text = toByteText(found.fields);
@@ -82,16 +82,16 @@ export function fieldsSql({ numbers, strings, content, from }: FieldQuery): OnEn
   return { sqlite: onEngine(IS_TEXT.sqlite), postgres: onEngine(IS_TEXT.postgres) };
 }
 
-/**
- * SQLite stores any type in any column. Numbers sort before every text and bytes after it, which is quicker to ask than
- * typeof(); the plus keeps a value from being converted to the type of its column first.
- */
+/** SQLite stores any type in any column, and writes all of them as if they were text. */
 export const IS_TEXT: Readonly<Record<Engine, (column: string) => string>> = {
-  sqlite: (column) => `+${column} >= '' AND +${column} < x''`,
+  sqlite: (column) => `typeof(${column}) = 'text'`,
   postgres: (column) => `${column} IS NOT NULL`,
 };
 
-/** Texts and bytes sort after all numbers. A REAL is told by its text, which has a point in it. */
+/**
+ * Texts and bytes sort after all numbers; the plus keeps a text from being converted to the type of its column first. A
+ * REAL is told by its text, which has a point in it.
+ */
 function isNumber(column: string): string {
   return `+${column} < 1000000000000000`;
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Reader } from '../db/database.ts';
-import { type ByteText, textOf, toByteText } from './byte-text.ts';
+import { type ByteText, hasNul, textOf, toByteText } from './byte-text.ts';
 import type { EntryBytes } from './log-tree.ts';
 import { IS_TEXT, type OnEngine, SEPARATOR } from './read-fields.ts';
 import { STORED_TWICE } from './unique-rows.ts';
@@ -25,7 +25,7 @@ export async function readPage(reader: Reader, begin: number, end: number): Prom
   const [found] = await reader.query<FoundEntries & FoundKinds>(ENTRIES_AND_KINDS[reader.engine], [begin, end]);
   const texts = found && textsOf(found, begin, end);
   if (found === undefined || texts === undefined) return readPageByRow(reader, begin, end);
-  const kinds = found.kind.includes(0) ? undefined : textOf(found.kind)?.split(SEPARATOR);
+  const kinds = hasNul(found.kind) ? undefined : textOf(found.kind)?.split(SEPARATOR);
   return kinds?.length === end - begin ? { ...texts, kinds, isPacked: true } : readPageByRow(reader, begin, end);
 }
 
@@ -67,7 +67,7 @@ function atOnce(columns: readonly string[], values: readonly string[]): OnEngine
 function textsOf(found: FoundEntries, begin: number, end: number): StoredTexts | undefined {
   const { whole, entry: bytes, indexes } = found;
   if (whole !== end - begin || toByteText(indexes) !== indexesUpTo(whole)) return undefined;
-  if (bytes.includes(0) || !isUtf8(bytes)) return undefined;
+  if (hasNul(bytes) || !isUtf8(bytes)) return undefined;
   const texts = toByteText(bytes.subarray(1)).split(SEPARATOR);
   return texts.length === end - begin ? { begin, texts, bytes, ends: endsOf(texts) } : undefined;
 }

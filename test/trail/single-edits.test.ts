@@ -27,14 +27,13 @@ afterAll(async () => {
 });
 
 describe('one edit of one value', () => {
-  const edited = cells.filter((cell) => !isHarmless(cell));
-  for (const name of new Set(edited.map(nameOf)))
+  for (const name of new Set(cells.map(nameOf)))
     keeps('verify/edits', `in ${name}`, async () => {
       const missed: string[] = [];
       let made = 0;
-      for (const cell of edited.filter((candidate) => nameOf(candidate) === name))
+      for (const cell of cells.filter((candidate) => nameOf(candidate) === name))
         for (const change of editsOf(cell)) {
-          const undo = edit(file, cell, change);
+          const undo = isHarmless(cell, change) ? undefined : edit(file, cell, change);
           if (undo === undefined) continue;
           made += 1;
           const outcome = await findEdit(cell.table).catch((error: unknown) => `threw ${String(error)}`);
@@ -47,12 +46,13 @@ describe('one edit of one value', () => {
 });
 
 /**
- * What FTS5 keeps for itself and no answer of this program depends on, as docs/trust.md says: averages for ranking, the
- * batch that a word came with, and how to find the page of a word in an index of one page.
+ * What FTS5 keeps for itself and no answer of this program depends on, as docs/trust.md says: averages for ranking, a
+ * byte behind the end of a block, and how to find the page of a word in a segment of one page. Other types are found.
  */
-function isHarmless({ table, column, where }: Cell): boolean {
-  if (table === 'task_search_data') return where.includes("'31'") || column === 'block';
-  return table === 'task_search_idx' || (table === 'task_search_docsize' && column === 'origin');
+function isHarmless({ table, column, where }: Cell, change: string): boolean {
+  const isAverages = table === 'task_search_data' && where.includes("'31'");
+  const isLonger = column === 'block' && change.includes("x'00'");
+  return isAverages || isLonger || (table === 'task_search_idx' && /^~ [+-] 1|^-~|^9|x'00'/.test(change));
 }
 
 const MAX_STEPS = 3000;

@@ -152,6 +152,7 @@ export const PROMISES = {
   'store/process-ids': { says: 'a stored process id is looked up only if it is well formed' },
   'store/presence-files': { says: 'a presence file is told by its name, kind and owner, and nothing else is touched' },
   'store/super-journal': { says: 'a journal that names another journal is never played back' },
+  'store/journal': { says: 'a rollback journal beside a ledger is never played back, and is named' },
   'store/pragmas': { says: 'no setting of the database is left to a default' },
   'store/fault-named': { says: 'a store that fails says what is wrong and what to do' },
   'store/migrated': { says: 'a ledger of an older version goes on as one of this version' },

@@ -1,6 +1,6 @@
 import type { SqlValue } from './database.ts';
 import type { SqliteFault } from './sqlite-faults.ts';
-import { assertNoSuperJournal } from './sqlite-journal.ts';
+import { assertNoJournal } from './sqlite-journal.ts';
 
 /** The little that the adapter needs of an SQLite library. Every call is synchronous and throws the library's error. */
 export interface SqliteDriver {
@@ -33,7 +33,7 @@ function guarded(library: SqliteLibrary): SqliteLibrary {
   return {
     ...library,
     open: (path, options) => {
-      assertNoSuperJournal(path);
+      assertNoJournal(path);
       return library.open(path, options);
     },
   };

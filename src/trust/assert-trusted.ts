@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { DatabaseError } from '../db/database.ts';
+import { assertNoJournal } from '../db/sqlite-journal.ts';
 import { type Acceptance, findAcceptance } from './acceptance.ts';
 import { readIdentity } from './ledger-identity.ts';
 import { type Concern, listConcerns } from './list-concerns.ts';
@@ -23,6 +24,8 @@ export async function judgeLedger(databasePath: string): Promise<Trust> {
   if (first === undefined) return { verdict: 'own' };
   const found = concerns.find(({ isAcceptable }) => !isAcceptable);
   if (found !== undefined) return { verdict: 'refused', concerns, error: refuseUnsafe(found, databasePath) };
+  const journal = findJournal(databasePath);
+  if (journal !== undefined) return { verdict: 'refused', concerns, error: journal };
   const acceptance = findAcceptance(realpathSync(databasePath));
   if (acceptance === undefined) return { verdict: 'refused', concerns, error: refuseUnknown(first, databasePath) };
   if (await isSameLedger(databasePath, acceptance)) return { verdict: 'accepted', concerns, acceptance };
@@ -35,6 +38,17 @@ async function isSameLedger(databasePath: string, { ledgerId, size, root }: Acce
     database.read((reader) => readIdentity(reader, size)),
   );
   return identity?.ledgerId === ledgerId && identity.root === root;
+}
+
+/** First of all other signs: to accept the ledger would not help. */
+function findJournal(databasePath: string): DatabaseError | undefined {
+  try {
+    assertNoJournal(databasePath);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DatabaseError) return error;
+    throw error;
+  }
 }
 
 /** `unavailable`, because a running server may find it accepted when it tries again. */

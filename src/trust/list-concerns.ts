@@ -45,17 +45,21 @@ function listSigns(databasePath: string, folderStats: Stats): Concern[] {
   if (!files.includes(databasePath)) return [];
   const open = files.filter(isOpenToOthers);
   if (hasModeForOthers(folderStats)) open.unshift(dirname(databasePath));
-  const tracking = findTracking(
-    dirname(databasePath),
-    files.map((file) => basename(file)),
-  );
-  return [
-    ...(tracking === 'tracked' ? [sign(databasePath, 'is tracked by git')] : []),
-    ...(tracking === 'unknown'
-      ? [sign(databasePath, 'may be tracked by git: the index of the repository cannot be read')]
-      : []),
-    ...open.map((path) => sign(path, 'is open to other users')),
-  ];
+  return [...listTracked(databasePath, files), ...open.map((path) => sign(path, 'is open to other users'))];
+}
+
+function listTracked(databasePath: string, files: readonly string[]): Concern[] {
+  const track = (paths: readonly string[]) =>
+    findTracking(
+      dirname(databasePath),
+      paths.map((path) => basename(path)),
+    );
+  const tracking = track(files);
+  if (tracking === 'untracked') return [];
+  // Asked once for each only if one of them is: an index may be long.
+  if (tracking === 'tracked')
+    return files.filter((path) => track([path]) === 'tracked').map((path) => sign(path, 'is tracked by git'));
+  return [sign(databasePath, 'may be tracked by git: the index of the repository cannot be read')];
 }
 
 /** Everything that SQLite or Colibri would open by its name. */

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { assertSchema } from '../db/check-schema.ts';
 import { type Database, DatabaseError } from '../db/database.ts';
 import { openSqlite } from '../db/sqlite.ts';
+import { assertNoJournal } from '../db/sqlite-journal.ts';
 import { toError } from '../errors.ts';
 import { openLedgerReadOnly } from '../ledger/open.ts';
 
@@ -30,6 +31,8 @@ export async function withUntouchedFile<Result>(
   path: string,
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
+  // Nothing beside the copy would say that SQLite changes the ledger when it is opened in its place.
+  assertNoJournal(path);
   if (existsSync(`${path}-shm`)) return withFile(path, work);
   const folder = mkdtempSync(join(tmpdir(), 'colibri-look-'));
   try {

@@ -1,14 +1,14 @@
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { copySqlite } from '../../src/db/sqlite-copy.ts';
 import { replaceSqlite } from '../../src/db/sqlite-replace.ts';
-import { openTestDatabase, openTestLedger } from '../support/database.ts';
+import { expectWhole, openTestDatabase, openTestLedger, tamper } from '../support/database.ts';
+import { journalBetween, PAGE_BYTES, writeHotJournal } from '../support/hot-journal.ts';
 import { keeps } from '../support/keeps.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const MAGIC = Buffer.from('d9d505f920a163d7', 'hex');
-const PAGE_BYTES = 4096;
 
 describe('a rollback journal that came with a ledger', () => {
   const WAYS: readonly (readonly [name: string, open: (path: string) => Promise<unknown>])[] = [
@@ -39,6 +39,59 @@ describe('a rollback journal that came with a ledger', () => {
     expect(readFileSync(target, 'utf8')).toBe('precious');
   });
 
+  for (const [name, open] of WAYS) {
+    keeps('store/journal', `a ledger that is ${name} is not changed by it`, async () => {
+      const path = await makeLedger();
+      writeFileSync(`${path}-journal`, journalBetween(path, await withOtherTasks(path)));
+      await expectRefused(path, open);
+    });
+  }
+
+  const HOSTILE: readonly (readonly [name: string, write: (path: string) => void])[] = [
+    ['one that cuts the ledger to a page', (path) => writeJournal(path, writeHotJournal(new Map(), 1))],
+    ['one that empties the ledger', (path) => writeJournal(path, writeHotJournal(new Map(), 0))],
+    ['one with another first page', (path) => writeJournal(path, withFirstPage(path, 40, 0xff))],
+    ['one with an unknown mode', (path) => writeJournal(path, withFirstPage(path, 18, 9))],
+    ['one with the first page under another number', (path) => writeJournal(path, withFirstPage(path, 18, 1, 2))],
+    ['one that changes the mode while changes wait in the log', modeChangeBesideLog],
+    ['one of another page size', (path) => writeJournal(path, withFirstPage(path, 18, 1).fill(0x20, 26, 27))],
+    [
+      'one with more after the first page',
+      (path) => writeJournal(path, Buffer.concat([withFirstPage(path, 18, 1), MAGIC, MAGIC, Buffer.alloc(1)])),
+    ],
+    ['a link', (path) => symlinkSync(path, `${path}-journal`)],
+    ['a folder', (path) => mkdirSync(`${path}-journal`)],
+  ];
+  for (const [name, write] of HOSTILE)
+    keeps('store/journal', `${name} is refused and named`, async () => {
+      const path = await makeLedger();
+      write(path);
+      for (const [, open] of WAYS) await expectRefused(path, open);
+    });
+
+  keeps('store/journal', 'one that a killed process left while it created the ledger needs no remedy', async () => {
+    const path = join(tempFolder(), 'colibri.db');
+    await tamper(path, 'PRAGMA journal_mode = WAL');
+    expect(statSync(path).size).toBe(PAGE_BYTES);
+    writeFileSync(`${path}-journal`, writeHotJournal(new Map(), 0));
+    await expectWhole(await openTestLedger({ path }));
+    expect(existsSync(`${path}-journal`)).toBe(false);
+  });
+
+  for (const [from, to] of [
+    ['DELETE', 'WAL'],
+    ['WAL', 'DELETE'],
+  ] as const)
+    keeps('store/journal', `one of a change from ${from} to ${to} that was killed needs no remedy`, async () => {
+      const path = await makeLedger();
+      await tamper(path, `PRAGMA journal_mode = ${from}`);
+      const before = readFileSync(path);
+      await tamper(path, `PRAGMA journal_mode = ${to}`);
+      writeFileSync(`${path}-journal`, journalBetween(path, before));
+      await expectWhole(await openTestLedger({ path }));
+      expect(existsSync(`${path}-journal`)).toBe(false);
+    });
+
   for (const [name, bytes] of [
     ['an empty one', Buffer.alloc(0)],
     ['one of zeros, as a finished transaction leaves it', Buffer.alloc(512)],
@@ -52,6 +105,37 @@ describe('a rollback journal that came with a ledger', () => {
     });
   }
 });
+
+async function expectRefused(path: string, open: (path: string) => Promise<unknown>): Promise<void> {
+  const before = readFileSync(path);
+  await expect(open(path)).rejects.toThrow(`${path}-journal was not written by Colibri`);
+  expect(readFileSync(path).equals(before)).toBe(true);
+  expect(existsSync(`${path}-journal`)).toBe(true);
+}
+
+function writeJournal(path: string, bytes: Buffer): void {
+  writeFileSync(`${path}-journal`, bytes);
+}
+
+/** The same file with other rows, as a journal could restore it. */
+async function withOtherTasks(path: string): Promise<Buffer> {
+  const other = `${path}.other`;
+  copyFileSync(path, other);
+  await tamper(other, "UPDATE ledger_entries SET entry = 'forged'; PRAGMA journal_mode = DELETE");
+  return readFileSync(other);
+}
+
+function withFirstPage(path: string, at: number, value: number, number = 1): Buffer {
+  const bytes = readFileSync(path);
+  const page = Buffer.from(bytes.subarray(0, PAGE_BYTES));
+  page[at] = value;
+  return writeHotJournal(new Map([[number, page]]), bytes.length / PAGE_BYTES);
+}
+
+function modeChangeBesideLog(path: string): void {
+  writeJournal(path, withFirstPage(path, 18, 1));
+  writeFileSync(`${path}-wal`, Buffer.alloc(32, 1));
+}
 
 async function makeLedger(): Promise<string> {
   const folder = join(tempFolder(), '.colibri');

@@ -35,7 +35,7 @@ const UNSAFE: readonly Case[] = [
 const SIGNS: readonly Case[] = [
   ['git tracks it', (clone) => clone.track(), /colibri\.db is tracked by git/],
   ['git tracks it in other letters', (clone) => clone.track('.Colibri/COLIBRI.db'), /is tracked by git/],
-  ['git tracks its -wal file', trackSideFile, /is tracked by git/],
+  ['git tracks its -wal file', trackSideFile, /colibri\.db-wal is tracked by git/],
   ['git tracks it in a work tree', trackInWorkTree, /is tracked by git/],
   ['git tracks it in a split index', trackInSplitIndex, /is tracked by git/],
   ['its folder is a submodule that tracks it', trackInSubmodule, /is tracked by git/],

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { assertSchema } from '../../db/check-schema.ts';
 import { SCHEMA_VERSION } from '../../db/migrate.ts';
+import { assertNoJournal } from '../../db/sqlite-journal.ts';
 import { type LedgerHead, readHead } from '../../ledger/head.ts';
 import { openLedgerReadOnly } from '../../ledger/open.ts';
 import { withUntouchedFile } from '../../trust/untouched-ledger.ts';
@@ -15,6 +16,7 @@ export interface LedgerState {
 
 /** Without leaving a trace beside the file. */
 export async function readLedgerCopy(path: string): Promise<LedgerState> {
+  assertNoJournal(path);
   const isSmall = existsSync(`${path}-shm`) || statSync(path).size <= MAX_COPY_BYTES;
   if (!isSmall) return { schemaVersion: readHeader(path), head: undefined };
   return withUntouchedFile(path, async (database) => {

@@ -1,0 +1,76 @@
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { type Clone, clonesOfOneLedger } from '../support/cloned-ledger.ts';
+import { tamper } from '../support/database.ts';
+import { journalBetween, writeHotJournal } from '../support/hot-journal.ts';
+import { keeps } from '../support/keeps.ts';
+import { connectRaw } from '../support/raw-client.ts';
+
+const createClone = clonesOfOneLedger();
+
+const CASES: readonly (readonly [name: string, prepare: (clone: Clone) => Promise<void> | void])[] = [
+  ['that came with a cloned ledger and would forge its tasks', trackForgery],
+  ['that a pull put beside the own ledger and would cut it', trackCut],
+  ['that no repository tracks', ({ path }) => writeJournal(path, writeHotJournal(new Map(), 1))],
+];
+
+describe('a rollback journal in a project', () => {
+  for (const [name, prepare] of CASES)
+    keeps('store/journal', `${name} is named by every command, and nothing is changed or accepted`, async () => {
+      const clone = await createClone();
+      const backup = join(clone.outside, 'backup.db');
+      copyFileSync(clone.path, backup);
+      await prepare(clone);
+      const before = clone.snapshot();
+      for (const args of [['board'], ['verify'], ['doctor'], ['backup'], ['restore', backup]]) {
+        const { code, stdout, stderr } = clone.run(args);
+        expect([args, code]).toEqual([args, args[0] === 'doctor' ? 1 : 2]);
+        expect(`${stdout}${stderr}`).toMatch(/colibri\.db-journal was not written by Colibri[\s\S]*move it/);
+        expect(`${stdout}${stderr}`).not.toContain('may not be written');
+      }
+      expect(clone.run(['trust', '--yes']).stdout).not.toContain('accepted;');
+      const client = await connectRaw({ cwd: clone.root, env: clone.env });
+      expect(await client.data('server_health')).toMatchObject({
+        status: 'degraded',
+        problems: [{ message: expect.stringMatching(/-journal was not written by Colibri/) as string }],
+      });
+      await client.end();
+      expect(clone.snapshot()).toEqual(before);
+    });
+
+  keeps('clone/refused', 'that is tracked alone is what trust names', async () => {
+    const clone = await createClone();
+    writeFileSync(`${clone.path}-journal`, '', { mode: 0o600 });
+    clone.track('.colibri/colibri.db-journal');
+    const { reasons } = JSON.parse(clone.run(['trust', '--json']).stdout) as { reasons: string[] };
+    expect(reasons).toEqual([`${clone.path}-journal is tracked by git`]);
+  });
+
+  keeps('store/journal', 'is not accepted by trust, which names it', async () => {
+    const clone = await createClone();
+    await trackForgery(clone);
+    const { code, stderr } = clone.run(['trust', '--yes']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(/-journal was not written by/) as string,
+    });
+  });
+});
+
+async function trackForgery(clone: Clone): Promise<void> {
+  clone.track('.colibri/colibri.db', '.colibri/colibri.db-journal');
+  const forged = join(clone.outside, 'forged.db');
+  copyFileSync(clone.path, forged);
+  await tamper(forged, "UPDATE tasks SET title = 'forged'; PRAGMA journal_mode = DELETE");
+  writeJournal(clone.path, journalBetween(clone.path, readFileSync(forged)));
+}
+
+function trackCut(clone: Clone): void {
+  clone.track('.colibri/colibri.db-journal');
+  writeJournal(clone.path, writeHotJournal(new Map(), 1));
+}
+
+function writeJournal(path: string, bytes: Buffer): void {
+  writeFileSync(`${path}-journal`, bytes, { mode: 0o600 });
+}

@@ -49,6 +49,7 @@ async function verifyWithSchema(
 ): Promise<LedgerReport> {
   const { differences, isSafeToRead } = await checkSchema(reader);
   const problems = differences.map(({ place, problem }) => ({ place, problem }));
+  if (!isSafeToRead && problems.length === 0) throw new Error('the schema is newer than this program; upgrade Colibri');
   if (!isSafeToRead) return unread(problems);
   try {
     return await verify(problems);

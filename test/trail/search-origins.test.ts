@@ -78,6 +78,24 @@ describe('the origin of a task in the search index', () => {
       expect(merged).toBeDefined();
     }),
   );
+
+  keeps('verify/search-origin', 'honest long texts hold through merges of segments with many pages', () =>
+    withDesk(async (desk) => {
+      const description = (number: number) =>
+        Array.from({ length: 300 }, (_, word) => `common w${(number * 31 + word * 7) % 2003}`).join(' ');
+      for (let number = 1; number <= 150; number += 1) {
+        await desk.createTask({ title: `task ${number}`, description: description(number) });
+        if (number % 3 === 0)
+          await desk.updateTask({
+            task_id: `T-${String(number / 3).padStart(4, '0')}`,
+            description: description(-number),
+          });
+        if (number % 25 === 0) await assertWhole(desk.database);
+      }
+      const [largest] = await desk.query('SELECT MAX(pgno) AS page FROM task_search_idx');
+      expect(largest?.['page']).toBeGreaterThan(20);
+    }),
+  );
 });
 
 async function fill(path: string, work: (desk: TrailDesk) => Promise<void>): Promise<void> {

@@ -60,6 +60,25 @@ const FORGERIES: Readonly<Record<string, string>> = {
   'a lost block': 'DELETE FROM task_search_data WHERE id > 10',
   'a lost size': 'DELETE FROM task_search_docsize WHERE id = 2',
   'a lost way to the words': 'DELETE FROM task_search_idx',
+  'no averages': 'DELETE FROM task_search_data WHERE id = 1',
+  'averages that are empty': "UPDATE task_search_data SET block = x'' WHERE id = 1",
+  'averages of zero': "UPDATE task_search_data SET block = x'0000' WHERE id = 1",
+  'averages that are cut off': "UPDATE task_search_data SET block = x'ff' WHERE id = 1",
+  'averages beyond all numbers': "UPDATE task_search_data SET block = x'ffffffffffffffffff01' WHERE id = 1",
+  'averages of a column that there is not': "UPDATE task_search_data SET block = block || x'01' WHERE id = 1",
+  'terms of a segment to come': "INSERT INTO task_search_idx VALUES (1999, x'30', 2)",
+  'terms of every segment to come':
+    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT OR IGNORE INTO task_search_idx SELECT i, x'', 2 FROM n",
+  'a term on a page that its segment lacks':
+    "INSERT INTO task_search_idx SELECT segid, x'30ff', 2000 FROM task_search_idx LIMIT 1",
+  'a block of a segment to come': "INSERT INTO task_search_data VALUES ((1500 << 37) + 1, x'00000004')",
+  'a tombstone of a segment to come': "INSERT INTO task_search_data VALUES ((67036 << 37), x'0400000000000000')",
+  'a block behind the last of its segment':
+    "INSERT INTO task_search_data SELECT MAX(id) + 900, x'00000004' FROM task_search_data WHERE id < (65536 << 37)",
+  'a block of no segment': "INSERT INTO task_search_data VALUES (-5, x'00')",
+  'a block between the averages and the structure': "INSERT INTO task_search_data VALUES (5, x'00')",
+  'another cookie in the structure':
+    "UPDATE task_search_data SET block = CAST(x'00000001' || substr(block, 5) AS BLOB) WHERE id = 10",
   'a lost setting': 'DELETE FROM task_search_config',
 };
 

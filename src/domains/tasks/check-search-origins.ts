@@ -3,20 +3,19 @@ import { formatTaskId } from '../../ids.ts';
 import { isAfter } from '../../ledger/cursor.ts';
 import { NumberColumn } from '../../ledger/number-column.ts';
 import type { Report } from '../../ledger/verify.ts';
-import { forEachRow, isDeleted, readStructure, type Segment } from './fts5-format.ts';
+import { forEachRow, isDeleted, type Segment } from './fts5-format.ts';
 
 /**
  * FTS5 deletes a row by its origin: it marks the row in those segments whose range of origins has it. A wrong origin does
  * no harm until the task changes, and then search finds the old words for ever. So the words of each task must lie in
  * segments that its origin leads to. Which of several origins of a merged segment it is makes no difference to anybody.
  */
-export async function checkSearchOrigins(reader: Reader, taskCount: number, report: Report): Promise<void> {
-  // In hexadecimal: a reader for verification hands out texts and whole numbers only.
-  const [structure] = await reader.query<{ hex: string }>(
-    'SELECT hex(block) AS hex FROM task_search_data WHERE id = 10',
-  );
-  if (structure === undefined) return report('task_search_data', 'has no structure record');
-  const levels = readStructure(Buffer.from(structure.hex, 'hex'));
+export async function checkSearchOrigins(
+  reader: Reader,
+  levels: readonly (readonly Segment[])[],
+  taskCount: number,
+  report: Report,
+): Promise<void> {
   // A merge takes its range from the first and the last segment of a level.
   for (const level of levels)
     if (!level.every(follows)) report('task_search_data', 'has segments whose origins are not in order');

@@ -4,15 +4,16 @@ import { toError } from '../../errors.ts';
 import { isAfter } from '../../ledger/cursor.ts';
 import { nothingForeseen, type Projection, type Report } from '../../ledger/verify.ts';
 import { checkSearchOrigins } from './check-search-origins.ts';
+import { checkSearchTables } from './check-search-tables.ts';
+import { readStructure } from './fts5-format.ts';
 import { indexedWords } from './words.ts';
 
 /**
  * The search index against the words of the tasks, for SQLite's FTS5. The index keeps no text, only which word stands
  * where; both sides are added up to one number under a key of this run, so that no order and no memory is needed.
  *
- * Not covered, because nothing that this program asks depends on it: the averages that FTS5 keeps for ranking (row 1
- * of task_search_data), counters of the structure in row 10 that only decide when segments are merged, and blocks that
- * the structure does not point at.
+ * Not covered, because nothing that this program asks depends on it: averages for ranking (row 1 of task_search_data)
+ * that are too high, and counters of the structure in row 10 that only decide when segments are merged.
  */
 export const checkSearchInSqlite: Projection = (reader, report) => ({
   foresee: nothingForeseen,
@@ -34,20 +35,31 @@ async function compare(reader: Reader, report: Report): Promise<void> {
   if (settings.length !== 1 || settings[0]?.k !== 'version' || settings[0].v !== FTS5_FORMAT)
     report('task_search_config', 'has settings that this program does not make');
   const key = new Key();
-  const [expected, taskCount] = await addUpTasks(reader, key, report);
+  const [expected, taskCount, wordCount] = await addUpTasks(reader, key, report);
   const [sizes] = await reader.query<{ rows: number }>('SELECT COUNT(*) AS rows FROM task_search_docsize');
   if (sizes?.rows !== taskCount) report('task_search_docsize', `has ${sizes?.rows} rows for ${taskCount} tasks`);
   await reader.query('CREATE VIRTUAL TABLE IF NOT EXISTS temp.task_words USING fts5vocab(main, task_search, instance)');
   const actual = await addUpIndex(reader, key, report);
   await reader.query('DROP TABLE temp.task_words');
   if (actual !== expected) report('task_search', 'does not hold the words of the tasks');
-  await checkSearchOrigins(reader, taskCount, report);
+  // In hexadecimal: a reader for verification hands out texts and whole numbers only.
+  const [structure] = await reader.query<{ hex: string }>(
+    'SELECT hex(block) AS hex FROM task_search_data WHERE id = 10',
+  );
+  if (structure === undefined) return report('task_search_data', 'has no structure record');
+  const levels = readStructure(Buffer.from(structure.hex, 'hex'));
+  await checkSearchOrigins(reader, levels, taskCount, report);
+  await checkSearchTables(reader, levels.flat(), { rows: taskCount, words: wordCount }, report);
 }
 
 const PAGE = 500;
 
-async function addUpTasks(reader: Reader, key: Key, report: Report): Promise<[sum: number, tasks: number]> {
-  let [sum, count] = [0, 0];
+async function addUpTasks(
+  reader: Reader,
+  key: Key,
+  report: Report,
+): Promise<[sum: number, tasks: number, words: number]> {
+  let [sum, count, wordCount] = [0, 0, 0];
   for (let after = 0; ; ) {
     const rows = await reader.query<{ task_no: number; title: string; description: string; size: string | null }>(
       `SELECT task_no, title, description, hex(sz) AS size
@@ -55,7 +67,7 @@ async function addUpTasks(reader: Reader, key: Key, report: Report): Promise<[su
        WHERE task_no > $1 ORDER BY task_no LIMIT $2`,
       [after, PAGE],
     );
-    if (rows.length === 0) return [sum, count];
+    if (rows.length === 0) return [sum, count, wordCount];
     for (const { task_no, title, description, size } of rows) {
       const words = indexedWords(title, description)
         .split(' ')
@@ -63,10 +75,11 @@ async function addUpTasks(reader: Reader, key: Key, report: Report): Promise<[su
       for (const [offset, word] of words.entries()) sum = (sum + key.mark(word, task_no, offset)) % Key.PRIME;
       if (size !== varint(words.length)) report('task_search_docsize', `is wrong about task ${task_no}`);
       count += 1;
+      wordCount += words.length;
     }
     const last = rows.at(-1)?.task_no ?? after;
     // The rows that are left out are missed in the count.
-    if (!isAfter([last], [after])) return [sum, count];
+    if (!isAfter([last], [after])) return [sum, count, wordCount];
     after = last;
   }
 }

@@ -15,7 +15,8 @@ const VERSION_2 = [0xff, 0x00, 0x00, 0x01];
 
 /** The segments of each level, oldest first. Throws where the block is not exactly a structure record. */
 export function readStructure(block: Uint8Array): Segment[][] {
-  if (VERSION_2.some((byte, place) => block[COOKIE_BYTES + place] !== byte)) throw malformed();
+  // The cookie counts changes of settings, of which a ledger makes none.
+  if ([0, 0, 0, 0, ...VERSION_2].some((byte, place) => block[place] !== byte)) throw malformed();
   const varints = new Varints(block, COOKIE_BYTES + VERSION_2.length);
   const levelCount = varints.next();
   const segmentCount = varints.next();
@@ -42,6 +43,21 @@ function readSegment(varints: Varints): Segment {
   varints.next(); // tombstones
   varints.next(); // entries
   return { id, firstPage, lastPage, firstOrigin, lastOrigin, tombstonePages };
+}
+
+/** What FTS5 has counted while rows were inserted. */
+export interface Averages {
+  readonly rows: number;
+  readonly words: number;
+}
+
+/** Of an index with one column. Nothing is stored before the first row. */
+export function readAverages(block: Uint8Array): Averages {
+  if (block.length === 0) return { rows: 0, words: 0 };
+  const varints = new Varints(block, 0);
+  const averages = { rows: varints.next(), words: varints.next() };
+  if (varints.at !== block.length) throw malformed();
+  return averages;
 }
 
 const HEADER_BYTES = 4;

@@ -3,7 +3,7 @@ import type { ForgedEvent, Loose } from './forged-event.ts';
 
 /** Where verification must report a broken rule. */
 export interface BrokenPlace {
-  readonly noun: 'entry' | 'call' | 'task event' | 'record';
+  readonly noun: 'entry' | 'call' | 'task event' | 'record' | 'task';
   readonly event: ForgedEvent;
 }
 
@@ -52,6 +52,7 @@ export class Forging {
   }
 
   placeOf({ noun, event }: BrokenPlace): string {
+    if (noun === 'task') return String(event.fields['task_id']);
     if (noun !== 'record') return `${noun} ${this.events.indexOf(event)}`;
     return String(event.fields['thought_id'] ?? event.fields['session_id']);
   }
@@ -60,6 +61,8 @@ export class Forging {
 export const atEntry = (event: ForgedEvent): BrokenPlace => ({ noun: 'entry', event });
 export const atCall = (event: ForgedEvent): BrokenPlace => ({ noun: 'call', event });
 export const atTaskEvent = (event: ForgedEvent): BrokenPlace => ({ noun: 'task event', event });
+/** The first of the tasks that wait for each other. */
+export const inCycle = (event: ForgedEvent): BrokenPlace => ({ noun: 'task', event });
 export const atRecord = (event: ForgedEvent): BrokenPlace => ({ noun: 'record', event });
 
 /** Changes the final entry; the rows that repeat it follow. */

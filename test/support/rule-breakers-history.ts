@@ -1,4 +1,5 @@
-import { atEntry, atTaskEvent, contentWith, type Forging, patched, type RuleBreaker } from './forging.ts';
+import type { ForgedEvent } from './forged-event.ts';
+import { atEntry, atTaskEvent, contentWith, type Forging, inCycle, patched, type RuleBreaker } from './forging.ts';
 
 const version = (ledger: Forging, task_id: string, nth = 0) => ledger.find('task.updated', { task_id }, nth);
 const thought = (ledger: Forging, thought_id: string) => ledger.find('thought', { thought_id });
@@ -207,6 +208,35 @@ export const HISTORY_BREAKERS: readonly RuleBreaker[] = [
     name: `a change with ${name}`,
     breaks: (ledger: Forging) => atTaskEvent(contentWith(version(ledger, 'T-0002'), changes)),
   })),
+  {
+    name: 'a task that is sent back and stays in its attempt',
+    breaks: (ledger) => {
+      const back = contentWith(version(ledger, 'T-0002', 3), { status: 'backlog' });
+      return atTaskEvent(back);
+    },
+  },
+  {
+    name: 'a step that is no sending back and begins another attempt',
+    breaks: (ledger) => atTaskEvent(contentWith(version(ledger, 'T-0002', 1), { attempt: 2 })),
+  },
+  {
+    name: 'two tasks that depend on each other',
+    breaks: (ledger) => {
+      contentWith(ledger.find('task.created', { task_id: 'T-0004' }), { depends_on: ['T-0003'] });
+      contentWith(version(ledger, 'T-0004'), { depends_on: ['T-0003'] });
+      const last = ledger.events.at(-1) as ForgedEvent;
+      const first = ledger.repeat(version(ledger, 'T-0003'), { sessions: [] });
+      return inCycle(ledger.insertAfter(last, contentWith(first, { depends_on: ['T-0001', 'T-0004'] })));
+    },
+  },
+  {
+    name: 'a task that depends on its parent',
+    breaks: (ledger) => {
+      for (const nth of [0, 1, 2, 3]) contentWith(version(ledger, 'T-0002', nth), { depends_on: ['T-0001'] });
+      contentWith(ledger.find('task.created', { task_id: 'T-0002' }), { depends_on: ['T-0001'] });
+      return inCycle(ledger.find('task.created', { task_id: 'T-0001' }));
+    },
+  },
   {
     name: 'done before the thought record that it needs',
     breaks: (ledger) => {

@@ -3,6 +3,7 @@ import { formatTaskId, parseId, storedId } from '../../ids.ts';
 import { type Entry, parseJson, storedDigest, taskDefect } from '../../integrity/index.ts';
 import { indexRows, STORED_TWICE } from '../../ledger/unique-rows.ts';
 import { nothingForeseen, type ProjectionCheck, type Report } from '../../ledger/verify.ts';
+import { reportCycle } from './check-cycles.ts';
 import { checkImmutable } from './check-versions.ts';
 import { type TaskRow, toColumns } from './repository.ts';
 import { PRIORITIES, type Task } from './schema.ts';
@@ -73,6 +74,7 @@ export function checkTasks(
     async finish(size) {
       await reportSurplusEvents(reader, size, report);
       await checkTotals(reader, totals, report);
+      await reportCycle(reader, totals.created, report);
     },
   };
 }

@@ -3,7 +3,7 @@ import { NumberColumn } from '../../ledger/number-column.ts';
 import type { Report } from '../../ledger/verify.ts';
 import type { TaskHistory } from '../trail/session-replay.ts';
 import type { Task } from './schema.ts';
-import { STATUSES, type Status, workflowOf } from './workflows.ts';
+import { isReopening, STATUSES, type Status, workflowOf } from './workflows.ts';
 
 /** Follows the tasks through the log and reports versions that no server could have written at that point. */
 export class TaskReplay implements TaskHistory {
@@ -78,8 +78,9 @@ export class TaskReplay implements TaskHistory {
     const moves = task.status !== from;
     if (moves && !workflowOf(task.workflow).transitions[from]?.includes(task.status))
       say(`moves from ${from} to ${task.status}, which ${task.workflow} does not allow`);
-    const rises = task.attempt - attempt;
-    if (rises !== 0 && !(rises === 1 && moves)) say(`goes from attempt ${attempt} to ${task.attempt}`);
+    const next = isReopening(task.workflow, from, task.status) ? attempt + 1 : attempt;
+    if (task.attempt !== next)
+      say(`goes from attempt ${attempt} to ${task.attempt} in a step from ${from} to ${task.status}`);
   }
 
   #remember(index: number, taskNo: number, task: Task | undefined): void {

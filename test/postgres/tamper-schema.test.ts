@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect } from 'vitest';
 import { checkSchema } from '../../src/db/check-schema.ts';
+import type { Reader } from '../../src/db/database.ts';
+import { verifyEverything } from '../../src/verify.ts';
 import { keeps } from '../support/keeps.ts';
 import { assertWhole } from '../support/trail-desk.ts';
 import { buildScenery, openFile } from '../support/trail-scenery.ts';
@@ -178,17 +180,47 @@ describe('the schema of a PostgreSQL ledger', () => {
     });
 });
 
+/** Leaves a note in the connection of whoever reads the view. */
+const WATCH = `${CREATE_ELSEWHERE} CREATE FUNCTION ${ELSEWHERE}.watch() RETURNS boolean VOLATILE LANGUAGE plpgsql
+  AS $$BEGIN PERFORM set_config('colibri.has_run', current_user, false); RETURN true; END$$;`;
+
+describe('a function that came with a PostgreSQL ledger', () => {
+  for (const table of ['calls', 'ledger_head', 'ledger_entries', 'tasks', 'task_search'])
+    keeps('verify/tampering', `in a view in the place of ${table}, is named and not run`, async () => {
+      const script = `${WATCH} ALTER TABLE ${table} SET SCHEMA ${ELSEWHERE};
+        CREATE VIEW ${table} AS SELECT * FROM ${ELSEWHERE}.${table} WHERE ${ELSEWHERE}.watch()`;
+      await withChange(script, async (transaction) => {
+        const { problems } = await verifyEverything(transaction);
+        expect(problems.map(({ place }) => place)).toContain(table);
+        expect(await hasRun(transaction)).toBe(false);
+        await transaction.query(`SELECT * FROM ${table}`);
+        expect(await hasRun(transaction)).toBe(true);
+      });
+    });
+});
+
+async function hasRun(reader: Reader): Promise<boolean> {
+  const [row] = await reader.query<{ note: string | null }>("SELECT current_setting('colibri.has_run', true) AS note");
+  return (row?.note ?? '') !== '';
+}
+
 class Undo extends Error {}
 
 /** One change, seen by the check that verification and every open begin with, and undone. */
 async function placesAfter(script: string): Promise<string[]> {
   let places: string[] = [];
-  const changing = database.write({ durable: false }, async (transaction) => {
-    await transaction.run(script);
+  await withChange(script, async (transaction) => {
     const { differences } = await checkSchema(transaction);
     places = differences.map(({ place }) => place);
+  });
+  return places;
+}
+
+async function withChange(script: string, look: (transaction: Reader) => Promise<void>): Promise<void> {
+  const changing = database.write({ durable: false }, async (transaction) => {
+    await transaction.run(script);
+    await look(transaction);
     throw new Undo();
   });
   await expect(changing).rejects.toThrow(Undo);
-  return places;
 }

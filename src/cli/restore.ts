@@ -55,7 +55,7 @@ async function restore(file: string, force: boolean): Promise<Outcome> {
   const config = homeConfig();
   assertIsFile('restore', config);
   const named = locateDatabase(config);
-  if (config.dbPath === undefined) await assertTrusted(named);
+  if (config.dbPath === undefined) await assertTrusted(named, { isWithoutVerification: true });
   const target = existsSync(named) ? realpathSync(named) : named;
   const source = locateBackup(file, target);
   await assertLedgerAt(source).catch((error: unknown) => {

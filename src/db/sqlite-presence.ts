@@ -53,6 +53,24 @@ export function isPresent(sqlite: SqliteLibrary, path: string): boolean {
   return false;
 }
 
+/** Whether the process of a presence file lives; leaves the file as it is. */
+export function isLocked(sqlite: SqliteLibrary, path: string): boolean {
+  try {
+    const driver = sqlite.open(path, { readOnly: true });
+    try {
+      driver.prepare('SELECT 1 FROM sqlite_schema').all([]);
+      return false;
+    } finally {
+      driver.close();
+    }
+  } catch (error) {
+    if (sqlite.faultOf(error) === 'busy') return true;
+    // Its owner may exit at this moment and remove the file.
+    if (!existsSync(path)) return false;
+    throw error;
+  }
+}
+
 /** The presence files of this user beside a database, whether their processes live or not. */
 export function listPresenceFiles(databasePath: string): string[] {
   const folder = dirname(databasePath);

@@ -18,6 +18,8 @@ export interface Acceptance extends LedgerIdentity {
   /** The real path. */
   readonly path: string;
   readonly acceptedAt: string;
+  /** The files as they were when the whole ledger was last verified; without it, it is verified at the next opening. */
+  readonly verifiedFiles?: string | undefined;
 }
 
 const MAX_BYTES = 65_536;
@@ -41,11 +43,13 @@ export function findAcceptance(path: string): Acceptance | undefined {
 }
 
 /** Returns the file; undefined for a user who has no place for configuration. */
-export function storeAcceptance({ path, ledgerId, size, root, acceptedAt }: Acceptance): string | undefined {
+export function storeAcceptance(acceptance: Acceptance): string | undefined {
+  const { path, ledgerId, size, root, acceptedAt, verifiedFiles } = acceptance;
   const file = acceptanceFile(path);
   if (file === undefined) return undefined;
   createFolders(dirname(file));
-  const text = JSON.stringify({ v: 1, path, ledger_id: ledgerId, size, root, accepted_at: acceptedAt }, undefined, 2);
+  const note = { v: 1, path, ledger_id: ledgerId, size, root, accepted_at: acceptedAt, verified_files: verifiedFiles };
+  const text = JSON.stringify(note, undefined, 2);
   const partial = `${file}.${randomBytes(4).toString('hex')}.partial`;
   try {
     const handle = openSync(partial, 'wx', 0o600);
@@ -77,10 +81,11 @@ function isPrivate(path: string): boolean {
 
 function parse(value: unknown): Acceptance | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
-  const { v, path, ledger_id, size, root, accepted_at } = value as Readonly<Record<string, unknown>>;
+  const { v, path, ledger_id, size, root, accepted_at, verified_files } = value as Readonly<Record<string, unknown>>;
   if (v !== 1 || typeof path !== 'string' || typeof ledger_id !== 'string' || typeof accepted_at !== 'string')
     return undefined;
   if (typeof size !== 'number' || !Number.isSafeInteger(size) || size < 1) return undefined;
   if (typeof root !== 'string' || !/^[0-9a-f]{64}$/.test(root)) return undefined;
-  return { path, ledgerId: ledger_id, size, root, acceptedAt: accepted_at };
+  const verifiedFiles = typeof verified_files === 'string' ? verified_files : undefined;
+  return { path, ledgerId: ledger_id, size, root, acceptedAt: accepted_at, verifiedFiles };
 }

@@ -2,9 +2,8 @@ import { realpathSync } from 'node:fs';
 import { DatabaseError } from '../db/database.ts';
 import { assertNoJournal } from '../db/sqlite-journal.ts';
 import { type Acceptance, findAcceptance } from './acceptance.ts';
-import { readIdentity } from './ledger-identity.ts';
+import { type Check, findSwap } from './accepted-ledger.ts';
 import { type Concern, listConcerns } from './list-concerns.ts';
-import { withUntouchedLedger } from './untouched-ledger.ts';
 
 /** What is known of a ledger that nobody named, before it is opened. */
 export type Trust =
@@ -13,12 +12,12 @@ export type Trust =
   | { readonly verdict: 'refused'; readonly concerns: readonly Concern[]; readonly error: DatabaseError };
 
 /** Refuses a ledger that Colibri did not make here and that its user has not accepted; touches nothing. */
-export async function assertTrusted(databasePath: string): Promise<void> {
-  const trust = await judgeLedger(databasePath);
+export async function assertTrusted(databasePath: string, check: Check = {}): Promise<void> {
+  const trust = await judgeLedger(databasePath, check);
   if (trust.verdict === 'refused') throw trust.error;
 }
 
-export async function judgeLedger(databasePath: string): Promise<Trust> {
+export async function judgeLedger(databasePath: string, check: Check = {}): Promise<Trust> {
   const concerns = listConcerns(databasePath);
   const [first] = concerns;
   if (first === undefined) return { verdict: 'own' };
@@ -28,16 +27,9 @@ export async function judgeLedger(databasePath: string): Promise<Trust> {
   if (journal !== undefined) return { verdict: 'refused', concerns, error: journal };
   const acceptance = findAcceptance(realpathSync(databasePath));
   if (acceptance === undefined) return { verdict: 'refused', concerns, error: refuseUnknown(first, databasePath) };
-  if (await isSameLedger(databasePath, acceptance)) return { verdict: 'accepted', concerns, acceptance };
-  return { verdict: 'refused', concerns, error: refuseSwapped(first, databasePath) };
-}
-
-/** An honest ledger only grows; one that was swapped has other entries at the beginning. */
-async function isSameLedger(databasePath: string, { ledgerId, size, root }: Acceptance): Promise<boolean> {
-  const identity = await withUntouchedLedger(databasePath, (database) =>
-    database.read((reader) => readIdentity(reader, size)),
-  );
-  return identity?.ledgerId === ledgerId && identity.root === root;
+  const swap = await findSwap(databasePath, acceptance, check);
+  if (swap === undefined) return { verdict: 'accepted', concerns, acceptance };
+  return { verdict: 'refused', concerns, error: refuseSwapped(first, swap, databasePath) };
 }
 
 /** First of all other signs: to accept the ledger would not help. */
@@ -66,9 +58,9 @@ function refuseUnknown({ path, says }: Concern, databasePath: string): DatabaseE
   );
 }
 
-function refuseSwapped({ path, says }: Concern, databasePath: string): DatabaseError {
+function refuseSwapped({ path, says }: Concern, swap: string, databasePath: string): DatabaseError {
   return new DatabaseError(
     'unavailable',
-    `${path} ${says}, and the ledger is not the one that was accepted here; look at it and accept it with colibri trust, or set COLIBRI_DB_PATH to ${databasePath}`,
+    `${path} ${says}, and the ledger ${swap}; look at it and accept it with colibri trust, or set COLIBRI_DB_PATH to ${databasePath}`,
   );
 }

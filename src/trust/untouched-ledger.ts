@@ -1,12 +1,15 @@
-import { constants, copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { assertSchema } from '../db/check-schema.ts';
 import { type Database, DatabaseError } from '../db/database.ts';
 import { openSqlite } from '../db/sqlite.ts';
+import { loadSqlite } from '../db/sqlite-driver.ts';
 import { assertNoJournal } from '../db/sqlite-journal.ts';
+import { isLocked, listPresenceFiles } from '../db/sqlite-presence.ts';
 import { toError } from '../errors.ts';
 import { openLedgerReadOnly } from '../ledger/open.ts';
+import { readFileState } from './file-state.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -23,9 +26,9 @@ export function withUntouchedLedger<Result>(
 }
 
 /**
- * SQLite puts side files beside a database that it opens, even for reading. Where servers have put them already, the
- * file is read in its place; where none are, a copy is, so that the folder stays as it was. The work looks at the schema
- * before it reads anything else.
+ * SQLite puts side files beside a database that it opens, even for reading, and writes to those that are there. While a
+ * server of this user has the file open they are its own, and the file is read in its place; otherwise a copy is, so
+ * that the folder stays as it was. The work looks at the schema before it reads anything else.
  */
 export async function withUntouchedFile<Result>(
   path: string,
@@ -33,19 +36,37 @@ export async function withUntouchedFile<Result>(
 ): Promise<Result> {
   // Nothing beside the copy would say that SQLite changes the ledger when it is opened in its place.
   assertNoJournal(path);
-  if (existsSync(`${path}-shm`)) return withFile(path, work);
+  if (await hasLiveServer(path)) return withFile(path, work);
   const folder = mkdtempSync(join(tmpdir(), 'colibri-look-'));
   try {
     const copy = join(folder, basename(path));
-    copyFileSync(path, copy, constants.COPYFILE_FICLONE);
-    if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE);
-    // A server that has started meanwhile may have written while the file was copied.
-    return existsSync(`${path}-shm`) ? await withFile(path, work) : await withFile(copy, work);
+    // A process that has started meanwhile may have written while the file was copied.
+    return await withFile((await copyUnchanged(path, copy)) ? copy : path, work);
   } catch (error) {
     throw named(error, folder, dirname(path));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+const MAX_COPIES = 3;
+
+/** False if the ledger changed during every attempt. */
+async function copyUnchanged(path: string, copy: string): Promise<boolean> {
+  for (let attempt = 0; attempt < MAX_COPIES; attempt += 1) {
+    const state = readFileState(path);
+    copyFileSync(path, copy, constants.COPYFILE_FICLONE);
+    if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE);
+    else rmSync(`${copy}-wal`, { force: true });
+    if (readFileState(path) === state) return true;
+    if (await hasLiveServer(path)) return false;
+  }
+  return false;
+}
+
+async function hasLiveServer(path: string): Promise<boolean> {
+  const sqlite = await loadSqlite();
+  return listPresenceFiles(realpathSync(path)).some((file) => isLocked(sqlite, file));
 }
 
 async function withFile<Result>(path: string, work: (database: Database) => Promise<Result>): Promise<Result> {

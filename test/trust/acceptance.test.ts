@@ -41,6 +41,9 @@ describe('an acceptance is for one ledger in one place', () => {
     ['another ledger in its place, as git replaces a file', swapByRename],
     ['an older state of the same ledger', (clone) => tamper(clone.path, CUT)],
     ['a rewritten beginning', (clone) => tamper(clone.path, REWRITTEN)],
+    ['other titles under the same root', (clone) => tamper(clone.path, "UPDATE tasks SET title = 'other'")],
+    ['other entries under the same root', (clone) => tamper(clone.path, OTHER_ENTRIES)],
+    ['fewer calls under the same root', (clone) => tamper(clone.path, 'DELETE FROM calls WHERE sequence_no = 1')],
   ];
   for (const [name, swap] of SWAPS)
     keeps('trust/bound', `${name} is not accepted`, async () => {
@@ -49,9 +52,27 @@ describe('an acceptance is for one ledger in one place', () => {
       const before = clone.snapshot();
       const { code, stderr } = clone.run(['board']);
       expect(code).toBe(2);
-      expect(stderr).toMatch(/not the one that was accepted|does not end where|misses rows|is not as|damaged/);
+      expect(stderr).toMatch(
+        /not the one that was accepted|was changed since it was accepted|does not end where|misses rows|is not as|damaged/,
+      );
       expect(clone.snapshot()).toEqual(before);
     });
+
+  keeps('trust/bound', 'verify lists what was changed in an accepted ledger', async () => {
+    const clone = await createAccepted();
+    await tamper(clone.path, "UPDATE tasks SET title = 'other'");
+    expect(clone.run(['verify'])).toMatchObject({ code: 1, stdout: expect.stringContaining('TAMPERED') as string });
+  });
+
+  keeps('trust/accepts', 'a ledger that nobody has changed since is neither copied nor verified again', async () => {
+    const clone = await createAccepted();
+    const withoutCopies = { TMPDIR: join(clone.outside, 'missing') };
+    expect(clone.run(['board'], withoutCopies).code).toBe(2);
+    expect(clone.run(['board']).code).toBe(0);
+    expect(clone.run(['board'], withoutCopies).code).toBe(0);
+    await tamper(clone.path, "UPDATE tasks SET title = 'other'");
+    expect(clone.run(['board']).code).toBe(2);
+  });
 
   keeps('trust/bound', 'the same ledger in another folder is not accepted', async () => {
     const clone = await createAccepted();
@@ -199,6 +220,7 @@ describe('a ledger that Colibri makes where one was tracked', () => {
 
 /** What a ledger loses when its last entries go, with everything that tells of them left as it is. */
 const CUT = 'DELETE FROM ledger_entries WHERE idx > 3';
+const OTHER_ENTRIES = `UPDATE ledger_entries SET entry = replace(entry, 'alice', 'mallo') WHERE idx = 1`;
 const REWRITTEN = `UPDATE ledger_entries SET entry = replace(entry, '"ledger_id":"', '"ledger_id":"0') WHERE idx = 0`;
 
 async function createAccepted(): Promise<Clone> {

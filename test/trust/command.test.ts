@@ -31,6 +31,15 @@ describe('colibri trust shows', () => {
     expect(clone.run(['verify']).code).toBe(2);
   });
 
+  keeps('trust/shows', 'it without touching side files that came along', async () => {
+    const clone = await createTracked();
+    writeFileSync(`${clone.path}-shm`, Buffer.alloc(32_768), { mode: 0o600 });
+    writeFileSync(`${clone.path}-wal`, '', { mode: 0o600 });
+    const before = everything(clone);
+    expect(clone.run(['trust']).stderr).toMatch(/verified +whole/);
+    expect(everything(clone)).toEqual(before);
+  });
+
   keeps('trust/shows', 'the same as JSON', async () => {
     const clone = await createTracked();
     const { code, stdout } = clone.run(['trust', '--json']);

@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync }
 import { dirname } from 'node:path';
 import { type Config, locateDatabase } from '../../config.ts';
 import { SCHEMA_VERSION } from '../../db/migrate.ts';
-import { loadSqlite, type SqliteLibrary } from '../../db/sqlite-driver.ts';
-import { listPresenceFiles } from '../../db/sqlite-presence.ts';
+import { loadSqlite } from '../../db/sqlite-driver.ts';
+import { isLocked, listPresenceFiles } from '../../db/sqlite-presence.ts';
 import { toError } from '../../errors.ts';
 import { type Finding, fail, failFrom, ok, UNFINISHED_ADVICE, warn } from './finding.ts';
 import { readLedgerCopy } from './ledger-copy.ts';
@@ -83,19 +83,6 @@ async function checkUse(path: string): Promise<Finding[]> {
       ? []
       : [warn('in-use', `${dead} server(s) died`, 'nothing to do: the next start closes their calls')]),
   ];
-}
-
-function isLocked(sqlite: SqliteLibrary, path: string): boolean {
-  const driver = sqlite.open(path, { readOnly: true });
-  try {
-    driver.prepare('SELECT 1 FROM sqlite_schema').all([]);
-    return false;
-  } catch (error) {
-    if (sqlite.faultOf(error) === 'busy') return true;
-    throw error;
-  } finally {
-    driver.close();
-  }
 }
 
 function checkDisk(folder: string): Finding {

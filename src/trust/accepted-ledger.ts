@@ -1,0 +1,68 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Reader } from '../db/database.ts';
+import { type Acceptance, storeAcceptance } from './acceptance.ts';
+import { readFileState } from './file-state.ts';
+import { readIdentity } from './ledger-identity.ts';
+import { withUntouchedLedger } from './untouched-ledger.ts';
+
+export interface Check {
+  /** True for a caller that verifies the ledger itself, or replaces it. */
+  readonly isWithoutVerification?: boolean;
+}
+
+/**
+ * Returns why a ledger is not the one that was accepted. The stored root alone does not show it: whoever has the ledger
+ * can change its rows and keep the root. So all of it is verified again, unless its files are as they were then.
+ */
+export async function findSwap(
+  databasePath: string,
+  acceptance: Acceptance,
+  { isWithoutVerification = false }: Check,
+): Promise<string | undefined> {
+  const state = stateOf(databasePath, acceptance);
+  if (state === acceptance.verifiedFiles) return undefined;
+  const found = await withUntouchedLedger(databasePath, (database) =>
+    database.read((reader) => compare(reader, acceptance, isWithoutVerification)),
+  );
+  if (found === undefined && !isWithoutVerification && stateOf(databasePath, acceptance) === state)
+    noteVerified({ ...acceptance, verifiedFiles: state });
+  return found;
+}
+
+/** With what it was compared with: after an edit of the note it is compared again. */
+function stateOf(databasePath: string, { ledgerId, size, root }: Acceptance): string {
+  return `${ledgerId} ${size} ${root} ${readFileState(databasePath)}`;
+}
+
+/** An honest ledger only grows; one that was swapped has other entries at the beginning, or does not verify. */
+async function compare(reader: Reader, acceptance: Acceptance, isUnverified: boolean): Promise<string | undefined> {
+  const identity = await readIdentity(reader, acceptance.size);
+  if (identity?.ledgerId !== acceptance.ledgerId || identity.root !== acceptance.root)
+    return 'is not the one that was accepted here';
+  if (isUnverified) return undefined;
+  // Only a ledger that was accepted needs it, and it knows the tables of every domain.
+  const { verifyEverything } = await import('../verify.ts');
+  const { problems } = await verifyEverything(yielding(reader));
+  const [first] = problems;
+  if (first === undefined) return undefined;
+  return `was changed since it was accepted here (${problems.length} problem(s), the first: ${first.place} ${first.problem}; colibri verify lists them)`;
+}
+
+/** SQLite answers at once; a server answers its client between two statements. */
+function yielding(reader: Reader): Reader {
+  return {
+    engine: reader.engine,
+    query: async (sql, parameters) => {
+      await setImmediate();
+      return reader.query(sql, parameters);
+    },
+  };
+}
+
+function noteVerified(acceptance: Acceptance): void {
+  try {
+    storeAcceptance(acceptance);
+  } catch {
+    // The next opening verifies it again.
+  }
+}

@@ -5,7 +5,7 @@ import type { Report } from '../../ledger/verify.ts';
 
 const PAGE = 5000;
 const LINKS = `SELECT depends_on, task_no FROM task_dependencies
-  WHERE depends_on > $1 OR (depends_on = $1 AND task_no > $2) ORDER BY depends_on, task_no LIMIT ${PAGE}`;
+  WHERE (depends_on, task_no) > ($1, $2) ORDER BY depends_on, task_no LIMIT ${PAGE}`;
 const PARENTS = `SELECT task_no, parent_no FROM tasks
   WHERE task_no > $1 AND parent_no IS NOT NULL ORDER BY task_no LIMIT ${PAGE}`;
 const MAX_NAMED = 10;

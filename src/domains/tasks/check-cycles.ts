@@ -17,14 +17,15 @@ export async function reportCycle(reader: Reader, tasks: number, report: Report)
     const rows = await reader.query<{ depends_on: number; task_no: number }>(LINKS, after);
     for (const { depends_on, task_no } of rows) graph.depend(task_no, depends_on);
     const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE) break;
+    // An index that was tampered with may lead back; it is reported elsewhere.
+    if (last === undefined || rows.length < PAGE || !isAfter([last.depends_on, last.task_no], after)) break;
     after = [last.depends_on, last.task_no];
   }
   for (let after = 0; ; ) {
     const rows = await reader.query<{ task_no: number; parent_no: number }>(PARENTS, [after]);
     for (const { task_no, parent_no } of rows) graph.contain(parent_no, task_no);
     const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE) break;
+    if (last === undefined || rows.length < PAGE || !(last.task_no > after)) break;
     after = last.task_no;
   }
   const cycle = graph.findCycle();
@@ -33,6 +34,10 @@ export async function reportCycle(reader: Reader, tasks: number, report: Report)
   const named = [...cycle.slice(0, MAX_NAMED), ...(cycle.length > MAX_NAMED ? [] : [first])].map(formatTaskId);
   const more = cycle.length > MAX_NAMED ? ` and ${cycle.length - MAX_NAMED} more` : '';
   report(formatTaskId(first), `waits for itself, which no server allows: ${named.join(' → ')}${more}`);
+}
+
+function isAfter([awaited = 0, task = 0]: readonly number[], [before = 0, other = 0]: readonly number[]): boolean {
+  return awaited > before || (awaited === before && task > other);
 }
 
 /** A task waits for its dependencies, and a parent for its children. */

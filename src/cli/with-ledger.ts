@@ -1,10 +1,14 @@
 import { dirname } from 'node:path';
-import { type Config, type LedgerPlace, readConfig } from '../config.ts';
+import { type Config, type LedgerPlace, locateDatabase, readConfig } from '../config.ts';
 import { checkSchema } from '../db/check-schema.ts';
-import type { Database, Reader } from '../db/database.ts';
+import { type Database, DatabaseError, type Reader } from '../db/database.ts';
 import { findAbove, LEDGER } from '../db/locate.ts';
 import { assertCreated, assertMigrated } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
+import { isCompleteLedgerFile, listHeaderProblems } from '../db/sqlite-header.ts';
+import { toError } from '../errors.ts';
+import type { LedgerReport } from '../ledger/verify.ts';
+import { unread } from '../verify.ts';
 
 /** A ledger for those who only look. */
 export type ReadableLedger = Pick<Database, 'engine' | 'location' | 'read'>;
@@ -32,9 +36,24 @@ export async function assertLedgerAt(dbPath: string): Promise<void> {
 }
 
 /** For verification, which reports a changed schema; every other command refuses such a ledger. */
-export async function withSuspectLedger<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
-  const options = { mode: 'READONLY', readOnly: true, acceptsAnySchema: true } as const;
-  const database = await openDatabase({ ...projectConfig(), ...options });
+export async function withSuspectLedger(work: (reader: Reader) => Promise<LedgerReport>): Promise<LedgerReport> {
+  const config = projectConfig();
+  const path = config.databaseUrl === undefined ? locateDatabase(config) : undefined;
+  let report: LedgerReport;
+  try {
+    report = await readSuspect(config, work);
+  } catch (error) {
+    const isDamaged = error instanceof DatabaseError && error.fault === 'corrupt';
+    if (!isDamaged || path === undefined || !isCompleteLedgerFile(path)) throw error;
+    report = unread([{ place: 'file', problem: `cannot be read: ${toError(error.cause ?? error).message}` }]);
+  }
+  if (path === undefined) return report;
+  const problems = listHeaderProblems(path).map((problem) => ({ place: 'file header', problem }));
+  return { ...report, problems: [...report.problems, ...problems] };
+}
+
+async function readSuspect<Result>(config: Config, work: (reader: Reader) => Promise<Result>): Promise<Result> {
+  const database = await openDatabase({ ...config, mode: 'READONLY', readOnly: true, acceptsAnySchema: true });
   try {
     const { isLedger, differences } = await database.read(checkSchema);
     if (!isLedger || differences.length === 0) await assertMigrated(database);

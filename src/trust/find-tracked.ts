@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { foldPath, NotAnIndex, scanIndex } from './git-index.ts';
 
@@ -21,28 +21,33 @@ export function findTracking(folderOfFiles: string, names: readonly string[]): T
 }
 
 function trackingIn(folder: string, files: readonly string[]): Tracking {
-  const gitFolder = findGitFolder(folder);
-  if (gitFolder === undefined) return 'untracked';
-  const paths = new Set(files.map((file) => foldPath(relative(folder, file).split(sep).join('/'))));
+  const paths = new Set(files.flatMap((file) => listNames(relative(folder, file).split(sep))));
   try {
+    const gitFolder = findGitFolder(folder);
+    if (gitFolder === undefined) return 'untracked';
     return isListed(gitFolder, 'index', paths) ? 'tracked' : 'untracked';
   } catch {
     return 'unknown';
   }
 }
 
-/** In a worktree or a submodule `.git` is a file that names the folder. */
+/** The file, and the folders above it: a sparse index lists a folder in place of its files. */
+function listNames(parts: readonly string[]): string[] {
+  const folders = parts.slice(1).map((_, at) => `${parts.slice(0, at + 1).join('/')}/`);
+  return [parts.join('/'), ...folders].map(foldPath);
+}
+
+/** In a worktree or a submodule `.git` is a file that names the folder. Throws if it leads to no folder. */
 function findGitFolder(folder: string): string | undefined {
   const path = join(folder, '.git');
-  try {
-    const stats = statSync(path);
-    if (stats.isDirectory()) return path;
-    if (!stats.isFile() || stats.size > 65_536) return undefined;
-    const [, named] = /^gitdir: ([^\r\n]+)\r?\n?$/.exec(readFileSync(path, 'utf8')) ?? [];
-    return named === undefined ? undefined : resolve(folder, named);
-  } catch {
-    return undefined;
-  }
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
+  const stats = statSync(path);
+  if (stats.isDirectory()) return path;
+  if (!stats.isFile() || stats.size > 65_536) throw new NotAnIndex('is not found: .git is no file or folder');
+  const [, named] = /^gitdir: ([^\r\n]+)[\r\n]*$/.exec(readFileSync(path, 'utf8')) ?? [];
+  if (named === undefined || !statSync(resolve(folder, named)).isDirectory())
+    throw new NotAnIndex('is not found: .git names no folder');
+  return resolve(folder, named);
 }
 
 function isListed(gitFolder: string, name: string, paths: ReadonlySet<string>): boolean {

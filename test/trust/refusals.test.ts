@@ -37,6 +37,9 @@ const SIGNS: readonly Case[] = [
   ['git tracks it in other letters', (clone) => clone.track('.Colibri/COLIBRI.db'), /is tracked by git/],
   ['git tracks its -wal file', trackSideFile, /colibri\.db-wal is tracked by git/],
   ['git tracks it in a work tree', trackInWorkTree, /is tracked by git/],
+  ['git tracks it in a work tree whose .git ends in two line breaks', trackBehindLineBreaks, /is tracked by git/],
+  ['.git names no folder', nameNoFolder, /may be tracked by git/],
+  ['git tracks its folder in a sparse index', (clone) => clone.track('.colibri/'), /is tracked by git/],
   ['git tracks it in a split index', trackInSplitIndex, /is tracked by git/],
   ['its folder is a submodule that tracks it', trackInSubmodule, /is tracked by git/],
   ['a repository around this one tracks it', trackOutside, /is tracked by git/],
@@ -141,6 +144,16 @@ function trackInWorkTree({ root, outside }: Clone): void {
   renameSync(join(root, '.git'), join(outside, 'git'));
   writeFileSync(join(root, '.git'), `gitdir: ${join('..', 'outside', 'git')}\n`);
   writeFileSync(join(outside, 'git', 'index'), writeIndex(['.colibri/colibri.db'], { version: 4 }));
+}
+
+function trackBehindLineBreaks(clone: Clone): void {
+  trackInWorkTree(clone);
+  writeFileSync(join(clone.root, '.git'), `gitdir: ${join('..', 'outside', 'git')}\n\n`);
+}
+
+function nameNoFolder(clone: Clone): void {
+  trackInWorkTree(clone);
+  writeFileSync(join(clone.root, '.git'), `gitdir: ${join('..', 'outside', 'git')} \n`);
 }
 
 function trackInSplitIndex({ root }: Clone): void {

@@ -66,7 +66,8 @@ export function unread(problems: readonly Problem[]): LedgerReport {
   return { size: 0, root: EMPTY_ROOT, problems, fast: { pages: 0, entries: 0 } };
 }
 
-async function verifyTables(
+/** What the tables say, whatever their schema: the second wall, behind the check of the schema. */
+export async function verifyTables(
   reader: Reader,
   problems: readonly Problem[],
   progress?: (done: number, total: number) => void,

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import type { Reader } from '../../src/db/database.ts';
+import type { Reader, Transaction } from '../../src/db/database.ts';
 import { keeps } from '../support/keeps.ts';
 import { afterTampering } from '../support/trail-tamper.ts';
 import { openTwoPages } from '../support/two-pages.ts';
@@ -71,17 +71,17 @@ describe('a row that is not as it looks', () => {
       let applied = 0;
       for (const row of await sampleRows(table, key)) {
         let isChanged = false;
-        const problems = await afterTampering(database, async (transaction) => {
+        const tamper = async (transaction: Transaction) => {
           // Otherwise only one row of a chain may lack a hash before it.
           await transaction.run('DROP INDEX thoughts_first');
           const before = await quoteRow(transaction, table, row);
           await transaction.query(`${update} WHERE rowid = $1`, [row]);
           isChanged = before !== (await quoteRow(transaction, table, row));
-        });
+        };
+        const problems = await afterTampering(database, tamper, { pastSchema: true });
         if (!isChanged) continue;
         applied += 1;
-        const places = problems.map(({ place }) => place).filter((place) => place !== 'thoughts_first');
-        expect(places, `row ${row}`).not.toEqual([]);
+        expect(problems, `row ${row}`).not.toEqual([]);
       }
       expect(applied).toBeGreaterThan(0);
     });

@@ -35,7 +35,7 @@ describe('the shipped skills', () => {
     expect(examplesOf(skill).length).toBeGreaterThan(3);
     expect(text.match(/```/g)?.length).toBe(2 * examplesOf(skill).length);
     for (const [code] of text.matchAll(/\bERR_[A-Z_]+\b/g))
-      expect(readFileSync('src/errors.ts', 'utf8')).toContain(`'${code}'`);
+      expect(readFileSync('src/integrity/outcomes.ts', 'utf8')).toContain(`'${code}'`);
   });
 
   it.each(SKILLS)('%s is short', (skill) => {

@@ -45,11 +45,12 @@ async function placesIn(table: string, tamper: (transaction: Transaction) => Pro
       CREATE TABLE lax AS SELECT * FROM ${table}; DROP TABLE ${table};
       CREATE TABLE ${table} AS SELECT * FROM lax; DROP TABLE lax`);
   };
-  const before = await afterTampering(database, keyless);
-  const after = await afterTampering(database, async (transaction) => {
+  const before = await afterTampering(database, keyless, { pastSchema: true });
+  const forge = async (transaction: Transaction) => {
     await keyless(transaction);
     await tamper(transaction);
-  });
+  };
+  const after = await afterTampering(database, forge, { pastSchema: true });
   const known = new Set(before.map(({ place, problem }) => `${place} ${problem}`));
   return after.filter(({ place, problem }) => !known.has(`${place} ${problem}`)).map(({ place }) => place);
 }

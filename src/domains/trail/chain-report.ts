@@ -55,8 +55,11 @@ export function checkThought({ row, previous, entry }: ThoughtEvidence): BrokenL
   say('attempt', row.attempt);
   say('session_id', storedId(formatSessionId, row.session_no));
   say('session_seq', row.session_seq);
-  const refuse = (part: string, defect: string | undefined) =>
-    expect('entry', `${part} breaks the grammar: it ${defect}`, undefined, defect);
+  // What differs from its entry is reported once; the grammar finds the same defect again.
+  const refuse = (part: string, defect: string | undefined) => {
+    if (!broken.some(({ layer }) => layer === 'entry'))
+      expect('entry', `${part} breaks the grammar: it ${defect}`, undefined, defect);
+  };
   refuse('the record', thoughtDefect(row));
   refuse('its text of extras', typeof row.extras === 'string' ? extrasDefect(row.extras) : 'is not a text');
   refuse('its entry', entry && entryDefect(entry));

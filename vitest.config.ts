@@ -4,16 +4,18 @@ import { defineConfig } from 'vitest/config';
 /** What must be the same on every engine: run on each of them. */
 const ON_EVERY_ENGINE = [
   'test/tasks/*.test.ts',
-  'test/trail/{bad-input,chain-report,grammar,grammar-honest,hash,migration,natural-order,processes,proofs,sessions,strings,tamper-entries,tamper-tables,tools}.test.ts',
+  'test/trail/{bad-input,hash,migration,processes,proofs,sessions,strings,tools}.test.ts',
+  'test/verification/{chain-report,grammar,grammar-honest,natural-order,tamper-entries,tamper-tables}.test.ts',
 ];
 const ON_POSTGRES = 'test/postgres/*.test.ts';
 /** What an SQLite driver or a JavaScript engine can get wrong: `--mode drivers` runs these on every version of Node. */
 const ON_EVERY_DRIVER = [
-  'src/db/{open,sqlite}*.test.ts',
+  'src/db/open.test.ts',
+  'src/db/sqlite/*.test.ts',
   'src/integrity/*{json,text,grammar,entry}*.test.ts',
   'test/faults/changed-schema.test.ts',
-  'test/tasks/{circles,cycle-search,tamper}.test.ts',
-  'test/trail/{foresight-rows,grammar,search-origins,single-edits,tamper-*}.test.ts',
+  'test/tasks/{cycles,cycle-search,tamper}.test.ts',
+  'test/verification/{fast-rows,grammar,search-origins,single-edits,tamper-*}.test.ts',
 ];
 
 export default defineConfig(({ mode }) => ({

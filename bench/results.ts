@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { Client } from '@modelcontextprotocol/client';
 import { measureStarts } from './cold-start.ts';
 import { type DefinitionSizes, measureDefinitions } from './definitions.ts';
-import type { Replay } from './floor-server.ts';
+import type { Replay } from './echo-server.ts';
 import { measureInterleaved, type Plan, type TimedCall, type Timing } from './measure.ts';
 import { type MemoryUse, measureMemory } from './memory.ts';
 import { Workplace } from './servers.ts';

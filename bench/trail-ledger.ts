@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database, Transaction } from '../src/db/database.ts';
-import { openSqlite } from '../src/db/sqlite.ts';
+import { openSqlite } from '../src/db/sqlite/database.ts';
 import { newTask } from '../src/domains/tasks/change.ts';
 import { insertTask } from '../src/domains/tasks/repository.ts';
 import { recordThought, sealExtras } from '../src/domains/trail/repository.ts';

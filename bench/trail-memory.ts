@@ -5,7 +5,7 @@ import type { Reader } from '../src/db/database.ts';
 import { createProofTools } from '../src/domains/proofs/tools.ts';
 import { createTrailTools } from '../src/domains/trail/tools.ts';
 import { formatSessionId, formatTaskId } from '../src/ids.ts';
-import { verifyRecord } from '../src/verify.ts';
+import { verifyRecord } from '../src/verification/verify-ledger.ts';
 import { type BenchLedger, createTaskWithSession, growChain, undone } from './trail-ledger.ts';
 
 const SIZES = [10_000, 100_000, 1_000_000];

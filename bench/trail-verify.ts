@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Database, Reader } from '../src/db/database.ts';
-import { verifyTaskChain } from '../src/domains/trail/verify-chain.ts';
 import { sha256 } from '../src/integrity/index.ts';
-import { ActionLog } from '../src/ledger/action-log.ts';
-import { verifyRecord } from '../src/verify.ts';
+import { CallRecorder } from '../src/ledger/calls/recorder.ts';
+import { verifyTaskChain } from '../src/verification/verify-chain.ts';
+import { verifyRecord } from '../src/verification/verify-ledger.ts';
 import { type BenchLedger, createTaskWithSession, recordOne } from './trail-ledger.ts';
 
 const CALLS = 40_000;
@@ -12,7 +12,7 @@ const RUNS = 9;
 /** The whole record of a busy day, as the tools leave it: three entries for each decision. */
 export async function measureVerification({ database }: BenchLedger): Promise<string[]> {
   const { taskNo, sessionNo } = await createTaskWithSession(database);
-  const log = new ActionLog(database, randomUUID());
+  const log = new CallRecorder(database, randomUUID());
   for (let number = 0; number < CALLS; number += 1) await recordAsTool(database, log, taskNo, sessionNo, number);
   return database.read(async (reader) => {
     const { chain, others } = await listPreimages(reader);
@@ -62,7 +62,7 @@ async function timeOf(work: () => Promise<void>): Promise<Time> {
   return { clock: performance.now() - begin, processor: (user + system) / 1000 };
 }
 
-async function recordAsTool(database: Database, log: ActionLog, taskNo: number, sessionNo: number, number: number) {
+async function recordAsTool(database: Database, log: CallRecorder, taskNo: number, sessionNo: number, number: number) {
   const event = {
     tool: 'thought_record',
     correlationId: String(number),

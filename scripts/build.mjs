@@ -92,7 +92,7 @@ export async function buildAll() {
     }),
     build({
       ...common,
-      entryPoints: { integrity: 'src/integrity/index.ts', 'hash-thread': 'src/ledger/hash-thread.ts' },
+      entryPoints: { integrity: 'src/integrity/index.ts', 'hash-worker': 'src/verification/fast/hash-worker.ts' },
       outdir: 'dist',
       platform: 'node',
       target: 'node20',
@@ -126,7 +126,7 @@ function keepCompiledCode() {
     method: 'initialize',
     params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'build', version: '0' } },
   };
-  const { status, stderr } = spawnSync(process.execPath, [`${root}scripts/keep-compiled-code.mjs`], {
+  const { status, stderr } = spawnSync(process.execPath, [`${root}scripts/write-code-cache.mjs`], {
     input: `${JSON.stringify(request)}\n`,
     env: { ...process.env, COLIBRI_MODE: 'MINIMAL', COLIBRI_LOG_LEVEL: 'error' },
     encoding: 'utf8',

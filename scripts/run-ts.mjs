@@ -10,6 +10,6 @@ const outdir = `${root}dist/run`;
 const outfile = `${outdir}/${basename(file, '.ts')}.js`;
 await bundle({ entryPoints: [file], outfile });
 // Verification looks for its thread beside the program.
-await bundle({ entryPoints: ['src/ledger/hash-thread.ts'], outdir });
+await bundle({ entryPoints: ['src/verification/fast/hash-worker.ts'], outdir });
 process.argv = [process.argv[0], outfile, ...args];
 await import(outfile);

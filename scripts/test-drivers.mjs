@@ -23,7 +23,7 @@ for (const major of Object.keys(NODE_VERSIONS).filter((other) => other !== runni
     '--project',
     'sqlite',
     '--reporter=dot',
-    '--reporter=./scripts/closing-line.mjs',
+    '--reporter=./scripts/vitest-summary-reporter.mjs',
   ];
   const { status } = spawnSync(node, [vitest, ...args], { cwd: root, stdio: 'inherit' });
   if (status !== 0) process.exit(1);

@@ -23,7 +23,7 @@ const checks = [
     bin('vitest'),
     'run',
     '--reporter=default',
-    '--reporter=./scripts/closing-line.mjs',
+    '--reporter=./scripts/vitest-summary-reporter.mjs',
     ...process.argv.slice(2),
   ],
   // Whoever names files wants those.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keeps } from '../test/support/keeps.ts';
+import { promiseTest } from '../test/support/promise-test.ts';
 import { type Config, locateDatabase, readConfig } from './config.ts';
 
 const DEFAULTS: Config = {
@@ -68,45 +68,45 @@ const VARIABLES: {
 ];
 
 describe('the environment', () => {
-  keeps('config/variables', 'nothing set gives the defaults', () => expect(readConfig({})).toEqual(DEFAULTS));
+  promiseTest('config/variables', 'nothing set gives the defaults', () => expect(readConfig({})).toEqual(DEFAULTS));
 
   for (const { name, field, takes, refuses, allowed } of VARIABLES) {
-    keeps('config/variables', name, () => {
+    promiseTest('config/variables', name, () => {
       for (const value of takes) expect(readConfig({ [name]: value })).toEqual({ ...DEFAULTS, [field]: value });
       expect(readConfig({ [name]: '' })).toEqual(DEFAULTS);
       expect(readConfig({ [name]: undefined })).toEqual(DEFAULTS);
     });
 
     for (const value of refuses) {
-      keeps('config/refused', `${name}=${JSON.stringify(value).slice(0, 40)}`, () =>
+      promiseTest('config/refused', `${name}=${JSON.stringify(value).slice(0, 40)}`, () =>
         expectRefused(name, value, allowed),
       );
     }
   }
 
   for (const value of ['1', '5000', '3600000', '00050']) {
-    keeps('config/variables', `COLIBRI_STARTUP_TIMEOUT_MS=${value}`, () => {
+    promiseTest('config/variables', `COLIBRI_STARTUP_TIMEOUT_MS=${value}`, () => {
       expect(readConfig({ COLIBRI_STARTUP_TIMEOUT_MS: value }).startupTimeoutMs).toBe(Number(value));
     });
   }
 
-  keeps('config/variables', 'an empty COLIBRI_STARTUP_TIMEOUT_MS is 30 s', () => {
+  promiseTest('config/variables', 'an empty COLIBRI_STARTUP_TIMEOUT_MS is 30 s', () => {
     expect(readConfig({ COLIBRI_STARTUP_TIMEOUT_MS: '' }).startupTimeoutMs).toBe(30_000);
   });
 
   for (const value of ['0', '-1', '3600001', '1.5', '1e3', '5s', ' 5', '0x10', 'Infinity', 'NaN', '٣']) {
-    keeps('config/refused', `COLIBRI_STARTUP_TIMEOUT_MS=${value}`, () =>
+    promiseTest('config/refused', `COLIBRI_STARTUP_TIMEOUT_MS=${value}`, () =>
       expectRefused('COLIBRI_STARTUP_TIMEOUT_MS', value, /from 1 to 3600000/),
     );
   }
 
-  keeps('config/variables', 'paths are taken as they are', () => {
+  promiseTest('config/variables', 'paths are taken as they are', () => {
     const config = readConfig({ COLIBRI_DB_PATH: 'some where/x.db', COLIBRI_SKILLS_PATH: 'my skills' });
     expect(config).toEqual({ ...DEFAULTS, dbPath: 'some where/x.db', skillsPath: 'my skills' });
     expect(readConfig({ COLIBRI_DB_PATH: '', COLIBRI_SKILLS_PATH: '' })).toEqual(DEFAULTS);
   });
 
-  keeps('config/variables', 'the URL of a database', () => {
+  promiseTest('config/variables', 'the URL of a database', () => {
     for (const databaseUrl of ['postgres://user:secret@host/db', 'postgresql://host:6543/db?sslmode=require'])
       expect(readConfig({ COLIBRI_DATABASE_URL: databaseUrl })).toEqual({ ...DEFAULTS, databaseUrl });
     expect(readConfig({ COLIBRI_DATABASE_URL: '' })).toEqual(DEFAULTS);
@@ -118,7 +118,7 @@ describe('the environment', () => {
     '/var/secret.db',
     'postgres://user:secret@host:port/db',
   ]) {
-    keeps('config/refused', `COLIBRI_DATABASE_URL=${value}, and its value is not repeated`, () => {
+    promiseTest('config/refused', `COLIBRI_DATABASE_URL=${value}, and its value is not repeated`, () => {
       expectRefused('COLIBRI_DATABASE_URL', value, /postgres:\/\//);
       expect(() => readConfig({ COLIBRI_DATABASE_URL: value })).not.toThrow(/secret/);
     });
@@ -135,7 +135,7 @@ describe('the environment', () => {
     'lock_timeout=soon&lock_timeout=5',
     'lock_timeout=5&lock_timeout=soon',
   ])
-    keeps('config/refused', `COLIBRI_DATABASE_URL with ${parameter}, and nothing else of it is repeated`, () => {
+    promiseTest('config/refused', `COLIBRI_DATABASE_URL with ${parameter}, and nothing else of it is repeated`, () => {
       const value = `postgres://user:secret@host/db?${parameter}&sslpassword=hidden`;
       const wrong = parameter.split('&').find((part) => part !== 'lock_timeout=5');
       const says = `has ${wrong}; it is a whole number of milliseconds from 1 to 999999999`;
@@ -143,33 +143,37 @@ describe('the environment', () => {
       expect(() => readConfig({ COLIBRI_DATABASE_URL: value })).not.toThrow(/secret|hidden|host/);
     });
 
-  keeps('config/refused', 'COLIBRI_DATABASE_URL with a text in the place of a number that may be anything', () => {
-    const value = `postgres://host/db?lock_timeout=${encodeURIComponent('what@ever this is')}`;
-    expectRefused('COLIBRI_DATABASE_URL', value, /has a lock_timeout of another kind; it is a whole number/);
-    expect(() => readConfig({ COLIBRI_DATABASE_URL: value })).not.toThrow(/what/);
-  });
+  promiseTest(
+    'config/refused',
+    'COLIBRI_DATABASE_URL with a text in the place of a number that may be anything',
+    () => {
+      const value = `postgres://host/db?lock_timeout=${encodeURIComponent('what@ever this is')}`;
+      expectRefused('COLIBRI_DATABASE_URL', value, /has a lock_timeout of another kind; it is a whole number/);
+      expect(() => readConfig({ COLIBRI_DATABASE_URL: value })).not.toThrow(/what/);
+    },
+  );
 
   for (const sslmode of ['disable', 'prefer', 'require', 'verify-ca'])
-    keeps('config/refused', `COLIBRI_DATABASE_URL with sslrootcert=system and sslmode=${sslmode}`, () => {
+    promiseTest('config/refused', `COLIBRI_DATABASE_URL with sslrootcert=system and sslmode=${sslmode}`, () => {
       const value = `postgres://user:secret@host/db?sslmode=${sslmode}&sslrootcert=system`;
       expectRefused('COLIBRI_DATABASE_URL', value, /has sslrootcert=system, .* sslmode=verify-full/);
     });
 
-  keeps('config/refused', 'two places for one ledger', () => {
+  promiseTest('config/refused', 'two places for one ledger', () => {
     const read = () => readConfig({ COLIBRI_DATABASE_URL: 'postgres://host/db', COLIBRI_DB_PATH: 'a.db' });
     expect(read).toThrow(/unset one of them/);
   });
 
   for (const name of ['AMS_MODE', 'AMS_X', 'AMS_']) {
-    keeps('config/refused', name, () => expectRefused(name, 'anything', /unset it and use its COLIBRI_\*/));
-    keeps('config/refused', `${name} even when it is empty`, () => expectRefused(name, '', /old system/));
+    promiseTest('config/refused', name, () => expectRefused(name, 'anything', /unset it and use its COLIBRI_\*/));
+    promiseTest('config/refused', `${name} even when it is empty`, () => expectRefused(name, '', /old system/));
   }
 
-  keeps('config/refused', 'but names that only look like the old ones are let be', () => {
+  promiseTest('config/refused', 'but names that only look like the old ones are let be', () => {
     expect(readConfig({ AMSTERDAM: '1', ams_mode: '1', MY_AMS_MODE: '1' })).toEqual(DEFAULTS);
   });
 
-  keeps('config/frozen', 'by anyone', () => {
+  promiseTest('config/frozen', 'by anyone', () => {
     const config = readConfig({});
     expect(Object.isFrozen(config)).toBe(true);
     expect(() => Object.assign(config, { mode: 'TEST' })).toThrow(TypeError);

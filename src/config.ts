@@ -1,5 +1,5 @@
 import { isAbsolute, join, resolve } from 'node:path';
-import { findUrlProblem, parsePostgresUrl } from './db/postgres-url.ts';
+import { findUrlProblem, parsePostgresUrl } from './db/postgres/url.ts';
 import { ColibriError } from './errors.ts';
 import { findHomeFolder } from './home-folder.ts';
 import { isProjectSlug } from './integrity/index.ts';

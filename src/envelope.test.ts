@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keeps } from '../test/support/keeps.ts';
+import { promiseTest } from '../test/support/promise-test.ts';
 import { internalError, render } from './envelope.ts';
 import { ColibriError, type ErrorCode, RULE_CODES, STAGE_CODES } from './errors.ts';
 
@@ -19,7 +19,7 @@ describe('an answer', () => {
       });
     });
 
-    keeps('chain/patterns', `every code of a stage stays on top in pattern ${pattern}`, () => {
+    promiseTest('chain/patterns', `every code of a stage stays on top in pattern ${pattern}`, () => {
       for (const code of STAGE_CODES) {
         const { structuredContent, text, isError } = fail(pattern, code);
         expect(structuredContent).toEqual({
@@ -31,7 +31,7 @@ describe('an answer', () => {
     });
   }
 
-  keeps('chain/patterns', 'every code of a rule in A', () => {
+  promiseTest('chain/patterns', 'every code of a rule in A', () => {
     for (const code of RULE_CODES) {
       expect(fail('A', code).structuredContent).toEqual({
         ok: false,
@@ -40,7 +40,7 @@ describe('an answer', () => {
     }
   });
 
-  keeps('chain/patterns', 'every code of a rule in B', () => {
+  promiseTest('chain/patterns', 'every code of a rule in B', () => {
     for (const code of RULE_CODES) {
       expect(fail('B', code)).toMatchObject({
         structuredContent: { ok: true, data: { ok: false, error: { code, message: 'what to do', taskId: 'T-0001' } } },

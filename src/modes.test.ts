@@ -1,6 +1,6 @@
 import { describe, expect, vi } from 'vitest';
-import { call, openDoor, type Register } from '../test/support/door.ts';
-import { keeps } from '../test/support/keeps.ts';
+import { call, openDoor, type Register } from '../test/support/memory-server.ts';
+import { promiseTest } from '../test/support/promise-test.ts';
 import { type LedgerAccess, MODES, type Mode } from './modes.ts';
 
 const ADMITTED: Record<Mode, string[]> = {
@@ -24,14 +24,14 @@ function registerAll(register: Register): void {
 
 for (const mode of MODES) {
   describe(`${mode} mode`, () => {
-    keeps('door/list', mode, async () => {
+    promiseTest('door/list', mode, async () => {
       const { client } = await openDoor({ mode, tools: registerAll });
       expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(ADMITTED[mode]);
     });
 
     for (const [name] of TOOLS) {
       const isAdmitted = ADMITTED[mode].includes(name);
-      keeps('chain/admission', `${mode} ${isAdmitted ? 'admits' : 'refuses'} a tool that ${name}`, async () => {
+      promiseTest('chain/admission', `${mode} ${isAdmitted ? 'admits' : 'refuses'} a tool that ${name}`, async () => {
         const { client, sink } = await openDoor({ mode, tools: registerAll });
         const { ok, error, isError } = await call(client, name);
         expect({ ok, isError }).toEqual({ ok: isAdmitted, isError: !isAdmitted });
@@ -47,12 +47,12 @@ for (const mode of MODES) {
 }
 
 describe('a tool that is not admitted', () => {
-  keeps('chain/admission', 'before its input is looked at', async () => {
+  promiseTest('chain/admission', 'before its input is looked at', async () => {
     const { client } = await openDoor({ mode: 'READONLY', tools: registerAll });
     expect((await call(client, 'writes', { wrong: '\ud800' })).error?.code).toBe('TOOL_NOT_ADMITTED');
   });
 
-  keeps('chain/admission', 'and does not run', async () => {
+  promiseTest('chain/admission', 'and does not run', async () => {
     const write = vi.fn();
     const { client } = await openDoor({
       mode: 'MINIMAL',

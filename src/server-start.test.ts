@@ -3,8 +3,8 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { InMemoryTransport, type Transport } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { call, openDoor } from '../test/support/door.ts';
-import { keeps } from '../test/support/keeps.ts';
+import { call, openDoor } from '../test/support/memory-server.ts';
+import { promiseTest } from '../test/support/promise-test.ts';
 import { type CreateServerOptions, createServer, start, stop } from './server.ts';
 
 const quiet: CreateServerOptions = { mode: 'FULL', logger: () => undefined, installGlobalHandlers: false };
@@ -23,7 +23,7 @@ function stubTransport(start: () => Promise<void> = async () => undefined): Tran
 }
 
 describe('start', () => {
-  keeps('boot/starts', 'and not before', async () => {
+  promiseTest('boot/starts', 'and not before', async () => {
     let begin: () => void = () => undefined;
     const transport = stubTransport(() => new Promise((resolve) => (begin = resolve)));
     const server = createServer({ ...quiet, transport });
@@ -38,14 +38,14 @@ describe('start', () => {
     await stop(server);
   });
 
-  keeps('boot/starts', 'a transport that fails to start is an error', async () => {
+  promiseTest('boot/starts', 'a transport that fails to start is an error', async () => {
     const transport = stubTransport(() => Promise.reject(new Error('no such pipe')));
     const server = createServer({ ...quiet, transport });
     await expect(start(server)).rejects.toThrow('no such pipe');
     expect(server.isConnected()).toBe(false);
   });
 
-  keeps('boot/timeout', 'naming the variable that allows more', async () => {
+  promiseTest('boot/timeout', 'naming the variable that allows more', async () => {
     const transport = stubTransport(() => new Promise(() => undefined));
     const server = createServer({ ...quiet, transport, startupTimeoutMs: 5 });
     await expect(start(server)).rejects.toThrow(/startup timeout exceeded .5 ms.*COLIBRI_STARTUP_TIMEOUT_MS/);
@@ -95,17 +95,17 @@ describe('handlers for uncaught errors', () => {
     }
   });
 
-  keeps('boot/handlers', 'one for each kind', () => {
+  promiseTest('boot/handlers', 'one for each kind', () => {
     expect(counts[1]).toEqual(counts[0]?.map((number) => number + 1));
   });
 
-  keeps('boot/handlers-once', 'nor does a second server', () => {
+  promiseTest('boot/handlers-once', 'nor does a second server', () => {
     expect(counts[2]).toEqual(counts[1]);
   });
 
   const failures = { uncaughtException: `throw new Error('lost')`, unhandledRejection: `Promise.reject('lost')` };
   for (const [event, code] of Object.entries(failures)) {
-    keeps('boot/uncaught', event, () => {
+    promiseTest('boot/uncaught', event, () => {
       const program = `import { createServer, start } from './dist/server.js';
         await start(createServer({ mode: 'FULL' }));
         setImmediate(() => { ${code} });`;
@@ -123,7 +123,7 @@ describe('handlers for uncaught errors', () => {
 });
 
 describe('stop', () => {
-  keeps('boot/stops', 'once started', async () => {
+  promiseTest('boot/stops', 'once started', async () => {
     const transport = stubTransport();
     const server = createServer({ ...quiet, transport });
     await start(server);
@@ -132,13 +132,13 @@ describe('stop', () => {
     expect(server.isConnected()).toBe(false);
   });
 
-  keeps('boot/stops', 'never started', async () => {
+  promiseTest('boot/stops', 'never started', async () => {
     const transport = stubTransport();
     await stop(createServer({ ...quiet, transport }));
     expect(transport.closed).toBe(1);
   });
 
-  keeps('boot/drains', 'a running call ends first', async () => {
+  promiseTest('boot/drains', 'a running call ends first', async () => {
     let finish: () => void = () => undefined;
     const { client, server, sink } = await openDoor({
       tools: (register) => register('slow', () => new Promise<object>((resolve) => (finish = () => resolve({})))),
@@ -165,7 +165,7 @@ describe('the program', () => {
     return client;
   }
 
-  keeps('chain/ping', 'and the time', async () => {
+  promiseTest('chain/ping', 'and the time', async () => {
     const { ok, data, isError } = await call(await connect(), 'server_ping');
     expect({ ok, isError }).toEqual({ ok: true, isError: false });
     expect(data).toEqual({
@@ -176,7 +176,7 @@ describe('the program', () => {
     });
   });
 
-  keeps('chain/uptime', 'and whole, and never falls', async () => {
+  promiseTest('chain/uptime', 'and whole, and never falls', async () => {
     const client = await connect();
     const readings: number[] = [];
     for (let index = 0; index < 5; index += 1)

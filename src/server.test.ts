@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { call, openDoor } from '../test/support/door.ts';
 import { listFiles } from '../test/support/files.ts';
 import { importsOf, reachableFrom } from '../test/support/imports.ts';
-import { keeps } from '../test/support/keeps.ts';
+import { call, openDoor } from '../test/support/memory-server.ts';
+import { promiseTest } from '../test/support/promise-test.ts';
 import type { Mode } from './modes.ts';
 import * as library from './server.ts';
 
@@ -15,33 +15,33 @@ const noInput = z.strictObject({});
 const NETWORK = /^(?:node:)?(?:net|http|https|http2|dgram|tls|inspector|cluster|ws|express|hono|undici)(?:\/|$)/;
 
 describe('the library', () => {
-  keeps('door/exports', 'at run time', () => {
+  promiseTest('door/exports', 'at run time', () => {
     expect(Object.keys(library).toSorted()).toEqual(
       ['createServer', 'registerColibriTool', 'start', 'stop', 'createNoOpAuditSink', 'main'].toSorted(),
     );
   });
 
-  keeps('door/exports', 'built as well, and importing it starts nothing', () => {
+  promiseTest('door/exports', 'built as well, and importing it starts nothing', () => {
     const { stdout, status } = runWithLibrary('console.log(Object.keys(library).toSorted().join())');
     expect(stdout.trim()).toBe('createNoOpAuditSink,createServer,main,registerColibriTool,start,stop');
     expect(status).toBe(0);
   });
 
-  keeps('door/exports', 'a sink that does nothing and cannot be changed', () => {
+  promiseTest('door/exports', 'a sink that does nothing and cannot be changed', () => {
     const sink = library.createNoOpAuditSink();
     expect(Object.isFrozen(sink)).toBe(true);
     expect(sink.enter({} as library.ToolEnterEvent)).toBeUndefined();
     expect(sink.exit({} as library.ToolExitEvent)).toBeUndefined();
   });
 
-  keeps('door/no-network', 'in its sources', () => {
+  promiseTest('door/no-network', 'in its sources', () => {
     const { files, packages } = reachableFrom('src/server.ts');
     expect(files).toContain('src/db/open.ts');
     expect(packages).toContain('@modelcontextprotocol/server/stdio');
     expect(packages.filter((name) => NETWORK.test(name))).toEqual([]);
   });
 
-  keeps('door/no-network', 'nor in what is built from them', () => {
+  promiseTest('door/no-network', 'nor in what is built from them', () => {
     const bundles = listFiles('dist', '.js').filter((file) => !file.includes('test'));
     expect(bundles.length).toBeGreaterThan(2);
     for (const file of bundles) {
@@ -53,30 +53,30 @@ describe('the library', () => {
 });
 
 describe('createServer', () => {
-  keeps('door/version', 'the one in package.json', () => {
+  promiseTest('door/version', 'the one in package.json', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
     expect(createServer({ mode: 'FULL' }).getVersion()).toBe(version);
   });
 
-  keeps('door/version-override', 'and clients see it', async () => {
+  promiseTest('door/version-override', 'and clients see it', async () => {
     const { server, client } = await openDoor({ version: '9.9.9-test' });
     expect(server.getVersion()).toBe('9.9.9-test');
     expect(client.getServerVersion()).toMatchObject({ name: 'colibri', version: '9.9.9-test' });
   });
 
   for (const mode of ['FULL', 'READONLY', 'TEST', 'MINIMAL'] as const) {
-    keeps('door/mode-override', mode, () => expect(createServer({ mode }).getMode()).toBe(mode));
+    promiseTest('door/mode-override', mode, () => expect(createServer({ mode }).getMode()).toBe(mode));
   }
 
   for (const mode of ['full', '', 'WRITE', '__proto__']) {
-    keeps('door/mode-override', `"${mode}" is refused`, () => {
+    promiseTest('door/mode-override', `"${mode}" is refused`, () => {
       expect(() => createServer({ mode: mode as Mode })).toThrow(
         expect.objectContaining({ code: 'ERR_INVALID_MODE', message: expect.stringContaining('FULL, READONLY') }),
       );
     });
   }
 
-  keeps('door/inert', 'the transport is not touched', () => {
+  promiseTest('door/inert', 'the transport is not touched', () => {
     const [transport] = InMemoryTransport.createLinkedPair();
     const started = vi.spyOn(transport, 'start');
     const server = createServer({ mode: 'FULL', transport });
@@ -85,35 +85,35 @@ describe('createServer', () => {
     expect(server.isConnected()).toBe(false);
   });
 
-  keeps('door/no-handlers', 'neither for errors nor for signals', () => {
+  promiseTest('door/no-handlers', 'neither for errors nor for signals', () => {
     const before = process.eventNames().map((event) => [event, process.listenerCount(event)]);
     createServer({ mode: 'FULL' });
     expect(process.eventNames().map((event) => [event, process.listenerCount(event)])).toEqual(before);
   });
 
-  keeps('door/stdout', 'its write is the one it was', () => {
+  promiseTest('door/stdout', 'its write is the one it was', () => {
     const write: unknown = Reflect.get(process.stdout, 'write');
     createServer({ mode: 'FULL' });
     expect(Reflect.get(process.stdout, 'write')).toBe(write);
   });
 
-  keeps('door/config', 'and takes the mode from it', () => {
+  promiseTest('door/config', 'and takes the mode from it', () => {
     const print = 'console.log(library.createServer().getMode())';
     expect(runWithLibrary(print, {}).stdout.trim()).toBe('FULL');
     expect(runWithLibrary(print, { COLIBRI_MODE: 'READONLY' }).stdout.trim()).toBe('READONLY');
   });
 
-  keeps('door/config', 'a bad mode is thrown at its caller', () => {
+  promiseTest('door/config', 'a bad mode is thrown at its caller', () => {
     expect(refusalOf({ COLIBRI_MODE: 'sideways' })).toMatch(/^ERR_CONFIG_INVALID COLIBRI_MODE: "sideways"/);
   });
 
   for (const name of ['AMS_MODE', 'AMS_DB_PATH', 'AMS_']) {
-    keeps('door/old-names', name, () => {
+    promiseTest('door/old-names', name, () => {
       expect(refusalOf({ [name]: 'FULL' })).toMatch(new RegExp(`^ERR_CONFIG_INVALID ${name}: .*COLIBRI_`));
     });
   }
 
-  keeps('door/old-names', 'and the program ends with the exit code for a wrong configuration', () => {
+  promiseTest('door/old-names', 'and the program ends with the exit code for a wrong configuration', () => {
     const { status, stderr, stdout } = spawnSync(process.execPath, ['dist/colibri.js'], {
       env: { PATH: process.env['PATH'], AMS_MODE: 'FULL' },
       encoding: 'utf8',
@@ -125,14 +125,14 @@ describe('createServer', () => {
 });
 
 describe('registerColibriTool', () => {
-  keeps('door/register', 'before the server is connected', () => {
+  promiseTest('door/register', 'before the server is connected', () => {
     const server = createServer({ mode: 'FULL' });
     registerColibriTool(server, 'server_ping', { inputSchema: noInput, title: 'Ping' }, () => ({}));
     expect(server.isConnected()).toBe(false);
     expect(server.listTools()).toMatchObject([{ name: 'server_ping', title: 'Ping', inputSchema: noInput }]);
   });
 
-  keeps('door/register-once', 'the second is refused and the first stays', async () => {
+  promiseTest('door/register-once', 'the second is refused and the first stays', async () => {
     const { client } = await openDoor({
       tools: (register) => {
         register('echo', () => 1);
@@ -143,7 +143,7 @@ describe('registerColibriTool', () => {
   });
 
   for (const name of ['server-ping', 'Server', '', '1st', 'a b', 'a.b', 'ping\n', 'ünicode', '__proto__x!']) {
-    keeps('door/register-name', JSON.stringify(name), () => {
+    promiseTest('door/register-name', JSON.stringify(name), () => {
       const server = createServer({ mode: 'FULL' });
       const register = () => registerColibriTool(server, name, { inputSchema: noInput }, () => ({}));
       expect(register).toThrow(`invalid tool name: ${name}`);
@@ -159,7 +159,7 @@ describe('registerColibriTool', () => {
     ['a raw shape', { name: z.string() }],
   ];
   for (const [what, schema] of schemas) {
-    keeps('door/register-schema', `not ${what}`, () => {
+    promiseTest('door/register-schema', `not ${what}`, () => {
       const server = createServer({ mode: 'FULL' });
       const config = { inputSchema: schema as typeof noInput };
       expect(() => registerColibriTool(server, 'tool', config, () => ({}))).toThrow('inputSchema must be a Zod object');

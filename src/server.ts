@@ -2,13 +2,10 @@ import { setImmediate } from 'node:timers/promises';
 import type { Transport } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { type Config, describeLocation, readConfig } from './config.ts';
-import { type Connection, connect, StartupTimeout, within } from './connection.ts';
 import type { WriteContext } from './context.ts';
 import { serverConfig } from './db/locate.ts';
 import type { Pulse, ServerFacts } from './domains/system/health.ts';
 import { ColibriError } from './errors.ts';
-import { INSTRUCTIONS } from './instructions.ts';
-import { type Booted, createShutdown, installGlobalHandlers, Runtime } from './lifecycle.ts';
 import { createLog, type LogLevel } from './log.ts';
 import { type AuditSink, createNoOpAuditSink } from './middleware/audit.ts';
 import type { Chain } from './middleware/chain.ts';
@@ -16,9 +13,12 @@ import { createStderrAudit } from './middleware/stderr-audit.ts';
 import { createToolLock } from './middleware/tool-lock.ts';
 import { admittedAccess, MODES, type Mode } from './modes.ts';
 import { printError } from './print-error.ts';
-import { StdioTransport } from './stdio.ts';
+import { type Booted, createShutdown, installGlobalHandlers, Runtime } from './runtime/runtime.ts';
 import type { Tool, ToolDescription } from './tool.ts';
 import { readVersion } from './version.ts';
+import { type Connection, connect, StartupTimeout, within } from './wire/connection.ts';
+import { INSTRUCTIONS } from './wire/instructions.ts';
+import { StdioTransport } from './wire/stdio.ts';
 
 export type { AuditSink, ToolEnterEvent, ToolExitEvent } from './middleware/audit.ts';
 export { createNoOpAuditSink } from './middleware/audit.ts';
@@ -38,7 +38,7 @@ export interface CreateServerOptions {
   readonly logger?: (line: string) => void;
   readonly logLevel?: LogLevel;
   /** Opens what the tools need, after the handshake; without it calls are recorded in `auditSink` from the start. */
-  readonly secondPhase?: (server: ColibriServerContext) => Promise<Booted>;
+  readonly boot?: (server: ColibriServerContext) => Promise<Booted>;
   /** More tools, made after the handshake, so that it need not wait for their schemas. */
   readonly loadTools?: () => Promise<readonly Tool[]>;
   readonly agentId?: string | undefined;
@@ -152,7 +152,7 @@ class ColibriServer implements ColibriServerContext {
         log('error', 'degraded', { code: 'ERR_INIT_FAILED', mode, phase, error: failure });
       known = failure?.message;
     };
-    void runtime.boot(lock, () => this.#secondPhase(), report);
+    void runtime.boot(lock, () => this.#boot(), report);
   }
 
   /** Answers what it has been asked, then closes the connection and the database. */
@@ -186,10 +186,10 @@ class ColibriServer implements ColibriServerContext {
     for (const tool of (await this.#options.loadTools?.()) ?? []) this.registerColibriTool(tool);
   }
 
-  async #secondPhase(): Promise<Booted> {
-    const { secondPhase, auditSink } = this.#options;
+  async #boot(): Promise<Booted> {
+    const { boot, auditSink } = this.#options;
     await this.#loading;
-    const booted = await secondPhase?.(this);
+    const booted = await boot?.(this);
     return { audit: createNoOpAuditSink(), ...booted, ...(auditSink === undefined ? {} : { audit: auditSink }) };
   }
 }
@@ -226,7 +226,7 @@ export async function main(): Promise<void> {
       await setImmediate();
       return (await import('./surface.ts')).createSurface(ports, config);
     },
-    secondPhase: async ({ chain }) => (await import('./second-phase.ts')).runSecondPhase(config, chain.log, printError),
+    boot: async ({ chain }) => (await import('./runtime/boot.ts')).runSecondPhase(config, chain.log, printError),
   });
   const { log, runtime } = server.chain;
   const ports = {

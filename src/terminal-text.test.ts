@@ -1,18 +1,18 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findRaw, HOSTILE_TEXTS } from '../test/support/hostile-text.ts';
-import { keeps } from '../test/support/keeps.ts';
+import { promiseTest } from '../test/support/promise-test.ts';
 import { createStyles, escapeUnsafe, toTerminal } from './terminal-text.ts';
 
 describe('text on a terminal', () => {
   for (const [name, text] of Object.entries(HOSTILE_TEXTS)) {
-    keeps('cli/harmless', `data that ${name}`, () => {
+    promiseTest('cli/harmless', `data that ${name}`, () => {
       expect(findRaw(text)).not.toEqual([]);
       expect(findRaw(toTerminal(text))).toEqual([]);
       expect(findRaw(toTerminal(['first', `second ${text}`]))).toEqual([]);
     });
 
-    keeps('cli/harmless', `data that ${name}, inside a style and as JSON`, () => {
+    promiseTest('cli/harmless', `data that ${name}, inside a style and as JSON`, () => {
       const { bold, green } = createStyles(true);
       expect(findRaw(toTerminal(bold(green(text))), { hasColors: true })).toEqual([]);
       const json = escapeUnsafe(JSON.stringify({ [text]: text }));

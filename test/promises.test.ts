@@ -7,7 +7,7 @@ describe('promises', () => {
   it('are all kept by a test that cites them', () => {
     const cited = new Set(
       [...testFiles()].flatMap((file) =>
-        [...readFileSync(file, 'utf8').matchAll(/keeps\(\s*'([^']+)'/g)].map(([, id]) => id),
+        [...readFileSync(file, 'utf8').matchAll(/promiseTest\(\s*'([^']+)'/g)].map(([, id]) => id),
       ),
     );
     expect(Object.keys(PROMISES).filter((id) => !cited.has(id))).toEqual([]);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { keeps } from './support/keeps.ts';
+import { promiseTest } from './support/promise-test.ts';
 import { RULES, type Rule } from './support/tidy-rules.ts';
 import { SAMPLES, type Sample } from './support/tidy-samples.ts';
 
@@ -16,7 +16,7 @@ const texts = new Map(files.map((path) => [path, readFileSync(path, 'utf8')]));
 
 describe('every file', () => {
   for (const rule of RULES) {
-    keeps('tidy/rules', rule.says, () => {
+    promiseTest('tidy/rules', rule.says, () => {
       const problems = files.flatMap((path) => problemsOf(rule, path, texts.get(path) ?? ''));
       expect(problems).toEqual([]);
       expect(files.some((path) => rule.appliesTo(path))).toBe(true);
@@ -32,11 +32,11 @@ describe('a rule', () => {
   for (const [index, { bad, good }] of SAMPLES.entries()) {
     const rule = RULES[index] as Rule;
     for (const [path, text] of bad.map(plain))
-      keeps('tidy/rules', `"${rule.says}" is broken by ${path}: ${JSON.stringify(text.slice(0, 60))}`, () => {
+      promiseTest('tidy/rules', `"${rule.says}" is broken by ${path}: ${JSON.stringify(text.slice(0, 60))}`, () => {
         expect(problemsOf(rule, path, text)).not.toEqual([]);
       });
     for (const [path, text] of good.map(plain))
-      keeps('tidy/rules', `"${rule.says}" is kept by ${path}: ${JSON.stringify(text.slice(0, 60))}`, () => {
+      promiseTest('tidy/rules', `"${rule.says}" is kept by ${path}: ${JSON.stringify(text.slice(0, 60))}`, () => {
         expect(problemsOf(rule, path, text)).toEqual([]);
       });
   }

@@ -1,4 +1,4 @@
-import { serve } from './serve.ts';
+import { serve } from './commands/serve.ts';
 
 /** Clients give no arguments, and their way in does not wait for a parser of them. */
 export async function run(args: readonly string[]): Promise<void> {

@@ -22,7 +22,7 @@ export interface Transaction extends Reader {
    */
   send(sql: string, parameters?: readonly SqlValue[]): void;
   /** The same, for the end of the transaction: of several with the same text only the last takes effect. */
-  sendLast(sql: string, parameters: readonly SqlValue[]): void;
+  sendAtCommit(sql: string, parameters: readonly SqlValue[]): void;
   /** Runs a text of several statements without parameters: migrations. */
   run(script: string): Promise<void>;
   schemaVersion(): Promise<number>;
@@ -57,7 +57,7 @@ export interface Database {
    * Where a round trip is dear: one statement that is a transaction of its own and does not wait for the disk. The text
    * goes on a WITH list whose first member is `turn`; to read from that is to wait for one's turn to write.
    */
-  writeAtOnce?<Shape>(sql: string, parameters: readonly SqlValue[]): Promise<Shape[]>;
+  writeInOneStatement?<Shape>(sql: string, parameters: readonly SqlValue[]): Promise<Shape[]>;
   /** How often the connection was made: after a new one, what did not wait for the disk may be gone. */
   connections?(): number;
   /** The number of the last migration; 0 when the database is empty. Refuses a database of another program. */

@@ -2,8 +2,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statS
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { AT, openRaw, tamper } from '../../test/support/database.ts';
-import { keeps } from '../../test/support/keeps.ts';
 import { processIdOf } from '../../test/support/process-id.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { openLedger } from '../ledger/open.ts';
 import type { Database } from './database.ts';
@@ -11,7 +11,7 @@ import { SCHEMA_VERSION } from './migrate.ts';
 import { type OpenOptions, openDatabase } from './open.ts';
 
 describe('where the ledger is', () => {
-  keeps('store/owner-only', 'a new folder, its files and their side files', async () => {
+  promiseTest('store/owner-only', 'a new folder, its files and their side files', async () => {
     const path = join(tempFolder(), 'a', '.colibri', 'colibri.db');
     const database = await open({ dbPath: path });
     await openLedger(database, 'tester', AT);
@@ -75,7 +75,7 @@ describe('a file that is not ours to use', () => {
       /newer Colibri/,
     ],
   ] as const) {
-    keeps('store/untouched', name, async () => {
+    promiseTest('store/untouched', name, async () => {
       const path = join(tempFolder(), 'colibri.db');
       await tamper(path, script);
       const bytes = readFileSync(path);
@@ -88,7 +88,7 @@ describe('a file that is not ours to use', () => {
     ['of another program', FOREIGN],
     ['of a newer version', newer(SCHEMA_VERSION + 1)],
   ] as const) {
-    keeps('store/untouched', `${name} that died and left its log behind`, async () => {
+    promiseTest('store/untouched', `${name} that died and left its log behind`, async () => {
       const [source, folder] = [tempFolder(), tempFolder()];
       const program = await openRaw(join(source, 'colibri.db'));
       program.exec(`PRAGMA journal_mode = WAL; ${script}`);
@@ -102,7 +102,7 @@ describe('a file that is not ours to use', () => {
 });
 
 describe('a folder that cannot be made', () => {
-  keeps(
+  promiseTest(
     'store/fault-named',
     'below one that takes no children it is refused, and the search for a way ends',
     async () => {
@@ -135,7 +135,7 @@ describe('a ledger that goes away under a running server', () => {
       },
     ],
   ] as const) {
-    keeps('store/fault-named', name, async () => {
+    promiseTest('store/fault-named', name, async () => {
       const folder = join(tempFolder(), 'ledger');
       mkdirSync(folder);
       const database = await open({ dbPath: join(folder, 'colibri.db') });

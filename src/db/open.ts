@@ -4,12 +4,12 @@ import { dirname, join } from 'node:path';
 import { type Config, type LedgerPlace, locateDatabase } from '../config.ts';
 import { createFolders } from '../create-folders.ts';
 import { assertTrusted } from '../trust/assert-trusted.ts';
-import { assertSchema } from './check-schema.ts';
 import { closeToOthers } from './close-to-others.ts';
 import { type Database, DatabaseError } from './database.ts';
 import { assertKnown } from './migrate.ts';
-import { openSqlite } from './sqlite.ts';
-import { explainFault, faultOfSystemError } from './sqlite-faults.ts';
+import { assertSchema } from './schema/check.ts';
+import { openSqlite } from './sqlite/database.ts';
+import { explainFault, faultOfSystemError } from './sqlite/errors.ts';
 
 /** The longest statement of a call reads a page of the log; what takes this long is stuck. */
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -29,7 +29,7 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
   const { databaseUrl: url, durability, readOnly } = options;
   if (url === undefined) return openFile(options);
   // Only who uses it waits for the driver to load.
-  const { openPostgres } = await import('./postgres.ts');
+  const { openPostgres } = await import('./postgres/database.ts');
   const timeouts = { busyTimeoutMs: BUSY_TIMEOUT_MS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
   const { acceptsAnySchema = false } = options;
   const database = await openPostgres({ url, readOnly, durability, acceptsAnySchema, ...timeouts });

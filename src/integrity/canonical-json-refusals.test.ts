@@ -2,7 +2,7 @@ import { runInThisContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { always } from '../../test/support/always.ts';
-import { keeps } from '../../test/support/keeps.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import { canonicalize, NotCanonical } from './index.ts';
 
 /** The samples of RFC 8785 appendix B that this dialect refuses: not finite, or integers that may have been rounded. */
@@ -78,13 +78,13 @@ const EXOTIC: Readonly<Record<string, unknown>> = {
 
 describe('canonical JSON', () => {
   for (const [name, value] of Object.entries(EXOTIC)) {
-    keeps('integrity/faithful', name, () => {
+    promiseTest('integrity/faithful', name, () => {
       expect(() => canonicalize(value)).toThrow(NotCanonical);
       expect(() => canonicalize({ a: [value] })).toThrow(NotCanonical);
     });
   }
 
-  keeps('integrity/faithful', 'numbers of RFC 8785 appendix B that are not finite or not safe', () => {
+  promiseTest('integrity/faithful', 'numbers of RFC 8785 appendix B that are not finite or not safe', () => {
     for (const bits of REFUSED_NUMBERS) {
       const value = Buffer.from(bits, 'hex').readDoubleBE();
       expect(() => canonicalize(value)).toThrow(NotCanonical);
@@ -92,7 +92,7 @@ describe('canonical JSON', () => {
     }
   });
 
-  keeps('integrity/faithful', 'exactly the strings with half of a surrogate pair, as value and as key', () => {
+  promiseTest('integrity/faithful', 'exactly the strings with half of a surrogate pair, as value and as key', () => {
     const units = fc.array(fc.oneof(fc.integer({ min: 0xd7fe, max: 0xe001 }), fc.nat(0xffff)), { maxLength: 5 });
     always(
       fc.property(units, (codes) => {
@@ -107,7 +107,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  keeps('integrity/faithful', 'more than 64 levels, without exhausting the stack at any depth', () => {
+  promiseTest('integrity/faithful', 'more than 64 levels, without exhausting the stack at any depth', () => {
     for (const [open, close] of [
       ['[', ']'],
       ['{"a":', '}'],

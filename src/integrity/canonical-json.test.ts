@@ -3,8 +3,8 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { always } from '../../test/support/always.ts';
 import { plainJson } from '../../test/support/arbitrary-json.ts';
-import { keeps } from '../../test/support/keeps.ts';
 import { naiveCanonicalize } from '../../test/support/naive-canonical-json.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import { canonicalize } from './index.ts';
 
 /** The samples of RFC 8785 appendix B that are safe integers or fractions: bits of the number, and its text. */
@@ -26,13 +26,13 @@ const NUMBERS = [
 ] as const;
 
 describe('canonical JSON', () => {
-  keeps('integrity/one-text', 'the numbers of RFC 8785 appendix B', () => {
+  promiseTest('integrity/one-text', 'the numbers of RFC 8785 appendix B', () => {
     for (const [bits, text] of NUMBERS) {
       expect(canonicalize(Buffer.from(bits, 'hex').readDoubleBE())).toBe(text);
     }
   });
 
-  keeps('integrity/one-text', 'any value has the text that the reference writes', () => {
+  promiseTest('integrity/one-text', 'any value has the text that the reference writes', () => {
     always(
       fc.property(plainJson, (value) => {
         expect(canonicalize(value)).toBe(naiveCanonicalize(value));
@@ -41,7 +41,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  keeps('integrity/one-text', 'any string of code units that is whole', () => {
+  promiseTest('integrity/one-text', 'any string of code units that is whole', () => {
     const units = fc.array(fc.oneof(fc.nat(0x80), fc.nat(0xffff)), { maxLength: 8 });
     always(
       fc.property(units, (codes) => {
@@ -59,7 +59,7 @@ describe('canonical JSON', () => {
     }
   });
 
-  keeps('integrity/one-text', 'reading it back gives the value, and writing that gives the text', () => {
+  promiseTest('integrity/one-text', 'reading it back gives the value, and writing that gives the text', () => {
     always(
       fc.property(plainJson, (value) => {
         const text = canonicalize(value);
@@ -70,7 +70,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  keeps('integrity/one-text', 'the order in which keys were written does not matter', () => {
+  promiseTest('integrity/one-text', 'the order in which keys were written does not matter', () => {
     const members = fc.uniqueArray(fc.tuple(fc.string({ unit: 'binary' }), plainJson), { selector: ([key]) => key });
     const shuffled = members.chain((list) =>
       fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })),
@@ -82,7 +82,7 @@ describe('canonical JSON', () => {
     );
   });
 
-  keeps('integrity/one-text', 'different values have different texts', () => {
+  promiseTest('integrity/one-text', 'different values have different texts', () => {
     const values = [
       null,
       0,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { always } from '../../test/support/always.ts';
-import { keeps } from '../../test/support/keeps.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import { type DigestLabel, type Entry, encodeEntry, parseEntry, saltedDigest } from './index.ts';
 
 const ENTRY: Entry = {
@@ -60,19 +60,19 @@ const NO_ENTRIES: Readonly<Record<string, string>> = {
 };
 
 describe('an entry', () => {
-  keeps('integrity/strict-entry', 'the canonical text is read back', () => {
+  promiseTest('integrity/strict-entry', 'the canonical text is read back', () => {
     expect(encodeEntry(ENTRY)).toBe(TEXT);
     expect(parseEntry(TEXT)).toEqual(ENTRY);
   });
 
   for (const [name, text] of Object.entries({ ...MISSPELLED, ...NO_ENTRIES })) {
-    keeps('integrity/strict-entry', `not with ${name}`, () => {
+    promiseTest('integrity/strict-entry', `not with ${name}`, () => {
       expect(text).not.toBe(TEXT);
       expect(parseEntry(text)).toBeUndefined();
     });
   }
 
-  keeps('integrity/strict-entry', 'an edit is refused or is the canonical text of another entry', () => {
+  promiseTest('integrity/strict-entry', 'an edit is refused or is the canonical text of another entry', () => {
     const edits = fc.tuple(
       fc.nat(TEXT.length),
       fc.nat(2),
@@ -100,7 +100,7 @@ function expectedDigest(label: string, salt: string, text: string): string {
 }
 
 describe('a salted digest', () => {
-  keeps('integrity/salted-digest', 'over exactly the bytes that the format names', () => {
+  promiseTest('integrity/salted-digest', 'over exactly the bytes that the format names', () => {
     const salts = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes).toString('hex'));
     const labels = fc.constantFrom<DigestLabel>('arguments', 'answer');
     always(
@@ -111,7 +111,7 @@ describe('a salted digest', () => {
     expect(saltedDigest('arguments', SALT, '{}')).toBe(expectedDigest('arguments', SALT, '{}'));
   });
 
-  keeps('integrity/salted-digest', 'another label, salt or text gives another digest', () => {
+  promiseTest('integrity/salted-digest', 'another label, salt or text gives another digest', () => {
     const digests = [
       saltedDigest('arguments', SALT, ''),
       saltedDigest('answer', SALT, ''),

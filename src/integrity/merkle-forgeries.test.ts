@@ -8,8 +8,8 @@ import {
   honestConsistency,
   honestInclusion,
 } from '../../test/support/forgeries.ts';
-import { keeps } from '../../test/support/keeps.ts';
 import { naiveIsConsistent, naiveLeaf, naiveRoot, naiveRootFromPath } from '../../test/support/naive-merkle.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import { type ConsistencyClaim, type InclusionClaim, isConsistent, isIncluded } from './index.ts';
 
 const LEAVES = Array.from({ length: 40 }, (_, index) => naiveLeaf(Buffer.from(`entry ${index}`)));
@@ -19,7 +19,7 @@ const MAX_SIZE = 17;
 const NOT_NUMBERS = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, undefined, 3n, Symbol.iterator];
 
 describe('forged inclusion', () => {
-  keeps('integrity/forgeries', `every defect in every place of every tree of up to ${MAX_SIZE}`, () => {
+  promiseTest('integrity/forgeries', `every defect in every place of every tree of up to ${MAX_SIZE}`, () => {
     const accepted: string[] = [];
     for (let size = 1; size <= MAX_SIZE; size += 1) {
       for (let index = 0; index < size; index += 1) {
@@ -31,7 +31,7 @@ describe('forged inclusion', () => {
     expect(accepted).toEqual([]);
   });
 
-  keeps('integrity/forgeries', 'every bit of an inclusion proof, its leaf and its root counts', () => {
+  promiseTest('integrity/forgeries', 'every bit of an inclusion proof, its leaf and its root counts', () => {
     const honest = honestInclusion(LEAVES.slice(0, 13), 9);
     expect(isIncluded(honest)).toBe(true);
     for (let bit = 0; bit < 256; bit += 1) {
@@ -43,7 +43,7 @@ describe('forged inclusion', () => {
     }
   });
 
-  keeps('integrity/forgeries', 'an index, a size or a hash that is no such thing', () => {
+  promiseTest('integrity/forgeries', 'an index, a size or a hash that is no such thing', () => {
     const honest = honestInclusion(LEAVES.slice(0, 7), 3);
     for (const wrong of NOT_NUMBERS) {
       expect(isIncluded({ ...honest, index: wrong as number })).toBe(false);
@@ -56,22 +56,26 @@ describe('forged inclusion', () => {
     expect(isIncluded({ ...honest, proof: holes })).toBe(false);
   });
 
-  keeps('integrity/forgeries', 'an inclusion proof moved to another place, with the root of the tree there', () => {
-    for (let size = 1; size <= MAX_SIZE; size += 1) {
-      for (let index = 0; index < size; index += 1) {
-        const { leaf, proof } = honestInclusion(LEAVES.slice(0, size), index);
-        for (let other = 1; other <= MAX_SIZE; other += 1) {
-          const root = naiveRoot(LEAVES.slice(0, other));
-          for (let place = 0; place < other; place += 1) {
-            const isHonest = place === index && other === size;
-            expect(isIncluded({ leaf, index: place, size: other, proof, root })).toBe(isHonest);
+  promiseTest(
+    'integrity/forgeries',
+    'an inclusion proof moved to another place, with the root of the tree there',
+    () => {
+      for (let size = 1; size <= MAX_SIZE; size += 1) {
+        for (let index = 0; index < size; index += 1) {
+          const { leaf, proof } = honestInclusion(LEAVES.slice(0, size), index);
+          for (let other = 1; other <= MAX_SIZE; other += 1) {
+            const root = naiveRoot(LEAVES.slice(0, other));
+            for (let place = 0; place < other; place += 1) {
+              const isHonest = place === index && other === size;
+              expect(isIncluded({ leaf, index: place, size: other, proof, root })).toBe(isHonest);
+            }
           }
         }
       }
-    }
-  });
+    },
+  );
 
-  keeps('integrity/forgeries', 'random paths and sizes get the verdict of the reference', () => {
+  promiseTest('integrity/forgeries', 'random paths and sizes get the verdict of the reference', () => {
     const claims = fc.record({
       leaf: fc.constantFrom(...LEAVES.slice(0, 3)),
       index: fc.nat(12),
@@ -89,7 +93,7 @@ describe('forged inclusion', () => {
 });
 
 describe('forged consistency', () => {
-  keeps('integrity/forgeries', `every defect in the proof of every pair of sizes up to ${MAX_SIZE}`, () => {
+  promiseTest('integrity/forgeries', `every defect in the proof of every pair of sizes up to ${MAX_SIZE}`, () => {
     const accepted: string[] = [];
     for (let size = 1; size <= MAX_SIZE; size += 1) {
       for (let oldSize = 1; oldSize <= size; oldSize += 1) {
@@ -101,7 +105,7 @@ describe('forged consistency', () => {
     expect(accepted).toEqual([]);
   });
 
-  keeps('integrity/forgeries', 'every bit of a consistency proof and its roots counts', () => {
+  promiseTest('integrity/forgeries', 'every bit of a consistency proof and its roots counts', () => {
     for (const oldSize of [6, 8]) {
       const honest = honestConsistency(LEAVES.slice(0, 13), oldSize);
       expect(isConsistent(honest)).toBe(true);
@@ -115,7 +119,7 @@ describe('forged consistency', () => {
     }
   });
 
-  keeps('integrity/forgeries', 'a size that is no such thing', () => {
+  promiseTest('integrity/forgeries', 'a size that is no such thing', () => {
     const honest = honestConsistency(LEAVES.slice(0, 7), 3);
     for (const wrong of NOT_NUMBERS) {
       expect(isConsistent({ ...honest, oldSize: wrong as number })).toBe(false);
@@ -125,23 +129,27 @@ describe('forged consistency', () => {
     expect(isConsistent({ ...honest, oldSize: Number.NaN, size: Number.NaN })).toBe(false);
   });
 
-  keeps('integrity/forgeries', 'a consistency proof moved to other sizes, with the roots of the trees there', () => {
-    for (let size = 1; size <= MAX_SIZE; size += 1) {
-      for (let oldSize = 1; oldSize < size; oldSize += 1) {
-        const { proof } = honestConsistency(LEAVES.slice(0, size), oldSize);
-        for (let other = 1; other <= MAX_SIZE; other += 1) {
-          const root = naiveRoot(LEAVES.slice(0, other));
-          for (let otherOld = 0; otherOld <= other; otherOld += 1) {
-            const oldRoot = naiveRoot(LEAVES.slice(0, otherOld));
-            const isHonest = otherOld === oldSize && other === size;
-            expect(isConsistent({ oldSize: otherOld, oldRoot, size: other, root, proof })).toBe(isHonest);
+  promiseTest(
+    'integrity/forgeries',
+    'a consistency proof moved to other sizes, with the roots of the trees there',
+    () => {
+      for (let size = 1; size <= MAX_SIZE; size += 1) {
+        for (let oldSize = 1; oldSize < size; oldSize += 1) {
+          const { proof } = honestConsistency(LEAVES.slice(0, size), oldSize);
+          for (let other = 1; other <= MAX_SIZE; other += 1) {
+            const root = naiveRoot(LEAVES.slice(0, other));
+            for (let otherOld = 0; otherOld <= other; otherOld += 1) {
+              const oldRoot = naiveRoot(LEAVES.slice(0, otherOld));
+              const isHonest = otherOld === oldSize && other === size;
+              expect(isConsistent({ oldSize: otherOld, oldRoot, size: other, root, proof })).toBe(isHonest);
+            }
           }
         }
       }
-    }
-  });
+    },
+  );
 
-  keeps('integrity/forgeries', 'honest proofs claimed for other sizes get the verdict of the reference', () => {
+  promiseTest('integrity/forgeries', 'honest proofs claimed for other sizes get the verdict of the reference', () => {
     for (let size = 2; size <= 40; size += 1) {
       for (let oldSize = 1; oldSize < size; oldSize += 1) {
         const { proof, oldRoot, root } = honestConsistency(LEAVES.slice(0, size), oldSize);

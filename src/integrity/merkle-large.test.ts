@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { always } from '../../test/support/always.ts';
-import { keeps } from '../../test/support/keeps.ts';
 import { naiveIsConsistent, naiveLeaf, naiveNode, naiveRootFromPath } from '../../test/support/naive-merkle.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import {
   consistencyRanges,
   foldRange,
@@ -35,7 +35,7 @@ const sizes = fc.oneof(
 const pairs = fc.tuple(sizes, sizes).map(([one, other]) => [Math.min(one, other), Math.max(one, other)] as const);
 
 describe('a very long log', () => {
-  keeps('integrity/large-logs', 'the full subtrees are the binary digits of the size', () => {
+  promiseTest('integrity/large-logs', 'the full subtrees are the binary digits of the size', () => {
     for (const size of [...EDGES, Number.MAX_SAFE_INTEGER]) {
       const expected: { level: number; index: number }[] = [];
       let start = 0n;
@@ -48,7 +48,7 @@ describe('a very long log', () => {
     }
   });
 
-  keeps('integrity/large-logs', 'a path covers all other leaves, nearest first', () => {
+  promiseTest('integrity/large-logs', 'a path covers all other leaves, nearest first', () => {
     always(
       fc.property(pairs, ([below, size]) => {
         const index = below === size ? size - 1 : below;
@@ -63,7 +63,7 @@ describe('a very long log', () => {
     );
   });
 
-  keeps('integrity/large-logs', 'inclusion is proved, and refused for a longer path', () => {
+  promiseTest('integrity/large-logs', 'inclusion is proved, and refused for a longer path', () => {
     always(
       fc.property(pairs, ([below, size]) => {
         const index = below === size ? size - 1 : below;
@@ -77,7 +77,7 @@ describe('a very long log', () => {
     );
   });
 
-  keeps('integrity/large-logs', 'consistency is proved, and refused for another old root', () => {
+  promiseTest('integrity/large-logs', 'consistency is proved, and refused for another old root', () => {
     always(
       fc.property(pairs, ([oldSize, size]) => {
         const proof = consistencyRanges(oldSize, size).map(hashOf);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { keeps } from '../../test/support/keeps.ts';
 import { naiveLeaf, naivePath, naiveProof, naiveRoot } from '../../test/support/naive-merkle.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import {
   consistencyRanges,
   foldRange,
@@ -29,7 +29,7 @@ const rootAt = (size: number): string => ROOTS[size] ?? '';
 const leafAt = (index: number): string => LEAVES[index] ?? '';
 
 describe('proofs', () => {
-  keeps('integrity/proofs', `the inclusion of every leaf in every tree of up to ${MAX_SIZE}`, () => {
+  promiseTest('integrity/proofs', `the inclusion of every leaf in every tree of up to ${MAX_SIZE}`, () => {
     for (let size = 1; size <= MAX_SIZE; size += 1) {
       const leaves = LEAVES.slice(0, size);
       for (let index = 0; index < size; index += 1) {
@@ -41,7 +41,7 @@ describe('proofs', () => {
     }
   });
 
-  keeps('integrity/proofs', `the consistency of every pair of sizes up to ${MAX_SIZE}`, () => {
+  promiseTest('integrity/proofs', `the consistency of every pair of sizes up to ${MAX_SIZE}`, () => {
     for (let size = 1; size <= MAX_SIZE; size += 1) {
       const leaves = LEAVES.slice(0, size);
       for (let oldSize = 1; oldSize <= size; oldSize += 1) {
@@ -53,13 +53,13 @@ describe('proofs', () => {
     }
   });
 
-  keeps('integrity/proofs', 'the empty tree is consistent with itself alone', () => {
+  promiseTest('integrity/proofs', 'the empty tree is consistent with itself alone', () => {
     const empty = { oldSize: 0, oldRoot: rootAt(0), size: 0, root: rootAt(0), proof: [] };
     expect(isConsistent(empty)).toBe(true);
     expect(isConsistent({ ...empty, size: 1, root: rootAt(1) })).toBe(false);
   });
 
-  keeps('integrity/tree', 'the worked example of RFC 6962 section 2.1.3', () => {
+  promiseTest('integrity/tree', 'the worked example of RFC 6962 section 2.1.3', () => {
     const show = ({ begin, end }: LeafRange) => `${begin}-${end - 1}`;
     expect(inclusionRanges(0, 7).map(show)).toEqual(['1-1', '2-3', '4-6']);
     expect(inclusionRanges(3, 7).map(show)).toEqual(['2-2', '0-1', '4-6']);

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { always } from '../../test/support/always.ts';
-import { keeps } from '../../test/support/keeps.ts';
 import { naiveLeaf, naiveNode, naiveRoot } from '../../test/support/naive-merkle.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import { EMPTY_ROOT, foldRange, leafHash, nodeHash, perfectSubtrees, TreeBuilder } from './index.ts';
 
 const MAX_SIZE = 130;
@@ -21,7 +21,7 @@ const KNOWN = [
 ] as const;
 
 describe('the Merkle tree', () => {
-  keeps('integrity/tree', 'the eight known roots of Certificate Transparency', () => {
+  promiseTest('integrity/tree', 'the eight known roots of Certificate Transparency', () => {
     const tree = new TreeBuilder();
     expect(tree.root()).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
     for (const [hex, root] of KNOWN) {
@@ -31,7 +31,7 @@ describe('the Merkle tree', () => {
     expect(tree.size).toBe(8);
   });
 
-  keeps('integrity/tree', `leaf by leaf up to ${MAX_SIZE}, with every full subtree reported once`, () => {
+  promiseTest('integrity/tree', `leaf by leaf up to ${MAX_SIZE}, with every full subtree reported once`, () => {
     const tree = new TreeBuilder();
     const reported: string[] = [];
     const expected: string[] = [];
@@ -46,7 +46,7 @@ describe('the Merkle tree', () => {
     }
   });
 
-  keeps('integrity/tree', 'whatever is hashed while a subtree is reported', () => {
+  promiseTest('integrity/tree', 'whatever is hashed while a subtree is reported', () => {
     const tree = new TreeBuilder();
     const other = new TreeBuilder();
     for (const leaf of LEAVES) {
@@ -58,7 +58,7 @@ describe('the Merkle tree', () => {
     expect(tree.root()).toBe(naiveRoot(LEAVES));
   });
 
-  keeps('integrity/tree', 'a range is the fold of its full subtrees', () => {
+  promiseTest('integrity/tree', 'a range is the fold of its full subtrees', () => {
     for (let begin = 0; begin < MAX_SIZE; begin += 1) {
       // A subtree of n leaves starts at a multiple of the largest power of two within n.
       for (let end = begin + 1; end <= MAX_SIZE && begin % 2 ** Math.floor(Math.log2(end - begin)) === 0; end += 1) {
@@ -72,7 +72,7 @@ describe('the Merkle tree', () => {
     expect(foldRange([])).toBe(EMPTY_ROOT);
   });
 
-  keeps('integrity/tree', 'any entry and any two hashes', () => {
+  promiseTest('integrity/tree', 'any entry and any two hashes', () => {
     always(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (one, other) => {
         const [left, right] = [leafHash(one), leafHash(other)];

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { plainJson } from '../../test/support/arbitrary-json.ts';
-import { keeps } from '../../test/support/keeps.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import { parseJson, parsePiecewise } from './parse-json.ts';
 
 const raw = String.raw;
@@ -18,7 +18,7 @@ const CONFUSIONS: readonly (readonly [first: string, second: string, key: string
 ];
 
 describe('JSON from outside', () => {
-  keeps('integrity/keys', 'also where the engine confuses escaped ones', () => {
+  promiseTest('integrity/keys', 'also where the engine confuses escaped ones', () => {
     for (const [first, second, key] of CONFUSIONS) {
       parseJson(first);
       JSON.parse(first);
@@ -26,7 +26,7 @@ describe('JSON from outside', () => {
     }
   });
 
-  keeps('integrity/keys', 'any value, however it is written', () => {
+  promiseTest('integrity/keys', 'any value, however it is written', () => {
     fc.assert(
       fc.property(plainJson, fc.infiniteStream(fc.nat()), (value, choices) => {
         const text = writeOddly(value, choices);
@@ -37,7 +37,7 @@ describe('JSON from outside', () => {
     );
   });
 
-  keeps('integrity/keys', 'text is refused exactly when the engine refuses it', () => {
+  promiseTest('integrity/keys', 'text is refused exactly when the engine refuses it', () => {
     const texts = fc.oneof(
       fc.string({
         unit: fc.constantFrom(...raw`{}[]:,"\nu0aE-+.1e tfrulsn`.split(''), '\n', '\t', '\u00a0', '\u0000'),

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { always } from '../../test/support/always.ts';
-import { keeps } from '../../test/support/keeps.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import { toHex } from './hex.ts';
 import { sha256 as inBrowser, rawSha256 as rawInBrowser } from './sha256.browser.ts';
 import { sha256 as inNode, rawSha256 as rawInNode } from './sha256.ts';
@@ -23,7 +23,7 @@ describe('SHA-256', () => {
     });
   }
 
-  keeps('integrity/browser', 'both hash files agree on any bytes and any text', () => {
+  promiseTest('integrity/browser', 'both hash files agree on any bytes and any text', () => {
     always(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: 'binary' }), (bytes, text) => {
         for (const data of [bytes, text]) {

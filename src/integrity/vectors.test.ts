@@ -1,23 +1,23 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { keeps } from '../../test/support/keeps.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import { readCanonicalVectors, readConsistencyVectors, readInclusionVectors } from '../../test/support/vector-files.ts';
 import { createVectorFiles } from '../../test/support/vectors.ts';
 import { canonicalize, isConsistent, isIncluded } from './index.ts';
 
 describe('the published vectors', () => {
-  keeps('integrity/vectors', 'inclusion', () => {
+  promiseTest('integrity/vectors', 'inclusion', () => {
     const wrong = readInclusionVectors().filter((vector) => isIncluded(vector) !== vector.accepted);
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
 
-  keeps('integrity/vectors', 'consistency', () => {
+  promiseTest('integrity/vectors', 'consistency', () => {
     const wrong = readConsistencyVectors().filter((vector) => isConsistent(vector) !== vector.accepted);
     expect(wrong.map(({ name }) => name)).toEqual([]);
   });
 
   for (const { name, text, canonical } of readCanonicalVectors()) {
-    keeps('integrity/vectors', `canonical JSON of ${name}`, () => {
+    promiseTest('integrity/vectors', `canonical JSON of ${name}`, () => {
       if (canonical === null) expect(() => canonicalize(JSON.parse(text))).toThrow();
       else expect(canonicalize(JSON.parse(text))).toBe(canonical);
     });

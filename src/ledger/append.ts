@@ -42,7 +42,7 @@ export async function appendEncoded(transaction: Transaction, { kind, text, leaf
   const head = { size, tail: nextTail(tail, leaf, size) };
   heads.set(transaction, head);
   transaction.send('INSERT INTO ledger_entries (idx, kind, entry) VALUES ($1, $2, $3)', [index, kind, text]);
-  transaction.sendLast('UPDATE ledger_head SET size = $1, tail = $2 WHERE id = 1', [head.size, head.tail]);
+  transaction.sendAtCommit('UPDATE ledger_head SET size = $1, tail = $2 WHERE id = 1', [head.size, head.tail]);
   await storeFinishedSubtrees(transaction, size);
   return index;
 }

@@ -2,19 +2,19 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AT, expectWhole, openTestDatabase, openTestLedger, tamper, verifyFile } from '../../test/support/database.ts';
 import { recordCalls } from '../../test/support/entries.ts';
-import { keeps } from '../../test/support/keeps.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { openLedger, openLedgerReadOnly } from './open.ts';
 
 describe('opening a ledger', () => {
-  keeps('ledger/fresh', 'one entry, the genesis', async () => {
+  promiseTest('ledger/fresh', 'one entry, the genesis', async () => {
     const database = await openTestLedger();
     expect((await expectWhole(database)).size).toBe(1);
     const rows = await database.read((reader) => reader.query<{ kind: string }>('SELECT kind FROM ledger_entries'));
     expect(rows).toEqual([{ kind: 'genesis' }]);
   });
 
-  keeps('ledger/fresh', 'opened again it is the same', async () => {
+  promiseTest('ledger/fresh', 'opened again it is the same', async () => {
     const path = join(tempFolder(), 'colibri.db');
     const first = await openTestLedger({ path });
     await recordCalls(first, 20);
@@ -46,7 +46,7 @@ describe('opening a ledger', () => {
     ['the root misses a node', 'DELETE FROM ledger_nodes WHERE idx = 0', /misses rows/],
     ['a table is gone', 'DROP TABLE ledger_nodes', /ledger_nodes/],
   ] as const) {
-    keeps('ledger/open-check', name, async () => {
+    promiseTest('ledger/open-check', name, async () => {
       const path = await ledgerOf40Calls();
       await tamper(path, script);
       const database = await openTestDatabase({ path });

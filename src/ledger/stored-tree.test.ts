@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { expectWhole, openTestLedger } from '../../test/support/database.ts';
 import { noteEntry } from '../../test/support/entries.ts';
-import { keeps } from '../../test/support/keeps.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import type { Database, Reader, Transaction } from '../db/database.ts';
 import { type Digest, isConsistent, isIncluded, leafHash, TreeBuilder } from '../integrity/index.ts';
 import { append } from './append.ts';
@@ -13,7 +13,7 @@ const MAX_SIZE = 600;
 const SEED = 20260102;
 
 describe('the stored tree', () => {
-  keeps('ledger/root', `after every batch up to ${MAX_SIZE} entries`, async () => {
+  promiseTest('ledger/root', `after every batch up to ${MAX_SIZE} entries`, async () => {
     const database = await openTestLedger();
     for (const size of batchedSizes()) {
       await growTo(database, size);
@@ -23,7 +23,7 @@ describe('the stored tree', () => {
     }
   });
 
-  keeps('ledger/proofs', 'the inclusion of every entry in trees of awkward sizes', async () => {
+  promiseTest('ledger/proofs', 'the inclusion of every entry in trees of awkward sizes', async () => {
     const database = await openTestLedger();
     for (const size of [1, 2, 15, 16, 17, 31, 255, 256, 257, 300]) {
       await growTo(database, size);
@@ -40,7 +40,7 @@ describe('the stored tree', () => {
     await expectWhole(database);
   });
 
-  keeps('ledger/proofs', 'of any past size of a grown log, for entries and between sizes', async () => {
+  promiseTest('ledger/proofs', 'of any past size of a grown log, for entries and between sizes', async () => {
     const database = await openTestLedger();
     await growTo(database, MAX_SIZE);
     const all = await leaves(database);
@@ -64,7 +64,7 @@ describe('the stored tree', () => {
     await expectWhole(database);
   });
 
-  keeps('ledger/cheap-append', 'one row, and one more for each subtree that it completes', async () => {
+  promiseTest('ledger/cheap-append', 'one row, and one more for each subtree that it completes', async () => {
     const database = await openTestLedger();
     for (let size = 2; size <= MAX_SIZE; size += 1) {
       const before = await countRows(database);
@@ -127,9 +127,9 @@ function counting(transaction: Transaction): { transaction: Transaction; count: 
     statements += 1;
     transaction.send(sql, parameters);
   };
-  const sendLast: Transaction['sendLast'] = (sql, parameters) => {
+  const sendAtCommit: Transaction['sendAtCommit'] = (sql, parameters) => {
     statements += 1;
-    transaction.sendLast(sql, parameters);
+    transaction.sendAtCommit(sql, parameters);
   };
-  return { transaction: { ...transaction, query, send, sendLast }, count: () => statements };
+  return { transaction: { ...transaction, query, send, sendAtCommit }, count: () => statements };
 }

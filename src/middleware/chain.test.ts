@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { call, openDoor } from '../../test/support/door.ts';
-import { keeps } from '../../test/support/keeps.ts';
+import { call, openDoor } from '../../test/support/memory-server.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 
 describe('a call that succeeds', () => {
-  keeps('door/own-sink', 'enter and exit', async () => {
+  promiseTest('door/own-sink', 'enter and exit', async () => {
     const { client, sink } = await openDoor({ tools: (register) => register('echo') });
     await call(client, 'echo');
     expect(sink.story).toEqual(['enter echo', 'exit echo ok']);
   });
 
-  keeps('chain/pair', 'and the time between them', async () => {
+  promiseTest('chain/pair', 'and the time between them', async () => {
     let nowMs = 1000;
     const { client, sink } = await openDoor({
       nowMs: () => nowMs,
@@ -31,21 +31,21 @@ describe('a call that succeeds', () => {
     );
   });
 
-  keeps('chain/pair', 'a clock that runs backwards gives no negative duration', async () => {
+  promiseTest('chain/pair', 'a clock that runs backwards gives no negative duration', async () => {
     let nowMs = 1000;
     const { client, sink } = await openDoor({ nowMs: () => (nowMs -= 5), tools: (register) => register('work') });
     await call(client, 'work');
     expect(sink.exits[0]?.durationMs).toBe(0);
   });
 
-  keeps('chain/pair', 'both events are frozen', async () => {
+  promiseTest('chain/pair', 'both events are frozen', async () => {
     const { client, sink } = await openDoor({ tools: (register) => register('echo') });
     await call(client, 'echo');
     expect(Object.isFrozen(sink.enters[0])).toBe(true);
     expect(Object.isFrozen(sink.exits[0])).toBe(true);
   });
 
-  keeps('chain/success-exit', 'the result is what the tool returned', async () => {
+  promiseTest('chain/success-exit', 'the result is what the tool returned', async () => {
     const { client, sink } = await openDoor({ tools: (register) => register('echo', () => ({ word: 'hello' })) });
     const answer = await call(client, 'echo');
     expect(sink.exits[0]).toMatchObject({ result: { word: 'hello' }, outcome: 'ok', answerText: answer.text });
@@ -71,13 +71,13 @@ describe('a call that succeeds', () => {
 });
 
 describe('calls at the same time', () => {
-  keeps('chain/serial', 'two calls of one tool do not overlap', async () => {
+  promiseTest('chain/serial', 'two calls of one tool do not overlap', async () => {
     const { client, sink } = await openDoor({ tools: (register) => register('slow', slowly) });
     await Promise.all([call(client, 'slow'), call(client, 'slow')]);
     expect(sink.story).toEqual(['enter slow', 'exit slow ok', 'enter slow', 'exit slow ok']);
   });
 
-  keeps('chain/serial', 'nor do calls of different tools', async () => {
+  promiseTest('chain/serial', 'nor do calls of different tools', async () => {
     const { client, sink } = await openDoor({
       tools: (register) => {
         register('first', slowly);
@@ -95,7 +95,7 @@ describe('calls at the same time', () => {
     expect(sink.story.filter((_, index) => index % 2 === 1).every((line) => line.startsWith('exit'))).toBe(true);
   });
 
-  keeps('chain/serial', 'a failing call does not hold up the next', async () => {
+  promiseTest('chain/serial', 'a failing call does not hold up the next', async () => {
     const { client, sink } = await openDoor({
       tools: (register) => {
         register('fails', () => Promise.reject(new Error('no')));

@@ -3,10 +3,10 @@ import type { CallContext } from '../context.ts';
 import { type Database, DatabaseError, type Reader, type Transaction } from '../db/database.ts';
 import { type Answer, render } from '../envelope.ts';
 import { ColibriError, toError } from '../errors.ts';
-import type { FifoLock } from '../fifo-lock.ts';
-import type { Runtime } from '../lifecycle.ts';
 import type { Log } from '../log.ts';
 import { accessOf } from '../modes.ts';
+import type { FifoLock } from '../fifo-lock.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import type { Outcome, Tool } from '../tool.ts';
 import { recordArguments, type ToolEnterEvent, type ToolExitEvent } from './audit.ts';
 import { assertNotCancelled, cancellableReader } from './cancellable-reader.ts';
@@ -98,7 +98,7 @@ async function writeAndExit(
     if (concluded === undefined) return exit(chain, call, event, failed(thrown, event.correlationId));
     if (!concluded.outcome.ok) return exit(chain, call, event, concluded.outcome);
     if (isUnsynced(thrown)) return exit(chain, call, event, unsynced(event, thrown));
-    const fate = isInDoubt(thrown) ? await learnFate(chain, event) : 'undone';
+    const fate = isInDoubt(thrown) ? await resolveCommit(chain, event) : 'undone';
     if (fate === 'recorded') return concluded.answer;
     if (fate === 'unknown') return exit(chain, call, event, inDoubt(event, thrown));
     const reason = isInDoubt(thrown) ? new Error('the connection was lost before the commit') : thrown;
@@ -115,7 +115,7 @@ function isUnsynced(thrown: unknown): boolean {
 }
 
 /** The connection broke while the change was being committed. The record itself knows what became of it. */
-async function learnFate(chain: Chain, event: ToolEnterEvent): Promise<'recorded' | 'undone' | 'unknown'> {
+async function resolveCommit(chain: Chain, event: ToolEnterEvent): Promise<'recorded' | 'undone' | 'unknown'> {
   try {
     return (await chain.runtime.audit.wasRecorded?.(event.correlationId)) ? 'recorded' : 'undone';
   } catch (thrown) {

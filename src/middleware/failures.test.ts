@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { call, openDoor } from '../../test/support/door.ts';
-import { keeps } from '../../test/support/keeps.ts';
+import { call, openDoor } from '../../test/support/memory-server.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import { ColibriError } from '../errors.ts';
 
 const broken = new ColibriError('ERR_TASK_NOT_FOUND', 'no task T-0099', { taskId: 'T-0099' });
 
 describe('a rule that fails', () => {
-  keeps('chain/failure-exit', 'the very error, and no result', async () => {
+  promiseTest('chain/failure-exit', 'the very error, and no result', async () => {
     const { client, sink } = await openDoor({ tools: (register) => register('fails', () => raise(broken)) });
     await call(client, 'fails');
     expect(sink.exits[0]?.error).toBe(broken);
@@ -14,7 +14,7 @@ describe('a rule that fails', () => {
     expect(sink.exits[0]?.outcome).toBe('ERR_TASK_NOT_FOUND');
   });
 
-  keeps('chain/patterns', 'A, at the top level, with the code as prefix and as a detail', async () => {
+  promiseTest('chain/patterns', 'A, at the top level, with the code as prefix and as a detail', async () => {
     const { client } = await openDoor({ tools: (register) => register('fails', () => raise(broken)) });
     const { ok, error, isError, text } = await call(client, 'fails');
     expect({ ok, isError }).toEqual({ ok: false, isError: true });
@@ -26,7 +26,7 @@ describe('a rule that fails', () => {
     expect(JSON.parse(text)).toEqual({ ok, error });
   });
 
-  keeps('chain/patterns', 'B, inside data, with the facts beside the code', async () => {
+  promiseTest('chain/patterns', 'B, inside data, with the facts beside the code', async () => {
     const { client } = await openDoor({
       tools: (register) => register('fails', () => raise(broken), { errorPattern: 'B' }),
     });
@@ -38,7 +38,7 @@ describe('a rule that fails', () => {
     });
   });
 
-  keeps('chain/patterns', 'a failure of a stage is at the top level for both', async () => {
+  promiseTest('chain/patterns', 'a failure of a stage is at the top level for both', async () => {
     const { client, sink } = await openDoor({
       tools: (register) => {
         register('strict', undefined, { errorPattern: 'B' });
@@ -66,7 +66,7 @@ describe('a bug in a tool', () => {
     ['an error that is its own cause', circular()],
   ];
   for (const [what, value] of thrown) {
-    keeps('chain/internal', `${what} thrown`, async () => {
+    promiseTest('chain/internal', `${what} thrown`, async () => {
       const { client, sink, log } = await openDoor({ tools: (register) => register('bug', () => raise(value)) });
       const { ok, error, isError, text } = await call(client, 'bug');
       expect({ ok, isError }).toEqual({ ok: false, isError: true });
@@ -78,7 +78,7 @@ describe('a bug in a tool', () => {
     });
   }
 
-  keeps('chain/internal', 'the log has the stack under the id that the client was given', async () => {
+  promiseTest('chain/internal', 'the log has the stack under the id that the client was given', async () => {
     const { client, log } = await openDoor({ tools: (register) => register('bug', () => raise('a secret string')) });
     const { error } = await call(client, 'bug');
     const line = log.find(({ event }) => event === 'bug') as { correlationId: string; error: { stack: string } };
@@ -92,7 +92,7 @@ describe('a bug in a tool', () => {
     ['a toJSON that throws', { toJSON: () => raise(new Error('a secret message')) }],
   ];
   for (const [what, value] of unwritable) {
-    keeps('chain/internal', `${what} returned`, async () => {
+    promiseTest('chain/internal', `${what} returned`, async () => {
       const { client, sink } = await openDoor({ tools: (register) => register('bug', () => ({ value })) });
       const { error, text } = await call(client, 'bug');
       expect(error?.code).toBe('INTERNAL');
@@ -110,7 +110,7 @@ describe('a bug in a tool', () => {
 });
 
 describe('a sink that fails', () => {
-  keeps('chain/enter-fails', 'and the answer says so', async () => {
+  promiseTest('chain/enter-fails', 'and the answer says so', async () => {
     let runs = 0;
     const work = () => {
       runs += 1;
@@ -127,13 +127,13 @@ describe('a sink that fails', () => {
     expect((await call(client, 'work')).data).toEqual({ runs: 1 });
   });
 
-  keeps('chain/enter-fails', 'with a string too', async () => {
+  promiseTest('chain/enter-fails', 'with a string too', async () => {
     const { client, sink } = await openDoor({ tools: (register) => register('work') });
     sink.enterThrows = 'just a string';
     expect((await call(client, 'work')).error?.code).toBe('AUDIT_ENTER_FAILED');
   });
 
-  keeps('chain/exit-fails', 'after a success', async () => {
+  promiseTest('chain/exit-fails', 'after a success', async () => {
     const { client, sink, log } = await openDoor({ tools: (register) => register('work') });
     sink.exitThrows = new Error('the disk is full');
     const { ok, data, error, isError } = await call(client, 'work');
@@ -143,7 +143,7 @@ describe('a sink that fails', () => {
     expect(log).toContainEqual(expect.objectContaining({ level: 'error', event: 'audit exit failed', tool: 'work' }));
   });
 
-  keeps('chain/exit-fails', 'once: the record then says what the client was told', async () => {
+  promiseTest('chain/exit-fails', 'once: the record then says what the client was told', async () => {
     const { client, sink } = await openDoor({ tools: (register) => register('work') });
     const exit = sink.exit.bind(sink);
     sink.exit = (event) => {
@@ -154,7 +154,7 @@ describe('a sink that fails', () => {
     expect(sink.story).toEqual(['enter work', 'exit work AUDIT_EXIT_FAILED']);
   });
 
-  keeps(
+  promiseTest(
     'chain/exit-fails',
     "after a failure the client gets the tool's own error, and the log tells the rest",
     async () => {

@@ -3,15 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
-import { call, openDoor, type Register } from '../../test/support/door.ts';
-import { keeps } from '../../test/support/keeps.ts';
+import { call, openDoor, type Register } from '../../test/support/memory-server.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import { readConfig } from '../config.ts';
 import type { WriteContext } from '../context.ts';
 import { type Database, DatabaseError } from '../db/database.ts';
 import { ColibriError } from '../errors.ts';
 import { parseEntry, type Salt, saltedDigest } from '../integrity/index.ts';
-import { verifyLedger } from '../ledger/verify.ts';
-import { runSecondPhase } from '../second-phase.ts';
+import { runSecondPhase } from '../runtime/boot.ts';
+import { verifyLedger } from '../verification/verify-log.ts';
 import type { AuditSink } from './audit.ts';
 
 /** A door to a ledger of its own. `note` writes one row, then does what the test wants. */
@@ -21,7 +21,7 @@ async function openWithLedger(then: () => unknown = () => ({}), faults: Partial<
   const ledger: { database?: Database; sink?: AuditSink } = {};
   const door = await openDoor({
     ownSink: false,
-    secondPhase: async ({ chain }) => {
+    boot: async ({ chain }) => {
       const config = readConfig({ COLIBRI_DB_PATH: join(folder, 'colibri.db') });
       const booted = await runSecondPhase(config, chain.log, () => undefined);
       ledger.database = booted.database as Database;
@@ -66,7 +66,7 @@ function faultySink(sink: AuditSink, faults: Partial<AuditSink>): AuditSink {
   };
 }
 
-keeps('chain/undone', 'while a success stays', async () => {
+promiseTest('chain/undone', 'while a success stays', async () => {
   const { client, countNotes, listOutcomes, verify } = await openWithLedger();
   expect((await call(client, 'note')).ok).toBe(true);
   expect(await countNotes()).toBe(1);
@@ -74,7 +74,7 @@ keeps('chain/undone', 'while a success stays', async () => {
   expect(await verify()).toEqual([]);
 });
 
-keeps('chain/undone', 'a rule that fails after writing', async () => {
+promiseTest('chain/undone', 'a rule that fails after writing', async () => {
   const { client, countNotes, listOutcomes, verify } = await openWithLedger(() => {
     throw new ColibriError('ERR_NOT_FOUND', 'no');
   });
@@ -84,7 +84,7 @@ keeps('chain/undone', 'a rule that fails after writing', async () => {
   expect(await verify()).toEqual([]);
 });
 
-keeps('chain/undone', 'a result that has no JSON text', async () => {
+promiseTest('chain/undone', 'a result that has no JSON text', async () => {
   const { client, countNotes, listOutcomes, verify } = await openWithLedger(() => ({ big: 1n }));
   expect((await call(client, 'note')).error?.code).toBe('INTERNAL');
   expect(await countNotes()).toBe(0);
@@ -92,7 +92,7 @@ keeps('chain/undone', 'a result that has no JSON text', async () => {
   expect(await verify()).toEqual([]);
 });
 
-keeps('chain/undone', 'an enter that cannot be written', async () => {
+promiseTest('chain/undone', 'an enter that cannot be written', async () => {
   const enter = () => {
     throw new Error('the disk is full');
   };
@@ -103,7 +103,7 @@ keeps('chain/undone', 'an enter that cannot be written', async () => {
   expect(await verify()).toEqual([]);
 });
 
-keeps('chain/undone', 'an exit that cannot be written with the change', async () => {
+promiseTest('chain/undone', 'an exit that cannot be written with the change', async () => {
   const door = await openWithLedger(undefined, {
     exit: (event, transaction) => {
       if (transaction !== undefined) throw new Error('the disk is full');
@@ -118,7 +118,7 @@ keeps('chain/undone', 'an exit that cannot be written with the change', async ()
   expect(await door.verify()).toEqual([]);
 });
 
-keeps('chain/undone', 'refused inputs and unknown tools are recorded beside them', async () => {
+promiseTest('chain/undone', 'refused inputs and unknown tools are recorded beside them', async () => {
   const { client, countNotes, listOutcomes, verify } = await openWithLedger();
   await call(client, 'note', { surprise: '\ud800' });
   await client.callTool({ name: 'nothing' }).catch(() => undefined);
@@ -129,7 +129,7 @@ keeps('chain/undone', 'refused inputs and unknown tools are recorded beside them
 });
 
 for (const failures of [1, 2]) {
-  keeps(
+  promiseTest(
     'chain/exit-fails',
     `the ledger refuses an exit ${failures} times: it has one exit, and says what was told`,
     async () => {
@@ -147,7 +147,7 @@ for (const failures of [1, 2]) {
   );
 }
 
-keeps('store/unsynced', 'the client is told, and the log says what was done', async () => {
+promiseTest('store/unsynced', 'the client is told, and the log says what was done', async () => {
   const { client, countNotes, listOutcomes, verify } = await openWithLedger();
   await call(client, 'note');
   const flush = vi.spyOn(fs, 'fdatasync').mockImplementationOnce((_file, done) => {
@@ -166,25 +166,31 @@ keeps('store/unsynced', 'the client is told, and the log says what was done', as
   expect(await verify()).toEqual([]);
 });
 
-keeps('chain/prepare', 'what a tool prepares is done while others write, and the transaction gets it', async () => {
-  const { client, countNotes, database, server, verify } = await openWithLedger();
-  server.registerColibriTool({
-    name: 'prepared',
-    inputSchema: z.strictObject({}),
-    access: 'write',
-    prepare: async (_input, read) => {
-      // Never resolves if the write lock is held here.
-      await database.write({ durable: false }, async (db) => db.send("INSERT INTO notes (text) VALUES ('meanwhile')"));
-      return read((db) => db.query('SELECT text FROM notes'));
-    },
-    handle: (_input, _context, prepared) => ({ prepared }),
-  });
-  expect((await call(client, 'prepared')).data).toEqual({ prepared: [{ text: 'meanwhile' }] });
-  expect(await countNotes()).toBe(1);
-  expect(await verify()).toEqual([]);
-});
+promiseTest(
+  'chain/prepare',
+  'what a tool prepares is done while others write, and the transaction gets it',
+  async () => {
+    const { client, countNotes, database, server, verify } = await openWithLedger();
+    server.registerColibriTool({
+      name: 'prepared',
+      inputSchema: z.strictObject({}),
+      access: 'write',
+      prepare: async (_input, read) => {
+        // Never resolves if the write lock is held here.
+        await database.write({ durable: false }, async (db) =>
+          db.send("INSERT INTO notes (text) VALUES ('meanwhile')"),
+        );
+        return read((db) => db.query('SELECT text FROM notes'));
+      },
+      handle: (_input, _context, prepared) => ({ prepared }),
+    });
+    expect((await call(client, 'prepared')).data).toEqual({ prepared: [{ text: 'meanwhile' }] });
+    expect(await countNotes()).toBe(1);
+    expect(await verify()).toEqual([]);
+  },
+);
 
-keeps('chain/prepare', 'a tool that cannot prepare does not run, and its call is recorded', async () => {
+promiseTest('chain/prepare', 'a tool that cannot prepare does not run, and its call is recorded', async () => {
   const { client, countNotes, listOutcomes, server, verify } = await openWithLedger();
   server.registerColibriTool({
     name: 'unprepared',
@@ -203,7 +209,7 @@ keeps('chain/prepare', 'a tool that cannot prepare does not run, and its call is
   expect(await verify()).toEqual([]);
 });
 
-keeps('chain/unknown-tool', 'its exit entry holds the digest of an empty text', async () => {
+promiseTest('chain/unknown-tool', 'its exit entry holds the digest of an empty text', async () => {
   const { client, database, verify } = await openWithLedger();
   await client.callTool({ name: 'nothing', arguments: {} }).catch(() => undefined);
   const [row] = await database.read((db) =>

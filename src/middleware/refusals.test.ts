@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { type Answered, call, openDoor } from '../../test/support/door.ts';
-import { keeps } from '../../test/support/keeps.ts';
+import { type Answered, call, openDoor } from '../../test/support/memory-server.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 
 interface Issue {
   readonly path: (string | number)[];
@@ -23,7 +23,7 @@ function openWithTool() {
 }
 
 describe('an input that the schema refuses', () => {
-  keeps('chain/invalid-pair', 'the exit carries the code and the error', async () => {
+  promiseTest('chain/invalid-pair', 'the exit carries the code and the error', async () => {
     const { client, sink } = await openWithTool();
     const { ok, error, isError } = await call(client, 'work', {});
     expect({ ok, isError, code: error?.code }).toEqual({ ok: false, isError: true, code: 'INVALID_PARAMS' });
@@ -33,7 +33,7 @@ describe('an input that the schema refuses', () => {
     expect(sink.exits[0]).not.toHaveProperty('result');
   });
 
-  keeps('chain/invalid-issues', 'with the path of each', async () => {
+  promiseTest('chain/invalid-issues', 'with the path of each', async () => {
     const { client } = await openWithTool();
     const answer = await call(client, 'work', { tags: ['a', 5], title: '', colour: 'red', size: 1 });
     expect(issuesOf(answer).map(({ path }) => path.join('.'))).toEqual(
@@ -44,7 +44,7 @@ describe('an input that the schema refuses', () => {
     expect(answer.error?.message).toMatch(/^work: .*\(and 1 more\)$/);
   });
 
-  keeps('chain/invalid-issues', 'at most fifty of thousands', async () => {
+  promiseTest('chain/invalid-issues', 'at most fifty of thousands', async () => {
     const { client } = await openWithTool();
     const answer = await call(client, 'work', { title: 'x', tags: Array.from({ length: 5000 }, () => 1) });
     expect(issuesOf(answer)).toHaveLength(50);
@@ -85,7 +85,7 @@ describe('an input that no record could hold', () => {
     ['deep arrays', { title: 'x', metadata: { a: nestedArrays(5000) } }, 'metadata.a.0', /deeper than 64/],
   ];
   for (const [what, args, path, reason] of cases) {
-    keeps('chain/not-canonical', what, async () => {
+    promiseTest('chain/not-canonical', what, async () => {
       const { client, sink } = await openWithTool();
       const answer = await call(client, 'work', args);
       expect(answer.error?.code).toBe('INVALID_PARAMS');
@@ -98,13 +98,13 @@ describe('an input that no record could hold', () => {
     });
   }
 
-  keeps('chain/not-canonical', 'but 2^53 - 1 and 64 levels are let in', async () => {
+  promiseTest('chain/not-canonical', 'but 2^53 - 1 and 64 levels are let in', async () => {
     const { client } = await openWithTool();
     const metadata = { least: -(2 ** 53 - 1), most: 2 ** 53 - 1, half: 0.5, deep: nested(61), pair: '😀' };
     expect((await call(client, 'work', { title: 'x', metadata })).ok).toBe(true);
   });
 
-  keeps('chain/not-canonical', 'a key named __proto__ is data like any other', async () => {
+  promiseTest('chain/not-canonical', 'a key named __proto__ is data like any other', async () => {
     const { client, sink } = await openWithTool();
     const args = JSON.parse('{"title":"x","metadata":{"__proto__":{"polluted":true}}}') as Record<string, unknown>;
     await call(client, 'work', args);
@@ -146,7 +146,7 @@ describe('a tool that does not exist', () => {
     ['by a name cut inside a character', `${'n'.repeat(127)}😀`, `${'n'.repeat(127)}\ufffd`],
   ];
   for (const [what, name, recorded] of names) {
-    keeps('chain/unknown-tool', what, async () => {
+    promiseTest('chain/unknown-tool', what, async () => {
       const { client, sink } = await openWithTool();
       const failure = await client.callTool({ name, arguments: {} }).then(
         () => undefined,

@@ -1,7 +1,7 @@
 import { ColibriError } from '../errors.ts';
-import { FifoLock } from '../fifo-lock.ts';
-import type { Runtime } from '../lifecycle.ts';
 import { accessOf, isAdmitted } from '../modes.ts';
+import { FifoLock } from '../fifo-lock.ts';
+import type { Runtime } from '../runtime/runtime.ts';
 import type { Tool } from '../tool.ts';
 
 /** Stage 1. One lock for all tools: a lock for each could not protect the one database transaction they share. */

@@ -41,7 +41,7 @@ async function compare(reader: Reader, acceptance: Acceptance, isUnverified: boo
     return 'is not the one that was accepted here';
   if (isUnverified) return undefined;
   // Only a ledger that was accepted needs it, and it knows the tables of every domain.
-  const { verifyEverything } = await import('../verify.ts');
+  const { verifyEverything } = await import('../verification/verify-ledger.ts');
   const { problems } = await verifyEverything(yielding(reader));
   const [first] = problems;
   if (first === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type IndexOptions, writeExtension, writeIndex } from '../../test/support/git-index.ts';
-import { keeps } from '../../test/support/keeps.ts';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import { foldPath, NotAnIndex, scanIndex } from './git-index.ts';
 
 const LEDGER = '.colibri/colibri.db';
@@ -18,7 +18,7 @@ function isTracked(index: Buffer, path = LEDGER): boolean {
 describe('the index of a repository', () => {
   for (const options of FORMATS) {
     const name = `version ${options.version} with ${options.hash}`;
-    keeps('clone/tracked', `${name}: a file is found exactly where it is listed`, () => {
+    promiseTest('clone/tracked', `${name}: a file is found exactly where it is listed`, () => {
       expect(isTracked(writeIndex([...OTHERS, LEDGER], options))).toBe(true);
       expect(isTracked(writeIndex([LEDGER], options))).toBe(true);
       expect(isTracked(writeIndex(OTHERS, options))).toBe(false);
@@ -26,7 +26,7 @@ describe('the index of a repository', () => {
       for (const path of OTHERS) expect(isTracked(writeIndex(OTHERS, options), path)).toBe(true);
     });
 
-    keeps('clone/tracked', `${name}: names that a file system may take for the same are found`, () => {
+    promiseTest('clone/tracked', `${name}: names that a file system may take for the same are found`, () => {
       for (const spelling of ['.Colibri/COLIBRI.DB', '.COLIBRI/colibri.db'])
         expect(isTracked(writeIndex([...OTHERS, spelling], options))).toBe(true);
       expect(isTracked(writeIndex(['a\u0308/colibri.db'], options), 'Ä/colibri.db')).toBe(true);
@@ -68,12 +68,12 @@ describe('a file that is no index', () => {
     ['a prefix that never ends', writeIndex([LEDGER], { version: 4 }).fill(0xff, 76)],
   ];
   for (const [name, bytes] of MALFORMED)
-    keeps('clone/tracked', `${name} is refused`, () => {
+    promiseTest('clone/tracked', `${name} is refused`, () => {
       expect(() => scanIndex(bytes, new Set([LEDGER]))).toThrow(NotAnIndex);
     });
 
   for (const version of [2, 3, 4] as const)
-    keeps('clone/tracked', `version ${version} that is cut anywhere is refused, or not called untracked`, () => {
+    promiseTest('clone/tracked', `version ${version} that is cut anywhere is refused, or not called untracked`, () => {
       const index = writeIndex(['a', LEDGER, 'b'], { version });
       for (let length = 0; length < index.length; length += 1) {
         const verdict = verdictOf(index.subarray(0, length));

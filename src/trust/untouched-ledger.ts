@@ -1,12 +1,12 @@
 import { constants, copyFileSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { assertSchema } from '../db/check-schema.ts';
 import { type Database, DatabaseError } from '../db/database.ts';
-import { openSqlite } from '../db/sqlite.ts';
-import { loadSqlite } from '../db/sqlite-driver.ts';
-import { assertNoJournal } from '../db/sqlite-journal.ts';
-import { isLocked, listPresenceFiles } from '../db/sqlite-presence.ts';
+import { assertSchema } from '../db/schema/check.ts';
+import { openSqlite } from '../db/sqlite/database.ts';
+import { loadSqlite } from '../db/sqlite/driver.ts';
+import { assertNoJournal } from '../db/sqlite/journal.ts';
+import { isLocked, listPresenceFiles } from '../db/sqlite/presence.ts';
 import { toError } from '../errors.ts';
 import { openLedgerReadOnly } from '../ledger/open.ts';
 import { readFileState } from './file-state.ts';

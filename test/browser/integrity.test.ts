@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { type Browser, type Page, chromium as playwright } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { plainJson } from '../support/arbitrary-json.ts';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { readCanonicalVectors, readConsistencyVectors, readInclusionVectors } from '../support/vector-files.ts';
 
 type Integrity = typeof import('../../src/integrity/index.ts');
@@ -40,21 +40,21 @@ async function inBoth<Input>(input: Input, task: (integrity: Integrity, input: I
 }
 
 describe('the integrity library in Chromium', () => {
-  keeps('integrity/browser', 'every inclusion vector', async () => {
+  promiseTest('integrity/browser', 'every inclusion vector', async () => {
     const vectors = readInclusionVectors();
     const { inNode, inBrowser } = await inBoth(vectors, ({ isIncluded }, claims) => claims.map(isIncluded));
     expect(inBrowser).toEqual(inNode);
     expect(inBrowser).toEqual(vectors.map(({ accepted }) => accepted));
   });
 
-  keeps('integrity/browser', 'every consistency vector', async () => {
+  promiseTest('integrity/browser', 'every consistency vector', async () => {
     const vectors = readConsistencyVectors();
     const { inNode, inBrowser } = await inBoth(vectors, ({ isConsistent }, claims) => claims.map(isConsistent));
     expect(inBrowser).toEqual(inNode);
     expect(inBrowser).toEqual(vectors.map(({ accepted }) => accepted));
   });
 
-  keeps('integrity/browser', 'every vector of canonical JSON', async () => {
+  promiseTest('integrity/browser', 'every vector of canonical JSON', async () => {
     const vectors = readCanonicalVectors();
     const { inNode, inBrowser } = await inBoth(vectors, ({ canonicalize }, inputs) =>
       inputs.map(({ text }) => {
@@ -69,7 +69,7 @@ describe('the integrity library in Chromium', () => {
     expect(inBrowser).toEqual(vectors.map(({ canonical }) => canonical));
   });
 
-  keeps('integrity/browser', 'any text has the same hashes', async () => {
+  promiseTest('integrity/browser', 'any text has the same hashes', async () => {
     const texts = fc.sample(fc.string({ unit: 'binary', maxLength: 300 }), { seed: 6962, numRuns: 300 });
     const { inNode, inBrowser } = await inBoth([...texts, '', 'a'.repeat(100_000)], (integrity, inputs) =>
       inputs.map((text) => [
@@ -82,13 +82,13 @@ describe('the integrity library in Chromium', () => {
     expect(inBrowser).toEqual(inNode);
   });
 
-  keeps('integrity/browser', 'any value has the same canonical text', async () => {
+  promiseTest('integrity/browser', 'any value has the same canonical text', async () => {
     const values = fc.sample(plainJson, { seed: 6962, numRuns: 300 });
     const { inNode, inBrowser } = await inBoth(values, ({ canonicalize }, inputs) => inputs.map(canonicalize));
     expect(inBrowser).toEqual(inNode);
   });
 
-  keeps('integrity/browser', 'a tree grown there has the same roots', async () => {
+  promiseTest('integrity/browser', 'a tree grown there has the same roots', async () => {
     const entries = Array.from({ length: 130 }, (_, index) => `{"n":${index}}`);
     const { inNode, inBrowser } = await inBoth(entries, ({ TreeBuilder, leafHash }, inputs) => {
       const tree = new TreeBuilder();
@@ -100,7 +100,7 @@ describe('the integrity library in Chromium', () => {
     expect(inBrowser).toEqual(inNode);
   });
 
-  keeps('integrity/browser', 'an entry is read as strictly there', async () => {
+  promiseTest('integrity/browser', 'an entry is read as strictly there', async () => {
     const entry = '{"actor":"a","at":"2026-11-15T10:00:00.000Z","kind":"genesis","v":1}';
     const texts = [entry, ` ${entry}`, entry.replace('"v":1', '"v":1.0'), entry.replace('"a"', '"\\u0061"'), '{}', ''];
     const { inNode, inBrowser } = await inBoth(texts, ({ parseEntry }, inputs) =>

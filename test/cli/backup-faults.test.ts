@@ -3,9 +3,18 @@ import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { StoredTree } from '../../src/ledger/stored-tree.ts';
-import { keeps } from '../support/keeps.ts';
+import {
+  addTask,
+  finished,
+  inherited,
+  Place,
+  PROGRAM,
+  titlesIn,
+  verifyFile,
+  withFile,
+} from '../support/cli-project.ts';
 import { createLargeLedger } from '../support/large-ledger.ts';
-import { addTask, finished, inherited, Place, PROGRAM, titlesIn, verifyFile, withFile } from '../support/place.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 let large: Place;
 
@@ -24,7 +33,7 @@ async function begun(place: Place): Promise<void> {
 }
 
 describe('a backup under fire', () => {
-  keeps('backup/under-fire', 'two servers, five backups', async () => {
+  promiseTest('backup/under-fire', 'two servers, five backups', async () => {
     const place = new Place();
     await place.addTasks('before');
     const agents = await Promise.all(['alice', 'bob'].map((name) => place.openAgent(name)));
@@ -57,7 +66,7 @@ describe('a backup under fire', () => {
 });
 
 describe('a backup that is cut short', () => {
-  keeps('backup/atomic', 'by kill -9: there is no file of that name, and the next backup works', async () => {
+  promiseTest('backup/atomic', 'by kill -9: there is no file of that name, and the next backup works', async () => {
     const place = openLargePlace();
     const child = place.spawn(['backup', 'x.db']);
     await begun(place);
@@ -73,7 +82,7 @@ describe('a backup that is cut short', () => {
   });
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    keeps('backup/atomic', `by ${signal}: nothing is left`, async () => {
+    promiseTest('backup/atomic', `by ${signal}: nothing is left`, async () => {
       const place = openLargePlace();
       const child = place.spawn(['backup', 'x.db']);
       await begun(place);
@@ -83,7 +92,7 @@ describe('a backup that is cut short', () => {
     });
   }
 
-  keeps('backup/atomic', 'by a disk that takes no more: it says so, and nothing is left', async () => {
+  promiseTest('backup/atomic', 'by a disk that takes no more: it says so, and nothing is left', async () => {
     const place = openLargePlace();
     // A limit on the size of files: for SQLite the same as a disk without room.
     const script = 'ulimit -f 1000; exec "$0" "$@"';

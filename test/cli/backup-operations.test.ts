@@ -1,9 +1,18 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call } from '../support/door.ts';
-import { keeps } from '../support/keeps.ts';
-import { createTemplate, edit, finished, inherited, Place, PROGRAM, type Run, verifyFile } from '../support/place.ts';
+import {
+  createTemplate,
+  edit,
+  finished,
+  inherited,
+  Place,
+  PROGRAM,
+  type Run,
+  verifyFile,
+} from '../support/cli-project.ts';
+import { call } from '../support/memory-server.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 interface Line {
   readonly command: string;
@@ -88,7 +97,7 @@ describe('docs/operations.md', () => {
   });
 
   for (const { title, lines } of sections) {
-    keeps('backup/documented', title, async () => {
+    promiseTest('backup/documented', title, async () => {
       const place = new Place({ like: template });
       await scenes[title]?.(place);
       const run = createShell(place);

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
-import { openSqlite } from '../../src/db/sqlite.ts';
-import { call } from '../support/door.ts';
-import { keeps } from '../support/keeps.ts';
-import { createTemplate, edit, Place, verifyFile } from '../support/place.ts';
+import { openSqlite } from '../../src/db/sqlite/database.ts';
+import { createTemplate, edit, Place, verifyFile } from '../support/cli-project.ts';
+import { call } from '../support/memory-server.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 let template: Place;
 let place: Place;
@@ -19,7 +19,7 @@ beforeEach(() => {
 
 describe('a ledger in use', () => {
   for (const mode of ['FULL', 'READONLY']) {
-    keeps('backup/in-use', `by a server in mode ${mode}, forced or not`, async () => {
+    promiseTest('backup/in-use', `by a server in mode ${mode}, forced or not`, async () => {
       const agent = await place.openAgent('alice', { COLIBRI_MODE: mode });
       await call(agent, 'task_list');
       const { size } = await verifyFile(place.ledger);
@@ -36,7 +36,7 @@ describe('a ledger in use', () => {
     });
   }
 
-  keeps('backup/in-use', 'also when its file was deleted under the server', async () => {
+  promiseTest('backup/in-use', 'also when its file was deleted under the server', async () => {
     const agent = await place.openAgent('alice');
     await call(agent, 'task_list');
     unlinkSync(place.ledger);
@@ -47,7 +47,7 @@ describe('a ledger in use', () => {
     expect((await verifyFile(place.ledger)).problems).toEqual([]);
   });
 
-  keeps('backup/in-use', 'no longer when the server was killed', async () => {
+  promiseTest('backup/in-use', 'no longer when the server was killed', async () => {
     const child = place.spawn(['serve']);
     child.stdin?.write(
       `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'task_list' } })}\n`,
@@ -69,7 +69,7 @@ describe('a backup that is not restored', () => {
     'a task was added': "INSERT INTO counters VALUES ('project/forged', 1)",
   };
   for (const [what, sql] of Object.entries(edits)) {
-    keeps('backup/verified-first', what, async () => {
+    promiseTest('backup/verified-first', what, async () => {
       await edit(place.path('backup.db'), sql);
       const before = readFileSync(place.ledger);
       const refused = await place.json('restore', 'backup.db', '--force');
@@ -114,7 +114,7 @@ describe('a backup that is not restored', () => {
     },
   };
   for (const [what, { status, says, make }] of Object.entries(defects)) {
-    keeps('backup/verified-first', what, async () => {
+    promiseTest('backup/verified-first', what, async () => {
       await make(place.path('backup.db'));
       const before = readFileSync(place.ledger);
       const { status: code, stdout, stderr } = await place.run('restore', 'backup.db', '--force');
@@ -125,19 +125,19 @@ describe('a backup that is not restored', () => {
     });
   }
 
-  keeps('backup/verified-first', 'it is the ledger itself', async () => {
+  promiseTest('backup/verified-first', 'it is the ledger itself', async () => {
     const { status, stderr } = await place.run('restore', '.colibri/colibri.db', '--force');
     expect({ status, says: stderr.includes('is the ledger itself') }).toEqual({ status: 3, says: true });
     expect((await verifyFile(place.ledger)).problems).toEqual([]);
   });
 
-  keeps('backup/verified-first', 'none is named', async () => {
+  promiseTest('backup/verified-first', 'none is named', async () => {
     expect((await place.run('restore')).status).toBe(3);
     const env = { COLIBRI_DURABILITY: 'some' };
     expect((await place.runWith({ env }, 'restore', 'backup.db')).status).toBe(3);
   });
 
-  keeps('backup/restored', 'over a database that a server was just about to fill', async () => {
+  promiseTest('backup/restored', 'over a database that a server was just about to fill', async () => {
     rmSync(dirname(place.ledger), { recursive: true });
     mkdirSync(dirname(place.ledger), { mode: 0o700 });
     const options = { path: place.ledger, readOnly: false, durability: 'full', busyTimeoutMs: 0 } as const;

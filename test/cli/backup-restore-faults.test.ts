@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { cpSync, existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSqlite } from '../../src/db/sqlite.ts';
-import { loadSqlite } from '../../src/db/sqlite-driver.ts';
-import { replaceSqlite } from '../../src/db/sqlite-replace.ts';
-import { keeps } from '../support/keeps.ts';
+import { openSqlite } from '../../src/db/sqlite/database.ts';
+import { loadSqlite } from '../../src/db/sqlite/driver.ts';
+import { replaceSqlite } from '../../src/db/sqlite/replace.ts';
+import { addTask, finished, inherited, Place, PROGRAM, titlesIn, verifyFile } from '../support/cli-project.ts';
 import { createLargeLedger } from '../support/large-ledger.ts';
-import { addTask, finished, inherited, Place, PROGRAM, titlesIn, verifyFile } from '../support/place.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 let large: Place;
 
@@ -28,7 +28,7 @@ const reached: Record<string, (place: Place) => boolean> = {
 
 describe('a restore that is cut short', () => {
   for (const [moment, isReached] of Object.entries(reached)) {
-    keeps('backup/restore-atomic', `by kill -9, ${moment}`, async () => {
+    promiseTest('backup/restore-atomic', `by kill -9, ${moment}`, async () => {
       const place = new Place();
       await place.addTasks('old');
       cpSync(large.path('new.db'), place.path('new.db'));
@@ -46,7 +46,7 @@ describe('a restore that is cut short', () => {
     });
   }
 
-  keeps('backup/restore-atomic', 'by a disk that takes no more: the old ledger stays', async () => {
+  promiseTest('backup/restore-atomic', 'by a disk that takes no more: the old ledger stays', async () => {
     const place = new Place();
     await place.addTasks('old');
     cpSync(large.path('new.db'), place.path('new.db'));
@@ -61,7 +61,7 @@ describe('a restore that is cut short', () => {
 });
 
 describe('a restore among servers that come and go', () => {
-  keeps(
+  promiseTest(
     'backup/restore-atomic',
     'every answered change is in the ledger or in a kept one, all of them whole',
     async () => {

@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { openSqlite } from '../../src/db/sqlite.ts';
-import { call } from '../support/door.ts';
-import { keeps } from '../support/keeps.ts';
+import { openSqlite } from '../../src/db/sqlite/database.ts';
+import { addTask, createTemplate, edit, Place, titlesIn, verifyFile } from '../support/cli-project.ts';
+import { call } from '../support/memory-server.ts';
 import { makeOlder } from '../support/older-ledger.ts';
-import { addTask, createTemplate, edit, Place, titlesIn, verifyFile } from '../support/place.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 let template: Place;
 
@@ -33,7 +33,7 @@ const openBackup = (place: Place) =>
 const listLedgerFolder = (place: Place) => readdirSync(dirname(place.ledger)).toSorted();
 
 describe('restore', () => {
-  keeps('backup/restored', 'on a new machine', async () => {
+  promiseTest('backup/restored', 'on a new machine', async () => {
     const old = openPlace();
     const place = new Place();
     mkdirSync(dirname(place.ledger));
@@ -51,26 +51,30 @@ describe('restore', () => {
     expect((await verifyFile(place.ledger)).problems).toEqual([]);
   });
 
-  keeps('backup/restored', 'of an older version of the program, which is migrated and else the same', async () => {
-    const place = openPlace();
-    const { size, root } = await verifyFile(place.path('backup.db'));
-    await makeOlder(await openBackup(place));
-    const before = readFileSync(place.path('backup.db'));
-    const { status, answer } = await place.json('restore', 'backup.db', '--force');
-    expect({ status, answer }).toMatchObject({
-      status: 0,
-      answer: { verdict: 'restored', size, root, migrated_from: 4 },
-    });
-    expect(await verifyFile(place.ledger)).toEqual({ size, root, problems: [] });
-    expect(readFileSync(place.path('backup.db')).equals(before)).toBe(true);
-  });
+  promiseTest(
+    'backup/restored',
+    'of an older version of the program, which is migrated and else the same',
+    async () => {
+      const place = openPlace();
+      const { size, root } = await verifyFile(place.path('backup.db'));
+      await makeOlder(await openBackup(place));
+      const before = readFileSync(place.path('backup.db'));
+      const { status, answer } = await place.json('restore', 'backup.db', '--force');
+      expect({ status, answer }).toMatchObject({
+        status: 0,
+        answer: { verdict: 'restored', size, root, migrated_from: 4 },
+      });
+      expect(await verifyFile(place.ledger)).toEqual({ size, root, problems: [] });
+      expect(readFileSync(place.path('backup.db')).equals(before)).toBe(true);
+    },
+  );
 
   for (const [what, forgery] of Object.entries({
     'with another title': "UPDATE tasks SET title = 'forged'",
     'without a table that a migration reads': 'DROP TABLE session_records',
     'with a table that a migration makes': 'CREATE TABLE session_events (idx INTEGER)',
   }))
-    keeps('backup/verified-first', `a backup of an older version as well, ${what}`, async () => {
+    promiseTest('backup/verified-first', `a backup of an older version as well, ${what}`, async () => {
       const place = openPlace();
       await makeOlder(await openBackup(place), forgery);
       const before = readFileSync(place.ledger);
@@ -81,16 +85,20 @@ describe('restore', () => {
       expect(listLedgerFolder(place).filter((name) => /replaced|partial/.test(name))).toEqual([]);
     });
 
-  keeps('backup/nothing-lost', 'from a ledger of a newer version, of which nobody knows what else it has', async () => {
-    const place = openPlace();
-    await edit(place.ledger, 'PRAGMA user_version = 99');
-    const { status, answer } = await place.json('restore', 'backup.db');
-    expect({ status, ...answer }).toMatchObject({ status: 2, verdict: 'cannot tell', reason: 'unreadable ledger' });
-    expect(String(answer['message'])).toMatch(/newer Colibri.*--force/);
-    expect((await place.run('restore', 'backup.db', '--force')).status).toBe(0);
-  });
+  promiseTest(
+    'backup/nothing-lost',
+    'from a ledger of a newer version, of which nobody knows what else it has',
+    async () => {
+      const place = openPlace();
+      await edit(place.ledger, 'PRAGMA user_version = 99');
+      const { status, answer } = await place.json('restore', 'backup.db');
+      expect({ status, ...answer }).toMatchObject({ status: 2, verdict: 'cannot tell', reason: 'unreadable ledger' });
+      expect(String(answer['message'])).toMatch(/newer Colibri.*--force/);
+      expect((await place.run('restore', 'backup.db', '--force')).status).toBe(0);
+    },
+  );
 
-  keeps('backup/restored', 'where there was no folder yet, which is made as a server makes it', async () => {
+  promiseTest('backup/restored', 'where there was no folder yet, which is made as a server makes it', async () => {
     const old = openPlace();
     const place = new Place();
     const env = { COLIBRI_DB_PATH: 'new/ledger.db' };
@@ -100,7 +108,7 @@ describe('restore', () => {
     expect((await verifyFile(place.path('new/ledger.db'))).problems).toEqual([]);
   });
 
-  keeps('backup/restored', 'in the project whose ledger was lost, not in the one around it', async () => {
+  promiseTest('backup/restored', 'in the project whose ledger was lost, not in the one around it', async () => {
     const outer = openPlace();
     const before = readFileSync(outer.ledger);
     const cwd = outer.mkdir('inner/deep');
@@ -111,7 +119,7 @@ describe('restore', () => {
     expect(readFileSync(outer.ledger).equals(before)).toBe(true);
   });
 
-  keeps('backup/kept', 'an older state of the same ledger needs no force', async () => {
+  promiseTest('backup/kept', 'an older state of the same ledger needs no force', async () => {
     const place = openPlace();
     await place.addTasks('fourth');
     expect((await place.run('backup', 'newer.db')).status).toBe(0);
@@ -127,7 +135,7 @@ describe('restore', () => {
     expect(listLedgerFolder(place).filter((name) => /partial|-journal$/.test(name))).toEqual([]);
   });
 
-  keeps('backup/kept', 'a ledger that was edited is healed, and the edited one is evidence', async () => {
+  promiseTest('backup/kept', 'a ledger that was edited is healed, and the edited one is evidence', async () => {
     const place = openPlace();
     await edit(place.ledger, "UPDATE tasks SET title = 'forged' WHERE task_no = 1");
     const { status, answer } = await place.json('restore', 'backup.db');
@@ -137,7 +145,7 @@ describe('restore', () => {
     expect((await verifyFile(place.ledger)).problems).toEqual([]);
   });
 
-  keeps('backup/kept', 'a damaged one too, byte for byte, if forced', async () => {
+  promiseTest('backup/kept', 'a damaged one too, byte for byte, if forced', async () => {
     const place = openPlace();
     const damaged = readFileSync(place.ledger).fill('x', 0, 4096);
     rmSync(`${place.ledger}-wal`, { force: true });
@@ -152,7 +160,7 @@ describe('restore', () => {
     expect((await verifyFile(place.ledger)).problems).toEqual([]);
   });
 
-  keeps('backup/kept', 'what a lost ledger left behind is moved away and not mixed in', async () => {
+  promiseTest('backup/kept', 'what a lost ledger left behind is moved away and not mixed in', async () => {
     const place = openPlace();
     rmSync(place.ledger);
     writeFileSync(`${place.ledger}-wal`, 'left');
@@ -163,7 +171,7 @@ describe('restore', () => {
     expect(left.map((name) => readFileSync(place.path(`.colibri/${name}`), 'utf8'))).toEqual(['left', 'left']);
   });
 
-  keeps('backup/kept', 'and a ledger that is a link stays where the link points', async () => {
+  promiseTest('backup/kept', 'and a ledger that is a link stays where the link points', async () => {
     const place = openPlace();
     place.mkdir('disk');
     renameSync(place.ledger, place.path('disk/real.db'));
@@ -181,7 +189,7 @@ describe('restore', () => {
 });
 
 describe('a restore that loses entries', () => {
-  keeps('backup/nothing-lost', 'the ledger has gone on', async () => {
+  promiseTest('backup/nothing-lost', 'the ledger has gone on', async () => {
     const place = openPlace();
     const common = (await verifyFile(place.ledger)).size;
     await place.addTasks('fourth', 'fifth');
@@ -201,22 +209,26 @@ describe('a restore that loses entries', () => {
     expect((await verifyFile(place.ledger)).problems).toEqual([]);
   });
 
-  keeps('backup/nothing-lost', 'ledger and backup went different ways, and the backup is the longer one', async () => {
-    const place = openPlace();
-    const common = (await verifyFile(place.ledger)).size;
-    const other = new Place();
-    mkdirSync(dirname(other.ledger));
-    await other.run('restore', place.path('backup.db'));
-    await other.addTasks('there', 'and there', 'and there again');
-    await other.run('backup', 'fork.db');
-    await place.addTasks('here');
-    const { size } = await verifyFile(place.ledger);
-    const refused = await place.json('restore', other.path('fork.db'));
-    expect(refused).toMatchObject({ status: 1, answer: { size, common, lost: size - common } });
-    expect(await titlesIn(place.ledger)).toContain('here');
-  });
+  promiseTest(
+    'backup/nothing-lost',
+    'ledger and backup went different ways, and the backup is the longer one',
+    async () => {
+      const place = openPlace();
+      const common = (await verifyFile(place.ledger)).size;
+      const other = new Place();
+      mkdirSync(dirname(other.ledger));
+      await other.run('restore', place.path('backup.db'));
+      await other.addTasks('there', 'and there', 'and there again');
+      await other.run('backup', 'fork.db');
+      await place.addTasks('here');
+      const { size } = await verifyFile(place.ledger);
+      const refused = await place.json('restore', other.path('fork.db'));
+      expect(refused).toMatchObject({ status: 1, answer: { size, common, lost: size - common } });
+      expect(await titlesIn(place.ledger)).toContain('here');
+    },
+  );
 
-  keeps('backup/nothing-lost', 'the backup is of another ledger altogether', async () => {
+  promiseTest('backup/nothing-lost', 'the backup is of another ledger altogether', async () => {
     const place = openPlace();
     const other = new Place();
     await other.addTasks('elsewhere');

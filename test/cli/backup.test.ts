@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { createTemplate, edit, Place, verifyFile, withFile } from '../support/cli-project.ts';
 import { copyProject } from '../support/copy-project.ts';
-import { keeps } from '../support/keeps.ts';
-import { createTemplate, edit, Place, verifyFile, withFile } from '../support/place.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 let template: Place;
 
@@ -38,7 +38,7 @@ function dump(path: string): Promise<unknown> {
 }
 
 describe('backup', () => {
-  keeps('backup/exact', 'under a name made of the time and the number of entries', async () => {
+  promiseTest('backup/exact', 'under a name made of the time and the number of entries', async () => {
     const place = openPlace();
     const { status, answer } = await place.json('backup');
     const file = String(answer['file']);
@@ -53,7 +53,7 @@ describe('backup', () => {
     expect(readdirSync(dirname(file)).filter((name) => name.endsWith('.partial'))).toEqual([]);
   });
 
-  keeps(
+  promiseTest(
     'backup/exact',
     'under the name asked for, or in the folder asked for, from anywhere in the project',
     async () => {
@@ -71,7 +71,7 @@ describe('backup', () => {
     },
   );
 
-  keeps('backup/exact', 'from a folder that may only be read', async () => {
+  promiseTest('backup/exact', 'from a folder that may only be read', async () => {
     const place = openPlace();
     const config = { COLIBRI_MODE: 'READONLY', COLIBRI_DB_PATH: place.ledger };
     const { status } = await place.runWith({ env: config, cwd: '/' }, 'backup', place.path('copy.db'));
@@ -79,7 +79,7 @@ describe('backup', () => {
     expect((await verifyFile(place.path('copy.db'))).problems).toEqual([]);
   });
 
-  keeps('backup/evidence', 'and keeps the copy, which restore does not take', async () => {
+  promiseTest('backup/evidence', 'and keeps the copy, which restore does not take', async () => {
     const place = openPlace();
     await edit(place.ledger, "UPDATE tasks SET assignee = 'mallory' WHERE task_no = 2");
     const people = await place.run('backup', 'red.db');
@@ -113,7 +113,7 @@ describe('a backup that is refused', () => {
     },
   };
   for (const [what, make] of Object.entries(taken)) {
-    keeps('backup/never-overwrites', `there is ${what}`, async () => {
+    promiseTest('backup/never-overwrites', `there is ${what}`, async () => {
       const place = openPlace();
       make(place);
       const before = readdirSync(place.folder);
@@ -126,7 +126,7 @@ describe('a backup that is refused', () => {
     });
   }
 
-  keeps('backup/never-overwrites', 'there is the ledger itself', async () => {
+  promiseTest('backup/never-overwrites', 'there is the ledger itself', async () => {
     const place = openPlace();
     const { size } = await verifyFile(place.ledger);
     for (const name of ['colibri.db', 'colibri.db-wal', 'colibri.db-shm', 'colibri.db-journal'])
@@ -187,7 +187,7 @@ describe('a backup that is refused', () => {
     },
   };
   for (const [why, { make, args = [], env = {}, status, says }] of Object.entries(refused)) {
-    keeps('backup/refusals', why, async () => {
+    promiseTest('backup/refusals', why, async () => {
       const place = new Place();
       await make(place);
       const people = await place.runWith({ env }, 'backup', ...args);
@@ -205,7 +205,7 @@ describe('a backup that is refused', () => {
     });
   }
 
-  keeps('backup/refusals', 'there are too many names', async () => {
+  promiseTest('backup/refusals', 'there are too many names', async () => {
     expect((await openPlace().run('backup', 'a.db', 'b.db')).status).toBe(3);
   });
 });

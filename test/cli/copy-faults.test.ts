@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { append } from '../../src/ledger/append.ts';
 import { StoredTree } from '../../src/ledger/stored-tree.ts';
+import { addTask, Place, type Run } from '../support/cli-project.ts';
+import { createLargeLedger } from '../support/large-ledger.ts';
 import {
   openSpot,
   postgresSpot,
@@ -12,11 +14,9 @@ import {
   type Spot,
   sqliteSpot,
   verifySpot,
-} from '../support/copy-spots.ts';
-import { call } from '../support/door.ts';
-import { keeps } from '../support/keeps.ts';
-import { createLargeLedger } from '../support/large-ledger.ts';
-import { addTask, Place, type Run } from '../support/place.ts';
+} from '../support/ledger-targets.ts';
+import { call } from '../support/memory-server.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 let large: Place;
 
@@ -70,7 +70,7 @@ const json = async (run: Promise<Run>) => JSON.parse((await run).stdout) as Reco
 
 describe('a copy that is killed', () => {
   for (const engine of ['sqlite', 'postgres'] as const)
-    keeps('copy/resumed', `three times, on its way to ${engine}`, async () => {
+    promiseTest('copy/resumed', `three times, on its way to ${engine}`, async () => {
       const place = new Place({ like: large });
       const target = await SPOTS[engine]();
       const first = await killAt(place, target, ({ entries }) => entries > 0);
@@ -114,7 +114,7 @@ async function expectNoAppend(target: Spot): Promise<void> {
 
 describe('a copy among servers', () => {
   for (const engine of ['sqlite', 'postgres'] as const)
-    keeps('copy/under-fire', `from ${engine}, which is written to meanwhile`, async () => {
+    promiseTest('copy/under-fire', `from ${engine}, which is written to meanwhile`, async () => {
       const place = new Place({ like: large });
       const source = engine === 'sqlite' ? sqliteSpot(place.ledger) : await postgresSpot();
       const target = await (engine === 'sqlite' ? postgresSpot() : SPOTS.sqlite());
@@ -151,7 +151,7 @@ describe('a copy among servers', () => {
       expect(await readEverything(target)).toEqual(await readEverything(source));
     });
 
-  keeps('copy/under-fire', 'two copies to one place: one is made, and it is whole', async () => {
+  promiseTest('copy/under-fire', 'two copies to one place: one is made, and it is whole', async () => {
     const place = new Place({ like: large });
     const target = await postgresSpot();
     const runs = await Promise.all([1, 2].map(() => place.run('copy', '--to', target.to, '--json')));
@@ -161,7 +161,7 @@ describe('a copy among servers', () => {
     expect(await readEverything(target)).toEqual(await readEverything(sqliteSpot(place.ledger)));
   });
 
-  keeps('copy/usable', 'a server that waits on a finished target works on what a copy brings', async () => {
+  promiseTest('copy/usable', 'a server that waits on a finished target works on what a copy brings', async () => {
     const place = new Place();
     await place.addTasks('first');
     const target = await postgresSpot();

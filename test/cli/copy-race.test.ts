@@ -1,16 +1,16 @@
 import { describe, expect } from 'vitest';
 import { synchronize } from '../../src/copy/synchronize.ts';
 import { markFinished, markUnfinished, readTarget } from '../../src/copy/target.ts';
-import { openSpot, readEverything, SPOTS, sqliteSpot } from '../support/copy-spots.ts';
-import { keeps } from '../support/keeps.ts';
 import { createLargeLedger } from '../support/large-ledger.ts';
+import { openSpot, readEverything, SPOTS, sqliteSpot } from '../support/ledger-targets.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 const noProgress = () => undefined;
 const noCheck = () => Promise.resolve();
 
 describe('a copy that another one overtakes', () => {
   for (const engine of ['sqlite', 'postgres'] as const)
-    keeps('copy/under-fire', `is ended at each of its steps, on ${engine}`, async () => {
+    promiseTest('copy/under-fire', `is ended at each of its steps, on ${engine}`, async () => {
       const [here, there] = [sqliteSpot(), await SPOTS[engine]()];
       await createLargeLedger(here.to, 20);
       const [source, target] = [await openSpot(here), await openSpot(there)];

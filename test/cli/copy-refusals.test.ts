@@ -1,14 +1,14 @@
 import { existsSync, linkSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
-import { ActionLog } from '../../src/ledger/action-log.ts';
-import { openSpot, postgresSpot, readEverything, SPOTS, sqliteSpot, verifySpot } from '../support/copy-spots.ts';
+import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
+import { createTemplate, edit, Place, verifyFile } from '../support/cli-project.ts';
 import { tamper } from '../support/database.ts';
-import { call } from '../support/door.ts';
-import { keeps } from '../support/keeps.ts';
+import { openSpot, postgresSpot, readEverything, SPOTS, sqliteSpot, verifySpot } from '../support/ledger-targets.ts';
+import { call } from '../support/memory-server.ts';
 import { createFileOfVersion } from '../support/older-ledger.ts';
-import { createTemplate, edit, Place, verifyFile } from '../support/place.ts';
 import { runOn } from '../support/postgres/server.ts';
 import { processIdOf } from '../support/process-id.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { startRefusingPostgres } from '../support/refusing-postgres.ts';
 
 let template: Place;
@@ -24,7 +24,7 @@ beforeEach(() => {
 
 describe('a target that is not the beginning of the source', () => {
   for (const engine of ['sqlite', 'postgres'] as const) {
-    keeps('copy/refusals', `a copy on ${engine} that went on by itself, and the source too`, async () => {
+    promiseTest('copy/refusals', `a copy on ${engine} that went on by itself, and the source too`, async () => {
       const target = await SPOTS[engine]();
       const { answer: copied } = await place.json('copy', '--to', target.to);
       const agent = await place.openAgent('bob', target.env);
@@ -45,7 +45,7 @@ describe('a target that is not the beginning of the source', () => {
     });
   }
 
-  keeps('copy/refusals', 'another ledger, which stays as it is', async () => {
+  promiseTest('copy/refusals', 'another ledger, which stays as it is', async () => {
     const other = new Place();
     await other.addTasks('something else');
     const before = readFileSync(other.ledger);
@@ -54,7 +54,7 @@ describe('a target that is not the beginning of the source', () => {
     expect(readFileSync(other.ledger).equals(before)).toBe(true);
   });
 
-  keeps('copy/refusals', 'a ledger that a server has open', async () => {
+  promiseTest('copy/refusals', 'a ledger that a server has open', async () => {
     expect((await place.run('copy', '--to', 'second.db')).status).toBe(0);
     await place.addTasks('fourth');
     await place.openAgent('bob', { COLIBRI_DB_PATH: place.path('second.db') });
@@ -67,7 +67,7 @@ describe('a target that is not the beginning of the source', () => {
 });
 
 describe('a target that is the source', () => {
-  keeps('copy/refusals', 'a file by its name and by its links', async () => {
+  promiseTest('copy/refusals', 'a file by its name and by its links', async () => {
     linkSync(place.ledger, place.path('hard.db'));
     symlinkSync(place.ledger, place.path('soft.db'));
     // A ledger with a second name has to be named.
@@ -79,7 +79,7 @@ describe('a target that is the source', () => {
     expect((await verifyFile(place.ledger)).problems).toEqual([]);
   });
 
-  keeps('copy/refusals', 'a schema by another URL', async () => {
+  promiseTest('copy/refusals', 'a schema by another URL', async () => {
     const target = await postgresSpot();
     expect((await place.run('copy', '--to', target.to)).status).toBe(0);
     const url = new URL(target.to);
@@ -99,7 +99,7 @@ describe('a ledger that was changed behind its back', () => {
     'a row was added': "INSERT INTO counters VALUES ('project/forged', 1)",
   };
   for (const [what, sql] of Object.entries(edits))
-    keeps('copy/refusals', `in the source ${what}: nothing is copied`, async () => {
+    promiseTest('copy/refusals', `in the source ${what}: nothing is copied`, async () => {
       await edit(place.ledger, sql);
       const { status, answer } = await place.json('copy', '--to', 'second.db');
       expect({ status, ...answer }).toMatchObject({ status: 1, verdict: 'tampered' });
@@ -107,7 +107,7 @@ describe('a ledger that was changed behind its back', () => {
       expect(existsSync(place.path('second.db'))).toBe(false);
     });
 
-  keeps('copy/refusals', 'in a finished copy: it is not brought up to date as if it were whole', async () => {
+  promiseTest('copy/refusals', 'in a finished copy: it is not brought up to date as if it were whole', async () => {
     expect((await place.run('copy', '--to', 'second.db')).status).toBe(0);
     await edit(place.path('second.db'), "UPDATE calls SET arguments = '{}' WHERE sequence_no = 1");
     for (const titles of [[], ['fourth']]) {
@@ -122,47 +122,55 @@ describe('a ledger that was changed behind its back', () => {
 });
 
 describe('a target that cannot be used', () => {
-  keeps('copy/refusals', 'a file of another program, a newer one, an unfinished one of another version', async () => {
-    const odd = place.path('odd.db');
-    const defects: readonly (readonly [make: () => Promise<void>, says: string])[] = [
-      [() => tamper(odd, 'CREATE TABLE cookies (name TEXT)'), 'another program; set --to to another file'],
-      [
-        () => createFileOfVersion(odd, 3, 99).then(() => tamper(odd, 'CREATE TABLE later (x INTEGER)')),
-        'newer Colibri',
-      ],
-      [() => createFileOfVersion(odd, 3, -3), 'another version of Colibri has begun'],
-      [() => createFileOfVersion(odd, 3), 'has schema 3'],
-    ];
-    for (const [make, says] of defects) {
-      rmSync(odd, { force: true });
-      await make();
-      const before = readFileSync(place.path('odd.db'));
-      const { status, stderr } = await place.run('copy', '--to', 'odd.db');
-      expect(stderr).toContain(says);
-      expect({ status, same: readFileSync(place.path('odd.db')).equals(before) }).toEqual({ status: 2, same: true });
-      // Other commands give the same advice.
-      const read = await place.runWith({ env: { COLIBRI_DB_PATH: 'odd.db' } }, 'verify');
-      expect(read.stderr).toContain(says.split(';')[0]);
-    }
-  });
+  promiseTest(
+    'copy/refusals',
+    'a file of another program, a newer one, an unfinished one of another version',
+    async () => {
+      const odd = place.path('odd.db');
+      const defects: readonly (readonly [make: () => Promise<void>, says: string])[] = [
+        [() => tamper(odd, 'CREATE TABLE cookies (name TEXT)'), 'another program; set --to to another file'],
+        [
+          () => createFileOfVersion(odd, 3, 99).then(() => tamper(odd, 'CREATE TABLE later (x INTEGER)')),
+          'newer Colibri',
+        ],
+        [() => createFileOfVersion(odd, 3, -3), 'another version of Colibri has begun'],
+        [() => createFileOfVersion(odd, 3), 'has schema 3'],
+      ];
+      for (const [make, says] of defects) {
+        rmSync(odd, { force: true });
+        await make();
+        const before = readFileSync(place.path('odd.db'));
+        const { status, stderr } = await place.run('copy', '--to', 'odd.db');
+        expect(stderr).toContain(says);
+        expect({ status, same: readFileSync(place.path('odd.db')).equals(before) }).toEqual({ status: 2, same: true });
+        // Other commands give the same advice.
+        const read = await place.runWith({ env: { COLIBRI_DB_PATH: 'odd.db' } }, 'verify');
+        expect(read.stderr).toContain(says.split(';')[0]);
+      }
+    },
+  );
 
-  keeps('copy/refusals', 'a schema of another program', async () => {
+  promiseTest('copy/refusals', 'a schema of another program', async () => {
     const target = await postgresSpot();
     await runOn(target.to, 'CREATE TABLE invoices (id INTEGER)');
     const { status, stderr } = await place.run('copy', '--to', target.to);
     expect({ status, says: stderr.includes('tables of another program') }).toEqual({ status: 2, says: true });
   });
 
-  keeps('copy/refusals', 'a text with a NUL, which no server writes and PostgreSQL cannot hold, is named', async () => {
-    const call = { tool: 'a\u0000b', actor: 'old', at: '2026-01-01T00:00:00.000Z', correlationId: '1' };
-    const log = new ActionLog(await openSpot(sqliteSpot(place.ledger)), processIdOf('a-process-that-died'));
-    await log.enter({ ...call, args: {}, timestamp: 0, argumentsText: '{}' });
-    for (const to of ['second.db', (await postgresSpot()).to]) {
-      const { status, answer } = await place.json('copy', '--to', to);
-      expect({ status, ...answer }).toMatchObject({ status: 1, verdict: 'tampered' });
-      expect(String(answer['message'])).toMatch(/the first at call \d+: .*; nothing was copied/);
-    }
-  });
+  promiseTest(
+    'copy/refusals',
+    'a text with a NUL, which no server writes and PostgreSQL cannot hold, is named',
+    async () => {
+      const call = { tool: 'a\u0000b', actor: 'old', at: '2026-01-01T00:00:00.000Z', correlationId: '1' };
+      const log = new CallRecorder(await openSpot(sqliteSpot(place.ledger)), processIdOf('a-process-that-died'));
+      await log.enter({ ...call, args: {}, timestamp: 0, argumentsText: '{}' });
+      for (const to of ['second.db', (await postgresSpot()).to]) {
+        const { status, answer } = await place.json('copy', '--to', to);
+        expect({ status, ...answer }).toMatchObject({ status: 1, verdict: 'tampered' });
+        expect(String(answer['message'])).toMatch(/the first at call \d+: .*; nothing was copied/);
+      }
+    },
+  );
 });
 
 describe('bad input', () => {
@@ -176,7 +184,7 @@ describe('bad input', () => {
     'a side file of SQLite': ['copy', '--to', 'x.db-wal'],
   };
   for (const [what, args] of Object.entries(wrong))
-    keeps('copy/refusals', what, async () => {
+    promiseTest('copy/refusals', what, async () => {
       const before = readdirSync(place.folder);
       const { status, stdout, stderr } = await place.run(...args);
       expect({ status, stdout, leaks: stderr.includes('secret') }).toEqual({ status: 3, stdout: '', leaks: false });
@@ -184,12 +192,12 @@ describe('bad input', () => {
       expect(readdirSync(place.folder)).toEqual(before);
     });
 
-  keeps('copy/refusals', 'there is no ledger to copy', async () => {
+  promiseTest('copy/refusals', 'there is no ledger to copy', async () => {
     const { status, stderr } = await new Place().run('copy', '--to', 'x.db');
     expect({ status, says: stderr.includes('there is no ledger') }).toEqual({ status: 2, says: true });
   });
 
-  keeps('copy/refusals', 'the help has examples', async () => {
+  promiseTest('copy/refusals', 'the help has examples', async () => {
     const { status, stdout } = await place.run('copy', '--help');
     expect({ status, says: stdout.includes('Examples:') && stdout.includes('Exit codes:') }).toEqual({
       status: 0,
@@ -199,7 +207,7 @@ describe('bad input', () => {
 });
 
 describe('a password', () => {
-  keeps('copy/secrets', 'that is wrong', async () => {
+  promiseTest('copy/secrets', 'that is wrong', async () => {
     const url = `postgres://colibri:hush%2Fhush@${await startRefusingPostgres()}/colibri`;
     for (const flags of [[], ['--json']]) {
       const asTarget = await place.run('copy', '--to', url, ...flags);
@@ -212,13 +220,13 @@ describe('a password', () => {
     }
   });
 
-  keeps('copy/secrets', 'for a server that is not there', async () => {
+  promiseTest('copy/secrets', 'for a server that is not there', async () => {
     const { status, stdout, stderr } = await place.run('copy', '--to', 'postgres://colibri:hush@127.0.0.1:1/colibri');
     expect({ status, stdout, leaks: stderr.includes('hush') }).toEqual({ status: 2, stdout: '', leaks: false });
     expect(stderr).toContain('the database cannot be reached');
   });
 
-  keeps('copy/secrets', 'when all goes well', async () => {
+  promiseTest('copy/secrets', 'when all goes well', async () => {
     const target = await postgresSpot();
     const url = new URL(target.to);
     url.password = 'hush';

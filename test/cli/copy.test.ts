@@ -3,13 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BY_ENTRY, BY_KEY, HEAD } from '../../src/copy/tables.ts';
-import { expectedFacts } from '../../src/db/check-schema-postgres.ts';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
-import { openSpot, postgresSpot, readEverything, type Spot, sqliteSpot, verifySpot } from '../support/copy-spots.ts';
-import { call } from '../support/door.ts';
-import { keeps } from '../support/keeps.ts';
-import { addTask, Place, PROGRAM } from '../support/place.ts';
-import { buildScenery } from '../support/trail-scenery.ts';
+import { expectedFacts } from '../../src/db/schema/check-postgres.ts';
+import { addTask, Place, PROGRAM } from '../support/cli-project.ts';
+import { buildScenery } from '../support/full-ledger.ts';
+import {
+  openSpot,
+  postgresSpot,
+  readEverything,
+  type Spot,
+  sqliteSpot,
+  verifySpot,
+} from '../support/ledger-targets.ts';
+import { call } from '../support/memory-server.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-copy-'));
 const scenery = join(folder, 'scenery.db');
@@ -41,7 +48,7 @@ describe('copy', () => {
     expect(known.toSorted()).toEqual(made.toSorted());
   });
 
-  keeps(
+  promiseTest(
     'copy/exact',
     'from SQLite to PostgreSQL, on to a second one, back to a file and to a second file',
     async () => {
@@ -61,7 +68,7 @@ describe('copy', () => {
     ['PostgreSQL', postgresSpot],
     ['SQLite', async () => sqliteSpot()],
   ] as const)
-    keeps('copy/usable', `a server goes on with the copy on ${name}, and back it goes`, async () => {
+    promiseTest('copy/usable', `a server goes on with the copy on ${name}, and back it goes`, async () => {
       const place = new Place();
       const [source, target] = [sqliteSpot(), await open()];
       await work(place, source, 'first', 'second');
@@ -85,7 +92,7 @@ describe('copy', () => {
       expect(hours).toEqual(expect.arrayContaining(fractions));
     });
 
-  keeps('copy/again', 'a second run adds what is new and leaves the other rows alone', async () => {
+  promiseTest('copy/again', 'a second run adds what is new and leaves the other rows alone', async () => {
     const place = new Place();
     const [source, target] = [sqliteSpot(join(place.mkdir('again'), 'source.db')), await postgresSpot()];
     await buildScenery(source.to);
@@ -118,7 +125,7 @@ describe('copy', () => {
     ]);
   });
 
-  keeps('copy/exact', 'with a bar for those who watch', async () => {
+  promiseTest('copy/exact', 'with a bar for those who watch', async () => {
     const place = new Place();
     const watched = 'data:text/javascript,process.stderr.isTTY=true';
     const env = { COLIBRI_DB_PATH: scenery };

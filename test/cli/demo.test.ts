@@ -5,8 +5,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, 
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { keeps } from '../support/keeps.ts';
-import { finished, inherited, Place, PROGRAM, verifyFile } from '../support/place.ts';
+import { finished, inherited, Place, PROGRAM, verifyFile } from '../support/cli-project.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 interface Told {
   readonly ok: boolean;
@@ -27,7 +27,7 @@ async function tell(place: Place, ...args: string[]): Promise<Told> {
 }
 
 describe('demo', () => {
-  keeps('demo/story', 'in a few plain lines', async () => {
+  promiseTest('demo/story', 'in a few plain lines', async () => {
     const { status, stdout, stderr, left } = await play(new Place());
     expect({ status, stderr, left }).toEqual({ status: 0, stderr: '', left: [] });
     expect(stdout.trimEnd().split('\n')).toHaveLength(12);
@@ -39,7 +39,7 @@ describe('demo', () => {
     expect(stdout).not.toContain('\u001B');
   });
 
-  keeps('demo/story', 'and every line has the answers that it was told from', async () => {
+  promiseTest('demo/story', 'and every line has the answers that it was told from', async () => {
     const { ok, steps } = await tell(new Place());
     expect(ok).toBe(true);
     expect(steps.map(({ step }) => step)).toEqual(
@@ -61,7 +61,7 @@ describe('demo', () => {
     expect(evidence['mended']).toEqual(evidence['verify']);
   });
 
-  keeps('demo/throw-away', 'unless it is to be kept, and then it is whole', async () => {
+  promiseTest('demo/throw-away', 'unless it is to be kept, and then it is whole', async () => {
     const place = new Place();
     const { ok, folder } = await tell(place, '--keep');
     expect({ ok, left: readdirSync(place.path('tmp')) }).toEqual({ ok: true, left: [folder?.split('/').at(-1)] });
@@ -69,7 +69,7 @@ describe('demo', () => {
     expect((await play(place, '--keep')).stdout).toMatch(/\nThe folder is kept: .*colibri-demo-/);
   });
 
-  keeps('demo/throw-away', 'whatever the environment and the folder around it say', async () => {
+  promiseTest('demo/throw-away', 'whatever the environment and the folder around it say', async () => {
     const place = new Place();
     await place.addTasks('mine');
     const before = readFileSync(place.ledger);
@@ -82,7 +82,7 @@ describe('demo', () => {
     expect(readFileSync(place.ledger).equals(before)).toBe(true);
   });
 
-  keeps('demo/throw-away', 'also when somebody ends it in the middle', async () => {
+  promiseTest('demo/throw-away', 'also when somebody ends it in the middle', async () => {
     const place = new Place();
     const child = place.spawn(['demo'], { env: { TMPDIR: place.mkdir('tmp') } });
     const exited = once(child, 'exit');
@@ -144,7 +144,7 @@ describe('a demo that cannot go on', () => {
 });
 
 describe('npm run demo', () => {
-  keeps('demo/npm', 'with the arguments passed on and not a word of its own', async () => {
+  promiseTest('demo/npm', 'with the arguments passed on and not a word of its own', async () => {
     const place = new Place();
     // A clone that is set up and built: the stamp says so, and there is no newer source.
     mkdirSync(place.path('src'));

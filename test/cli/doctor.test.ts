@@ -4,12 +4,12 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkNode } from '../../src/cli/doctor/machine.ts';
 import { copyProject } from '../support/copy-project.ts';
-import { call } from '../support/door.ts';
 import { projectReport } from '../support/init-ledger.ts';
 import { connectProgram, openProgram, runProgram } from '../support/init-program.ts';
 import { makeProject } from '../support/init-project.ts';
-import { keeps } from '../support/keeps.ts';
+import { call } from '../support/memory-server.ts';
 import { createFileOfVersion } from '../support/older-ledger.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 interface Checked {
   readonly ok: boolean;
@@ -48,7 +48,7 @@ function diagnose(project: Project, env: Readonly<Record<string, string | undefi
 }
 
 describe('colibri doctor', () => {
-  keeps('doctor/healthy', 'every line is ok, and says what it saw', async () => {
+  promiseTest('doctor/healthy', 'every line is ok, and says what it saw', async () => {
     const project = makeHealthy();
     const { code, checks } = diagnose(project);
     expect(code).toBe(0);
@@ -60,7 +60,7 @@ describe('colibri doctor', () => {
     expect(checks.find(({ check }) => check === 'ledger')?.says).toContain(`${size} entries, root ${root}`);
   });
 
-  keeps('doctor/healthy', 'from a folder below, in words', () => {
+  promiseTest('doctor/healthy', 'from a folder below, in words', () => {
     const project = makeHealthy();
     const { code, stdout } = runProgram(['doctor'], { cwd: join(project.root, 'src'), home: project.home });
     expect(code).toBe(0);
@@ -69,14 +69,14 @@ describe('colibri doctor', () => {
     expect(stdout).not.toContain('\u001B');
   });
 
-  keeps('doctor/touches-nothing', 'around a ledger that nobody has open', () => {
+  promiseTest('doctor/touches-nothing', 'around a ledger that nobody has open', () => {
     const project = makeHealthy();
     const before = project.snapshot();
     expect(diagnose(project).code).toBe(0);
     expect(project.snapshot()).toEqual(before);
   });
 
-  keeps('doctor/touches-nothing', 'in an empty folder', () => {
+  promiseTest('doctor/touches-nothing', 'in an empty folder', () => {
     const project = makeProject();
     const before = project.snapshot();
     const { code, find } = diagnose(project);
@@ -90,7 +90,7 @@ describe('colibri doctor', () => {
     expect(project.snapshot()).toEqual(before);
   });
 
-  keeps('doctor/finds', 'servers that have the ledger open', async () => {
+  promiseTest('doctor/finds', 'servers that have the ledger open', async () => {
     const project = makeHealthy();
     const [one, two] = [await openProgram(project.root), await openProgram(project.root)];
     for (const { client } of [one, two]) await call(client, 'server_health');
@@ -99,7 +99,7 @@ describe('colibri doctor', () => {
     await two.client.close();
   });
 
-  keeps('doctor/finds', 'a server that died', () => {
+  promiseTest('doctor/finds', 'a server that died', () => {
     const project = makeHealthy();
     writeFileSync(join(project.root, '.colibri/colibri.db-00000000-0000-4000-8000-000000000000.live'), '');
     expect(diagnose(project).find('in-use')).toContainEqual(
@@ -107,7 +107,7 @@ describe('colibri doctor', () => {
     );
   });
 
-  keeps('doctor/finds', 'permissions for others', () => {
+  promiseTest('doctor/finds', 'permissions for others', () => {
     const project = makeHealthy();
     chmodSync(join(project.root, '.colibri/colibri.db'), 0o644);
     chmodSync(join(project.root, '.colibri'), 0o755);
@@ -134,7 +134,7 @@ describe('colibri doctor', () => {
     ['a database of another program', (bytes) => withApplication(bytes), /another program/, 'fail'],
   ];
   for (const [name, damage, says, status] of DAMAGES) {
-    keeps('doctor/finds', name, () => {
+    promiseTest('doctor/finds', name, () => {
       const project = makeHealthy();
       const file = join(project.root, '.colibri/colibri.db');
       writeFileSync(file, damage(readFileSync(file)));
@@ -147,7 +147,7 @@ describe('colibri doctor', () => {
     });
   }
 
-  keeps('doctor/finds', 'a ledger of an older version', async () => {
+  promiseTest('doctor/finds', 'a ledger of an older version', async () => {
     const project = makeHealthy();
     const file = join(project.root, '.colibri/colibri.db');
     rmSync(file);
@@ -159,20 +159,20 @@ describe('colibri doctor', () => {
     expect(code).toBe(0);
   });
 
-  keeps('doctor/finds', 'a folder in the place of the ledger', () => {
+  promiseTest('doctor/finds', 'a folder in the place of the ledger', () => {
     const project = makeProject();
     mkdirSync(join(project.root, 'ledger'));
     const { code, find } = diagnose(project, { COLIBRI_DB_PATH: 'ledger' });
     expect({ code, status: find('ledger')[0]?.status }).toEqual({ code: 1, status: 'fail' });
   });
 
-  keeps('doctor/finds', 'every variable of the old system', () => {
+  promiseTest('doctor/finds', 'every variable of the old system', () => {
     const { code, find } = diagnose(makeProject(), { AMS_ROOT: '/x', AMS_MODE: '' });
     expect(code).toBe(1);
     expect(find('configuration').map(({ mend }) => mend)).toEqual(['unset AMS_ROOT', 'unset AMS_MODE']);
   });
 
-  keeps('doctor/finds', 'a wrong value', () => {
+  promiseTest('doctor/finds', 'a wrong value', () => {
     const { code, find } = diagnose(makeProject(), { COLIBRI_MODE: 'fast' });
     expect(code).toBe(1);
     expect(find('configuration')[0]).toMatchObject({
@@ -182,7 +182,7 @@ describe('colibri doctor', () => {
     });
   });
 
-  keeps('doctor/finds', 'clients that do not know Colibri, cannot be read, or start what is gone', () => {
+  promiseTest('doctor/finds', 'clients that do not know Colibri, cannot be read, or start what is gone', () => {
     const project = makeProject({
       'CLAUDE.md': '',
       '.cursor/mcp.json': '{',
@@ -198,7 +198,7 @@ describe('colibri doctor', () => {
     });
   });
 
-  keeps('doctor/finds', 'skills with defects', () => {
+  promiseTest('doctor/finds', 'skills with defects', () => {
     const project = makeProject({ '.agents/skills/bad/SKILL.md': 'no front matter' });
     const { code, find } = diagnose(project);
     expect(code).toBe(0);
@@ -225,21 +225,21 @@ describe('colibri doctor', () => {
     ['is relative', 'home'],
     ['is a file', resolve('package.json')],
   ] as const)
-    keeps('doctor/healthy', `where HOME ${name}`, () => {
+    promiseTest('doctor/healthy', `where HOME ${name}`, () => {
       const project = makeHealthy();
       const before = project.snapshot();
       expect(diagnose(project, { HOME: home, USERPROFILE: home }).code).toBe(0);
       expect(project.snapshot()).toEqual(before);
     });
 
-  keeps('doctor/healthy', 'where HOME may not be read', () => {
+  promiseTest('doctor/healthy', 'where HOME may not be read', () => {
     const project = makeHealthy();
     chmodSync(project.home, 0o000);
     expect(diagnose(project).code).toBe(0);
     chmodSync(project.home, 0o700);
   });
 
-  keeps('doctor/finds', 'a client that knows Colibri nowhere, where HOME is gone', () => {
+  promiseTest('doctor/finds', 'a client that knows Colibri nowhere, where HOME is gone', () => {
     const project = makeProject({ 'CLAUDE.md': '' });
     const { code, find } = diagnose(project, { HOME: '/nonexistent/home', USERPROFILE: '/nonexistent/home' });
     expect({ code, found: find('claude-code')[0]?.status }).toEqual({ code: 0, found: 'warn' });

@@ -1,9 +1,9 @@
 import { renameSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { finished, inherited, type Place, PROGRAM, type Run } from '../support/cli-project.ts';
 import { createHonestProject, createHostileProject, type Forgery } from '../support/hostile-project.ts';
 import { EVERYTHING_HOSTILE, findRaw } from '../support/hostile-text.ts';
-import { keeps } from '../support/keeps.ts';
-import { finished, inherited, type Place, PROGRAM, type Run } from '../support/place.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 const VERIFY = ['verify'];
 const BOARD = ['board', '--all'];
@@ -37,7 +37,7 @@ afterAll(() => honest.remove());
 describe('a forged ledger', () => {
   for (const [forgery, { show, read }] of Object.entries(CASES)) {
     for (const command of [...show, ...read]) {
-      keeps('cli/harmless', `${command[0]} of a ledger with forged ${forgery}`, async () => {
+      promiseTest('cli/harmless', `${command[0]} of a ledger with forged ${forgery}`, async () => {
         const place = await createHostileProject(honest, forgery as Forgery);
         const [plain, painted, json] = await Promise.all([
           place.run(...command),
@@ -54,7 +54,7 @@ describe('a forged ledger', () => {
     }
   }
 
-  keeps('cli/harmless', 'a verdict that is forged does not appear at the beginning of a line', async () => {
+  promiseTest('cli/harmless', 'a verdict that is forged does not appear at the beginning of a line', async () => {
     const place = await createHostileProject(honest, 'names');
     const { stdout, status } = await place.run('verify');
     expect(status).toBe(1);
@@ -64,7 +64,7 @@ describe('a forged ledger', () => {
 });
 
 describe('hostile surroundings', () => {
-  keeps('cli/harmless', 'arguments', async () => {
+  promiseTest('cli/harmless', 'arguments', async () => {
     const { folder } = honest;
     const cases = [
       [EVERYTHING_HOSTILE],
@@ -83,7 +83,7 @@ describe('hostile surroundings', () => {
     for (const args of cases) expectHarmless(await honest.runWith({ cwd: folder }, ...args));
   });
 
-  keeps('cli/harmless', 'variables of the environment, for commands and the server', async () => {
+  promiseTest('cli/harmless', 'variables of the environment, for commands and the server', async () => {
     for (const name of ['COLIBRI_MODE', 'COLIBRI_PROJECT', 'COLIBRI_DATABASE_URL', 'COLIBRI_DB_PATH'])
       for (const args of [['board'], ['board', '--json'], ['verify'], ['doctor'], ['doctor', '--json']])
         expectHarmless(await honest.runWith({ env: { [name]: EVERYTHING_HOSTILE } }, ...args));
@@ -92,7 +92,7 @@ describe('hostile surroundings', () => {
     expectHarmless(await finished(server));
   });
 
-  keeps('cli/harmless', 'the path of the project', async () => {
+  promiseTest('cli/harmless', 'the path of the project', async () => {
     const place = await createHostileProject(honest, 'texts');
     const folder = `${place.folder}-x\u001b[2J\r\nFORGED\u202e`;
     renameSync(place.folder, folder);
@@ -110,7 +110,7 @@ describe('hostile surroundings', () => {
     }
   });
 
-  keeps('cli/harmless', 'a client and its calls, in the log lines of a server', async () => {
+  promiseTest('cli/harmless', 'a client and its calls, in the log lines of a server', async () => {
     const place = await createHostileProject(honest, 'texts');
     const server = place.spawn([], { env: { ...inherited(), COLIBRI_MODE: 'MINIMAL' } });
     const send = (message: object) => server.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import { CLIENTS } from '../../src/cli/init/clients.ts';
 import { makeProject } from '../support/init-project.ts';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 /** The tests run the program of a clone. */
 const PROGRAM = resolve('dist/colibri.js');
@@ -24,7 +24,7 @@ const EXPECTED: Record<string, [string, string, unknown]> = {
 
 describe('colibri init', () => {
   for (const [id, [mark, path, contents]] of Object.entries(EXPECTED)) {
-    keeps('init/clients', `${id}, by ${mark}`, () => {
+    promiseTest('init/clients', `${id}, by ${mark}`, () => {
       const project = makeProject({ [mark]: '' });
       expect(project.run('init')).toMatchObject({ code: 0, stderr: '' });
       expect(project.readJson(path)).toEqual(contents);
@@ -41,12 +41,12 @@ describe('colibri init', () => {
     });
   }
 
-  keeps('init/clients', 'all that have a file in a project are named here', () => {
+  promiseTest('init/clients', 'all that have a file in a project are named here', () => {
     const ids = CLIENTS.filter(({ project }) => project.length > 0).map(({ id }) => id);
     expect(ids.toSorted()).toEqual([...Object.keys(EXPECTED), 'codex'].toSorted());
   });
 
-  keeps('init/clients', 'the file of opencode that is there, in the shape that it has', () => {
+  promiseTest('init/clients', 'the file of opencode that is there, in the shape that it has', () => {
     const project = makeProject({
       'opencode.jsonc': '{"mcp": {"servers": {"a": {"type": "local", "command": ["x"]}}}}',
     });
@@ -55,14 +55,14 @@ describe('colibri init', () => {
     expect(existsSync(join(project.root, 'opencode.json'))).toBe(false);
   });
 
-  keeps('init/clients', 'those of the home folder, where the project has no traces', () => {
+  promiseTest('init/clients', 'those of the home folder, where the project has no traces', () => {
     const project = makeProject({}, { '.cursor/x': '', '.codeium/windsurf/x': '' });
     project.run('init');
     expect(project.readJson('.cursor/mcp.json')).toEqual({ mcpServers: { colibri: PLAIN } });
     expect(Object.keys(project.snapshot()).filter((path) => /^home\/.*json$/.test(path))).toEqual([]);
   });
 
-  keeps('init/clients', 'only those that were named', () => {
+  promiseTest('init/clients', 'only those that were named', () => {
     const project = makeProject({ 'CLAUDE.md': '', '.cursor/x': '' });
     project.run('init', 'kiro');
     expect(Object.keys(project.snapshot()).filter((path) => path.endsWith('mcp.json'))).toEqual([
@@ -70,11 +70,11 @@ describe('colibri init', () => {
     ]);
   });
 
-  keeps('init/clients', 'a client without a file in a project is told so', () => {
+  promiseTest('init/clients', 'a client without a file in a project is told so', () => {
     expect(makeProject().run('init', 'windsurf').stdout).toContain('Windsurf has no file in a project');
   });
 
-  keeps('init/inside', 'asked with --global, it writes to the home folder and only there', () => {
+  promiseTest('init/inside', 'asked with --global, it writes to the home folder and only there', () => {
     const project = makeProject({ 'CLAUDE.md': '' }, { '.codex/config.toml': 'model = "m"\n' });
     const before = project.snapshot();
     expect(project.run('init', '--global', 'codex', 'windsurf', 'claude-code')).toMatchObject({ code: 0, stderr: '' });
@@ -89,7 +89,7 @@ describe('colibri init', () => {
     expect(project.snapshot()).toEqual(before);
   });
 
-  keeps('init/clients', 'this version from the registry with --published, which undo takes back as well', () => {
+  promiseTest('init/clients', 'this version from the registry with --published, which undo takes back as well', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
     const project = makeProject({ 'CLAUDE.md': '', '.opencode/x': '', '.codex/x': '' });
     const before = project.snapshot();
@@ -103,7 +103,7 @@ describe('colibri init', () => {
   });
 
   for (const name of ['colibri-mcp', 'colibri-mcp@0.0.9', 'colibri-mcp@1.0.0-rc.1+x'])
-    keeps('init/undo', `an entry of an earlier init that starts ${name}`, () => {
+    promiseTest('init/undo', `an entry of an earlier init that starts ${name}`, () => {
       const entry = { command: 'npx', args: ['-y', name] };
       const project = makeProject({ '.mcp.json': JSON.stringify({ mcpServers: { colibri: entry } }) });
       project.run('init', '--undo');
@@ -118,21 +118,21 @@ describe('colibri init', () => {
     { command: 'npx', args: [['-y', 'colibri-mcp']] },
     { command: 'bunx', args: ['-y', 'colibri-mcp'] },
   ])
-    keeps('init/undo', `an entry that init never wrote stays: ${JSON.stringify(entry)}`, () => {
+    promiseTest('init/undo', `an entry that init never wrote stays: ${JSON.stringify(entry)}`, () => {
       const text = JSON.stringify({ mcpServers: { colibri: entry } });
       const project = makeProject({ '.mcp.json': text });
       project.run('init', '--undo');
       expect(project.read('.mcp.json')).toBe(text);
     });
 
-  keeps('init/refuses', 'to start both this very program and the published one', () => {
+  promiseTest('init/refuses', 'to start both this very program and the published one', () => {
     const project = makeProject({ 'CLAUDE.md': '' });
     const before = project.snapshot();
     expect(project.run('init', '--local', '--published').code).toBe(64);
     expect(project.snapshot()).toEqual(before);
   });
 
-  keeps('init/clients', 'this very program with --local, which undo takes back as well', () => {
+  promiseTest('init/clients', 'this very program with --local, which undo takes back as well', () => {
     const project = makeProject({ 'CLAUDE.md': '' });
     const before = project.snapshot();
     project.run('init', '--local');

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runProgram } from '../support/init-program.ts';
 import { makeProject } from '../support/init-project.ts';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 const CURSOR = `{
   // servers of the team
@@ -15,7 +15,7 @@ const CURSOR = `{
 const CODEX = 'model = "m" # the large one\n\n[mcp_servers.db]\ncommand = "db-mcp"\n';
 
 describe('colibri init', () => {
-  keeps('init/merges', 'in files with comments, other servers and other settings', () => {
+  promiseTest('init/merges', 'in files with comments, other servers and other settings', () => {
     const project = makeProject({ '.cursor/mcp.json': CURSOR, '.codex/config.toml': CODEX });
     expect(project.run('init')).toMatchObject({ code: 0, stderr: '' });
     const after = project.read('.cursor/mcp.json');
@@ -25,7 +25,7 @@ describe('colibri init', () => {
     );
   });
 
-  keeps('init/merges', 'with the byte order mark and the permissions that the file had', () => {
+  promiseTest('init/merges', 'with the byte order mark and the permissions that the file had', () => {
     const project = makeProject({ '.mcp.json': '\uFEFF{"mcpServers": {"a": {}}}' });
     chmodSync(join(project.root, '.mcp.json'), 0o640);
     const before = project.snapshot();
@@ -36,7 +36,7 @@ describe('colibri init', () => {
     expect(project.snapshot()).toEqual(before);
   });
 
-  keeps('init/merges', 'an own entry of that name stays as it is', () => {
+  promiseTest('init/merges', 'an own entry of that name stays as it is', () => {
     const own = '{"mcpServers": {"colibri": {"command": "node", "args": ["mine.js"]}}}';
     const project = makeProject({ '.mcp.json': own });
     expect(project.run('init').stdout).toContain('has a colibri of its own, which stays as it is');
@@ -45,7 +45,7 @@ describe('colibri init', () => {
     expect(project.read('.mcp.json')).toBe(own);
   });
 
-  keeps('init/idempotent', 'not a byte, not a file', () => {
+  promiseTest('init/idempotent', 'not a byte, not a file', () => {
     const project = makeProject({ '.cursor/mcp.json': CURSOR, '.codex/config.toml': CODEX, 'CLAUDE.md': '' });
     project.run('init');
     const once = project.snapshot();
@@ -56,7 +56,7 @@ describe('colibri init', () => {
     expect(project.snapshot()).toEqual(once);
   });
 
-  keeps('init/undo', 'every byte and every folder is as before', () => {
+  promiseTest('init/undo', 'every byte and every folder is as before', () => {
     const project = makeProject({
       '.cursor/mcp.json': CURSOR,
       '.codex/config.toml': CODEX,
@@ -80,7 +80,7 @@ describe('colibri init', () => {
     '{\n  "mcpServers": {\n  }\n}',
     '{"mcpServers": {"a": 1 } }',
   ])
-    keeps('init/undo', `to the byte, from ${JSON.stringify(text)}`, () => {
+    promiseTest('init/undo', `to the byte, from ${JSON.stringify(text)}`, () => {
       const project = makeProject({ '.mcp.json': text });
       project.run('init');
       expect(project.readJson('.mcp.json')).toHaveProperty('mcpServers.colibri.command', 'node');
@@ -88,7 +88,7 @@ describe('colibri init', () => {
       expect(project.read('.mcp.json')).toBe(text);
     });
 
-  keeps('init/undo', 'what was changed since then stays changed', () => {
+  promiseTest('init/undo', 'what was changed since then stays changed', () => {
     const project = makeProject({ 'CLAUDE.md': '', '.cursor/mcp.json': '{}' });
     project.run('init');
     project.put('.mcp.json', project.read('.mcp.json').replace('"colibri": {', '"later": {},\n    "colibri": {'));
@@ -98,7 +98,7 @@ describe('colibri init', () => {
     expect(project.read('.cursor/mcp.json')).toMatch(/^\/\/ a note\n\{\s*\}$/);
   });
 
-  keeps('init/undo', 'an entry that somebody changed stays', () => {
+  promiseTest('init/undo', 'an entry that somebody changed stays', () => {
     const project = makeProject({ 'CLAUDE.md': '' });
     project.run('init');
     const changed = project.read('.mcp.json').replace('"node"', '"nodejs"');
@@ -107,7 +107,7 @@ describe('colibri init', () => {
     expect(project.read('.mcp.json')).toBe(changed);
   });
 
-  keeps('init/undo', 'one client of two', () => {
+  promiseTest('init/undo', 'one client of two', () => {
     const project = makeProject({ 'CLAUDE.md': '', '.cursor/x': '' });
     project.run('init');
     project.run('init', '--undo', 'cursor');
@@ -118,7 +118,7 @@ describe('colibri init', () => {
     ]);
   });
 
-  keeps('init/undo', 'a ledger that was made meanwhile stays', () => {
+  promiseTest('init/undo', 'a ledger that was made meanwhile stays', () => {
     const project = makeProject({ 'CLAUDE.md': '' });
     project.run('init');
     project.put('.colibri/colibri.db', 'a ledger');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runProgram } from '../support/init-program.ts';
 import { makeProject } from '../support/init-project.ts';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 describe('colibri init', () => {
   const MALFORMED: [string, Record<string, string | Buffer>, RegExp][] = [
@@ -26,7 +26,7 @@ describe('colibri init', () => {
     ['a folder that is a file', { 'CLAUDE.md': '', '.cursor': 'a file' }, /\.cursor\/mcp\.json cannot be written/],
   ];
   for (const [name, files, message] of MALFORMED) {
-    keeps('init/refuses', name, () => {
+    promiseTest('init/refuses', name, () => {
       const project = makeProject({ ...files, '.vscode/mcp.json': '{"servers": {}}' });
       const before = project.snapshot();
       const { code, stdout, stderr } = project.run('init');
@@ -37,20 +37,20 @@ describe('colibri init', () => {
     });
   }
 
-  keeps('init/refuses', 'as JSON, when asked', () => {
+  promiseTest('init/refuses', 'as JSON, when asked', () => {
     const { code, stdout } = makeProject({ '.mcp.json': '{' }).run('init', '--json');
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toEqual({ refused: expect.stringContaining('.mcp.json: line 1') as string });
   });
 
-  keeps('init/refuses', 'a folder in the place of the file', () => {
+  promiseTest('init/refuses', 'a folder in the place of the file', () => {
     const project = makeProject({ '.mcp.json/x': '' });
     const { code, stderr } = project.run('init', 'claude-code');
     expect(code).toBe(1);
     expect(stderr).toContain('is not a regular file');
   });
 
-  keeps('init/refuses', 'a client that nobody knows', () => {
+  promiseTest('init/refuses', 'a client that nobody knows', () => {
     const project = makeProject();
     const before = project.snapshot();
     const { code, stderr } = project.run('init', 'emacs');
@@ -59,7 +59,7 @@ describe('colibri init', () => {
     expect(project.snapshot()).toEqual(before);
   });
 
-  keeps('init/refuses', 'to guess when no client is there', () => {
+  promiseTest('init/refuses', 'to guess when no client is there', () => {
     const project = makeProject();
     const before = project.snapshot();
     expect(project.run('init')).toMatchObject({
@@ -76,7 +76,7 @@ describe('colibri init', () => {
     ['the folder of the record', (root, home) => symlinkSync(home, join(root, '.colibri'))],
   ];
   for (const [name, link] of LINKS) {
-    keeps('init/inside', `a link out of it is refused: ${name}`, () => {
+    promiseTest('init/inside', `a link out of it is refused: ${name}`, () => {
       const project = makeProject({ 'CLAUDE.md': '' }, { 'target.json': '{}' });
       link(project.root, project.home);
       const before = project.snapshot();
@@ -92,7 +92,7 @@ describe('colibri init', () => {
     ['a link itself', ['link']],
     ['a folder behind two links', ['inner/empty']],
   ] as const) {
-    keeps('init/inside', `undo removes no folder outside of it: ${name}`, () => {
+    promiseTest('init/inside', `undo removes no folder outside of it: ${name}`, () => {
       const record = { v: 1, files: [], skills: [], folders };
       const project = makeProject({ '.colibri/init.json': JSON.stringify(record) }, { 'x/y': '' });
       mkdirSync(join(project.home, 'empty'));
@@ -105,7 +105,7 @@ describe('colibri init', () => {
     });
   }
 
-  keeps('init/undo', 'an empty folder of the record goes, a link within the project stays', () => {
+  promiseTest('init/undo', 'an empty folder of the record goes, a link within the project stays', () => {
     const record = { v: 1, files: [], skills: [], folders: ['made', 'linked'] };
     const project = makeProject({ '.colibri/init.json': JSON.stringify(record) });
     for (const name of ['made', 'kept']) mkdirSync(join(project.root, name));
@@ -116,13 +116,13 @@ describe('colibri init', () => {
     expect(left).toEqual(expect.arrayContaining(['project/kept', 'project/linked']));
   });
 
-  keeps('init/refuses', 'a link to nowhere', () => {
+  promiseTest('init/refuses', 'a link to nowhere', () => {
     const project = makeProject();
     symlinkSync('gone.json', join(project.root, '.mcp.json'));
     expect(project.run('init', 'claude-code').stderr).toContain('is a link to nowhere');
   });
 
-  keeps('init/inside', 'a link within the project is followed, not replaced', () => {
+  promiseTest('init/inside', 'a link within the project is followed, not replaced', () => {
     const project = makeProject({ 'config/mcp.json': '{}' });
     symlinkSync(join('config', 'mcp.json'), join(project.root, '.mcp.json'));
     expect(project.run('init').code).toBe(0);
@@ -130,7 +130,7 @@ describe('colibri init', () => {
     expect(project.snapshot()).toHaveProperty(['project/.mcp.json'], 'link to config/mcp.json');
   });
 
-  keeps('init/inside', 'the home folder is no project', () => {
+  promiseTest('init/inside', 'the home folder is no project', () => {
     const { home } = makeProject({}, { '.cursor/mcp.json': '{}' });
     expect(runProgram(['init'], { cwd: home, home })).toMatchObject({
       code: 1,
@@ -138,7 +138,7 @@ describe('colibri init', () => {
     });
   });
 
-  keeps('init/inside', 'a folder below home without marks is its own project', () => {
+  promiseTest('init/inside', 'a folder below home without marks is its own project', () => {
     const project = makeProject({}, { '.cursor/mcp.json': '{}' });
     const folder = join(project.home, 'notes');
     mkdirSync(folder);

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keeps } from '../support/keeps.ts';
 import { colibri, createProject, expectWhole, withAgent } from '../support/people.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 const COMMANDS = [['board'], ['board', '--all'], ['show', '1'], ['next'], ['log'], ['log', '--follow']];
 
@@ -11,7 +11,7 @@ const nowhere = (folder: string) => ({ COLIBRI_DB_PATH: join(folder, 'none.db') 
 
 describe('without a ledger', () => {
   for (const command of COMMANDS) {
-    keeps('cli/people-begin', `colibri ${command.join(' ')}`, () => {
+    promiseTest('cli/people-begin', `colibri ${command.join(' ')}`, () => {
       const folder = createProject();
       const { stdout, stderr, status } = colibri(folder, command, nowhere(folder));
       expect([stdout, status]).toEqual(['', 2]);
@@ -25,7 +25,7 @@ describe('without a ledger', () => {
 });
 
 describe('with an empty ledger', () => {
-  keeps('cli/people-begin', 'a friendly sentence and success', async () => {
+  promiseTest('cli/people-begin', 'a friendly sentence and success', async () => {
     const folder = createProject();
     await withAgent(folder, 'claude', async () => undefined);
     for (const command of [['board'], ['next']]) {
@@ -63,7 +63,7 @@ describe('a mistaken command', () => {
     [['bord'], /board/],
   ];
   for (const [command, message] of wrong) {
-    keeps('cli/people-wrong', `colibri ${command.join(' ')}`, () => {
+    promiseTest('cli/people-wrong', `colibri ${command.join(' ')}`, () => {
       const folder = createProject();
       const { stdout, stderr, status } = colibri(folder, command, nowhere(folder));
       expect([stdout, status]).toEqual(['', 64]);

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { displayWidth } from '../../src/cli/text-width.ts';
+import { displayWidth } from '../../src/cli/views/text-width.ts';
 import { formatTaskId } from '../../src/ids.ts';
-import { keeps } from '../support/keeps.ts';
 import {
   colibri,
   colibriOnTerminal,
@@ -15,6 +14,7 @@ import {
   startColibri,
   withAgent,
 } from '../support/people.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 /** Tasks in every state that matters to a reader, in two projects and both workflows. */
 const createBoard = projectFilledBy(async (folder) => {
@@ -39,7 +39,7 @@ const columnsOf = (text: string) =>
   ).boards;
 
 describe('colibri board', () => {
-  keeps('cli/people-board', 'from a folder below the project, in a pipe', async () => {
+  promiseTest('cli/people-board', 'from a folder below the project, in a pipe', async () => {
     const folder = await createBoard();
     const below = join(folder, 'src', 'deep');
     mkdirSync(below, { recursive: true });
@@ -70,7 +70,7 @@ describe('colibri board', () => {
     ]);
   });
 
-  keeps('cli/people-plain', 'on a terminal, with NO_COLOR, on a dumb one, in a pipe', async () => {
+  promiseTest('cli/people-plain', 'on a terminal, with NO_COLOR, on a dumb one, in a pipe', async () => {
     const folder = await createBoard();
     for (const columns of [40, 80, 200]) {
       const colored = colibriOnTerminal(folder, columns, ['board']).stdout;
@@ -88,7 +88,7 @@ describe('colibri board', () => {
     }
   });
 
-  keeps('cli/people-board', 'the project asked for, the active one, or all', async () => {
+  promiseTest('cli/people-board', 'the project asked for, the active one, or all', async () => {
     const folder = await createBoard();
     const projects = (args: string[], variables = {}) =>
       columnsOf(colibri(folder, ['board', '--json', ...args], variables).stdout).map(
@@ -101,7 +101,7 @@ describe('colibri board', () => {
     expect(projects([], { COLIBRI_PROJECT: 'not-begun' })).toEqual(['default board', 'default pipeline', 'web board']);
   });
 
-  keeps('cli/people-board', 'counts all and shows as many as asked for', async () => {
+  promiseTest('cli/people-board', 'counts all and shows as many as asked for', async () => {
     const folder = await createBoard();
     const [board] = columnsOf(colibri(folder, ['board', '--json', '-n', '3']).stdout);
     expect(board?.columns.map(({ status, count, cards }) => `${status} ${count} ${cards.length}`)).toEqual([
@@ -116,7 +116,7 @@ describe('colibri board', () => {
     expect(colibri(folder, ['board', '-n', '12']).stdout).not.toContain('more');
   });
 
-  keeps('cli/people-read-only', 'board, show, next and log', async () => {
+  promiseTest('cli/people-read-only', 'board, show, next and log', async () => {
     const folder = await createBoard();
     const before = fingerprint(folder);
     for (const command of [['board'], ['board', '--all'], ['show', '1'], ['next'], ['log'], ['log', '--json']]) {
@@ -126,7 +126,7 @@ describe('colibri board', () => {
     expectWhole(folder);
   });
 
-  keeps('cli/people-plain', 'a reader who goes away is no error', async () => {
+  promiseTest('cli/people-plain', 'a reader who goes away is no error', async () => {
     const folder = await createBoard();
     const { child, ended } = startColibri(folder, ['board']);
     child.stdout.destroy();

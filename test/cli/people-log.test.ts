@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
-import { ActionLog } from '../../src/ledger/action-log.ts';
-import { keeps } from '../support/keeps.ts';
+import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import {
   type Agent,
   colibri,
@@ -12,6 +11,7 @@ import {
   withAgent,
 } from '../support/people.ts';
 import { processIdOf } from '../support/process-id.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 interface LogLine {
   readonly sequence_no: number;
@@ -36,7 +36,7 @@ async function createCalls(work: (agent: Agent) => Promise<void> = async () => u
 }
 
 describe('colibri log', () => {
-  keeps('cli/people-log', 'the last calls, oldest first', async () => {
+  promiseTest('cli/people-log', 'the last calls, oldest first', async () => {
     const folder = await createCalls();
     const { stdout, stderr, status } = colibri(folder, ['log']);
     expect([stderr, status]).toEqual(['', 0]);
@@ -49,7 +49,7 @@ describe('colibri log', () => {
     expectWhole(folder);
   });
 
-  keeps('cli/people-log', 'new ones as they come, until it is interrupted', async () => {
+  promiseTest('cli/people-log', 'new ones as they come, until it is interrupted', async () => {
     let following: ReturnType<typeof startColibri> | undefined;
     const folder = createProject();
     await withAgent(folder, 'claude', async (agent) => {
@@ -73,7 +73,7 @@ describe('colibri log', () => {
     expectWhole(folder);
   });
 
-  keeps('cli/people-log', 'a running call at once, and again when it has ended', async () => {
+  promiseTest('cli/people-log', 'a running call at once, and again when it has ended', async () => {
     const folder = await createCalls();
     const database = await openDatabase({
       mode: 'FULL',
@@ -81,7 +81,7 @@ describe('colibri log', () => {
       durability: 'relaxed',
       readOnly: false,
     });
-    const log = new ActionLog(database, processIdOf('a-process'));
+    const log = new CallRecorder(database, processIdOf('a-process'));
     const call = { tool: 'task_get', correlationId: 'c', actor: 'slow', at: '2026-04-08T22:15:30.123Z' };
     const following = startColibri(folder, ['log', '-n', '1', '--follow', '--json']);
     await following.seen((lines) => lines.length === 1);
@@ -97,7 +97,7 @@ describe('colibri log', () => {
     expectWhole(folder);
   });
 
-  keeps('cli/people-log', 'it ends quietly when nobody reads on', async () => {
+  promiseTest('cli/people-log', 'it ends quietly when nobody reads on', async () => {
     const folder = createProject();
     await withAgent(folder, 'claude', async (agent) => {
       await agent('task_create', { title: 'One' });
@@ -110,7 +110,7 @@ describe('colibri log', () => {
     expectWhole(folder);
   });
 
-  keeps('cli/people-log', 'an empty ledger is followed from its first call on', async () => {
+  promiseTest('cli/people-log', 'an empty ledger is followed from its first call on', async () => {
     const folder = createProject();
     await withAgent(folder, 'claude', async (agent) => {
       await agent('server_ping', {});

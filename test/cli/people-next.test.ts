@@ -1,6 +1,5 @@
 import { describe, expect } from 'vitest';
-import { displayWidth } from '../../src/cli/text-width.ts';
-import { keeps } from '../support/keeps.ts';
+import { displayWidth } from '../../src/cli/views/text-width.ts';
 import {
   colibri,
   colibriOnTerminal,
@@ -9,6 +8,7 @@ import {
   projectFilledBy,
   withAgent,
 } from '../support/people.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 const createQueue = projectFilledBy(async (folder) => {
   await withAgent(folder, 'claude', async (agent) => {
@@ -28,7 +28,7 @@ const createQueue = projectFilledBy(async (folder) => {
 });
 
 describe('colibri next', () => {
-  keeps('cli/people-next', 'the queue, then what cannot go on', async () => {
+  promiseTest('cli/people-next', 'the queue, then what cannot go on', async () => {
     const folder = await createQueue();
     expect(colibri(folder, ['next'])).toEqual({
       stdout: `default: ready to be taken
@@ -45,7 +45,7 @@ default: cannot go on
     });
   });
 
-  keeps('cli/people-next', 'no wider than the terminal, and no more than asked for', async () => {
+  promiseTest('cli/people-next', 'no wider than the terminal, and no more than asked for', async () => {
     const folder = await createQueue();
     for (const columns of [20, 40, 80]) {
       const { stdout } = colibriOnTerminal(folder, columns, ['next', '-n', '1'], { NO_COLOR: '1' });
@@ -55,7 +55,7 @@ default: cannot go on
     }
   });
 
-  keeps('cli/people-next', 'what task_next_actions gives to agents, as JSON', async () => {
+  promiseTest('cli/people-next', 'what task_next_actions gives to agents, as JSON', async () => {
     const folder = await createQueue();
     const { queues } = JSON.parse(colibri(folder, ['next', '--json', '-n', '2']).stdout) as { queues: unknown[] };
     expect(queues).toEqual([
@@ -92,7 +92,7 @@ default: cannot go on
     ]);
   });
 
-  keeps('cli/people-next', 'why there is nothing to take', async () => {
+  promiseTest('cli/people-next', 'why there is nothing to take', async () => {
     const folder = createProject();
     await withAgent(folder, 'claude', (agent) => agent('task_create', { title: 'Only an idea' }));
     expect(colibri(folder, ['next']).stdout).toContain(

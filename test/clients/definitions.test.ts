@@ -2,13 +2,13 @@ import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { countTokens } from 'gpt-tokenizer';
 import { describe, expect } from 'vitest';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { openCurrent } from './official-clients.ts';
 
 const MAX_TOKENS = 2500;
 
 describe('the definitions that a client hands to its model', () => {
-  keeps('clients/definitions', `all 14 tools in at most ${MAX_TOKENS} tokens`, async () => {
+  promiseTest('clients/definitions', `all 14 tools in at most ${MAX_TOKENS} tokens`, async () => {
     const client = await openCurrent({
       command: process.execPath,
       args: [resolve('dist/colibri.js')],

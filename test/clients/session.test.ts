@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { CLIENTS, type Launch } from './official-clients.ts';
 import { createCall, playSession } from './whole-session.ts';
 
@@ -24,7 +24,7 @@ describe.each(CLIENTS)('%s', (what, revision, open) => {
 
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  keeps('clients/whole-session', what, async () => {
+  promiseTest('clients/whole-session', what, async () => {
     const client = await open(launch);
     expect(client).toMatchObject({ revision, serverVersion: version });
     const call = await createCall(client);
@@ -36,7 +36,7 @@ describe.each(CLIENTS)('%s', (what, revision, open) => {
     expect(verify(folder)).toMatchObject({ status: 0, report: { verdict: 'whole', problems: [] } });
   });
 
-  keeps('clients/refusals', `${what}: wrong input gets an answer that fits its schema`, async () => {
+  promiseTest('clients/refusals', `${what}: wrong input gets an answer that fits its schema`, async () => {
     const client = await open(launch);
     const call = await createCall(client);
     const wrong: [string, Record<string, unknown>][] = [

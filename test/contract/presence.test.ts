@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { ILL_FORMED_PROCESS_IDS, processIdOf } from '../support/process-id.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { describeContract, type Engine } from './engines.ts';
 
 /** A server across a network needs a moment to see that a connection is gone; a file system does not. */
@@ -11,12 +11,12 @@ async function expectDead(engine: Engine, database: Database, processId: string)
 }
 
 describeContract('the presence of a process', (engine) => {
-  keeps('store/alive', 'nobody knows a process that never enlisted', async () => {
+  promiseTest('store/alive', 'nobody knows a process that never enlisted', async () => {
     const database = await engine.open(await engine.newLocation());
     expect(await database.isAlive(processIdOf('nobody'))).toBe(false);
   });
 
-  keeps('store/alive', 'to itself and to others, until it closes the database', async () => {
+  promiseTest('store/alive', 'to itself and to others, until it closes the database', async () => {
     const location = await engine.newLocation();
     const [one, two] = [await engine.open(location), await engine.open(location)];
     await one.enlist(processIdOf('one'));
@@ -28,7 +28,7 @@ describeContract('the presence of a process', (engine) => {
     expect(await two.isAlive(processIdOf('two'))).toBe(true);
   });
 
-  keeps('store/alive', 'across processes, and not a moment after kill -9', async () => {
+  promiseTest('store/alive', 'across processes, and not a moment after kill -9', async () => {
     const location = await engine.newLocation();
     const database = await engine.open(location);
     const [killed, living] = [await engine.startProcess(location), await engine.startProcess(location)];
@@ -43,7 +43,7 @@ describeContract('the presence of a process', (engine) => {
     await expectDead(engine, database, processIdOf('living'));
   });
 
-  keeps('store/alive', 'asking does not wake the dead, nor hurt the living who ask', async () => {
+  promiseTest('store/alive', 'asking does not wake the dead, nor hurt the living who ask', async () => {
     const location = await engine.newLocation();
     const database = await engine.open(location);
     await database.enlist(processIdOf('asker'));
@@ -61,7 +61,7 @@ describeContract('the presence of a process', (engine) => {
   });
 
   for (const [name, id] of ILL_FORMED_PROCESS_IDS) {
-    keeps('store/process-ids', `${name} is no process, and none can enlist as it`, async () => {
+    promiseTest('store/process-ids', `${name} is no process, and none can enlist as it`, async () => {
       const database = await engine.open(await engine.newLocation());
       expect(await database.isAlive(id)).toBe(false);
       await expect(database.enlist(id)).rejects.toThrow('process id');
@@ -70,7 +70,7 @@ describeContract('the presence of a process', (engine) => {
     });
   }
 
-  keeps('store/alive', 'many may come and go while others come and look', async () => {
+  promiseTest('store/alive', 'many may come and go while others come and look', async () => {
     const location = await engine.newLocation();
     await engine.open(location);
     const guests = [await engine.startProcess(location), await engine.startProcess(location)];

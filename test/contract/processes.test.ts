@@ -1,13 +1,13 @@
 import { expect } from 'vitest';
 import { DatabaseError } from '../../src/db/database.ts';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { describeContract, insertWord, listWords, openWith, openWords } from './engines.ts';
 
 const WRITERS = 4;
 const ROUNDS = 150;
 
 describeContract('several processes', (engine) => {
-  keeps('store/snapshot', 'a commit of another process shows to the next reader, not to this one', async () => {
+  promiseTest('store/snapshot', 'a commit of another process shows to the next reader, not to this one', async () => {
     const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const other = await engine.startProcess(location);
@@ -21,7 +21,7 @@ describeContract('several processes', (engine) => {
     expect(await listWords(database)).toEqual(['from the other process']);
   });
 
-  keeps('store/snapshot', 'it is taken when the reader begins, also when it reads later', async () => {
+  promiseTest('store/snapshot', 'it is taken when the reader begins, also when it reads later', async () => {
     const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const other = await engine.startProcess(location);
@@ -32,7 +32,7 @@ describeContract('several processes', (engine) => {
     expect(seen).toEqual([]);
   });
 
-  keeps('store/turns', 'a writer waits for one in another process', async () => {
+  promiseTest('store/turns', 'a writer waits for one in another process', async () => {
     const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const other = await engine.startProcess(location);
@@ -47,7 +47,7 @@ describeContract('several processes', (engine) => {
     expect(await listWords(database)).toEqual(['after']);
   });
 
-  keeps('store/turns', 'a writer that is killed lets the next one in, and leaves nothing', async () => {
+  promiseTest('store/turns', 'a writer that is killed lets the next one in, and leaves nothing', async () => {
     const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const other = await engine.startProcess(location);
@@ -59,7 +59,7 @@ describeContract('several processes', (engine) => {
     expect(await listWords(database)).toEqual(['survivor']);
   });
 
-  keeps('store/responsive', 'timers fire while a lock is held elsewhere', async () => {
+  promiseTest('store/responsive', 'timers fire while a lock is held elsewhere', async () => {
     const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const other = await engine.startProcess(location);
@@ -73,33 +73,41 @@ describeContract('several processes', (engine) => {
     expect(await listWords(database)).toEqual(['patient']);
   });
 
-  keeps('store/fault-named', 'a lock that is never released is a busy store, and a later call works', async () => {
-    const location = await engine.newLocation();
-    await openWords(engine, location);
-    const hasty = await engine.open(location, { busyTimeoutMs: 30 });
-    const other = await engine.startProcess(location);
-    other.send('hold');
-    await other.expectLine('held');
-    const failure = await insertWord(hasty, 'refused').catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(DatabaseError);
-    expect(failure).toMatchObject({ fault: 'busy', message: expect.stringContaining('call again') });
-    expect(await listWords(hasty)).toEqual([]);
-    other.send('release');
-    await other.expectLine('done hold');
-    await insertWord(hasty, 'accepted');
-    expect(await listWords(hasty)).toEqual(['accepted']);
-  });
+  promiseTest(
+    'store/fault-named',
+    'a lock that is never released is a busy store, and a later call works',
+    async () => {
+      const location = await engine.newLocation();
+      await openWords(engine, location);
+      const hasty = await engine.open(location, { busyTimeoutMs: 30 });
+      const other = await engine.startProcess(location);
+      other.send('hold');
+      await other.expectLine('held');
+      const failure = await insertWord(hasty, 'refused').catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(DatabaseError);
+      expect(failure).toMatchObject({ fault: 'busy', message: expect.stringContaining('call again') });
+      expect(await listWords(hasty)).toEqual([]);
+      other.send('release');
+      await other.expectLine('done hold');
+      await insertWord(hasty, 'accepted');
+      expect(await listWords(hasty)).toEqual(['accepted']);
+    },
+  );
 
-  keeps('store/fair', `${WRITERS} processes that never pause all finish their ${ROUNDS} transactions`, async () => {
-    const location = await engine.newLocation();
-    const database = await openWith(
-      engine,
-      location,
-      'CREATE TABLE counter (n BIGINT); INSERT INTO counter VALUES (0)',
-    );
-    const others = await Promise.all(Array.from({ length: WRITERS }, () => engine.startProcess(location)));
-    await Promise.all(others.map((other) => other.run(`hammer ${ROUNDS}`)));
-    const rows = await database.read((reader) => reader.query('SELECT n FROM counter'));
-    expect(rows).toEqual([{ n: WRITERS * ROUNDS }]);
-  });
+  promiseTest(
+    'store/fair',
+    `${WRITERS} processes that never pause all finish their ${ROUNDS} transactions`,
+    async () => {
+      const location = await engine.newLocation();
+      const database = await openWith(
+        engine,
+        location,
+        'CREATE TABLE counter (n BIGINT); INSERT INTO counter VALUES (0)',
+      );
+      const others = await Promise.all(Array.from({ length: WRITERS }, () => engine.startProcess(location)));
+      await Promise.all(others.map((other) => other.run(`hammer ${ROUNDS}`)));
+      const rows = await database.read((reader) => reader.query('SELECT n FROM counter'));
+      expect(rows).toEqual([{ n: WRITERS * ROUNDS }]);
+    },
+  );
 });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SqlValue } from '../../src/db/database.ts';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { describeContract, openWords } from './engines.ts';
 
 const TEXTS: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ const NUMBERS: readonly number[] = [
 
 describeContract('a query', (engine) => {
   for (const [name, text] of Object.entries(TEXTS)) {
-    keeps('store/values', name, async () => {
+    promiseTest('store/values', name, async () => {
       const database = await openWords(engine);
       const [row] = await database.write({ durable: false }, (transaction) =>
         transaction.query<{ word: string }>('INSERT INTO words (word) VALUES ($1) RETURNING word', [text]),
@@ -42,7 +42,7 @@ describeContract('a query', (engine) => {
   }
 
   for (const number of NUMBERS) {
-    keeps('store/values', `the integer ${number}`, async () => {
+    promiseTest('store/values', `the integer ${number}`, async () => {
       const database = await openWords(engine);
       await database.write({ durable: false }, (transaction) =>
         transaction.query('INSERT INTO words (amount) VALUES ($1)', [number]),
@@ -54,7 +54,7 @@ describeContract('a query', (engine) => {
     });
   }
 
-  keeps('store/values', 'null stays null', async () => {
+  promiseTest('store/values', 'null stays null', async () => {
     const database = await openWords(engine);
     const rows = await database.write({ durable: false }, (transaction) =>
       transaction.query('INSERT INTO words (word, amount) VALUES ($1, $2) RETURNING word, amount', [null, null]),
@@ -108,7 +108,7 @@ describeContract('a query', (engine) => {
     ['SELECT $1 AS a', ['one', 'two']],
     ['SELECT 1 AS a', ['one']],
   ] as const) {
-    keeps('store/parameters', `${sql} with ${parameters.length}`, async () => {
+    promiseTest('store/parameters', `${sql} with ${parameters.length}`, async () => {
       const database = await engine.open(await engine.newLocation());
       await expect(database.read((reader) => reader.query(sql, parameters))).rejects.toThrow(/parameters/);
       expect(await database.read((reader) => reader.query('SELECT $1 AS a', ['next']))).toEqual([{ a: 'next' }]);

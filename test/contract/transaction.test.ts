@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import type { Transaction } from '../../src/db/database.ts';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { describeContract, insertWord, listWords, openWords } from './engines.ts';
 
 describeContract('a transaction', (engine) => {
-  keeps('store/all-or-nothing', 'what is committed is there for the next to open it', async () => {
+  promiseTest('store/all-or-nothing', 'what is committed is there for the next to open it', async () => {
     const location = await engine.newLocation();
     const database = await openWords(engine, location);
     await insertWord(database, 'kept');
@@ -12,7 +12,7 @@ describeContract('a transaction', (engine) => {
     expect(await listWords(await engine.open(location))).toEqual(['kept']);
   });
 
-  keeps('store/all-or-nothing', 'a throw undoes everything and reaches the caller as it was', async () => {
+  promiseTest('store/all-or-nothing', 'a throw undoes everything and reaches the caller as it was', async () => {
     const database = await openWords(engine);
     const thrown = new Error('changed my mind');
     const attempt = database.write({ durable: true }, async (transaction) => {
@@ -26,7 +26,7 @@ describeContract('a transaction', (engine) => {
     await expect(database.read((reader) => reader.query('SELECT 1 FROM more'))).rejects.toThrow(/more/);
   });
 
-  keeps('store/all-or-nothing', 'a broken rule of the schema undoes what came before it', async () => {
+  promiseTest('store/all-or-nothing', 'a broken rule of the schema undoes what came before it', async () => {
     const database = await openWords(engine);
     const attempt = database.write({ durable: false }, async (transaction) => {
       await transaction.query("INSERT INTO words (id, word) VALUES (1, 'first')");
@@ -38,7 +38,7 @@ describeContract('a transaction', (engine) => {
     expect(await listWords(database)).toEqual(['afterwards']);
   });
 
-  keeps('store/all-or-nothing', 'what comes after its end is refused, however it ended', async () => {
+  promiseTest('store/all-or-nothing', 'what comes after its end is refused, however it ended', async () => {
     const database = await openWords(engine);
     const INSERT = "INSERT INTO words (word) VALUES ('late')";
     const scopes: Transaction[] = [];
@@ -66,7 +66,7 @@ describeContract('a transaction', (engine) => {
     expect(await listWords(database)).toEqual(['afterwards']);
   });
 
-  keeps('store/turns', 'of two started together the second begins when the first has ended', async () => {
+  promiseTest('store/turns', 'of two started together the second begins when the first has ended', async () => {
     const database = await openWords(engine);
     const steps: string[] = [];
     const work = (name: string, fails: boolean) =>
@@ -83,7 +83,7 @@ describeContract('a transaction', (engine) => {
     expect(await listWords(database)).toEqual(['a', 'c']);
   });
 
-  keeps('store/turns', 'one started inside another runs after it, in a transaction of its own', async () => {
+  promiseTest('store/turns', 'one started inside another runs after it, in a transaction of its own', async () => {
     const database = await openWords(engine);
     let inner: Promise<unknown> = Promise.resolve();
     const outer = database.write({ durable: false }, async () => {
@@ -95,7 +95,7 @@ describeContract('a transaction', (engine) => {
     expect(await listWords(database)).toEqual(['inner']);
   });
 
-  keeps('store/turns', 'a reader in the same process waits for the writer before it', async () => {
+  promiseTest('store/turns', 'a reader in the same process waits for the writer before it', async () => {
     const database = await openWords(engine);
     const [, seen] = await Promise.all([insertWord(database, 'first'), listWords(database)]);
     expect(seen).toEqual(['first']);

@@ -1,13 +1,13 @@
 import { describe, expect } from 'vitest';
 import { queryFile, tamper, verifyFile } from '../support/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { ledgerIn, listCalls } from '../support/ledger-file.ts';
 import { fixturePath } from '../support/program.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw, type RawClient } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('a ledger that refuses entries', () => {
-  keeps('fault/enter', 'the client is told, and the next call after the repair works', async () => {
+  promiseTest('fault/enter', 'the client is told, and the next call after the repair works', async () => {
     const { client, path } = await startWithTrigger('action.enter');
     expect(await client.call('server_health')).toMatchObject({
       ok: false,
@@ -23,7 +23,7 @@ describe('a ledger that refuses entries', () => {
     expect((await verifyFile(path)).size).toBe(5);
   });
 
-  keeps('fault/enter', 'a tool that would change the ledger changes nothing', async () => {
+  promiseTest('fault/enter', 'a tool that would change the ledger changes nothing', async () => {
     const { client, path } = await startWithTrigger('action.enter', 'server');
     expect(await client.call('note', { text: 'lost' })).toMatchObject({ error: { code: 'AUDIT_ENTER_FAILED' } });
     await client.end();
@@ -31,7 +31,7 @@ describe('a ledger that refuses entries', () => {
     await verifyFile(path);
   });
 
-  keeps('fault/exit', 'a reader: the client is told now, the ledger is made whole later', async () => {
+  promiseTest('fault/exit', 'a reader: the client is told now, the ledger is made whole later', async () => {
     const { client, path } = await startWithTrigger('action.exit');
     expect(await client.call('server_health')).toMatchObject({
       ok: false,
@@ -51,7 +51,7 @@ describe('a ledger that refuses entries', () => {
     expect((await verifyFile(path)).size).toBe(7);
   });
 
-  keeps('fault/exit', 'a writer: its change is undone, and the trail says so', async () => {
+  promiseTest('fault/exit', 'a writer: its change is undone, and the trail says so', async () => {
     const { client, path } = await startWithTrigger('action.exit', 'server');
     expect(await client.call('note', { text: 'undone' })).toMatchObject({
       ok: false,
@@ -66,7 +66,7 @@ describe('a ledger that refuses entries', () => {
     await verifyFile(path);
   });
 
-  keeps('fault/exit', 'a tool that failed: the client gets the error of the tool', async () => {
+  promiseTest('fault/exit', 'a tool that failed: the client gets the error of the tool', async () => {
     const { client, path } = await startWithTrigger('action.exit', 'server');
     expect(await client.call('throw_string')).toMatchObject({ error: { code: 'INTERNAL' } });
     expect(await client.logLine('audit exit failed')).toMatchObject({ tool: 'throw_string' });
@@ -77,7 +77,7 @@ describe('a ledger that refuses entries', () => {
     await verifyFile(path);
   });
 
-  keeps('fault/killed', 'a debt that its server never paid is closed by the next one', async () => {
+  promiseTest('fault/killed', 'a debt that its server never paid is closed by the next one', async () => {
     const { client, path, cwd } = await startWithTrigger('action.exit');
     await client.call('server_health');
     await client.end();
@@ -95,7 +95,7 @@ describe('a tool that throws', () => {
     ['a string', 'throw_string', 'just a string'],
     ['after it changed the database', 'throw_after_change', 'after the change'],
   ] as const) {
-    keeps('fault/thrown', name, async () => {
+    promiseTest('fault/thrown', name, async () => {
       const cwd = tempFolder();
       const client = await connectRaw({ cwd, program: fixturePath('server') });
       const answer = await client.call(tool);

@@ -1,8 +1,8 @@
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { keeps } from '../support/keeps.ts';
-import { createTemplate, Place } from '../support/place.ts';
+import { createTemplate, Place } from '../support/cli-project.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tamperFile } from '../support/trail-raw-file.ts';
 
@@ -35,7 +35,7 @@ describe('a ledger whose schema was changed', () => {
       /pragma_user_version differs from the schema: unexpected view/,
     ],
   ] as const)
-    keeps('fault/degraded', name, async () => {
+    promiseTest('fault/degraded', name, async () => {
       const place = new Place({ like: template });
       await tamperFile(place.ledger, sql);
       const before = readFileSync(place.ledger);
@@ -60,7 +60,7 @@ describe('a ledger whose schema was changed', () => {
       expect(stdout).toMatch(reason);
     });
 
-  keeps(
+  promiseTest(
     'store/schema',
     'every command that opens a ledger says what was changed, and leaves everything as it is',
     async () => {
@@ -86,7 +86,7 @@ describe('a ledger whose schema was changed', () => {
     },
   );
 
-  keeps('store/schema', 'neither a backup nor the target of a copy may be one', async () => {
+  promiseTest('store/schema', 'neither a backup nor the target of a copy may be one', async () => {
     const place = new Place({ like: template });
     await tamperFile(place.path('backup.db'), UNDO);
     const restored = await place.json('restore', 'backup.db');
@@ -95,7 +95,7 @@ describe('a ledger whose schema was changed', () => {
     expect(copied).toMatchObject({ status: 1, answer: { verdict: 'tampered', problems: [{ place: 'undo' }] } });
   });
 
-  keeps('backup/kept', 'a backup takes its place when that is forced, and it is kept', async () => {
+  promiseTest('backup/kept', 'a backup takes its place when that is forced, and it is kept', async () => {
     const place = new Place({ like: template });
     await tamperFile(place.ledger, UNDO);
     expect(await place.json('restore', 'backup.db')).toMatchObject({

@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSyn
 import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
 import { tamper, verifyFile } from '../support/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { ledgerIn, listCalls } from '../support/ledger-file.ts';
 import { fixturePath } from '../support/program.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -21,7 +21,7 @@ const BROKEN: readonly (readonly [name: string, breakIt: (path: string) => Promi
 
 describe('a server whose ledger cannot be opened', () => {
   for (const [name, breakIt, why] of BROKEN) {
-    keeps('fault/degraded', name, async () => {
+    promiseTest('fault/degraded', name, async () => {
       const cwd = tempFolder();
       const path = ledgerIn(cwd);
       const first = await connectRaw({ cwd });
@@ -47,7 +47,7 @@ describe('a server whose ledger cannot be opened', () => {
     });
   }
 
-  keeps('fault/degraded', 'a tool that needs the ledger says so, and its call is on stderr', async () => {
+  promiseTest('fault/degraded', 'a tool that needs the ledger says so, and its call is on stderr', async () => {
     const cwd = tempFolder();
     mkdirSync(dirname(ledgerIn(cwd)), { mode: 0o700 });
     writeFileSync(ledgerIn(cwd), 'garbage '.repeat(1000), { mode: 0o600 });
@@ -67,7 +67,7 @@ describe('a server whose ledger cannot be opened', () => {
 });
 
 describe('a ledger that comes later than its server', () => {
-  keeps('fault/recovers', 'a folder that was not there yet', async () => {
+  promiseTest('fault/recovers', 'a folder that was not there yet', async () => {
     const cwd = tempFolder();
     // As a network drive does before it is mounted: something is there, and no folder.
     writeFileSync(dirname(ledgerIn(cwd)), 'not a folder');
@@ -87,7 +87,7 @@ describe('a ledger that comes later than its server', () => {
     await verifyFile(ledgerIn(cwd));
   });
 
-  keeps('fault/recovers', 'a reader whose ledger somebody creates', async () => {
+  promiseTest('fault/recovers', 'a reader whose ledger somebody creates', async () => {
     const cwd = tempFolder();
     const reader = await connectRaw({ cwd, env: { COLIBRI_MODE: 'READONLY' } });
     expect(await reader.data('server_health')).toMatchObject({ status: 'degraded', db: { open: false } });
@@ -101,7 +101,7 @@ describe('a ledger that comes later than its server', () => {
 });
 
 describe('a ledger that goes away while the server runs', () => {
-  keeps('fault/degraded', 'no call is acknowledged that would be lost with the deleted file', async () => {
+  promiseTest('fault/degraded', 'no call is acknowledged that would be lost with the deleted file', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     await client.data('server_health');
@@ -118,30 +118,34 @@ describe('a ledger that goes away while the server runs', () => {
 });
 
 describe('a full disk', () => {
-  keeps('fault/full', 'what was acknowledged stays, what was not is gone, and the client knows which', async () => {
-    const cwd = tempFolder();
-    const path = ledgerIn(cwd);
-    const client = await connectRaw({ cwd, program: fixturePath('server'), args: ['110'] });
-    const text = 'x'.repeat(1000);
-    let stored = 0;
-    let refusal: Record<string, unknown> | undefined;
-    while (refusal === undefined) {
-      const answer = await client.call('note', { text });
-      if (answer['ok'] === true) stored += 1;
-      else refusal = answer;
-    }
-    expect(stored).toBeGreaterThan(3);
-    expect(JSON.stringify(refusal)).toContain('the disk is full; free some space');
-    expect(await client.call('throw_string')).toMatchObject({ ok: false });
-    expect(await client.end()).toEqual({ code: 0, signal: null });
-    const roomier = await connectRaw({ cwd });
-    expect(await roomier.data('server_health')).toMatchObject({ status: 'ok' });
-    await roomier.end();
-    const calls = await listCalls(path);
-    expect(calls.filter(({ tool, outcome }) => tool === 'note' && outcome === 'ok')).toHaveLength(stored);
-    expect(calls.every(({ outcome }) => outcome !== null)).toBe(true);
-    await verifyFile(path);
-  });
+  promiseTest(
+    'fault/full',
+    'what was acknowledged stays, what was not is gone, and the client knows which',
+    async () => {
+      const cwd = tempFolder();
+      const path = ledgerIn(cwd);
+      const client = await connectRaw({ cwd, program: fixturePath('server'), args: ['110'] });
+      const text = 'x'.repeat(1000);
+      let stored = 0;
+      let refusal: Record<string, unknown> | undefined;
+      while (refusal === undefined) {
+        const answer = await client.call('note', { text });
+        if (answer['ok'] === true) stored += 1;
+        else refusal = answer;
+      }
+      expect(stored).toBeGreaterThan(3);
+      expect(JSON.stringify(refusal)).toContain('the disk is full; free some space');
+      expect(await client.call('throw_string')).toMatchObject({ ok: false });
+      expect(await client.end()).toEqual({ code: 0, signal: null });
+      const roomier = await connectRaw({ cwd });
+      expect(await roomier.data('server_health')).toMatchObject({ status: 'ok' });
+      await roomier.end();
+      const calls = await listCalls(path);
+      expect(calls.filter(({ tool, outcome }) => tool === 'note' && outcome === 'ok')).toHaveLength(stored);
+      expect(calls.every(({ outcome }) => outcome !== null)).toBe(true);
+      await verifyFile(path);
+    },
+  );
 });
 
 function replaceByFolder(path: string): void {

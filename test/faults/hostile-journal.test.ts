@@ -1,11 +1,11 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { copySqlite } from '../../src/db/sqlite-copy.ts';
-import { replaceSqlite } from '../../src/db/sqlite-replace.ts';
+import { copySqlite } from '../../src/db/sqlite/copy.ts';
+import { replaceSqlite } from '../../src/db/sqlite/replace.ts';
 import { expectWhole, openTestDatabase, openTestLedger, tamper } from '../support/database.ts';
 import { journalBetween, PAGE_BYTES, writeHotJournal } from '../support/hot-journal.ts';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 const MAGIC = Buffer.from('d9d505f920a163d7', 'hex');
@@ -19,7 +19,7 @@ describe('a rollback journal that came with a ledger', () => {
     ['replaced', (path) => replaceSqlite({ target: path, staged: 'none', kept: `${path}.kept`, size: undefined })],
   ];
   for (const [name, open] of WAYS) {
-    keeps('store/super-journal', `a ledger that is ${name} deletes no file outside of it`, async () => {
+    promiseTest('store/super-journal', `a ledger that is ${name} deletes no file outside of it`, async () => {
       const path = await makeLedger();
       const victim = join(tempFolder(), 'victim');
       writeFileSync(victim, 'precious');
@@ -30,7 +30,7 @@ describe('a rollback journal that came with a ledger', () => {
     });
   }
 
-  keeps('store/super-journal', 'a link in the place of the journal is not followed', async () => {
+  promiseTest('store/super-journal', 'a link in the place of the journal is not followed', async () => {
     const path = await makeLedger();
     const target = join(tempFolder(), 'target');
     writeFileSync(target, 'precious');
@@ -40,7 +40,7 @@ describe('a rollback journal that came with a ledger', () => {
   });
 
   for (const [name, open] of WAYS) {
-    keeps('store/journal', `a ledger that is ${name} is not changed by it`, async () => {
+    promiseTest('store/journal', `a ledger that is ${name} is not changed by it`, async () => {
       const path = await makeLedger();
       writeFileSync(`${path}-journal`, journalBetween(path, await withOtherTasks(path)));
       await expectRefused(path, open);
@@ -63,26 +63,30 @@ describe('a rollback journal that came with a ledger', () => {
     ['a folder', (path) => mkdirSync(`${path}-journal`)],
   ];
   for (const [name, write] of HOSTILE)
-    keeps('store/journal', `${name} is refused and named`, async () => {
+    promiseTest('store/journal', `${name} is refused and named`, async () => {
       const path = await makeLedger();
       write(path);
       for (const [, open] of WAYS) await expectRefused(path, open);
     });
 
-  keeps('store/journal', 'one that a killed process left while it created the ledger needs no remedy', async () => {
-    const path = join(tempFolder(), 'colibri.db');
-    await tamper(path, 'PRAGMA journal_mode = WAL');
-    expect(statSync(path).size).toBe(PAGE_BYTES);
-    writeFileSync(`${path}-journal`, writeHotJournal(new Map(), 0));
-    await expectWhole(await openTestLedger({ path }));
-    expect(existsSync(`${path}-journal`)).toBe(false);
-  });
+  promiseTest(
+    'store/journal',
+    'one that a killed process left while it created the ledger needs no remedy',
+    async () => {
+      const path = join(tempFolder(), 'colibri.db');
+      await tamper(path, 'PRAGMA journal_mode = WAL');
+      expect(statSync(path).size).toBe(PAGE_BYTES);
+      writeFileSync(`${path}-journal`, writeHotJournal(new Map(), 0));
+      await expectWhole(await openTestLedger({ path }));
+      expect(existsSync(`${path}-journal`)).toBe(false);
+    },
+  );
 
   for (const [from, to] of [
     ['DELETE', 'WAL'],
     ['WAL', 'DELETE'],
   ] as const)
-    keeps('store/journal', `one of a change from ${from} to ${to} that was killed needs no remedy`, async () => {
+    promiseTest('store/journal', `one of a change from ${from} to ${to} that was killed needs no remedy`, async () => {
       const path = await makeLedger();
       await tamper(path, `PRAGMA journal_mode = ${from}`);
       const before = readFileSync(path);
@@ -97,7 +101,7 @@ describe('a rollback journal that came with a ledger', () => {
     ['one of zeros, as a finished transaction leaves it', Buffer.alloc(512)],
     ['a short one', Buffer.from('d9d505', 'hex')],
   ] as const) {
-    keeps('store/super-journal', `${name} keeps nobody from opening the ledger`, async () => {
+    promiseTest('store/super-journal', `${name} keeps nobody from opening the ledger`, async () => {
       const path = await makeLedger();
       writeFileSync(`${path}-journal`, bytes);
       const database = await openTestDatabase({ path });

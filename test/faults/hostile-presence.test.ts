@@ -1,18 +1,18 @@
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, vi } from 'vitest';
-import { isServed } from '../../src/db/sqlite-replace.ts';
-import { ActionLog, closeInterruptedCalls } from '../../src/ledger/action-log.ts';
+import { isServed } from '../../src/db/sqlite/replace.ts';
+import { CallRecorder, closeInterruptedCalls } from '../../src/ledger/calls/recorder.ts';
 import { AT, openTestDatabase, openTestLedger, tamper } from '../support/database.ts';
 import { enterEvent } from '../support/entries.ts';
-import { keeps } from '../support/keeps.ts';
 import { ledgerIn } from '../support/ledger-file.ts';
 import { ILL_FORMED_PROCESS_IDS, processIdOf } from '../support/process-id.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('a process id in a ledger that someone else wrote', () => {
-  keeps('store/process-ids', 'a server that starts deletes no file outside of the project', async () => {
+  promiseTest('store/process-ids', 'a server that starts deletes no file outside of the project', async () => {
     const outside = tempFolder();
     const cwd = join(outside, 'project');
     mkdirSync(cwd);
@@ -32,11 +32,11 @@ describe('a process id in a ledger that someone else wrote', () => {
   });
 
   for (const [name, id] of ILL_FORMED_PROCESS_IDS) {
-    keeps('store/process-ids', `${name} counts as dead, its call is closed, no file is touched`, async () => {
+    promiseTest('store/process-ids', `${name} counts as dead, its call is closed, no file is touched`, async () => {
       const path = join(tempFolder(), '.colibri', 'colibri.db');
       mkdirSync(dirname(path));
       const database = await openTestLedger({ path });
-      await new ActionLog(database, id).enter(enterEvent('one'));
+      await new CallRecorder(database, id).enter(enterEvent('one'));
       const before = readdirSync(dirname(path));
       expect(await closeInterruptedCalls(database, 'next', AT)).toBe(1);
       expect(readdirSync(dirname(path))).toEqual(before);
@@ -58,7 +58,7 @@ describe('files beside a ledger that look like presence files', () => {
     ['another suffix', (folder) => make(folder, `${NAME}.bak`, touch)],
   ];
   for (const [name, create] of LOOK_ALIKES) {
-    keeps('store/presence-files', `${name} is left as it is by servers and restore`, async () => {
+    promiseTest('store/presence-files', `${name} is left as it is by servers and restore`, async () => {
       const folder = tempFolder();
       const victim = join(tempFolder(), 'victim');
       writeFileSync(victim, '');
@@ -76,18 +76,22 @@ describe('files beside a ledger that look like presence files', () => {
     });
   }
 
-  keeps('store/presence-files', 'one of another user is left alone, and its process counts as alive', async () => {
-    const folder = tempFolder();
-    const database = await openTestLedger({ path: join(folder, 'colibri.db') });
-    const file = join(folder, NAME);
-    touch(file);
-    const own = process.geteuid?.() ?? 0;
-    const user = vi.spyOn(process, 'geteuid').mockReturnValue(own + 1);
-    onTestFinished(() => user.mockRestore());
-    await database.enlist(processIdOf('newcomer'));
-    expect(await database.isAlive(processIdOf('look-alike'))).toBe(true);
-    expect(existsSync(file)).toBe(true);
-  });
+  promiseTest(
+    'store/presence-files',
+    'one of another user is left alone, and its process counts as alive',
+    async () => {
+      const folder = tempFolder();
+      const database = await openTestLedger({ path: join(folder, 'colibri.db') });
+      const file = join(folder, NAME);
+      touch(file);
+      const own = process.geteuid?.() ?? 0;
+      const user = vi.spyOn(process, 'geteuid').mockReturnValue(own + 1);
+      onTestFinished(() => user.mockRestore());
+      await database.enlist(processIdOf('newcomer'));
+      expect(await database.isAlive(processIdOf('look-alike'))).toBe(true);
+      expect(existsSync(file)).toBe(true);
+    },
+  );
 });
 
 describe('one ledger that is reached by two paths', () => {
@@ -95,7 +99,7 @@ describe('one ledger that is reached by two paths', () => {
     ['through a linked file', (folder: string) => [folder, 'linked.db']],
     ['through a linked folder', (folder: string) => [`${folder}-link`, 'colibri.db']],
   ] as const) {
-    keeps('store/alive', `to a server that came ${name}, and the other way around`, async () => {
+    promiseTest('store/alive', `to a server that came ${name}, and the other way around`, async () => {
       const folder = join(tempFolder(), 'real');
       mkdirSync(folder);
       symlinkSync(folder, `${folder}-link`);

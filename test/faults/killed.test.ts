@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
 import { tamper, verifyFile } from '../support/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { countKind, eventually, ledgerIn, listCalls } from '../support/ledger-file.ts';
 import { fixturePath } from '../support/program.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw, type RawClient } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -16,7 +16,7 @@ const STUCK = `CREATE TRIGGER stuck BEFORE INSERT ON ledger_entries
   END`;
 
 describe('kill -9 between the two entries of a call', () => {
-  keeps('fault/killed', 'in the middle of writing the exit; a living server keeps its call', async () => {
+  promiseTest('fault/killed', 'in the middle of writing the exit; a living server keeps its call', async () => {
     const cwd = tempFolder();
     const path = ledgerIn(cwd);
     const living = await startCall(cwd, 'living');
@@ -52,7 +52,7 @@ describe('kill -9 between the two entries of a call', () => {
     await verifyFile(path);
   });
 
-  keeps('fault/killed', 'eight servers that start together close it once', async () => {
+  promiseTest('fault/killed', 'eight servers that start together close it once', async () => {
     const cwd = tempFolder();
     const path = ledgerIn(cwd);
     await kill(await startCall(cwd, 'doomed'));
@@ -64,7 +64,7 @@ describe('kill -9 between the two entries of a call', () => {
     await verifyFile(path);
   });
 
-  keeps('fault/killed', 'what was answered before is still there', async () => {
+  promiseTest('fault/killed', 'what was answered before is still there', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd, program: fixturePath('server') });
     const answered: unknown[] = [];

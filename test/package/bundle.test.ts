@@ -4,7 +4,7 @@ import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openCurrent } from '../clients/official-clients.ts';
 import { createCall, playSession } from '../clients/whole-session.ts';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { copyRepository, hasBuiltInSqlite, linkPackages, MANIFEST, openFolder, run } from './packed.ts';
 import { bundleManifest } from './published-schemas.ts';
 
@@ -21,7 +21,7 @@ describe('the bundle', () => {
 
   const manifest = () => JSON.parse(Buffer.from(files['manifest.json'] ?? []).toString('utf8')) as Manifest;
 
-  keeps('package/bundle', 'it fits the schema of manifests and is of this version', () => {
+  promiseTest('package/bundle', 'it fits the schema of manifests and is of this version', () => {
     expect(bundleManifest.safeParse(manifest()).error?.issues).toBeUndefined();
     expect(manifest()).toMatchObject({ name: MANIFEST.name, version: MANIFEST.version });
     expect(files).toHaveProperty([manifest().server.entry_point]);
@@ -36,22 +36,22 @@ describe('the bundle', () => {
     ['a field that the format does not know', (whole) => ({ ...whole, dxt: true })],
   ];
   for (const [what, damage] of wrong)
-    keeps('package/bundle', `the check refuses ${what}`, () => {
+    promiseTest('package/bundle', `the check refuses ${what}`, () => {
       expect(bundleManifest.safeParse(damage(manifest())).success).toBe(false);
     });
 
-  keeps('package/bundle', 'it holds the program, the papers and the skills, and no native module', () => {
+  promiseTest('package/bundle', 'it holds the program, the papers and the skills, and no native module', () => {
     const allowed =
       /^(?:manifest\.json|package\.json|LICENSE|README\.md|dist\/(?:colibri\.js|program\.cjs)|\.agents\/skills\/.+)$/;
     expect(Object.keys(files).filter((path) => !allowed.test(path))).toEqual([]);
   });
 
-  keeps('package/bundle', 'the same sources give the same bytes', () => {
+  promiseTest('package/bundle', 'the same sources give the same bytes', () => {
     const repository = join(folder, 'repository');
     expect(makeBundle(repository)).toEqual(makeBundle(repository));
   });
 
-  keeps(
+  promiseTest(
     'package/bundle',
     'unpacked and started as the manifest says, it lists its tools and plays a session',
     async () => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { installInto, linkPackages, openFolder, packCopy, run } from './packed.ts';
 
 const bin = (name: string) => resolve('node_modules/.bin', name);
@@ -26,7 +26,7 @@ describe('the package', () => {
     return entries.filter((name) => statSync(join(place, name)).isFile());
   };
 
-  keeps('package/contents', 'program, library, types, skills and the papers', () => {
+  promiseTest('package/contents', 'program, library, types, skills and the papers', () => {
     const allowed =
       /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/[\w.-]+\.(?:js|cjs)|dist\/types\/.+\.d\.ts|\.agents\/skills\/.+)$/;
     const contents = listContents();
@@ -41,34 +41,34 @@ describe('the package', () => {
         'dist/integrity.js',
         'dist/program.cjs',
         'dist/server.js',
-        'dist/hash-thread.js',
+        'dist/hash-worker.js',
         'dist/types/integrity/index.d.ts',
         'dist/types/server.d.ts',
       ]),
     );
   });
 
-  keeps('package/contents', 'it is small', () => {
+  promiseTest('package/contents', 'it is small', () => {
     expect(statSync(tarball).size).toBeLessThan(1_000_000);
   });
 
-  keeps('package/contents', 'nothing has to be installed beside it', () => {
+  promiseTest('package/contents', 'nothing has to be installed beside it', () => {
     const installed = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'));
     expect(installed.filter((name) => name !== 'better-sqlite3')).toEqual(['colibri-mcp']);
   });
 
-  keeps('package/contents', 'publint has nothing to say', () => {
+  promiseTest('package/contents', 'publint has nothing to say', () => {
     const { status, stdout, stderr } = run(project, bin('publint'), 'run', tarball, '--strict');
     expect(status, stdout + stderr).toBe(0);
     expect(stdout).toContain('All good!');
   });
 
-  keeps('package/types', 'attw finds no wrong type', () => {
+  promiseTest('package/types', 'attw finds no wrong type', () => {
     const { status, stdout, stderr } = run(project, bin('attw'), tarball, '--profile', 'esm-only', '--no-color');
     expect(status, stdout + stderr).toBe(0);
   });
 
-  keeps('package/types', 'they name no package that the package does not name', () => {
+  promiseTest('package/types', 'they name no package that the package does not name', () => {
     const { peerDependencies } = JSON.parse(
       readFileSync(join(project, 'node_modules/colibri-mcp/package.json'), 'utf8'),
     ) as { peerDependencies: Record<string, string> };
@@ -82,7 +82,7 @@ describe('the package', () => {
     expect(named.filter((name) => !(name in peerDependencies) && !name.startsWith('node:'))).toEqual([]);
   });
 
-  keeps('package/types', 'a strict program compiles, and a wrong one does not', () => {
+  promiseTest('package/types', 'a strict program compiles, and a wrong one does not', () => {
     const place = join(folder, 'typed');
     installInto(place, tarball);
     linkPackages(place, 'zod', '@modelcontextprotocol/server', '@modelcontextprotocol/core');

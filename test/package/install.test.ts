@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openCurrent } from '../clients/official-clients.ts';
 import { createCall, playSession } from '../clients/whole-session.ts';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { installInto, linkPackages, MANIFEST, openFolder, packCopy, run } from './packed.ts';
 
 describe('the installed package', () => {
@@ -23,13 +23,13 @@ describe('the installed package', () => {
   const evaluate = (code: string, ...flags: string[]) =>
     run(project, process.execPath, ...flags, '--input-type=module', '--eval', code);
 
-  keeps('package/program', 'colibri --version and --help', () => {
+  promiseTest('package/program', 'colibri --version and --help', () => {
     expect(run(project, colibri, '--version')).toEqual({ status: 0, stdout: `${MANIFEST.version}\n`, stderr: '' });
     expect(run(project, colibri, '--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('verify') });
     expect(run(project, colibri, 'fly')).toMatchObject({ status: 64, stdout: '' });
   });
 
-  keeps('package/program', 'an agent plays a session, and colibri verify finds it whole', async () => {
+  promiseTest('package/program', 'an agent plays a session, and colibri verify finds it whole', async () => {
     const client = await openCurrent({ command: colibri, args: ['serve'], cwd: project, env: {} });
     expect(client.serverVersion).toBe(MANIFEST.version);
     const call = await createCall(client);
@@ -40,14 +40,14 @@ describe('the installed package', () => {
     expect([status, JSON.parse(stdout)]).toMatchObject([0, { verdict: 'whole', problems: [] }]);
   });
 
-  keeps('package/library', 'the server is imported without any other package', () => {
+  promiseTest('package/library', 'the server is imported without any other package', () => {
     const code = `
       const { createServer } = await import('colibri-mcp');
       console.log(createServer({ mode: 'MINIMAL' }).getVersion());`;
     expect(evaluate(code)).toEqual({ status: 0, stdout: `${MANIFEST.version}\n`, stderr: '' });
   });
 
-  keeps('package/library', "a tool with a schema of the embedder's own zod is served", () => {
+  promiseTest('package/library', "a tool with a schema of the embedder's own zod is served", () => {
     linkPackages(project, 'zod', '@modelcontextprotocol/server', '@modelcontextprotocol/core');
     linkPackages(project, '@modelcontextprotocol/client');
     const code = `
@@ -77,7 +77,7 @@ describe('the installed package', () => {
     ]);
   });
 
-  keeps('package/library', 'the verifier gives one root in Node and in a browser', () => {
+  promiseTest('package/library', 'the verifier gives one root in Node and in a browser', () => {
     const code = `
       import { leafHash, TreeBuilder } from 'colibri-mcp/integrity';
       const tree = new TreeBuilder();
@@ -90,7 +90,7 @@ describe('the installed package', () => {
     expect(inBrowser.stdout).toBe(`integrity.browser.js ${root}\n`);
   });
 
-  keeps('package/library', 'nothing else can be imported', () => {
+  promiseTest('package/library', 'nothing else can be imported', () => {
     for (const path of ['dist/server.js', 'server', 'integrity/merkle', 'dist/program.cjs'])
       expect(evaluate(`await import('colibri-mcp/${path}')`).stderr, path).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED');
   });

@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { MODES } from '../../src/modes.ts';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { MANIFEST } from './packed.ts';
 import { serverJson } from './published-schemas.ts';
 
 const raw = JSON.parse(readFileSync('server.json', 'utf8')) as Record<string, unknown>;
 
 describe('server.json', () => {
-  keeps('package/registry', 'it fits the schema of the registry', () => {
+  promiseTest('package/registry', 'it fits the schema of the registry', () => {
     expect(serverJson.safeParse(raw).error?.issues).toBeUndefined();
   });
 
@@ -25,18 +25,18 @@ describe('server.json', () => {
     ['a package without a transport', { packages: [{ registryType: 'npm', identifier: 'colibri-mcp' }] }],
   ];
   for (const [what, change] of wrong)
-    keeps('package/registry', `the check refuses ${what}`, () => {
+    promiseTest('package/registry', `the check refuses ${what}`, () => {
       expect(serverJson.safeParse({ ...raw, ...change }).success).toBe(false);
     });
 
-  keeps('package/registry', 'name, version and repository are those of the package', () => {
+  promiseTest('package/registry', 'name, version and repository are those of the package', () => {
     const { name, version, repository, packages } = serverJson.parse(raw);
     expect({ name, version }).toEqual({ name: MANIFEST['mcpName'], version: MANIFEST.version });
     expect(packages[0]).toMatchObject({ identifier: MANIFEST.name, version: MANIFEST.version });
     expect(MANIFEST['repository']).toEqual({ type: 'git', url: `git+${repository.url}.git` });
   });
 
-  keeps('package/registry', 'the program takes the variables with the defaults and choices that it names', () => {
+  promiseTest('package/registry', 'the program takes the variables with the defaults and choices that it names', () => {
     const variables = serverJson.parse(raw).packages.flatMap((entry) => entry.environmentVariables);
     const sources = readFileSync('src/config.ts', 'utf8');
     for (const { name } of variables) expect(sources).toContain(`'${name}'`);
@@ -49,7 +49,7 @@ describe('server.json', () => {
 });
 
 describe('package.json', () => {
-  keeps('package/registry', 'it says what a registry wants to know', () => {
+  promiseTest('package/registry', 'it says what a registry wants to know', () => {
     expect(MANIFEST).toMatchObject({
       license: 'Apache-2.0',
       engines: { node: '>=20.19' },

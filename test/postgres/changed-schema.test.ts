@@ -1,13 +1,13 @@
 import { describe, expect, onTestFinished } from 'vitest';
-import { checkSchema } from '../../src/db/check-schema.ts';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { checkSchema } from '../../src/db/schema/check.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { AT } from '../support/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { makeOlder } from '../support/older-ledger.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { runOn } from '../support/postgres/server.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
@@ -28,7 +28,7 @@ const TRIGGER = `CREATE FUNCTION undo() RETURNS trigger LANGUAGE plpgsql AS $$BE
   CREATE TRIGGER undoing BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION undo()`;
 
 describe('a PostgreSQL ledger whose schema was changed', () => {
-  keeps('fault/degraded', 'by a trigger, on PostgreSQL', async () => {
+  promiseTest('fault/degraded', 'by a trigger, on PostgreSQL', async () => {
     const env = { COLIBRI_DATABASE_URL: await newLedger() };
     await runOn(env.COLIBRI_DATABASE_URL, TRIGGER);
     const reason = /undoing differs from the schema: unexpected trigger of tasks/;
@@ -54,7 +54,7 @@ describe('a PostgreSQL ledger whose schema was changed', () => {
     'an endless view in the place of the mark': `ALTER TABLE colibri RENAME TO hidden;
       CREATE VIEW colibri AS WITH RECURSIVE forever (n) AS (SELECT 1 UNION ALL SELECT n FROM forever) SELECT n AS id, n AS schema_version FROM forever`,
   }))
-    keeps('verify/command', `${name} is tampering where the schema is otherwise a ledger`, async () => {
+    promiseTest('verify/command', `${name} is tampering where the schema is otherwise a ledger`, async () => {
       const env = { COLIBRI_DATABASE_URL: await newLedger() };
       await runOn(env.COLIBRI_DATABASE_URL, script);
       const { status, stdout } = await runColibri(['verify'], env, tempFolder());
@@ -63,14 +63,14 @@ describe('a PostgreSQL ledger whose schema was changed', () => {
       await expect(open(env.COLIBRI_DATABASE_URL)).rejects.toThrow(/another program/);
     });
 
-  keeps('store/schema', 'on PostgreSQL, a ledger of an older version, before it is migrated', async () => {
+  promiseTest('store/schema', 'on PostgreSQL, a ledger of an older version, before it is migrated', async () => {
     const url = await newLedger();
     await makeOlder(await openTestPostgres({ url }), TRIGGER);
     await expect(open(url)).rejects.toThrow(/undoing differs from the schema/);
     expect(await (await openTestPostgres({ url })).schemaVersion()).toBe(SCHEMA_VERSION - 1);
   });
 
-  keeps(
+  promiseTest(
     'store/migrated',
     'by several servers at the same moment, each of which looks at the schema first',
     async () => {

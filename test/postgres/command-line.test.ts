@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { keeps } from '../support/keeps.ts';
+import { buildScenery } from '../support/full-ledger.ts';
 import { placeLedger } from '../support/ledger-place.ts';
 import { createVersion } from '../support/older-ledger.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
-import { buildScenery } from '../support/trail-scenery.ts';
 
 const COMMANDS: readonly (readonly string[])[] = [
   ['board'],
@@ -25,7 +25,7 @@ const COMMANDS: readonly (readonly string[])[] = [
 ];
 
 describe('the command line on PostgreSQL', () => {
-  keeps('cli/people-begin', 'in an empty database, by a command that does what is said of it', async () => {
+  promiseTest('cli/people-begin', 'in an empty database, by a command that does what is said of it', async () => {
     const env = { COLIBRI_DATABASE_URL: await newPostgresUrl() };
     const says =
       /is empty; the first server that starts there in FULL mode, the default, creates the ledger \((.*)\)$/m;
@@ -40,7 +40,7 @@ describe('the command line on PostgreSQL', () => {
     expect([status, stdout]).toEqual([0, expect.stringContaining('The ledger is empty')]);
   });
 
-  keeps('cli/people-wrong', 'a ledger of an older version says what brings it to this one', async () => {
+  promiseTest('cli/people-wrong', 'a ledger of an older version says what brings it to this one', async () => {
     const env = { COLIBRI_DATABASE_URL: await newPostgresUrl() };
     await createVersion(await openTestPostgres({ url: env.COLIBRI_DATABASE_URL }), 1);
     const { stderr } = await runColibri(['board'], env, tempFolder());
@@ -49,7 +49,7 @@ describe('the command line on PostgreSQL', () => {
     );
   });
 
-  keeps('team/same', 'every command that shows a ledger prints the same as on SQLite', async () => {
+  promiseTest('team/same', 'every command that shows a ledger prints the same as on SQLite', async () => {
     const folder = tempFolder();
     const path = join(folder, 'colibri.db');
     placeLedger(path, path);

@@ -6,11 +6,11 @@ import { describe, expect, vi } from 'vitest';
 import type { Database, Row } from '../../src/db/database.ts';
 import { readHead } from '../../src/ledger/head.ts';
 import { createSalt } from '../../src/ledger/salt.ts';
-import { keeps } from '../support/keeps.ts';
 import { placeLedger } from '../support/ledger-place.ts';
 import { newPostgresUrl } from '../support/postgres/database.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { tempFolder } from '../support/temp-folder.ts';
-import { assertWhole, openDesk } from '../support/trail-desk.ts';
+import { assertWhole, openDesk } from '../support/trail-server.ts';
 
 // With the same clock and the same randomness the same history must leave the same bytes.
 vi.mock('node:crypto', async (original) => ({ ...(await original<typeof Crypto>()), randomUUID: vi.fn() }));
@@ -112,7 +112,7 @@ const call: fc.Arbitrary<Call> = fc.oneof(
 
 describe('one random history on both engines', () => {
   for (let history = 0; history < HISTORIES; history += 1)
-    keeps('team/same', `history ${history}: the same answers, the same rows, the same root`, async () => {
+    promiseTest('team/same', `history ${history}: the same answers, the same rows, the same root`, async () => {
       const calls = fc.sample(call, { seed: SEED + history, numRuns: CALLS });
       const [file, schema] = [join(tempFolder(), 'colibri.db'), `schema ${history}`];
       placeLedger(file, file);

@@ -1,11 +1,11 @@
 import { describe, expect } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
 import { AT } from '../support/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { createVersion } from '../support/older-ledger.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { diagnose } from '../support/postgres/diagnose.ts';
 import { queryOn, runOn } from '../support/postgres/server.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
@@ -28,7 +28,7 @@ function listTables(url: string) {
 }
 
 describe('colibri doctor on PostgreSQL', () => {
-  keeps('doctor/healthy', 'the server takes the place of the file', async () => {
+  promiseTest('doctor/healthy', 'the server takes the place of the file', async () => {
     const url = await createLedger();
     const { status, stderr, checks, find } = await diagnose(url);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -46,7 +46,7 @@ describe('colibri doctor on PostgreSQL', () => {
     expect(find('encryption')?.status).toBe('ok');
   });
 
-  keeps('doctor/healthy', 'servers that are connected are counted', async () => {
+  promiseTest('doctor/healthy', 'servers that are connected are counted', async () => {
     const url = await createLedger();
     const connected = async () => {
       const says = (await diagnose(url)).find('connections')?.says ?? '';
@@ -59,7 +59,7 @@ describe('colibri doctor on PostgreSQL', () => {
     await client.end();
   });
 
-  keeps('doctor/touches-nothing', 'in an empty schema', async () => {
+  promiseTest('doctor/touches-nothing', 'in an empty schema', async () => {
     const url = await newPostgresUrl();
     const { status, find } = await diagnose(url);
     expect(status).toBe(0);
@@ -70,7 +70,7 @@ describe('colibri doctor on PostgreSQL', () => {
     expect(await listTables(url)).toEqual([]);
   });
 
-  keeps('doctor/touches-nothing', 'in a ledger', async () => {
+  promiseTest('doctor/touches-nothing', 'in a ledger', async () => {
     const url = await createLedger();
     const look = async () => [await listTables(url), await queryOn(url, 'SELECT * FROM ledger_head, colibri, calls')];
     const before = await look();
@@ -112,7 +112,7 @@ describe('colibri doctor on PostgreSQL', () => {
     ],
   ];
   for (const [what, spoil, findings, exitCode] of WRONG) {
-    keeps('doctor/finds', what, async () => {
+    promiseTest('doctor/finds', what, async () => {
       const { status, find, checks } = await diagnose(await spoil(await createLedger()));
       expect(status).toBe(exitCode);
       for (const [name, says] of Object.entries(findings)) {
@@ -123,7 +123,7 @@ describe('colibri doctor on PostgreSQL', () => {
     });
   }
 
-  keeps('doctor/healthy', 'MINIMAL asks nobody', async () => {
+  promiseTest('doctor/healthy', 'MINIMAL asks nobody', async () => {
     const { status, find } = await diagnose('postgres://127.0.0.1:1/colibri', { COLIBRI_MODE: 'MINIMAL' });
     expect({ status, ledger: find('ledger')?.status }).toEqual({ status: 0, ledger: 'ok' });
   });

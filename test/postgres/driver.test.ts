@@ -1,7 +1,7 @@
 import { Client, Connection } from 'pg';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { keeps } from '../support/keeps.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 /** What a later version of the driver might do in another way. */
 const handlers = Client.prototype as unknown as Record<'_handleErrorMessage' | '_handleDataRow', () => void>;
@@ -31,7 +31,7 @@ describe('a driver that works in another way', () => {
   afterEach(() => vi.restoreAllMocks());
 
   for (const [deviation, install] of Object.entries(DEVIATIONS))
-    keeps('postgres/driver', `one that ${deviation}`, async () => {
+    promiseTest('postgres/driver', `one that ${deviation}`, async () => {
       const url = await newPostgresUrl();
       install();
       await expect(openTestPostgres({ url })).rejects.toMatchObject({

@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openCurrent } from '../clients/official-clients.ts';
 import { createCall, playSession } from '../clients/whole-session.ts';
-import { keeps } from '../support/keeps.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { blocksOf } from '../support/postgres/page.ts';
 import { runPgDump } from '../support/postgres/pg-dump.ts';
 import { runOn } from '../support/postgres/server.ts';
 import { cleanEnvironment, PROGRAM } from '../support/program.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
@@ -64,29 +64,33 @@ const STRANGE = [
 ];
 
 describe('pg_dump and its restore', () => {
-  keeps('postgres/dump', 'the restored ledger is whole, has the same root, and servers go on from there', async () => {
-    const url = await newDatabase();
-    const env = { COLIBRI_DATABASE_URL: url };
-    const client = await openCurrent({ command: process.execPath, args: [PROGRAM], cwd: tempFolder(), env });
-    const call = await createCall(client);
-    await playSession(call);
-    for (const description of STRANGE)
-      expect(await call('task_create', { title: 'strange', description, labels: ['x'] })).toMatchObject({ ok: true });
-    await client.close();
-    const dump = await runPgDump(url, flagsOfThePage());
-    expect(dump).toContain('Dumped by pg_dump version 18');
-    const restored = await restore(dump);
-    const before = await verify(url);
-    expect(before).toMatchObject({ verdict: 'whole', problems: [] });
-    expect(await verify(restored)).toEqual(before);
-    const next = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: restored } });
-    expect(await next.call('task_list', { search: 'lines and' })).toMatchObject({ data: { total_count: 1 } });
-    expect(await next.call('task_create', { title: 'after' })).toMatchObject({ ok: true });
-    await next.end();
-    expect((await verify(restored))['size']).toBe(Number(before['size']) + 5);
-  });
+  promiseTest(
+    'postgres/dump',
+    'the restored ledger is whole, has the same root, and servers go on from there',
+    async () => {
+      const url = await newDatabase();
+      const env = { COLIBRI_DATABASE_URL: url };
+      const client = await openCurrent({ command: process.execPath, args: [PROGRAM], cwd: tempFolder(), env });
+      const call = await createCall(client);
+      await playSession(call);
+      for (const description of STRANGE)
+        expect(await call('task_create', { title: 'strange', description, labels: ['x'] })).toMatchObject({ ok: true });
+      await client.close();
+      const dump = await runPgDump(url, flagsOfThePage());
+      expect(dump).toContain('Dumped by pg_dump version 18');
+      const restored = await restore(dump);
+      const before = await verify(url);
+      expect(before).toMatchObject({ verdict: 'whole', problems: [] });
+      expect(await verify(restored)).toEqual(before);
+      const next = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: restored } });
+      expect(await next.call('task_list', { search: 'lines and' })).toMatchObject({ data: { total_count: 1 } });
+      expect(await next.call('task_create', { title: 'after' })).toMatchObject({ ok: true });
+      await next.end();
+      expect((await verify(restored))['size']).toBe(Number(before['size']) + 5);
+    },
+  );
 
-  keeps('postgres/dump', 'one schema of a database, while servers write, is whole too', async () => {
+  promiseTest('postgres/dump', 'one schema of a database, while servers write, is whole too', async () => {
     const database = await newDatabase();
     await runOn(database, 'CREATE SCHEMA colibri; CREATE TABLE public.invoices (id INTEGER)');
     const url = inSchema(database);
@@ -121,7 +125,7 @@ describe('the commands for files', () => {
       [/^ {2}psql .* --file=ledger\.sql "\$COLIBRI_DATABASE_URL"$/m, /colibri copy --to/],
     ],
   ] as const) {
-    keeps('postgres/dump', `colibri ${args[0]} refuses with the commands to use`, async () => {
+    promiseTest('postgres/dump', `colibri ${args[0]} refuses with the commands to use`, async () => {
       const { status, stdout, stderr } = await runColibri(args, env, tempFolder());
       expect({ status, stdout }).toEqual({ status: 3, stdout: '' });
       expect(stderr).toContain('postgres://alice@db.example.com/colibri');
@@ -136,7 +140,7 @@ describe('the commands for files', () => {
     });
   }
 
-  keeps('postgres/dump', 'the way over a file that they name leads back to the same ledger', async () => {
+  promiseTest('postgres/dump', 'the way over a file that they name leads back to the same ledger', async () => {
     const [here, there] = [await newDatabase(), await newDatabase()];
     const folder = tempFolder();
     const serve = await runColibri(['serve'], { COLIBRI_DATABASE_URL: here }, folder);
@@ -153,7 +157,7 @@ describe('the commands for files', () => {
     expect(await verify(there)).toEqual(await verify(here));
   });
 
-  keeps('postgres/dump', 'they name the commands of the page', async () => {
+  promiseTest('postgres/dump', 'they name the commands of the page', async () => {
     const [dump = '', restored = ''] = blocksOf('Backup and restore', 'sh');
     expect((await runColibri(['backup'], env, tempFolder())).stderr).toContain(dump.trim());
     const psql = /^psql .* --file=ledger\.sql/m.exec(restored)?.[0] ?? 'nothing';

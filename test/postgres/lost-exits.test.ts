@@ -2,34 +2,38 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished } from 'vitest';
 import { leafHash } from '../../src/integrity/index.ts';
 import { nextTail } from '../../src/ledger/tail.ts';
-import { keeps } from '../support/keeps.ts';
 import { placeLedger } from '../support/ledger-place.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { newPostgresUrl } from '../support/postgres/database.ts';
 import { Network } from '../support/postgres/network.ts';
 import { queryOn, runOn } from '../support/postgres/server.ts';
-import { assertWhole, openDesk, type TrailDesk } from '../support/trail-desk.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { assertWhole, openDesk, type TrailDesk } from '../support/trail-server.ts';
 
 describe('exits that a crash of the database lost', () => {
-  keeps('team/crash', 'an answered call whose enter survived is not taken for a stray by the next one', async () => {
-    const url = await newPostgresUrl();
-    const network = await Network.create(url);
-    const desk = await open(network.url());
-    const [before] = await queryOn<Head>(url, 'SELECT size::int, tail FROM ledger_head');
-    expect(await desk.refusal('task_get', { task_id: 'T-0009' })).toMatchObject({ code: 'ERR_NOT_FOUND' });
-    await loseExit(url, before as Head);
-    // The connection breaks at the next enter, as it does when the server crashes.
-    network.judge = () => {
-      network.judge = () => 'pass';
-      return 'cut';
-    };
-    await desk.createTask({ title: 'next' });
-    await desk.createTask({ title: 'after' });
-    expect(await outcomes(desk)).toEqual(['ERR_NOT_FOUND', 'ok', 'ok']);
-    await assertWhole(desk.database);
-  });
+  promiseTest(
+    'team/crash',
+    'an answered call whose enter survived is not taken for a stray by the next one',
+    async () => {
+      const url = await newPostgresUrl();
+      const network = await Network.create(url);
+      const desk = await open(network.url());
+      const [before] = await queryOn<Head>(url, 'SELECT size::int, tail FROM ledger_head');
+      expect(await desk.refusal('task_get', { task_id: 'T-0009' })).toMatchObject({ code: 'ERR_NOT_FOUND' });
+      await loseExit(url, before as Head);
+      // The connection breaks at the next enter, as it does when the server crashes.
+      network.judge = () => {
+        network.judge = () => 'pass';
+        return 'cut';
+      };
+      await desk.createTask({ title: 'next' });
+      await desk.createTask({ title: 'after' });
+      expect(await outcomes(desk)).toEqual(['ERR_NOT_FOUND', 'ok', 'ok']);
+      await assertWhole(desk.database);
+    },
+  );
 
-  keeps('team/crash', 'are all written again, by the next call', async () => {
+  promiseTest('team/crash', 'are all written again, by the next call', async () => {
     const cluster = await Cluster.create(['wal_writer_delay=10s']);
     onTestFinished(() => cluster.stop());
     const desk = await open(cluster.url());

@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, vi } from 'vitest';
-import { openPostgres } from '../../src/db/postgres.ts';
-import { BusyDay } from '../support/busy-day.ts';
-import { keeps } from '../support/keeps.ts';
+import { openPostgres } from '../../src/db/postgres/database.ts';
+import { BusyDay } from '../support/concurrent-agents.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import type { Agent } from '../support/task-agent.ts';
 import { launchAgent } from '../support/task-processes.ts';
 
@@ -16,7 +16,7 @@ const CALLS = SERVERS * ROUNDS * 5;
 const ROUNDS_WITH_CRASHES = 50;
 
 describe('eight servers on one database', () => {
-  keeps('team/one-log', `${CALLS} mixed calls, and no answer is lost`, async () => {
+  promiseTest('team/one-log', `${CALLS} mixed calls, and no answer is lost`, async () => {
     const url = await newPostgresUrl();
     const agents = await launchAll(url);
     const day = new BusyDay(agents, ROUNDS);
@@ -36,7 +36,7 @@ describe('eight servers on one database', () => {
     expect([counted?.['last'], counted?.['size']]).toEqual([(counted?.['entries'] ?? 0) - 1, counted?.['entries']]);
   });
 
-  keeps('team/crash', 'PostgreSQL is killed with kill -9 and restarted five times meanwhile', async () => {
+  promiseTest('team/crash', 'PostgreSQL is killed with kill -9 and restarted five times meanwhile', async () => {
     const cluster = await Cluster.create();
     onTestFinished(() => cluster.stop());
     const agents = await launchAll(cluster.url(), 'ignore');

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished } from 'vitest';
 import { DatabaseError } from '../../src/db/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { eventually } from '../support/ledger-file.ts';
 import { placeLedger } from '../support/ledger-place.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { Network, type Verdict } from '../support/postgres/network.ts';
 import { errorMessage } from '../support/postgres/wire.ts';
-import { assertWhole, openDesk, type TrailDesk } from '../support/trail-desk.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { assertWhole, openDesk, type TrailDesk } from '../support/trail-server.ts';
 
 /** Short, so that a test of a network that never answers does not take long. */
 const HASTY = { lock_timeout: '400', statement_timeout: '400' };
 
 describe('a connection that breaks while a change is being committed', () => {
-  keeps('team/network', 'the server never got the commit: nothing was changed, and the client is told so', () =>
+  promiseTest('team/network', 'the server never got the commit: nothing was changed, and the client is told so', () =>
     withNetwork(async ({ desk, network }) => {
       failAt(network, COMMIT, 1, 'cut');
       const refusal = await desk.refusal('task_create', { title: 'lost' });
@@ -26,16 +26,19 @@ describe('a connection that breaks while a change is being committed', () => {
     }),
   );
 
-  keeps('team/network', 'the server got it, and only its answer is lost: the client gets the answer all the same', () =>
-    withNetwork(async ({ desk, network }) => {
-      failAt(network, COMMIT, 1, 'pass and cut');
-      expect(await desk.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
-      expect(await desk.createTask({ title: 'next' })).toMatchObject({ task_id: 'T-0002' });
-      expect(await outcomes(desk)).toEqual(['ok', 'ok']);
-    }),
+  promiseTest(
+    'team/network',
+    'the server got it, and only its answer is lost: the client gets the answer all the same',
+    () =>
+      withNetwork(async ({ desk, network }) => {
+        failAt(network, COMMIT, 1, 'pass and cut');
+        expect(await desk.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
+        expect(await desk.createTask({ title: 'next' })).toMatchObject({ task_id: 'T-0002' });
+        expect(await outcomes(desk)).toEqual(['ok', 'ok']);
+      }),
   );
 
-  keeps('team/network', 'and its last word is in another language: the client gets the answer all the same', () =>
+  promiseTest('team/network', 'and its last word is in another language: the client gets the answer all the same', () =>
     withNetwork(async ({ desk, network }) => {
       // What a German server says when it cannot write its log.
       network.lastWords = errorMessage({ severity: 'PANIK', code: '58030', message: 'konnte Datei nicht schreiben' });
@@ -45,19 +48,22 @@ describe('a connection that breaks while a change is being committed', () => {
     }),
   );
 
-  keeps('team/network', 'and once more while the record is looked at: the client gets the answer all the same', () =>
-    withNetwork(async ({ desk, network }) => {
-      failAt(network, COMMIT, 1, 'pass and cut', () => failAt(network, 'FOR UPDATE', 1, 'cut'));
-      expect(await desk.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
-      expect(await outcomes(desk)).toEqual(['ok']);
-    }),
+  promiseTest(
+    'team/network',
+    'and once more while the record is looked at: the client gets the answer all the same',
+    () =>
+      withNetwork(async ({ desk, network }) => {
+        failAt(network, COMMIT, 1, 'pass and cut', () => failAt(network, 'FOR UPDATE', 1, 'cut'));
+        expect(await desk.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
+        expect(await outcomes(desk)).toEqual(['ok']);
+      }),
   );
 
   for (const [verdict, title, outcome] of [
     ['pass and cut', 'kept', 'ok'],
     ['cut', 'lost', 'AUDIT_EXIT_FAILED'],
   ] as const)
-    keeps(
+    promiseTest(
       'team/network',
       `and cannot be made again: the client is told of the doubt, the record of the end (${outcome})`,
       () =>
@@ -74,7 +80,7 @@ describe('a connection that breaks while a change is being committed', () => {
     );
 
   for (const verdict of ['cut', 'pass and cut'] as const) {
-    keeps('team/network', `at the enter entry (${verdict}): the call goes on and is entered once`, () =>
+    promiseTest('team/network', `at the enter entry (${verdict}): the call goes on and is entered once`, () =>
       withNetwork(async ({ desk, network }) => {
         failAt(network, ENTER, 1, verdict);
         await desk.createTask({ title: 'kept' });
@@ -82,19 +88,22 @@ describe('a connection that breaks while a change is being committed', () => {
       }),
     );
 
-    keeps('team/network', `at the exit of a call that only reads (${verdict}): it is answered and has one exit`, () =>
-      withNetwork(async ({ desk, network }) => {
-        failAt(network, COMMIT, 2, verdict);
-        expect(await desk.refusal('task_get', { task_id: 'T-0009' })).toMatchObject({ code: 'ERR_NOT_FOUND' });
-        await desk.createTask({ title: 'next' });
-        expect(await outcomes(desk)).toEqual(['ERR_NOT_FOUND', 'ok']);
-      }),
+    promiseTest(
+      'team/network',
+      `at the exit of a call that only reads (${verdict}): it is answered and has one exit`,
+      () =>
+        withNetwork(async ({ desk, network }) => {
+          failAt(network, COMMIT, 2, verdict);
+          expect(await desk.refusal('task_get', { task_id: 'T-0009' })).toMatchObject({ code: 'ERR_NOT_FOUND' });
+          await desk.createTask({ title: 'next' });
+          expect(await outcomes(desk)).toEqual(['ERR_NOT_FOUND', 'ok']);
+        }),
     );
   }
 });
 
 describe('an enter entry that arrives after its call was entered again', () => {
-  keeps('team/network', 'is closed as interrupted by the next call (the call had gone on)', () =>
+  promiseTest('team/network', 'is closed as interrupted by the next call (the call had gone on)', () =>
     withNetwork(async ({ desk, network }) => {
       failAt(network, ENTER, 1, 'late');
       await desk.createTask({ title: 'kept' });
@@ -105,7 +114,7 @@ describe('an enter entry that arrives after its call was entered again', () => {
     }),
   );
 
-  keeps('team/network', 'is closed as interrupted by the next call (the call had been given up)', () =>
+  promiseTest('team/network', 'is closed as interrupted by the next call (the call had been given up)', () =>
     withNetwork(async ({ desk, network }) => {
       failAt(network, ENTER, 1, 'late', () => (network.isDown = true));
       expect(await desk.refusal('task_create', { title: 'never' })).toMatchObject({ code: 'AUDIT_ENTER_FAILED' });
@@ -117,7 +126,7 @@ describe('an enter entry that arrives after its call was entered again', () => {
     }),
   );
 
-  keeps(
+  promiseTest(
     'team/network',
     'is looked for once more after a minute, and then calls are entered at once again',
     async () => {
@@ -151,7 +160,7 @@ describe('an enter entry that arrives after its call was entered again', () => {
 });
 
 describe('a network that is not there', () => {
-  keeps('team/network', 'a connection that is cut between two calls is made again, and nobody notices', () =>
+  promiseTest('team/network', 'a connection that is cut between two calls is made again, and nobody notices', () =>
     withNetwork(async ({ desk, network }) => {
       await desk.createTask({ title: 'before' });
       network.cut();
@@ -160,7 +169,7 @@ describe('a network that is not there', () => {
     }),
   );
 
-  keeps('team/network', 'a call says that it was not recorded and did not run, and the next one works', () =>
+  promiseTest('team/network', 'a call says that it was not recorded and did not run, and the next one works', () =>
     withNetwork(async ({ desk, network }) => {
       network.isDown = true;
       network.cut();
@@ -180,7 +189,7 @@ describe('a network that stalls', () => {
     ['answers do not come', (network: Network) => (network.isDeaf = true)],
     ['questions do not arrive', (network: Network) => (network.judge = () => 'swallow')],
   ] as const)
-    keeps('team/network', `${name}: the call ends with the time-out, and the next one works`, async () => {
+    promiseTest('team/network', `${name}: the call ends with the time-out, and the next one works`, async () => {
       const network = await Network.create(await newPostgresUrl());
       const database = await openTestPostgres({ url: network.url(HASTY) });
       stall(network);
@@ -192,7 +201,7 @@ describe('a network that stalls', () => {
       expect(await database.read((reader) => reader.query('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
     });
 
-  keeps('team/network', 'a database that vanished keeps nobody from closing', async () => {
+  promiseTest('team/network', 'a database that vanished keeps nobody from closing', async () => {
     const network = await Network.create(await newPostgresUrl(), { isHalfOpen: true });
     const database = await openTestPostgres({ url: network.url() });
     await database.read((reader) => reader.query('SELECT 1 AS one'));
@@ -201,7 +210,7 @@ describe('a network that stalls', () => {
     await database.close();
   });
 
-  keeps('team/network', 'half of a statement arrives: no double apply, and the next one works', async () => {
+  promiseTest('team/network', 'half of a statement arrives: no double apply, and the next one works', async () => {
     const network = await Network.create(await newPostgresUrl());
     const database = await openTestPostgres({ url: network.url(HASTY) });
     await database.write({ durable: true }, (db) => db.run('CREATE TABLE words (word TEXT)'));

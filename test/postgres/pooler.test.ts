@@ -1,19 +1,19 @@
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { diagnose } from '../support/postgres/diagnose.ts';
 import { Pooler } from '../support/postgres/pooler.ts';
 import { queryOn, runOn } from '../support/postgres/server.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import type { Agent, Reply } from '../support/task-agent.ts';
 import { launchAgent } from '../support/task-processes.ts';
-import { assertWhole } from '../support/trail-desk.ts';
+import { assertWhole } from '../support/trail-server.ts';
 
 const ADVICE = /a pooler .*session mode.*connect to the database directly/;
 
 describe('a pooler in transaction mode', () => {
   for (const backends of [1, 2])
-    keeps('postgres/pooler', `with ${backends} connections: a server does not start, and says why`, async () => {
+    promiseTest('postgres/pooler', `with ${backends} connections: a server does not start, and says why`, async () => {
       const pooler = await Pooler.create(await newPostgresUrl(), 'transaction', { backends });
       pooler.assign = () => 0;
       await expect(openTestPostgres({ url: pooler.url() })).rejects.toMatchObject({
@@ -28,14 +28,14 @@ describe('a pooler in transaction mode', () => {
       expect([settings?.['mark'] || undefined, settings?.['row_security']]).toEqual([undefined, 'on']);
     });
 
-  keeps('postgres/pooler', 'that serves in turn is found as well', async () => {
+  promiseTest('postgres/pooler', 'that serves in turn is found as well', async () => {
     const pooler = await Pooler.create(await newPostgresUrl(), 'transaction', { backends: 3 });
     let transactions = 0;
     pooler.assign = () => (transactions += 1);
     await expect(openTestPostgres({ url: pooler.url() })).rejects.toMatchObject({ fault: 'refused' });
   });
 
-  keeps('doctor/finds', 'a pooler in transaction mode, with what to configure', async () => {
+  promiseTest('doctor/finds', 'a pooler in transaction mode, with what to configure', async () => {
     const pooler = await Pooler.create(await newPostgresUrl(), 'transaction', { backends: 1 });
     const { status, find } = await diagnose(pooler.url());
     expect(status).toBe(1);
@@ -48,7 +48,7 @@ describe('a pooler in transaction mode', () => {
 });
 
 describe('a pooler in transaction mode that was not found at the start', () => {
-  keeps('postgres/pooler', 'no server executes a statement that another one has prepared', async () => {
+  promiseTest('postgres/pooler', 'no server executes a statement that another one has prepared', async () => {
     const url = await newPostgresUrl();
     const pooler = await createLatePooler(url);
     const [writer, remover] = [await openInOwnProcess(pooler.url()), await openInOwnProcess(pooler.url())];
@@ -69,7 +69,7 @@ describe('a pooler in transaction mode that was not found at the start', () => {
     expect(words.map(({ word }) => word)).toEqual(acknowledged);
   });
 
-  keeps('postgres/pooler', 'what servers acknowledge was done, and what they refuse was not', async () => {
+  promiseTest('postgres/pooler', 'what servers acknowledge was done, and what they refuse was not', async () => {
     const url = await newPostgresUrl();
     const pooler = await createLatePooler(url);
     const [maker, reader] = [await launch(pooler.url(), 'maker'), await launch(pooler.url(), 'reader')];
@@ -94,24 +94,28 @@ describe('a pooler in transaction mode that was not found at the start', () => {
     await assertWhole(await openTestPostgres({ url }));
   });
 
-  keeps('postgres/pooler', 'a backend that others have used in the meantime is not taken for its own', async () => {
-    const url = await newPostgresUrl();
-    const pooler = await createLatePooler(url);
-    const database = await openInOwnProcess(pooler.url());
-    pooler.assign = () => 0;
-    for (const attempt of [
-      () => database.read((reader) => reader.query('SELECT 1 AS one')),
-      () => database.write({ durable: true }, (db) => db.query('SELECT 1 AS one')),
-    ]) {
-      expect(await attempt()).toEqual([{ one: 1 }]);
-      await runOn(pooler.url(), 'DISCARD ALL');
-      await expect(attempt()).rejects.toMatchObject({ fault: 'refused', message: expect.stringMatching(ADVICE) });
-    }
-  });
+  promiseTest(
+    'postgres/pooler',
+    'a backend that others have used in the meantime is not taken for its own',
+    async () => {
+      const url = await newPostgresUrl();
+      const pooler = await createLatePooler(url);
+      const database = await openInOwnProcess(pooler.url());
+      pooler.assign = () => 0;
+      for (const attempt of [
+        () => database.read((reader) => reader.query('SELECT 1 AS one')),
+        () => database.write({ durable: true }, (db) => db.query('SELECT 1 AS one')),
+      ]) {
+        expect(await attempt()).toEqual([{ one: 1 }]);
+        await runOn(pooler.url(), 'DISCARD ALL');
+        await expect(attempt()).rejects.toMatchObject({ fault: 'refused', message: expect.stringMatching(ADVICE) });
+      }
+    },
+  );
 });
 
 describe('a pooler in session mode', () => {
-  keeps('postgres/pooler', 'serves as a direct connection does', async () => {
+  promiseTest('postgres/pooler', 'serves as a direct connection does', async () => {
     const url = await newPostgresUrl();
     const pooler = await Pooler.create(url, 'session', { backends: 8 });
     const agents = [await launch(pooler.url(), 'one'), await launch(pooler.url(), 'two')];
@@ -124,7 +128,7 @@ describe('a pooler in session mode', () => {
 /** The names of statements are those of a process: each has modules of its own. */
 async function openInOwnProcess(url: string): Promise<Database> {
   vi.resetModules();
-  const { openPostgres } = await import('../../src/db/postgres.ts');
+  const { openPostgres } = await import('../../src/db/postgres/database.ts');
   const limits = { busyTimeoutMs: 30_000, statementTimeoutMs: 60_000 };
   const database = await openPostgres({ url, readOnly: false, durability: 'full', ...limits });
   onTestFinished(() => database.close());

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Reader } from '../../src/db/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { eventually } from '../support/ledger-file.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { openTestPostgres } from '../support/postgres/database.ts';
 import { diagnose } from '../support/postgres/diagnose.ts';
 import { queryOn, runOn } from '../support/postgres/server.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
@@ -41,7 +41,7 @@ async function caughtUp(): Promise<void> {
 }
 
 describe('a streaming replica', () => {
-  keeps('postgres/replica', 'serves READONLY, and shows what the primary gets meanwhile', async () => {
+  promiseTest('postgres/replica', 'serves READONLY, and shows what the primary gets meanwhile', async () => {
     const writer = await connect(primary, 'FULL');
     const reader = await connect(replica, 'READONLY');
     for (const title of ['one', 'two']) {
@@ -58,7 +58,7 @@ describe('a streaming replica', () => {
   });
 
   for (const command of ['board', 'log', 'next']) {
-    keeps('postgres/replica', `colibri ${command} says the same there`, async () => {
+    promiseTest('postgres/replica', `colibri ${command} says the same there`, async () => {
       await caughtUp();
       const [here, there] = [await run([command], primary), await run([command], replica)];
       expect(there).toEqual(here);
@@ -66,7 +66,7 @@ describe('a streaming replica', () => {
     });
   }
 
-  keeps('postgres/replica', 'a FULL server on it stays up, and says where to go', async () => {
+  promiseTest('postgres/replica', 'a FULL server on it stays up, and says where to go', async () => {
     const client = await connect(replica, 'FULL');
     expect(await client.data('server_health')).toMatchObject({
       status: 'degraded',
@@ -76,7 +76,7 @@ describe('a streaming replica', () => {
     await client.end();
   });
 
-  keeps('doctor/finds', 'a replica in the place of a primary', async () => {
+  promiseTest('doctor/finds', 'a replica in the place of a primary', async () => {
     expect((await diagnose(replica.url())).find('server')).toMatchObject({
       status: 'fail',
       says: expect.stringContaining('a read-only replica'),
@@ -86,7 +86,7 @@ describe('a streaming replica', () => {
     expect({ status, server: find('server')?.status }).toEqual({ status: 0, server: 'ok' });
   });
 
-  keeps('postgres/replica', 'a transaction that would write is refused with the same words', async () => {
+  promiseTest('postgres/replica', 'a transaction that would write is refused with the same words', async () => {
     const database = await openTestPostgres({ url: replica.url(), readOnly: true });
     const writing = database.write({ durable: true }, (transaction) => transaction.query('SELECT 1'));
     await expect(writing).rejects.toMatchObject({ fault: 'readonly', message: expect.stringMatching(SENT_AWAY) });
@@ -111,7 +111,7 @@ describe('a streaming replica', () => {
     return error;
   }
 
-  keeps('postgres/replica', 'a statement that the replay cancels may be asked again', async () => {
+  promiseTest('postgres/replica', 'a statement that the replay cancels may be asked again', async () => {
     const isRunning = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep%'";
     const error = await withConflict(async (reader, cleanUp) => {
       const statement = reader.query('SELECT pg_sleep(50) FROM passing');
@@ -121,7 +121,7 @@ describe('a streaming replica', () => {
     expect(error).toMatchObject({ name: 'DatabaseError', fault: 'busy', message: expect.stringMatching(CANCELLED) });
   });
 
-  keeps('postgres/replica', 'a read that the replay ends between two statements may be asked again', async () => {
+  promiseTest('postgres/replica', 'a read that the replay ends between two statements may be asked again', async () => {
     const error = await withConflict(async (reader, cleanUp) => {
       await cleanUp();
       for (;;) await reader.query('SELECT * FROM passing');
@@ -149,7 +149,7 @@ describe('a primary that waits for its replica', () => {
     ['off', 'relaxed', /synchronous_commit = off.*crash of its machine may lose acknowledged changes/],
   ];
   for (const [level, durability, weakness] of LEVELS)
-    keeps('process/health', `tells what a commit with synchronous_commit=${level} survives`, async () => {
+    promiseTest('process/health', `tells what a commit with synchronous_commit=${level} survives`, async () => {
       const url = new URL(primary.url());
       url.searchParams.set('options', `-c synchronous_commit=${level}`);
       const client = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: url.href } });
@@ -162,7 +162,7 @@ describe('a primary that waits for its replica', () => {
       expect((await diagnose(url.href)).find('durability')?.status).toBe(weakness === undefined ? 'ok' : 'warn');
     });
 
-  keeps(
+  promiseTest(
     'process/health',
     'is content with synchronous_commit=local where there is no replica to wait for',
     async () => {
@@ -176,7 +176,7 @@ describe('a primary that waits for its replica', () => {
 });
 
 describe('a replica that becomes the primary', () => {
-  keeps('fault/recovers', 'a FULL server that was sent away begins its work', async () => {
+  promiseTest('fault/recovers', 'a FULL server that was sent away begins its work', async () => {
     const client = await connect(replica, 'FULL');
     expect(await client.data('server_health')).toMatchObject({ status: 'degraded', mode: 'MINIMAL' });
     await runOn(replica.url(), 'SELECT pg_promote()');

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openCurrent } from '../clients/official-clients.ts';
 import { createCall, playSession } from '../clients/whole-session.ts';
-import { keeps } from '../support/keeps.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { diagnose } from '../support/postgres/diagnose.ts';
 import { createRoles, refusalOf, roleUrl } from '../support/postgres/roles.ts';
 import { queryOn, runOn } from '../support/postgres/server.ts';
 import { PROGRAM } from '../support/program.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
@@ -37,7 +37,7 @@ async function withServer(url: string, mode = 'FULL') {
 }
 
 describe('the role of the servers', () => {
-  keeps('postgres/least-privilege', 'plays all 14 tools', async () => {
+  promiseTest('postgres/least-privilege', 'plays all 14 tools', async () => {
     const env = { COLIBRI_DATABASE_URL: server };
     const client = await openCurrent({ command: process.execPath, args: [PROGRAM], cwd: tempFolder(), env });
     const call = await createCall(client);
@@ -54,7 +54,7 @@ describe('the role of the servers', () => {
   });
 
   for (const table of ['ledger_entries', 'ledger_nodes', 'task_events', 'thoughts', 'session_events']) {
-    keeps('postgres/least-privilege', `cannot change, delete or empty ${table}`, async () => {
+    promiseTest('postgres/least-privilege', `cannot change, delete or empty ${table}`, async () => {
       const [column] = await queryOn<{ name: string }>(
         reader,
         `SELECT column_name AS name FROM information_schema.columns WHERE table_name = '${table}'`,
@@ -89,14 +89,14 @@ describe('the role of the servers', () => {
     'DELETE FROM sessions',
     'DELETE FROM tasks',
   ];
-  keeps('postgres/least-privilege', 'cannot change the schema, nor what only grows', async () => {
+  promiseTest('postgres/least-privilege', 'cannot change the schema, nor what only grows', async () => {
     for (const statement of CHANGES_OF_THE_SCHEMA) {
       expect([statement, await refusalOf(server, statement)]).toEqual([statement, PERMISSION_DENIED]);
     }
     expect(await run(['verify'], reader)).toMatchObject({ status: 0 });
   });
 
-  keeps('postgres/least-privilege', 'a missing privilege is named, with what to do', async () => {
+  promiseTest('postgres/least-privilege', 'a missing privilege is named, with what to do', async () => {
     await runOn(roleUrl(cluster, 'colibri_owner'), 'REVOKE INSERT ON ledger_entries FROM colibri_server');
     const client = await withServer(server);
     const answer = JSON.stringify(await client.call('task_list'));
@@ -108,7 +108,7 @@ describe('the role of the servers', () => {
     expect(await run(['verify'], reader)).toMatchObject({ status: 0 });
   });
 
-  keeps('postgres/least-privilege', 'an empty database needs the owner', async () => {
+  promiseTest('postgres/least-privilege', 'an empty database needs the owner', async () => {
     await runOn(cluster.url(), 'CREATE DATABASE empty');
     const url = server.replace(/colibri$/, 'empty');
     const client = await withServer(url);
@@ -119,7 +119,7 @@ describe('the role of the servers', () => {
 });
 
 describe('the role of the readers', () => {
-  keeps('postgres/least-privilege', 'serves READONLY', async () => {
+  promiseTest('postgres/least-privilege', 'serves READONLY', async () => {
     const client = await withServer(reader, 'READONLY');
     expect(await client.data('server_health')).toMatchObject({ status: 'ok', capabilities: ['ledger.read'] });
     for (const tool of ['task_list', 'task_next_actions', 'skill_list', 'server_ping'])
@@ -135,12 +135,12 @@ describe('the role of the readers', () => {
   });
 
   for (const args of [['board'], ['show', 'T-0001'], ['next'], ['log'], ['verify']]) {
-    keeps('postgres/least-privilege', `colibri ${args.join(' ')}`, async () => {
+    promiseTest('postgres/least-privilege', `colibri ${args.join(' ')}`, async () => {
       expect(await run(args, reader)).toMatchObject({ status: 0, stderr: '', stdout: expect.stringMatching(/\S/) });
     });
   }
 
-  keeps('postgres/least-privilege', 'writes nothing', async () => {
+  promiseTest('postgres/least-privilege', 'writes nothing', async () => {
     const tables = await queryOn<{ name: string }>(
       reader,
       "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
@@ -163,7 +163,7 @@ describe('colibri doctor', () => {
     ['colibri_reader', 'READONLY', /^ok colibri_reader may only read/],
   ] as const;
   for (const [role, mode, says] of FINDINGS) {
-    keeps('doctor/finds', `what ${role} may do, in mode ${mode}`, async () => {
+    promiseTest('doctor/finds', `what ${role} may do, in mode ${mode}`, async () => {
       const { find } = await diagnose(roleUrl(cluster, role), { COLIBRI_MODE: mode });
       const found = find('role');
       expect(`${found?.status} ${found?.says} ${found?.mend}`).toMatch(says);
@@ -171,7 +171,7 @@ describe('colibri doctor', () => {
     });
   }
 
-  keeps('doctor/finds', 'an empty database in which the role may not create the ledger', async () => {
+  promiseTest('doctor/finds', 'an empty database in which the role may not create the ledger', async () => {
     const { status, find } = await diagnose(server.replace(/colibri$/, 'empty'));
     expect(status).toBe(1);
     expect(find('ledger')).toMatchObject({ status: 'fail', mend: expect.stringContaining('as the owner') });

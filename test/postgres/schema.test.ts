@@ -1,23 +1,23 @@
 import { describe, expect } from 'vitest';
-import { checkSchema } from '../../src/db/check-schema.ts';
 import { MIGRATIONS, SCHEMA_VERSION } from '../../src/db/migrate.ts';
-import { listSchemaFacts, type SchemaFact } from '../../src/db/postgres-facts.ts';
+import { listSchemaFacts, type SchemaFact } from '../../src/db/postgres/schema-facts.ts';
+import { checkSchema } from '../../src/db/schema/check.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { AT } from '../support/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { createVersion } from '../support/older-ledger.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { runOn } from '../support/postgres/server.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 describe('the schema that a PostgreSQL ledger is compared with', () => {
   // After a new migration: npx vitest run --project postgres test/postgres/schema.test.ts -u
-  keeps('store/schema-reference', 'it is stored as the migrations make it, version by version', async () => {
+  promiseTest('store/schema-reference', 'it is stored as the migrations make it, version by version', async () => {
     const versions: SchemaFact[][] = [];
     for (let version = 0; version <= SCHEMA_VERSION; version += 1) versions.push(await factsOf(version));
-    await expect(renderModule(versions)).toMatchFileSnapshot('../../src/db/postgres-schema.ts');
+    await expect(renderModule(versions)).toMatchFileSnapshot('../../src/db/postgres/schema.ts');
   });
 
-  keeps('ledger/fresh', 'in every version, before it is migrated', async () => {
+  promiseTest('ledger/fresh', 'in every version, before it is migrated', async () => {
     for (let version = 1; version <= SCHEMA_VERSION; version += 1) {
       const database = await openTestPostgres();
       await createVersion(database, version);
@@ -25,7 +25,7 @@ describe('the schema that a PostgreSQL ledger is compared with', () => {
     }
   });
 
-  keeps('ledger/fresh', 'after maintenance of the database', async () => {
+  promiseTest('ledger/fresh', 'after maintenance of the database', async () => {
     const url = await newPostgresUrl();
     const database = await openTestPostgres({ url });
     await openLedger(database, 'tester', AT);

@@ -1,20 +1,20 @@
 import { describe, expect, inject, onTestFinished } from 'vitest';
 import { SCHEMA_VERSION, UNFINISHED_VERSION } from '../../src/db/migrate.ts';
-import { parsePostgresUrl } from '../../src/db/postgres-url.ts';
-import { keeps } from '../support/keeps.ts';
+import { parsePostgresUrl } from '../../src/db/postgres/url.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { diagnose } from '../support/postgres/diagnose.ts';
 import { Network } from '../support/postgres/network.ts';
 import { queryOn, runOn } from '../support/postgres/server.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import type { Agent } from '../support/task-agent.ts';
 import { launchAgent } from '../support/task-processes.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
-import { assertWhole } from '../support/trail-desk.ts';
+import { assertWhole } from '../support/trail-server.ts';
 
 describe('servers that start together', () => {
-  keeps('process/one-genesis', 'twenty of them, on a database in which there is nothing', async () => {
+  promiseTest('process/one-genesis', 'twenty of them, on a database in which there is nothing', async () => {
     const url = await newPostgresUrl();
     const names = Array.from({ length: 20 }, (_, index) => `agent-${index}`);
     const agents = await Promise.all(names.map((name) => launchAgent({ COLIBRI_DATABASE_URL: url }, name)));
@@ -33,7 +33,7 @@ describe('servers that start together', () => {
 });
 
 describe('a server on PostgreSQL', () => {
-  keeps('team/one-log', 'does not depend on the isolation that its role prefers', async () => {
+  promiseTest('team/one-log', 'does not depend on the isolation that its role prefers', async () => {
     const url = new URL(await newPostgresUrl());
     url.searchParams.set('options', `${url.searchParams.get('options')} -c default_transaction_isolation=serializable`);
     const names = ['one', 'two', 'three'];
@@ -46,7 +46,7 @@ describe('a server on PostgreSQL', () => {
     await assertWhole(await openTestPostgres({ url: url.href }));
   });
 
-  keeps(
+  promiseTest(
     'copy/resumed',
     'that ran before a copy into its ledger began writes nothing until it is finished',
     async () => {
@@ -66,7 +66,7 @@ describe('a server on PostgreSQL', () => {
 });
 
 describe('a database that is away when a server starts', () => {
-  keeps('fault/recovers', 'calls are refused meanwhile, and the server works as soon as it is back', async () => {
+  promiseTest('fault/recovers', 'calls are refused meanwhile, and the server works as soon as it is back', async () => {
     const network = await Network.create(await newPostgresUrl());
     network.isDown = true;
     const client = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: network.url() } });
@@ -98,7 +98,7 @@ describe('a database that is away when a server starts', () => {
     await assertWhole(await openTestPostgres({ url: network.url() }));
   });
 
-  keeps('fault/recovers', 'a server that nobody needs any more does not wait for it', async () => {
+  promiseTest('fault/recovers', 'a server that nobody needs any more does not wait for it', async () => {
     const env = { COLIBRI_DATABASE_URL: 'postgres://someone@127.0.0.1:1/nowhere' };
     const client = await connectRaw({ cwd: tempFolder(), env });
     await client.data('server_health');
@@ -110,7 +110,7 @@ describe('a database that is away when a server starts', () => {
 
 describe('a database in another encoding than UTF8', () => {
   for (const encoding of ['SQL_ASCII', 'LATIN1'])
-    keeps('postgres/encoding', `${encoding}, and nothing is created in it`, async () => {
+    promiseTest('postgres/encoding', `${encoding}, and nothing is created in it`, async () => {
       const name = `colibri_test_${encoding.toLowerCase()}`;
       const server = inject('postgresUrl');
       const drop = () => runOn(server, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
@@ -143,7 +143,7 @@ describe('a database in another encoding than UTF8', () => {
 });
 
 describe('a mode on PostgreSQL', () => {
-  keeps('process/modes', 'READONLY reads, refuses to write, and leaves no entry', async () => {
+  promiseTest('process/modes', 'READONLY reads, refuses to write, and leaves no entry', async () => {
     const url = await newPostgresUrl();
     const writer = await launchAgent({ COLIBRI_DATABASE_URL: url }, 'writer');
     await writer.create({ title: 'to be read' });
@@ -156,7 +156,7 @@ describe('a mode on PostgreSQL', () => {
     expect(await sizeOf(url)).toBe(sizeBefore);
   });
 
-  keeps('process/modes', 'READONLY does not create a ledger', async () => {
+  promiseTest('process/modes', 'READONLY does not create a ledger', async () => {
     const url = await newPostgresUrl();
     const client = await connectRaw({
       cwd: tempFolder(),
@@ -168,7 +168,7 @@ describe('a mode on PostgreSQL', () => {
     await client.end();
   });
 
-  keeps('process/modes', 'MINIMAL does not connect at all', async () => {
+  promiseTest('process/modes', 'MINIMAL does not connect at all', async () => {
     const env = { COLIBRI_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere', COLIBRI_MODE: 'MINIMAL' };
     const client = await connectRaw({ cwd: tempFolder(), env });
     expect(await client.data('server_ping')).toMatchObject({ mode: 'MINIMAL' });
@@ -177,7 +177,7 @@ describe('a mode on PostgreSQL', () => {
 });
 
 describe('the health of a server on PostgreSQL', () => {
-  keeps('process/health', 'names engine, place and durability', async () => {
+  promiseTest('process/health', 'names engine, place and durability', async () => {
     const url = await newPostgresUrl();
     const health = await healthAt(url);
     const path = parsePostgresUrl(url)?.location;
@@ -188,7 +188,7 @@ describe('the health of a server on PostgreSQL', () => {
     expect(path).toMatch(/^postgres:\/\//);
   });
 
-  keeps('process/health', 'reports a server whose commits do not wait for the disk', async () => {
+  promiseTest('process/health', 'reports a server whose commits do not wait for the disk', async () => {
     const url = new URL(await newPostgresUrl());
     url.searchParams.set('options', `${url.searchParams.get('options')} -c synchronous_commit=off`);
     expect(await healthAt(url.href)).toMatchObject({
@@ -198,14 +198,14 @@ describe('the health of a server on PostgreSQL', () => {
     });
   });
 
-  keeps('process/health', 'a server that cannot be reached is said to be so, with what to do', async () => {
+  promiseTest('process/health', 'a server that cannot be reached is said to be so, with what to do', async () => {
     const health = await healthAt('postgres://someone:hidden@127.0.0.1:1/nowhere');
     expect(health).toMatchObject({ status: 'degraded', mode: 'MINIMAL', problems: [{ code: 'ERR_INIT_FAILED' }] });
     expect(JSON.stringify(health)).toContain('cannot be reached');
     expect(JSON.stringify(health)).not.toContain('hidden');
   });
 
-  keeps('process/health', 'a schema of another program is left alone', async () => {
+  promiseTest('process/health', 'a schema of another program is left alone', async () => {
     const url = await newPostgresUrl();
     await runOn(url, 'CREATE TABLE tasks (mine TEXT)');
     const health = await healthAt(url);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished } from 'vitest';
-import { keeps } from '../support/keeps.ts';
 import { placeLedger } from '../support/ledger-place.ts';
 import { queryOn, runOn } from '../support/postgres/server.ts';
-import { assertWhole, openDesk, type TrailDesk } from '../support/trail-desk.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { assertWhole, openDesk, type TrailDesk } from '../support/trail-server.ts';
 
 /** What a database could have as its defaults, and a client would not like. */
 const HOSTILE: Readonly<Record<string, string>> = {
@@ -77,7 +77,7 @@ describe('an honest ledger in a database with defaults of its own', () => {
   ]);
   const planner = Object.fromEntries(PLANNER.map((kind) => [`enable_${kind}`, 'off']));
   for (const [detail, settings] of [...single, ['no plan but the dearest', planner]] as const)
-    keeps('postgres/settings', detail, async () => {
+    promiseTest('postgres/settings', detail, async () => {
       await setDefaults(settings);
       await withDesk(async (desk) => {
         expect(await look(desk)).toEqual(expected);
@@ -91,7 +91,7 @@ describe('an honest ledger in a database with defaults of its own', () => {
       ).toEqual([]);
     });
 
-  keeps('postgres/settings', 'every one that Colibri sets has the value that Colibri gives it', async () => {
+  promiseTest('postgres/settings', 'every one that Colibri sets has the value that Colibri gives it', async () => {
     const before = await readSettings();
     await setDefaults(HOSTILE);
     expect(await readSettings()).toEqual(before);

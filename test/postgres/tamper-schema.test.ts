@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, describe, expect } from 'vitest';
-import { checkSchema } from '../../src/db/check-schema.ts';
 import type { Reader } from '../../src/db/database.ts';
-import { verifyEverything } from '../../src/verify.ts';
-import { keeps } from '../support/keeps.ts';
-import { assertWhole } from '../support/trail-desk.ts';
-import { buildScenery, openFile } from '../support/trail-scenery.ts';
+import { checkSchema } from '../../src/db/schema/check.ts';
+import { verifyEverything } from '../../src/verification/verify-ledger.ts';
+import { buildScenery, openFile } from '../support/full-ledger.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { assertWhole } from '../support/trail-server.ts';
 
 await buildScenery('changed schema');
 const database = await openFile('changed schema');
@@ -175,7 +175,7 @@ const CHANGES: Readonly<Record<string, readonly [script: string, place: string]>
 
 describe('the schema of a PostgreSQL ledger', () => {
   for (const [name, [script, place]] of Object.entries(CHANGES))
-    keeps('verify/tampering', `on PostgreSQL, ${name}`, async () => {
+    promiseTest('verify/tampering', `on PostgreSQL, ${name}`, async () => {
       expect(await placesAfter(script)).toContain(place);
     });
 });
@@ -186,7 +186,7 @@ const WATCH = `${CREATE_ELSEWHERE} CREATE FUNCTION ${ELSEWHERE}.watch() RETURNS 
 
 describe('a function that came with a PostgreSQL ledger', () => {
   for (const table of ['calls', 'ledger_head', 'ledger_entries', 'tasks', 'task_search'])
-    keeps('verify/tampering', `in a view in the place of ${table}, is named and not run`, async () => {
+    promiseTest('verify/tampering', `in a view in the place of ${table}, is named and not run`, async () => {
       const script = `${WATCH} ALTER TABLE ${table} SET SCHEMA ${ELSEWHERE};
         CREATE VIEW ${table} AS SELECT * FROM ${ELSEWHERE}.${table} WHERE ${ELSEWHERE}.watch()`;
       await withChange(script, async (transaction) => {

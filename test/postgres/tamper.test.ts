@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { keeps } from '../support/keeps.ts';
-import { assertWhole } from '../support/trail-desk.ts';
-import { buildScenery, openFile } from '../support/trail-scenery.ts';
+import { buildScenery, openFile } from '../support/full-ledger.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { assertWhole } from '../support/trail-server.ts';
 import { afterTampering, PLACES } from '../support/trail-tamper.ts';
 
 await buildScenery('tampered');
@@ -33,7 +33,7 @@ describe('one changed value', () => {
   });
 
   for (const { table, column, kind } of columns)
-    keeps('verify/tampering', `on PostgreSQL, ${table}.${column}`, async () => {
+    promiseTest('verify/tampering', `on PostgreSQL, ${table}.${column}`, async () => {
       let tried = 0;
       const rows = await sampleRows(table, column);
       for (const [index, change] of (CHANGES[kind] ?? []).entries()) {
@@ -54,12 +54,14 @@ describe('one changed value', () => {
 
 describe('whole rows', () => {
   for (const table of tables) {
-    keeps('verify/tampering', `on PostgreSQL, the first or the last row of ${table} deleted`, async () => {
+    promiseTest('verify/tampering', `on PostgreSQL, the first or the last row of ${table} deleted`, async () => {
       for (const end of ['MIN', 'MAX'])
         await expectFound(table, `DELETE FROM ~ WHERE ctid = (SELECT ${end}(ctid) FROM ~)`);
     });
 
-    keeps('verify/tampering', `on PostgreSQL, all rows of ${table} deleted`, () => expectFound(table, 'DELETE FROM ~'));
+    promiseTest('verify/tampering', `on PostgreSQL, all rows of ${table} deleted`, () =>
+      expectFound(table, 'DELETE FROM ~'),
+    );
   }
 });
 
@@ -88,7 +90,7 @@ describe('the schema', () => {
     ],
     ['an index less', 'DROP INDEX tasks_ready', 'tasks_ready'],
   ] as const)
-    keeps('verify/tampering', `on PostgreSQL, ${name}`, async () => {
+    promiseTest('verify/tampering', `on PostgreSQL, ${name}`, async () => {
       expect(await placesAfter(script)).toContain(place);
     });
 });

@@ -2,10 +2,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { createAuthority } from '../support/certificates.ts';
-import { keeps } from '../support/keeps.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { openTestPostgres } from '../support/postgres/database.ts';
 import { diagnose } from '../support/postgres/diagnose.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
@@ -50,7 +50,7 @@ async function refusalOf(url: string): Promise<unknown> {
 
 describe('a server without TLS', () => {
   for (const sslmode of ['require', 'verify-full']) {
-    keeps('postgres/tls', `sslmode=${sslmode} is refused`, async () => {
+    promiseTest('postgres/tls', `sslmode=${sslmode} is refused`, async () => {
       expect(await refusalOf(urlWith({ sslmode }))).toMatch(/the server offers no TLS/);
     });
   }
@@ -76,7 +76,7 @@ describe('a server with a certificate of an authority of its own', () => {
     ['verify-full', () => ({ sslmode: 'verify-full', sslrootcert: fileOf(authority.certificate) }), true],
   ];
   for (const [what, parameters, wanted] of ENCRYPTED) {
-    keeps('postgres/tls', `${what}: ${wanted ? 'encrypted' : 'in the clear'}`, async () => {
+    promiseTest('postgres/tls', `${what}: ${wanted ? 'encrypted' : 'in the clear'}`, async () => {
       expect(await isEncrypted(urlWith(parameters()))).toBe(wanted);
     });
   }
@@ -107,19 +107,19 @@ describe('a server with a certificate of an authority of its own', () => {
     ],
   ];
   for (const [what, parameters, says] of REFUSED) {
-    keeps('postgres/tls', `${what} is refused`, async () => {
+    promiseTest('postgres/tls', `${what} is refused`, async () => {
       expect(await refusalOf(urlWith(parameters()))).toMatch(says);
     });
   }
 
-  keeps('postgres/tls', 'for another host only verify-full refuses it', async () => {
+  promiseTest('postgres/tls', 'for another host only verify-full refuses it', async () => {
     const server = cluster.url().replace('127.0.0.1', 'localhost');
     const sslrootcert = fileOf(authority.certificate);
     expect(await isEncrypted(urlWith({ sslmode: 'verify-ca', sslrootcert }, server))).toBe(true);
     expect(await refusalOf(urlWith({ sslmode: 'verify-full', sslrootcert }, server))).toMatch(/is for another host/);
   });
 
-  keeps('postgres/tls', 'the built program connects without a word of the driver', async () => {
+  promiseTest('postgres/tls', 'the built program connects without a word of the driver', async () => {
     for (const parameters of [
       { sslmode: 'require' },
       { sslmode: 'verify-full', sslrootcert: fileOf(authority.certificate) },
@@ -134,7 +134,7 @@ describe('a server with a certificate of an authority of its own', () => {
   });
 
   for (const sslmode of [undefined, 'verify-full'])
-    keeps(
+    promiseTest(
       'postgres/tls',
       `sslrootcert=system with ${sslmode ?? 'no'} sslmode: the authorities that Node knows`,
       async () => {
@@ -155,12 +155,12 @@ describe('a server with a certificate of an authority of its own', () => {
       },
     );
 
-  keeps('doctor/healthy', 'an encrypted connection', async () => {
+  promiseTest('doctor/healthy', 'an encrypted connection', async () => {
     const { find } = await diagnose(urlWith({ sslmode: 'require' }));
     expect(find('encryption')).toEqual({ check: 'encryption', status: 'ok', says: 'TLS' });
   });
 
-  keeps('postgres/tls', 'the built program stays up, and says why it is not connected', async () => {
+  promiseTest('postgres/tls', 'the built program stays up, and says why it is not connected', async () => {
     const env = { COLIBRI_DATABASE_URL: urlWith({ sslmode: 'verify-full' }) };
     const client = await connectRaw({ cwd: tempFolder(), env });
     const { problems } = await client.data('server_health');

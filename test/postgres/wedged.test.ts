@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished } from 'vitest';
-import { verifyEverything } from '../../src/verify.ts';
-import { keeps } from '../support/keeps.ts';
+import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { placeLedger } from '../support/ledger-place.ts';
 import { newPostgresUrl } from '../support/postgres/database.ts';
 import { blocksOf } from '../support/postgres/page.ts';
 import { runOn } from '../support/postgres/server.ts';
-import { assertWhole, openDesk, type TrailDesk } from '../support/trail-desk.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { assertWhole, openDesk, type TrailDesk } from '../support/trail-server.ts';
 
 const [REMEDY = '', BLOCKERS = ''] = blocksOf('A ledger that takes no entry', 'sql');
 const ENTRY = `'{"actor":"x","at":"x","kind":"genesis","ledger_id":"x","v":1}'`;
@@ -31,7 +31,7 @@ const WEDGES: readonly (readonly [table: string, what: string, insert: string])[
 
 describe('a role that may add rows', () => {
   for (const [table, what, insert] of WEDGES)
-    keeps('postgres/wedged', what, async () => {
+    promiseTest('postgres/wedged', what, async () => {
       const { url, desk } = await openLedger();
       await runOn(url, insert);
       const failure = await createUntilRefused(desk);
@@ -44,7 +44,7 @@ describe('a role that may add rows', () => {
       await assertWhole(desk.database);
     });
 
-  keeps('postgres/wedged', 'an entry far beyond the head keeps servers from starting', async () => {
+  promiseTest('postgres/wedged', 'an entry far beyond the head keeps servers from starting', async () => {
     const { url } = await openLedger();
     await runOn(url, `INSERT INTO ledger_entries VALUES (1000000000000, 'genesis', ${ENTRY})`);
     await expect(openAt(url)).rejects.toThrow(/does not end where its head says/);
@@ -54,7 +54,7 @@ describe('a role that may add rows', () => {
     await assertWhole(desk.database);
   });
 
-  keeps('postgres/wedged', 'a session that keeps the lock is found and ended', async () => {
+  promiseTest('postgres/wedged', 'a session that keeps the lock is found and ended', async () => {
     const { url, desk } = await openLedger({ lock_timeout: '300' });
     const holder = new Client({ connectionString: url });
     holder.on('error', () => undefined);

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
-import { call } from '../support/door.ts';
 import { projectReport } from '../support/init-ledger.ts';
 import { makeFolder, openProgram } from '../support/init-program.ts';
-import { keeps } from '../support/keeps.ts';
+import { call } from '../support/memory-server.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 /** In the order in which an agent would meet them: one story goes through all five. */
 const SKILLS = ['plan-and-claim', 'record-decisions', 'proof-session', 'verify', 'hand-over'];
@@ -18,7 +18,7 @@ interface Example {
 }
 
 describe('the shipped skills', () => {
-  keeps('skills/examples', 'all of them, in order, on one ledger', async () => {
+  promiseTest('skills/examples', 'all of them, in order, on one ledger', async () => {
     const folder = makeFolder();
     const { client } = await openProgram(folder);
     for (const skill of SKILLS) {

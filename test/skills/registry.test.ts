@@ -2,10 +2,10 @@ import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
-import { call } from '../support/door.ts';
 import { projectReport } from '../support/init-ledger.ts';
 import { makeFolder, openProgram } from '../support/init-program.ts';
-import { keeps } from '../support/keeps.ts';
+import { call } from '../support/memory-server.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 interface Listed {
   readonly skills: { name: string; version: string; capabilities: string[]; path: string; description: string }[];
@@ -30,7 +30,7 @@ async function openShipped(env: Record<string, string> = {}) {
 const ALL = ['hand-over', 'plan-and-claim', 'proof-session', 'record-decisions', 'verify'];
 
 describe('skill_list', () => {
-  keeps('skills/search', 'everything, as the files say it', async () => {
+  promiseTest('skills/search', 'everything, as the files say it', async () => {
     const { folder, client } = await openShipped();
     const { skills, total_count } = await list(client);
     expect(total_count).toBe(5);
@@ -45,7 +45,7 @@ describe('skill_list', () => {
     expect((await projectReport(folder)).problems).toEqual([]);
   });
 
-  keeps('skills/search', 'by words in name or description, by capability, by both', async () => {
+  promiseTest('skills/search', 'by words in name or description, by capability, by both', async () => {
     const { client } = await openShipped();
     const found = await Promise.all(
       [
@@ -87,7 +87,7 @@ describe('skill_list', () => {
     expect((await call(client, 'skill_list', args)).error?.code).toBe('INVALID_PARAMS');
   });
 
-  keeps('skills/fresh', 'a server that runs sees what changes', async () => {
+  promiseTest('skills/fresh', 'a server that runs sees what changes', async () => {
     const { folder, client } = await openShipped();
     const root = join(folder, '.agents/skills');
     rmSync(join(root, 'colibri-verify'), { recursive: true });
@@ -98,7 +98,7 @@ describe('skill_list', () => {
     expect(await list(client)).toEqual({ skills: [], total_count: 0 });
   });
 
-  keeps('skills/health', 'with its path and its defect, while the others are served', async () => {
+  promiseTest('skills/health', 'with its path and its defect, while the others are served', async () => {
     const { folder, client, log } = await openShipped();
     const root = join(folder, '.agents/skills');
     // The server looks once by itself when it starts; from here on it looks when it is asked.
@@ -127,7 +127,7 @@ describe('skill_list', () => {
     ]);
   });
 
-  keeps('skills/fresh', 'from the folder that is configured, in every mode that reads', async () => {
+  promiseTest('skills/fresh', 'from the folder that is configured, in every mode that reads', async () => {
     const folder = makeFolder();
     cpSync('.agents/skills', join(folder, 'here'), { recursive: true });
     const { client } = await openProgram(folder, { COLIBRI_SKILLS_PATH: 'here', COLIBRI_MODE: 'TEST' });

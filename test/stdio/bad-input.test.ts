@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { queryFile, verifyFile } from '../support/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { ledgerIn, listCalls } from '../support/ledger-file.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw, type RawClient } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -47,7 +47,7 @@ const ARGUMENTS: readonly (readonly [name: string, json: string, message: RegExp
 ];
 
 describe('bad input', () => {
-  keeps('process/bad-input', 'every kind of message that is none, one after the other', async () => {
+  promiseTest('process/bad-input', 'every kind of message that is none, one after the other', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     for (const [round, [name, line, code]] of REFUSED.entries()) {
@@ -60,7 +60,7 @@ describe('bad input', () => {
     await expectWorking(client, cwd);
   });
 
-  keeps('process/bad-input', 'arguments that no record may contain, one after the other', async () => {
+  promiseTest('process/bad-input', 'arguments that no record may contain, one after the other', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     for (const [name, json, message] of ARGUMENTS) {
@@ -77,7 +77,7 @@ describe('bad input', () => {
     expect(longest[0]?.n).toBeLessThan(10_000);
   });
 
-  keeps('process/bad-input', 'more unanswerable requests than may wait for an answer', async () => {
+  promiseTest('process/bad-input', 'more unanswerable requests than may wait for an answer', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     for (let id = 1000; id < 1300; id += 1) client.send({ jsonrpc: '2.0', id, method: 7 });
@@ -85,7 +85,7 @@ describe('bad input', () => {
     await expectWorking(client, cwd);
   });
 
-  keeps('process/bad-input', 'a message in pieces, and many in one piece', async () => {
+  promiseTest('process/bad-input', 'a message in pieces, and many in one piece', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     const line = `${request('tools/call', '{"name":"server_ping","arguments":{}}')}\n`;
@@ -97,7 +97,7 @@ describe('bad input', () => {
     expect(await listCalls(ledgerIn(cwd))).toHaveLength(402);
   });
 
-  keeps('process/bad-input', 'half a line and then nothing more', async () => {
+  promiseTest('process/bad-input', 'half a line and then nothing more', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     await client.data('server_health');
@@ -107,7 +107,7 @@ describe('bad input', () => {
     await verifyFile(ledgerIn(cwd));
   });
 
-  keeps('process/bad-input', 'a client that no longer listens', async () => {
+  promiseTest('process/bad-input', 'a client that no longer listens', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     await client.data('server_health');

@@ -2,10 +2,10 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifyFile } from '../support/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { ledgerIn } from '../support/ledger-file.ts';
 import { startPortProcess } from '../support/port-process.ts';
 import { startProgram } from '../support/program.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -35,7 +35,7 @@ const WRONG: readonly (readonly [variable: string, value: string, hint: RegExp])
 
 describe('a start that fails', () => {
   for (const [variable, value, hint] of WRONG) {
-    keeps('process/exit-codes', `78 for ${variable}=${JSON.stringify(value)}`, async () => {
+    promiseTest('process/exit-codes', `78 for ${variable}=${JSON.stringify(value)}`, async () => {
       const cwd = tempFolder();
       const program = startProgram({ cwd, env: { [variable]: value } });
       expect(await program.exit).toEqual({ code: 78, signal: null });
@@ -50,7 +50,7 @@ describe('a start that fails', () => {
   }
 
   for (const timeoutMs of ['1', '50']) {
-    keeps('process/exit-codes', `75 for a ledger that is locked for longer than ${timeoutMs} ms`, async () => {
+    promiseTest('process/exit-codes', `75 for a ledger that is locked for longer than ${timeoutMs} ms`, async () => {
       const cwd = tempFolder();
       await (await connectRaw({ cwd })).end();
       const other = await startPortProcess(ledgerIn(cwd));
@@ -65,7 +65,7 @@ describe('a start that fails', () => {
     });
   }
 
-  keeps('process/exit-codes', '1 for a ledger that cannot be opened, when nobody said a word', async () => {
+  promiseTest('process/exit-codes', '1 for a ledger that cannot be opened, when nobody said a word', async () => {
     const cwd = tempFolder();
     mkdirSync(dirname(ledgerIn(cwd)), { mode: 0o700 });
     writeFileSync(ledgerIn(cwd), 'garbage '.repeat(1000), { mode: 0o600 });
@@ -76,7 +76,7 @@ describe('a start that fails', () => {
     expect(program.outLines()).toEqual([]);
   });
 
-  keeps('process/exit-codes', '75 for one that was not open in time, when nobody said a word', async () => {
+  promiseTest('process/exit-codes', '75 for one that was not open in time, when nobody said a word', async () => {
     const cwd = tempFolder();
     await (await connectRaw({ cwd })).end();
     const other = await startPortProcess(ledgerIn(cwd));
@@ -91,7 +91,7 @@ describe('a start that fails', () => {
   });
 
   for (const mode of ['FULL', 'TEST', 'MINIMAL'])
-    keeps('process/exit-codes', `0 for a ${mode} server to which nobody said a word`, async () => {
+    promiseTest('process/exit-codes', `0 for a ${mode} server to which nobody said a word`, async () => {
       const program = startProgram({ cwd: tempFolder(), args: ['serve'], env: { COLIBRI_MODE: mode } });
       program.child.stdin?.end();
       expect(await program.exit).toEqual({ code: 0, signal: null });
@@ -102,7 +102,7 @@ describe('a start that fails', () => {
     ['a word too many', ['serve', 'now']],
     ['an unknown option', ['--fast']],
   ] as const) {
-    keeps('process/exit-codes', `64 for ${name}`, async () => {
+    promiseTest('process/exit-codes', `64 for ${name}`, async () => {
       const cwd = tempFolder();
       const program = startProgram({ cwd, args });
       expect(await program.exit).toEqual({ code: 64, signal: null });

@@ -3,14 +3,14 @@ import { describe, expect } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { connectClient, GENERATIONS } from '../support/clients.ts';
 import { verifyFile } from '../support/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { ledgerIn, listCalls } from '../support/ledger-file.ts';
 import { startPortProcess } from '../support/port-process.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('the built program', () => {
-  keeps('process/at-once', 'also while another process keeps the ledger locked', async () => {
+  promiseTest('process/at-once', 'also while another process keeps the ledger locked', async () => {
     const cwd = tempFolder();
     await (await connectRaw({ cwd })).end();
     const other = await startPortProcess(ledgerIn(cwd));
@@ -35,7 +35,7 @@ describe('the built program', () => {
   });
 
   for (const generation of GENERATIONS) {
-    keeps('process/generations', generation, async () => {
+    promiseTest('process/generations', generation, async () => {
       const cwd = tempFolder();
       const client = await connectClient(generation, { cwd });
       expect(client.instructions()).toContain('flight recorder');
@@ -56,27 +56,31 @@ describe('the built program', () => {
     });
   }
 
-  keeps('process/health', 'its size and root are those of the file, its other words those of the process', async () => {
-    const cwd = realpathSync(tempFolder());
-    const client = await connectRaw({ cwd, env: { COLIBRI_DURABILITY: 'relaxed' } });
-    for (let call = 0; call < 20; call += 1) await client.data('server_ping');
-    const health = await client.data('server_health');
-    // Between the two entries of the call that asked.
-    expect(health['ledger']).toMatchObject({ size: 1 + 2 * 20 + 1 });
-    expect(health).toMatchObject({
-      status: 'ok',
-      problems: [],
-      mode: 'FULL',
-      phase: 'ready',
-      capabilities: ['ledger.read', 'ledger.write'],
-      db: { open: true, engine: 'sqlite', user_version: SCHEMA_VERSION, path: ledgerIn(cwd), durability: 'relaxed' },
-      middleware: { stages: ['tool-lock', 'validate', 'audit-enter', 'dispatch', 'audit-exit'] },
-      process: { pid: client.program.child.pid, node: process.versions.node },
-    });
-    await client.end();
-    const after = await connectRaw({ cwd, env: { COLIBRI_MODE: 'READONLY' } });
-    const { size, root } = await verifyFile(ledgerIn(cwd));
-    expect((await after.data('server_health'))['ledger']).toEqual({ size, root });
-    expect(size).toBe(1 + 2 * 21);
-  });
+  promiseTest(
+    'process/health',
+    'its size and root are those of the file, its other words those of the process',
+    async () => {
+      const cwd = realpathSync(tempFolder());
+      const client = await connectRaw({ cwd, env: { COLIBRI_DURABILITY: 'relaxed' } });
+      for (let call = 0; call < 20; call += 1) await client.data('server_ping');
+      const health = await client.data('server_health');
+      // Between the two entries of the call that asked.
+      expect(health['ledger']).toMatchObject({ size: 1 + 2 * 20 + 1 });
+      expect(health).toMatchObject({
+        status: 'ok',
+        problems: [],
+        mode: 'FULL',
+        phase: 'ready',
+        capabilities: ['ledger.read', 'ledger.write'],
+        db: { open: true, engine: 'sqlite', user_version: SCHEMA_VERSION, path: ledgerIn(cwd), durability: 'relaxed' },
+        middleware: { stages: ['tool-lock', 'validate', 'audit-enter', 'dispatch', 'audit-exit'] },
+        process: { pid: client.program.child.pid, node: process.versions.node },
+      });
+      await client.end();
+      const after = await connectRaw({ cwd, env: { COLIBRI_MODE: 'READONLY' } });
+      const { size, root } = await verifyFile(ledgerIn(cwd));
+      expect((await after.data('server_health'))['ledger']).toEqual({ size, root });
+      expect(size).toBe(1 + 2 * 21);
+    },
+  );
 });

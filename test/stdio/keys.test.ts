@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import { canonicalize } from '../../src/integrity/index.ts';
 import { queryFile, verifyFile } from '../support/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { ledgerIn } from '../support/ledger-file.ts';
 import { startProgram } from '../support/program.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -16,7 +16,7 @@ const METADATA = [
   { first: 4, kAb: 5 },
 ];
 
-keeps('integrity/keys', 'metadata is recorded as the agent sent it, and verifies', async () => {
+promiseTest('integrity/keys', 'metadata is recorded as the agent sent it, and verifies', async () => {
   const cwd = tempFolder();
   const client = await connectRaw({ cwd });
   await client.call('task_create', { title: 'one' });

@@ -2,8 +2,8 @@ import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
 import { queryFile, verifyFile } from '../support/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { countKind, ledgerIn, listCalls } from '../support/ledger-file.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -11,7 +11,7 @@ const SERVERS = 4;
 const CALLS = 120;
 
 describe('several servers on one file', () => {
-  keeps('process/one-log', `${SERVERS} with ${CALLS} calls each, all at once`, async () => {
+  promiseTest('process/one-log', `${SERVERS} with ${CALLS} calls each, all at once`, async () => {
     const cwd = tempFolder();
     const clients = await Promise.all(
       Array.from({ length: SERVERS }, (_, n) => connectRaw({ cwd, env: { COLIBRI_AGENT_ID: `agent-${n}` } })),
@@ -40,7 +40,7 @@ describe('several servers on one file', () => {
   });
 
   for (const copies of [2, 8]) {
-    keeps('process/one-genesis', `${copies} copies on a file that does not exist`, async () => {
+    promiseTest('process/one-genesis', `${copies} copies on a file that does not exist`, async () => {
       const cwd = tempFolder();
       const clients = await Promise.all(Array.from({ length: copies }, () => connectRaw({ cwd })));
       const healths = await Promise.all(clients.map((client) => client.data('server_health')));
@@ -52,7 +52,7 @@ describe('several servers on one file', () => {
     });
   }
 
-  keeps('process/one-log', 'servers that come, go and are killed in between', async () => {
+  promiseTest('process/one-log', 'servers that come, go and are killed in between', async () => {
     const cwd = tempFolder();
     const lasting = await connectRaw({ cwd });
     for (let round = 0; round < 3; round += 1) {

@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node
 import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifyFile } from '../support/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { ledgerIn, listCalls } from '../support/ledger-file.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
 describe('the built program in each mode', () => {
-  keeps('process/modes', 'FULL records every call in a file for the owner alone', async () => {
+  promiseTest('process/modes', 'FULL records every call in a file for the owner alone', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     await client.data('server_health');
@@ -23,7 +23,7 @@ describe('the built program in each mode', () => {
     await verifyFile(ledgerIn(cwd));
   });
 
-  keeps('process/modes', 'in a subfolder of a repository the ledger of the repository is used', async () => {
+  promiseTest('process/modes', 'in a subfolder of a repository the ledger of the repository is used', async () => {
     const root = tempFolder();
     const subfolder = `${root}/packages/one`;
     mkdirSync(`${root}/.git`);
@@ -38,7 +38,7 @@ describe('the built program in each mode', () => {
     await verifyFile(ledgerIn(root));
   });
 
-  keeps('process/modes', 'without a repository a folder has a ledger of its own', async () => {
+  promiseTest('process/modes', 'without a repository a folder has a ledger of its own', async () => {
     const root = tempFolder();
     const subfolder = `${root}/one`;
     mkdirSync(subfolder);
@@ -49,7 +49,7 @@ describe('the built program in each mode', () => {
     }
   });
 
-  keeps('process/modes', 'READONLY leaves the file byte for byte and audits on stderr', async () => {
+  promiseTest('process/modes', 'READONLY leaves the file byte for byte and audits on stderr', async () => {
     const cwd = tempFolder();
     const writer = await connectRaw({ cwd });
     await writer.data('server_health');
@@ -69,7 +69,7 @@ describe('the built program in each mode', () => {
     expect(readFileSync(ledgerIn(cwd))).toEqual(before);
   });
 
-  keeps('process/modes', 'READONLY sees what a server in FULL mode adds meanwhile', async () => {
+  promiseTest('process/modes', 'READONLY sees what a server in FULL mode adds meanwhile', async () => {
     const cwd = tempFolder();
     const writer = await connectRaw({ cwd });
     await writer.data('server_health');
@@ -83,7 +83,7 @@ describe('the built program in each mode', () => {
     expect((await verifyFile(ledgerIn(cwd))).size).toBe(7);
   });
 
-  keeps('process/modes', 'READONLY without a ledger creates none and says how to', async () => {
+  promiseTest('process/modes', 'READONLY without a ledger creates none and says how to', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd, env: { COLIBRI_MODE: 'READONLY' } });
     const { problems } = (await client.data('server_health')) as { problems: unknown };
@@ -92,7 +92,7 @@ describe('the built program in each mode', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  keeps('process/modes', 'TEST uses a file that is gone afterwards', async () => {
+  promiseTest('process/modes', 'TEST uses a file that is gone afterwards', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd, env: { COLIBRI_MODE: 'TEST' } });
     const health = (await client.data('server_health')) as { db: { path: string }; status: string };
@@ -103,7 +103,7 @@ describe('the built program in each mode', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  keeps('process/modes', 'TEST keeps a file that was named', async () => {
+  promiseTest('process/modes', 'TEST keeps a file that was named', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd, env: { COLIBRI_MODE: 'TEST', COLIBRI_DB_PATH: 'named.db' } });
     await client.data('server_health');
@@ -112,7 +112,7 @@ describe('the built program in each mode', () => {
     await verifyFile(`${cwd}/named.db`);
   });
 
-  keeps('process/modes', 'MINIMAL opens no file at all', async () => {
+  promiseTest('process/modes', 'MINIMAL opens no file at all', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd, env: { COLIBRI_MODE: 'MINIMAL' } });
     const health = await client.data('server_health');

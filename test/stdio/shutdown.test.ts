@@ -2,9 +2,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
 import { verifyFile } from '../support/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { ledgerIn, listCalls } from '../support/ledger-file.ts';
 import { startPortProcess } from '../support/port-process.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw, RawClient } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
@@ -12,7 +12,7 @@ const CLEAN_EXIT = { code: 0, signal: null };
 
 describe('shutting down', () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    keeps('process/shutdown', `at ${signal}, with a call that waits for the ledger`, async () => {
+    promiseTest('process/shutdown', `at ${signal}, with a call that waits for the ledger`, async () => {
       const cwd = tempFolder();
       const client = await connectRaw({ cwd });
       await client.data('server_health');
@@ -35,7 +35,7 @@ describe('shutting down', () => {
     });
   }
 
-  keeps('process/shutdown', 'at the end of its input, after answering all that came before', async () => {
+  promiseTest('process/shutdown', 'at the end of its input, after answering all that came before', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     const answers = Array.from({ length: 50 }, () => client.data('server_ping'));
@@ -47,14 +47,14 @@ describe('shutting down', () => {
     await verifyFile(ledgerIn(cwd));
   });
 
-  keeps('process/shutdown', 'before anybody has said a word', async () => {
+  promiseTest('process/shutdown', 'before anybody has said a word', async () => {
     const cwd = tempFolder();
     expect(await new RawClient({ cwd }).end()).toEqual(CLEAN_EXIT);
     expectCleanFolder(cwd);
     await verifyFile(ledgerIn(cwd));
   });
 
-  keeps('process/shutdown', 'while it is still starting, in a throw-away folder', async () => {
+  promiseTest('process/shutdown', 'while it is still starting, in a throw-away folder', async () => {
     const cwd = tempFolder();
     const temporary = tempFolder();
     const client = new RawClient({ cwd, env: { COLIBRI_MODE: 'TEST', TMPDIR: temporary } });
@@ -64,7 +64,7 @@ describe('shutting down', () => {
     expect(readdirSync(temporary).filter((name) => name.startsWith('colibri'))).toEqual([]);
   });
 
-  keeps('process/shutdown', 'twice is once', async () => {
+  promiseTest('process/shutdown', 'twice is once', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     await client.data('server_health');
@@ -75,7 +75,7 @@ describe('shutting down', () => {
     expectCleanFolder(cwd);
   });
 
-  keeps('process/shutdown', 'after requests that were cancelled or were never valid', async () => {
+  promiseTest('process/shutdown', 'after requests that were cancelled or were never valid', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     await client.data('server_health');

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
+import { Place } from './cli-project.ts';
 import { writeIndex } from './git-index.ts';
 import { runProgram } from './init-program.ts';
 import { snapshot } from './init-project.ts';
-import { Place } from './place.ts';
 
 /** Makes a ledger with three tasks once for all tests of a file; each test gets copies of it, as after a clone. */
 export function clonesOfOneLedger(): () => Promise<Clone> {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { openSqlite, type SqliteOptions } from '../../src/db/sqlite.ts';
-import { loadSqlite, type SqliteDriver } from '../../src/db/sqlite-driver.ts';
+import { openSqlite, type SqliteOptions } from '../../src/db/sqlite/database.ts';
+import { loadSqlite, type SqliteDriver } from '../../src/db/sqlite/driver.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { type LedgerReport, verifyLedger } from '../../src/ledger/verify.ts';
+import { type LedgerReport, verifyLedger } from '../../src/verification/verify-log.ts';
 import { tempFolder } from './temp-folder.ts';
 
 export const AT = '2026-01-02T03:04:05.678Z';

@@ -1,6 +1,6 @@
 import type { Database } from '../../src/db/database.ts';
 import { type Entry, sha256 } from '../../src/integrity/index.ts';
-import { ActionLog } from '../../src/ledger/action-log.ts';
+import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import type { ToolEnterEvent, ToolExitEvent } from '../../src/middleware/audit.ts';
 import { AT } from './database.ts';
 import { processIdOf } from './process-id.ts';
@@ -20,7 +20,7 @@ export function exitEvent(correlationId: string, outcome = 'ok'): ToolExitEvent 
 
 /** Whole calls, by the way that a server records them. */
 export async function recordCalls(database: Database, count: number, name = 'recorder'): Promise<void> {
-  const log = new ActionLog(database, processIdOf(name));
+  const log = new CallRecorder(database, processIdOf(name));
   for (let call = 0; call < count; call += 1) {
     await log.enter(enterEvent(`call ${call}`, `{"call":${call}}`));
     await log.exit(exitEvent(`call ${call}`, call % 3 === 2 ? 'INVALID_PARAMS' : 'ok'));

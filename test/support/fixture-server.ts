@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { readConfig } from '../../src/config.ts';
-import { createShutdown } from '../../src/lifecycle.ts';
-import { runSecondPhase } from '../../src/second-phase.ts';
+import { runSecondPhase } from '../../src/runtime/boot.ts';
+import { createShutdown } from '../../src/runtime/runtime.ts';
 import { createServer, registerColibriTool, start } from '../../src/server.ts';
-import { StdioTransport } from '../../src/stdio.ts';
+import { StdioTransport } from '../../src/wire/stdio.ts';
 
 /** A server on a real ledger whose tools misbehave, to be run as a process of its own. */
 const [maxPages] = process.argv.slice(2);
@@ -14,7 +14,7 @@ const server = createServer({
   mode: config.mode,
   agentId: config.agentId,
   version: '0.0.0-fixture',
-  secondPhase: async ({ chain }) => {
+  boot: async ({ chain }) => {
     const booted = await runSecondPhase(config, chain.log, console.error);
     // SQLite's own way to a full disk.
     if (maxPages !== undefined) {

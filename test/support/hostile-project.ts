@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { call } from './door.ts';
+import { Place } from './cli-project.ts';
 import { EVERYTHING_HOSTILE } from './hostile-text.ts';
-import { Place } from './place.ts';
+import { call } from './memory-server.ts';
 import { tamperFile } from './trail-raw-file.ts';
 
 /** What a forger writes, by the part of the ledger that carries it. */

@@ -1,5 +1,5 @@
 import { openDatabase } from '../../src/db/open.ts';
-import { ActionLog } from '../../src/ledger/action-log.ts';
+import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { processIdOf } from './process-id.ts';
 
@@ -9,7 +9,7 @@ const AT = '2026-01-01T00:00:00.000Z';
 export async function createLargeLedger(path: string, calls: number): Promise<void> {
   const database = await openDatabase({ mode: 'FULL', dbPath: path, durability: 'relaxed', readOnly: false });
   await openLedger(database, 'filler', AT);
-  const log = new ActionLog(database, processIdOf('filler'));
+  const log = new CallRecorder(database, processIdOf('filler'));
   const argumentsText = JSON.stringify({ note: 'x'.repeat(500) });
   for (let count = 0; count < calls; count += 1) {
     const call = { tool: 'server_ping', actor: 'filler', at: AT, correlationId: String(count) };

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, expect, onTestFinished } from 'vitest';
-import { loadSqlite } from '../../src/db/sqlite-driver.ts';
+import { loadSqlite } from '../../src/db/sqlite/driver.ts';
 import { copyProject } from './copy-project.ts';
 
 const PROGRAM = resolve('dist/colibri.js');

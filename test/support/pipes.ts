@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { JSONRPCMessage } from '@modelcontextprotocol/server';
-import { StdioTransport } from '../../src/stdio.ts';
+import { StdioTransport } from '../../src/wire/stdio.ts';
 
 export interface Pipes {
   readonly input: PassThrough;

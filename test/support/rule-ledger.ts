@@ -1,5 +1,5 @@
-import { openDesk } from './trail-desk.ts';
-import { leaveCall } from './trail-scenery.ts';
+import { leaveCall } from './full-ledger.ts';
+import { openDesk } from './trail-server.ts';
 
 /** A short ledger with every kind of entry, every field of a content, and arguments that were cut. */
 export async function buildRuleLedger(path: string): Promise<void> {

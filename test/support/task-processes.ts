@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { openDatabase } from '../../src/db/open.ts';
 import { databaseAt, ledgerAt } from './ledger-place.ts';
 import { type Agent, createAgent } from './task-agent.ts';
-import { assertWhole } from './task-desk.ts';
+import { assertWhole } from './task-server.ts';
 
 /** As many servers as there are names, each its own process with its own client, all on one ledger. */
 export async function withAgents(

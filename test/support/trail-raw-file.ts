@@ -1,4 +1,4 @@
-import { hasBuiltInSqlite } from '../../src/db/sqlite-driver.ts';
+import { hasBuiltInSqlite } from '../../src/db/sqlite/driver.ts';
 
 /** Runs SQL on a file as a forger does, who minds no rule of the program: also on the inner tables of the search index. */
 export async function tamperFile(path: string, sql: string): Promise<void> {

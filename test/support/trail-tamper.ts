@@ -1,9 +1,9 @@
 import { expect } from 'vitest';
 import type { Database, Reader, Transaction } from '../../src/db/database.ts';
 import { findSession } from '../../src/domains/trail/sessions.ts';
-import { type ChainReport, verifySession, verifyTaskChain } from '../../src/domains/trail/verify-chain.ts';
-import type { Problem } from '../../src/ledger/verify.ts';
-import { verifyEverything, verifyTables } from '../../src/verify.ts';
+import { type ChainReport, verifySession, verifyTaskChain } from '../../src/verification/verify-chain.ts';
+import { verifyEverything, verifyTables } from '../../src/verification/verify-ledger.ts';
+import type { Problem } from '../../src/verification/verify-log.ts';
 
 /** Carries a result out of a transaction that must not be kept. */
 class Undo extends Error {

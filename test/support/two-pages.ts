@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { openDesk } from './trail-desk.ts';
-import { openFile } from './trail-scenery.ts';
+import { openFile } from './full-ledger.ts';
+import { openDesk } from './trail-server.ts';
 
 /**
  * A ledger of two pages of verification in which every call has ended, one of them in another page than it began in, with

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { badInputs, FIELDS_TRIED } from '../support/task-bad-input.ts';
-import { atDesk, type Desk } from '../support/task-desk.ts';
+import { atDesk, type Desk } from '../support/task-server.ts';
 
 const TABLES = ['tasks', 'task_events', 'task_labels', 'task_dependencies', 'task_counts', 'counters', 'task_search'];
 
@@ -33,7 +33,7 @@ async function expectRefused(desk: Desk, tool: string, input: Record<string, unk
 
 describe('bad input', () => {
   for (const tool of Object.keys(FIELDS_TRIED)) {
-    keeps('tasks/bad-input', `every defect of every field of ${tool}`, () =>
+    promiseTest('tasks/bad-input', `every defect of every field of ${tool}`, () =>
       atDesk(async (desk) => {
         await desk.create({ title: 'the one that is there' });
         const before = await desk.get({ task_id: 'T-0001' });
@@ -59,7 +59,7 @@ describe('bad input', () => {
       expect(Object.fromEntries(shown)).toEqual(FIELDS_TRIED);
     }));
 
-  keeps('tasks/bad-input', 'every problem is listed, not only the first', () =>
+  promiseTest('tasks/bad-input', 'every problem is listed, not only the first', () =>
     atDesk(async (desk) => {
       const input = { title: '', priority: 'x', labels: ['', 5], estimate_hours: -1, nonsense: 1, more: 2 };
       const paths = await expectRefused(desk, 'task_create', input);
@@ -69,7 +69,7 @@ describe('bad input', () => {
     }),
   );
 
-  keeps('tasks/bad-input', 'an update that changes nothing, and a block without a reason', () =>
+  promiseTest('tasks/bad-input', 'an update that changes nothing, and a block without a reason', () =>
     atDesk(async (desk) => {
       await desk.create({ title: 'x', status: 'todo' });
       expect(await expectRefused(desk, 'task_update', { task_id: 'T-0001' })).toEqual([[]]);
@@ -84,7 +84,7 @@ describe('bad input', () => {
 });
 
 describe('spellings of both older contracts', () => {
-  keeps('tasks/spellings', 'id, project_id and patch', () =>
+  promiseTest('tasks/spellings', 'id, project_id and patch', () =>
     atDesk(async (desk) => {
       await desk.create({ title: 'x', project_id: 'ours' });
       expect(await desk.get({ id: 'T-0001' })).toMatchObject({ project: 'ours' });
@@ -96,7 +96,7 @@ describe('spellings of both older contracts', () => {
     }),
   );
 
-  keeps('tasks/spellings', 'both at once are refused, and so are they where they mean nothing', () =>
+  promiseTest('tasks/spellings', 'both at once are refused, and so are they where they mean nothing', () =>
     atDesk(async (desk) => {
       await desk.create({ title: 'x' });
       await desk.create({ title: 'y' });

@@ -1,10 +1,10 @@
 import { describe, expect } from 'vitest';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import type { Agent } from '../support/task-agent.ts';
 import { withAgents } from '../support/task-processes.ts';
 
 describe('taking work', () => {
-  keeps('tasks/claim', 'six processes, one task, and the losers learn who has it', () =>
+  promiseTest('tasks/claim', 'six processes, one task, and the losers learn who has it', () =>
     withAgents(names('agent', 6), async (agents) => {
       const [first] = agents as [Agent];
       for (let round = 0; round < 8; round += 1) {
@@ -28,7 +28,7 @@ describe('taking work', () => {
     }),
   );
 
-  keeps('tasks/claim', 'four agents that empty one queue never start the same task', () =>
+  promiseTest('tasks/claim', 'four agents that empty one queue never start the same task', () =>
     withAgents(names('grabber', 4), async (agents) => {
       const [first] = agents as [Agent];
       const tasks: string[] = [];
@@ -41,7 +41,7 @@ describe('taking work', () => {
     }),
   );
 
-  keeps('tasks/claim', 'in a pipeline too the first step is taken once', () =>
+  promiseTest('tasks/claim', 'in a pipeline too the first step is taken once', () =>
     withAgents(names('agent', 3), async (agents) => {
       const [first] = agents as [Agent];
       const { task_id } = await first.create({ title: 'a pipeline', workflow: 'pipeline' });
@@ -54,7 +54,7 @@ describe('taking work', () => {
     }),
   );
 
-  keeps('tasks/claim', 'who takes a task has it, whoever it was named for, and is told so', () =>
+  promiseTest('tasks/claim', 'who takes a task has it, whoever it was named for, and is told so', () =>
     withAgents(['alice'], async ([alice]) => {
       const { create, update } = alice as Agent;
       const { task_id } = await create({ title: 'for bob', status: 'todo', assignee: 'bob' });

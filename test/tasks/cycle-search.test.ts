@@ -12,9 +12,9 @@ import { listChildren, listUnmet } from '../../src/domains/tasks/repository.ts';
 import { ColibriError } from '../../src/errors.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { AT } from '../support/database.ts';
-import { keeps } from '../support/keeps.ts';
 import { databaseAt } from '../support/ledger-place.ts';
 import { counted, type Link, type ReadingCost, shortestCycle } from '../support/link-graph.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-cycles-'));
 let database: Database;
@@ -82,7 +82,7 @@ async function search(taskNo: number, cost: ReadingCost = { statements: 0, links
 }
 
 describe('the search for a cycle in a database', () => {
-  keeps('tasks/circles', 'agrees with trying every way, in graphs of parents and dependencies', async () => {
+  promiseTest('tasks/circles', 'agrees with trying every way, in graphs of parents and dependencies', async () => {
     const number = fc.integer({ min: 1, max: 9 });
     const graphs = fc.sample(
       fc.record({
@@ -148,7 +148,7 @@ describe('the search for a cycle in a database', () => {
     },
   };
   for (const [name, { dependencies, tasks, cheap, dear }] of Object.entries(shapes)) {
-    keeps('tasks/bounded-search', name, async () => {
+    promiseTest('tasks/bounded-search', name, async () => {
       await fillFrom(dependencies, tasks);
       for (const taskNo of cheap) {
         const cost = { statements: 0, links: 0 };
@@ -165,7 +165,7 @@ describe('the search for a cycle in a database', () => {
     });
   }
 
-  keeps('tasks/flat', 'every statement about links looks tasks up in an index', async () => {
+  promiseTest('tasks/flat', 'every statement about links looks tasks up in an index', async () => {
     await fill(
       [[2, 1]],
       [

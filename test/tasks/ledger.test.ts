@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { type TaskRow, toColumns } from '../../src/domains/tasks/repository.ts';
 import { PRIORITIES, type Task } from '../../src/domains/tasks/schema.ts';
-import { keeps } from '../support/keeps.ts';
-import { atDesk, type Desk } from '../support/task-desk.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { atDesk, type Desk } from '../support/task-server.ts';
 
 interface Event {
   readonly idx: number;
@@ -41,7 +41,7 @@ function digest({ salt, content }: Event): string {
 }
 
 describe('the ledger', () => {
-  keeps('tasks/ledger', 'each create and update is one entry with the digest of the whole row', () =>
+  promiseTest('tasks/ledger', 'each create and update is one entry with the digest of the whole row', () =>
     atDesk(async (desk) => {
       await desk.create({ title: 'the task', labels: ['red'] });
       await desk.update({ task_id: 'T-0001', status: 'todo' });
@@ -66,7 +66,7 @@ describe('the ledger', () => {
     }),
   );
 
-  keeps('tasks/ledger', 'a refused change leaves the pair of its call and nothing else', () =>
+  promiseTest('tasks/ledger', 'a refused change leaves the pair of its call and nothing else', () =>
     atDesk(async (desk) => {
       await desk.create({ title: 'x' });
       const kinds = async () =>
@@ -90,7 +90,7 @@ describe('the ledger', () => {
     }),
   );
 
-  keeps('tasks/ledger', 'the change and its exit stand side by side, in one transaction', () =>
+  promiseTest('tasks/ledger', 'the change and its exit stand side by side, in one transaction', () =>
     atDesk(async (desk) => {
       await work(desk);
       const entries = await desk.query<{ idx: number; kind: string }>(
@@ -102,7 +102,7 @@ describe('the ledger', () => {
     }),
   );
 
-  keeps('tasks/ledger', 'every table about tasks can be rebuilt from the events alone', () =>
+  promiseTest('tasks/ledger', 'every table about tasks can be rebuilt from the events alone', () =>
     atDesk(async (desk) => {
       await work(desk);
       const last = new Map<number, Event>();

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { keeps } from '../support/keeps.ts';
-import { type Desk, deskForAll } from '../support/task-desk.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { type Desk, deskForAll } from '../support/task-server.ts';
 
 const PRIORITIES = ['low', 'normal', 'high', 'critical'];
 const PROJECTS = ['default', 'other'];
@@ -67,7 +67,7 @@ describe('a list', () => {
     { created_before: '2020-01-01T00:00:00.000Z' },
   ];
   for (const filter of filters) {
-    keeps('tasks/list', `${JSON.stringify(filter)} gives what a naive filter gives, counted`, async () => {
+    promiseTest('tasks/list', `${JSON.stringify(filter)} gives what a naive filter gives, counted`, async () => {
       const expected = (await readAll()).filter((task) => matches(task, filter));
       const { tasks, total_count } = await desk().list({
         ...filter,
@@ -82,7 +82,7 @@ describe('a list', () => {
     });
   }
 
-  keeps('tasks/list', 'the bounds of time are exclusive', async () => {
+  promiseTest('tasks/list', 'the bounds of time are exclusive', async () => {
     const all = await readAll();
     const middle = all[30]?.created_at as string;
     const after = await desk().list({ created_after: middle, limit: 500 });
@@ -94,7 +94,7 @@ describe('a list', () => {
   for (const sort_by of ['created', 'updated', 'priority', 'progress'] as const) {
     for (const sort_order of ['asc', 'desc'] as const) {
       for (const filter of [{}, { project: 'default' }, { status: ['todo'] }, { search: 'sun' }, { label: 'red' }]) {
-        keeps(
+        promiseTest(
           'tasks/list',
           `${sort_by} ${sort_order} of ${JSON.stringify(filter)}: pages hold each task once`,
           async () => {

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { keeps } from '../support/keeps.ts';
-import { atDesk, type Desk } from '../support/task-desk.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { type Fields, type ModelTask, type NewFields, PRIORITIES, TaskModel } from '../support/task-model.ts';
+import { atDesk, type Desk } from '../support/task-server.ts';
 
 const STATES = 'todo in_progress review done backlog blocked cancelled GATHER ANALYZE PLAN APPLY VERIFY DONE CANCELLED';
 const PROJECTS = ['default', 'other'];
@@ -211,7 +211,7 @@ const MUST_MEET = [
 ];
 
 describe('random calls', () => {
-  keeps('tasks/model', 'sequences of creating, changing, thinking and looking', async () => {
+  promiseTest('tasks/model', 'sequences of creating, changing, thinking and looking', async () => {
     const met = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 60, maxLength: 120, size: 'max' }), (commands) =>

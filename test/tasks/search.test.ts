@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { keeps } from '../support/keeps.ts';
-import { atDesk, type Desk, deskForAll } from '../support/task-desk.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { atDesk, type Desk, deskForAll } from '../support/task-server.ts';
 
 const TASKS: readonly (readonly [title: string, description: string])[] = [
   ['Fix the login page', 'The "remember me" box is ignored. See AUTH-17.'],
@@ -102,25 +102,25 @@ describe('searching for', () => {
     '   ': [],
   };
   for (const [search, numbers] of Object.entries(cases)) {
-    keeps('tasks/search', `${JSON.stringify(search)} finds ${numbers.join(', ') || 'nothing'}`, () =>
+    promiseTest('tasks/search', `${JSON.stringify(search)} finds ${numbers.join(', ') || 'nothing'}`, () =>
       expect(find(desk(), search)).resolves.toEqual(numbers),
     );
   }
 
   for (const unit of ['x', 'y ', 'y"', 'ж', '設', '☀', '🚀 y', '\ufdfa', '\u337f', '\u0301', '"', "'", '*', '(', '^']) {
-    keeps('tasks/search', `${JSON.stringify(unit)}, as often as fits, finds nothing`, async () => {
+    promiseTest('tasks/search', `${JSON.stringify(unit)}, as often as fits, finds nothing`, async () => {
       const search = unit.repeat(256 / unit.length);
       expect(await find(desk(), search)).toEqual([]);
     });
   }
 
-  keeps('tasks/search', 'the same word many times finds what it finds once', async () => {
+  promiseTest('tasks/search', 'the same word many times finds what it finds once', async () => {
     expect(await find(desk(), 'NOT '.repeat(64))).toEqual([2]);
   });
 });
 
 describe('a changed task', () => {
-  keeps('tasks/search', 'is found by its new words and no longer by its old ones', () =>
+  promiseTest('tasks/search', 'is found by its new words and no longer by its old ones', () =>
     atDesk(async (desk) => {
       await desk.create({ title: 'alpha beta', description: 'gamma' });
       await desk.create({ title: 'beta', description: 'gamma' });

@@ -7,8 +7,8 @@ import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js
 import { StdioClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect } from 'vitest';
 import * as z from 'zod';
-import { keeps } from '../support/keeps.ts';
 import { ledgerAt } from '../support/ledger-place.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 /** What both generations of the official client have in common, as far as a caller sees it. */
 interface AnyClient {
@@ -87,7 +87,7 @@ const requiredFields = z
 
 describe('answers', () => {
   for (const [name, connect] of Object.entries(CLIENTS)) {
-    keeps('tasks/shapes', `${name} accepts each success and each failure`, async () => {
+    promiseTest('tasks/shapes', `${name} accepts each success and each failure`, async () => {
       const folder = mkdtempSync(join(tmpdir(), 'colibri-shapes-'));
       const client = await connect(join(folder, 'colibri.db'));
       try {

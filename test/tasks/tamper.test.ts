@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { keeps } from '../support/keeps.ts';
-import { type Desk, deskForAll } from '../support/task-desk.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { type Desk, deskForAll } from '../support/task-server.ts';
 
 type Row = Readonly<Record<string, string | number | null>>;
 
@@ -48,7 +48,7 @@ describe('a direct edit', () => {
     desk().query<Row>(`SELECT * FROM ${table}${table === 'task_counts' ? ' WHERE tasks <> 0' : ''}`);
 
   for (const [table, { key, named }] of Object.entries(TABLES)) {
-    keeps('tasks/tamper', `every column of every row of ${table}`, async () => {
+    promiseTest('tasks/tamper', `every column of every row of ${table}`, async () => {
       const rows = await rowsOf(table);
       const columns = Object.keys(rows[0] ?? {});
       expect(rows.length).toBeGreaterThan(1);
@@ -69,7 +69,7 @@ describe('a direct edit', () => {
       expect([...tried].toSorted()).toEqual(columns.toSorted());
     });
 
-    keeps('tasks/tamper', `a deleted row of ${table}`, async () => {
+    promiseTest('tasks/tamper', `a deleted row of ${table}`, async () => {
       for (const row of await rowsOf(table)) {
         const problems = await desk().verifyWith(`DELETE FROM ${table} WHERE ${at(key, 1)}`, valuesOf(row, key));
         expect(problems.map(({ place }) => place)).toContainEqual(expect.stringMatching(named(row)));
@@ -91,7 +91,7 @@ describe('a direct edit', () => {
     ['counters', "INSERT INTO counters VALUES ('nonsense', 3)", /^counter nonsense$/],
   ];
   for (const [table, sql, place] of added) {
-    keeps('tasks/tamper', `a row added to ${table}: ${place.source}`, async () => {
+    promiseTest('tasks/tamper', `a row added to ${table}: ${place.source}`, async () => {
       const problems = await desk().verifyWith(sql);
       expect(problems.map((problem) => problem.place)).toContainEqual(expect.stringMatching(place));
     });

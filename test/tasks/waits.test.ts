@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { keeps } from '../support/keeps.ts';
-import { atDesk, type Desk } from '../support/task-desk.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { atDesk, type Desk } from '../support/task-server.ts';
 
 const queue = async (desk: Desk) => (await desk.next({})).next_actions.map(({ task_id }) => task_id);
 
@@ -22,7 +22,7 @@ async function finish(desk: Desk, task_id: string): Promise<void> {
 const todo = (desk: Desk, input: object = {}) => desk.create({ title: 'a task', status: 'todo', ...input });
 
 describe('the queue', () => {
-  keeps('tasks/waits', 'a finished dependency frees its dependents at once', () =>
+  promiseTest('tasks/waits', 'a finished dependency frees its dependents at once', () =>
     atDesk(async (desk) => {
       await todo(desk);
       await todo(desk);
@@ -43,7 +43,7 @@ describe('the queue', () => {
     }),
   );
 
-  keeps('tasks/waits', 'a parent waits for its children', () =>
+  promiseTest('tasks/waits', 'a parent waits for its children', () =>
     atDesk(async (desk) => {
       await todo(desk);
       await todo(desk, { parent_id: 'T-0001' });
@@ -75,7 +75,7 @@ describe('the queue', () => {
     }),
   );
 
-  keeps('tasks/waits', 'highest priority first, then oldest; only this project; no more than asked for', () =>
+  promiseTest('tasks/waits', 'highest priority first, then oldest; only this project; no more than asked for', () =>
     atDesk(async (desk) => {
       for (const priority of ['low', 'critical', 'normal', 'high', 'critical', 'low']) await todo(desk, { priority });
       await todo(desk, { project: 'other', priority: 'critical', estimate_hours: 2.5 });
@@ -88,7 +88,7 @@ describe('the queue', () => {
     }),
   );
 
-  keeps('tasks/waits', 'a blocked task is listed with its own reason', () =>
+  promiseTest('tasks/waits', 'a blocked task is listed with its own reason', () =>
     atDesk(async (desk) => {
       await todo(desk);
       await todo(desk, { depends_on: ['T-0001'] });
@@ -142,7 +142,7 @@ describe('a parent or dependency that does not exist', () => {
     'one of several depends_on': { depends_on: ['T-0001', 'T-0099'] },
   };
   for (const [name, fields] of Object.entries(cases)) {
-    keeps('tasks/waits', `${name} is ERR_NOT_FOUND, and no number is used up`, () =>
+    promiseTest('tasks/waits', `${name} is ERR_NOT_FOUND, and no number is used up`, () =>
       atDesk(async (desk) => {
         await todo(desk);
         for (const [tool, input] of [

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { keeps } from '../support/keeps.ts';
-import { atDesk, type Desk } from '../support/task-desk.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { atDesk, type Desk } from '../support/task-server.ts';
 
 /** The two tables as the specification writes them, on purpose not read from the product. */
 const TABLES = {
@@ -61,7 +61,7 @@ function step(task_id: string, status: string) {
 for (const [workflow, table] of Object.entries(TABLES)) {
   describe(`the ${workflow} workflow`, () => {
     for (const [from, allowed] of Object.entries<readonly string[]>(table)) {
-      keeps('tasks/transitions', `${from} goes to ${allowed.join(', ') || 'nothing'} and nowhere else`, () =>
+      promiseTest('tasks/transitions', `${from} goes to ${allowed.join(', ') || 'nothing'} and nowhere else`, () =>
         atDesk(async (desk) => {
           const stuck = await taskIn(desk, workflow, from);
           const { assignee } = await desk.get({ task_id: stuck });

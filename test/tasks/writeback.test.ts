@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { keeps } from '../support/keeps.ts';
-import { atDesk, type Desk } from '../support/task-desk.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { atDesk, type Desk } from '../support/task-server.ts';
 
 const WAY = {
   board: ['todo', 'in_progress', 'review'],
@@ -41,7 +41,7 @@ for (const workflow of ['board', 'pipeline'] as const) {
   const done = DONE[workflow];
 
   describe(`finishing a ${workflow} task`, () => {
-    keeps('tasks/writeback', `${workflow}: the honest way works`, () =>
+    promiseTest('tasks/writeback', `${workflow}: the honest way works`, () =>
       atDesk(async (desk) => {
         const task_id = await taskBeforeDone(desk, workflow);
         await desk.startSession({ task_id, auditor_id: 'tester' });
@@ -53,7 +53,7 @@ for (const workflow of ['board', 'pipeline'] as const) {
       }),
     );
 
-    keeps('tasks/writeback', `${workflow}: no combination of fields and spellings gets around it`, () =>
+    promiseTest('tasks/writeback', `${workflow}: no combination of fields and spellings gets around it`, () =>
       atDesk(async (desk) => {
         const task_id = await taskBeforeDone(desk, workflow);
         const whole = { status: done, progress: 100, description: 'thought_record: yes', labels: ['thought_record'] };
@@ -70,7 +70,7 @@ for (const workflow of ['board', 'pipeline'] as const) {
       }),
     );
 
-    keeps('tasks/writeback', `${workflow}: a thought about another task does not count`, () =>
+    promiseTest('tasks/writeback', `${workflow}: a thought about another task does not count`, () =>
       atDesk(async (desk) => {
         const task_id = await taskBeforeDone(desk, workflow);
         const child = await desk.create({ title: 'its child', parent_id: task_id });
@@ -81,7 +81,7 @@ for (const workflow of ['board', 'pipeline'] as const) {
       }),
     );
 
-    keeps('tasks/writeback', `${workflow}: a thought before the task was sent back does not count`, () =>
+    promiseTest('tasks/writeback', `${workflow}: a thought before the task was sent back does not count`, () =>
       atDesk(async (desk) => {
         const task_id = await taskBeforeDone(desk, workflow);
         await desk.startSession({ task_id, auditor_id: 'tester' });
@@ -98,7 +98,7 @@ for (const workflow of ['board', 'pipeline'] as const) {
       }),
     );
 
-    keeps('tasks/writeback', `${workflow}: a refused thought does not count`, () =>
+    promiseTest('tasks/writeback', `${workflow}: a refused thought does not count`, () =>
       atDesk(async (desk) => {
         const task_id = await taskBeforeDone(desk, workflow);
         const thought = { task_id, type: 'decision', content: 'why' };
@@ -116,7 +116,7 @@ for (const workflow of ['board', 'pipeline'] as const) {
 }
 
 describe('the way to done', () => {
-  keeps('tasks/writeback', 'a thought does not open a shorter way', () =>
+  promiseTest('tasks/writeback', 'a thought does not open a shorter way', () =>
     atDesk(async (desk) => {
       const { task_id } = await desk.create({ title: 'too early' });
       await desk.startSession({ task_id, auditor_id: 'tester' });

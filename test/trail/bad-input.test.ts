@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { BAD_INPUTS } from '../support/trail-bad-input.ts';
-import { assertWhole, openDesk, type TrailDesk } from '../support/trail-desk.ts';
+import { assertWhole, openDesk, type TrailDesk } from '../support/trail-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-bad-input-'));
 let desk: TrailDesk;
@@ -26,7 +26,7 @@ const STORED = `SELECT (SELECT COUNT(*) FROM thoughts) + (SELECT COUNT(*) FROM s
 
 describe('bad input', () => {
   for (const { tool, defect, input, path } of BAD_INPUTS)
-    keeps('trail/bad-input', `${tool}: ${defect}`, async () => {
+    promiseTest('trail/bad-input', `${tool}: ${defect}`, async () => {
       const before = await desk.query(STORED);
       const { code, pattern, facts } = await desk.refusal(tool, input);
       expect({ code, pattern }).toEqual({ code: 'INVALID_PARAMS', pattern: 'A' });

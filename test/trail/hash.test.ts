@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { ThoughtRow } from '../../src/domains/trail/repository.ts';
-import { keeps } from '../support/keeps.ts';
-import { withDesk } from '../support/trail-desk.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { withDesk } from '../support/trail-server.ts';
 
 const hex = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
 
 describe('a thought', () => {
-  keeps('trail/hash', 'computed by hand, key by key, from what a client is told', () =>
+  promiseTest('trail/hash', 'computed by hand, key by key, from what a client is told', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'a task' });
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -24,54 +24,57 @@ describe('a thought', () => {
     }),
   );
 
-  keeps('trail/extras', 'digested with label and salt, and named by the entry with all that places the thought', () =>
-    withDesk(async (desk) => {
-      await desk.createTask({ title: 'a task' });
-      await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
-      const extras = {
-        branch: 'main',
-        commit_sha: 'a3f7d9b2c',
-        tests_run: ['b', 'a'],
-        blockers: [],
-        metadata: { z: 1, a: { '\u{1F600}': true, '\uE000': null } },
-      };
-      await desk.record({ task_id: 'T-0001', type: 'decision', content: 'bare' });
-      await desk.record({ task_id: 'T-0001', type: 'decision', content: 'full', ...extras });
-      const rows = await desk.query<ThoughtRow>('SELECT * FROM thoughts ORDER BY thought_no');
-      const texts = [
-        '{}',
-        // The emoji sorts before the private character: by UTF-16 code units, not by code points.
-        '{"blockers":[],"branch":"main","commit_sha":"a3f7d9b2c","metadata":{"a":{"\u{1F600}":true,"\uE000":null},"z":1},"tests_run":["b","a"]}',
-      ];
-      for (const [index, row] of rows.entries()) {
-        const text = texts[index] ?? '';
-        expect(row.extras).toBe(text);
-        const digest = hex(
-          Buffer.concat([Buffer.from('colibri:extras:v1\n'), Buffer.from(row.salt, 'hex'), Buffer.from(text)]),
-        );
-        const [logged] = await desk.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [
-          row.idx,
-        ]);
-        expect(JSON.parse(logged?.entry ?? '')).toEqual({
-          v: 1,
-          kind: 'thought',
-          at: row.recorded_at,
-          actor: 'tester',
-          task_id: 'T-0001',
-          thought_id: `\u0398-000${index + 1}`,
-          hash: row.hash,
-          extras: digest,
-          chain_position: index + 1,
-          attempt: 1,
-          session_id: 'A-0001',
-          session_seq: index + 1,
-        });
-      }
-      expect(rows[0]?.salt).not.toBe(rows[1]?.salt);
-    }),
+  promiseTest(
+    'trail/extras',
+    'digested with label and salt, and named by the entry with all that places the thought',
+    () =>
+      withDesk(async (desk) => {
+        await desk.createTask({ title: 'a task' });
+        await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+        const extras = {
+          branch: 'main',
+          commit_sha: 'a3f7d9b2c',
+          tests_run: ['b', 'a'],
+          blockers: [],
+          metadata: { z: 1, a: { '\u{1F600}': true, '\uE000': null } },
+        };
+        await desk.record({ task_id: 'T-0001', type: 'decision', content: 'bare' });
+        await desk.record({ task_id: 'T-0001', type: 'decision', content: 'full', ...extras });
+        const rows = await desk.query<ThoughtRow>('SELECT * FROM thoughts ORDER BY thought_no');
+        const texts = [
+          '{}',
+          // The emoji sorts before the private character: by UTF-16 code units, not by code points.
+          '{"blockers":[],"branch":"main","commit_sha":"a3f7d9b2c","metadata":{"a":{"\u{1F600}":true,"\uE000":null},"z":1},"tests_run":["b","a"]}',
+        ];
+        for (const [index, row] of rows.entries()) {
+          const text = texts[index] ?? '';
+          expect(row.extras).toBe(text);
+          const digest = hex(
+            Buffer.concat([Buffer.from('colibri:extras:v1\n'), Buffer.from(row.salt, 'hex'), Buffer.from(text)]),
+          );
+          const [logged] = await desk.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [
+            row.idx,
+          ]);
+          expect(JSON.parse(logged?.entry ?? '')).toEqual({
+            v: 1,
+            kind: 'thought',
+            at: row.recorded_at,
+            actor: 'tester',
+            task_id: 'T-0001',
+            thought_id: `\u0398-000${index + 1}`,
+            hash: row.hash,
+            extras: digest,
+            chain_position: index + 1,
+            attempt: 1,
+            session_id: 'A-0001',
+            session_seq: index + 1,
+          });
+        }
+        expect(rows[0]?.salt).not.toBe(rows[1]?.salt);
+      }),
   );
 
-  keeps('trail/extras', 'no word of content, extras or reason stands in the log', () =>
+  promiseTest('trail/extras', 'no word of content, extras or reason stands in the log', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'a task' });
       await desk.start({ task_id: 'T-0001', auditor_id: 'secret', reason: 'secret' });

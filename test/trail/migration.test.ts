@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
-import { verifyEverything } from '../../src/verify.ts';
-import { keeps } from '../support/keeps.ts';
+import { verifyEverything } from '../../src/verification/verify-ledger.ts';
+import { buildScenery, openFile } from '../support/full-ledger.ts';
 import { makeOlder } from '../support/older-ledger.ts';
-import { assertWhole, openDesk, withFolder } from '../support/trail-desk.ts';
-import { buildScenery, openFile } from '../support/trail-scenery.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { assertWhole, openDesk, withFolder } from '../support/trail-server.ts';
 
 const idxOf = (thought: number) => `(SELECT idx FROM thoughts WHERE thought_no = ${thought})`;
 
@@ -17,7 +17,7 @@ const FORGERIES: Readonly<Record<string, string>> = {
 
 describe('an older ledger', () => {
   for (const [name, forgery] of Object.entries(FORGERIES))
-    keeps('store/migrated', `what was forged stays to be seen: ${name}`, () =>
+    promiseTest('store/migrated', `what was forged stays to be seen: ${name}`, () =>
       withFolder(async (folder) => {
         const path = join(folder, 'colibri.db');
         await buildScenery(path);
@@ -32,7 +32,7 @@ describe('an older ledger', () => {
       }),
     );
 
-  keeps('store/migrated', 'one whose sessions list their thoughts', () =>
+  promiseTest('store/migrated', 'one whose sessions list their thoughts', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'colibri.db');
       await buildScenery(path);
@@ -53,7 +53,7 @@ describe('an older ledger', () => {
 });
 
 describe('a newer ledger', () => {
-  keeps('store/untouched', 'one that a newer program has migrated while this one ran', () =>
+  promiseTest('store/untouched', 'one that a newer program has migrated while this one ran', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'colibri.db');
       const desk = await openDesk(path, 'tester', { isTolerant: true });

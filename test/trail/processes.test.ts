@@ -2,17 +2,17 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect } from 'vitest';
-import { keeps } from '../support/keeps.ts';
+import { openFile } from '../support/full-ledger.ts';
 import { ledgerAt } from '../support/ledger-place.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { createCaller, type TrailCaller } from '../support/trail-caller.ts';
-import { assertWhole, withFolder } from '../support/trail-desk.ts';
-import { openFile } from '../support/trail-scenery.ts';
+import { assertWhole, withFolder } from '../support/trail-server.ts';
 
 const PROCESSES = 4;
 const THOUGHTS = 40;
 
 describe('four processes on one ledger', () => {
-  keeps('trail/one-chain', 'every position once, every link to the one before, everything verified', () =>
+  promiseTest('trail/one-chain', 'every position once, every link to the one before, everything verified', () =>
     withProcesses(async (agents, path) => {
       const [first] = agents as [TrailCaller, ...TrailCaller[]];
       await first.createTask({ title: 'a task' });
@@ -47,7 +47,7 @@ describe('four processes on one ledger', () => {
     }),
   );
 
-  keeps('trail/one-live', 'of processes that start a session at the same moment one does', () =>
+  promiseTest('trail/one-live', 'of processes that start a session at the same moment one does', () =>
     withProcesses(async (agents, path) => {
       const [first] = agents as [TrailCaller, ...TrailCaller[]];
       for (let round = 1; round <= 8; round += 1) {
@@ -64,7 +64,7 @@ describe('four processes on one ledger', () => {
     }),
   );
 
-  keeps('proofs/seal', 'of processes that seal and record at the same moment each record is in or refused', () =>
+  promiseTest('proofs/seal', 'of processes that seal and record at the same moment each record is in or refused', () =>
     withProcesses(async (agents, path) => {
       const [first, ...others] = agents as [TrailCaller, ...TrailCaller[]];
       await first.createTask({ title: 'a task' });

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest';
 import { inclusionRanges, isIncluded } from '../../src/integrity/index.ts';
-import { keeps } from '../support/keeps.ts';
 import { naiveLeaf, naivePath, naiveRoot } from '../support/naive-merkle.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { SESSION_RECORDS } from '../support/session-records.ts';
-import { type TrailDesk, withDesk } from '../support/trail-desk.ts';
+import { type TrailDesk, withDesk } from '../support/trail-server.ts';
 
 /** The leaves of a session, read off its entries by hand. */
 async function leavesOf(desk: TrailDesk, sessionNo: number, taskId?: string): Promise<string[]> {
@@ -20,7 +20,7 @@ const thought = { task_id: 'T-0001', type: 'decision', content: 'Because.' };
 describe('a sealed session', () => {
   const DEPTHS = { 1: 1, 2: 2, 3: 3, 4: 3, 5: 4, 7: 4, 8: 4, 9: 5, 16: 5, 17: 6 };
   for (const [count, depth] of Object.entries(DEPTHS))
-    keeps('proofs/tree', `${count} leaves make ${depth} levels and the naive root`, () =>
+    promiseTest('proofs/tree', `${count} leaves make ${depth} levels and the naive root`, () =>
       withDesk(async (desk) => {
         await desk.createTask({ title: 'a task' });
         await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -40,7 +40,7 @@ describe('a sealed session', () => {
       }),
     );
 
-  keeps('proofs/tree', 'thoughts and task events together, in the order of the log', () =>
+  promiseTest('proofs/tree', 'thoughts and task events together, in the order of the log', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'parent' });
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
@@ -56,7 +56,7 @@ describe('a sealed session', () => {
     }),
   );
 
-  keeps('proofs/tree', 'with a task_id, only the records of that task', () =>
+  promiseTest('proofs/tree', 'with a task_id, only the records of that task', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'parent' });
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
@@ -72,7 +72,7 @@ describe('a sealed session', () => {
     }),
   );
 
-  keeps('proofs/seal', 'is an entry that names root, count and the heads of the chains', () =>
+  promiseTest('proofs/seal', 'is an entry that names root, count and the heads of the chains', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'parent' });
       await desk.createTask({ title: 'child', parent_id: 'T-0001' });
@@ -100,7 +100,7 @@ describe('a sealed session', () => {
     }),
   );
 
-  keeps('proofs/trace', 'from each record up to the root, and from no other record', () =>
+  promiseTest('proofs/trace', 'from each record up to the root, and from no other record', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'a task' });
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -122,7 +122,7 @@ describe('a sealed session', () => {
     }),
   );
 
-  keeps('proofs/tree', 'two sessions with the same words have different roots', () =>
+  promiseTest('proofs/tree', 'two sessions with the same words have different roots', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'a task' });
       const roots: string[] = [];

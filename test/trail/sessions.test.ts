@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { SESSION_RECORDS } from '../support/session-records.ts';
-import { type TrailDesk, withDesk } from '../support/trail-desk.ts';
+import { type TrailDesk, withDesk } from '../support/trail-server.ts';
 
 /** T-0001 is the parent of T-0002, which is the parent of T-0003; T-0004 stands alone. */
 async function makeFamily(desk: TrailDesk): Promise<void> {
@@ -24,7 +24,7 @@ const recordsOf = (desk: TrailDesk, sessionNo: number) =>
   );
 
 describe('the reach of a session', () => {
-  keeps('trail/scope', 'deep takes thoughts and changes of children, grandchildren and later children', () =>
+  promiseTest('trail/scope', 'deep takes thoughts and changes of children, grandchildren and later children', () =>
     withDesk(async (desk) => {
       await makeFamily(desk);
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
@@ -44,7 +44,7 @@ describe('the reach of a session', () => {
     }),
   );
 
-  keeps('trail/scope', 'shallow refuses a child and leaves out its changes', () =>
+  promiseTest('trail/scope', 'shallow refuses a child and leaves out its changes', () =>
     withDesk(async (desk) => {
       await makeFamily(desk);
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -57,7 +57,7 @@ describe('the reach of a session', () => {
     }),
   );
 
-  keeps('trail/scope', 'deep reaches down only: not to a parent, not to a stranger', () =>
+  promiseTest('trail/scope', 'deep reaches down only: not to a parent, not to a stranger', () =>
     withDesk(async (desk) => {
       await makeFamily(desk);
       await desk.start({ task_id: 'T-0002', auditor_id: 'auditor', scope: 'deep' });
@@ -68,7 +68,7 @@ describe('the reach of a session', () => {
     }),
   );
 
-  keeps('trail/scope', 'a task that is moved under another is covered from then on', () =>
+  promiseTest('trail/scope', 'a task that is moved under another is covered from then on', () =>
     withDesk(async (desk) => {
       await makeFamily(desk);
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
@@ -79,7 +79,7 @@ describe('the reach of a session', () => {
     }),
   );
 
-  keeps('trail/scope', 'one change is a record of every session that covers it', () =>
+  promiseTest('trail/scope', 'one change is a record of every session that covers it', () =>
     withDesk(async (desk) => {
       await makeFamily(desk);
       for (const task_id of ['T-0001', 'T-0002', 'T-0003'])
@@ -89,7 +89,7 @@ describe('the reach of a session', () => {
     }),
   );
 
-  keeps('trail/scope', "without a name a thought goes to its task's own session, not to a deep one above", () =>
+  promiseTest('trail/scope', "without a name a thought goes to its task's own session, not to a deep one above", () =>
     withDesk(async (desk) => {
       await makeFamily(desk);
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
@@ -102,7 +102,7 @@ describe('the reach of a session', () => {
 });
 
 describe('the life of a session', () => {
-  keeps('trail/one-live', 'a second is refused until the first is sealed, and other tasks do not matter', () =>
+  promiseTest('trail/one-live', 'a second is refused until the first is sealed, and other tasks do not matter', () =>
     withDesk(async (desk) => {
       await makeFamily(desk);
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
@@ -115,7 +115,7 @@ describe('the life of a session', () => {
     }),
   );
 
-  keeps('proofs/seal', 'nothing joins after the seal: no thought, no change, no second seal', () =>
+  promiseTest('proofs/seal', 'nothing joins after the seal: no thought, no change, no second seal', () =>
     withDesk(async (desk) => {
       await makeFamily(desk);
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
-import { keeps } from '../support/keeps.ts';
-import { withDesk } from '../support/trail-desk.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { withDesk } from '../support/trail-server.ts';
 
 /** Texts that are taken, come back as they were, and verify. */
 const KEPT: Readonly<Record<string, string>> = {
@@ -28,7 +28,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 
 describe('strings that survive JSON but not every store', () => {
   for (const [name, text] of Object.entries(KEPT))
-    keeps('trail/strings', `${name}, kept in every field`, () =>
+    promiseTest('trail/strings', `${name}, kept in every field`, () =>
       withDesk(async (desk) => {
         await desk.createTask({ title: text, description: text, labels: [text], assignee: text });
         await desk.start({ task_id: 'T-0001', auditor_id: text, reason: text });
@@ -46,7 +46,7 @@ describe('strings that survive JSON but not every store', () => {
     );
 
   for (const [name, text] of Object.entries(REFUSED))
-    keeps('trail/strings', `${name}, refused in every field`, () =>
+    promiseTest('trail/strings', `${name}, refused in every field`, () =>
       withDesk(async (desk) => {
         await desk.createTask({ title: 'a task' });
         const session = { task_id: 'T-0001', auditor_id: 'auditor' };
@@ -68,7 +68,7 @@ describe('strings that survive JSON but not every store', () => {
       }),
     );
 
-  keeps('trail/strings', 'metadata takes every character that JSON can carry, also in keys', () =>
+  promiseTest('trail/strings', 'metadata takes every character that JSON can carry, also in keys', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'a task' });
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -83,7 +83,7 @@ describe('strings that survive JSON but not every store', () => {
     }),
   );
 
-  keeps('trail/strings', 'names that mean something to JavaScript are plain names in metadata', () =>
+  promiseTest('trail/strings', 'names that mean something to JavaScript are plain names in metadata', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'a task' });
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -103,7 +103,7 @@ describe('strings that survive JSON but not every store', () => {
     }),
   );
 
-  keeps('trail/strings', 'equal to the eye is not equal to the record', () =>
+  promiseTest('trail/strings', 'equal to the eye is not equal to the record', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'a task' });
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -116,7 +116,7 @@ describe('strings that survive JSON but not every store', () => {
   );
 
   for (const name of ['a\u0000b', 'bell\u0007', `${'x'.repeat(127)}\u{1F426}`, '\uFEFFclient', '\u2028'])
-    keeps('trail/strings', `a client called ${JSON.stringify(name)} leaves a record that verifies`, () =>
+    promiseTest('trail/strings', `a client called ${JSON.stringify(name)} leaves a record that verifies`, () =>
       withDesk(async (desk) => {
         await desk.createTask({ title: 'a task' });
         await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });

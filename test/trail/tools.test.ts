@@ -1,13 +1,13 @@
 import { describe, expect } from 'vitest';
-import { keeps } from '../support/keeps.ts';
-import { withDesk } from '../support/trail-desk.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { withDesk } from '../support/trail-server.ts';
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const HASH = /^[0-9a-f]{64}$/;
 const thought = { task_id: 'T-0001', type: 'decision', content: 'Because.' };
 
 describe('audit_session_start', () => {
-  keeps('trail/tools', 'the answer names the session, and shallow is the default', () =>
+  promiseTest('trail/tools', 'the answer names the session, and shallow is the default', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'a task' });
       const started = await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -21,14 +21,14 @@ describe('audit_session_start', () => {
     }),
   );
 
-  keeps('trail/tools', 'an unknown task is ERR_TASK_NOT_FOUND in pattern B', () =>
+  promiseTest('trail/tools', 'an unknown task is ERR_TASK_NOT_FOUND in pattern B', () =>
     withDesk(async (desk) => {
       const refusal = await desk.refusal('audit_session_start', { task_id: 'T-0009', auditor_id: 'auditor' });
       expect(refusal).toMatchObject({ pattern: 'B', code: 'ERR_TASK_NOT_FOUND', facts: { taskId: 'T-0009' } });
     }),
   );
 
-  keeps('trail/tools', 'longest fields are taken whole', () =>
+  promiseTest('trail/tools', 'longest fields are taken whole', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'a task' });
       const [auditor_id, reason] = ['a'.repeat(128), 'r'.repeat(1000)];
@@ -41,7 +41,7 @@ describe('audit_session_start', () => {
 });
 
 describe('thought_record', () => {
-  keeps('trail/tools', 'the answer has every field, and the second names the first', () =>
+  promiseTest('trail/tools', 'the answer has every field, and the second names the first', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'a task' });
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -63,7 +63,7 @@ describe('thought_record', () => {
   );
 
   for (const type of ['reflection', 'decision', 'discovery', 'risk', 'blockers'])
-    keeps('trail/tools', `the type ${type}, with all fields at their limits`, () =>
+    promiseTest('trail/tools', `the type ${type}, with all fields at their limits`, () =>
       withDesk(async (desk) => {
         await desk.createTask({ title: 'a task' });
         await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -82,7 +82,7 @@ describe('thought_record', () => {
       }),
     );
 
-  keeps('trail/tools', 'its refusals are HANDLER_ERROR with the code in front, pattern A', () =>
+  promiseTest('trail/tools', 'its refusals are HANDLER_ERROR with the code in front, pattern A', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'a task' });
       await desk.createTask({ title: 'another' });
@@ -102,7 +102,7 @@ describe('thought_record', () => {
 });
 
 describe('thought_record_list', () => {
-  keeps('trail/tools', 'filters, pages and counts, oldest first', () =>
+  promiseTest('trail/tools', 'filters, pages and counts, oldest first', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'a task' });
       await desk.createTask({ title: 'its child', parent_id: 'T-0001' });
@@ -136,7 +136,7 @@ describe('thought_record_list', () => {
     }),
   );
 
-  keeps('trail/tools', 'a page has 100 thoughts unless asked, and what is not there is refused', () =>
+  promiseTest('trail/tools', 'a page has 100 thoughts unless asked, and what is not there is refused', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'a task' });
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -150,7 +150,7 @@ describe('thought_record_list', () => {
 });
 
 describe('audit_verify_chain', () => {
-  keeps('trail/tools', 'the answer for a task, for a session and for both', () =>
+  promiseTest('trail/tools', 'the answer for a task, for a session and for both', () =>
     withDesk(async (desk) => {
       await desk.createTask({ title: 'a task' });
       await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -172,7 +172,7 @@ describe('audit_verify_chain', () => {
     }),
   );
 
-  keeps('trail/tools', 'what is not there is ERR_NOT_FOUND, as the catalogue has it', () =>
+  promiseTest('trail/tools', 'what is not there is ERR_NOT_FOUND, as the catalogue has it', () =>
     withDesk(async (desk) => {
       for (const [input, facts] of [
         [{ task_id: 'T-0099' }, { taskId: 'T-0099' }],

@@ -16,13 +16,13 @@ import { describe, expect } from 'vitest';
 import { type Clone, clonesOfOneLedger } from '../support/cloned-ledger.ts';
 import { tamper } from '../support/database.ts';
 import { runProgram } from '../support/init-program.ts';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 
 const createClone = clonesOfOneLedger();
 
 describe('an acceptance is for one ledger in one place', () => {
-  keeps('trust/accepts', 'a ledger that servers write to goes on being accepted', async () => {
+  promiseTest('trust/accepts', 'a ledger that servers write to goes on being accepted', async () => {
     const clone = await createAccepted();
     for (const count of [1, 2, 3]) {
       const client = await connectRaw({ cwd: clone.root, env: clone.env });
@@ -46,7 +46,7 @@ describe('an acceptance is for one ledger in one place', () => {
     ['fewer calls under the same root', (clone) => tamper(clone.path, 'DELETE FROM calls WHERE sequence_no = 1')],
   ];
   for (const [name, swap] of SWAPS)
-    keeps('trust/bound', `${name} is not accepted`, async () => {
+    promiseTest('trust/bound', `${name} is not accepted`, async () => {
       const clone = await createAccepted();
       await swap(clone);
       const before = clone.snapshot();
@@ -58,30 +58,34 @@ describe('an acceptance is for one ledger in one place', () => {
       expect(clone.snapshot()).toEqual(before);
     });
 
-  keeps('trust/bound', 'verify lists what was changed in an accepted ledger', async () => {
+  promiseTest('trust/bound', 'verify lists what was changed in an accepted ledger', async () => {
     const clone = await createAccepted();
     await tamper(clone.path, "UPDATE tasks SET title = 'other'");
     expect(clone.run(['verify'])).toMatchObject({ code: 1, stdout: expect.stringContaining('TAMPERED') as string });
   });
 
-  keeps('trust/accepts', 'a ledger that nobody has changed since is neither copied nor verified again', async () => {
-    const clone = await createAccepted();
-    const withoutCopies = { TMPDIR: join(clone.outside, 'missing') };
-    expect(clone.run(['board'], withoutCopies).code).toBe(2);
-    expect(clone.run(['board']).code).toBe(0);
-    expect(clone.run(['board'], withoutCopies).code).toBe(0);
-    await tamper(clone.path, "UPDATE tasks SET title = 'other'");
-    expect(clone.run(['board']).code).toBe(2);
-  });
+  promiseTest(
+    'trust/accepts',
+    'a ledger that nobody has changed since is neither copied nor verified again',
+    async () => {
+      const clone = await createAccepted();
+      const withoutCopies = { TMPDIR: join(clone.outside, 'missing') };
+      expect(clone.run(['board'], withoutCopies).code).toBe(2);
+      expect(clone.run(['board']).code).toBe(0);
+      expect(clone.run(['board'], withoutCopies).code).toBe(0);
+      await tamper(clone.path, "UPDATE tasks SET title = 'other'");
+      expect(clone.run(['board']).code).toBe(2);
+    },
+  );
 
-  keeps('trust/bound', 'the same ledger in another folder is not accepted', async () => {
+  promiseTest('trust/bound', 'the same ledger in another folder is not accepted', async () => {
     const clone = await createAccepted();
     const moved = `${clone.root}-moved`;
     renameSync(clone.root, moved);
     expect(runProgram(['verify'], { cwd: moved, home: clone.home }).code).toBe(2);
   });
 
-  keeps('trust/bound', 'another user has not accepted it', async () => {
+  promiseTest('trust/bound', 'another user has not accepted it', async () => {
     const clone = await createAccepted();
     expect(clone.run(['verify'], { HOME: clone.outside }).code).toBe(2);
   });
@@ -105,7 +109,7 @@ describe('an acceptance is for one ledger in one place', () => {
     ['with another root', (file) => edit(file, { root: '0'.repeat(64) })],
     ['with a root that is none', (file) => edit(file, { root: '' })],
   ];
-  keeps('trust/bound', 'a note that could be from somebody else does not count', async () => {
+  promiseTest('trust/bound', 'a note that could be from somebody else does not count', async () => {
     const clone = await createAccepted();
     const notes = join(clone.home, '.config', 'colibri', 'trusted');
     const kept = join(clone.outside, 'kept');
@@ -124,7 +128,7 @@ describe('an acceptance is for one ledger in one place', () => {
 });
 
 describe('a server on a ledger that came with a clone', () => {
-  keeps('clone/refused', 'stays up and says why, and works as soon as the ledger is accepted', async () => {
+  promiseTest('clone/refused', 'stays up and says why, and works as soon as the ledger is accepted', async () => {
     const clone = await createClone();
     clone.track();
     chmodSync(clone.path, 0o644);
@@ -147,7 +151,7 @@ describe('a server on a ledger that came with a clone', () => {
     expect(clone.run(['verify']).code).toBe(0);
   });
 
-  keeps('clone/untouched', 'no command touches it, and each says what to do', async () => {
+  promiseTest('clone/untouched', 'no command touches it, and each says what to do', async () => {
     const clone = await createClone();
     clone.track();
     const backup = join(clone.outside, 'backup.db');
@@ -172,7 +176,7 @@ describe('a server on a ledger that came with a clone', () => {
     expect(readdirSync(clone.outside)).toEqual(['backup.db']);
   });
 
-  keeps('clone/refused', 'COLIBRI_DB_PATH opens it', async () => {
+  promiseTest('clone/refused', 'COLIBRI_DB_PATH opens it', async () => {
     const clone = await createClone();
     clone.track();
     expect(clone.run(['verify'], { COLIBRI_DB_PATH: clone.path }).code).toBe(0);
@@ -180,7 +184,7 @@ describe('a server on a ledger that came with a clone', () => {
 });
 
 describe('a ledger that Colibri makes where one was tracked', () => {
-  keeps('clone/own', 'a new one is used by the next server too', async () => {
+  promiseTest('clone/own', 'a new one is used by the next server too', async () => {
     const clone = await createClone();
     clone.track();
     rmSync(clone.path);
@@ -193,17 +197,21 @@ describe('a ledger that Colibri makes where one was tracked', () => {
     expect(clone.run(['doctor', '--json']).stdout).toContain('accepted on');
   });
 
-  keeps('clone/own', 'a restored one is used, although others could enter its folder and it is older', async () => {
-    const clone = await createAccepted();
-    const backup = join(clone.outside, 'backup.db');
-    expect(clone.run(['backup', backup]).code).toBe(0);
-    rmSync(clone.path);
-    chmodSync(clone.folder, 0o755);
-    expect(clone.run(['restore', backup]).code).toBe(0);
-    expect(clone.run(['verify']).code).toBe(0);
-  });
+  promiseTest(
+    'clone/own',
+    'a restored one is used, although others could enter its folder and it is older',
+    async () => {
+      const clone = await createAccepted();
+      const backup = join(clone.outside, 'backup.db');
+      expect(clone.run(['backup', backup]).code).toBe(0);
+      rmSync(clone.path);
+      chmodSync(clone.folder, 0o755);
+      expect(clone.run(['restore', backup]).code).toBe(0);
+      expect(clone.run(['verify']).code).toBe(0);
+    },
+  );
 
-  keeps('clone/own', 'without a home folder a new ledger works, and the next start says what to do', async () => {
+  promiseTest('clone/own', 'without a home folder a new ledger works, and the next start says what to do', async () => {
     const clone = await createClone();
     clone.track();
     rmSync(clone.path);

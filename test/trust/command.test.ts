@@ -5,14 +5,14 @@ import { describe, expect } from 'vitest';
 import { type Clone, clonesOfOneLedger } from '../support/cloned-ledger.ts';
 import { tamper } from '../support/database.ts';
 import { snapshot } from '../support/init-project.ts';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 const createClone = clonesOfOneLedger();
 
 const TASKS = 3;
 
 describe('colibri trust shows', () => {
-  keeps('trust/shows', 'what the ledger holds, and nothing is accepted without a yes', async () => {
+  promiseTest('trust/shows', 'what the ledger holds, and nothing is accepted without a yes', async () => {
     const clone = await createTracked();
     const before = everything(clone);
     const { code, stdout, stderr } = clone.run(['trust']);
@@ -31,7 +31,7 @@ describe('colibri trust shows', () => {
     expect(clone.run(['verify']).code).toBe(2);
   });
 
-  keeps('trust/shows', 'it without touching side files that came along', async () => {
+  promiseTest('trust/shows', 'it without touching side files that came along', async () => {
     const clone = await createTracked();
     writeFileSync(`${clone.path}-shm`, Buffer.alloc(32_768), { mode: 0o600 });
     writeFileSync(`${clone.path}-wal`, '', { mode: 0o600 });
@@ -40,7 +40,7 @@ describe('colibri trust shows', () => {
     expect(everything(clone)).toEqual(before);
   });
 
-  keeps('trust/shows', 'the same as JSON', async () => {
+  promiseTest('trust/shows', 'the same as JSON', async () => {
     const clone = await createTracked();
     const { code, stdout } = clone.run(['trust', '--json']);
     expect(code).toBe(1);
@@ -65,7 +65,7 @@ describe('colibri trust shows', () => {
     ['', false],
     ['yikes', false],
   ] as const)
-    keeps(
+    promiseTest(
       'trust/shows',
       `on a terminal it asks, and takes "${answer}" for ${isAccepted ? 'a yes' : 'a no'}`,
       async () => {
@@ -78,7 +78,7 @@ describe('colibri trust shows', () => {
       },
     );
 
-  keeps('trust/shows', 'no control characters of the data', async () => {
+  promiseTest('trust/shows', 'no control characters of the data', async () => {
     const clone = await createTracked();
     await forgeActor(clone, '\u001B[2Jwhole\u202E');
     const { code, stdout, stderr } = clone.run(['trust', '--yes']);
@@ -86,7 +86,7 @@ describe('colibri trust shows', () => {
     expect(code).toBe(1);
   });
 
-  keeps('trust/shows', 'how it is used', async () => {
+  promiseTest('trust/shows', 'how it is used', async () => {
     const { stdout } = (await createClone()).run(['trust', '--help']);
     for (const part of ['Examples:', 'colibri trust --yes', 'Exit codes: 0 accepted']) expect(stdout).toContain(part);
   });
@@ -98,7 +98,7 @@ describe('colibri trust shows', () => {
     ['a link', linkLedger, ['--yes'], 1, /symbolic link.*COLIBRI_DB_PATH/],
     ['a file that is no database', spoil, ['--yes'], 2, /damaged or is not a ledger/],
   ] as const)
-    keeps('trust/shows', `what is wrong, or that nothing is: ${name}`, async () => {
+    promiseTest('trust/shows', `what is wrong, or that nothing is: ${name}`, async () => {
       const clone = await createClone();
       prepare(clone);
       const before = everything(clone);
@@ -110,7 +110,7 @@ describe('colibri trust shows', () => {
       expect(everything(clone)).toEqual(before);
     });
 
-  keeps('trust/shows', 'that a named file needs none, and that PostgreSQL has its own ways', async () => {
+  promiseTest('trust/shows', 'that a named file needs none, and that PostgreSQL has its own ways', async () => {
     const clone = await createTracked();
     const named = clone.run(['trust'], { COLIBRI_DB_PATH: clone.path });
     expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to accept') as string });
@@ -138,7 +138,7 @@ describe('colibri trust accepts no ledger that was tampered with', () => {
     ['an endless view in the place of a table', `DROP TABLE counters; CREATE VIEW counters AS ${ENDLESS}`, /counters/],
     ['a table of its own', 'CREATE TABLE extra (x)', /extra/],
   ] as const)
-    keeps('trust/tampered', name, async () => {
+    promiseTest('trust/tampered', name, async () => {
       const clone = await createTracked();
       await tamper(clone.path, sql);
       const before = everything(clone);
@@ -151,7 +151,7 @@ describe('colibri trust accepts no ledger that was tampered with', () => {
 });
 
 describe('an acceptance', () => {
-  keeps('trust/accepts', 'is noted for its user only, and the files are closed to others', async () => {
+  promiseTest('trust/accepts', 'is noted for its user only, and the files are closed to others', async () => {
     const clone = await createTracked();
     const accepted = clone.run(['trust', '--yes', '--json']);
     expect(accepted.code).toBe(0);
@@ -165,7 +165,7 @@ describe('an acceptance', () => {
     expect(clone.run(['trust']).stdout).toContain('was accepted on');
   });
 
-  keeps('trust/accepts', 'closes files that were open to others, which is all that was wrong', async () => {
+  promiseTest('trust/accepts', 'closes files that were open to others, which is all that was wrong', async () => {
     const clone = await createClone();
     for (const name of ['colibri.db-wal']) writeFileSync(join(clone.folder, name), '', { mode: 0o644 });
     expect(clone.run(['verify']).code).toBe(2);
@@ -175,7 +175,7 @@ describe('an acceptance', () => {
     expect(clone.run(['verify']).code).toBe(0);
   });
 
-  keeps('trust/accepts', 'follows XDG_CONFIG_HOME, and ignores a relative one', async () => {
+  promiseTest('trust/accepts', 'follows XDG_CONFIG_HOME, and ignores a relative one', async () => {
     const clone = await createTracked();
     const elsewhere = join(clone.outside, 'config');
     expect(clone.run(['trust', '--yes'], { XDG_CONFIG_HOME: elsewhere }).code).toBe(0);
@@ -187,7 +187,7 @@ describe('an acceptance', () => {
     expect(existsSync(join(clone.home, '.config', 'colibri'))).toBe(true);
   });
 
-  keeps('trust/accepts', 'that cannot be noted is an error, and nothing is accepted', async () => {
+  promiseTest('trust/accepts', 'that cannot be noted is an error, and nothing is accepted', async () => {
     const clone = await createTracked();
     writeFileSync(join(clone.home, '.config'), 'a file');
     const { code, stderr } = clone.run(['trust', '--yes']);

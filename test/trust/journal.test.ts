@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { type Clone, clonesOfOneLedger } from '../support/cloned-ledger.ts';
 import { tamper } from '../support/database.ts';
 import { journalBetween, writeHotJournal } from '../support/hot-journal.ts';
-import { keeps } from '../support/keeps.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 
 const createClone = clonesOfOneLedger();
@@ -17,7 +17,7 @@ const CASES: readonly (readonly [name: string, prepare: (clone: Clone) => Promis
 
 describe('a rollback journal in a project', () => {
   for (const [name, prepare] of CASES)
-    keeps('store/journal', `${name} is named by every command, and nothing is changed or accepted`, async () => {
+    promiseTest('store/journal', `${name} is named by every command, and nothing is changed or accepted`, async () => {
       const clone = await createClone();
       const backup = join(clone.outside, 'backup.db');
       copyFileSync(clone.path, backup);
@@ -39,7 +39,7 @@ describe('a rollback journal in a project', () => {
       expect(clone.snapshot()).toEqual(before);
     });
 
-  keeps('clone/refused', 'that is tracked alone is what trust names', async () => {
+  promiseTest('clone/refused', 'that is tracked alone is what trust names', async () => {
     const clone = await createClone();
     writeFileSync(`${clone.path}-journal`, '', { mode: 0o600 });
     clone.track('.colibri/colibri.db-journal');
@@ -47,7 +47,7 @@ describe('a rollback journal in a project', () => {
     expect(reasons).toEqual([`${clone.path}-journal is tracked by git`]);
   });
 
-  keeps('store/journal', 'is not accepted by trust, which names it', async () => {
+  promiseTest('store/journal', 'is not accepted by trust, which names it', async () => {
     const clone = await createClone();
     await trackForgery(clone);
     const { code, stderr } = clone.run(['trust', '--yes']);

@@ -5,8 +5,8 @@ import { describe, expect, onTestFinished, vi } from 'vitest';
 import { DatabaseError } from '../../src/db/database.ts';
 import { type Clone, clonesOfOneLedger } from '../support/cloned-ledger.ts';
 import { writeExtension, writeIndex } from '../support/git-index.ts';
-import { keeps } from '../support/keeps.ts';
 import { processIdOf } from '../support/process-id.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 const createClone = clonesOfOneLedger();
 
@@ -53,7 +53,7 @@ const SIGNS: readonly Case[] = [
 
 describe('a ledger that was found in a project', () => {
   for (const [name, change, reason] of UNSAFE)
-    keeps('clone/unsafe', name, async () => {
+    promiseTest('clone/unsafe', name, async () => {
       for (const message of await listRefusals(change)) {
         expect(message).toMatch(reason);
         expect(message).not.toContain('colibri trust');
@@ -61,7 +61,7 @@ describe('a ledger that was found in a project', () => {
     });
 
   for (const [name, change, reason] of SIGNS)
-    keeps('clone/refused', name, async () => {
+    promiseTest('clone/refused', name, async () => {
       for (const message of await listRefusals(change)) {
         expect(message).toMatch(reason);
         expect(message).toContain('colibri trust');
@@ -70,7 +70,7 @@ describe('a ledger that was found in a project', () => {
 
   const OPENABLE = [...UNSAFE.filter(([name]) => /^it is|^its folder/.test(name)), ...SIGNS];
   for (const [name, change] of OPENABLE)
-    keeps('clone/refused', `${name}, and COLIBRI_DB_PATH names it: it is opened`, async () => {
+    promiseTest('clone/refused', `${name}, and COLIBRI_DB_PATH names it: it is opened`, async () => {
       const clone = await createClone();
       await change(clone);
       await clone.open(true);
@@ -88,7 +88,7 @@ describe('a ledger that was made here', () => {
     ['dead servers left files', ({ path }: Clone) => writeFileSync(`${path}-${processIdOf('dead')}.live`, '')],
     ['backups lie beside it', ({ folder }: Clone) => writeFileSync(join(folder, 'colibri-backup.db'), '')],
   ] as const) {
-    keeps('clone/own', name, async () => {
+    promiseTest('clone/own', name, async () => {
       const clone = await createClone();
       change(clone);
       await clone.open();

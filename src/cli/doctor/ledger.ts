@@ -2,8 +2,8 @@ import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync }
 import { dirname } from 'node:path';
 import { type Config, locateDatabase } from '../../config.ts';
 import { SCHEMA_VERSION } from '../../db/migrate.ts';
-import { loadSqlite } from '../../db/sqlite-driver.ts';
-import { isLocked, listPresenceFiles } from '../../db/sqlite-presence.ts';
+import { loadSqlite } from '../../db/sqlite/driver.ts';
+import { isLocked, listPresenceFiles } from '../../db/sqlite/presence.ts';
 import { toError } from '../../errors.ts';
 import { type Finding, fail, failFrom, ok, UNFINISHED_ADVICE, warn } from './finding.ts';
 import { readLedgerCopy } from './ledger-copy.ts';

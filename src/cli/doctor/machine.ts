@@ -1,4 +1,4 @@
-import { hasBuiltInSqlite, loadSqlite } from '../../db/sqlite-driver.ts';
+import { hasBuiltInSqlite, loadSqlite } from '../../db/sqlite/driver.ts';
 import { toError } from '../../errors.ts';
 import { readVersion } from '../../version.ts';
 import { type Finding, fail, ok } from './finding.ts';

@@ -1,5 +1,5 @@
-import { print, printJson } from '../print.ts';
-import { findTerminal } from '../terminal.ts';
+import { print, printJson } from '../support/print.ts';
+import { findTerminal } from '../views/terminal.ts';
 import { checkClients } from './clients.ts';
 import type { Finding } from './finding.ts';
 import { checkLedger } from './ledger.ts';

@@ -1,6 +1,6 @@
 import { type Config, listOldNames } from '../../config.ts';
 import { toError } from '../../errors.ts';
-import { projectConfig } from '../with-ledger.ts';
+import { projectConfig } from '../support/with-ledger.ts';
 import { type Finding, fail, ok } from './finding.ts';
 
 /** Without a configuration there is no ledger to look at. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ServerEntry } from './config-format.ts';
+import type { ServerEntry } from './formats/config-format.ts';
 
 /** The program and the arguments that a client starts the server with. */
 export type LaunchCommand = readonly [string, ...string[]];

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { keeps } from '../../../test/support/keeps.ts';
+import { promiseTest } from '../../../test/support/promise-test.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { isFromRegistry } from './launch-command.ts';
 
@@ -22,7 +22,7 @@ describe('where the program came from', () => {
     ['a note that is no JSON', '{', false],
     ['no note', undefined, false],
   ] as const)
-    keeps(
+    promiseTest(
       'init/launches',
       `${name}: ${expected ? 'it is started from the registry' : 'it is started where it is'}`,
       () => {
@@ -33,7 +33,7 @@ describe('where the program came from', () => {
       },
     );
 
-  keeps('init/launches', 'a folder that is in no node_modules: it is started where it is', () => {
+  promiseTest('init/launches', 'a folder that is in no node_modules: it is started where it is', () => {
     const folder = tempFolder();
     writeFileSync(join(folder, '.package-lock.json'), lock({ resolved: URL }));
     expect(isFromRegistry(join(folder, 'colibri-mcp'), '1.2.3')).toBe(false);

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client, LaunchCommand } from './clients.ts';
 import { type FileChange, listMissingFolders, readText } from './disk.ts';
+import { applyEdits, invertEdits } from './formats/text-edit.ts';
 import { bodyOf, naming, type Plan, readConfigFile, type Site, withMark } from './plan.ts';
 import { IGNORE_PATH, IGNORE_TEXT, type InitRecord, RECORD_PATH, readRecord, recordText, sha256 } from './record.ts';
 import type { SkillText } from './shipped-skills.ts';
-import { applyEdits, invertEdits } from './text-edit.ts';
 
 /** What init would write. Looks at everything first: one file that cannot be changed safely stops all. */
 export function planSetup(

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Client, LaunchCommand } from './clients.ts';
 import { type FileChange, readText } from './disk.ts';
+import { applyEdits } from './formats/text-edit.ts';
 import { isPublishedCommand } from './launch-command.ts';
 import { bodyOf, naming, type Plan, readConfigFile, type Site, withMark } from './plan.ts';
 import { IGNORE_PATH, IGNORE_TEXT, type InitRecord, RECORD_PATH, readRecord, recordText, sha256 } from './record.ts';
 import { Refusal } from './refusal.ts';
-import { applyEdits } from './text-edit.ts';
 
 /** What undo would take back: what init recorded, and in other files only an entry that is word for word its own. */
 export function planUndo(site: Site, clients: readonly Client[], local: LaunchCommand, withSkills: boolean): Plan {

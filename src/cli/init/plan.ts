@@ -1,10 +1,10 @@
 import { type Client, configPath, SERVER_NAME } from './clients.ts';
-import type { ConfigFormat } from './config-format.ts';
 import type { FileChange } from './disk.ts';
 import { readText } from './disk.ts';
-import { jsoncFormat } from './jsonc-file.ts';
+import type { ConfigFormat } from './formats/config-format.ts';
+import { jsoncFormat } from './formats/jsonc-file.ts';
+import { tomlFormat } from './formats/toml-file.ts';
 import { Refusal } from './refusal.ts';
-import { tomlFormat } from './toml-file.ts';
 
 /** Where init works: a project, or the home folder when that was asked for. */
 export interface Site {

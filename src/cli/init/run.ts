@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import { findHomeFolder } from '../../home-folder.ts';
 import { printError } from '../../print-error.ts';
-import { print, printJson } from '../print.ts';
-import { findTerminal } from '../terminal.ts';
+import { print, printJson } from '../support/print.ts';
+import { findTerminal } from '../views/terminal.ts';
 import { CLIENTS, type Client, detectClients, type LaunchCommand } from './clients.ts';
 import { type FileChange, removeEmptyFolder, writeAll } from './disk.ts';
+import { unifiedDiff } from './formats/unified-diff.ts';
 import { localCommand, preferredCommand, publishedCommand } from './launch-command.ts';
 import type { Plan, Site } from './plan.ts';
 import { planSetup } from './plan-setup.ts';
@@ -12,7 +13,6 @@ import { planUndo } from './plan-undo.ts';
 import { findProjectRoot } from './project-root.ts';
 import { Refusal } from './refusal.ts';
 import { listShippedSkills } from './shipped-skills.ts';
-import { unifiedDiff } from './unified-diff.ts';
 
 export interface InitOptions {
   readonly dryRun?: true;

@@ -1,7 +1,7 @@
 import { ColibriError } from '../../errors.ts';
 import { parseId } from '../../ids.ts';
 import { defineTool, type Tool } from '../../tool.ts';
-import { requireNamedSession } from '../trail/scope.ts';
+import { requireNamedSession } from '../../verification/verify-targets.ts';
 import { buildSessionTree, GrowingSessionTree } from '../trail/session-tree.ts';
 import type { SessionRow } from '../trail/sessions.ts';
 import { sealSession } from './repository.ts';

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, uti
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keeps } from '../../../test/support/keeps.ts';
+import { promiseTest } from '../../../test/support/promise-test.ts';
 import { createSkillRegistry, type SkillRegistry } from './repository.ts';
 
 describe('the skill registry', () => {
@@ -26,17 +26,17 @@ describe('the skill registry', () => {
   const names = () => registry.list().map(({ name }) => name);
   const defects = () => registry.defects().map(({ defect }) => defect);
 
-  keeps('skills/fresh', 'no folder, no skills, no complaint', () => {
+  promiseTest('skills/fresh', 'no folder, no skills, no complaint', () => {
     expect({ names: names(), defects: defects(), logged }).toEqual({ names: [], defects: [], logged: [] });
   });
 
-  keeps('skills/fresh', 'a folder that comes later is found', () => {
+  promiseTest('skills/fresh', 'a folder that comes later is found', () => {
     names();
     put('late');
     expect(names()).toEqual(['late']);
   });
 
-  keeps('skills/fresh', 'in the order of their names, one that appears, one that vanishes', () => {
+  promiseTest('skills/fresh', 'in the order of their names, one that appears, one that vanishes', () => {
     put('b');
     put('a');
     expect(names()).toEqual(['a', 'b']);
@@ -47,7 +47,7 @@ describe('the skill registry', () => {
     expect(names()).toEqual([]);
   });
 
-  keeps('skills/fresh', 'a change of the same length that sets its date back', () => {
+  promiseTest('skills/fresh', 'a change of the same length that sets its date back', () => {
     const file = join(root, 'a', 'SKILL.md');
     const date = new Date('2026-01-01T00:00:00Z');
     put('a', '---\nname: a\ndescription: one\n---\n');
@@ -58,7 +58,7 @@ describe('the skill registry', () => {
     expect(registry.list()[0]?.description).toBe('two');
   });
 
-  keeps('skills/fresh', 'a file put in its place', () => {
+  promiseTest('skills/fresh', 'a file put in its place', () => {
     put('a', '---\nname: a\ndescription: one\n---\n');
     names();
     writeFileSync(join(root, 'a', 'new'), '---\nname: a\ndescription: two\n---\n');
@@ -66,7 +66,7 @@ describe('the skill registry', () => {
     expect(registry.list()[0]?.description).toBe('two');
   });
 
-  keeps('skills/health', 'mended, broken, broken in another way', () => {
+  promiseTest('skills/health', 'mended, broken, broken in another way', () => {
     put('a', 'nothing');
     put('b');
     expect(names()).toEqual(['b']);
@@ -96,7 +96,7 @@ describe('the skill registry', () => {
     ['itself', () => symlinkSync('a', join(root, 'a')), 'its folder is a symbolic link'],
   ];
   for (const [name, link, defect] of LINKS)
-    keeps('skills/hostile', `a link to ${name} is refused`, () => {
+    promiseTest('skills/hostile', `a link to ${name} is refused`, () => {
       put('good');
       put('a', undefined, join(folder, 'elsewhere'));
       link();
@@ -105,22 +105,22 @@ describe('the skill registry', () => {
       expect(logged).toEqual([defect]);
     });
 
-  keeps('skills/hostile', 'a name that leads out of the folder is refused', () => {
+  promiseTest('skills/hostile', 'a name that leads out of the folder is refused', () => {
     put('a', '---\nname: ../a\ndescription: x\n---\n');
     expect({ names: names(), defects: defects().length }).toEqual({ names: [], defects: 1 });
   });
 
-  keeps('skills/hostile', 'a huge file is not read', () => {
+  promiseTest('skills/hostile', 'a huge file is not read', () => {
     put('a', `---\nname: a\ndescription: x\n---\n${'x'.repeat(256 * 1024)}`);
     expect(defects()).toEqual(['is larger than 262144 bytes']);
   });
 
-  keeps('skills/hostile', 'a folder in the place of the file', () => {
+  promiseTest('skills/hostile', 'a folder in the place of the file', () => {
     mkdirSync(join(root, 'a', 'SKILL.md'), { recursive: true });
     expect(defects()).toEqual(['is not a regular file']);
   });
 
-  keeps('skills/hostile', 'folders without number', () => {
+  promiseTest('skills/hostile', 'folders without number', () => {
     for (let index = 0; index <= 1000; index += 1) put(`s${String(index).padStart(4, '0')}`);
     expect(names()).toHaveLength(1000);
     expect(defects()).toEqual(['has 1001 folders; those after the first 1000 are left out']);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { keeps } from '../../../test/support/keeps.ts';
+import { promiseTest } from '../../../test/support/promise-test.ts';
 import { parseSkill } from './skill-file.ts';
 
 const parse = (front: string, folder = 'a-skill') => parseSkill(`---\n${front}\n---\nText.\n`, folder, 'path');
 const REQUIRED = 'name: a-skill\ndescription: Does it. Use when needed.';
 
 describe('a SKILL.md', () => {
-  keeps('skills/format', 'name and description are enough', () => {
+  promiseTest('skills/format', 'name and description are enough', () => {
     expect(parse(REQUIRED)).toEqual({
       name: 'a-skill',
       description: 'Does it. Use when needed.',
@@ -24,7 +24,7 @@ describe('a SKILL.md', () => {
     ['in quotes', "version: '0x10'", '0x10'],
   ];
   for (const [name, front, version] of VERSIONS)
-    keeps('skills/format', `a version ${name}`, () => {
+    promiseTest('skills/format', `a version ${name}`, () => {
       expect(parse(`${REQUIRED}\n${front}`).version).toBe(version);
     });
 
@@ -37,7 +37,7 @@ describe('a SKILL.md', () => {
     ['an alias', 'x: &x [plan, claim]\ncapabilities: *x'],
   ];
   for (const [name, front] of CAPABILITIES)
-    keeps('skills/format', `capabilities as ${name}`, () => {
+    promiseTest('skills/format', `capabilities as ${name}`, () => {
       expect(parse(`${REQUIRED}\n${front}`).capabilities).toEqual(['plan', 'claim']);
     });
 
@@ -52,7 +52,7 @@ describe('a SKILL.md', () => {
     ['comments', `---\n# c\n${REQUIRED} # d\n---\n`],
   ];
   for (const [name, text] of ACCEPTED)
-    keeps('skills/format', `takes ${name}`, () => {
+    promiseTest('skills/format', `takes ${name}`, () => {
       expect(parseSkill(text, 'a-skill', 'path').name).toBe('a-skill');
     });
 
@@ -78,7 +78,7 @@ describe('a SKILL.md', () => {
     ['an alias of nothing', `${REQUIRED}\nversion: *x`, /alias/i],
   ];
   for (const [name, front, defect] of REFUSED)
-    keeps('skills/format', `refuses ${name}`, () => {
+    promiseTest('skills/format', `refuses ${name}`, () => {
       expect(() => parse(front)).toThrow(defect);
     });
 
@@ -93,7 +93,7 @@ describe('a SKILL.md', () => {
     expect(parse(`name: ${name}\ndescription: x`, name).name).toBe(name);
   });
 
-  keeps('skills/format', 'refuses a name that is not that of its folder', () => {
+  promiseTest('skills/format', 'refuses a name that is not that of its folder', () => {
     expect(() => parse(REQUIRED, 'other')).toThrow('name: "a-skill" must be the name of its folder, "other"');
   });
 
@@ -124,16 +124,16 @@ describe('a SKILL.md', () => {
     ['two documents', `${REQUIRED}\n...\nname: b`, /./],
   ];
   for (const [name, front, defect] of HOSTILE)
-    keeps('skills/hostile', name, () => {
+    promiseTest('skills/hostile', name, () => {
       expect(() => parse(front)).toThrow(defect);
     });
 
-  keeps('skills/hostile', 'a key of every object changes none', () => {
+  promiseTest('skills/hostile', 'a key of every object changes none', () => {
     expect(parse(`${REQUIRED}\n__proto__: {capabilities: [x]}\nconstructor: x`).capabilities).toEqual([]);
     expect(({} as Record<string, unknown>)['capabilities']).toBeUndefined();
   });
 
-  keeps('skills/hostile', 'tags are words', () => {
+  promiseTest('skills/hostile', 'tags are words', () => {
     expect(parse('name: a-skill\ndescription: !!js/function "x"').description).toBe('x');
   });
 });

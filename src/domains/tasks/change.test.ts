@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changedTask, type Identity, newTask, oddities } from './change.ts';
+import { changedTask, type Identity, newTask, updateWarnings } from './change.ts';
 import type { Task, UpdateInput } from './schema.ts';
 
 const AT = '2026-04-08T22:15:30.000Z';
@@ -18,7 +18,7 @@ const inState = (status: string, fields: Partial<Task> = {}): Task => ({ ...fres
 const change = (task: Task, input: Omit<UpdateInput, 'task_id'>, actor = 'bob') =>
   changedTask(task, { task_id: task.task_id, ...input }, actor, LATER);
 const warnings = (before: Task, input: Omit<UpdateInput, 'task_id'>, actor = 'bob') =>
-  oddities(before, change(before, input, actor), { task_id: before.task_id, ...input }, actor);
+  updateWarnings(before, change(before, input, actor), { task_id: before.task_id, ...input }, actor);
 
 describe('a new task', () => {
   it('has every field, with the defaults of the catalogue', () => {

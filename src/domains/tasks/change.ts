@@ -73,7 +73,7 @@ export function changedTask(task: Task, input: UpdateInput, actor: string, at: s
 }
 
 /** Allowed, and probably not what the caller meant. */
-export function oddities(before: Task, after: Task, input: UpdateInput, actor: string): string[] {
+export function updateWarnings(before: Task, after: Task, input: UpdateInput, actor: string): string[] {
   const { done, cancelled } = workflowOf(after.workflow);
   const warnings: string[] = [];
   const moved = before.status !== after.status;

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keeps } from '../../../test/support/keeps.ts';
 import {
   chain,
   counted,
@@ -9,6 +8,7 @@ import {
   linksInMemory,
   shortestCycle,
 } from '../../../test/support/link-graph.ts';
+import { promiseTest } from '../../../test/support/promise-test.ts';
 import { ColibriError } from '../../errors.ts';
 import { assertAcyclic, MAX_LINKS_READ, mayCloseCycle, type ReadLinks, waitsFor } from './dependencies.ts';
 import type { Task } from './schema.ts';
@@ -114,7 +114,7 @@ describe('what finding a cycle costs', () => {
     },
   };
   for (const [name, { graph, taskNo, ...most }] of Object.entries(cases)) {
-    keeps('tasks/bounded-search', `${name} is cheap`, async () => {
+    promiseTest('tasks/bounded-search', `${name} is cheap`, async () => {
       const { readLinks, cost } = counted(linksInMemory(graph));
       expect(await refusalOf(taskNo, readLinks)).toBeUndefined();
       expect(cost.statements).toBeLessThanOrEqual(most.statements);
@@ -139,7 +139,7 @@ describe('what finding a cycle costs', () => {
     },
   };
   for (const [name, { graph, taskNo }] of Object.entries(tooLarge)) {
-    keeps('tasks/bounded-search', `${name} is refused after a limited search`, async () => {
+    promiseTest('tasks/bounded-search', `${name} is refused after a limited search`, async () => {
       const { readLinks, cost } = counted(linksInMemory(graph));
       const refusal = await refusalOf(taskNo, readLinks);
       expect(refusal?.facts).toMatchObject({ maxLinks: MAX_LINKS_READ });

@@ -2,7 +2,7 @@ import type { Engine, Reader, SqlValue } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
 import { type ListInput, PRIORITIES } from './schema.ts';
 import { matches } from './search.ts';
-import { searchPhrases } from './words.ts';
+import { searchPhrases } from './tokenizer.ts';
 import { isOpen, UNASSIGNED } from './workflows.ts';
 
 export interface ListedTask {

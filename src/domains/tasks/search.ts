@@ -1,7 +1,7 @@
 import type { Engine, SqlValue, Transaction } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
 import type { Task } from './schema.ts';
-import { indexedWords } from './words.ts';
+import { indexedWords } from './tokenizer.ts';
 
 /** The one thing that the engines have no common words for. Both find the same: the words are cut by this program. */
 

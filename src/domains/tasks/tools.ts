@@ -4,16 +4,16 @@ import { formatTaskId, parseId } from '../../ids.ts';
 import { nextNumbers } from '../../ledger/counters.ts';
 import { defineTool, type Tool } from '../../tool.ts';
 import { hasThoughtInAttempt, listThoughtLines } from '../trail/repository.ts';
-import { changedTask, newTask, oddities } from './change.ts';
+import { changedTask, newTask, updateWarnings } from './change.ts';
 import { assertAcyclic, mayCloseCycle, waitsFor } from './dependencies.ts';
 import { findMissing, readLinks } from './dependency-links.ts';
+import { acceptPatch, acceptProjectSpellings, acceptTaskSpellings } from './input-aliases.ts';
 import { listTasks } from './list-query.ts';
 import { listBlocked, listNextActions } from './next-actions.ts';
 import { createOutput, getOutput, listOutput, nextActionsOutput, updateOutput } from './output.ts';
 import { findTask, hasProject, insertTask, listChildren, listUnmet, projectCounter, updateTask } from './repository.ts';
 import { createInput, getInput, listInput, nextActionsInput, type Task, updateInput } from './schema.ts';
-import { acceptPatch, acceptProjectSpellings, acceptTaskSpellings } from './spellings.ts';
-import { indexedWords } from './words.ts';
+import { indexedWords } from './tokenizer.ts';
 import { isClaim, type WorkflowName } from './workflows.ts';
 import { assertWrittenBack } from './writeback.ts';
 
@@ -87,7 +87,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
         await requireTasks(db, [input.parent_id ?? [], input.depends_on ?? []].flat());
         await updateTask(db, before, after, words);
         await refuseCycle(db, before, after);
-        const warnings = oddities(before, after, input, actor);
+        const warnings = updateWarnings(before, after, input, actor);
         if (input.status !== undefined && isClaim(after.workflow, before.status, input.status)) {
           const unmet = await listUnmet(db, taskNo);
           if (unmet.length > 0) warnings.push(`started while it ${waitsFor(unmet)}`);

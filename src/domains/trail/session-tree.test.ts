@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { AT, expectWhole, openTestLedger } from '../../../test/support/database.ts';
-import { keeps } from '../../../test/support/keeps.ts';
+import { promiseTest } from '../../../test/support/promise-test.ts';
 import type { Database } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
 import { nextNumbers } from '../../ledger/counters.ts';
@@ -44,17 +44,21 @@ describe('a session tree that grows before the write lock is taken', () => {
     [1000, 1],
     [999, 1002],
   ] as const)
-    keeps('proofs/tree', `${before} records, then ${meanwhile} more, give the same root as all at once`, async () => {
-      const database = await openSession();
-      await record(database, before);
-      const growing = new GrowingSessionTree(1, null);
-      await database.read((db) => growing.grow(db));
-      expect(growing.current().leafCount).toBe(before);
-      await record(database, meanwhile);
-      await database.write({ durable: false }, (db) => growing.grow(db));
-      const atOnce = await database.read((db) => buildSessionTree(db, 1, null));
-      expect(atOnce.leafCount).toBe(before + meanwhile);
-      expect(growing.current()).toEqual(atOnce);
-      await expectWhole(database);
-    });
+    promiseTest(
+      'proofs/tree',
+      `${before} records, then ${meanwhile} more, give the same root as all at once`,
+      async () => {
+        const database = await openSession();
+        await record(database, before);
+        const growing = new GrowingSessionTree(1, null);
+        await database.read((db) => growing.grow(db));
+        expect(growing.current().leafCount).toBe(before);
+        await record(database, meanwhile);
+        await database.write({ durable: false }, (db) => growing.grow(db));
+        const atOnce = await database.read((db) => buildSessionTree(db, 1, null));
+        expect(atOnce.leafCount).toBe(before + meanwhile);
+        expect(growing.current()).toEqual(atOnce);
+        await expectWhole(database);
+      },
+    );
 });

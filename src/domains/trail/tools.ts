@@ -2,7 +2,15 @@ import type { Reader } from '../../db/database.ts';
 import { ColibriError } from '../../errors.ts';
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
 import { defineTool, type Tool } from '../../tool.ts';
-import { integrityScore } from './chain-report.ts';
+import { integrityScore } from '../../verification/chain-report.ts';
+import {
+  asNotFound,
+  findScope,
+  positionsOf,
+  requireNamedSession,
+  requireTask,
+  verifyScope,
+} from '../../verification/verify-targets.ts';
 import { listThoughts, recordThought, sealExtras, type ThoughtRow, type TrailTask } from './repository.ts';
 import {
   sessionInput,
@@ -15,7 +23,6 @@ import {
   verifyInput,
   verifyOutput,
 } from './schema.ts';
-import { asNotFound, findScope, positionsOf, requireNamedSession, requireTask, verifyScope } from './scope.ts';
 import { coveringSessions, findLiveSession, type SessionRow, startSession } from './sessions.ts';
 
 export function createTrailTools(): Tool[] {

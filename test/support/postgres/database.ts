@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject, onTestFinished } from 'vitest';
 import type { Database } from '../../../src/db/database.ts';
-import { openPostgres, type PostgresOptions } from '../../../src/db/postgres.ts';
+import { openPostgres, type PostgresOptions } from '../../../src/db/postgres/database.ts';
 import { runOn, TEST_SCHEMA } from './server.ts';
 
 /** The URL of a new schema, which is gone at the end of the run. */

@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  findNodeAtLocation,
+  getNodeValue,
+  type Node,
+  type ParseError,
+  parseTree,
+  printParseErrorCode,
+} from 'jsonc-parser';
+import { parseJson } from '../../../integrity/index.ts';
+import { Refusal } from '../refusal.ts';
+import type { ConfigFormat, ServerEntry } from './config-format.ts';
+import { formatJson } from './json-text.ts';
+import { insertProperty, removeProperty } from './jsonc-edit.ts';
+import { applyEdits, type TextEdit } from './text-edit.ts';
+
+/** JSON, with the comments and trailing commas that editors allow. */
+export const jsoncFormat: ConfigFormat = {
+  find: (text, keys) => {
+    const node = findNode(parse(text), keys);
+    return node && plain(getNodeValue(node));
+  },
+
+  add: (text, keys, entry) => {
+    const root = parse(text);
+    if (root === undefined) return [{ offset: text.length, length: 0, content: newFile(keys, entry) }];
+    const depth = keys.findIndex((_key, index) => findNode(root, keys.slice(0, index + 1)) === undefined);
+    const parent = findNode(root, keys.slice(0, depth));
+    const [key, ...below] = keys.slice(depth);
+    if (parent === undefined || key === undefined) throw new Error(`${keys.join('.')} is there already`);
+    const edits = insertProperty(text, parent, key, nest(below, entry));
+    assertOnlyChange(text, edits, keys, entry);
+    return edits;
+  },
+
+  remove: (text, keys, emptied) => {
+    const root = parse(text);
+    let path = keys;
+    for (let level = 0; level < emptied; level += 1) {
+      const parent = findNode(root, path.slice(0, -1));
+      if (path.length === 1 || parent?.children?.length !== 1) break;
+      path = path.slice(0, -1);
+    }
+    const parent = findNode(root, path.slice(0, -1));
+    const key = path.at(-1);
+    if (parent === undefined || key === undefined) return [];
+    const edits = removeProperty(text, parent, key);
+    assertOnlyChange(text, edits, path, undefined);
+    return edits;
+  },
+};
+
+function parse(text: string): Node | undefined {
+  if (text.trim() === '') return undefined;
+  const errors: ParseError[] = [];
+  const root = parseTree(text, errors, { allowTrailingComma: true });
+  const [error] = errors;
+  if (error !== undefined)
+    throw new Refusal(`line ${lineOf(text, error.offset)}: ${inWords(printParseErrorCode(error.error))}`);
+  if (root?.type !== 'object') throw new Refusal('holds no JSON object');
+  return root;
+}
+
+/** Readers of JSON disagree about which of two equal keys counts, so neither is touched. */
+function findNode(root: Node | undefined, keys: readonly string[]): Node | undefined {
+  let node = root;
+  for (const key of keys) {
+    if (node === undefined) return undefined;
+    if (node.type !== 'object') throw new Refusal(`has something else than an object around "${key}"`);
+    const found = node.children?.filter(({ children }) => children?.[0]?.value === key) ?? [];
+    if (found.length > 1) throw new Refusal(`has "${key}" twice`);
+    node = findNodeAtLocation(node, [key]);
+  }
+  return node;
+}
+
+function nest(keys: readonly string[], entry: unknown): unknown {
+  return keys.reduceRight((value, key) => ({ [key]: value }), entry);
+}
+
+function newFile(keys: readonly string[], entry: ServerEntry): string {
+  return `${formatJson(nest(keys, entry), '  ')}\n`;
+}
+
+/** The text was edited by position; this looks at the meaning. */
+function assertOnlyChange(text: string, edits: readonly TextEdit[], keys: readonly string[], entry: unknown): void {
+  const before = parse(text);
+  const after = parse(applyEdits(text, edits));
+  const expected = withValue(before && getNodeValue(before), keys, entry);
+  if (!isDeepStrictEqual(after && plain(getNodeValue(after)), plain(expected)))
+    throw new Refusal('is written in a way that cannot be edited safely; edit it by hand');
+}
+
+function withValue(value: unknown, [key, ...below]: readonly string[], entry: unknown): unknown {
+  if (key === undefined) return entry;
+  const object = (value ?? {}) as Record<string, unknown>;
+  return { ...object, [key]: withValue(object[key], below, entry) };
+}
+
+/** As a parser of JSON would give it: the parser's objects have no prototype. Drops what is undefined. */
+function plain(value: unknown): unknown {
+  return parseJson(JSON.stringify(value));
+}
+
+function lineOf(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length;
+}
+
+/** The parser names a problem in one word: InvalidSymbol. */
+function inWords(code: string): string {
+  return code.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
+}

@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from 'node:util';
+import { parse, stringify } from 'smol-toml';
+import { parseJson } from '../../../integrity/index.ts';
+import { Refusal } from '../refusal.ts';
+import type { ConfigFormat, ServerEntry } from './config-format.ts';
+import { applyEdits, type TextEdit } from './text-edit.ts';
+
+/** TOML: a table of its own at the end of the file, where it can disturb nothing. */
+export const tomlFormat: ConfigFormat = {
+  find: (text, keys) => at(read(text), keys),
+
+  add: (text, keys, entry) => {
+    const before = text === '' ? '' : text.endsWith('\n') ? '\n' : '\n\n';
+    const edits = [{ offset: text.length, length: 0, content: before + table(keys, entry) }];
+    assertOnlyChange(text, edits, keys, entry);
+    return edits;
+  },
+
+  remove: (text, keys) => {
+    const entry = at(read(text), keys) as ServerEntry;
+    const own = table(keys, entry);
+    const offset = text.indexOf(own);
+    if (offset === -1)
+      throw new Refusal(`has [${keys.join('.')}] written in another way than init writes it; remove it by hand`);
+    const start = text.endsWith('\n\n', offset) || offset === 1 ? offset - 1 : offset;
+    const edits = [{ offset: start, length: offset - start + own.length, content: '' }];
+    assertOnlyChange(text, edits, keys, undefined);
+    return edits;
+  },
+};
+
+function table(keys: readonly string[], entry: ServerEntry): string {
+  return `[${keys.join('.')}]\n${stringify(entry)}`;
+}
+
+function read(text: string): unknown {
+  try {
+    return parseJson(JSON.stringify(parse(text)));
+  } catch (error) {
+    throw new Refusal(String(error instanceof Error ? error.message : error).split('\n')[0] ?? 'is no TOML');
+  }
+}
+
+function at(value: unknown, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>((found, key) => (found as Record<string, unknown> | undefined)?.[key], value);
+}
+
+function assertOnlyChange(text: string, edits: TextEdit[], keys: readonly string[], entry: unknown): void {
+  const after = read(applyEdits(text, edits));
+  const [table = '', name = ''] = keys;
+  const withoutEntry = (value: unknown) => {
+    const servers = { ...(at(value, [table]) as object | undefined), [name]: undefined };
+    return parseJson(JSON.stringify({ ...(value as object), [table]: servers }));
+  };
+  if (isDeepStrictEqual(at(after, keys), entry) && isDeepStrictEqual(withoutEntry(after), withoutEntry(read(text))))
+    return;
+  throw new Refusal('is written in a way that cannot be edited safely; edit it by hand');
+}

@@ -1,0 +1,179 @@
+import type { Task } from '../../domains/tasks/schema.ts';
+import type { Style, Styles } from '../../terminal-text.ts';
+import type { Change, TaskEvent } from '../../verification/task-history.ts';
+import { namesOf } from '../support/read-command.ts';
+import type { Shown, ShownSession, ShownThought } from './show-data.ts';
+import { plural, priorityPaint, shortTime, statusPaint, type Terminal } from './terminal.ts';
+import { cut, displayWidth, printable, printableProse, wrap } from './text-width.ts';
+
+const LABEL_WIDTH = 12;
+const MAX_PROBLEMS = 20;
+
+/** Where nobody looks at a screen, text is not broken. */
+interface Page {
+  readonly width: number;
+  readonly colors: Styles;
+}
+
+export function renderTask(shown: Shown, { width = Number.POSITIVE_INFINITY, colors }: Terminal): string[] {
+  const page = { width, colors };
+  const { task, thoughts, sessions, events } = shown;
+  const description = printableProse(task.description).trimEnd();
+  const sections = [
+    [...titleLines(task, page), ...fieldLines(shown, page)],
+    description === '' ? [] : indented(description, '  ', page),
+    section(
+      'Decisions',
+      thoughts.flatMap((thought) => thoughtLines(thought, page)),
+      page,
+    ),
+    section(
+      'Sessions',
+      sessions.flatMap((session) => sessionLines(session, page)),
+      page,
+    ),
+    section(
+      'History',
+      events.flatMap((event) => eventLines(event, page)),
+      page,
+    ),
+    verdictLines(shown, page),
+  ];
+  return sections.filter((lines) => lines.length > 0).flatMap((lines, index) => (index === 0 ? lines : ['', ...lines]));
+}
+
+function titleLines({ task_id, title, priority }: Task, { width, colors }: Page): string[] {
+  const paint = priorityPaint(colors, priority);
+  const [first = '', ...rest] = wrap(printable(title), width - task_id.length - 2);
+  const indent = ' '.repeat(task_id.length + 2);
+  return [`${paint(task_id)}  ${colors.bold(first)}`, ...rest.map((line) => indent + colors.bold(line))];
+}
+
+function fieldLines({ task, waits_for, children }: Shown, page: Page): string[] {
+  const { colors } = page;
+  const status = statusPaint(colors, task.status);
+  const field = (label: string, text: string, paint: Style = String) =>
+    text === '' ? [] : labelled(label, text, paint, page);
+  return [
+    ...field('status', printable(task.status), status),
+    ...field('priority', printable(task.priority), priorityPaint(colors, task.priority)),
+    ...field('progress', `${task.progress} %`),
+    ...field('assignee', printable(task.assignee)),
+    ...field('blocked', printable(task.blocked_reason ?? ''), colors.red),
+    ...field('waits for', namesOf(waits_for), colors.yellow),
+    ...field('project', `${printable(task.project)}, task ${task.sequence} of it`),
+    ...field('workflow', `${printable(task.workflow)}, attempt ${task.attempt}`),
+    ...field('labels', task.labels.map(printable).join(', ')),
+    ...field('estimate', task.estimate_hours === null ? '' : `${task.estimate_hours} h`),
+    ...field('part of', task.parent_id ?? ''),
+    ...field('depends on', task.depends_on.map(printable).join(', ')),
+    ...field('parts', namesOf(children)),
+    ...field('created', `${shortTime(task.created_at)} by ${printable(task.created_by)}`),
+    ...field('updated', `${shortTime(task.updated_at)} by ${printable(task.updated_by)}`),
+  ];
+}
+
+function thoughtLines(thought: ShownThought, page: Page): string[] {
+  const { cyan, dim, bold } = page.colors;
+  const type = printable(thought.type);
+  const author = cut(printable(thought.recorded_by), page.width - displayWidth(`● ${type} by `));
+  const place = `${shortTime(thought.recorded_at)} · ${thought.thought_id} · ${thought.session_id}`;
+  const extras = Object.entries(thought.extras)
+    .toSorted(([a], [b]) => EXTRAS.indexOf(a) - EXTRAS.indexOf(b))
+    .flatMap(([name, value]) => indented(`${printable(name)}: ${extraText(value)}`, '│ ', page, dim));
+  return [
+    `${cyan('●')} ${bold(type)} by ${cyan(author)}`,
+    ...indented(place, '│ ', page, dim),
+    ...indented(printableProse(thought.content).trimEnd(), '│ ', page),
+    ...extras,
+    dim('│'),
+  ];
+}
+
+const EXTRAS = ['branch', 'commit_sha', 'tests_run', 'blockers', 'metadata'];
+
+/** Lists of sentences as such, all else as JSON. */
+function extraText(value: unknown): string {
+  if (typeof value === 'string') return printable(value);
+  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
+  return printable(isList ? value.join('; ') : JSON.stringify(value));
+}
+
+function sessionLines(session: ShownSession, page: Page): string[] {
+  const { green, yellow, dim } = page.colors;
+  const { session_id, task_id, scope, auditor_id, reason, started_at, finalized_at, root, leaf_count } = session;
+  const state =
+    finalized_at === null
+      ? yellow(`live, ${plural(session.record_count, 'record')} so far`)
+      : green(`sealed with ${plural(leaf_count ?? 0, 'record')}`);
+  const facts = `${printable(scope)} session of ${task_id}, opened ${shortTime(started_at)} by ${printable(auditor_id)}`;
+  return [
+    `${session_id}  ${state}`,
+    ...indented(facts, '  ', page, dim),
+    ...(finalized_at === null ? [] : indented(`sealed ${shortTime(finalized_at)}`, '  ', page, dim)),
+    ...(reason === null ? [] : indented(printable(reason), '  ', page, dim)),
+    ...(root === null ? [] : indented(`root ${printable(root)}`, '  ', page, dim)),
+  ];
+}
+
+function eventLines({ at, by, kind, status, changes }: TaskEvent, page: Page): string[] {
+  const { dim, cyan } = page.colors;
+  const what =
+    kind === 'task.created'
+      ? `created as ${status}`
+      : statusFirst(changes).map(changeText).join(', ') || 'nothing changed';
+  const time = shortTime(at);
+  const author = cut(printable(by), page.width - time.length - 2);
+  return [`${dim(time)}  ${cyan(author)}`, ...indented(printable(what), '  ', page)];
+}
+
+function statusFirst(changes: readonly Change[]): Change[] {
+  return changes.toSorted((a, b) => Number(b.field === 'status') - Number(a.field === 'status'));
+}
+
+const LONG = new Set(['description', 'title', 'blocked_reason']);
+
+function changeText({ field, from, to }: Change): string {
+  if (field === 'status') return `${valueText(from)} → ${valueText(to)}`;
+  if (field === 'blocked_reason' && to === null) return 'no longer blocked';
+  if (LONG.has(field)) return field === 'description' ? 'description rewritten' : `${field}: ${valueText(to)}`;
+  return `${field} ${valueText(from)} → ${valueText(to)}`;
+}
+
+function valueText(value: unknown): string {
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(' ');
+  if (value === null || value === undefined) return 'none';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function verdictLines({ task, thoughts, events, verdict, problems }: Shown, page: Page): string[] {
+  const { green, red, bold } = page.colors;
+  if (verdict === 'whole') {
+    const text = `✔ ${task.task_id} verifies: ${plural(thoughts.length, 'decision')} and ${plural(events.length, 'change')} are as they were recorded.`;
+    return wrap(text, page.width).map((line) => bold(green(line)));
+  }
+  const text = `✘ ${task.task_id} does NOT verify: somebody changed what was recorded. colibri verify checks the whole ledger.`;
+  const shown = problems
+    .slice(0, MAX_PROBLEMS)
+    .map(({ record, problem }) => `${printable(record)}: ${printable(problem)}`);
+  const more = problems.length > MAX_PROBLEMS ? [`and ${problems.length - MAX_PROBLEMS} more`] : [];
+  return [
+    ...wrap(text, page.width).map((line) => bold(red(line))),
+    ...[...shown, ...more].flatMap((line) => indented(line, '  ', page, red)),
+  ];
+}
+
+function section(title: string, lines: readonly string[], { colors }: Page): string[] {
+  return lines.length === 0 ? [] : [colors.bold(title), ...lines];
+}
+
+function labelled(label: string, text: string, paint: Style, { width, colors }: Page): string[] {
+  const [first = '', ...rest] = wrap(text, width - LABEL_WIDTH - 2);
+  const indent = ' '.repeat(LABEL_WIDTH + 2);
+  return [`  ${colors.dim(label.padEnd(LABEL_WIDTH))}${paint(first)}`, ...rest.map((line) => indent + paint(line))];
+}
+
+function indented(text: string, margin: string, { width, colors }: Page, paint: Style = String) {
+  const edge = margin.trim() === '' ? margin : colors.dim(margin);
+  return wrap(text, width - margin.length).map((line) => (line === '' ? edge.trimEnd() : edge + paint(line)));
+}

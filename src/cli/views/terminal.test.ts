@@ -1,0 +1,52 @@
+import { PassThrough } from 'node:stream';
+import type { WriteStream } from 'node:tty';
+import { InvalidArgumentError } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { toTerminal } from '../../terminal-text.ts';
+import { findTerminal, parseWidth, plural, shortTime } from './terminal.ts';
+
+/** Says of itself what a terminal says. */
+function pretend(isTTY: boolean, columns: number | undefined, hasColors: boolean): WriteStream {
+  return Object.assign(new PassThrough(), { isTTY, columns, hasColors: () => hasColors }) as unknown as WriteStream;
+}
+
+describe('a terminal', () => {
+  it('has its own width and colours', () => {
+    const { width, colors } = findTerminal(undefined, pretend(true, 72, true));
+    expect([width, toTerminal(colors.red('x'))]).toEqual([72, '\u001b[31mx\u001b[39m']);
+  });
+
+  it('shows no colours where Node says that it has none', () => {
+    expect(findTerminal(undefined, pretend(true, 72, false)).colors.red('x')).toBe('x');
+  });
+
+  it.each([
+    [0, 80],
+    [undefined, 80],
+    [3, 20],
+  ])('of %s columns is taken for one of %i', (columns, width) => {
+    expect(findTerminal(undefined, pretend(true, columns, true)).width).toBe(width);
+  });
+
+  it('is none when it is a pipe, whatever else it says', () => {
+    const { width, colors } = findTerminal(undefined, pretend(false, 72, true));
+    expect([width, colors.red('x')]).toEqual([undefined, 'x']);
+    expect(findTerminal(50, pretend(false, 72, true)).width).toBe(50);
+  });
+});
+
+describe('a width', () => {
+  it.each(['20', '80', '1000'])('can be %s', (text) => expect(parseWidth(text)).toBe(Number(text)));
+  it.each(['', '0', '19', '1001', '-80', '8e1', '80.5', 'wide', ' 80'])('cannot be %j', (text) => {
+    expect(() => parseWidth(text)).toThrow(InvalidArgumentError);
+  });
+});
+
+it('says times and numbers as people read them', () => {
+  expect(shortTime('2026-04-08T22:15:30.123Z')).toBe('2026-04-08 22:15:30Z');
+  expect([plural(1, 'change'), plural(0, 'change'), plural(1234, 'change')]).toEqual([
+    '1 change',
+    '0 changes',
+    '1,234 changes',
+  ]);
+});

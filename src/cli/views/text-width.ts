@@ -1,0 +1,127 @@
+import { escapeUnsafe } from '../../terminal-text.ts';
+
+/** How wide text is on a terminal, and what fits. Nothing here knows about styles: cut first, apply styles afterwards. */
+
+const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const ELLIPSIS = '…';
+
+/** Without a width of their own: combining marks, joiners, variation selectors. */
+const ZERO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}\p{Default_Ignorable_Code_Point}]+$/u;
+/** Drawn as a picture: by themselves, by a variation selector, or as the two letters of a flag. */
+const EMOJI = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|[#*0-9]\ufe0f\u20e3|\p{Regional_Indicator}{2}/u;
+
+/** The ranges that Unicode's EastAsianWidth.txt calls wide or full-width; no regular expression knows them. */
+const WIDE_RANGES: readonly (readonly [number, number])[] = [
+  [0x1100, 0x115f],
+  [0x2e80, 0x303e],
+  [0x3041, 0x4dbf],
+  [0x4e00, 0xa4cf],
+  [0xa960, 0xa97c],
+  [0xac00, 0xd7a3],
+  [0xf900, 0xfaff],
+  [0xfe10, 0xfe19],
+  [0xfe30, 0xfe6b],
+  [0xff01, 0xff60],
+  [0xffe0, 0xffe6],
+  [0x16fe0, 0x18cff],
+  [0x1b000, 0x1b2fb],
+  [0x1f200, 0x1f265],
+  [0x20000, 0x3fffd],
+];
+
+export function displayWidth(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  let width = 0;
+  for (const { segment } of GRAPHEMES.segment(text)) width += graphemeWidth(segment);
+  return width;
+}
+
+/** At most so wide; what is left out shows as an ellipsis. */
+export function cut(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  return width < 1 ? '' : take(text, width - 1).trimEnd() + ELLIPSIS;
+}
+
+/** Exactly so wide: cut or filled with blanks. */
+export function pad(text: string, width: number): string {
+  const shown = cut(text, width);
+  return shown + ' '.repeat(Math.max(0, width - displayWidth(shown)));
+}
+
+/** Lines of at most this width, broken between words where that is possible; lines of the text stay lines. */
+export function wrap(text: string, width: number): string[] {
+  return text.split(/\r\n|\r|\n/).flatMap((line) => wrapLine(line.replaceAll('\t', '  '), Math.max(2, width)));
+}
+
+/** The same, and not more lines than asked for. */
+export function wrapShort(text: string, width: number, maxLines: number): string[] {
+  const lines = wrap(text, width);
+  if (lines.length <= maxLines) return lines;
+  const last = lines[maxLines - 1] ?? '';
+  return [...lines.slice(0, maxLines - 1), take(last, Math.max(1, width - 1)).trimEnd() + ELLIPSIS];
+}
+
+/** Text as print will show it, on one line: to be measured and cut before it is printed. */
+export function printable(text: string): string {
+  return escapeUnsafe(text.replaceAll(/[ \t\r\n]+/g, ' ')).trim();
+}
+
+/** The same for text of several lines, which `wrap` takes apart. */
+export function printableProse(text: string): string {
+  return text.replaceAll(/[^\t\r\n]+/g, escapeUnsafe);
+}
+
+function graphemeWidth(grapheme: string): number {
+  if (ZERO_WIDTH.test(grapheme)) return 0;
+  if (EMOJI.test(grapheme)) return 2;
+  return isWide(grapheme.codePointAt(0) ?? 0) ? 2 : 1;
+}
+
+function isWide(codePoint: number): boolean {
+  return WIDE_RANGES.some(([first, last]) => codePoint >= first && codePoint <= last);
+}
+
+/** As much of the beginning as fits. */
+function take(text: string, width: number): string {
+  let taken = '';
+  let used = 0;
+  for (const { segment } of GRAPHEMES.segment(text)) {
+    used += graphemeWidth(segment);
+    if (used > width) break;
+    taken += segment;
+  }
+  return taken;
+}
+
+function wrapLine(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const piece of pieces(text, width)) {
+    if (line !== '' && displayWidth(line + piece.trimEnd()) > width) {
+      lines.push(line.trimEnd());
+      line = '';
+    }
+    line += line === '' && lines.length > 0 ? piece.trimStart() : piece;
+  }
+  return [...lines, line.trimEnd()];
+}
+
+/** What may not be broken: a word with the blanks after it, one wide character, a part of a word that is too long. */
+function pieces(text: string, width: number): string[] {
+  const found: string[] = [];
+  let piece = '';
+  const end = () => {
+    if (piece !== '') found.push(piece);
+    piece = '';
+  };
+  for (const { segment } of GRAPHEMES.segment(text)) {
+    const isBlank = segment === ' ';
+    const isLone = graphemeWidth(segment) === 2;
+    if ((isLone && !isBlank) || (!isBlank && piece.endsWith(' ')) || displayWidth(piece.trimEnd() + segment) > width)
+      end();
+    piece += segment;
+    if (isLone) end();
+  }
+  end();
+  return found;
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { Batch } from './batch.ts';
+
+const ENTRY = 'INSERT INTO entries (idx, text) VALUES ($1, $2)';
+
+describe('a batch of changes', () => {
+  it('is one statement, with the values in the order in which they came', () => {
+    const batch = new Batch();
+    expect(batch.take(ENTRY, [1, 'one'])).toBe(true);
+    expect(batch.take('UPDATE head SET size = $1', [2])).toBe(true);
+    expect(batch.empty()).toMatchObject({
+      text: 'WITH change_0 AS (INSERT INTO entries (idx, text) VALUES ($1, $2)) UPDATE head SET size = $3',
+      parameters: [1, 'one', 2],
+    });
+    expect(batch.empty()).toBeUndefined();
+  });
+
+  it('adds the rows of one table at once, wherever they stand', () => {
+    const batch = new Batch();
+    batch.take(ENTRY, [1, 'one']);
+    batch.take('UPDATE head SET size = $1', [2]);
+    batch.take(ENTRY, [2, 'two']);
+    expect(batch.empty()).toMatchObject({
+      text: 'WITH change_0 AS (INSERT INTO entries (idx, text) VALUES ($1, $2), ($4, $5)) UPDATE head SET size = $3',
+      parameters: [1, 'one', 2, 2, 'two'],
+    });
+  });
+
+  it('keeps every change whose text it cannot put together with another', () => {
+    const batch = new Batch();
+    batch.take('INSERT INTO marks SELECT 1', []);
+    batch.take('INSERT INTO marks SELECT 1', []);
+    expect(batch.empty()?.text).toBe('WITH change_0 AS (INSERT INTO marks SELECT 1) INSERT INTO marks SELECT 1');
+  });
+
+  it.each([
+    ['a second change of a table', 'UPDATE head SET size = $1', 'UPDATE head SET size = $1'],
+    ['a change of what was added', ENTRY, 'DELETE FROM entries WHERE idx = $1 AND text = $2'],
+    ['an addition to what was changed', 'DELETE FROM entries WHERE idx = $1 AND text = $2', ENTRY],
+    ['an addition that may be a change', ENTRY, `${ENTRY} ON CONFLICT (idx) DO NOTHING`],
+    ['what is no change', ENTRY, 'SELECT $1, $2'],
+  ])('leaves %s to the next statement, every time', (_name, first, second) => {
+    for (let time = 0; time < 2; time += 1) {
+      const batch = new Batch();
+      const values = first.includes('$2') ? [1, 'one'] : [1];
+      expect(batch.take(first, values)).toBe(true);
+      expect(batch.take(second, values)).toBe(false);
+      expect(batch.empty()?.text).toBe(first);
+    }
+  });
+});

@@ -1,0 +1,40 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { APPLICATION_ID } from './database.ts';
+
+const HEADER_BYTES = 100;
+
+/** Values of the file header that SQLite reads or writes by, and that no statement returns. */
+const FIXED: readonly (readonly [at: number, allowed: readonly number[], name: string])[] = [
+  [18, [1, 2], 'write version'],
+  [19, [1, 2], 'read version'],
+  [20, [0], 'number of reserved bytes'],
+  [21, [64], 'maximum payload fraction'],
+  [22, [32], 'minimum payload fraction'],
+  [23, [32], 'leaf payload fraction'],
+];
+
+/** What no ledger has in its file header. Call it while this process has no connection: closing a file drops its locks. */
+export function listHeaderProblems(path: string): string[] {
+  const header = readHeader(path);
+  return FIXED.filter(([at, allowed]) => !allowed.includes(header[at] ?? -1)).map(
+    ([at, , name]) => `has ${header[at]} as its ${name}`,
+  );
+}
+
+/** True for a file with the mark of a ledger and all its pages: where SQLite cannot read it, somebody changed it. */
+export function isCompleteLedgerFile(path: string): boolean {
+  const header = readHeader(path);
+  const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
+  return header.readUInt32BE(68) === APPLICATION_ID && statSync(path).size >= header.readUInt32BE(28) * pageSize;
+}
+
+function readHeader(path: string): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  const file = openSync(path, 'r');
+  try {
+    readSync(file, header, 0, HEADER_BYTES, 0);
+  } finally {
+    closeSync(file);
+  }
+  return header;
+}

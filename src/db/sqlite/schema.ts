@@ -1,0 +1,96 @@
+import type { Reader } from '../database.ts';
+import { MIGRATIONS } from '../migrate.ts';
+import { loadSqlite } from './driver.ts';
+
+/** A row of sqlite_schema. */
+export interface SchemaObject {
+  readonly type: string;
+  readonly name: string;
+  readonly table: string;
+  readonly sql: string;
+  /** Every byte of the four texts, and how they are stored. */
+  readonly bytes: string;
+  readonly rootPage: string;
+}
+
+export interface SqliteSchema {
+  readonly objects: readonly SchemaObject[];
+  /** By table or view: columns, indexes and foreign keys as SQLite itself understands them. */
+  readonly behavior: ReadonlyMap<string, string>;
+}
+
+/** Bytes, because a driver may cut a text at a NUL and decodes invalid UTF-8 to something else. */
+const OBJECTS = `SELECT hex(type) AS type, hex(name) AS name, hex(tbl_name) AS tbl_name, hex(sql) AS sql,
+    typeof(type) || ' ' || typeof(name) || ' ' || typeof(tbl_name) || ' ' || typeof(sql) AS classes,
+    quote(rootpage) AS root_page
+  FROM sqlite_schema ORDER BY rowid`;
+
+interface ObjectRow {
+  readonly type: string;
+  readonly name: string;
+  readonly tbl_name: string;
+  readonly sql: string;
+  readonly classes: string;
+  readonly root_page: string;
+}
+
+/** Reads sqlite_schema alone: whatever else the file defines cannot act on this statement. */
+export async function listSchemaObjects(reader: Reader): Promise<SchemaObject[]> {
+  return (await reader.query<ObjectRow>(OBJECTS)).map((row) => ({
+    type: fromHex(row.type),
+    name: fromHex(row.name),
+    table: fromHex(row.tbl_name),
+    sql: fromHex(row.sql),
+    bytes: [row.type, row.name, row.tbl_name, row.sql, row.classes].join(' '),
+    rootPage: row.root_page,
+  }));
+}
+
+function fromHex(bytes: string): string {
+  return Buffer.from(bytes, 'hex').toString();
+}
+
+/** A connection that has used the search index knows its inner tables as such; one that has not calls them tables. */
+const BEHAVIOR = `SELECT t.name AS name, json_array(
+    CASE t.type WHEN 'shadow' THEN 'table' ELSE t.type END, t.wr, t.strict,
+    (SELECT json_group_array(json_array(c.cid, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden))
+       FROM pragma_table_xinfo(t.name) AS c),
+    (SELECT json_group_array(i.text) FROM (
+       SELECT json_array(l.name, l."unique", l.origin, l.partial,
+           (SELECT json_group_array(json_array(x.seqno, x.cid, x.name, x."desc", x.coll, x."key"))
+              FROM pragma_index_xinfo(l.name) AS x)) AS text
+         FROM pragma_index_list(t.name) AS l ORDER BY l.name) AS i),
+    (SELECT json_group_array(json_array(f.id, f.seq, f."table", f."from", f."to", f.on_update, f.on_delete, f."match"))
+       FROM pragma_foreign_key_list(t.name) AS f)) AS text
+  FROM pragma_table_list AS t WHERE t.schema = 'main' AND t.type <> 'virtual' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`;
+
+/** Only for a schema whose objects are known: a table named like a pragma would answer in its place. */
+export async function readBehavior(reader: Reader): Promise<ReadonlyMap<string, string>> {
+  const rows = await reader.query<{ name: string; text: string }>(BEHAVIOR);
+  return new Map(rows.map(({ name, text }) => [name, text]));
+}
+
+const references = new Map<number, Promise<SqliteSchema>>();
+
+/** What the migrations up to this version make, in memory and with the library that reads the ledger. */
+export function referenceSchema(version: number): Promise<SqliteSchema> {
+  const known = references.get(version);
+  if (known !== undefined) return known;
+  const reference = buildReference(version);
+  references.set(version, reference);
+  return reference;
+}
+
+async function buildReference(version: number): Promise<SqliteSchema> {
+  const driver = (await loadSqlite()).open(':memory:', { readOnly: false });
+  try {
+    for (const migration of MIGRATIONS.slice(0, version)) driver.exec(migration.sqlite);
+    const reader: Reader = {
+      engine: 'sqlite',
+      query: async <Shape>(sql: string) => driver.prepare(sql).all([]) as Shape[],
+    };
+    return { objects: await listSchemaObjects(reader), behavior: await readBehavior(reader) };
+  } finally {
+    driver.close();
+  }
+}

@@ -1,0 +1,137 @@
+import type { ThoughtRow } from '../domains/trail/repository.ts';
+import type { SessionRecord } from '../domains/trail/session-tree.ts';
+import { findHiddenSeal, type SessionRow } from '../domains/trail/sessions.ts';
+import { formatSessionId, formatThoughtId } from '../ids.ts';
+import { type Entry, entryDefect, parseEntry, parseJson, storedDigest, taskDefect } from '../integrity/index.ts';
+import { storedLeaf } from '../ledger/stored-tree.ts';
+import { type BrokenLink, checkThought } from './chain-report.ts';
+import type { Trail } from './fast/chain.ts';
+import type { StoredThought } from './fast/stored-thoughts.ts';
+import { checkSeal, checkStart } from './reference/sessions.ts';
+
+/** A thought with all that its row can be held against. */
+export interface Evidence extends ThoughtRow {
+  readonly entry: string | null;
+  readonly before_hash: string | null;
+  readonly before_position: number | null;
+}
+
+export interface StoredEvent {
+  readonly salt: string;
+  readonly content: string;
+}
+
+type Trace = { readonly position: number; readonly record: string; readonly hash: string };
+
+const MAX_TRACE = 10_000;
+/** Enough to see what happened; a forged chain of a million records must not fill the memory. */
+const MAX_BROKEN = 500;
+
+/** Collects what was checked and what did not hold. */
+export class ChainCheck {
+  total = 0;
+  /** Records with at least one defect; broken lists only the first few of them. */
+  defective = 0;
+  /** Records that the fast path has proved. */
+  proven = 0;
+  readonly broken: BrokenLink[] = [];
+  readonly trace: Trace[] = [];
+  readonly #trail: Trail;
+  readonly #withTrace: boolean;
+  #lastDefective = '';
+
+  constructor(trail: Trail, withTrace: boolean) {
+    this.#trail = trail;
+    this.#withTrace = withTrace;
+  }
+
+  /** A thought that holds, as is known already. */
+  foreseen({ thoughtNo, position, hash }: StoredThought): void {
+    this.proven += 1;
+    this.#note(position, formatThoughtId(thoughtNo), hash);
+  }
+
+  fail(link: Omit<BrokenLink, 'expected_hash' | 'actual_hash'>, expected: unknown, actual: unknown): void {
+    this.#add({ ...link, expected_hash: String(expected), actual_hash: String(actual) });
+  }
+
+  async thought(row: Evidence): Promise<void> {
+    const { before_hash, before_position, idx, chain_position: position } = row;
+    const record = formatThoughtId(row.thought_no);
+    const previous = before_hash === null ? undefined : { hash: before_hash, chain_position: before_position ?? 0 };
+    for (const link of checkThought({ row, previous, entry: parseEntry(row.entry ?? '') })) this.#add(link);
+    await this.#leaf(position, record, idx);
+    this.#note(position, record, row.hash);
+  }
+
+  async taskEvent({ session_seq: position, idx, entry }: SessionRecord, event: StoredEvent | undefined): Promise<void> {
+    const record = `entry ${idx}`;
+    const logged = parseEntry(entry ?? '');
+    const digest = event && storedDigest('task', event.salt, event.content);
+    if (digest === undefined || logged?.['task'] !== digest) {
+      const problem = 'its stored content is not what the log says';
+      this.fail({ position, record, layer: 'entry', problem }, logged?.['task'], digest);
+    } else {
+      const defect = entryDefect(logged) ?? taskDefect(event?.content ?? '');
+      if (defect !== undefined) {
+        const problem = `it breaks the grammar of a task event: it ${defect}`;
+        this.fail({ position, record, layer: 'entry', problem }, undefined, defect);
+      } else if (!isOfEvent(logged, event?.content)) {
+        const problem = 'the log names another task, time or actor than its content';
+        this.fail({ position, record, layer: 'entry', problem }, logged.actor, event?.content);
+      }
+    }
+    await this.#leaf(position, record, idx);
+    this.#note(position, record, storedLeaf(entry));
+  }
+
+  /** The session itself: how it was started, how it was sealed, and that nobody took the seal off again. */
+  async session(session: SessionRow): Promise<void> {
+    const { start_idx, finalized_idx } = session;
+    const record = formatSessionId(session.session_no);
+    const problems = await checkStart(this.#trail.db, session, start_idx, await this.#entry(start_idx));
+    await this.#leaf(0, record, start_idx);
+    if (finalized_idx === null) {
+      const hidden = await findHiddenSeal(this.#trail.db, session);
+      if (hidden !== undefined)
+        problems.push({ problem: `was sealed by entry ${hidden}`, expected: hidden, actual: finalized_idx });
+    } else {
+      problems.push(...(await checkSeal(this.#trail.db, session, finalized_idx, await this.#entry(finalized_idx))));
+      await this.#leaf(0, record, finalized_idx);
+    }
+    for (const { problem, expected, actual } of problems)
+      this.fail({ position: 0, record, layer: 'session', problem }, expected, actual);
+  }
+
+  async #entry(index: number): Promise<Entry | undefined> {
+    const [row] = await this.#trail.db.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [
+      index,
+    ]);
+    return row && parseEntry(row.entry);
+  }
+
+  async #leaf(position: number, record: string, index: number): Promise<void> {
+    if (await this.#trail.leaves.holds(index)) return;
+    const problem = `entry ${index} does not match the tree above it`;
+    this.fail({ position, record, layer: 'log', problem }, 'the stored node', 'another hash');
+  }
+
+  #add(link: BrokenLink): void {
+    // All defects of a record are found one after the other.
+    if (link.record !== this.#lastDefective) this.defective += 1;
+    this.#lastDefective = link.record;
+    if (this.broken.length < MAX_BROKEN) this.broken.push(link);
+  }
+
+  #note(position: number, record: string, hash: string): void {
+    this.total += 1;
+    if (this.#withTrace && this.trace.length < MAX_TRACE) this.trace.push({ position, record, hash });
+  }
+}
+
+/** Whether an entry says the same task, time and actor as the task that it is the digest of. */
+export function isOfEvent(entry: Entry, content = ''): boolean {
+  if (taskDefect(content) !== undefined) return false;
+  const task = parseJson(content) as { task_id: unknown; updated_at: unknown; updated_by: unknown };
+  return entry['task_id'] === task.task_id && entry.at === task.updated_at && entry.actor === task.updated_by;
+}

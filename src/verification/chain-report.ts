@@ -1,0 +1,74 @@
+import type { ThoughtRow } from '../domains/trail/repository.ts';
+import { formatSessionId, formatTaskId, formatThoughtId, storedId } from '../ids.ts';
+import {
+  type Digest,
+  type Entry,
+  entryDefect,
+  extrasDefect,
+  storedDigest,
+  thoughtDefect,
+  thoughtHash,
+} from '../integrity/index.ts';
+
+/** One place in a chain that does not hold. */
+export interface BrokenLink {
+  /** In the task's chain, or in the session. */
+  readonly position: number;
+  readonly expected_hash: string;
+  readonly actual_hash: string;
+  readonly record: string;
+  readonly layer: 'hash' | 'link' | 'entry' | 'log' | 'session';
+  readonly problem: string;
+}
+
+export interface ThoughtEvidence {
+  readonly row: ThoughtRow;
+  /** The thought before it in the chain of its task; undefined when there is none. */
+  readonly previous: { readonly hash: Digest; readonly chain_position: number } | undefined;
+  /** The entry at the index that the row names; undefined when it is missing or unreadable. */
+  readonly entry: Entry | undefined;
+}
+
+/** Everything about one thought that can be checked without the tree around it. */
+export function checkThought({ row, previous, entry }: ThoughtEvidence): BrokenLink[] {
+  const record = formatThoughtId(row.thought_no);
+  const broken: BrokenLink[] = [];
+  const expect = (layer: BrokenLink['layer'], problem: string, expected: unknown, actual: unknown) => {
+    if (expected === actual) return;
+    const [expected_hash, actual_hash] = [String(expected), String(actual)];
+    broken.push({ position: row.chain_position, expected_hash, actual_hash, record, layer, problem });
+  };
+  const task_id = storedId(formatTaskId, row.task_no);
+  expect('hash', 'its content does not give its hash', row.hash, thoughtHash({ ...row, task_id }));
+  expect('link', 'it does not follow the record before it', previous?.hash ?? null, row.previous_hash);
+  expect('link', 'its position does not follow', (previous?.chain_position ?? 0) + 1, row.chain_position);
+  const say = (field: string, value: unknown) =>
+    expect('entry', `the log says otherwise about ${field}`, entry?.[field], value);
+  say('kind', 'thought');
+  say('at', row.recorded_at);
+  say('actor', row.recorded_by);
+  say('task_id', task_id);
+  say('thought_id', record);
+  say('hash', row.hash);
+  say('extras', storedDigest('extras', row.salt, row.extras) ?? 'unreadable');
+  say('chain_position', row.chain_position);
+  say('attempt', row.attempt);
+  say('session_id', storedId(formatSessionId, row.session_no));
+  say('session_seq', row.session_seq);
+  // What differs from its entry is reported once; the grammar finds the same defect again.
+  const refuse = (part: string, defect: string | undefined) => {
+    if (!broken.some(({ layer }) => layer === 'entry'))
+      expect('entry', `${part} breaks the grammar: it ${defect}`, undefined, defect);
+  };
+  refuse('the record', thoughtDefect(row));
+  refuse('its text of extras', typeof row.extras === 'string' ? extrasDefect(row.extras) : 'is not a text');
+  refuse('its entry', entry && entryDefect(entry));
+  return broken;
+}
+
+/** 100 only when every record was checked and holds. */
+export function integrityScore(total: number, defective: number): number {
+  if (defective === 0) return 100;
+  const share = total === 0 ? 0 : Math.floor((100 * Math.max(0, total - defective)) / total);
+  return Math.min(share, 99);
+}

@@ -1,0 +1,51 @@
+import { type Digest, leafHashInPlace, TreeBuilder, toHex } from '../../integrity/index.ts';
+import { LEVELS_PER_BLOCK } from '../../ledger/stored-tree.ts';
+import { Tail } from '../../ledger/tail.ts';
+
+/** Entries in UTF-8, side by side, each behind one byte that is there for the prefix of its leaf. */
+export interface EntryBytes {
+  readonly bytes: Uint8Array;
+  /** Where each of them ends, and the next begins. */
+  readonly ends: Uint32Array;
+}
+
+export interface TreeNode {
+  readonly level: number;
+  readonly index: number;
+  readonly hash: Digest;
+}
+
+export interface GrownTree {
+  readonly root: Digest;
+  readonly tail: string;
+}
+
+/** The tree that the entries of a log give, a stretch at a time. Only of a log of a known size is there a tail. */
+export class LogTree {
+  readonly #tree = new TreeBuilder();
+  readonly #tail: Tail | undefined;
+
+  constructor(size?: number) {
+    this.#tail = size === undefined ? undefined : new Tail(size);
+  }
+
+  /** Returns the nodes that have become complete, of the levels that are stored. */
+  add({ bytes, ends }: EntryBytes): TreeNode[] {
+    const nodes: TreeNode[] = [];
+    const onSubtree = (level: number, index: number, hash: string) => {
+      if (level % LEVELS_PER_BLOCK === 0) nodes.push({ level, index, hash: toHex(hash) });
+    };
+    let begin = 0;
+    for (const end of ends) {
+      const leaf = leafHashInPlace(bytes, begin, end);
+      this.#tree.addRaw(leaf, onSubtree);
+      this.#tail?.add(leaf);
+      begin = end;
+    }
+    return nodes;
+  }
+
+  finish(): GrownTree {
+    return { root: this.#tree.root(), tail: this.#tail?.value ?? '' };
+  }
+}

@@ -1,0 +1,79 @@
+import { DatabaseError, type Reader } from '../../db/database.ts';
+import { toError } from '../../errors.ts';
+
+export interface Damage {
+  readonly place: string;
+  readonly problem: string;
+}
+
+export interface DamageReport {
+  readonly damages: readonly Damage[];
+  /** False: pages are linked wrongly, and a query over them may never end. */
+  readonly isSafeToRead: boolean;
+}
+
+/**
+ * What SQLite itself finds wrong with the whole file: pages that two tables, or a table and the freelist, both use; an
+ * index that leaves a row out. Only for a schema that was compared: the check evaluates its expressions.
+ */
+export async function findDamageInSqlite(reader: Reader): Promise<DamageReport> {
+  // More than one problem at a time would let SQLite walk the rows of a b-tree that it has found to be damaged.
+  let first: string | undefined;
+  try {
+    first = await checkIntegrity(reader, '1');
+  } catch (thrown) {
+    const message = reasonOf(thrown);
+    if (message === undefined) throw thrown;
+    return { damages: [damage(message.includes('fts5') ? SEARCH_TABLE : 'file', message)], isSafeToRead: false };
+  }
+  if (first === undefined) return { damages: [], isSafeToRead: true };
+  if (first.startsWith(DAMAGED_PAGES)) return { damages: [await describePages(reader, first)], isSafeToRead: false };
+  const damages = await listDamagedTables(reader);
+  return { damages: damages.length > 0 ? damages : [damage(SEARCH_TABLE, first)], isSafeToRead: true };
+}
+
+/** What SQLite says about a file that it cannot check; undefined for any other error, such as a lost lock. */
+function reasonOf(thrown: unknown): string | undefined {
+  const error = toError(thrown);
+  if (error instanceof DatabaseError)
+    return error.fault === 'corrupt' ? toError(error.cause ?? error).message : undefined;
+  return 'code' in error && String(error.code).includes('SQLITE') ? error.message : undefined;
+}
+
+/** SQLite writes this above what it finds wrong with pages; problems with rows have no heading. */
+const DAMAGED_PAGES = '*** in database';
+
+/** The only virtual table of a ledger, which SQLite cannot check by name. */
+const SEARCH_TABLE = 'task_search';
+
+async function listDamagedTables(reader: Reader): Promise<Damage[]> {
+  const tables = await reader.query<{ name: string }>(
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name",
+  );
+  const damages: Damage[] = [];
+  for (const { name } of tables) {
+    const problem = await checkIntegrity(reader, `'${name.replaceAll("'", "''")}'`);
+    if (problem !== undefined) damages.push(damage(name, problem));
+  }
+  return damages;
+}
+
+async function checkIntegrity(reader: Reader, argument: string): Promise<string | undefined> {
+  const [first] = await reader.query<{ integrity_check: string }>(`PRAGMA integrity_check(${argument})`);
+  return first?.integrity_check === 'ok' ? undefined : (first?.integrity_check ?? 'SQLite does not say how');
+}
+
+async function describePages(reader: Reader, text: string): Promise<Damage> {
+  const detail = text.slice(text.indexOf('\n') + 1);
+  const root = /^(?:Tree|2nd reference to page) (\d+)\b/.exec(detail)?.[1];
+  const [owner] = await reader.query<{ name: string }>('SELECT name FROM sqlite_schema WHERE rootpage = $1', [
+    Number(root ?? 0),
+  ]);
+  if (root === undefined || owner === undefined)
+    return damage(detail.startsWith('Freelist') ? 'freelist' : 'file', detail);
+  return damage(owner.name, detail);
+}
+
+function damage(place: string, detail: string): Damage {
+  return { place, problem: `is damaged: ${detail}` };
+}

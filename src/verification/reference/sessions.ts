@@ -1,0 +1,91 @@
+import type { Reader } from '../../db/database.ts';
+import { buildSessionTree } from '../../domains/trail/session-tree.ts';
+import { listHeads, type SessionRow, sessionContent } from '../../domains/trail/sessions.ts';
+import { formatSessionId, formatTaskId, storedId } from '../../ids.ts';
+import { canonicalize, type Entry, entryDefect, sessionDefect, storedDigest } from '../../integrity/index.ts';
+
+/** What a session's row, its records or its seal say against the log. */
+export interface SessionProblem {
+  readonly problem: string;
+  readonly expected: unknown;
+  readonly actual: unknown;
+}
+
+/** The row of a session against the entry that started it. */
+export async function checkStart(
+  _reader: Reader,
+  session: SessionRow,
+  index: number,
+  entry: Entry | undefined,
+): Promise<SessionProblem[]> {
+  return [
+    ...defects('its text', sessionDefect(session)),
+    ...defects('the entry that started it', entry && entryDefect(entry)),
+    ...differences('differs from the entry that started it', [
+      ['session.started', entry?.kind],
+      [session.start_idx, index],
+      [formatSessionId(session.session_no), entry?.['session_id']],
+      [storedId(formatTaskId, session.task_no), entry?.['task_id']],
+      [session.scope, entry?.['scope']],
+      [session.started_at, entry?.at],
+      [session.started_by, entry?.actor],
+      [digestOf(session), entry?.['session']],
+    ]),
+  ];
+}
+
+/** The seal against its entry, the sealed records against the root, and the chains against the heads it names. */
+export async function checkSeal(
+  reader: Reader,
+  session: SessionRow,
+  index: number,
+  entry: Entry | undefined,
+): Promise<SessionProblem[]> {
+  const sealedTask = session.sealed_task_no === null ? undefined : storedId(formatTaskId, session.sealed_task_no);
+  const { root, leafCount } = await buildSessionTree(reader, session.session_no, session.sealed_task_no);
+  return [
+    ...defects('the entry that sealed it', entry && entryDefect(entry)),
+    ...differences('differs from the entry that sealed it', [
+      ['session.finalized', entry?.kind],
+      [session.finalized_idx, index],
+      [formatSessionId(session.session_no), entry?.['session_id']],
+      [session.finalized_at, entry?.at],
+      [session.root, entry?.['root']],
+      [session.leaf_count, entry?.['leaf_count']],
+      [sealedTask, entry?.['task_id']],
+    ]),
+    ...differences('its records do not give its root', [
+      [session.root, root],
+      [session.leaf_count, leafCount],
+    ]),
+    ...differences('the chains of its tasks no longer reach where they stood at the seal', [
+      [textOf(await listHeads(reader, session.session_no)), entry && textOf(entry['heads'] ?? null)],
+    ]),
+  ];
+}
+
+function defects(part: string, defect: string | undefined): SessionProblem[] {
+  if (defect === undefined) return [];
+  return [{ problem: `${part} breaks the grammar: it ${defect}`, expected: undefined, actual: defect }];
+}
+
+/** A forged row may hold bytes, which no entry can. */
+function textOf(value: unknown): string {
+  try {
+    return canonicalize(value);
+  } catch {
+    return 'unreadable';
+  }
+}
+
+/** The first difference tells; the others are mostly its consequences. */
+function differences(problem: string, pairs: readonly (readonly [unknown, unknown])[]): SessionProblem[] {
+  const first = pairs.find(([stored, logged]) => stored !== logged);
+  return first === undefined ? [] : [{ problem, expected: first[1], actual: first[0] }];
+}
+
+function digestOf(session: SessionRow): string {
+  const { auditor_id, reason, salt } = session;
+  const isText = typeof auditor_id === 'string' && (reason === null || typeof reason === 'string');
+  return (isText ? storedDigest('session', salt, sessionContent(session)) : undefined) ?? 'unreadable';
+}

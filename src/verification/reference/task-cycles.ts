@@ -1,0 +1,121 @@
+import type { Reader } from '../../db/database.ts';
+import { formatTaskId } from '../../ids.ts';
+import type { Report } from '../verify-log.ts';
+import { NumberColumn } from './number-column.ts';
+
+const PAGE = 5000;
+const LINKS = `SELECT depends_on, task_no FROM task_dependencies
+  WHERE (depends_on, task_no) > ($1, $2) ORDER BY depends_on, task_no LIMIT ${PAGE}`;
+const PARENTS = `SELECT task_no, parent_no FROM tasks
+  WHERE task_no > $1 AND parent_no IS NOT NULL ORDER BY task_no LIMIT ${PAGE}`;
+const MAX_NAMED = 10;
+
+/** Reports a cycle of tasks that wait for each other, in time and memory that grow with the number of links. */
+export async function reportCycle(reader: Reader, tasks: number, report: Report): Promise<void> {
+  const graph = new WaitGraph(tasks);
+  for (let after = [0, 0]; ; ) {
+    const rows = await reader.query<{ depends_on: number; task_no: number }>(LINKS, after);
+    for (const { depends_on, task_no } of rows) graph.depend(task_no, depends_on);
+    const last = rows.at(-1);
+    // An index that was tampered with may lead back; it is reported elsewhere.
+    if (last === undefined || rows.length < PAGE || !isAfter([last.depends_on, last.task_no], after)) break;
+    after = [last.depends_on, last.task_no];
+  }
+  for (let after = 0; ; ) {
+    const rows = await reader.query<{ task_no: number; parent_no: number }>(PARENTS, [after]);
+    for (const { task_no, parent_no } of rows) graph.contain(parent_no, task_no);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < PAGE || !(last.task_no > after)) break;
+    after = last.task_no;
+  }
+  const cycle = graph.findCycle();
+  if (cycle === undefined) return;
+  const [first = 0] = cycle;
+  const named = [...cycle.slice(0, MAX_NAMED), ...(cycle.length > MAX_NAMED ? [] : [first])].map(formatTaskId);
+  const more = cycle.length > MAX_NAMED ? ` and ${cycle.length - MAX_NAMED} more` : '';
+  report(formatTaskId(first), `waits for itself, which no server allows: ${named.join(' → ')}${more}`);
+}
+
+function isAfter([awaited = 0, task = 0]: readonly number[], [before = 0, other = 0]: readonly number[]): boolean {
+  return awaited > before || (awaited === before && task > other);
+}
+
+/** A task waits for its dependencies, and a parent for its children. */
+class WaitGraph {
+  readonly #tasks: number;
+  /** How many tasks each one still waits for. */
+  readonly #awaited = new NumberColumn();
+  /** Those that wait for a task stand next to each other in `#waiting`, from `#begin` of it to `#end` of it. */
+  readonly #waiting = new NumberColumn();
+  readonly #begin = new NumberColumn();
+  readonly #end = new NumberColumn();
+  readonly #parents = new NumberColumn();
+  #links = 0;
+
+  constructor(tasks: number) {
+    this.#tasks = tasks;
+  }
+
+  /** To be called in the order of the awaited tasks. */
+  depend(task: number, awaited: number): void {
+    if (!this.#has(task) || !this.#has(awaited)) return;
+    if (this.#end.get(awaited) === 0) this.#begin.set(awaited, this.#links);
+    this.#waiting.set(this.#links, task);
+    this.#links += 1;
+    this.#end.set(awaited, this.#links);
+    this.#wait(task);
+  }
+
+  contain(parent: number, child: number): void {
+    if (!this.#has(parent) || !this.#has(child)) return;
+    this.#parents.set(child, parent);
+    this.#wait(parent);
+  }
+
+  /** Takes away who waits for nobody until there is none; who is left leads to a cycle. */
+  findCycle(): number[] | undefined {
+    const free: number[] = [];
+    for (let task = 1; task <= this.#tasks; task += 1) if (this.#awaited.get(task) === 0) free.push(task);
+    let taken = 0;
+    for (let task = free.pop(); task !== undefined; task = free.pop()) {
+      taken += 1;
+      for (const other of this.#waitingFor(task)) {
+        const left = this.#awaited.get(other) - 1;
+        this.#awaited.set(other, left);
+        if (left === 0) free.push(other);
+      }
+    }
+    return taken === this.#tasks ? undefined : this.#trace();
+  }
+
+  /** Each task that is left waits for another that is left: following these comes round. */
+  #trace(): number[] {
+    const next = new NumberColumn();
+    let task = 0;
+    for (let awaited = this.#tasks; awaited >= 1; awaited -= 1) {
+      if (this.#awaited.get(awaited) === 0) continue;
+      for (const other of this.#waitingFor(awaited)) next.set(other, awaited);
+      task = awaited;
+    }
+    const seen = new Set<number>();
+    for (; !seen.has(task); task = next.get(task)) seen.add(task);
+    const path = [...seen];
+    const cycle = path.slice(path.indexOf(task));
+    const first = cycle.indexOf(Math.min(...cycle.slice(0, PAGE)));
+    return [...cycle.slice(first), ...cycle.slice(0, first)];
+  }
+
+  *#waitingFor(task: number): Generator<number> {
+    for (let place = this.#begin.get(task); place < this.#end.get(task); place += 1) yield this.#waiting.get(place);
+    if (this.#parents.get(task) !== 0) yield this.#parents.get(task);
+  }
+
+  #wait(task: number): void {
+    this.#awaited.set(task, this.#awaited.get(task) + 1);
+  }
+
+  /** Rows of tasks that do not exist are reported elsewhere, and must not decide how much memory is taken. */
+  #has(task: number): boolean {
+    return Number.isSafeInteger(task) && task >= 1 && task <= this.#tasks;
+  }
+}

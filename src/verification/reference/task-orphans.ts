@@ -1,0 +1,92 @@
+import type { Reader } from '../../db/database.ts';
+import { formatTaskId } from '../../ids.ts';
+import { parseJson } from '../../integrity/index.ts';
+import { isAfter } from '../../ledger/cursor.ts';
+import type { Report } from '../verify-log.ts';
+
+/** Names the rows that nothing accounts for. Asked only when the totals do not add up: these look at whole tables. */
+
+/** Somebody who adds one row can add a million; a few names are enough to start looking. */
+const MAX_NAMED = 10;
+
+export async function reportSurplusEvents(reader: Reader, size: number, report: Report): Promise<void> {
+  const events = await reader.query<{ idx: number }>(
+    'SELECT idx FROM task_events WHERE idx < 0 OR idx >= $1 ORDER BY idx LIMIT $2',
+    [size, MAX_NAMED],
+  );
+  for (const { idx } of events) report(`task event ${idx}`, 'has no entry');
+}
+
+export async function reportSurplusTasks(reader: Reader, report: Report): Promise<void> {
+  const tasks = await reader.query<{ task_no: number; event_idx: number }>(
+    `SELECT task_no, event_idx FROM tasks
+     WHERE NOT EXISTS (
+       SELECT 1 FROM task_events WHERE task_events.idx = tasks.event_idx AND task_events.task_no = tasks.task_no
+     ) ORDER BY task_no LIMIT $1`,
+    [MAX_NAMED],
+  );
+  for (const { task_no, event_idx } of tasks)
+    report(formatTaskId(task_no), `names event ${event_idx}, which is not one of its own`);
+}
+
+const PAGE = 1000;
+
+/** Rows of task_labels that the task itself does not list. */
+export async function reportSurplusLabels(reader: Reader, report: Report): Promise<void> {
+  const named = countdown();
+  let last = { label: '', task_no: 0 };
+  for (;;) {
+    const rows = await reader.query<{ label: string; task_no: number; labels: string | null }>(
+      `SELECT task_labels.label, task_labels.task_no, tasks.labels
+       FROM task_labels LEFT JOIN tasks ON tasks.task_no = task_labels.task_no
+       WHERE (task_labels.label, task_labels.task_no) > ($1, $2)
+       ORDER BY task_labels.label, task_labels.task_no LIMIT $3`,
+      [last.label, last.task_no, PAGE],
+    );
+    for (const { label, task_no, labels } of rows) {
+      if (!isListed(labels, label) && named())
+        report(formatTaskId(task_no), `is listed under label ${label} and does not have it`);
+    }
+    const next = rows.at(-1);
+    if (next === undefined || !isAfter([next.label, next.task_no], [last.label, last.task_no])) return;
+    last = next;
+  }
+}
+
+/** Rows of task_dependencies that the task itself does not list. */
+export async function reportSurplusDependencies(reader: Reader, report: Report): Promise<void> {
+  const named = countdown();
+  let last = { task_no: 0, depends_on: 0 };
+  for (;;) {
+    const rows = await reader.query<{ task_no: number; depends_on: number; listed: string | null }>(
+      `SELECT task_dependencies.task_no, task_dependencies.depends_on, tasks.depends_on AS listed
+       FROM task_dependencies LEFT JOIN tasks ON tasks.task_no = task_dependencies.task_no
+       WHERE (task_dependencies.task_no, task_dependencies.depends_on) > ($1, $2)
+       ORDER BY task_dependencies.task_no, task_dependencies.depends_on LIMIT $3`,
+      [last.task_no, last.depends_on, PAGE],
+    );
+    for (const { task_no, depends_on, listed } of rows) {
+      const dependency = formatTaskId(depends_on);
+      if (!isListed(listed, dependency) && named())
+        report(formatTaskId(task_no), `is linked to ${dependency} and does not depend on it`);
+    }
+    const next = rows.at(-1);
+    if (next === undefined || !isAfter([next.task_no, next.depends_on], [last.task_no, last.depends_on])) return;
+    last = next;
+  }
+}
+
+function countdown(): () => boolean {
+  let left = MAX_NAMED;
+  return () => left-- > 0;
+}
+
+/** The list of a task may itself have been forged into something else than a list. */
+function isListed(json: string | null, wanted: string): boolean {
+  try {
+    const list: unknown = parseJson(json ?? '[]');
+    return Array.isArray(list) && list.includes(wanted);
+  } catch {
+    return false;
+  }
+}

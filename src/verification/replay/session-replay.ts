@@ -1,0 +1,167 @@
+import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
+import { NumberColumn } from '../reference/number-column.ts';
+import type { Report } from '../verify-log.ts';
+
+/** What a thought's entry says, as numbers. */
+export interface ThoughtFacts {
+  readonly index: number;
+  readonly thoughtNo: number;
+  readonly taskNo: number;
+  readonly position: number;
+  readonly attempt: number;
+  readonly sessionNo: number;
+  readonly sessionSeq: number;
+}
+
+/** What the trail has to know about tasks at the point of the log that the replay has reached. */
+export interface TaskHistory {
+  exists(taskNo: number): boolean;
+  /** 0 when there is none, or when it is not known. */
+  parentOf(taskNo: number): number;
+  /** 0 when it is not known. */
+  attemptOf(taskNo: number): number;
+}
+
+export interface SessionPlace {
+  readonly sessionNo: number;
+  readonly sessionSeq: number;
+}
+
+export interface SessionStart {
+  readonly sessionNo: number;
+  readonly taskNo: number;
+  readonly isDeep: boolean;
+}
+
+export interface Seal {
+  readonly sessionNo: number;
+  readonly leafCount: number;
+  /** Undefined unless only the records of this task were sealed. */
+  readonly taskNo: number | undefined;
+}
+
+const DEEP = 1;
+const SEALED = 2;
+
+/** Follows sessions and thoughts through the log and reports what no server could have written at that point. */
+export class SessionReplay {
+  readonly #tasks: TaskHistory;
+  readonly #report: Report;
+  #sessions = 0;
+  #thoughts = 0;
+  readonly #taskOf = new NumberColumn();
+  readonly #flags = new NumberColumn();
+  readonly #records = new NumberColumn();
+  readonly #liveOf = new NumberColumn();
+  readonly #chainOf = new NumberColumn();
+  readonly #lastAttemptOf = new NumberColumn();
+
+  constructor(tasks: TaskHistory, report: Report) {
+    this.#tasks = tasks;
+    this.#report = report;
+  }
+
+  start(index: number, { sessionNo, taskNo, isDeep }: SessionStart): void {
+    const say = (problem: string) => this.#report(`entry ${index}`, problem);
+    const next = this.#sessions + 1;
+    if (sessionNo !== next) say(`starts ${formatSessionId(sessionNo)} where ${formatSessionId(next)} is next`);
+    if (!this.#tasks.exists(taskNo))
+      say(`starts a session of ${formatTaskId(taskNo)}, which does not exist at this point`);
+    const live = this.#liveOf.get(taskNo);
+    if (live !== 0) say(`starts a session of ${formatTaskId(taskNo)} while ${formatSessionId(live)} is live`);
+    // No number can be above the index; a forged one must not decide how much memory is taken.
+    if (sessionNo > index || taskNo > index) return;
+    this.#sessions = Math.max(this.#sessions, sessionNo);
+    this.#taskOf.set(sessionNo, taskNo);
+    this.#flags.set(sessionNo, isDeep ? DEEP : 0);
+    this.#records.set(sessionNo, 0);
+    this.#liveOf.set(taskNo, sessionNo);
+  }
+
+  thought(facts: ThoughtFacts): void {
+    const { index, thoughtNo, taskNo, position, attempt, sessionNo, sessionSeq } = facts;
+    const place = `entry ${index}`;
+    const next = this.#thoughts + 1;
+    if (thoughtNo !== next)
+      this.#report(place, `records ${formatThoughtId(thoughtNo)} where ${formatThoughtId(next)} is next`);
+    if (thoughtNo <= index) this.#thoughts = Math.max(this.#thoughts, thoughtNo);
+    if (!this.#tasks.exists(taskNo))
+      return this.#report(place, `is about ${formatTaskId(taskNo)}, which does not exist at this point`);
+    const link = this.#chainOf.get(taskNo) + 1;
+    if (position !== link) this.#report(place, `has chain position ${position} where ${link} is next`);
+    this.#chainOf.set(taskNo, Math.min(position, index));
+    const current = this.#tasks.attemptOf(taskNo);
+    if (current !== 0 && attempt !== current)
+      this.#report(place, `counts for attempt ${attempt} while ${formatTaskId(taskNo)} is at attempt ${current}`);
+    this.#lastAttemptOf.set(taskNo, Math.min(attempt, index));
+    this.#join(index, taskNo, { sessionNo, sessionSeq });
+  }
+
+  /** The places of a task event: one in each live session that covers the task, and in no other. */
+  taskEvent(index: number, taskNo: number, places: readonly SessionPlace[]): void {
+    for (const place of places) this.#join(index, taskNo, place);
+    for (const sessionNo of this.#covering(taskNo))
+      if (!places.some((place) => place.sessionNo === sessionNo))
+        this.#report(`entry ${index}`, `is not in ${formatSessionId(sessionNo)}, which covers ${formatTaskId(taskNo)}`);
+  }
+
+  seal(index: number, { sessionNo, leafCount, taskNo }: Seal): void {
+    const problem = this.#notLive(sessionNo);
+    if (problem !== undefined) return this.#report(`entry ${index}`, `seals ${formatSessionId(sessionNo)}, ${problem}`);
+    const records = this.#records.get(sessionNo);
+    const isPossible = taskNo === undefined ? leafCount === records : leafCount >= 1 && leafCount <= records;
+    if (!isPossible) this.#report(`entry ${index}`, `seals ${leafCount} records of ${records}`);
+    if (taskNo !== undefined && !this.#tasks.exists(taskNo))
+      this.#report(`entry ${index}`, `seals the records of ${formatTaskId(taskNo)}, which does not exist`);
+    this.#flags.set(sessionNo, this.#flags.get(sessionNo) | SEALED);
+    this.#liveOf.set(this.#taskOf.get(sessionNo), 0);
+  }
+
+  /** Whether the newest thought about a task counts for this attempt. */
+  hasThought(taskNo: number, attempt: number): boolean {
+    return this.#chainOf.get(taskNo) > 0 && this.#lastAttemptOf.get(taskNo) === attempt;
+  }
+
+  #join(index: number, taskNo: number, { sessionNo, sessionSeq }: SessionPlace): void {
+    const place = `entry ${index}`;
+    const session = () => formatSessionId(sessionNo);
+    const problem = this.#notLive(sessionNo);
+    if (problem !== undefined) return this.#report(place, `is in ${session()}, ${problem}`);
+    if (!this.#covers(sessionNo, taskNo))
+      this.#report(place, `is in ${session()}, which does not cover ${formatTaskId(taskNo)}`);
+    const next = this.#records.get(sessionNo) + 1;
+    if (sessionSeq !== next) this.#report(place, `is record ${sessionSeq} of ${session()} where ${next} is next`);
+    this.#records.set(sessionNo, Math.min(sessionSeq, index));
+  }
+
+  #notLive(sessionNo: number): string | undefined {
+    if (sessionNo > this.#sessions || this.#taskOf.get(sessionNo) === 0) return 'which has not started at this point';
+    return (this.#flags.get(sessionNo) & SEALED) === 0 ? undefined : 'which is sealed at this point';
+  }
+
+  #covers(sessionNo: number, taskNo: number): boolean {
+    const own = this.#taskOf.get(sessionNo);
+    if (own === taskNo) return true;
+    if ((this.#flags.get(sessionNo) & DEEP) === 0) return false;
+    for (const ancestor of this.#ancestors(taskNo)) if (ancestor === own) return true;
+    return false;
+  }
+
+  *#covering(taskNo: number): Generator<number> {
+    const own = this.#liveOf.get(taskNo);
+    if (own !== 0) yield own;
+    for (const ancestor of this.#ancestors(taskNo)) {
+      const inherited = this.#liveOf.get(ancestor);
+      if (inherited !== 0 && (this.#flags.get(inherited) & DEEP) !== 0) yield inherited;
+    }
+  }
+
+  /** A forged cycle ends where it comes back to the task, or to a task that was met already. */
+  *#ancestors(taskNo: number): Generator<number> {
+    const met = new Set([taskNo]);
+    for (let next = this.#tasks.parentOf(taskNo); next !== 0 && !met.has(next); next = this.#tasks.parentOf(next)) {
+      met.add(next);
+      yield next;
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import type { Task } from '../../domains/tasks/schema.ts';
+import { isReopening, STATUSES, type Status, workflowOf } from '../../domains/tasks/workflows.ts';
+import { formatTaskId, parseId } from '../../ids.ts';
+import { NumberColumn } from '../reference/number-column.ts';
+import type { Report } from '../verify-log.ts';
+import type { TaskHistory } from './session-replay.ts';
+
+/** Follows the tasks through the log and reports versions that no server could have written at that point. */
+export class TaskReplay implements TaskHistory {
+  readonly #report: Report;
+  #tasks = 0;
+  readonly #parents = new NumberColumn();
+  /** 0 while the content of the last version is not known. */
+  readonly #attempts = new NumberColumn();
+  readonly #statuses = new NumberColumn();
+  readonly #sequences = new Map<string, number>();
+
+  constructor(report: Report) {
+    this.#report = report;
+  }
+
+  exists(taskNo: number): boolean {
+    return taskNo >= 1 && taskNo <= this.#tasks;
+  }
+
+  parentOf(taskNo: number): number {
+    return this.#parents.get(taskNo);
+  }
+
+  attemptOf(taskNo: number): number {
+    return this.#attempts.get(taskNo);
+  }
+
+  /** The content is undefined where it is not what the log says; then nothing is said about it. */
+  created(index: number, taskNo: number, task: Task | undefined): void {
+    const next = this.#tasks + 1;
+    if (taskNo !== next)
+      this.#report(`entry ${index}`, `creates ${formatTaskId(taskNo)} where ${formatTaskId(next)} is next`);
+    if (task !== undefined) this.#checkNew(index, task);
+    // No number can be above the index; a forged one must not decide how much memory is taken.
+    if (taskNo > index) return;
+    this.#tasks = Math.max(this.#tasks, taskNo);
+    this.#remember(index, taskNo, task);
+  }
+
+  /** `hasThought` tells whether the task has a thought in an attempt. */
+  updated(
+    index: number,
+    taskNo: number,
+    task: Task | undefined,
+    hasThought: (taskNo: number, attempt: number) => boolean,
+  ): void {
+    if (!this.exists(taskNo))
+      return this.#report(`entry ${index}`, `changes ${formatTaskId(taskNo)}, which does not exist at this point`);
+    const attempt = this.#attempts.get(taskNo);
+    if (task !== undefined && attempt !== 0) {
+      const from = STATUSES[this.#statuses.get(taskNo)] as Status;
+      this.#checkStep(index, task, from, attempt);
+      if (task.status !== from && task.status === workflowOf(task.workflow).done && !hasThought(taskNo, attempt))
+        this.#report(`task event ${index}`, `is ${task.status} without a thought record in attempt ${attempt}`);
+    }
+    this.#remember(index, taskNo, task);
+  }
+
+  #checkNew(index: number, task: Task): void {
+    const say = (problem: string) => this.#report(`task event ${index}`, problem);
+    if (!workflowOf(task.workflow).entries.includes(task.status)) say(`is created as ${task.status}`);
+    if (task.attempt !== 1 || task.progress !== 0) say('is created with an attempt or progress of its own');
+    if (task.created_at !== task.updated_at || task.created_by !== task.updated_by)
+      say('is created at another time or by another actor than its first version');
+    const sequence = (this.#sequences.get(task.project) ?? 0) + 1;
+    if (task.sequence !== sequence) say(`has sequence ${task.sequence} in ${task.project} where ${sequence} is next`);
+    this.#sequences.set(task.project, Math.max(sequence - 1, Math.min(task.sequence, index)));
+  }
+
+  #checkStep(index: number, task: Task, from: Status, attempt: number): void {
+    const say = (problem: string) => this.#report(`task event ${index}`, problem);
+    const moves = task.status !== from;
+    if (moves && !workflowOf(task.workflow).transitions[from]?.includes(task.status))
+      say(`moves from ${from} to ${task.status}, which ${task.workflow} does not allow`);
+    const next = isReopening(task.workflow, from, task.status) ? attempt + 1 : attempt;
+    if (task.attempt !== next)
+      say(`goes from attempt ${attempt} to ${task.attempt} in a step from ${from} to ${task.status}`);
+  }
+
+  #remember(index: number, taskNo: number, task: Task | undefined): void {
+    const others = task === undefined ? [] : [task.parent_id ?? [], task.depends_on].flat();
+    for (const id of others) {
+      const other = parseId(id);
+      if (other === taskNo || !this.exists(other))
+        this.#report(
+          `task event ${index}`,
+          `names ${id} as a parent or dependency, which is not another task at this point`,
+        );
+    }
+    const parent = task === undefined || task.parent_id === null ? 0 : parseId(task.parent_id);
+    this.#parents.set(taskNo, this.exists(parent) ? parent : 0);
+    this.#attempts.set(taskNo, Math.min(task?.attempt ?? 0, index));
+    this.#statuses.set(taskNo, task === undefined ? 0 : STATUSES.indexOf(task.status as Status));
+  }
+}

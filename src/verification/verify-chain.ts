@@ -1,0 +1,268 @@
+import type { Reader } from '../db/database.ts';
+import { countRecords, readRecords, type SessionRecord } from '../domains/trail/session-tree.ts';
+import { findSession, listSessionsOf, type SessionRow } from '../domains/trail/sessions.ts';
+import { formatSessionId, formatTaskId } from '../ids.ts';
+import { parseEntry } from '../integrity/index.ts';
+import { isAfter } from '../ledger/cursor.ts';
+import { ChainCheck, type Evidence, type StoredEvent } from './chain-check.ts';
+import type { BrokenLink } from './chain-report.ts';
+import { foreseeChain, foreseeSession, type Trail } from './fast/chain.ts';
+import { type Progress, startHasher, withHasher } from './fast/hash-worker-client.ts';
+import { Links } from './fast/last-link-cache.ts';
+import { LeafCheck } from './leaf-check.ts';
+import { strictReader } from './strict-reader.ts';
+
+export interface ChainReport {
+  readonly total: number;
+  readonly defective: number;
+  /** How many records the fast path has proved. */
+  readonly proven: number;
+  readonly broken: readonly BrokenLink[];
+  readonly trace: readonly { readonly position: number; readonly record: string; readonly hash: string }[];
+}
+
+export interface ChainOptions {
+  readonly withTrace: boolean;
+  readonly progress: Progress;
+  readonly start?: typeof startHasher;
+  /** False: every record is read and checked by itself. Must find the same. */
+  readonly useFastPath?: boolean;
+}
+
+const EVIDENCE = `
+  SELECT thoughts.*, ledger_entries.entry,
+         before.hash AS before_hash, before.chain_position AS before_position
+  FROM thoughts
+  LEFT JOIN ledger_entries ON ledger_entries.idx = thoughts.idx
+  LEFT JOIN thoughts AS before
+    ON before.task_no = thoughts.task_no AND before.chain_position = thoughts.chain_position - 1`;
+
+const PAGE = 1000;
+
+/** The chain of one task, link by link, and the sessions that its records are in. */
+export async function verifyTaskChain(db: Reader, taskNo: number, options: ChainOptions): Promise<ChainReport> {
+  const count = await countLinks(strictReader(db), taskNo);
+  return verifyRecords(db, count.links, options, (checking) => checkChain(checking, taskNo, count));
+}
+
+/** Every record of one session, thoughts and task events, and the session itself. */
+export async function verifySession(
+  db: Reader,
+  { session_no }: SessionRow,
+  options: ChainOptions,
+): Promise<ChainReport> {
+  // The caller's row may have come through a driver that hides part of a text.
+  const session = await findSession(strictReader(db), formatSessionId(session_no));
+  if (session === undefined) throw new Error(`session ${session_no} vanished`);
+  return verifyRecords(db, session.record_count, options, (checking) => checkSession(checking, session));
+}
+
+interface Checking {
+  readonly trail: Trail;
+  readonly check: ChainCheck;
+  readonly progress: Progress;
+  readonly useFastPath: boolean;
+}
+
+/** A record has a hash and a digest of its own, and comes with at least three entries of the log. */
+const HASHES_PER_RECORD = 8;
+
+function verifyRecords(
+  anyDb: Reader,
+  count: number,
+  { withTrace, progress, start = startHasher, useFastPath = true }: ChainOptions,
+  checkAll: (checking: Checking) => Promise<void>,
+): Promise<ChainReport> {
+  const db = strictReader(anyDb);
+  const job = { hashes: count * HASHES_PER_RECORD, size: 0 };
+  return withHasher(job, start, progress, async (hashing) => {
+    const { hasher } = hashing;
+    const trail: Trail = { db, hasher, leaves: new LeafCheck(db, hasher), links: new Links(db) };
+    const check = new ChainCheck(trail, withTrace);
+    await checkAll({ trail, check, progress: hashing.progress, useFastPath });
+    await hasher.finish();
+    return check;
+  });
+}
+
+async function checkChain(
+  { trail, check, progress, useFastPath }: Checking,
+  taskNo: number,
+  { links, areNumbered }: LinkCount,
+): Promise<void> {
+  const { db } = trail;
+  const sessions = new Map((await listSessionsOf(db, taskNo)).map((session) => [session.session_no, session]));
+  for (let after = areNumbered ? 0 : Number.MIN_SAFE_INTEGER; ; ) {
+    const next = Math.min(after + PAGE, links);
+    const foreseen = areNumbered && useFastPath ? await checkForeseen(trail, taskNo, after, next, check) : undefined;
+    const page: readonly Place[] = foreseen ?? (await checkLinks(db, taskNo, after, check));
+    const last = page.at(-1);
+    if (last === undefined) break;
+    for (const place of page) if (!sessions.has(place.session_no)) await addSession(db, sessions, place, check);
+    await trail.hasher.pause();
+    progress(check.total, links);
+    if (!isAfter([last.chain_position], [after])) break;
+    after = last.chain_position;
+  }
+  if (check.total !== links) {
+    const problem = 'has links that share a position or have none';
+    check.fail({ position: check.total, record: formatTaskId(taskNo), layer: 'link', problem }, check.total, links);
+  }
+  for (const session of sessions.values()) await check.session(session);
+  // A chain that was cut at its end holds link by link; only the log still knows how long it was.
+  const logged = await countLogged(db, 'task_id', formatTaskId(taskNo));
+  if (logged !== check.total) {
+    const problem = 'its chain has another length than the log says';
+    check.fail({ position: check.total, record: formatTaskId(taskNo), layer: 'entry', problem }, logged, check.total);
+  }
+}
+
+interface LinkCount {
+  readonly links: number;
+  /** Whether their numbers can be those from one on. */
+  readonly areNumbered: boolean;
+}
+
+async function countLinks(db: Reader, taskNo: number): Promise<LinkCount> {
+  const [row] = await db.query<{ links: number; first: number | null; last: number | null }>(
+    `SELECT COUNT(*) AS links, MIN(chain_position) AS first, MAX(chain_position) AS last FROM thoughts
+     WHERE task_no = $1`,
+    [taskNo],
+  );
+  const links = row?.links ?? 0;
+  return { links, areNumbered: row?.first === 1 && row.last === links };
+}
+
+type Place = Pick<Evidence, 'chain_position' | 'session_no'>;
+
+/** Undefined when one of the links up to the last is not as it should be: they are then checked one by one. */
+async function checkForeseen(
+  trail: Trail,
+  taskNo: number,
+  after: number,
+  last: number,
+  check: ChainCheck,
+): Promise<Place[] | undefined> {
+  const thoughts = await foreseeChain(trail, taskNo, after, last);
+  for (const thought of thoughts ?? []) check.foreseen(thought);
+  return thoughts?.map(({ position, sessionNo }) => ({ chain_position: position, session_no: Number(sessionNo) }));
+}
+
+async function checkLinks(db: Reader, taskNo: number, after: number, check: ChainCheck): Promise<Place[]> {
+  const page = await db.query<Evidence>(
+    `${EVIDENCE} WHERE thoughts.task_no = $1 AND thoughts.chain_position > $2 ORDER BY thoughts.chain_position LIMIT $3`,
+    [taskNo, after, PAGE],
+  );
+  for (const thought of page) await check.thought(thought);
+  return page;
+}
+
+async function checkSession(checking: Checking, session: SessionRow): Promise<void> {
+  const { trail, check, progress } = checking;
+  const { db } = trail;
+  for await (const page of readRecords(db, session.session_no)) {
+    await checkRecords(checking, session, page);
+    await trail.hasher.pause();
+    progress(check.total, session.record_count);
+  }
+  const record = formatSessionId(session.session_no);
+  if (check.total !== session.record_count) {
+    const problem = 'has another number of records than it counted';
+    check.fail({ position: check.total, record, layer: 'session', problem }, session.record_count, check.total);
+  }
+  // Two tables have its places: a page may end between two records that share one.
+  const stored = await countRecords(db, session.session_no);
+  if (check.total !== stored) {
+    const problem = 'has records that share a place or have none';
+    check.fail({ position: check.total, record, layer: 'session', problem }, check.total, stored);
+  }
+  const logged = await countLogged(db, 'session_id', record);
+  if (check.total !== logged) {
+    const problem = 'has another number of records than the log says';
+    check.fail({ position: check.total, record, layer: 'entry', problem }, logged, check.total);
+  }
+  await check.session(session);
+}
+
+async function checkRecords(
+  { trail, check, useFastPath }: Checking,
+  session: SessionRow,
+  page: readonly SessionRecord[],
+): Promise<void> {
+  const first = page[0]?.session_seq ?? 0;
+  const last = page.at(-1)?.session_seq ?? 0;
+  const canForesee = useFastPath && page.every(({ session_seq }, place) => session_seq === check.total + 1 + place);
+  const foreseen = canForesee ? await foreseeSession(trail, session.session_no, first, last) : undefined;
+  const foreseenBySeq = new Map(foreseen?.map((thought) => [Number(thought.sessionSeq), thought]));
+  const range = [session.session_no, first, last];
+  const between = 'session_no = $1 AND thoughts.session_seq >= $2 AND thoughts.session_seq <= $3';
+  const thoughts =
+    foreseen === undefined ? await trail.db.query<Evidence>(`${EVIDENCE} WHERE thoughts.${between}`, range) : [];
+  const events = await trail.db.query<StoredEvent & { idx: number }>(
+    `SELECT task_events.idx, salt, content FROM session_events JOIN task_events ON task_events.idx = session_events.idx
+     WHERE session_no = $1 AND session_seq >= $2 AND session_seq <= $3`,
+    range,
+  );
+  const thoughtBySeq = new Map(thoughts.map((thought) => [thought.session_seq, thought]));
+  const eventByIndex = new Map(events.map((event) => [event.idx, event]));
+  for (const record of page) {
+    const known = foreseenBySeq.get(record.session_seq);
+    if (known !== undefined) {
+      check.foreseen(known);
+      continue;
+    }
+    checkPlace(check, session, record);
+    const thought = thoughtBySeq.get(record.session_seq);
+    if (thought === undefined) await check.taskEvent(record, eventByIndex.get(record.idx));
+    else await check.thought(thought);
+  }
+}
+
+/** Records are numbered without a gap, so that none can be left out, and each entry names its number. */
+function checkPlace(
+  check: ChainCheck,
+  session: SessionRow,
+  { session_seq: position, idx, entry }: SessionRecord,
+): void {
+  const expected = check.total + 1;
+  const record = `entry ${idx}`;
+  if (position !== expected)
+    check.fail({ position, record, layer: 'session', problem: 'leaves a gap before it' }, expected, position);
+  const sessionId = formatSessionId(session.session_no);
+  const logged = parseEntry(entry ?? '');
+  const places = logged?.kind === 'thought' ? [logged] : logged?.['sessions'];
+  const claims = Array.isArray(places) ? (places as readonly Readonly<Record<string, unknown>>[]) : [];
+  const claim = claims.find((place) => place['session_id'] === sessionId);
+  if (claim?.['session_seq'] !== position) {
+    const problem = 'the log does not put it at this place';
+    check.fail({ position, record, layer: 'session', problem }, claim?.['session_seq'], position);
+  }
+}
+
+async function addSession(
+  db: Reader,
+  sessions: Map<number, SessionRow>,
+  { session_no, chain_position: position }: Place,
+  check: ChainCheck,
+): Promise<void> {
+  const record = formatSessionId(session_no);
+  const session = await findSession(db, record);
+  if (session === undefined)
+    check.fail({ position, record, layer: 'session', problem: 'is missing' }, session_no, null);
+  else sessions.set(session_no, session);
+}
+
+/** A task's chain has its thoughts; a session has the events of its tasks as well. */
+const RECORD_KINDS = { task_id: "'thought'", session_id: "'thought', 'task.created', 'task.updated'" };
+
+/**
+ * How many records of a task or a session the log holds. All of it is read: every table that would lead to them more
+ * quickly is one that somebody could have cut as well.
+ */
+async function countLogged(db: Reader, field: 'task_id' | 'session_id', id: string): Promise<number> {
+  const [row] = await db.query<{ count: number }>(
+    `SELECT COUNT(*) AS count FROM ledger_entries WHERE kind IN (${RECORD_KINDS[field]}) AND entry LIKE $1`,
+    [`%"${field}":"${id}"%`],
+  );
+  return row?.count ?? 0;
+}

@@ -1,0 +1,78 @@
+import type { Reader } from '../db/database.ts';
+import { findTrailTask, type ThoughtRow, type TrailTask } from '../domains/trail/repository.ts';
+import { findSession, type SessionRow } from '../domains/trail/sessions.ts';
+import { ColibriError, isStageCode } from '../errors.ts';
+import { type ChainOptions, type ChainReport, verifySession, verifyTaskChain } from './verify-chain.ts';
+
+/** The records that a caller asks about: whole chains of tasks, and whole sessions. */
+export interface Scope {
+  readonly taskNos: readonly number[];
+  readonly sessions: readonly SessionRow[];
+}
+
+export interface ScopeInput {
+  readonly task_id?: string | undefined;
+  readonly session_id?: string | undefined;
+}
+
+/** Where neither is named, the chains that the listed thoughts are links of. */
+export async function findScope(
+  db: Reader,
+  { task_id, session_id }: ScopeInput,
+  listed: readonly ThoughtRow[],
+): Promise<Scope> {
+  const task = task_id === undefined ? undefined : await requireTask(db, task_id);
+  const session = session_id === undefined ? undefined : await requireNamedSession(db, session_id);
+  if (task === undefined && session === undefined) {
+    return { taskNos: [...new Set(listed.map(({ task_no }) => task_no))], sessions: [] };
+  }
+  return { taskNos: task === undefined ? [] : [task.task_no], sessions: session === undefined ? [] : [session] };
+}
+
+export async function verifyScope(db: Reader, scope: Scope, options: ChainOptions): Promise<ChainReport> {
+  const reports: ChainReport[] = [];
+  const totalOf = (count: (report: ChainReport) => number) => reports.reduce((sum, report) => sum + count(report), 0);
+  // Progress may only rise, also when one part is finished and the next begins.
+  let reached = 0;
+  const continued = (): ChainOptions => {
+    const before = reached;
+    const progress = (done: number, total: number) => {
+      reached = before + done;
+      options.progress(reached, before + total);
+    };
+    return { ...options, progress };
+  };
+  for (const taskNo of scope.taskNos) reports.push(await verifyTaskChain(db, taskNo, continued()));
+  for (const session of scope.sessions) reports.push(await verifySession(db, session, continued()));
+  return {
+    total: totalOf(({ total }) => total),
+    defective: totalOf(({ defective }) => defective),
+    proven: totalOf(({ proven }) => proven),
+    broken: reports.flatMap(({ broken }) => broken),
+    trace: reports.flatMap(({ trace }) => trace),
+  };
+}
+
+/** Position 0 is the session as a whole, which is no link. */
+export function positionsOf({ broken }: ChainReport): number[] {
+  return [...new Set(broken.map(({ position }) => position))].filter((position) => position > 0);
+}
+
+export async function requireNamedSession(db: Reader, sessionId: string): Promise<SessionRow> {
+  const session = await findSession(db, sessionId);
+  if (session !== undefined) return session;
+  const message = `no session ${sessionId}; audit_session_start opens one`;
+  throw new ColibriError('ERR_SESSION_NOT_FOUND', message, { session_id: sessionId });
+}
+
+export async function requireTask(db: Reader, taskId: string): Promise<TrailTask> {
+  const task = await findTrailTask(db, taskId);
+  if (task !== undefined) return task;
+  throw new ColibriError('ERR_TASK_NOT_FOUND', `no task ${taskId}; task_list shows those there are`, { taskId });
+}
+
+/** audit_verify_chain has one code for both. */
+export function asNotFound(thrown: unknown): never {
+  if (!(thrown instanceof ColibriError) || isStageCode(thrown.code)) throw thrown;
+  throw new ColibriError('ERR_NOT_FOUND', thrown.message, thrown.facts);
+}

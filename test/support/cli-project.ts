@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { onTestFinished } from 'vitest';
+import type { Reader } from '../../src/db/database.ts';
+import { openSqlite } from '../../src/db/sqlite/database.ts';
+import { verifyEverything } from '../../src/verification/verify-ledger.ts';
+import { copyProject } from './copy-project.ts';
+import { call } from './memory-server.ts';
+
+export const PROGRAM = resolve('dist/colibri.js');
+
+export interface Run {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A project folder of its own for a test, with the built program at hand; removed when the test ends. */
+export class Place {
+  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'colibri-place-')));
+  readonly ledger = join(this.folder, '.colibri', 'colibri.db');
+
+  readonly #isShared: boolean;
+
+  /** Starts as a copy of another place; a shared one is removed by hand. */
+  constructor({ like, isShared = false }: { like?: Place; isShared?: boolean } = {}) {
+    this.#isShared = isShared;
+    if (like !== undefined) copyProject(like.folder, this.folder);
+    if (!isShared) onTestFinished(() => this.remove());
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  mkdir(name: string): string {
+    mkdirSync(this.path(name), { recursive: true });
+    return this.path(name);
+  }
+
+  spawn(args: readonly string[], { env = {}, cwd = this.folder, program = PROGRAM }: RunOptions = {}): ChildProcess {
+    return spawn(process.execPath, [program, ...args], { cwd, env: { ...inherited(), ...env } });
+  }
+
+  run(...args: readonly string[]): Promise<Run> {
+    return this.runWith({}, ...args);
+  }
+
+  runWith(options: RunOptions, ...args: readonly string[]): Promise<Run> {
+    return finished(this.spawn(args, options));
+  }
+
+  async json(...args: readonly string[]): Promise<{ status: number | null; answer: Record<string, unknown> }> {
+    const { status, stdout } = await this.run(...args, '--json');
+    return { status, answer: JSON.parse(stdout) as Record<string, unknown> };
+  }
+
+  /** A client with a server of its own on this ledger. */
+  async openAgent(name: string, env: Record<string, string> = {}): Promise<Client> {
+    const client = new Client({ name, version: '1' });
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [PROGRAM],
+      cwd: this.folder,
+      env: { ...inherited(), COLIBRI_LOG_LEVEL: 'error', COLIBRI_AGENT_ID: name, ...env },
+      stderr: 'ignore',
+    });
+    await client.connect(transport);
+    if (!this.#isShared) onTestFinished(() => client.close());
+    return client;
+  }
+
+  /** As if an agent had come, made these tasks, and gone. */
+  async addTasks(...titles: readonly string[]): Promise<void> {
+    const agent = await this.openAgent('alice');
+    for (const title of titles) await addTask(agent, title);
+    await agent.close();
+  }
+}
+
+export interface RunOptions {
+  readonly env?: Record<string, string>;
+  readonly cwd?: string;
+  readonly program?: string;
+}
+
+export async function addTask(agent: Client, title: string): Promise<void> {
+  const answer = await call(agent, 'task_create', { title });
+  if (answer.isError) throw new Error(answer.text);
+}
+
+export async function finished(child: ChildProcess): Promise<Run> {
+  const exited = new Promise<number | null>((resolve) => {
+    child.on('close', resolve);
+  });
+  const [status, stdout, stderr] = await Promise.all([exited, read(child.stdout), read(child.stderr)]);
+  return { status, stdout, stderr };
+}
+
+async function read(stream: NodeJS.ReadableStream | null): Promise<string> {
+  return stream === null ? '' : text(stream);
+}
+
+export function inherited(): Record<string, string> {
+  const { PATH = '', HOME = '', TMPDIR = '' } = process.env;
+  return { PATH, HOME, ...(TMPDIR === '' ? {} : { TMPDIR }) };
+}
+
+export async function withFile<Result>(path: string, work: (reader: Reader) => Promise<Result>): Promise<Result> {
+  const database = await openSqlite({ path, readOnly: true, durability: 'full', busyTimeoutMs: 5000 });
+  try {
+    return await database.read(work);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Three tasks and a backup of them, backup.db; made once, copied by the tests. */
+export async function createTemplate(): Promise<Place> {
+  const place = new Place({ isShared: true });
+  await place.addTasks('first', 'second', 'third');
+  await place.run('backup', 'backup.db');
+  return place;
+}
+
+/** The report of everything in a ledger file. */
+export async function verifyFile(path: string) {
+  const { size, root, problems } = await withFile(path, (reader) => verifyEverything(reader));
+  return { size, root, problems };
+}
+
+export async function titlesIn(path: string): Promise<string[]> {
+  const rows = await withFile(path, (reader) => reader.query<{ title: string }>('SELECT title FROM tasks'));
+  return rows.map(({ title }) => title);
+}
+
+/** Edits the file as a stranger with an SQLite shell would. */
+export async function edit(path: string, sql: string): Promise<void> {
+  const database = await openSqlite({ path, readOnly: false, durability: 'full', busyTimeoutMs: 5000 });
+  try {
+    await database.write({ durable: true }, (transaction) => transaction.run(sql));
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import type { Database, Reader, Row } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { indexedWords } from '../../src/domains/tasks/tokenizer.ts';
+import { verifyEverything } from '../../src/verification/verify-ledger.ts';
+import { newPostgresUrl } from './postgres/database.ts';
+import { tempFolder } from './temp-folder.ts';
+
+/** A place for a ledger on either engine. */
+export interface Spot {
+  readonly engine: Database['engine'];
+  /** As the command line names it. */
+  readonly to: string;
+  /** As the environment of a server or a command names it. */
+  readonly env: Record<string, string>;
+}
+
+export function sqliteSpot(path = join(tempFolder(), 'spot.db')): Spot {
+  return { engine: 'sqlite', to: path, env: { COLIBRI_DB_PATH: path } };
+}
+
+export async function postgresSpot(): Promise<Spot> {
+  const url = await newPostgresUrl();
+  return { engine: 'postgres', to: url, env: { COLIBRI_DATABASE_URL: url } };
+}
+
+export const SPOTS: Readonly<Record<Database['engine'], () => Promise<Spot>>> = {
+  sqlite: async () => sqliteSpot(),
+  postgres: postgresSpot,
+};
+
+/** Closed with the test. */
+export async function openSpot({ engine, to }: Spot): Promise<Database> {
+  const place = engine === 'sqlite' ? { dbPath: to } : { dbPath: undefined, databaseUrl: to };
+  const database = await openDatabase({ ...place, mode: 'FULL', durability: 'relaxed', readOnly: false });
+  onTestFinished(() => database.close());
+  return database;
+}
+
+export async function verifySpot(spot: Spot) {
+  const database = await openSpot(spot);
+  const { size, root, problems } = await database.read((reader) => verifyEverything(reader));
+  await database.close();
+  return { size, root, problems };
+}
+
+const TABLES = {
+  sqlite: "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'task_search%' ORDER BY name",
+  postgres: `SELECT tablename AS name FROM pg_tables
+             WHERE schemaname = current_schema() AND tablename NOT IN ('colibri', 'task_search') ORDER BY 1`,
+};
+
+/** Every row of every table that there is, and of the search index what the engines have in common. */
+export async function readEverything(spot: Spot): Promise<Record<string, readonly unknown[]>> {
+  const database = await openSpot(spot);
+  const everything = await database.read(async (reader) => {
+    const found: Record<string, readonly unknown[]> = {};
+    for (const { name } of await reader.query<{ name: string }>(TABLES[reader.engine]))
+      found[name] = inOrder(await reader.query(`SELECT * FROM ${name}`));
+    return { ...found, task_search: await listIndexed(reader) };
+  });
+  await database.close();
+  return everything;
+}
+
+function inOrder(rows: readonly Row[]): Row[] {
+  return rows.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
+}
+
+/** Which tasks the index knows. Whether it knows their words is verified on SQLite, and can be read on PostgreSQL. */
+async function listIndexed(reader: Reader): Promise<number[]> {
+  if (reader.engine === 'sqlite') {
+    const rows = await reader.query<{ id: number }>('SELECT id FROM task_search_docsize ORDER BY id');
+    return rows.map(({ id }) => id);
+  }
+  const rows = await reader.query<{ task_no: number; words: string; title: string; description: string }>(
+    'SELECT task_no, words, title, description FROM task_search LEFT JOIN tasks USING (task_no) ORDER BY task_no',
+  );
+  return rows
+    .filter(({ words, title, description }) => words === indexedWords(title, description))
+    .map(({ task_no }) => task_no);
+}

@@ -1,0 +1,110 @@
+import { describe, expect } from 'vitest';
+import type { Reader, Transaction } from '../../src/db/database.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { afterTampering } from '../support/trail-tamper.ts';
+import { openTwoPages } from '../support/two-pages.ts';
+
+const database = await openTwoPages();
+
+/** What a row can hold that its neighbours make up for, when all of it is read as one text. */
+const ROW_FORGERIES: Readonly<Record<string, string>> = {
+  'a call whose columns moved by one': `UPDATE calls SET tool = tool || char(127) || actor, actor = process_id,
+     process_id = entered_at, entered_at = exited_at, exited_at = outcome, outcome = salt, salt = ''`,
+  'a thought whose columns moved by one':
+    "UPDATE thoughts SET type = type || char(127) || content, content = recorded_at, recorded_at = ''",
+  'a call whose tool went into its actor': "UPDATE calls SET actor = tool || char(127) || actor, tool = ''",
+  'a thought whose type went into its content': "UPDATE thoughts SET content = type || char(127) || content, type = ''",
+  'arguments that reach into the next call': "UPDATE calls SET arguments = arguments || char(30) || '{}'",
+  'arguments with a part of the salt':
+    'UPDATE calls SET arguments = substr(salt, 32) || arguments, salt = substr(salt, 1, 31)',
+  'a salt with a part of the extras':
+    'UPDATE thoughts SET salt = salt || substr(extras, 1, 1), extras = substr(extras, 2)',
+  'a salt in bytes': 'UPDATE thoughts SET salt = CAST(salt AS BLOB)',
+  'a salt that is missing': "UPDATE calls SET salt = ''",
+  'extras in bytes': 'UPDATE thoughts SET extras = CAST(extras AS BLOB)',
+  'an end of a call that is no whole number': 'UPDATE calls SET exit_idx = exit_idx + 0.5',
+  'a duration that is no whole number': 'UPDATE calls SET duration_ms = duration_ms + 0.5',
+  'a duration that no number of JavaScript has': 'UPDATE calls SET duration_ms = 9007199254740993',
+  'a position that no number of JavaScript has': 'UPDATE thoughts SET chain_position = 9223372036854775807',
+  'an end of a call that no number of JavaScript has': 'UPDATE calls SET exit_idx = 9223372036854775807',
+  'a duration in bytes': 'UPDATE calls SET duration_ms = CAST(CAST(duration_ms AS TEXT) AS BLOB)',
+  'a position in bytes': 'UPDATE thoughts SET chain_position = CAST(CAST(chain_position AS TEXT) AS BLOB)',
+  'an attempt in bytes': 'UPDATE thoughts SET attempt = CAST(CAST(attempt AS TEXT) AS BLOB)',
+  'a first hash that is an empty text': "UPDATE thoughts SET previous_hash = COALESCE(previous_hash, '')",
+  'a hash before the first': "UPDATE thoughts SET previous_hash = COALESCE(previous_hash, 'x')",
+  'a link to nothing': 'UPDATE thoughts SET previous_hash = NULL',
+  'a call that ends before it begins': 'UPDATE calls SET exit_idx = sequence_no - 1',
+  'a call that ends where it begins': 'UPDATE calls SET exit_idx = sequence_no',
+  'a call that ends in the next page': 'UPDATE calls SET exit_idx = exit_idx + 600',
+  'a call made running': 'UPDATE calls SET exit_idx = NULL, exited_at = NULL, outcome = NULL, duration_ms = NULL',
+  'a tool with a zero byte': "UPDATE calls SET tool = tool || char(0) || 'x'",
+  'arguments with a zero byte': "UPDATE calls SET arguments = arguments || char(0) || 'x'",
+  'content with a zero byte': "UPDATE thoughts SET content = content || char(0) || 'x'",
+  'content that is not UTF-8': "UPDATE thoughts SET content = CAST(content || x'e298' AS TEXT)",
+  'an entry with a zero byte': "UPDATE ledger_entries SET entry = entry || char(0) || 'x'",
+  'an entry that is not UTF-8': "UPDATE ledger_entries SET entry = CAST(entry || x'e298' AS TEXT)",
+  'an actor that is no UTF-8': "UPDATE calls SET actor = CAST(x'61ff' AS TEXT)",
+  'arguments that are no UTF-8': "UPDATE calls SET arguments = CAST(x'7bff7d' AS TEXT)",
+  'extras that are no UTF-8': "UPDATE thoughts SET extras = CAST(x'7bff7d' AS TEXT)",
+  'a kind in bytes': 'UPDATE ledger_entries SET kind = CAST(kind AS BLOB)',
+  'an entry in bytes': 'UPDATE ledger_entries SET entry = CAST(entry AS BLOB)',
+  'a kind with the separator': 'UPDATE ledger_entries SET kind = kind || char(127)',
+  'a place of another entry': 'UPDATE session_events SET idx = idx + 1',
+  'a place that a thought has': 'UPDATE session_events SET session_seq = session_seq - 1',
+  'a place that nobody has': 'UPDATE session_events SET session_seq = session_seq + 1000',
+  'a thought that has no place': 'UPDATE thoughts SET session_seq = session_seq + 1000',
+  'a place in bytes': 'UPDATE session_events SET idx = CAST(CAST(idx AS TEXT) AS BLOB)',
+};
+
+describe('a row that is not as it looks', () => {
+  const keys: Readonly<Record<string, string>> = {
+    calls: 'sequence_no',
+    thoughts: 'thought_no',
+    ledger_entries: 'idx',
+    session_events: 'session_seq',
+  };
+
+  for (const [name, update] of Object.entries(ROW_FORGERIES)) {
+    promiseTest('verify/tampering', `as the reference does, ${name}`, async () => {
+      const table = /UPDATE (\w+)/.exec(update)?.[1] ?? '';
+      const key = keys[table] ?? '';
+      let applied = 0;
+      for (const row of await sampleRows(table, key)) {
+        let isChanged = false;
+        const tamper = async (transaction: Transaction) => {
+          // Otherwise only one row of a chain may lack a hash before it.
+          await transaction.run('DROP INDEX thoughts_first');
+          const before = await quoteRow(transaction, table, row);
+          await transaction.query(`${update} WHERE rowid = $1`, [row]);
+          isChanged = before !== (await quoteRow(transaction, table, row));
+        };
+        const problems = await afterTampering(database, tamper, { pastSchema: true });
+        if (!isChanged) continue;
+        applied += 1;
+        expect(problems, `row ${row}`).not.toEqual([]);
+      }
+      expect(applied).toBeGreaterThan(0);
+    });
+  }
+});
+
+/** Both ends of the table and of a page, as far as there are such rows. */
+async function sampleRows(table: string, key: string): Promise<number[]> {
+  const rows = await database.read((reader) =>
+    reader.query<{ row: number }>(
+      `SELECT rowid AS "row" FROM ${table} WHERE ${key} IN (1, 2, 170, 171, 511, 512)
+         OR ${key} = (SELECT MIN(${key}) FROM ${table}) OR ${key} = (SELECT MAX(${key}) FROM ${table})`,
+    ),
+  );
+  return rows.map(({ row }) => row);
+}
+
+/** All columns of a row with their types, as SQL literals. */
+async function quoteRow(reader: Reader, table: string, row: number): Promise<string> {
+  const columns = await reader.query<{ name: string }>(`SELECT name FROM pragma_table_info('${table}')`);
+  const literals = columns.map(({ name }) => `quote(${name}) || ' ' || hex(${name})`).join(" || ',' || ");
+  const [quoted] = await reader.query<{ text: string }>(`SELECT ${literals} AS text FROM ${table} WHERE rowid = $1`, [
+    row,
+  ]);
+  return quoted?.text ?? '';
+}

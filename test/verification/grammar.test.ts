@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect } from 'vitest';
+import type { Database, Reader } from '../../src/db/database.ts';
+import { findSession } from '../../src/domains/trail/sessions.ts';
+import { verifySession } from '../../src/verification/verify-chain.ts';
+import { verifyEverything } from '../../src/verification/verify-ledger.ts';
+import { readEvents, writeLedger } from '../support/forged-ledger.ts';
+import { Forging, type RuleBreaker } from '../support/forging.ts';
+import { openFile } from '../support/full-ledger.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { CONTENT_BREAKERS } from '../support/rule-breakers-contents.ts';
+import { ENTRY_BREAKERS } from '../support/rule-breakers-entries.ts';
+import { HISTORY_BREAKERS } from '../support/rule-breakers-history.ts';
+import { buildFinishedLedger, buildRuleLedger } from '../support/rule-ledger.ts';
+import { assertWhole } from '../support/trail-server.ts';
+import { afterTampering } from '../support/trail-tamper.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'colibri-grammar-'));
+const database = await open('colibri.db', buildRuleLedger);
+const finished = await open('finished.db', buildFinishedLedger);
+
+async function open(name: string, build: (path: string) => Promise<void>): Promise<Database> {
+  const path = join(folder, name);
+  await build(path);
+  return openFile(path);
+}
+
+afterAll(async () => {
+  for (const ledger of [database, finished]) {
+    await assertWhole(ledger);
+    await ledger.close();
+  }
+  rmSync(folder, { recursive: true });
+});
+
+describe('a ledger with everything recomputed', () => {
+  promiseTest('verify/grammar', 'the honest one is whole when the same forger has written it anew', async () => {
+    const problems = await afterTampering(database, async (db) => {
+      const before = await db.query('SELECT idx, kind, entry FROM ledger_entries ORDER BY idx');
+      const nodes = await db.query('SELECT level, idx, hash FROM ledger_nodes ORDER BY level, idx');
+      await writeLedger(db, await readEvents(db));
+      expect(await countDefects(db)).toBe(0);
+      expect(await db.query('SELECT idx, kind, entry FROM ledger_entries ORDER BY idx')).toEqual(before);
+      expect(await db.query('SELECT level, idx, hash FROM ledger_nodes ORDER BY level, idx')).toEqual(nodes);
+    });
+    expect(problems).toEqual([]);
+  });
+
+  promiseTest('verify/grammar', 'nor does it have to be read row by row when every call has ended', async () => {
+    const problems = await afterTampering(finished, async (db) => {
+      await writeLedger(db, await readEvents(db));
+      const { size, problems: found, fast } = await verifyEverything(db);
+      const [rest] = await db.query<{ entries: number }>(
+        "SELECT COUNT(*) AS entries FROM ledger_entries WHERE kind NOT LIKE 'action.e%' AND kind <> 'thought'",
+      );
+      expect(found).toEqual([]);
+      expect(fast).toEqual({ pages: Math.ceil(size / 512), entries: size - (rest?.entries ?? 0) });
+    });
+    expect(problems).toEqual([]);
+  });
+
+  for (const breaker of [...ENTRY_BREAKERS, ...CONTENT_BREAKERS, ...HISTORY_BREAKERS]) refused(database, breaker);
+});
+
+describe('where rows are compared as a whole', () => {
+  for (const breaker of [...ENTRY_BREAKERS, ...CONTENT_BREAKERS])
+    if (/^(action\.e|arguments|extras|a thought)/.test(breaker.name)) refused(finished, breaker);
+});
+
+/** Records of the first session, of which audit_verify_chain must say the same. */
+const IN_SESSION = /^(extras|a thought with|a task with|a session with|thought|task\.updated|session\.started)/;
+
+async function countDefects(db: Reader): Promise<number> {
+  const session = await findSession(db, 'A-0001');
+  if (session === undefined) return Number.NaN;
+  return (await verifySession(db, session, { withTrace: false, progress: () => undefined })).defective;
+}
+
+function refused(ledger: Database, { name, breaks }: RuleBreaker): void {
+  promiseTest('verify/grammar', name, async () => {
+    let place = '';
+    const problems = await afterTampering(ledger, async (db) => {
+      const forging = new Forging(await readEvents(db));
+      const broken = breaks(forging);
+      place = forging.placeOf(broken);
+      await writeLedger(db, forging.events);
+      if (IN_SESSION.test(name)) expect(await countDefects(db)).toBeGreaterThan(0);
+    });
+    expect(problems.map((problem) => problem.place)).toContain(place);
+  });
+}

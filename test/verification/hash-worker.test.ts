@@ -1,0 +1,76 @@
+import { describe, expect } from 'vitest';
+import type { Reader } from '../../src/db/database.ts';
+import { findSession } from '../../src/domains/trail/sessions.ts';
+import { type Hasher, type HashJob, hashHere, hashInThread } from '../../src/verification/fast/hash-worker-client.ts';
+import { checkTasks } from '../../src/verification/reference/tasks.ts';
+import { checkTrail } from '../../src/verification/reference/thoughts.ts';
+import { type ChainReport, verifySession, verifyTaskChain } from '../../src/verification/verify-chain.ts';
+import { verifyLedger } from '../../src/verification/verify-log.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { afterTampering } from '../support/trail-tamper.ts';
+import { openTwoPages } from '../support/two-pages.ts';
+
+const database = await openTwoPages();
+
+const hashThere = hashInThread.bind(undefined, new URL('../../dist/hash-worker.js', import.meta.url));
+
+/** Mostly what only hashes tell: a thread finds it out when the page is gone by. */
+const FORGERIES: Readonly<Record<string, string>> = {
+  'the first arguments': "UPDATE calls SET arguments = '{}' WHERE sequence_no = (SELECT MIN(sequence_no) FROM calls)",
+  'the last arguments': "UPDATE calls SET arguments = '{}' WHERE sequence_no = (SELECT MAX(sequence_no) FROM calls)",
+  'all arguments': "UPDATE calls SET arguments = arguments || ' '",
+  'arguments that reach into the next call': "UPDATE calls SET arguments = arguments || char(30) || '{}'",
+  'the salt of a call': 'UPDATE calls SET salt = lower(hex(zeroblob(16))) WHERE sequence_no % 100 = 1',
+  'the first extras': 'UPDATE thoughts SET extras = \'{"branch":"x"}\' WHERE thought_no = 1',
+  'the last extras':
+    'UPDATE thoughts SET extras = \'{"branch":"x"}\' WHERE thought_no = (SELECT MAX(thought_no) FROM thoughts)',
+  'the salts of two thoughts': `UPDATE thoughts SET salt = (SELECT salt FROM thoughts AS other
+     WHERE other.thought_no = 3 - thoughts.thought_no) WHERE thought_no IN (1, 2)`,
+  'an entry that no row repeats': `UPDATE ledger_entries SET entry = replace(entry, '"answer":"', '"answer":"0')
+     WHERE idx = (SELECT MAX(exit_idx) FROM calls WHERE exit_idx % 16 < 8)`,
+  'an entry in front of a thought': `UPDATE ledger_entries SET entry = replace(entry, '"v":1', '"v":2')
+     WHERE idx = (SELECT MIN(idx) - 1 FROM thoughts)`,
+  'an entry of the second page and a call of the first': `UPDATE calls SET arguments = '{}'
+       WHERE sequence_no = (SELECT MIN(sequence_no) FROM calls);
+     UPDATE ledger_entries SET entry = entry || ' ' WHERE idx = 520`,
+  'an entry of the second page and a node at the end of the first': `UPDATE ledger_nodes SET hash = hex(zeroblob(32))
+       WHERE level = 8 AND idx = 1;
+     UPDATE ledger_entries SET entry = entry || ' ' WHERE idx = 520`,
+  'a node': 'UPDATE ledger_nodes SET hash = lower(hex(zeroblob(32))) WHERE level = 4 AND idx = 3',
+  'two nodes that only together are what they were': `UPDATE ledger_nodes
+       SET hash = substr((SELECT hash FROM ledger_nodes WHERE level = 4 AND idx = 2), 64) || hash WHERE level = 4 AND idx = 3;
+     UPDATE ledger_nodes SET hash = substr(hash, 1, 63) WHERE level = 4 AND idx = 2`,
+};
+
+/** All that can be verified with a thread, in the form in which it is reported. */
+async function verifyAll(reader: Reader, start: (job: HashJob) => Hasher) {
+  let reached = 0;
+  const progress = (done: number) => {
+    expect(done).toBeGreaterThan(reached);
+    reached = done;
+  };
+  const options = { withTrace: true, progress, start };
+  const session = await findSession(reader, 'A-0001');
+  if (session === undefined) throw new Error('there is no session');
+  const plain = ({ total, defective, broken, trace }: ChainReport) => ({ total, defective, broken, trace });
+  const ledger = await verifyLedger(reader, [checkTasks, checkTrail], progress, { start });
+  reached = 0;
+  const chain = plain(await verifyTaskChain(reader, 1, options));
+  reached = 0;
+  return { ledger, chain, records: plain(await verifySession(reader, session, options)) };
+}
+
+describe('hashing in a thread', () => {
+  for (const [name, forgery] of Object.entries({ nothing: 'SELECT 1', ...FORGERIES }))
+    promiseTest('verify/tampering', `as hashing at once does, ${name}`, async () => {
+      let found = 0;
+      await afterTampering(database, async (transaction) => {
+        await transaction.run(forgery);
+        const there = await verifyAll(transaction, hashThere);
+        expect(there).toEqual(await verifyAll(transaction, hashHere));
+        found = there.ledger.problems.length;
+        expect(there.ledger.problems[0]?.place).not.toBe('entry 520');
+      });
+      expect(found > 0).toBe(name !== 'nothing');
+    });
+});

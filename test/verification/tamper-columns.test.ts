@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { Transaction } from '../../src/db/database.ts';
+import { buildScenery, openFile } from '../support/full-ledger.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { assertWhole } from '../support/trail-server.ts';
+import { afterTampering, type Column, listColumns, PLACES } from '../support/trail-tamper.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'colibri-tamper-'));
+const path = join(folder, 'colibri.db');
+await buildScenery(path);
+const database = await openFile(path);
+const columns = await listColumns(database);
+
+afterAll(async () => {
+  await assertWhole(database);
+  await database.close();
+  rmSync(folder, { recursive: true });
+});
+
+/** A value that differs, of the same kind and of another. */
+const CHANGES: Readonly<Record<string, string>> = {
+  'a little':
+    "CASE typeof(~) WHEN 'text' THEN ~ || 'x' WHEN 'blob' THEN zeroblob(length(~) + 1) WHEN 'null' THEN 1 ELSE ~ + 1 END",
+  'to another number': "CASE WHEN typeof(~) IN ('integer', 'real') THEN ~ + 1000003 ELSE ~ END",
+  'in one digit':
+    "CASE WHEN typeof(~) = 'text' AND substr(~, 1, 1) = '0' THEN '1' || substr(~, 2) WHEN typeof(~) = 'text' THEN '0' || substr(~, 2) ELSE ~ END",
+  'to nothing': "CASE WHEN ~ IS NULL THEN 'x' ELSE NULL END",
+  'to bytes': "CASE typeof(~) WHEN 'text' THEN CAST(~ AS BLOB) ELSE ~ END",
+};
+
+describe('one changed value', () => {
+  it('is looked for in every table', () => {
+    expect([...new Set(columns.map(({ table }) => table))]).toEqual(Object.keys(PLACES).toSorted());
+  });
+
+  // The inner tables of the search index have a file of tests of their own.
+  for (const column of columns.filter(({ table }) => !table.startsWith('task_search_'))) {
+    const place = PLACES[column.table] ?? /^$/;
+    promiseTest('verify/tampering', `a change in ${column.table}.${column.column}`, async () => {
+      let tried = 0;
+      for (const [change, expression] of Object.entries(CHANGES)) {
+        for (const key of await sampleRows(column)) {
+          const outcome = await afterTampering(database, (transaction) =>
+            alter(transaction, column, key, expression.replaceAll('~', `"${column.column}"`)),
+          ).catch(unlessForbidden);
+          if (outcome === undefined) continue;
+          tried += 1;
+          expect(
+            outcome.map(({ place }) => place),
+            `${change}, row ${key}`,
+          ).toContainEqual(expect.stringMatching(place));
+        }
+      }
+      expect(tried).toBeGreaterThan(0);
+    });
+  }
+});
+
+/** Nobody can store what the schema itself forbids, and a value that stays the same is no change. */
+class NoChange extends Error {}
+
+function unlessForbidden(error: unknown): undefined {
+  if (error instanceof NoChange) return undefined;
+  if (error instanceof Error && /constraint failed|datatype mismatch/.test(error.message)) return undefined;
+  throw error;
+}
+
+/** Rows with each kind of value in the column, and both ends of the table. */
+async function sampleRows({ table, column }: Column): Promise<number[]> {
+  const rows = await database.read((reader) =>
+    reader.query<{ first: number; last: number }>(
+      `SELECT MIN(rowid) AS first, MAX(rowid) AS last FROM "${table}" GROUP BY typeof("${column}")`,
+    ),
+  );
+  return [...new Set(rows.flatMap(({ first, last }) => [first, last]))];
+}
+
+async function alter(transaction: Transaction, { table, column }: Column, key: number, expression: string) {
+  const changed = await transaction.query(
+    `UPDATE "${table}" SET "${column}" = ${expression}
+     WHERE rowid = ${key} AND "${column}" IS NOT (${expression}) RETURNING 1`,
+  );
+  if (changed.length === 0) throw new NoChange();
+}

@@ -1,0 +1,86 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect } from 'vitest';
+import { buildScenery, openFile } from '../support/full-ledger.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { freePages, multiplyRows, rewriteFile } from '../support/raw-pages.ts';
+import { runColibri } from '../support/trail-command.ts';
+import { tamperFile } from '../support/trail-raw-file.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'colibri-pages-'));
+const [original, copy] = [join(folder, 'original.db'), join(folder, 'copy.db')];
+await buildScenery(original);
+await tamperFile(original, 'PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE; PRAGMA journal_mode = WAL');
+const roots = await readRoots();
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('the pages of an SQLite ledger', () => {
+  for (const names of [['thoughts', 'sessions', 'task_labels'], ['tasks_open'], ['task_search_data']])
+    promiseTest('verify/tampering', `a freelist that names pages of ${names.join(', ')}`, async () => {
+      const { status, problems } = await verifyAfter((bytes) => freePages(bytes, names.map(rootOf)));
+      expect(status).toBe(1);
+      expect(problems).toContainEqual({
+        place: expect.toSatisfy((place: string) => names.includes(place)),
+        problem: expect.stringContaining('is damaged'),
+      });
+    });
+
+  for (const [name, change] of Object.entries<(bytes: Buffer) => Buffer>({
+    'a freelist that is longer than the file says': (bytes) => withNumber(bytes, 36, 3),
+    'a freelist that begins in a table': (bytes) => withNumber(withNumber(bytes, 32, rootOf('tasks')), 36, 1),
+    'a page that nothing refers to': (bytes) => {
+      const grown = Buffer.concat([bytes, Buffer.alloc(4096)]);
+      return withNumber(grown, 28, grown.length / 4096);
+    },
+  }))
+    promiseTest('verify/tampering', name, async () => {
+      const { status, problems } = await verifyAfter(change);
+      expect(status).toBe(1);
+      expect(problems).toContainEqual(expect.objectContaining({ problem: expect.stringContaining('is damaged') }));
+    });
+
+  for (const table of ['sessions', 'ledger_head', 'counters'])
+    for (const shape of [
+      { depth: 6, width: 400 },
+      { depth: 60, width: 2 },
+    ])
+      promiseTest(
+        'verify/tampering',
+        `${shape.width} ** ${shape.depth} rows of ${table} on a few pages, in a moment`,
+        async () => {
+          const { status, problems } = await verifyAfter((bytes) => multiplyRows(bytes, rootOf(table), shape));
+          expect(status).toBe(1);
+          expect(problems).toEqual([{ place: table, problem: expect.stringContaining('is damaged') }]);
+        },
+      );
+});
+
+function withNumber(bytes: Buffer, at: number, value: number): Buffer {
+  bytes.writeUInt32BE(value, at);
+  return bytes;
+}
+
+function rootOf(name: string): number {
+  return roots.get(name) ?? 0;
+}
+
+async function readRoots(): Promise<ReadonlyMap<string, number>> {
+  const database = await openFile(original);
+  try {
+    const rows = await database.read((reader) =>
+      reader.query<{ name: string; rootpage: number }>('SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0'),
+    );
+    return new Map(rows.map(({ name, rootpage }) => [name, rootpage]));
+  } finally {
+    await database.close();
+  }
+}
+
+async function verifyAfter(change: (bytes: Buffer) => Buffer) {
+  for (const suffix of ['', '-wal', '-shm']) rmSync(copy + suffix, { force: true });
+  copyFileSync(original, copy);
+  rewriteFile(copy, change);
+  const { status, stdout } = await runColibri(['verify', '--json'], { COLIBRI_DB_PATH: copy }, folder);
+  return { status, problems: JSON.parse(stdout).problems };
+}

@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { DatabaseError, type Engine, type Reader } from '../../src/db/database.ts';
+import { verifyEverything, verifyRecord } from '../../src/verification/verify-ledger.ts';
+import { buildScenery, openFile } from '../support/full-ledger.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { withFolder } from '../support/trail-server.ts';
+
+const FORGERIES: Readonly<Record<string, readonly [sql: string, place: string]>> = {
+  'a table': ['DROP TABLE session_events', 'session_events'],
+  'a table under its name': ['ALTER TABLE thoughts RENAME TO ideas', 'thoughts'],
+  'the head': ['DROP TABLE ledger_head', 'ledger_head'],
+  'a column': ['ALTER TABLE thoughts DROP COLUMN attempt', 'thoughts'],
+  'a column under its name': ['ALTER TABLE tasks RENAME COLUMN title TO name', 'tasks'],
+};
+
+/** A changed version, which leaves the tables safe to read. */
+const OLDER = { sqlite: 'PRAGMA user_version = 3', postgres: 'UPDATE colibri SET schema_version = 3' };
+const OLDER_PLACE = { sqlite: 'user_version', postgres: 'colibri' };
+
+/** Runs the work on a ledger that was changed like this. */
+function withForged(
+  sql: string | Readonly<Record<Engine, string>>,
+  work: (reader: Reader) => Promise<void>,
+): Promise<void> {
+  return withFolder(async (folder) => {
+    const path = join(folder, 'colibri.db');
+    await buildScenery(path);
+    const database = await openFile(path);
+    try {
+      await database.write({ durable: false }, (transaction) =>
+        transaction.run(typeof sql === 'string' ? sql : sql[database.engine]),
+      );
+      await database.read(work);
+    } finally {
+      await database.close();
+    }
+  });
+}
+
+describe('a ledger that lacks', () => {
+  for (const [name, [sql, place]] of Object.entries(FORGERIES))
+    promiseTest('verify/tampering', name, () =>
+      withForged(sql, async (reader) => {
+        const { problems } = await verifyEverything(reader);
+        expect(problems.map((problem) => problem.place)).toContain(place);
+      }),
+    );
+
+  promiseTest('verify/tampering', 'nothing, but has another version: a lost connection stays an error', () =>
+    withForged(OLDER, async (reader) => {
+      const away: Reader = {
+        engine: reader.engine,
+        query: (sql, parameters) => {
+          if (sql.includes('ledger_head')) throw new DatabaseError('lost', 'the connection was lost');
+          return reader.query(sql, parameters);
+        },
+      };
+      await expect(verifyRecord(away)).rejects.toThrow('the connection was lost');
+    }),
+  );
+
+  promiseTest('verify/tampering', 'nothing, but has another version: what cannot be read does not hide that', () =>
+    withForged(OLDER, async (reader) => {
+      const broken: Reader = {
+        engine: reader.engine,
+        query: (sql, parameters) => {
+          if (sql.includes('ledger_head')) throw new Error('integer overflow');
+          return reader.query(sql, parameters);
+        },
+      };
+      const { problems } = await verifyRecord(broken);
+      expect(problems.map(({ place }) => place)).toEqual([OLDER_PLACE[reader.engine]]);
+    }),
+  );
+
+  promiseTest('verify/tampering', 'nothing: another error stays an error', () =>
+    withForged('SELECT 1', async (reader) => {
+      const broken: Reader = {
+        engine: reader.engine,
+        query: (sql, parameters) => {
+          if (sql.includes('ledger_head')) throw new TypeError('a bug');
+          return reader.query(sql, parameters);
+        },
+      };
+      await expect(verifyRecord(broken)).rejects.toThrow('a bug');
+    }),
+  );
+});

@@ -6,15 +6,33 @@ export type RuleCode = (typeof RULE_CODES)[number];
 export type StageCode = (typeof STAGE_CODES)[number];
 export type ErrorCode = RuleCode | StageCode;
 
-/** The one way to fail: a code, a sentence a person can act on, and the facts behind it. */
-export class ColibriError extends Error {
+export interface AdviceOptions extends ErrorOptions {
+  /** The next step, as an imperative without a final period. */
+  readonly advice?: string | undefined;
+}
+
+/** An error with a next step. `message` is the problem followed by the advice; the fields hold each on its own. */
+export class AdvisedError extends Error {
+  readonly advice: string | undefined;
+
+  constructor(
+    readonly problem: string,
+    { advice, ...options }: AdviceOptions = {},
+  ) {
+    super(advice === undefined ? problem : `${problem}; ${advice}`, options);
+    this.advice = advice;
+  }
+}
+
+/** The error that rules throw: a code, the problem with its advice, and the facts as data. */
+export class ColibriError extends AdvisedError {
   constructor(
     readonly code: ErrorCode,
-    message: string,
+    problem: string,
     readonly facts: Readonly<Record<string, unknown>> = {},
-    options?: ErrorOptions,
+    options?: AdviceOptions,
   ) {
-    super(message, options);
+    super(problem, options);
     this.name = 'ColibriError';
   }
 }
@@ -23,12 +41,12 @@ export function isStageCode(code: ErrorCode): code is StageCode {
   return (STAGE_CODES as readonly string[]).includes(code);
 }
 
-/** JavaScript can throw anything; everything downstream wants an Error. */
+/** JavaScript can throw any value; callers need an Error. */
 export function toError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   try {
     return new Error(String(thrown));
   } catch {
-    return new Error('something was thrown that has no text');
+    return new Error('a value without a text was thrown');
   }
 }

@@ -1,3 +1,5 @@
+import { type AdviceOptions, AdvisedError } from '../errors.ts';
+
 /** The port to the store. One SQL text with $1-style parameters serves every engine behind it. */
 
 export type SqlValue = string | number | null;
@@ -88,14 +90,14 @@ export type DatabaseFault =
   | 'unsynced'
   | 'other';
 
-/** A store that cannot do its work now. The message says what a person can do about it. */
-export class DatabaseError extends Error {
+/** A failure of the store; its advice is the next step of the person who runs the program. */
+export class DatabaseError extends AdvisedError {
   constructor(
     readonly fault: DatabaseFault,
-    message: string,
-    options?: ErrorOptions,
+    problem: string,
+    options?: AdviceOptions,
   ) {
-    super(message, options);
+    super(problem, options);
     this.name = 'DatabaseError';
   }
 }

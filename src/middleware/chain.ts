@@ -3,9 +3,9 @@ import type { CallContext } from '../context.ts';
 import { type Database, DatabaseError, type Reader, type Transaction } from '../db/database.ts';
 import { type Answer, render } from '../envelope.ts';
 import { ColibriError, toError } from '../errors.ts';
+import type { FifoLock } from '../fifo-lock.ts';
 import type { Log } from '../log.ts';
 import { accessOf } from '../modes.ts';
-import type { FifoLock } from '../fifo-lock.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Outcome, Tool } from '../tool.ts';
 import { recordArguments, type ToolEnterEvent, type ToolExitEvent } from './audit.ts';
@@ -180,8 +180,13 @@ function exitFailed(event: ToolEnterEvent, thrown: unknown): Outcome & { ok: fal
 
 /** Neither "done" nor "nothing was changed" would be true. The exit is owed, and the next call finds out. */
 function inDoubt(event: ToolEnterEvent, thrown: unknown): Outcome & { ok: false } {
-  const message = `the connection was lost while the result of ${event.tool} was being committed, so its change may have been made or not; look before you repeat it`;
-  return { ok: false, error: new ColibriError('AUDIT_EXIT_FAILED', message), thrown: toError(thrown) };
+  const problem = `the connection was lost while the result of ${event.tool} was being committed, so its change may have been made or not`;
+  const advice = 'check before you repeat the call';
+  return {
+    ok: false,
+    error: new ColibriError('AUDIT_EXIT_FAILED', problem, {}, { advice }),
+    thrown: toError(thrown),
+  };
 }
 
 /** The change and its exit are in the ledger, so "nothing was changed" would be wrong; and it may not be there for long. */

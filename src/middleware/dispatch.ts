@@ -24,7 +24,8 @@ export function failed(thrown: unknown, correlationId: string): Outcome & { ok: 
   if (error instanceof ColibriError) return { ok: false, error, thrown: error };
   // A store that is full, locked or damaged is nobody's bug: its message says what to do.
   if (error instanceof DatabaseError) {
-    const handlerError = new ColibriError('HANDLER_ERROR', error.message, { reason: error.fault }, { cause: error });
+    const { problem, fault, advice } = error;
+    const handlerError = new ColibriError('HANDLER_ERROR', problem, { reason: fault }, { advice, cause: error });
     return { ok: false, error: handlerError, thrown: error };
   }
   return { ok: false, error: internalError(correlationId, error), thrown: error };

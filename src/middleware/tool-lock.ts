@@ -1,6 +1,6 @@
 import { ColibriError } from '../errors.ts';
-import { accessOf, isAdmitted } from '../modes.ts';
 import { FifoLock } from '../fifo-lock.ts';
+import { accessOf, isAdmitted } from '../modes.ts';
 import type { Runtime } from '../runtime/runtime.ts';
 import type { Tool } from '../tool.ts';
 
@@ -17,7 +17,8 @@ export function assertAdmitted({ mode, failure, isRetrying }: Runtime, tool: Too
   if (isAdmitted(mode, tool)) return;
   throw new ColibriError(
     'TOOL_NOT_ADMITTED',
-    `${tool.name} is not available in ${mode} mode; ask the owner of this server to start it with COLIBRI_MODE=FULL`,
+    `${tool.name} is not available in ${mode} mode`,
     { tool: tool.name, mode },
+    { advice: 'ask the owner of this server to start it with COLIBRI_MODE=FULL' },
   );
 }

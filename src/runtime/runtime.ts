@@ -1,11 +1,11 @@
 import { type Database, DatabaseError, type DatabaseFault } from '../db/database.ts';
 import type { SkillRegistry } from '../domains/skills/repository.ts';
 import { toError } from '../errors.ts';
+import type { FifoLock } from '../fifo-lock.ts';
 import type { Log } from '../log.ts';
 import type { AuditSink } from '../middleware/audit.ts';
 import { DeferredAudit } from '../middleware/deferred-audit.ts';
 import type { Mode } from '../modes.ts';
-import type { FifoLock } from '../fifo-lock.ts';
 
 export type Phase = 'starting' | 'ready' | 'failed' | 'stopped';
 

@@ -61,18 +61,19 @@ export function positionsOf({ broken }: ChainReport): number[] {
 export async function requireNamedSession(db: Reader, sessionId: string): Promise<SessionRow> {
   const session = await findSession(db, sessionId);
   if (session !== undefined) return session;
-  const message = `no session ${sessionId}; audit_session_start opens one`;
-  throw new ColibriError('ERR_SESSION_NOT_FOUND', message, { session_id: sessionId });
+  const advice = 'call audit_session_start to open one';
+  throw new ColibriError('ERR_SESSION_NOT_FOUND', `no session ${sessionId}`, { session_id: sessionId }, { advice });
 }
 
 export async function requireTask(db: Reader, taskId: string): Promise<TrailTask> {
   const task = await findTrailTask(db, taskId);
   if (task !== undefined) return task;
-  throw new ColibriError('ERR_TASK_NOT_FOUND', `no task ${taskId}; task_list shows those there are`, { taskId });
+  const advice = 'call task_list to see existing tasks';
+  throw new ColibriError('ERR_TASK_NOT_FOUND', `no task ${taskId}`, { taskId }, { advice });
 }
 
 /** audit_verify_chain has one code for both. */
 export function asNotFound(thrown: unknown): never {
   if (!(thrown instanceof ColibriError) || isStageCode(thrown.code)) throw thrown;
-  throw new ColibriError('ERR_NOT_FOUND', thrown.message, thrown.facts);
+  throw new ColibriError('ERR_NOT_FOUND', thrown.problem, thrown.facts, { advice: thrown.advice });
 }

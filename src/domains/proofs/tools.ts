@@ -66,12 +66,15 @@ export function createProofTools(): Tool[] {
 }
 
 function alreadyFinalized(sessionId: string, { root, finalized_at }: SessionRow): ColibriError {
-  const message = `${sessionId} was sealed at ${finalized_at} with root ${root}; audit_session_start opens a new session`;
-  return new ColibriError('ERR_ALREADY_FINALIZED', message, { session_id: sessionId, merkle_root: root });
+  const problem = `${sessionId} was sealed at ${finalized_at} with root ${root}`;
+  const facts = { session_id: sessionId, merkle_root: root };
+  const advice = 'call audit_session_start to open a new session';
+  return new ColibriError('ERR_ALREADY_FINALIZED', problem, facts, { advice });
 }
 
 function noRecords(code: 'ERR_NO_RECORDS' | 'ERR_NOT_FINALIZED', sessionId: string, taskId?: string): ColibriError {
   const of = taskId === undefined ? '' : ` of ${taskId}`;
-  const message = `${sessionId} has no records${of} yet, so it has no root; thought_record adds one`;
-  return new ColibriError(code, message, { session_id: sessionId });
+  const problem = `${sessionId} has no records${of} yet, so it has no root`;
+  const advice = 'call thought_record to add one';
+  return new ColibriError(code, problem, { session_id: sessionId }, { advice });
 }

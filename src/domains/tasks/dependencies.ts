@@ -59,8 +59,9 @@ function circular(cycle: readonly number[]): ColibriError {
   const ids = cycle.map(formatTaskId);
   return new ColibriError(
     'ERR_CIRCULAR_DEPENDENCY',
-    `that would make a cycle in which each task waits for the next: ${ids.join(' → ')}; leave one of these links out`,
+    `that would make a cycle in which each task waits for the next: ${ids.join(' → ')}`,
     { taskId: ids[0], cycle: ids },
+    { advice: 'leave one of these links out' },
   );
 }
 
@@ -68,9 +69,11 @@ function undecided(taskNo: number): ColibriError {
   const taskId = formatTaskId(taskNo);
   return new ColibriError(
     'ERR_CIRCULAR_DEPENDENCY',
-    `cannot rule out a cycle: more than ${MAX_LINKS_READ} links lead on from ${taskId}, and as many lead to it; nothing was changed; ` +
-      `remove dependencies of ${taskId} that others imply, or make a new task that depends on both`,
+    `cannot rule out a cycle: more than ${MAX_LINKS_READ} links lead on from ${taskId}, and as many lead to it; nothing was changed`,
     { taskId, maxLinks: MAX_LINKS_READ },
+    {
+      advice: `remove dependencies of ${taskId} that others imply, or create a new task that depends on both`,
+    },
   );
 }
 

@@ -158,12 +158,13 @@ async function requireTasks(db: Reader, taskIds: readonly string[]): Promise<voi
 }
 
 function taskNotFound(taskId: string): ColibriError {
-  return new ColibriError('ERR_NOT_FOUND', `no task ${taskId}; call task_list to see existing tasks`, { taskId });
+  const advice = 'call task_list to see existing tasks';
+  return new ColibriError('ERR_NOT_FOUND', `no task ${taskId}`, { taskId }, { advice });
 }
 
 function projectNotFound(project: string): ColibriError {
-  const message = `there is no project ${project}; task_create with "project":"${project}" makes it`;
-  return new ColibriError('ERR_PROJECT_NOT_FOUND', message, { project });
+  const advice = `call task_create with "project":"${project}" to create it`;
+  return new ColibriError('ERR_PROJECT_NOT_FOUND', `no project ${project}`, { project }, { advice });
 }
 
 /** After the change and inside its transaction: of two processes that close a cycle from both sides, one is refused. */

@@ -8,7 +8,10 @@ export function assertWrittenBack(task: Task, wantedStatus: string | undefined, 
   const since = task.attempt === 1 ? 'since it was created' : `since it was sent back (attempt ${task.attempt})`;
   throw new ColibriError(
     'ERR_WRITEBACK_REQUIRED',
-    `${task.task_id} has no thought record ${since}; call thought_record {"task_id":"${task.task_id}","type":"decision","content":"why it is done"} first (it needs a session: audit_session_start opens one)`,
+    `${task.task_id} has no thought record ${since}`,
     { taskId: task.task_id, missing_fields: ['thought_record'] },
+    {
+      advice: `call thought_record {"task_id":"${task.task_id}","type":"decision","content":"why it is done"} first (it needs a session: call audit_session_start to open one)`,
+    },
   );
 }

@@ -126,8 +126,9 @@ async function requireSession(db: Reader, task: TrailTask, { task_id, session_id
   }
   const named = await requireNamedSession(db, session_id);
   if (named.finalized_idx !== null) {
-    const message = `${session_id} is sealed since ${named.finalized_at} and takes no more records; ${howToStart(task_id)}`;
-    throw new ColibriError('ERR_SESSION_FINALIZED', message, { session_id, taskId: task_id });
+    const problem = `${session_id} was sealed at ${named.finalized_at} and takes no more records`;
+    const facts = { session_id, taskId: task_id };
+    throw new ColibriError('ERR_SESSION_FINALIZED', problem, facts, { advice: howToStart(task_id) });
   }
   const covering = await coveringSessions(db, {
     task_id,
@@ -141,7 +142,7 @@ async function requireSession(db: Reader, task: TrailTask, { task_id, session_id
 }
 
 function sessionRequired(taskId: string, problem: string): ColibriError {
-  return new ColibriError('ERR_SESSION_REQUIRED', `${problem}; ${howToStart(taskId)}`, { taskId });
+  return new ColibriError('ERR_SESSION_REQUIRED', problem, { taskId }, { advice: howToStart(taskId) });
 }
 
 function howToStart(taskId: string): string {
@@ -150,6 +151,7 @@ function howToStart(taskId: string): string {
 
 function sessionExists(taskId: string, live: SessionRow): ColibriError {
   const session_id = formatSessionId(live.session_no);
-  const message = `${taskId} already has the live session ${session_id}, started by ${live.started_by} at ${live.started_at}; use it, or seal it with merkle_finalize`;
-  return new ColibriError('ERR_SESSION_EXISTS', message, { taskId, session_id });
+  const problem = `${taskId} already has the live session ${session_id}, started by ${live.started_by} at ${live.started_at}`;
+  const advice = 'use it, or seal it with merkle_finalize';
+  return new ColibriError('ERR_SESSION_EXISTS', problem, { taskId, session_id }, { advice });
 }

@@ -48,8 +48,8 @@ async function prepareCalls(workplace: Workplace, colibri: Client, workload: Wor
   const relaxed = await startWorkload(workplace, workload, 'relaxed');
   const replay = workplace.path('replay.json');
   writeFileSync(replay, JSON.stringify(full.replay));
-  const echo = await workplace.connect('bench/floor-server.js', { args: [replay] });
-  const commit = await workplace.connect('bench/floor-server.js', { args: [replay, workplace.path('floor.db')] });
+  const echo = await workplace.connect('bench/echo-server.js', { args: [replay] });
+  const commit = await workplace.connect('bench/echo-server.js', { args: [replay, workplace.path('floor.db')] });
   const ping = () => call(colibri, 'server_ping', {});
   const calls: TimedCall<CaseName>[] = [
     { name: 'echo', call: () => call(echo, workload.write.name, workload.write.arguments) },

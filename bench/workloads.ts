@@ -18,7 +18,7 @@ export const TASKS: Workload = {
 
 /** The smallest write and read behind the same five stages: what the recording itself costs. */
 export const SMALLEST: Workload = {
-  program: 'bench/house-server.js',
+  program: 'bench/minimal-server.js',
   write: { name: 'bench_write', arguments: row },
   read: { name: 'bench_read', key: 'row_id' },
 };

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 await buildAll();
 await bundle({
-  entryPoints: ['run', 'bare-loop', 'floor-server', 'house-server', 'postgres', 'postgres-bare', 'contention'].map(
+  entryPoints: ['run', 'bare-loop', 'echo-server', 'minimal-server', 'postgres', 'postgres-bare', 'contention'].map(
     (name) => `bench/${name}.ts`,
   ),
   outdir: 'dist/bench',

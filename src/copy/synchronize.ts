@@ -22,7 +22,7 @@ export async function synchronize(
 ): Promise<LedgerHead> {
   const reached = await copyPages(source, target, size, progress);
   await copyTables(source, target, reached);
-  return target.write({ durable: true, evenUnfinished: true }, async (transaction) => {
+  return target.write({ durable: true }, async (transaction) => {
     await assertUntouched(target, transaction, reached);
     return source.read((reader) => completeTo(reader, transaction, reached, progress));
   });
@@ -34,7 +34,7 @@ async function copyPages(source: Source, target: Database, size: number, progres
     const begin = reached;
     const page = await source.read((reader) => readPage(reader, begin));
     if (page.size - begin < PAGE) return reached;
-    await target.write({ durable: false, evenUnfinished: true }, async (transaction) => {
+    await target.write({ durable: false }, async (transaction) => {
       await assertUntouched(target, transaction, begin);
       writePage(transaction, page);
     });
@@ -46,7 +46,7 @@ async function copyPages(source: Source, target: Database, size: number, progres
 /** The same for the other tables; what changes meanwhile is made up for at the end. */
 async function copyTables(source: Source, target: Database, reached: number): Promise<void> {
   const write: Write = (work) =>
-    target.write({ durable: false, evenUnfinished: true }, async (transaction) => {
+    target.write({ durable: false }, async (transaction) => {
       await assertUntouched(target, transaction, reached);
       await work(transaction);
     });

@@ -21,12 +21,12 @@ export async function readTarget(database: Database): Promise<Target> {
   if (version !== SCHEMA_VERSION && version !== UNFINISHED_VERSION) throw otherVersion(database.location, version);
   if (version === SCHEMA_VERSION) return { state: 'finished', size: await database.read(countEntries) };
   // In turn: PostgreSQL may still be working off what a copy that was killed has sent.
-  return { state: 'unfinished', size: await database.write({ durable: false, evenUnfinished: true }, countEntries) };
+  return { state: 'unfinished', size: await database.write({ durable: false }, countEntries) };
 }
 
 /** Creates the tables where there are none. From here on nobody but a copy may use the target. */
 export async function markUnfinished(database: Database, { state, size }: Target): Promise<void> {
-  await database.write({ durable: true, evenUnfinished: true }, async (transaction) => {
+  await database.write({ durable: true }, async (transaction) => {
     const expected = { empty: 0, unfinished: UNFINISHED_VERSION, finished: SCHEMA_VERSION }[state];
     const version = await transaction.schemaVersion();
     if (version !== expected || (version !== 0 && (await countEntries(transaction)) !== size))
@@ -48,7 +48,7 @@ export async function markFinished(
   size: number,
   check: (reader: Reader) => Promise<void>,
 ): Promise<void> {
-  await database.write({ durable: true, evenUnfinished: true }, async (transaction) => {
+  await database.write({ durable: true }, async (transaction) => {
     await assertUntouched(database, transaction, size);
     await transaction.setSchemaVersion(SCHEMA_VERSION);
     await check(transaction);

@@ -1,44 +1,56 @@
 import { type AdviceOptions, AdvisedError } from '../errors.ts';
 
-/** The port to the store. One SQL text with $1-style parameters serves every engine behind it. */
+/**
+ * The port to the store. Both adapters accept the same SQL text with $1-style parameters, and each method below gives
+ * the same guarantee on SQLite and on PostgreSQL.
+ */
 
 export type SqlValue = string | number | null;
 export type Row = Readonly<Record<string, SqlValue>>;
 
 export type Engine = 'sqlite' | 'postgres';
 
+/** Statements that see one snapshot of the database. Every method throws once the transaction has ended. */
 export interface Reader {
   readonly engine: Engine;
   /**
-   * Runs one statement and returns its rows, those of RETURNING included. A long text comes more quickly as the bytes
-   * that it is stored in: `convert_to(text, 'UTF8')`.
+   * Runs one statement and resolves to its rows, including those of RETURNING. `convert_to(text, 'UTF8')` selects a text
+   * as its stored bytes, which is faster for a long one.
    */
   query<Shape = Row>(sql: string, parameters?: readonly SqlValue[]): Promise<Shape[]>;
 }
 
-/** A reader whose statements take effect together or not at all; only `write` hands one out. */
+/** Statements that commit together or not at all. Only `Database.write` creates one. */
 export interface Transaction extends Reader {
   /**
-   * Asks for one statement whose rows nobody needs. Statements take effect in the order in which they were asked for;
-   * one that fails fails the transaction, at the latest when it ends.
+   * Queues one statement whose rows are not needed. Statements take effect in the order of the calls to `query` and
+   * `send`. If one fails, the transaction fails, at the latest when it commits.
    */
   send(sql: string, parameters?: readonly SqlValue[]): void;
-  /** The same, for the end of the transaction: of several with the same text only the last takes effect. */
+  /** Queues one statement until the commit. A later one with the same text replaces it. */
   sendAtCommit(sql: string, parameters: readonly SqlValue[]): void;
-  /** Runs a text of several statements without parameters: migrations. */
+  /** Runs a script of several statements without parameters: migrations. */
   run(script: string): Promise<void>;
   schemaVersion(): Promise<number>;
   setSchemaVersion(version: number): Promise<void>;
 }
 
 export interface WriteOptions {
-  /** True: when `write` resolves the change has reached the disk. False: it survives a crash of this process. */
+  /** True: the change is on disk when `write` resolves. False: it survives a crash of this process. */
   readonly durable: boolean;
-  /** For who copies a ledger: nobody else may write to a copy that is not finished. */
-  readonly evenUnfinished?: boolean;
 }
 
-/** What an acknowledged change survives, and why it is less than asked for, where it is. */
+/** The first entry of a call and its row of `calls`, encoded before the write lock is taken. */
+export interface EnteredCall {
+  readonly entry: string;
+  readonly leaf: string;
+  /** An entry that completes this many also stores a node of the tree, which only the caller's `work` does. */
+  readonly blockSize: number;
+  /** tool, actor, process_id, entered_at, arguments, salt */
+  readonly columns: readonly SqlValue[];
+}
+
+/** What an acknowledged change survives, and why that is less than configured, if it is. */
 export interface Durability {
   readonly level: 'full' | 'relaxed';
   readonly weakness?: string;
@@ -46,37 +58,39 @@ export interface Durability {
 
 export interface Database {
   readonly engine: Engine;
-  /** Where the data is, fit to be shown to people: never a password. */
+  /** The path or URL of the data, without its password: safe to print. */
   readonly location: string;
-  /** Statements inside see one state of the database. */
+  /** Runs `work` on one snapshot. Does not block writers. */
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result>;
   /**
-   * Writers in every process take turns; a throw undoes everything. The work may begin before its turn has come: its
-   * statements wait for it. Never to be awaited inside another transaction.
+   * Runs `work` in a transaction that holds the write lock, which only one process has at a time. Commits when `work`
+   * resolves and rolls back when it throws. `work` may start before the lock is held: its statements wait for it.
+   * Refuses a ledger that a newer version has migrated, and an unfinished copy unless the database was opened for one.
+   * Must not be awaited inside another transaction of the same database.
    */
   write<Result>(options: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result>;
   /**
-   * Where a round trip is dear: one statement that is a transaction of its own and does not wait for the disk. The text
-   * goes on a WITH list whose first member is `turn`; to read from that is to wait for one's turn to write.
+   * Commits what `write({ durable: false }, work)` would, and resolves to the index of the new entry. `work` appends
+   * `call` and inserts its row; an adapter that can do the same in fewer round trips does not run it.
    */
-  writeInOneStatement?<Shape>(sql: string, parameters: readonly SqlValue[]): Promise<Shape[]>;
-  /** How often the connection was made: after a new one, what did not wait for the disk may be gone. */
-  connections?(): number;
-  /** The number of the last migration; 0 when the database is empty. Refuses a database of another program. */
+  enterCall(call: EnteredCall, work: (transaction: Transaction) => Promise<number>): Promise<number>;
+  /** How many connections were opened so far. When it has grown, commits that were not durable may be lost. */
+  connectionCount(): number;
+  /** The number of the last applied migration; 0 for an empty database. Refuses a database of another program. */
   schemaVersion(): Promise<number>;
-  /** Marks this process as alive until it closes the database or dies, however it dies. Refuses an ill-formed id. */
+  /** Marks this process as alive until it closes the database or exits, even by a crash. Refuses a malformed id. */
   enlist(processId: string): Promise<void>;
-  /** False for an ill-formed id, before anything is looked up by it: no such process can have enlisted. */
+  /** Returns false for a malformed id without looking it up: no process can have enlisted with it. */
   isAlive(processId: string): Promise<boolean>;
   durability(): Promise<Durability>;
+  /** Waits for the running transaction. Closing twice is allowed; every other method throws afterwards. */
   close(): Promise<void>;
 }
 
 /**
- * `lost`: the connection broke before anything was committed; another try gets a new one. `unknown`: it broke while a
- * change was being committed, so that it may have been made or not. `unsynced`: it was committed, and the disk failed to
- * confirm that it is stored. `refused`: another try meets the same answer, as
- * long as nobody changes this program or its configuration.
+ * `lost`: the connection broke before anything was committed; a retry opens a new one. `unknown`: it broke during the
+ * commit, which may have succeeded or not. `unsynced`: the commit succeeded, but the disk failed to confirm it.
+ * `refused`: a retry fails in the same way until the program or its configuration changes.
  */
 export type DatabaseFault =
   | 'busy'
@@ -90,7 +104,7 @@ export type DatabaseFault =
   | 'unsynced'
   | 'other';
 
-/** A failure of the store; its advice is the next step of the person who runs the program. */
+/** The store cannot do its work now; the advice is the user's next step. */
 export class DatabaseError extends AdvisedError {
   constructor(
     readonly fault: DatabaseFault,

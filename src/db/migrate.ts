@@ -96,7 +96,8 @@ export function assertKnown(location: string, version: number): number {
   );
 }
 
-function assertUsable(location: string, version: number): number {
+/** Refuses what a newer program wrote, and an unfinished copy; returns the version otherwise. */
+export function assertUsable(location: string, version: number): number {
   if (version >= 0) return assertKnown(location, version);
   throw new DatabaseError('unavailable', `${location} ${describeUnfinished(version)}`);
 }

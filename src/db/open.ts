@@ -22,6 +22,8 @@ export interface OpenOptions extends LedgerPlace, Pick<Config, 'mode' | 'durabil
   readonly readOnly: boolean;
   /** For verification: opens a ledger that somebody has changed, too. */
   readonly acceptsAnySchema?: boolean;
+  /** For `copy`, the only writer of an unfinished copy. */
+  readonly acceptsUnfinished?: boolean;
 }
 
 /** Refuses a ledger whose schema is not the one that the migrations make. */
@@ -31,8 +33,8 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
   // Only who uses it waits for the driver to load.
   const { openPostgres } = await import('./postgres/database.ts');
   const timeouts = { busyTimeoutMs: BUSY_TIMEOUT_MS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
-  const { acceptsAnySchema = false } = options;
-  const database = await openPostgres({ url, readOnly, durability, acceptsAnySchema, ...timeouts });
+  const { acceptsAnySchema = false, acceptsUnfinished = false } = options;
+  const database = await openPostgres({ url, readOnly, durability, acceptsAnySchema, acceptsUnfinished, ...timeouts });
   if (acceptsAnySchema) return database;
   try {
     await assertSchema(database);
@@ -44,7 +46,7 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
 }
 
 async function openFile(options: OpenOptions): Promise<Database> {
-  const { mode, dbPath, durability, readOnly, acceptsAnySchema } = options;
+  const { mode, dbPath, durability, readOnly, acceptsAnySchema, acceptsUnfinished = false } = options;
   const isThrowAway = mode === 'TEST' && dbPath === undefined;
   const path = isThrowAway ? join(mkdtempSync(join(tmpdir(), 'colibri-')), 'colibri.db') : locateDatabase(options);
   const isNamed = isThrowAway || dbPath !== undefined;
@@ -58,7 +60,8 @@ async function openFile(options: OpenOptions): Promise<Database> {
     if (!isNamed) closeToOthers(dirname(path));
   }
   const checks = acceptsAnySchema === true ? { acceptsAnyHeader: true } : { inspect: assertSchema };
-  const database = await openSqlite({ path, readOnly, durability, busyTimeoutMs: BUSY_TIMEOUT_MS, ...checks });
+  const timeouts = { busyTimeoutMs: BUSY_TIMEOUT_MS };
+  const database = await openSqlite({ path, readOnly, durability, acceptsUnfinished, ...timeouts, ...checks });
   return isThrowAway ? removedWhenClosed(database, dirname(path)) : database;
 }
 

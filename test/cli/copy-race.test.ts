@@ -13,7 +13,7 @@ describe('a copy that another one overtakes', () => {
     promiseTest('copy/under-fire', `is ended at each of its steps, on ${engine}`, async () => {
       const [here, there] = [sqliteSpot(), await SPOTS[engine]()];
       await createLargeLedger(here.to, 20);
-      const [source, target] = [await openSpot(here), await openSpot(there)];
+      const [source, target] = [await openSpot(here), await openSpot(there, { acceptsUnfinished: true })];
       const found = await readTarget(target);
       await markUnfinished(target, found);
       await expect(markUnfinished(target, found)).rejects.toThrow('another program writes to');

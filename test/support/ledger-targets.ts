@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { Database, Reader, Row } from '../../src/db/database.ts';
-import { openDatabase } from '../../src/db/open.ts';
+import { type OpenOptions, openDatabase } from '../../src/db/open.ts';
 import { indexedWords } from '../../src/domains/tasks/tokenizer.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { newPostgresUrl } from './postgres/database.ts';
@@ -31,9 +31,12 @@ export const SPOTS: Readonly<Record<Database['engine'], () => Promise<Spot>>> = 
 };
 
 /** Closed with the test. */
-export async function openSpot({ engine, to }: Spot): Promise<Database> {
+export async function openSpot(
+  { engine, to }: Spot,
+  options: Pick<OpenOptions, 'acceptsUnfinished'> = {},
+): Promise<Database> {
   const place = engine === 'sqlite' ? { dbPath: to } : { dbPath: undefined, databaseUrl: to };
-  const database = await openDatabase({ ...place, mode: 'FULL', durability: 'relaxed', readOnly: false });
+  const database = await openDatabase({ ...place, mode: 'FULL', durability: 'relaxed', readOnly: false, ...options });
   onTestFinished(() => database.close());
   return database;
 }

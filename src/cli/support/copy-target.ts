@@ -15,7 +15,7 @@ export function readPlace(to: string): Place {
 
 export async function openTarget(place: Place): Promise<Database> {
   try {
-    return await openDatabase({ ...place, mode: 'FULL', durability: 'full', readOnly: false });
+    return await openDatabase({ ...place, mode: 'FULL', durability: 'full', readOnly: false, acceptsUnfinished: true });
   } catch (error) {
     throw withCliFlagNames(error);
   }

@@ -4,21 +4,22 @@ import {
   type Database,
   DatabaseError,
   type Durability,
+  type EnteredCall,
   type Reader,
-  type SqlValue,
   type Transaction,
   type WriteOptions,
 } from '../database.ts';
-import { SCHEMA_VERSION } from '../migrate.ts';
 import { assertProcessId, isProcessId } from '../process-id.ts';
 import { PostgresLink } from './connection.ts';
 import { readDurability } from './durability.ts';
+import { enterCallStatement } from './enter-call.ts';
 import { explainPostgresFault, isConnectionEnded, isSessionChanged, REPLICA } from './errors.ts';
 import { isPooled } from './pooler.ts';
 import { sameSession, sameSessionAs } from './session.ts';
 import { toStatement } from './statement.ts';
 import { Scope, type Way } from './transaction.ts';
 import { type PostgresUrl, parsePostgresUrl } from './url.ts';
+import { CREATE_MARK, lockStatement } from './write-lock.ts';
 
 export interface PostgresOptions {
   readonly url: string;
@@ -31,21 +32,9 @@ export interface PostgresOptions {
   readonly statementTimeoutMs: number;
   /** For verification, which reports a changed schema: the database is opened whatever it holds. */
   readonly acceptsAnySchema?: boolean;
+  /** For `copy`, the only writer of an unfinished copy. */
+  readonly acceptsUnfinished?: boolean;
 }
-
-/** The row tells a ledger from any other schema, and to hold its lock is to have the turn to write. */
-const CREATE_MARK = `
-  CREATE TABLE IF NOT EXISTS colibri (id INTEGER PRIMARY KEY CHECK (id = 1), schema_version INTEGER NOT NULL);
-  INSERT INTO colibri (id, schema_version) VALUES (1, 0) ON CONFLICT DO NOTHING`;
-const ROW = 'FROM colibri WHERE id = 1 FOR UPDATE';
-/**
- * Fails on a copy that is not finished, and on a ledger that a newer program has migrated; also when it became one while
- * this waited: then the row is looked at again. Each failure has a code of its own.
- */
-const FINISHED = `1 / CASE WHEN schema_version < 0 THEN 0 ELSE 1 END,
-  sqrt(CASE WHEN schema_version > ${SCHEMA_VERSION} THEN -1 ELSE 1 END)`;
-/** For a commit that need not wait for the disk. */
-const RELAXED = "set_config('synchronous_commit', 'off', true)";
 
 /** The first query takes the snapshot. Nobody waits for a reader, so it may take its time between two questions. */
 const BEGIN_READ = toStatement('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', []);
@@ -121,36 +110,37 @@ class PostgresDatabase implements Database {
     });
   }
 
-  write<Result>(
-    { durable, evenUnfinished = false }: WriteOptions,
-    work: (transaction: Transaction) => Promise<Result>,
-  ): Promise<Result> {
+  write<Result>({ durable }: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     const isDurable = durable && this.#options.durability === 'full';
-    const checks = `${sameSession('$1')}, ${evenUnfinished ? '1' : FINISHED}`;
-    const turn = `SELECT ${checks}${isDurable ? '' : `, ${RELAXED}`} ${ROW}`;
     return this.#inTurn(async (way) => {
       const scope = new Scope(way, this.#explainLost);
-      // Not waited for: on one connection whatever the work asks for comes after it, or fails with it.
-      scope.start(BEGIN_WRITE, toStatement(turn, [way.mark]));
+      const lock = this.#lockStatement('$1', isDurable);
+      // Not awaited: on one connection whatever the work asks for comes after it, or fails with it.
+      scope.start(BEGIN_WRITE, toStatement(lock, [way.mark]));
       const result = await inside(scope, work);
       await this.#commit(scope, way);
       return result;
     });
   }
 
-  writeInOneStatement<Shape>(sql: string, parameters: readonly SqlValue[]): Promise<Shape[]> {
-    return this.#inTurn(async (way) => {
+  async enterCall(call: EnteredCall, work: (transaction: Transaction) => Promise<number>): Promise<number> {
+    const [row] = await this.#inTurn(async (way) => {
       const scope = new Scope(way, this.#explainLost);
+      const { sql, parameters } = enterCallStatement(call, (mark) => this.#lockStatement(mark, false));
       try {
-        const checks = `${sameSession(`$${parameters.length + 1}`)}, ${FINISHED}, ${RELAXED}`;
-        return await scope.query<Shape>(`WITH turn AS (SELECT ${checks} ${ROW}), ${sql}`, [...parameters, way.mark]);
+        return await scope.query<{ idx: number }>(sql, [...parameters, way.mark]);
       } catch (error) {
         throw scope.failure === undefined ? error : await this.#resolveFailure(scope.failure, way);
       }
     });
+    return row?.idx ?? this.write({ durable: false }, work);
   }
 
-  connections(): number {
+  #lockStatement(mark: string, isDurable: boolean): string {
+    return lockStatement(mark, { isDurable, acceptsUnfinished: this.#options.acceptsUnfinished === true });
+  }
+
+  connectionCount(): number {
     return this.#link.connections;
   }
 

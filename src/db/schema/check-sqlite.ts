@@ -1,6 +1,6 @@
 import type { Reader } from '../database.ts';
 import { SCHEMA_VERSION } from '../migrate.ts';
-import { APPLICATION_ID } from '../sqlite/database.ts';
+import { APPLICATION_ID } from '../sqlite/pragmas.ts';
 import { listSchemaObjects, readBehavior, referenceSchema, type SchemaObject } from '../sqlite/schema.ts';
 import { difference, type SchemaDifference, type SchemaReport } from './difference.ts';
 

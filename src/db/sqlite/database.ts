@@ -4,17 +4,19 @@ import {
   type Database,
   DatabaseError,
   type Durability,
+  type EnteredCall,
   type Reader,
   type SqlValue,
   type Transaction,
   type WriteOptions,
 } from '../database.ts';
-import { assertKnown } from '../migrate.ts';
+import { assertKnown, assertUsable } from '../migrate.ts';
 import { assertProcessId, isProcessId } from '../process-id.ts';
 import { loadSqlite, type SqliteDriver, type SqliteLibrary } from './driver.ts';
 import { explainFault } from './errors.ts';
 import { createForOwnerOnly, inodeOf } from './file.ts';
 import { LockWait, retryWhileBusy } from './lock-wait.ts';
+import { APPLICATION_ID, HEADER, PRAGMAS } from './pragmas.ts';
 import { beginPresence, isPresent, listPresenceFiles, type Presence, presencePath, removeDead } from './presence.ts';
 import { type Prepared, prepare } from './statement.ts';
 import { createSqliteScope, type SqliteScope } from './transaction.ts';
@@ -31,34 +33,9 @@ export interface SqliteOptions {
   readonly inspect?: (database: Database) => Promise<void>;
   /** For verification, which reports a changed header: the file is opened whatever it says. */
   readonly acceptsAnyHeader?: boolean;
+  /** For `copy`, the only writer of an unfinished copy. */
+  readonly acceptsUnfinished?: boolean;
 }
-
-/** "Coli" in ASCII, in the file's header: tells a ledger from any other SQLite file. */
-export const APPLICATION_ID = 0x436f6c69;
-
-/**
- * One statement sees one state: between several, another process could create the ledger. The parentheses keep a table
- * of the file that is named like a pragma from answering in its place.
- */
-const HEADER = `SELECT application_id, user_version, NOT EXISTS (SELECT 1 FROM sqlite_schema) AS is_empty
-  FROM pragma_application_id(), pragma_user_version()`;
-
-/** The two SQLite libraries default differently, so nothing is left to a default. */
-const PRAGMAS = `
-  PRAGMA busy_timeout = 0;
-  PRAGMA synchronous = NORMAL;
-  PRAGMA foreign_keys = ON;
-  PRAGMA recursive_triggers = OFF;
-  PRAGMA trusted_schema = OFF;
-  PRAGMA cell_size_check = ON;
-  PRAGMA locking_mode = NORMAL;
-  PRAGMA temp_store = MEMORY;
-  PRAGMA mmap_size = 0;
-  PRAGMA cache_size = -16000;
-  PRAGMA wal_autocheckpoint = 1000;
-  PRAGMA fullfsync = ON;
-  PRAGMA checkpoint_fullfsync = ON;
-`;
 
 export async function openSqlite(options: SqliteOptions): Promise<Database> {
   const sqlite = await loadSqlite();
@@ -132,7 +109,7 @@ class SqliteDatabase implements Database {
       await this.#retryWhileBusy(() => this.#all('BEGIN IMMEDIATE', []));
       const begunMs = performance.now();
       const result = await this.#finish(this.#createScope(), async (scope) => {
-        this.#assertKnown();
+        this.#assertWritable();
         const done = await work(scope);
         scope.complete();
         return done;
@@ -141,6 +118,16 @@ class SqliteDatabase implements Database {
       if (durable && this.#options.durability === 'full') await this.#wal.flush();
       return result;
     });
+  }
+
+  /** A statement costs no round trip here. */
+  enterCall(_call: EnteredCall, work: (transaction: Transaction) => Promise<number>): Promise<number> {
+    return this.write({ durable: false }, work);
+  }
+
+  /** The file stays open, and only a crash of the machine, which ends this process too, loses commits. */
+  connectionCount(): number {
+    return 1;
   }
 
   #createScope(): SqliteScope {
@@ -152,10 +139,12 @@ class SqliteDatabase implements Database {
     });
   }
 
-  /** A newer program may have migrated the ledger since it was opened. */
-  #assertKnown(): void {
+  /** Another process may have migrated the ledger, or begun a copy into it, since it was opened. */
+  #assertWritable(): void {
     const [header] = this.#all('PRAGMA user_version', []);
-    assertKnown(this.location, Number(header?.['user_version']));
+    const version = Number(header?.['user_version']);
+    if (this.#options.acceptsUnfinished === true) assertKnown(this.location, version);
+    else assertUsable(this.location, version);
   }
 
   async schemaVersion(): Promise<number> {

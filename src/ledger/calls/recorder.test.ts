@@ -142,6 +142,11 @@ function watching(database: Database, waits: boolean[]): Database {
       waits.push(options.durable);
       return database.write(options, work);
     },
+    enterCall: (call, work) => {
+      waits.push(false);
+      return database.enterCall(call, work);
+    },
+    connectionCount: () => database.connectionCount(),
     schemaVersion: () => database.schemaVersion(),
     enlist: (processId) => database.enlist(processId),
     isAlive: (processId) => database.isAlive(processId),

@@ -48,22 +48,25 @@ export class CallRecorder implements AuditSink {
     this.#requeueUnsyncedExits();
     const salt = createSalt();
     const entry = this.#encodeEnter(event, salt);
-    const enter = (find: typeof findBySalt | undefined) =>
-      this.#database.write({ durable: false }, async (transaction) => {
-        // The connection may be new. Whose exit was lost would otherwise be taken for a stray.
-        this.#requeueUnsyncedExits();
-        await this.#writePendingExits(transaction);
-        if (this.#doubtUntilMs !== undefined) await this.#interruptStrays(transaction, event, salt);
-        const state = (await find?.(transaction, salt)) ?? 'missing';
-        if (state === 'missing') return this.#writeEnter(transaction, event, salt, entry);
-        if (typeof state === 'number') return state;
-        throw new Error('the call was closed as interrupted by another server before it began');
-      });
-    const sequenceNo = await this.#enterAtOnce(event, salt, entry, () => enter(undefined)).catch((error: unknown) => {
+    const enter = async (transaction: Transaction, find: typeof findBySalt | undefined) => {
+      // The connection may be new. Whose exit was lost would otherwise be taken for a stray.
+      this.#requeueUnsyncedExits();
+      await this.#writePendingExits(transaction);
+      if (this.#doubtUntilMs !== undefined) await this.#interruptStrays(transaction, event, salt);
+      const state = (await find?.(transaction, salt)) ?? 'missing';
+      if (state === 'missing') return this.#writeEnter(transaction, event, salt, entry);
+      if (typeof state === 'number') return state;
+      throw new Error('the call was closed as interrupted by another server before it began');
+    };
+    const first = (transaction: Transaction) => enter(transaction, undefined);
+    const isAlone = this.#owed.size === 0 && this.#doubtUntilMs === undefined;
+    const call = { entry: entry.text, leaf: entry.leaf, blockSize: BLOCK, columns: this.#callColumns(event, salt) };
+    const entered = isAlone ? this.#database.enterCall(call, first) : this.#database.write({ durable: false }, first);
+    const sequenceNo = await entered.catch((error: unknown) => {
       if (!isWorthAnotherTry(error)) throw error;
       this.#current = { event: toEnter(event), salt, sequenceNo: undefined };
       if (isInDoubt(error)) this.#doubtUntilMs = event.timestamp + DOUBT_MS;
-      return enter(findBySalt);
+      return this.#database.write({ durable: false }, (transaction) => enter(transaction, findBySalt));
     });
     this.#owed.clear();
     if (this.#doubtUntilMs !== undefined && event.timestamp > this.#doubtUntilMs) this.#doubtUntilMs = undefined;
@@ -88,23 +91,6 @@ export class CallRecorder implements AuditSink {
       () => this.#owed.clear(),
       () => undefined,
     );
-  }
-
-  /** In one statement, where the store has a way and nothing else is to be written. */
-  async #enterAtOnce(
-    event: ToolEnterEvent,
-    salt: Salt,
-    { leaf, text }: EncodedEntry,
-    otherwise: () => Promise<number>,
-  ): Promise<number> {
-    const isAlone = this.#owed.size === 0 && this.#doubtUntilMs === undefined;
-    if (this.#database.writeInOneStatement === undefined || !isAlone) return otherwise();
-    const [row] = await this.#database.writeInOneStatement<{ sequence_no: number }>(ENTER_AT_ONCE, [
-      leaf,
-      text,
-      ...this.#callColumns(event, salt),
-    ]);
-    return row?.sequence_no ?? otherwise();
   }
 
   /** Calls come one at a time: what else this process has open was entered twice, and nobody else will end it. */
@@ -136,7 +122,7 @@ export class CallRecorder implements AuditSink {
       const write = () => this.#database.write({ durable: false }, close);
       await write().catch((error: unknown) => (isWorthAnotherTry(error) ? write() : Promise.reject(error)));
       this.#owed.delete(exit.correlationId);
-      if (this.#database.connections !== undefined) this.#remember({ call, exit });
+      this.#remember({ call, exit });
     } catch (error) {
       // In place of an earlier attempt: a call has one exit.
       this.#owed.set(exit.correlationId, { call, exit });
@@ -145,17 +131,18 @@ export class CallRecorder implements AuditSink {
   }
 
   #remember(ended: EndedCall): void {
-    if (this.#unsynced.push(ended) > MAX_UNSYNCED) this.#unsynced.shift();
+    this.#unsynced.push(ended);
+    const syncedAt = ended.call.event.timestamp - UNSYNCED_MS;
+    const isSynced = () => (this.#unsynced[0]?.call.event.timestamp ?? 0) <= syncedAt;
+    while (this.#unsynced.length > MAX_UNSYNCED || isSynced()) this.#unsynced.shift();
   }
 
   /** After a new connection the last exits are looked for; those that are there are left alone. */
   #requeueUnsyncedExits(): void {
-    const connections = this.#database.connections?.() ?? 0;
+    const connections = this.#database.connectionCount();
     if (connections === this.#connections) return;
     this.#connections = connections;
-    const newest = this.#unsynced.at(-1)?.call.event.timestamp ?? 0;
-    for (const { call, exit } of this.#unsynced)
-      if (call.event.timestamp > newest - UNSYNCED_MS) this.#owed.set(exit.correlationId, { call, exit });
+    for (const { call, exit } of this.#unsynced) this.#owed.set(exit.correlationId, { call, exit });
     this.#unsynced = [];
   }
 
@@ -208,21 +195,6 @@ export class CallRecorder implements AuditSink {
     return [tool, actor, this.#processId, at, argumentsText, salt];
   }
 }
-
-/**
- * What `append` and the insert do, by the server, unless the entry fills a block: then a node has to be stored as well.
- * For PostgreSQL.
- */
-const ENTER_AT_ONCE = `
-  head AS (
-    UPDATE ledger_head SET size = size + 1, tail = encode(sha256(convert_to(tail || CAST($1 AS TEXT), 'UTF8')), 'hex')
-    FROM turn WHERE id = 1 AND (size + 1) % ${BLOCK} <> 0 RETURNING size - 1 AS idx
-  ), entry AS (
-    INSERT INTO ledger_entries (idx, kind, entry) SELECT idx, 'action.enter', CAST($2 AS TEXT) FROM head
-  )
-  INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt)
-  SELECT idx, CAST($3 AS TEXT), CAST($4 AS TEXT), CAST($5 AS TEXT), CAST($6 AS TEXT), CAST($7 AS TEXT), CAST($8 AS TEXT)
-  FROM head RETURNING sequence_no`;
 
 /** A server has on its disk what it committed three times its wal_writer_delay ago, which is 200 ms by default. */
 const UNSYNCED_MS = 10_000;

@@ -1,0 +1,26 @@
+/** "Coli" in ASCII, in the file's header: tells a ledger from any other SQLite file. */
+export const APPLICATION_ID = 0x436f6c69;
+
+/**
+ * One statement sees one state: between several, another process could create the ledger. The parentheses keep a table
+ * of the file that is named like a pragma from answering in its place.
+ */
+export const HEADER = `SELECT application_id, user_version, NOT EXISTS (SELECT 1 FROM sqlite_schema) AS is_empty
+  FROM pragma_application_id(), pragma_user_version()`;
+
+/** The two SQLite libraries default differently, so nothing is left to a default. */
+export const PRAGMAS = `
+  PRAGMA busy_timeout = 0;
+  PRAGMA synchronous = NORMAL;
+  PRAGMA foreign_keys = ON;
+  PRAGMA recursive_triggers = OFF;
+  PRAGMA trusted_schema = OFF;
+  PRAGMA cell_size_check = ON;
+  PRAGMA locking_mode = NORMAL;
+  PRAGMA temp_store = MEMORY;
+  PRAGMA mmap_size = 0;
+  PRAGMA cache_size = -16000;
+  PRAGMA wal_autocheckpoint = 1000;
+  PRAGMA fullfsync = ON;
+  PRAGMA checkpoint_fullfsync = ON;
+`;

@@ -1,12 +1,15 @@
-import { importsOf, resolveImport } from './imports.ts';
+import { computedImportsOf, importsOf, resolveImport } from './imports.ts';
 
 /** Values and types without I/O that every room may import. */
 const NOUNS = ['errors', 'ids', 'fields', 'log', 'modes', 'fifo-lock', 'terminal-text', 'version'];
 const PORT = 'db/database';
 
+/** What wires the rooms together; it may import every room. */
+const WIRING = ['server', 'surface', 'cli'];
+
 /**
- * Every allowed edge between rooms: what the files below a path may import beside their own room and the nouns.
- * The longest matching path decides. A room that is not listed (server.ts, surface.ts, cli) wires the others.
+ * Every allowed edge between rooms: what the files below a path may import beside their own room and the nouns. The
+ * longest matching path decides. A file that neither this table nor WIRING covers may import nothing.
  */
 const EDGES: Readonly<Record<string, readonly string[]>> = {
   integrity: [],
@@ -57,37 +60,77 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   wire: ['context', 'integrity', 'middleware/chain', 'tool'],
 };
 
+/** Packages that only some rooms may import, so that an engine, a protocol or a disk is known in one place. */
+const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])[] = [
+  [/^(?:pg|pgpass)(?:\/|$)/, ['db/postgres']],
+  [/^(?:better-sqlite3|node:sqlite)$/, ['db/sqlite']],
+  [/^@modelcontextprotocol\//, ['server', 'wire']],
+  [/^(?:commander|jsonc-parser|smol-toml)$/, ['cli']],
+  [/^yaml$/, ['domains/skills']],
+  [
+    /^(?:node:)?(?:fs|child_process|net|tls|http2?|https|dgram|dns|os|cluster)(?:\/|$)/,
+    ['cli', 'create-folders', 'db', 'domains/skills/repository', 'home-folder', 'trust', 'verification', 'version'],
+  ],
+];
+
+/** Loads the bundled program by its path. */
+const MAY_COMPUTE_IMPORTS = 'src/cli/load-program.ts';
+
 /** The one place for a hash function: Node's in one file, a portable one in the other. */
 const HASH_FILES: Readonly<Record<string, RegExp>> = {
   'src/integrity/sha256.ts': /^node:crypto$/,
   'src/integrity/sha256.browser.ts': /^@noble\/hashes(?:\/|$)/,
 };
 
-/** Returns the imports that the edges above do not allow; tests may import anything. */
+/** Returns the imports that the tables above do not allow; tests may import anything. */
 export function findForeignImports(path: string, text: string): string[] {
   if (path.endsWith('.test.ts')) return [];
-  return importsOf(text)
-    .filter((name) => !mayImport(path, name))
-    .map((name) => `imports ${name}`);
+  const computed = path.startsWith('src/') && path !== MAY_COMPUTE_IMPORTS ? computedImportsOf(text) : [];
+  return [
+    ...(isInRoom(path) ? [] : ['is in no room: add it to test/support/tidy-imports.ts']),
+    ...computed.map((expression) => `imports what no rule can check: ${expression}`),
+    ...importsOf(text)
+      .filter((name) => !mayImport(path, name))
+      .map((name) => `imports ${name}`),
+  ];
 }
 
 function mayImport(path: string, name: string): boolean {
   const target = name.startsWith('.') ? resolveImport(path, name) : name;
   if (path.startsWith('src/integrity/') && !target.startsWith('src/')) return HASH_FILES[path]?.test(target) ?? false;
   if (path.startsWith('web/')) return !target.startsWith('src/') || target.startsWith('src/integrity/');
-  if (!path.startsWith('src/') || !target.startsWith('src/')) return true;
+  if (!path.startsWith('src/')) return true;
   const own = path.slice('src/'.length);
-  const room = Object.keys(EDGES)
-    .filter((edge) => isBelow(own, edge))
-    .sort((left, right) => right.length - left.length)[0];
-  if (room === undefined) return true;
-  const open = [roomFolder(own), ...(room === 'integrity' ? [] : NOUNS), ...(EDGES[room] ?? [])];
-  return open.some((edge) => isBelow(target.slice('src/'.length), edge));
+  if (!name.startsWith('.'))
+    return PACKAGES.every(([package_, rooms]) => !package_.test(name) || rooms.some((room) => isBelow(own, room)));
+  if (isBelowAny(own, WIRING) || !target.startsWith('src/')) return true;
+  const room = findRoom(own);
+  const open = [roomFolder(own), ...(room === 'integrity' ? [] : NOUNS), ...(room === undefined ? [] : edgesOf(room))];
+  return isBelowAny(target.slice('src/'.length), open);
+}
+
+function isInRoom(path: string): boolean {
+  if (!/^src\/.*\.ts$/.test(path)) return true;
+  const own = path.slice('src/'.length);
+  return isBelowAny(own, WIRING) || findRoom(own) !== undefined;
+}
+
+function findRoom(own: string): string | undefined {
+  const rooms = Object.keys(EDGES).filter((edge) => isBelow(own, edge));
+  return rooms.sort((left, right) => right.length - left.length)[0];
+}
+
+function edgesOf(room: string): readonly string[] {
+  return EDGES[room] ?? [];
 }
 
 /** A file's own folder tree; a domain and an engine are rooms of their own. */
 function roomFolder(path: string): string {
   return /^(?:(?:domains|db)\/[^/]+(?=\/)|[^/]+)/.exec(path)?.[0] ?? path;
+}
+
+function isBelowAny(path: string, edges: readonly string[]): boolean {
+  return edges.some((edge) => isBelow(path, edge));
 }
 
 function isBelow(path: string, edge: string): boolean {

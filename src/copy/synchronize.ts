@@ -1,5 +1,5 @@
 import type { Database, Reader, Row, Transaction } from '../db/database.ts';
-import { type TaskRow, toTask } from '../domains/tasks/repository.ts';
+import { type TaskRow, taskFields } from '../domains/tasks/record.ts';
 import { forgetWords, indexWords } from '../domains/tasks/search.ts';
 import { type LedgerHead, readHead } from '../ledger/head.ts';
 import { mergeTable, type OnWritten, type Write } from './merge-table.ts';
@@ -84,5 +84,5 @@ const indexTask: OnWritten = (target, row, before) => {
   const isNew = before === undefined;
   if (!isNew && row['title'] === before['title'] && row['description'] === before['description']) return;
   if (!isNew) forgetWords(target, Number(row['task_no']));
-  indexWords(target, toTask(row as Row & TaskRow));
+  indexWords(target, taskFields.fromRow(row as Row & TaskRow));
 };

@@ -1,4 +1,4 @@
-import { canonicalize, type Json } from './canonical-json.ts';
+import { canonicalize } from './canonical-json.ts';
 import { isCanonicalText } from './canonical-text.ts';
 import {
   commitHash,
@@ -10,11 +10,7 @@ import {
   oneOf,
   optional,
   orNull,
-  projectSlug,
   prose,
-  taskId,
-  text,
-  time,
   visibleProse,
   wholeNumber,
 } from './forms.ts';
@@ -28,8 +24,6 @@ export const WORKFLOW_STATES = {
   pipeline: ['INIT', 'GATHER', 'ANALYZE', 'PLAN', 'APPLY', 'VERIFY', 'DONE', 'CANCELLED'],
 } as const;
 
-export type WorkflowName = keyof typeof WORKFLOW_STATES;
-
 /** In rising order. */
 export const PRIORITIES = ['low', 'normal', 'high', 'critical'] as const;
 
@@ -40,32 +34,6 @@ export const MAX_ARGUMENTS_LENGTH = 4096;
 export const CUT_ARGUMENTS_LENGTH = MAX_ARGUMENTS_LENGTH / 2;
 export const MAX_METADATA_LENGTH = 16_384;
 export const MAX_KEY_LENGTH = 256;
-
-export const TASK_FIELDS: Fields = {
-  assignee: text,
-  attempt: wholeNumber(1),
-  blocked_reason: orNull(line(1000)),
-  created_at: time,
-  created_by: text,
-  depends_on: listOf(taskId, 50, String),
-  description: prose(8000),
-  estimate_hours: orNull({
-    says: 'a number from 0 to 1000',
-    holds: (value) => typeof value === 'number' && value >= 0 && value <= 1000,
-  }),
-  labels: listOf(line(64), 20, String),
-  parent_id: orNull(taskId),
-  priority: oneOf(PRIORITIES),
-  progress: wholeNumber(0, 100),
-  project: projectSlug,
-  sequence: wholeNumber(1),
-  status: text,
-  task_id: taskId,
-  title: line(256),
-  updated_at: time,
-  updated_by: text,
-  workflow: oneOf(Object.keys(WORKFLOW_STATES)),
-};
 
 const EXTRAS_FIELDS: Fields = {
   branch: optional(line(256)),
@@ -105,19 +73,6 @@ export function extrasDefect(content: string): string | undefined {
   const defect = objectDefect(EXTRAS_FIELDS, parseJson(content));
   if (defect === undefined) lastExtras = content;
   return defect;
-}
-
-export function taskDefect(content: string): string | undefined {
-  if (!isCanonicalText(content)) return NOT_CANONICAL;
-  const task = parseJson(content) as Readonly<Record<string, Json>>;
-  const defect = objectDefect(TASK_FIELDS, task);
-  if (defect !== undefined) return defect;
-  const workflow = task['workflow'] as WorkflowName;
-  const states: readonly unknown[] = WORKFLOW_STATES[workflow];
-  if (!states.includes(task['status'])) return `has a status that is not a state of ${workflow}`;
-  const isBlocked = task['status'] === 'blocked';
-  if (isBlocked === (task['blocked_reason'] !== null)) return undefined;
-  return isBlocked ? 'is blocked without a blocked_reason' : 'has a blocked_reason and is not blocked';
 }
 
 export function sessionDefect(session: { readonly auditor_id: unknown; readonly reason: unknown }): string | undefined {

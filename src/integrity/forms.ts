@@ -52,6 +52,13 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Form
   };
 }
 
+export function number(least: number, most: number): Form {
+  return {
+    says: `a number from ${least} to ${most}`,
+    holds: (value) => typeof value === 'number' && value >= least && value <= most,
+  };
+}
+
 export function listOf(form: Form, most: number, keyOf?: (item: unknown) => string): Form {
   return {
     says: `a list of at most ${most}, each ${form.says}${keyOf === undefined ? '' : ' and none twice'}`,

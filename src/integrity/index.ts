@@ -10,7 +10,6 @@ export {
   PRIORITIES,
   sessionDefect,
   THOUGHT_TYPES,
-  taskDefect,
   thoughtDefect,
   WORKFLOW_STATES,
 } from './content-grammar.ts';

@@ -1,8 +1,9 @@
+import { taskDefect } from '../domains/tasks/record.ts';
 import type { ThoughtRow } from '../domains/trail/repository.ts';
 import type { SessionRecord } from '../domains/trail/session-tree.ts';
 import { findHiddenSeal, type SessionRow } from '../domains/trail/sessions.ts';
 import { formatSessionId, formatThoughtId } from '../ids.ts';
-import { type Entry, entryDefect, parseEntry, parseJson, storedDigest, taskDefect } from '../integrity/index.ts';
+import { type Entry, entryDefect, parseEntry, parseJson, storedDigest } from '../integrity/index.ts';
 import { storedLeaf } from '../ledger/stored-tree.ts';
 import { type BrokenLink, checkThought } from './chain-report.ts';
 import type { Trail } from './fast/chain.ts';

@@ -1,8 +1,8 @@
 import type { Reader } from '../db/database.ts';
+import { type Task, taskFields } from '../domains/tasks/record.ts';
 import { findTask } from '../domains/tasks/repository.ts';
-import type { Task } from '../domains/tasks/schema.ts';
 import { parseId } from '../ids.ts';
-import { canonicalize, type Entry, parseEntry, parseJson, storedDigest } from '../integrity/index.ts';
+import { type Entry, parseEntry, parseJson, storedDigest } from '../integrity/index.ts';
 import { isAfter } from '../ledger/cursor.ts';
 import { isOfEvent } from './chain-check.ts';
 import { LeafCheck } from './leaf-check.ts';
@@ -81,7 +81,8 @@ export async function readHistory(anyDb: Reader, { task_id }: Task): Promise<Tas
 /** The task as it is stored now. The caller's may have come through a driver that hides part of a text. */
 async function storedContent(db: Reader, taskId: string): Promise<string | undefined> {
   try {
-    return canonicalize(await findTask(db, taskId));
+    const task = await findTask(db, taskId);
+    return task && taskFields.toContent(task);
   } catch {
     return undefined;
   }

@@ -1,8 +1,9 @@
 import type { SqlValue, Transaction } from '../../src/db/database.ts';
-import { projectCounter, toColumns } from '../../src/domains/tasks/repository.ts';
-import { PRIORITIES, type Task } from '../../src/domains/tasks/schema.ts';
+import { type Task, toColumns } from '../../src/domains/tasks/record.ts';
+import { projectCounter } from '../../src/domains/tasks/repository.ts';
 import { indexWords } from '../../src/domains/tasks/search.ts';
 import { parseId } from '../../src/ids.ts';
+import { PRIORITIES } from '../../src/integrity/index.ts';
 import { type Loose, placesOf, type WrittenEvent } from './forged-event.ts';
 
 type Columns = Readonly<Record<string, SqlValue>>;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { type TaskRow, toColumns } from '../../src/domains/tasks/repository.ts';
-import { PRIORITIES, type Task } from '../../src/domains/tasks/schema.ts';
+import { type Task, type TaskRow, toColumns } from '../../src/domains/tasks/record.ts';
+import { PRIORITIES } from '../../src/integrity/index.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { atDesk, type Desk } from '../support/task-server.ts';
 

@@ -2,18 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import * as z from 'zod';
 import { changedTask, newTask } from '../../src/domains/tasks/change.ts';
-import { createInput, type Task, updateInput } from '../../src/domains/tasks/schema.ts';
+import { type Task, taskDefect } from '../../src/domains/tasks/record.ts';
+import { createInput, updateInput } from '../../src/domains/tasks/schema.ts';
 import { STATUSES } from '../../src/domains/tasks/workflows.ts';
 import { extrasOf, sessionInput, thoughtInput } from '../../src/domains/trail/schema.ts';
 import { ColibriError } from '../../src/errors.ts';
-import {
-  canonicalize,
-  extrasDefect,
-  NotCanonical,
-  sessionDefect,
-  taskDefect,
-  thoughtDefect,
-} from '../../src/integrity/index.ts';
+import { canonicalize, extrasDefect, NotCanonical, sessionDefect, thoughtDefect } from '../../src/integrity/index.ts';
 import { always } from '../support/always.ts';
 import { promiseTest } from '../support/promise-test.ts';
 

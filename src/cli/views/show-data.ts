@@ -1,4 +1,4 @@
-import type { Task } from '../../domains/tasks/schema.ts';
+import type { Task } from '../../domains/tasks/record.ts';
 import type { ThoughtRow } from '../../domains/trail/repository.ts';
 import type { SessionRow } from '../../domains/trail/sessions.ts';
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';

@@ -1,4 +1,4 @@
-import type { Task } from '../../domains/tasks/schema.ts';
+import type { Task } from '../../domains/tasks/record.ts';
 import type { Style, Styles } from '../../terminal-text.ts';
 import type { Change, TaskEvent } from '../../verification/task-history.ts';
 import { namesOf } from '../support/read-command.ts';

@@ -1,8 +1,9 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
+import { PRIORITIES } from '../../integrity/index.ts';
 import { type ListedTask, listTasks } from './list-query.ts';
+import { taskFields } from './record.ts';
 import { listUnmet, projectCounter } from './repository.ts';
-import { PRIORITIES, type Task } from './schema.ts';
 import { isOpen, isReady, type Status, WORKFLOWS, type WorkflowName, workflowOf } from './workflows.ts';
 
 export interface Card extends Pick<ListedTask, 'task_id' | 'title' | 'priority' | 'progress' | 'assignee'> {
@@ -93,17 +94,15 @@ function listRows(db: Reader, place: Place): Promise<CardRow[]> {
   return listNewest(db, place);
 }
 
+const urgent = taskFields.select(['task_id', 'title', 'priority', 'progress', 'assignee', 'blocked_reason']);
+
 async function listUrgent(db: Reader, indexed: string, { project, status, limit }: Place): Promise<CardRow[]> {
-  const rows = await db.query<Omit<CardRow, 'task_id' | 'priority'> & { task_no: number; priority: number }>(
-    `SELECT task_no, title, priority, progress, assignee, blocked_reason FROM tasks
+  const rows = await db.query(
+    `SELECT ${urgent.columns} FROM tasks
      WHERE project = $1 AND status = $2 AND ${indexed} ORDER BY priority DESC, task_no LIMIT $3`,
     [project, status, limit],
   );
-  return rows.map(({ task_no, priority, ...rest }) => ({
-    task_id: formatTaskId(task_no),
-    priority: PRIORITIES[priority] as Task['priority'],
-    ...rest,
-  }));
+  return rows.map((row) => urgent.read(row));
 }
 
 async function listNewest(db: Reader, { project, status, limit }: Place): Promise<CardRow[]> {
@@ -119,5 +118,5 @@ async function listNewest(db: Reader, { project, status, limit }: Place): Promis
 }
 
 function rank({ priority }: ListedTask): number {
-  return (PRIORITIES as readonly string[]).indexOf(priority);
+  return PRIORITIES.indexOf(priority);
 }

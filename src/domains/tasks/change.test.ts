@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changedTask, type Identity, newTask, updateWarnings } from './change.ts';
-import type { Task, UpdateInput } from './schema.ts';
+import type { Task } from './record.ts';
+import type { UpdateInput } from './schema.ts';
 
 const AT = '2026-04-08T22:15:30.000Z';
 const LATER = '2026-04-08T22:16:00.000Z';

@@ -1,4 +1,5 @@
-import { type CreateInput, PRIORITIES, type Task, type UpdateInput } from './schema.ts';
+import { type Task, taskFields } from './record.ts';
+import type { CreateInput, UpdateInput } from './schema.ts';
 import {
   assertTransition,
   entryStatus,
@@ -21,50 +22,32 @@ export interface Identity {
 }
 
 export function newTask(input: CreateInput, { task_id, sequence, project, workflow, at, actor }: Identity): Task {
-  // In the order of their names: that is the order in which a task is hashed.
-  return {
-    assignee: input.assignee ?? UNASSIGNED,
-    attempt: 1,
-    blocked_reason: null,
+  return taskFields.complete({
+    ...taskFields.given('create', input),
+    task_id,
+    sequence,
+    project,
+    workflow,
+    status: entryStatus(workflow, input.status),
     created_at: at,
     created_by: actor,
-    depends_on: unique(input.depends_on ?? []),
-    description: input.description ?? '',
-    estimate_hours: input.estimate_hours ?? null,
-    labels: unique(input.labels ?? []),
-    parent_id: input.parent_id ?? null,
-    priority: input.priority ?? PRIORITIES[1],
-    progress: 0,
-    project,
-    sequence,
-    status: entryStatus(workflow, input.status),
-    task_id,
-    title: input.title,
     updated_at: at,
     updated_by: actor,
-    workflow,
-  };
+  });
 }
 
-/** Throws when the workflow forbids the step; whether a thought is owed is asked by the caller. */
+/** Throws if the workflow forbids the step; the caller checks whether a thought is missing. */
 export function changedTask(task: Task, input: UpdateInput, actor: string, at: string): Task {
   const { status = task.status } = input;
-  if (input.status !== undefined) assertTransition(task, input.status);
   const moves = input.status !== undefined;
-  const isClaimed = moves && isClaim(task.workflow, task.status, status);
+  if (moves) assertTransition(task, status);
+  const given = taskFields.given('update', input);
+  // The actor that starts a task becomes its assignee, whoever was assigned before: losers of a race must see the winner.
+  const claimant = moves && isClaim(task.workflow, task.status, status) ? actor : undefined;
   return {
     ...task,
-    status,
-    title: input.title ?? task.title,
-    description: input.description ?? task.description,
-    priority: input.priority ?? task.priority,
-    progress: input.progress ?? task.progress,
-    // Who starts a task has it, whoever it was meant for: others who try must learn whose it is now.
-    assignee: input.assignee ?? (isClaimed ? actor : task.assignee),
-    labels: input.labels === undefined ? task.labels : unique(input.labels),
-    estimate_hours: input.estimate_hours ?? task.estimate_hours,
-    parent_id: input.parent_id ?? task.parent_id,
-    depends_on: input.depends_on === undefined ? task.depends_on : unique(input.depends_on),
+    ...given,
+    assignee: input.assignee ?? claimant ?? given.assignee ?? task.assignee,
     blocked_reason: status === 'blocked' ? (input.blocked_reason ?? task.blocked_reason) : null,
     attempt: moves && isReopening(task.workflow, task.status, status) ? task.attempt + 1 : task.attempt,
     updated_at: at,
@@ -89,8 +72,4 @@ export function updateWarnings(before: Task, after: Task, input: UpdateInput, ac
     warnings.push(`it was assigned to ${before.assignee}`);
   }
   return warnings;
-}
-
-function unique(values: readonly string[]): string[] {
-  return [...new Set(values)];
 }

@@ -11,7 +11,7 @@ import {
 import { promiseTest } from '../../../test/support/promise-test.ts';
 import { ColibriError } from '../../errors.ts';
 import { assertAcyclic, MAX_LINKS_READ, mayCloseCycle, type ReadLinks, waitsFor } from './dependencies.ts';
-import type { Task } from './schema.ts';
+import type { Task } from './record.ts';
 
 async function cycleOf(taskNo: number, links: readonly Link[], read = linksInMemory): Promise<unknown> {
   const error = await refusalOf(taskNo, read(links));

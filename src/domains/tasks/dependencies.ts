@@ -1,6 +1,6 @@
 import { ColibriError } from '../../errors.ts';
 import { formatTaskId } from '../../ids.ts';
-import type { Task } from './schema.ts';
+import type { Task } from './record.ts';
 
 /** Along a link from the waiting task to the awaited one, or against it. */
 export type Direction = 'awaited' | 'waiting';

@@ -1,12 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { acceptPatch, acceptProjectSpellings, acceptTaskSpellings } from './input-aliases.ts';
+import { acceptAliases, acceptPatch } from './input-aliases.ts';
+import { createInput, getInput, updateInput } from './schema.ts';
+
+const acceptTaskAliases = acceptAliases(getInput);
+const acceptProjectAliases = acceptAliases(createInput);
+const acceptUpdate = acceptPatch(updateInput);
 
 describe('the other spellings of a field', () => {
   it('are turned into the listed ones', () => {
-    expect(acceptTaskSpellings({ id: 'T-0001' })).toEqual({ task_id: 'T-0001' });
-    expect(acceptProjectSpellings({ project_id: 'ours', title: 'x' })).toEqual({ project: 'ours', title: 'x' });
-    expect(acceptPatch({ id: 'T-0001', patch: { status: 'todo' } })).toEqual({ task_id: 'T-0001', status: 'todo' });
-    expect(acceptPatch({ task_id: 'T-0001', progress: 5, patch: { title: 'x' } })).toEqual({
+    expect(acceptTaskAliases({ id: 'T-0001' })).toEqual({ task_id: 'T-0001' });
+    expect(acceptProjectAliases({ project_id: 'ours', title: 'x' })).toEqual({ project: 'ours', title: 'x' });
+    expect(acceptUpdate({ id: 'T-0001', patch: { status: 'todo' } })).toEqual({ task_id: 'T-0001', status: 'todo' });
+    expect(acceptUpdate({ task_id: 'T-0001', progress: 5, patch: { title: 'x' } })).toEqual({
       task_id: 'T-0001',
       progress: 5,
       title: 'x',
@@ -15,36 +20,36 @@ describe('the other spellings of a field', () => {
 
   it('stay as they are beside the listed one, to be refused as unknown', () => {
     const both = { id: 'T-0001', task_id: 'T-0002', project: 'a', project_id: 'b' };
-    expect(acceptTaskSpellings(both)).toEqual(both);
-    expect(acceptProjectSpellings(both)).toEqual(both);
+    expect(acceptTaskAliases(both)).toEqual(both);
+    expect(acceptProjectAliases(both)).toEqual(both);
     const twice = { task_id: 'T-0001', title: 'a', patch: { title: 'b' } };
-    expect(acceptPatch(twice)).toEqual(twice);
+    expect(acceptUpdate(twice)).toEqual(twice);
   });
 
   it('cannot put another task into the patch', () => {
     for (const key of ['id', 'task_id']) {
       const sly = { patch: { [key]: 'T-0002', status: 'done' } };
-      expect(acceptPatch({ id: 'T-0001', ...sly })).toEqual({ task_id: 'T-0001', ...sly });
+      expect(acceptUpdate({ id: 'T-0001', ...sly })).toEqual({ task_id: 'T-0001', ...sly });
     }
   });
 
   it('belong to their own tools', () => {
     const patch = { patch: { title: 'x' } };
-    expect(acceptTaskSpellings(patch)).toEqual(patch);
-    expect(acceptProjectSpellings(patch)).toEqual(patch);
-    expect(acceptProjectSpellings({ id: 'T-0001' })).toEqual({ id: 'T-0001' });
+    expect(acceptTaskAliases(patch)).toEqual(patch);
+    expect(acceptProjectAliases(patch)).toEqual(patch);
+    expect(acceptProjectAliases({ id: 'T-0001' })).toEqual({ id: 'T-0001' });
   });
 
   it('leave what is not an object alone', () => {
     for (const raw of [undefined, null, 'id', 7, ['id'], { patch: null }, { patch: ['x'] }, { patch: 'x' }]) {
-      for (const accept of [acceptTaskSpellings, acceptProjectSpellings, acceptPatch]) expect(accept(raw)).toEqual(raw);
+      for (const accept of [acceptTaskAliases, acceptProjectAliases, acceptUpdate]) expect(accept(raw)).toEqual(raw);
     }
   });
 
   it('take names of inherited properties for what they are: unknown keys', () => {
-    expect(acceptPatch({ id: 'T-0001', patch: { toString: 1 } })).toEqual({ task_id: 'T-0001', toString: 1 });
+    expect(acceptUpdate({ id: 'T-0001', patch: { toString: 1 } })).toEqual({ task_id: 'T-0001', toString: 1 });
     const hostile: unknown = JSON.parse('{"id":"T-0001","patch":{"__proto__":{"status":"done"}}}');
-    const accepted = acceptPatch(hostile);
+    const accepted = acceptUpdate(hostile);
     expect(Object.keys(accepted as object).toSorted()).toEqual(['__proto__', 'task_id']);
     expect((accepted as { status?: unknown }).status).toBeUndefined();
   });

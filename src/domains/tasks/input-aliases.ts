@@ -1,37 +1,38 @@
-/** Agents written for either of two older contracts call the same field by different names; both work, one is listed. */
+import type * as z from 'zod';
 
-/** For tools that are told which task is meant. */
-export function acceptTaskSpellings(raw: unknown): unknown {
-  return isObject(raw) ? rename(raw, 'id', 'task_id') : raw;
+/** Other names for an input, accepted by every task tool that lists the second; agents of older contracts send them. */
+const ALIASES: Readonly<Record<string, string>> = {
+  id: 'task_id',
+  project_id: 'project',
+};
+
+/** Renames aliases of the fields that a schema lists. An alias beside its field stays, and is refused as unknown. */
+export function acceptAliases(schema: z.ZodObject): (raw: unknown) => unknown {
+  const known = Object.entries(ALIASES).filter(([, name]) => Object.hasOwn(schema.shape, name));
+  return (raw) => (isObject(raw) ? known.reduce(rename, raw) : raw);
 }
 
-/** For tools that are told which project is meant. */
-export function acceptProjectSpellings(raw: unknown): unknown {
-  return isObject(raw) ? rename(raw, 'project_id', 'project') : raw;
+/** `{id, patch: {…}}` is `{task_id, …}`. A patch that names the task, or a field given beside it, is refused as unknown. */
+export function acceptPatch(schema: z.ZodObject): (raw: unknown) => unknown {
+  const accept = acceptAliases(schema);
+  return (raw) => accept(isObject(raw) ? flattenPatch(raw) : raw);
 }
 
-/** `{id, patch: {…}}` is `{task_id, …}`. A field named in both places stays where it is and is refused as unknown. */
-export function acceptPatch(raw: unknown): unknown {
-  return acceptTaskSpellings(isObject(raw) ? flattenPatch(raw) : raw);
+type RawObject = Readonly<Record<string, unknown>>;
+
+function rename(raw: RawObject, [alias, name]: readonly [string, string]): RawObject {
+  if (!Object.hasOwn(raw, alias) || Object.hasOwn(raw, name)) return raw;
+  const { [alias]: value, ...rest } = raw;
+  return { ...rest, [name]: value };
 }
 
-function flattenPatch(raw: Record<string, unknown>): Record<string, unknown> {
+function flattenPatch(raw: RawObject): RawObject {
   const { patch, ...rest } = raw;
   if (!isObject(patch)) return raw;
-  return Object.keys(patch).some((key) => Object.hasOwn(rest, key) || isIdentity(key)) ? raw : { ...rest, ...patch };
+  const isAmbiguous = Object.keys(patch).some((key) => Object.hasOwn(rest, key) || key === 'id' || key === 'task_id');
+  return isAmbiguous ? raw : { ...rest, ...patch };
 }
 
-function rename(raw: Record<string, unknown>, from: string, to: string): Record<string, unknown> {
-  if (!Object.hasOwn(raw, from) || Object.hasOwn(raw, to)) return raw;
-  const { [from]: value, ...rest } = raw;
-  return { ...rest, [to]: value };
-}
-
-/** Which task is meant is said outside of the patch. */
-function isIdentity(key: string): boolean {
-  return key === 'id' || key === 'task_id';
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
+function isObject(value: unknown): value is RawObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,21 +1,12 @@
 import type { Engine, Reader, SqlValue } from '../../db/database.ts';
-import { formatTaskId } from '../../ids.ts';
-import { type ListInput, PRIORITIES } from './schema.ts';
+import { PRIORITIES } from '../../integrity/index.ts';
+import { listed } from './output.ts';
+import type { ListInput } from './schema.ts';
 import { matches } from './search.ts';
 import { searchPhrases } from './tokenizer.ts';
 import { isOpen, UNASSIGNED } from './workflows.ts';
 
-export interface ListedTask {
-  readonly task_id: string;
-  readonly title: string;
-  readonly project: string;
-  readonly status: string;
-  readonly priority: string;
-  readonly progress: number;
-  readonly assignee: string;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
+export type ListedTask = ReturnType<typeof listed.read>;
 
 /** Ties are broken by creation, so the order is total and pages neither skip nor repeat. */
 const ORDER: Readonly<Record<ListInput['sort_by'], string>> = {
@@ -31,18 +22,14 @@ export async function listTasks(db: Reader, input: ListInput): Promise<{ tasks: 
   const direction = input.sort_order === 'asc' ? 'ASC' : 'DESC';
   const keys = [ORDER[input.sort_by], 'task_no'].filter((key) => key !== '').map((key) => `${key} ${direction}`);
   // The page is chosen on the index alone; only its own rows are read.
-  const rows = await db.query<Omit<ListedTask, 'task_id' | 'priority'> & { task_no: number; priority: number }>(
-    `SELECT task_no, title, project, status, priority, progress, assignee, created_at, updated_at FROM tasks
+  const rows = await db.query(
+    `SELECT ${listed.columns} FROM tasks
      WHERE task_no IN (SELECT task_no FROM tasks ${filter.where} ORDER BY ${keys.join(', ')}
                        LIMIT ${filter.add(input.limit)} OFFSET ${filter.add(input.offset)})
      ORDER BY ${keys.join(', ')}`,
     filter.parameters,
   );
-  const tasks = rows.map(({ task_no, priority, ...rest }) => ({
-    task_id: formatTaskId(task_no),
-    ...rest,
-    priority: PRIORITIES[priority] as string,
-  }));
+  const tasks = rows.map((row) => listed.read(row));
   return { tasks, total: await countTasks(db, input) };
 }
 

@@ -1,18 +1,10 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
 import { waitsFor } from './dependencies.ts';
+import { offered, type Present, withoutNulls } from './output.ts';
 import { listUnmet } from './repository.ts';
-import { PRIORITIES } from './schema.ts';
 
-export interface NextAction {
-  readonly task_id: string;
-  readonly title: string;
-  readonly priority: string;
-  readonly assignee: string;
-  readonly estimate_hours?: number;
-  readonly parent_id?: string;
-  readonly dependencies_unmet: number;
-}
+export type NextAction = Present<ReturnType<typeof offered.read>> & { readonly dependencies_unmet: number };
 
 export interface BlockedTask {
   readonly task_id: string;
@@ -30,28 +22,13 @@ const WAITS = `COALESCE(
 
 /** What can be worked on now: highest priority first, then oldest. */
 export async function listNextActions(db: Reader, project: string, limit: number): Promise<NextAction[]> {
-  const rows = await db.query<{
-    task_no: number;
-    title: string;
-    priority: number;
-    assignee: string;
-    estimate_hours: number | null;
-    parent_no: number | null;
-  }>(
-    `SELECT task_no, title, priority, assignee, estimate_hours, parent_no FROM tasks
+  const rows = await db.query(
+    `SELECT ${offered.columns} FROM tasks
      WHERE project = $1 AND is_ready = 1 AND NOT (${WAITS})
      ORDER BY priority DESC, task_no LIMIT $2`,
     [project, limit],
   );
-  return rows.map((row) => ({
-    task_id: formatTaskId(row.task_no),
-    title: row.title,
-    priority: PRIORITIES[row.priority] as string,
-    assignee: row.assignee,
-    ...(row.estimate_hours === null ? {} : { estimate_hours: row.estimate_hours }),
-    ...(row.parent_no === null ? {} : { parent_id: formatTaskId(row.parent_no) }),
-    dependencies_unmet: 0,
-  }));
+  return rows.map((row) => ({ ...withoutNulls(offered.read(row)), dependencies_unmet: 0 }));
 }
 
 /** What cannot, and why. */

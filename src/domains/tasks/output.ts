@@ -1,62 +1,53 @@
 import * as z from 'zod';
+import { TASK_FIELDS } from './fields/table.ts';
+import { taskFields } from './record.ts';
 
-export const createOutput = z.object({
-  task_id: z.string(),
-  status: z.string(),
-  created_at: z.string(),
-  created_by: z.string(),
-  sequence: z.int(),
-});
+/** `sequence` is internal. */
+const { sequence: _sequence, ...shown } = TASK_FIELDS;
+const SHOWN = Object.keys(shown) as (keyof typeof shown)[];
+
+/** The columns of one row of task_list: few, because a model reads every row. */
+export const listed = taskFields.select([
+  'task_id',
+  'title',
+  'project',
+  'status',
+  'priority',
+  'progress',
+  'assignee',
+  'created_at',
+  'updated_at',
+]);
+
+export const offered = taskFields.select(['task_id', 'title', 'priority', 'assignee', 'estimate_hours', 'parent_id']);
+
+/** Answers omit fields that are null. */
+export function withoutNulls<Values extends object>(values: Values): Present<Values> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as Present<Values>;
+}
+
+export type Present<Values> = {
+  [Name in keyof Values as null extends Values[Name] ? never : Name]: Values[Name];
+} & { [Name in keyof Values as null extends Values[Name] ? Name : never]?: NonNullable<Values[Name]> };
+
+export const createOutput = z.object(
+  taskFields.outputShape(['task_id', 'status', 'created_at', 'created_by', 'sequence']),
+);
 
 export const updateOutput = z.object({
-  task_id: z.string(),
-  status: z.string(),
-  progress: z.int(),
-  assignee: z.string(),
-  updated_at: z.string(),
-  updated_by: z.string(),
+  ...taskFields.outputShape(['task_id', 'status', 'progress', 'assignee', 'updated_at', 'updated_by']),
   previous_status: z.string().optional(),
   warnings: z.array(z.string()).optional(),
 });
 
 export const getOutput = z.object({
-  task_id: z.string(),
-  title: z.string(),
-  description: z.string(),
-  project: z.string(),
-  workflow: z.string(),
-  status: z.string(),
-  priority: z.string(),
-  progress: z.int(),
-  assignee: z.string(),
-  labels: z.array(z.string()),
-  estimate_hours: z.number().optional(),
-  parent_id: z.string().optional(),
-  depends_on: z.array(z.string()),
-  blocked_reason: z.string().optional(),
-  attempt: z.int(),
-  created_at: z.string(),
-  created_by: z.string(),
-  updated_at: z.string(),
-  updated_by: z.string(),
+  ...taskFields.outputShape(SHOWN),
   thought_trail: z.array(z.string()).optional(),
   dependents: z.array(z.string()).optional(),
 });
 
 export const listOutput = z.object({
-  tasks: z.array(
-    z.object({
-      task_id: z.string(),
-      title: z.string(),
-      project: z.string(),
-      status: z.string(),
-      priority: z.string(),
-      progress: z.int(),
-      assignee: z.string(),
-      created_at: z.string(),
-      updated_at: z.string(),
-    }),
-  ),
+  tasks: z.array(z.object(taskFields.outputShape(listed.names))),
   total_count: z.int(),
   returned_count: z.int(),
   offset: z.int(),
@@ -64,24 +55,13 @@ export const listOutput = z.object({
 });
 
 export const nextActionsOutput = z.object({
-  next_actions: z.array(
-    z.object({
-      task_id: z.string(),
-      title: z.string(),
-      priority: z.string(),
-      assignee: z.string(),
-      estimate_hours: z.number().optional(),
-      parent_id: z.string().optional(),
-      dependencies_unmet: z.int(),
-    }),
-  ),
+  next_actions: z.array(z.object({ ...taskFields.outputShape(offered.names), dependencies_unmet: z.int() })),
   count: z.int(),
   project: z.string(),
   blocked: z
     .array(
       z.object({
-        task_id: z.string(),
-        title: z.string(),
+        ...taskFields.outputShape(['task_id', 'title']),
         blocked_reason: z.string(),
         dependencies_unmet: z.int(),
       }),

@@ -1,38 +1,11 @@
 import type { Reader, SqlValue, Transaction } from '../../db/database.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
-import { canonicalize, parseJson, saltedDigest } from '../../integrity/index.ts';
+import { PRIORITIES, saltedDigest } from '../../integrity/index.ts';
 import { append } from '../../ledger/append.ts';
 import { createSalt } from '../../ledger/salt.ts';
 import { coveringSessions, joinSessions, recordMemberships } from '../trail/sessions.ts';
-import { PRIORITIES, type Task } from './schema.ts';
+import { type Task, type TaskRow, taskFields, toColumns } from './record.ts';
 import { forgetWords, indexWords } from './search.ts';
-import { isOpen, isReady, type WorkflowName } from './workflows.ts';
-
-export interface TaskRow {
-  readonly task_no: number;
-  readonly event_idx: number;
-  readonly project: string;
-  readonly sequence: number;
-  readonly workflow: string;
-  readonly status: string;
-  readonly is_open: number;
-  readonly is_ready: number;
-  readonly title: string;
-  readonly description: string;
-  readonly priority: number;
-  readonly progress: number;
-  readonly assignee: string;
-  readonly labels: string;
-  readonly estimate_hours: number | null;
-  readonly parent_no: number | null;
-  readonly depends_on: string;
-  readonly blocked_reason: string | null;
-  readonly attempt: number;
-  readonly created_at: string;
-  readonly created_by: string;
-  readonly updated_at: string;
-  readonly updated_by: string;
-}
 
 export function projectCounter(project: string): string {
   return `project/${project}`;
@@ -45,7 +18,7 @@ export async function hasProject(db: Reader, project: string): Promise<boolean> 
 
 export async function findTask(db: Reader, taskId: string): Promise<Task | undefined> {
   const [row] = await db.query<TaskRow>('SELECT * FROM tasks WHERE task_no = $1', [parseId(taskId)]);
-  return row && toTask(row);
+  return row && taskFields.fromRow(row);
 }
 
 export async function insertTask(db: Transaction, task: Task, words?: string): Promise<void> {
@@ -111,62 +84,8 @@ export async function listChildren(db: Reader, taskNo: number, limit: number): P
   return rows.map(({ task_no }) => formatTaskId(task_no));
 }
 
-export function toTask(row: TaskRow): Task {
-  return {
-    assignee: row.assignee,
-    attempt: row.attempt,
-    blocked_reason: row.blocked_reason,
-    created_at: row.created_at,
-    created_by: row.created_by,
-    depends_on: parseJson(row.depends_on) as string[],
-    description: row.description,
-    estimate_hours: row.estimate_hours,
-    labels: parseJson(row.labels) as string[],
-    parent_id: row.parent_no === null ? null : formatTaskId(row.parent_no),
-    priority: PRIORITIES[row.priority] as Task['priority'],
-    progress: row.progress,
-    project: row.project,
-    sequence: row.sequence,
-    status: row.status,
-    task_id: formatTaskId(row.task_no),
-    title: row.title,
-    updated_at: row.updated_at,
-    updated_by: row.updated_by,
-    workflow: row.workflow as WorkflowName,
-  };
-}
-
-/** The columns of a task: the same for writing it and for checking what is stored. */
-export function toColumns(task: Task, eventIndex: number): Record<keyof TaskRow, SqlValue> {
-  return {
-    task_no: parseId(task.task_id),
-    event_idx: eventIndex,
-    project: task.project,
-    sequence: task.sequence,
-    workflow: task.workflow,
-    status: task.status,
-    is_open: isOpen(task.status) ? 1 : 0,
-    is_ready: isReady(task.workflow, task.status) ? 1 : 0,
-    title: task.title,
-    description: task.description,
-    priority: PRIORITIES.indexOf(task.priority),
-    progress: task.progress,
-    assignee: task.assignee,
-    labels: JSON.stringify(task.labels),
-    estimate_hours: task.estimate_hours,
-    parent_no: task.parent_id === null ? null : parseId(task.parent_id),
-    depends_on: JSON.stringify(task.depends_on),
-    blocked_reason: task.blocked_reason,
-    attempt: task.attempt,
-    created_at: task.created_at,
-    created_by: task.created_by,
-    updated_at: task.updated_at,
-    updated_by: task.updated_by,
-  };
-}
-
 async function appendEvent(db: Transaction, kind: 'task.created' | 'task.updated', task: Task): Promise<number> {
-  const content = canonicalize(task);
+  const content = taskFields.toContent(task);
   const salt = createSalt();
   const { task_id, updated_at: at, updated_by: actor } = task;
   const digest = saltedDigest('task', salt, content);

@@ -1,6 +1,6 @@
 import type { Engine, SqlValue, Transaction } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
-import type { Task } from './schema.ts';
+import type { Task } from './record.ts';
 import { indexedWords } from './tokenizer.ts';
 
 /** The one thing that the engines have no common words for. Both find the same: the words are cut by this program. */

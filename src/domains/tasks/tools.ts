@@ -7,12 +7,13 @@ import { hasThoughtInAttempt, listThoughtLines } from '../trail/repository.ts';
 import { changedTask, newTask, updateWarnings } from './change.ts';
 import { assertAcyclic, mayCloseCycle, waitsFor } from './dependencies.ts';
 import { findMissing, readLinks } from './dependency-links.ts';
-import { acceptPatch, acceptProjectSpellings, acceptTaskSpellings } from './input-aliases.ts';
+import { acceptAliases, acceptPatch } from './input-aliases.ts';
 import { listTasks } from './list-query.ts';
 import { listBlocked, listNextActions } from './next-actions.ts';
-import { createOutput, getOutput, listOutput, nextActionsOutput, updateOutput } from './output.ts';
+import { createOutput, getOutput, listOutput, nextActionsOutput, updateOutput, withoutNulls } from './output.ts';
+import type { Task } from './record.ts';
 import { findTask, hasProject, insertTask, listChildren, listUnmet, projectCounter, updateTask } from './repository.ts';
-import { createInput, getInput, listInput, nextActionsInput, type Task, updateInput } from './schema.ts';
+import { createInput, getInput, listInput, nextActionsInput, updateInput } from './schema.ts';
 import { indexedWords } from './tokenizer.ts';
 import { isClaim, type WorkflowName } from './workflows.ts';
 import { assertWrittenBack } from './writeback.ts';
@@ -29,7 +30,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       title: 'Create a task',
       description: 'Put work on the board before starting it. Returns its task_id.',
       errorPattern: 'B',
-      normalize: acceptProjectSpellings,
+      normalize: acceptAliases(createInput),
       inputSchema: createInput,
       outputSchema: createOutput,
       access: 'write',
@@ -50,17 +51,17 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       title: 'Read a task',
       description: 'One task with all its fields; include_thought_trail adds why things were decided.',
       errorPattern: 'B',
-      normalize: acceptTaskSpellings,
+      normalize: acceptAliases(getInput),
       inputSchema: getInput,
       outputSchema: getOutput,
       access: 'read',
       idempotent: true,
       codes: ['ERR_NOT_FOUND'],
       handle: async ({ task_id, include_thought_trail, include_dependents }, { db }) => {
-        const task = await requireTask(db, task_id);
+        const { sequence: _internal, ...shown } = await requireTask(db, task_id);
         const taskNo = parseId(task_id);
         return {
-          ...describe(task),
+          ...withoutNulls(shown),
           ...(include_thought_trail ? { thought_trail: await listThoughtLines(db, taskNo) } : {}),
           ...(include_dependents ? { dependents: await listChildren(db, taskNo, MAX_DEPENDENTS) } : {}),
         };
@@ -72,7 +73,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       description:
         'Change fields or move the status. Claim work by moving todo to in_progress: exactly one agent wins. done needs a thought_record first.',
       errorPattern: 'B',
-      normalize: acceptPatch,
+      normalize: acceptPatch(updateInput),
       inputSchema: updateInput,
       outputSchema: updateOutput,
       access: 'write',
@@ -109,7 +110,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       title: 'List tasks',
       description: 'Find tasks by any combination of filters; newest change first. Use task_next_actions to pick work.',
       errorPattern: 'B',
-      normalize: acceptProjectSpellings,
+      normalize: acceptAliases(listInput),
       inputSchema: listInput,
       outputSchema: listOutput,
       access: 'read',
@@ -124,7 +125,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       title: 'What to do next',
       description: 'The queue: tasks that wait for nothing, highest priority first. Then claim one with task_update.',
       errorPattern: 'B',
-      normalize: acceptProjectSpellings,
+      normalize: acceptAliases(nextActionsInput),
       inputSchema: nextActionsInput,
       outputSchema: nextActionsOutput,
       access: 'read',
@@ -171,14 +172,4 @@ function projectNotFound(project: string): ColibriError {
 async function refuseCycle(db: Transaction, before: Task | undefined, after: Task): Promise<void> {
   if (!mayCloseCycle(before, after)) return;
   await assertAcyclic(parseId(after.task_id), (request) => readLinks(db, request));
-}
-
-/** Without what is not set: an agent reads every word. */
-function describe({ sequence: _sequence, estimate_hours, parent_id, blocked_reason, ...task }: Task) {
-  return {
-    ...task,
-    ...(estimate_hours === null ? {} : { estimate_hours }),
-    ...(parent_id === null ? {} : { parent_id }),
-    ...(blocked_reason === null ? {} : { blocked_reason }),
-  };
 }

@@ -1,5 +1,5 @@
 import { ColibriError } from '../../errors.ts';
-import type { Task } from './schema.ts';
+import type { Task } from './record.ts';
 import { workflowOf } from './workflows.ts';
 
 /** A task that ends well says why: at least one thought since it was last opened. */

@@ -1,5 +1,5 @@
 import type { Reader } from '../../db/database.ts';
-import type { Task } from '../../domains/tasks/schema.ts';
+import type { Task } from '../../domains/tasks/record.ts';
 import type { Report } from '../verify-log.ts';
 
 /** What no change of a task changes. */

@@ -1,8 +1,7 @@
 import type { Reader } from '../../db/database.ts';
-import { type TaskRow, toColumns } from '../../domains/tasks/repository.ts';
-import { PRIORITIES, type Task } from '../../domains/tasks/schema.ts';
+import { type Task, type TaskRow, taskDefect, taskFields, toColumns } from '../../domains/tasks/record.ts';
 import { formatTaskId, parseId, storedId } from '../../ids.ts';
-import { type Entry, parseJson, storedDigest, taskDefect } from '../../integrity/index.ts';
+import { type Entry, PRIORITIES, storedDigest } from '../../integrity/index.ts';
 import { nothingForeseen, type ProjectionCheck, type Report } from '../verify-log.ts';
 import { reportCycle } from './task-cycles.ts';
 import {
@@ -113,7 +112,7 @@ function readTask(index: number, content: string, entry: Entry, report: Report):
     report(place, `is not a task: it ${defect}`);
     return undefined;
   }
-  const task = parseJson(content) as Task;
+  const task = taskFields.fromContent(content);
   if (task.task_id !== entry['task_id']) {
     report(place, `holds ${task.task_id} where its entry names another task`);
     return undefined;

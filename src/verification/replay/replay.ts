@@ -1,4 +1,4 @@
-import type { Task } from '../../domains/tasks/schema.ts';
+import type { Task } from '../../domains/tasks/record.ts';
 import type { Membership } from '../../domains/trail/sessions.ts';
 import { parseId } from '../../ids.ts';
 import { type Entry, entryDefect } from '../../integrity/index.ts';

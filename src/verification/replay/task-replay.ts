@@ -1,4 +1,4 @@
-import type { Task } from '../../domains/tasks/schema.ts';
+import type { Task } from '../../domains/tasks/record.ts';
 import { isReopening, STATUSES, type Status, workflowOf } from '../../domains/tasks/workflows.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
 import { NumberColumn } from '../reference/number-column.ts';

@@ -1,0 +1,43 @@
+import type { SqlValue } from '../../db/database.ts';
+import { objectDefect } from '../../integrity/forms.ts';
+import { isCanonicalText, parseJson, WORKFLOW_STATES } from '../../integrity/index.ts';
+import { derive, type RecordOf, type RowOf } from './fields/derive.ts';
+import { TASK_FIELDS } from './fields/table.ts';
+import { isOpen, isReady } from './workflows.ts';
+
+/** How a task is stored: as columns of `tasks`, and as the content whose digest the log holds. */
+
+/** A task with every field, in the order in which it is hashed. */
+export type Task = RecordOf<typeof TASK_FIELDS>;
+
+export const taskFields = derive(TASK_FIELDS);
+
+export interface TaskRow extends RowOf<typeof TASK_FIELDS> {
+  readonly event_idx: number;
+  readonly is_open: number;
+  readonly is_ready: number;
+}
+
+/** The columns of a task: the same for writing it and for checking what is stored. */
+export function toColumns(task: Task, eventIndex: number): Record<keyof TaskRow, SqlValue> {
+  return {
+    ...taskFields.toRow(task),
+    event_idx: eventIndex,
+    is_open: isOpen(task.status) ? 1 : 0,
+    is_ready: isReady(task.workflow, task.status) ? 1 : 0,
+  };
+}
+
+/** The first defect of a recorded content; undefined if a server could have written it. */
+export function taskDefect(content: string): string | undefined {
+  if (!isCanonicalText(content)) return 'is not canonical JSON';
+  const value = parseJson(content);
+  const defect = objectDefect(taskFields.grammar, value);
+  if (defect !== undefined) return defect;
+  const { workflow, status, blocked_reason } = value as Task;
+  const states: readonly string[] = WORKFLOW_STATES[workflow];
+  if (!states.includes(status)) return `has a status that is not a state of ${workflow}`;
+  const isBlocked = status === 'blocked';
+  if (isBlocked === (blocked_reason !== null)) return undefined;
+  return isBlocked ? 'is blocked without a blocked_reason' : 'has a blocked_reason and is not blocked';
+}

@@ -30,10 +30,10 @@ async function loadSources() {
     stdin: {
       contents: `
         export { createSurface } from './src/surface.ts';
-        export { defineForClients } from './src/definition.ts';
+        export { defineForClients } from './src/wire/tool-listing.ts';
         export { accessOf } from './src/modes.ts';
         export { STAGE_CODES } from './src/errors.ts';
-        export { openSqlite } from './src/db/sqlite.ts';
+        export { openSqlite } from './src/db/sqlite/database.ts';
         export { migrate, SCHEMA_VERSION } from './src/db/migrate.ts';`,
       resolveDir: root,
       loader: 'ts',

@@ -179,6 +179,9 @@ export const PROMISES = {
   'process/generations': { says: 'clients of both protocol generations are served' },
   'process/health': { says: 'health tells the truth about the ledger' },
   'process/modes': { says: 'a mode writes what it may and nothing else' },
+  'process/worktrees': {
+    says: 'a repository has one ledger, whichever of its folders and work trees an agent works in',
+  },
   'process/streams': { says: 'stdout carries the protocol alone, and stderr one JSON object a line' },
   'process/shutdown': { says: 'a stopped server answers what it was asked and leaves a clean file' },
   'process/exit-codes': { says: 'a server that cannot start says why and leaves with its code' },

@@ -1,37 +1,58 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import type { Config } from '../config.ts';
+import { findMainWorkTree } from '../git/main-work-tree.ts';
 
 export const LEDGER = join('.colibri', 'colibri.db');
 
-/** The path in the nearest folder above that has the landmark, no higher than the repository around this folder. */
+/** Returns the path below the nearest folder above that contains the landmark, no higher than the repository. */
 export function findAbove(landmark: string, path: string): string | undefined {
-  for (const folder of foldersAbove()) if (existsSync(join(folder, landmark))) return join(folder, path);
+  for (const folder of searchedFolders()) if (existsSync(join(folder, landmark))) return join(folder, path);
   return undefined;
 }
 
 /**
- * The configuration of a server. Inside a repository the ledger of a folder above is used, because an agent that was
- * opened in a subfolder would otherwise begin a second record; outside of one nothing says which folders belong together.
+ * The configuration of a server. One repository has one ledger: agents that are opened in a subfolder or in a linked
+ * work tree write to the same one. Outside of a repository nothing says which folders belong together.
  */
 export function serverConfig(config: Config): Config {
-  const isOpen = config.dbPath === undefined && config.mode !== 'TEST' && isInRepository();
-  return isOpen ? { ...config, projectDbPath: findAbove(LEDGER, LEDGER) } : config;
+  const skillsPath = resolve(findWorkTree() ?? '', config.skillsPath);
+  const isOpen = config.dbPath === undefined && config.mode !== 'TEST';
+  const root = isOpen ? findRepository() : undefined;
+  if (root === undefined) return { ...config, skillsPath };
+  return { ...config, skillsPath, projectDbPath: findAbove(LEDGER, LEDGER) ?? join(root, LEDGER) };
 }
 
-function isInRepository(): boolean {
-  return foldersAbove().some(isRepository);
+/** The top of the work tree around this folder, whose files an agent has before its eyes. */
+function findWorkTree(): string | undefined {
+  const top = foldersAbove().at(-1) as string;
+  return existsSync(join(top, '.git')) ? top : undefined;
 }
 
-function isRepository(folder: string): boolean {
-  return existsSync(join(folder, '.git'));
+/** The folder whose ledger a repository uses: the main work tree, also for a folder in a linked one. */
+function findRepository(): string | undefined {
+  return findWorkTree() === undefined ? undefined : searchedFolders().at(-1);
 }
 
-/** From this folder upwards; what lies above a repository belongs to something else. */
+/** Set when this folder is in a linked work tree, which uses the ledger of the main one. */
+export function linkedWorkTree(): { readonly root: string; readonly main: string } | undefined {
+  const root = foldersAbove().at(-1) as string;
+  const main = findMainWorkTree(root);
+  return main === undefined ? undefined : { root, main };
+}
+
+/** From this folder upwards to the top of the repository; inside a linked work tree the same folders of the main one. */
+function searchedFolders(): string[] {
+  const linked = linkedWorkTree();
+  const folders = foldersAbove();
+  return linked === undefined ? folders : folders.map((folder) => join(linked.main, relative(linked.root, folder)));
+}
+
+/** What lies above a repository belongs to something else. */
 function foldersAbove(): string[] {
   const folders: string[] = [];
   for (let folder = resolve(process.cwd()); ; folder = dirname(folder)) {
     folders.push(folder);
-    if (isRepository(folder) || folder === dirname(folder)) return folders;
+    if (existsSync(join(folder, '.git')) || folder === dirname(folder)) return folders;
   }
 }

@@ -1,5 +1,6 @@
-import { existsSync, lstatSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { findGitFolder } from '../git/git-folder.ts';
 import { foldPath, NotAnIndex, scanIndex } from './git-index.ts';
 
 /** `unknown`: there is an index, and it cannot be read. */
@@ -35,19 +36,6 @@ function trackingIn(folder: string, files: readonly string[]): Tracking {
 function listNames(parts: readonly string[]): string[] {
   const folders = parts.slice(1).map((_, at) => `${parts.slice(0, at + 1).join('/')}/`);
   return [parts.join('/'), ...folders].map(foldPath);
-}
-
-/** In a worktree or a submodule `.git` is a file that names the folder. Throws if it leads to no folder. */
-function findGitFolder(folder: string): string | undefined {
-  const path = join(folder, '.git');
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return undefined;
-  const stats = statSync(path);
-  if (stats.isDirectory()) return path;
-  if (!stats.isFile() || stats.size > 65_536) throw new NotAnIndex('is not found: .git is no file or folder');
-  const [, named] = /^gitdir: ([^\r\n]+)[\r\n]*$/.exec(readFileSync(path, 'utf8')) ?? [];
-  if (named === undefined || !statSync(resolve(folder, named)).isDirectory())
-    throw new NotAnIndex('is not found: .git names no folder');
-  return resolve(folder, named);
 }
 
 function isListed(gitFolder: string, name: string, paths: ReadonlySet<string>): boolean {

@@ -34,7 +34,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'db/sqlite': ['db/database', 'db/migrate', 'db/process-id', 'db/file-owner'],
   'db/postgres': ['db/database', 'db/migrate', 'db/process-id'],
   'db/schema': ['db', 'integrity'],
-  db: ['config', 'create-folders', 'trust', 'integrity'],
+  db: ['config', 'create-folders', 'git', 'trust', 'integrity'],
   ledger: [PORT, 'db/migrate', 'integrity', 'middleware/audit'],
   verification: [
     PORT,
@@ -46,7 +46,8 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'integrity',
     'ledger',
   ],
-  trust: ['config', 'create-folders', 'db', 'integrity', 'ledger', 'verification/verify-ledger'],
+  git: [],
+  trust: ['config', 'create-folders', 'db', 'git', 'integrity', 'ledger', 'verification/verify-ledger'],
   copy: [PORT, 'db/migrate', 'domains/tasks', 'ledger'],
   'domains/tasks': [PORT, 'config', 'context', 'domains/trail', 'integrity', 'ledger', 'tool'],
   'domains/trail': [PORT, 'context', 'integrity', 'ledger', 'tool'],

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Config, locateDatabase } from '../../config.ts';
+import { LEDGER, linkedWorkTree } from '../../db/locate.ts';
 import { SCHEMA_VERSION } from '../../db/migrate.ts';
 import { loadSqlite } from '../../db/sqlite/driver.ts';
 import { isLocked, listPresenceFiles } from '../../db/sqlite/presence.ts';
@@ -19,10 +20,28 @@ export async function checkLedger(config: Config): Promise<Finding[]> {
   const trust = config.dbPath === undefined ? await checkTrust(path) : [];
   const isRefused = trust.some(({ status }) => status === 'fail');
   if (isRefused) return [...trust, ...checkPermissions(path, config), disk];
-  if (!existsSync(path)) return [checkAbsent(path), disk];
+  if (!existsSync(path)) return [checkAbsent(path), ...checkSharing(config), disk];
   if (!statSync(path).isFile()) return [fail('ledger', `${path} is not a file`, 'set COLIBRI_DB_PATH to a file'), disk];
   const contents = await checkContents(path);
-  return [contents, ...trust, ...checkPermissions(path, config), ...(await checkUse(path)), disk];
+  return [
+    contents,
+    ...checkSharing(config),
+    ...trust,
+    ...checkPermissions(path, config),
+    ...(await checkUse(path)),
+    disk,
+  ];
+}
+
+/** One repository has one ledger; an own one in a linked work tree dates from a version that made it there. */
+function checkSharing({ dbPath }: Config): Finding[] {
+  const linked = dbPath === undefined ? linkedWorkTree() : undefined;
+  if (linked === undefined) return [];
+  const own = join(linked.root, LEDGER);
+  const shared = ok('worktree', `${linked.root} shares the ledger of its main work tree, ${linked.main}`);
+  if (!existsSync(own)) return [shared];
+  const fix = `read it with COLIBRI_DB_PATH=${own}, or remove it`;
+  return [shared, warn('worktree', `${own} is not used: this git worktree shares another ledger`, fix)];
 }
 
 function checkAbsent(path: string): Finding {

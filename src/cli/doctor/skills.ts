@@ -1,11 +1,10 @@
-import { resolve } from 'node:path';
 import type { Config } from '../../config.ts';
+import { serverConfig } from '../../db/locate.ts';
 import { createSkillRegistry } from '../../domains/skills/repository.ts';
-import { findProjectRoot } from '../init/project-root.ts';
 import { type Finding, ok, warn } from './finding.ts';
 
-export function checkSkills({ skillsPath }: Config): Finding[] {
-  const folder = resolve(findProjectRoot(), skillsPath);
+export function checkSkills(config: Config): Finding[] {
+  const folder = serverConfig(config).skillsPath;
   const registry = createSkillRegistry(folder, () => undefined);
   const count = registry.list().length;
   const defects = registry

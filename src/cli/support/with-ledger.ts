@@ -1,12 +1,13 @@
 import { dirname } from 'node:path';
 import { type Config, type LedgerPlace, locateDatabase, readConfig } from '../../config.ts';
 import { type Database, DatabaseError, type Reader } from '../../db/database.ts';
-import { findAbove, LEDGER } from '../../db/locate.ts';
+import { findAbove, LEDGER, linkedWorkTree } from '../../db/locate.ts';
 import { assertCreated, assertMigrated } from '../../db/migrate.ts';
 import { openDatabase } from '../../db/open.ts';
 import { checkSchema } from '../../db/schema/check.ts';
 import { isCompleteLedgerFile, listHeaderProblems } from '../../db/sqlite/header.ts';
 import { toError } from '../../errors.ts';
+import { printError } from '../../print-error.ts';
 import { unread } from '../../verification/verify-ledger.ts';
 import type { LedgerReport } from '../../verification/verify-log.ts';
 
@@ -20,7 +21,9 @@ export function withLedger<Result>(work: (reader: Reader) => Promise<Result>): P
 
 /** The same for work that looks again and again: each read sees the ledger as it is then. */
 export function withDatabase<Result>(work: (database: ReadableLedger) => Promise<Result>): Promise<Result> {
-  return withDatabaseAt(projectConfig(), work);
+  const config = projectConfig();
+  sayWhichLedger(config);
+  return withDatabaseAt(config, work);
 }
 
 export function withLedgerAt<Result>(
@@ -38,6 +41,7 @@ export async function assertLedgerAt(dbPath: string): Promise<void> {
 /** For verification, which reports a changed schema; every other command refuses such a ledger. */
 export async function withSuspectLedger(work: (reader: Reader) => Promise<LedgerReport>): Promise<LedgerReport> {
   const config = projectConfig();
+  sayWhichLedger(config);
   const path = config.databaseUrl === undefined ? locateDatabase(config) : undefined;
   let report: LedgerReport;
   try {
@@ -83,6 +87,13 @@ async function withDatabaseAt<Result>(
   } finally {
     await database.close();
   }
+}
+
+/** A reader in a linked work tree would otherwise look for a ledger in it. */
+function sayWhichLedger({ dbPath, databaseUrl }: Config): void {
+  const linked = dbPath === undefined && databaseUrl === undefined ? linkedWorkTree() : undefined;
+  if (linked === undefined) return;
+  printError([`Using the ledger of ${linked.main}: ${linked.root} is a git worktree of it.`]);
 }
 
 /** The configuration, with the ledger of the nearest folder above that has one. */

@@ -1,0 +1,135 @@
+import { existsSync, mkdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { Place } from '../support/cli-project.ts';
+import { verifyFile } from '../support/database.ts';
+import { ledgerIn } from '../support/ledger-file.ts';
+import { git, linkWorkTree } from '../support/linked-work-tree.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { connectRaw } from '../support/raw-client.ts';
+import { tempFolder } from '../support/temp-folder.ts';
+
+
+/** Starts a server in a folder and returns the path of the ledger that it uses. */
+async function ledgerUsedIn(cwd: string): Promise<string> {
+  const client = await connectRaw({ cwd });
+  const { db } = (await client.data('server_health')) as { db: { path: string } };
+  await client.end();
+  return db.path;
+}
+
+function makeRepository(): string {
+  const root = realpathSync(tempFolder());
+  mkdirSync(join(root, '.git'));
+  return root;
+}
+
+describe('one repository, one ledger', () => {
+  promiseTest('process/worktrees', 'a linked work tree and its subfolders use the ledger of the main work tree', async () => {
+    const main = makeRepository();
+    const linked = join(main, '.claude', 'worktrees', 'fix');
+    const subfolder = join(linked, 'packages', 'one');
+    linkWorkTree(join(main, '.git'), linked);
+    mkdirSync(subfolder, { recursive: true });
+    for (const cwd of [linked, subfolder, main]) expect(await ledgerUsedIn(cwd)).toBe(ledgerIn(main));
+    expect(existsSync(ledgerIn(linked))).toBe(false);
+    await verifyFile(ledgerIn(main));
+  });
+
+  promiseTest('process/worktrees', 'work trees made by git itself share a ledger, also those of a bare repository', async () => {
+    const main = realpathSync(tempFolder());
+    const bare = `${realpathSync(tempFolder())}/r.git`;
+    const beside = realpathSync(tempFolder());
+    // Without git on the machine the layout of the other tests is all there is to check.
+    if (!git(main, 'init', '-q')) return;
+    git(main, 'commit', '-q', '--allow-empty', '-m', 'first');
+    git(main, 'worktree', 'add', '-q', `${beside}/one`);
+    git(main, 'clone', '-q', '--bare', main, bare);
+    git(bare, 'worktree', 'add', '-q', `${beside}/two`);
+    expect(await ledgerUsedIn(`${beside}/one`)).toBe(ledgerIn(main));
+    expect(await ledgerUsedIn(`${beside}/two`)).toBe(ledgerIn(bare));
+  });
+
+  promiseTest('process/worktrees', 'the first server in a subfolder of a repository creates the ledger at its top', async () => {
+    const main = makeRepository();
+    const subfolder = join(main, 'packages', 'one');
+    mkdirSync(subfolder, { recursive: true });
+    expect(await ledgerUsedIn(subfolder)).toBe(ledgerIn(main));
+  });
+
+  const UNLINKED: readonly [string, (main: string, folder: string) => void][] = [
+    [
+      'the repository names another folder back',
+      (main, folder) => {
+        linkWorkTree(join(main, '.git'), folder);
+        writeFileSync(join(main, '.git/worktrees/folder/gitdir'), `${join(main, 'elsewhere', '.git')}\n`);
+      },
+    ],
+    [
+      'the repository names nothing back',
+      (main, folder) => {
+        linkWorkTree(join(main, '.git'), folder);
+        renameSync(join(main, '.git/worktrees/folder/gitdir'), join(main, '.git/worktrees/folder/gone'));
+      },
+    ],
+    [
+      'its .git names the repository itself',
+      (main, folder) => {
+        mkdirSync(folder);
+        writeFileSync(join(folder, '.git'), `gitdir: ${join(main, '.git')}\n`);
+      },
+    ],
+    ['it is a submodule', makeSubmodule],
+    [
+      'its .git is garbage',
+      (_main, folder) => {
+        mkdirSync(folder);
+        writeFileSync(join(folder, '.git'), 'gitdir');
+      },
+    ],
+  ];
+  for (const [when, make] of UNLINKED) {
+    promiseTest('process/worktrees', `a folder has its own ledger when ${when}`, async () => {
+      const main = makeRepository();
+      const folder = join(realpathSync(tempFolder()), 'folder');
+      make(main, folder);
+      expect(await ledgerUsedIn(folder)).toBe(ledgerIn(folder));
+      expect(existsSync(ledgerIn(main))).toBe(false);
+    });
+  }
+
+  promiseTest('process/worktrees', 'commands in a linked work tree say which ledger they use', async () => {
+    const place = new Place();
+    mkdirSync(place.path('.git'));
+    const linked = place.path('linked');
+    linkWorkTree(place.path('.git'), linked);
+    await ledgerUsedIn(place.folder);
+    const board = await place.runWith({ cwd: linked }, 'board', '--json');
+    expect(board.status).toBe(0);
+    expect(board.stderr).toBe(`Using the ledger of ${place.folder}: ${linked} is a git worktree of it.\n`);
+    expect((await place.runWith({ cwd: linked }, 'doctor')).stdout).toContain(
+      `${linked} shares the ledger of its main work tree, ${place.folder}`,
+    );
+  });
+
+  promiseTest('process/worktrees', 'skills are those of the work tree around the folder', async () => {
+    const main = makeRepository();
+    const linked = join(realpathSync(tempFolder()), 'linked');
+    linkWorkTree(join(main, '.git'), linked);
+    const skill = join(linked, '.agents', 'skills', 'deploy');
+    const subfolder = join(linked, 'packages');
+    mkdirSync(skill, { recursive: true });
+    mkdirSync(subfolder);
+    writeFileSync(join(skill, 'SKILL.md'), '---\nname: deploy\ndescription: How to deploy.\n---\n');
+    const client = await connectRaw({ cwd: subfolder });
+    expect(await client.data('skill_list')).toMatchObject({ skills: [{ name: 'deploy' }] });
+    await client.end();
+  });
+});
+
+function makeSubmodule(main: string, folder: string): void {
+  const gitFolder = join(main, '.git', 'modules', 'folder');
+  mkdirSync(gitFolder, { recursive: true });
+  mkdirSync(folder);
+  writeFileSync(join(folder, '.git'), `gitdir: ${gitFolder}\n`);
+}

@@ -9,7 +9,6 @@ import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 
-
 /** Starts a server in a folder and returns the path of the ledger that it uses. */
 async function ledgerUsedIn(cwd: string): Promise<string> {
   const client = await connectRaw({ cwd });
@@ -25,37 +24,49 @@ function makeRepository(): string {
 }
 
 describe('one repository, one ledger', () => {
-  promiseTest('process/worktrees', 'a linked work tree and its subfolders use the ledger of the main work tree', async () => {
-    const main = makeRepository();
-    const linked = join(main, '.claude', 'worktrees', 'fix');
-    const subfolder = join(linked, 'packages', 'one');
-    linkWorkTree(join(main, '.git'), linked);
-    mkdirSync(subfolder, { recursive: true });
-    for (const cwd of [linked, subfolder, main]) expect(await ledgerUsedIn(cwd)).toBe(ledgerIn(main));
-    expect(existsSync(ledgerIn(linked))).toBe(false);
-    await verifyFile(ledgerIn(main));
-  });
+  promiseTest(
+    'process/worktrees',
+    'a linked work tree and its subfolders use the ledger of the main work tree',
+    async () => {
+      const main = makeRepository();
+      const linked = join(main, '.claude', 'worktrees', 'fix');
+      const subfolder = join(linked, 'packages', 'one');
+      linkWorkTree(join(main, '.git'), linked);
+      mkdirSync(subfolder, { recursive: true });
+      for (const cwd of [linked, subfolder, main]) expect(await ledgerUsedIn(cwd)).toBe(ledgerIn(main));
+      expect(existsSync(ledgerIn(linked))).toBe(false);
+      await verifyFile(ledgerIn(main));
+    },
+  );
 
-  promiseTest('process/worktrees', 'work trees made by git itself share a ledger, also those of a bare repository', async () => {
-    const main = realpathSync(tempFolder());
-    const bare = `${realpathSync(tempFolder())}/r.git`;
-    const beside = realpathSync(tempFolder());
-    // Without git on the machine the layout of the other tests is all there is to check.
-    if (!git(main, 'init', '-q')) return;
-    git(main, 'commit', '-q', '--allow-empty', '-m', 'first');
-    git(main, 'worktree', 'add', '-q', `${beside}/one`);
-    git(main, 'clone', '-q', '--bare', main, bare);
-    git(bare, 'worktree', 'add', '-q', `${beside}/two`);
-    expect(await ledgerUsedIn(`${beside}/one`)).toBe(ledgerIn(main));
-    expect(await ledgerUsedIn(`${beside}/two`)).toBe(ledgerIn(bare));
-  });
+  promiseTest(
+    'process/worktrees',
+    'work trees made by git itself share a ledger, also those of a bare repository',
+    async () => {
+      const main = realpathSync(tempFolder());
+      const bare = `${realpathSync(tempFolder())}/r.git`;
+      const beside = realpathSync(tempFolder());
+      // Without git on the machine the layout of the other tests is all there is to check.
+      if (!git(main, 'init', '-q')) return;
+      git(main, 'commit', '-q', '--allow-empty', '-m', 'first');
+      git(main, 'worktree', 'add', '-q', `${beside}/one`);
+      git(main, 'clone', '-q', '--bare', main, bare);
+      git(bare, 'worktree', 'add', '-q', `${beside}/two`);
+      expect(await ledgerUsedIn(`${beside}/one`)).toBe(ledgerIn(main));
+      expect(await ledgerUsedIn(`${beside}/two`)).toBe(ledgerIn(bare));
+    },
+  );
 
-  promiseTest('process/worktrees', 'the first server in a subfolder of a repository creates the ledger at its top', async () => {
-    const main = makeRepository();
-    const subfolder = join(main, 'packages', 'one');
-    mkdirSync(subfolder, { recursive: true });
-    expect(await ledgerUsedIn(subfolder)).toBe(ledgerIn(main));
-  });
+  promiseTest(
+    'process/worktrees',
+    'the first server in a subfolder of a repository creates the ledger at its top',
+    async () => {
+      const main = makeRepository();
+      const subfolder = join(main, 'packages', 'one');
+      mkdirSync(subfolder, { recursive: true });
+      expect(await ledgerUsedIn(subfolder)).toBe(ledgerIn(main));
+    },
+  );
 
   const UNLINKED: readonly [string, (main: string, folder: string) => void][] = [
     [

@@ -70,7 +70,17 @@ const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])
   [/^yaml$/, ['domains/skills']],
   [
     /^(?:node:)?(?:fs|child_process|net|tls|http2?|https|dgram|dns|os|cluster)(?:\/|$)/,
-    ['cli', 'create-folders', 'db', 'domains/skills/repository', 'home-folder', 'trust', 'verification', 'version'],
+    [
+      'cli',
+      'create-folders',
+      'db',
+      'domains/skills/repository',
+      'git',
+      'home-folder',
+      'trust',
+      'verification',
+      'version',
+    ],
   ],
 ];
 

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Cluster } from '../test/support/postgres/cluster.ts';
 import { newSchema } from '../test/support/postgres/server.ts';
-import { BARS, type Case, judge, type Row, renderCases } from './contention-report.ts';
-import { type Measured, measure } from './contention-run.ts';
-import { allTools, creates, peerCreates } from './contention-scripts.ts';
-import { installPeer, PEER } from './peer.ts';
-import { Workplace } from './servers.ts';
+import { installPeer, PEER } from './contention/peer.ts';
+import { BARS, type Case, judge, type Row, renderCases } from './contention/report.ts';
+import { type Measured, measure } from './contention/run.ts';
+import { allTools, creates, peerCreates } from './contention/scripts.ts';
+import { Workplace } from './support/servers.ts';
 
 /** Many servers on one store: how much the team does together, compared with one server in the same run. */
 

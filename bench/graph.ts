@@ -6,9 +6,9 @@ import { openDatabase } from '../src/db/open.ts';
 import { formatTaskId } from '../src/ids.ts';
 import { Cluster } from '../test/support/postgres/cluster.ts';
 import { newSchema, runOn } from '../test/support/postgres/server.ts';
-import { fillWithTasks } from './fill.ts';
-import { measureInterleaved } from './measure.ts';
-import { startClient } from './servers.ts';
+import { fillWithTasks } from './support/fill.ts';
+import { measureInterleaved } from './support/measure.ts';
+import { startClient } from './support/servers.ts';
 
 /**
  * What calls cost beside a graph of tasks that another agent made: the same 21,000 tasks with no links among them, with

@@ -2,8 +2,8 @@ import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Cluster } from '../test/support/postgres/cluster.ts';
 import { newSchema } from '../test/support/postgres/server.ts';
-import { startBare, startServer, throughput, type Worker } from './postgres-team.ts';
-import { Workplace } from './servers.ts';
+import { startBare, startServer, throughput, type Worker } from './postgres/team.ts';
+import { Workplace } from './support/servers.ts';
 
 /**
  * What PostgreSQL costs: one server against the same server on SQLite, and several servers on one database against bare

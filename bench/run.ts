@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { judge, renderReport } from './report.ts';
-import { collectResults } from './results.ts';
+import { judge, renderReport } from './calls/report.ts';
+import { collectResults } from './calls/results.ts';
 
 const HELP = `npm run bench -- [options]
 

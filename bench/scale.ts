@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { Cluster } from '../test/support/postgres/cluster.ts';
 import { runOn } from '../test/support/postgres/server.ts';
-import { fillFile, fillWithTasks, OPEN_TASKS } from './fill.ts';
-import { startClient } from './servers.ts';
+import { fillFile, fillWithTasks, OPEN_TASKS } from './support/fill.ts';
+import { startClient } from './support/servers.ts';
 
 /**
  * What a call costs in a ledger of a thousand, a hundred thousand and a million tasks: three servers, asked in turn, so

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { measureGrowth } from './trail-growth.ts';
-import { openBenchLedger } from './trail-ledger.ts';
-import { measureMemory } from './trail-memory.ts';
-import { measureSeal } from './trail-seal.ts';
-import { measureVerification } from './trail-verify.ts';
+import { measureGrowth } from './trail/growth.ts';
+import { openBenchLedger } from './trail/ledger.ts';
+import { measureMemory } from './trail/memory.ts';
+import { measureSeal } from './trail/seal.ts';
+import { measureVerification } from './trail/verify.ts';
 
 /** Each part prints ratios that were measured in one run on one machine. */
 const PARTS = { verify: measureVerification, seal: measureSeal, growth: measureGrowth, memory: measureMemory };

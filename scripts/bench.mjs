@@ -1,5 +1,4 @@
-// `npm run bench`: what a call costs, as ratios to a floor measured in the same run. Arguments are passed to bench/run.ts,
-// or after the name of another program, such as postgres or contention, to that.
+// `npm run bench [-- postgres|contention] [options]`: runs bench/run.ts, or the named program, on the built server.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { buildAll } from './build.mjs';
@@ -9,9 +8,15 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 
 await buildAll();
 await bundle({
-  entryPoints: ['run', 'bare-loop', 'echo-server', 'minimal-server', 'postgres', 'postgres-bare', 'contention'].map(
-    (name) => `bench/${name}.ts`,
-  ),
+  entryPoints: {
+    run: 'bench/run.ts',
+    postgres: 'bench/postgres.ts',
+    contention: 'bench/contention.ts',
+    'bare-loop': 'bench/calls/bare-loop.ts',
+    'echo-server': 'bench/calls/echo-server.ts',
+    'minimal-server': 'bench/calls/minimal-server.ts',
+    'postgres-bare': 'bench/postgres/bare.ts',
+  },
   outdir: 'dist/bench',
 });
 const isNamed = ['postgres', 'contention'].includes(process.argv[2]);

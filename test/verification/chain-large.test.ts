@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished } from 'vitest';
-import { createTaskWithSession, growChain } from '../../bench/trail-ledger.ts';
+import { createTaskWithSession, growChain } from '../../bench/trail/ledger.ts';
 import { findSession } from '../../src/domains/trail/sessions.ts';
 import { type Hasher, type HashJob, hashHere } from '../../src/verification/fast/hash-worker-client.ts';
 import { verifySession, verifyTaskChain } from '../../src/verification/verify-chain.ts';

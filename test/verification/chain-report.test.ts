@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { growChain } from '../../bench/trail-ledger.ts';
+import { growChain } from '../../bench/trail/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { openDesk, type TrailDesk, withDesk, withFolder } from '../support/trail-server.ts';
 

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { readConfig } from '../src/config.ts';
-import { runSecondPhase } from '../src/runtime/boot.ts';
-import { createServer } from '../src/server.ts';
-import { defineTool } from '../src/tool.ts';
-import { StdioTransport } from '../src/wire/stdio.ts';
+import { readConfig } from '../../src/config.ts';
+import { runSecondPhase } from '../../src/runtime/boot.ts';
+import { createServer } from '../../src/server.ts';
+import { defineTool } from '../../src/tool.ts';
+import { StdioTransport } from '../../src/wire/stdio.ts';
 
 /** The whole line of a call with the smallest possible tool at its end: what the house itself costs. */
 const config = readConfig();

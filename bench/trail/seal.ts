@@ -1,6 +1,6 @@
-import { createProofTools } from '../src/domains/proofs/tools.ts';
-import { formatSessionId } from '../src/ids.ts';
-import { type BenchLedger, createTaskWithSession, growChain, undone } from './trail-ledger.ts';
+import { createProofTools } from '../../src/domains/proofs/tools.ts';
+import { formatSessionId } from '../../src/ids.ts';
+import { type BenchLedger, createTaskWithSession, growChain, undone } from './ledger.ts';
 
 const RUNS = 5;
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { summarize, type Timing } from './measure.ts';
-import type { Workplace } from './servers.ts';
+import { summarize, type Timing } from '../support/measure.ts';
+import type { Workplace } from '../support/servers.ts';
 
 const INITIALIZE = `${JSON.stringify({
   jsonrpc: '2.0',

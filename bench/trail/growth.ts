@@ -1,4 +1,4 @@
-import { type BenchLedger, createTaskWithSession, growChain, recordOne } from './trail-ledger.ts';
+import { type BenchLedger, createTaskWithSession, growChain, recordOne } from './ledger.ts';
 
 const LENGTHS = [10, 10_000, 1_000_000];
 const SAMPLES = 2000;

@@ -1,4 +1,4 @@
-import type { Call } from './stdio-agent.ts';
+import type { Call } from '../support/stdio-agent.ts';
 
 type Answer = Record<string, unknown>;
 type Calls = Generator<Call, never, Answer>;

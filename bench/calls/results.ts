@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import type { Client } from '@modelcontextprotocol/client';
+import { measureInterleaved, type Plan, type TimedCall, type Timing } from '../support/measure.ts';
+import { Workplace } from '../support/servers.ts';
 import { measureStarts } from './cold-start.ts';
 import { type DefinitionSizes, measureDefinitions } from './definitions.ts';
 import type { Replay } from './echo-server.ts';
-import { measureInterleaved, type Plan, type TimedCall, type Timing } from './measure.ts';
 import { type MemoryUse, measureMemory } from './memory.ts';
-import { Workplace } from './servers.ts';
 import { type CaseName, SMALLEST, TASKS, type Workload } from './workloads.ts';
 
 export interface Results {

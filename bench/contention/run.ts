@@ -1,4 +1,4 @@
-import { type Call, type Program, StdioAgent } from './stdio-agent.ts';
+import { type Call, type Program, StdioAgent } from '../support/stdio-agent.ts';
 
 /** One agent's endless list of calls; each gets the previous answer. */
 export type Script = (agent: number) => Generator<Call, never, Record<string, unknown>>;

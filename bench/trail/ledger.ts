@@ -1,16 +1,16 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Database, Transaction } from '../src/db/database.ts';
-import { openSqlite } from '../src/db/sqlite/database.ts';
-import { newTask } from '../src/domains/tasks/change.ts';
-import { insertTask } from '../src/domains/tasks/repository.ts';
-import { recordThought, sealExtras } from '../src/domains/trail/repository.ts';
-import type { ThoughtInput } from '../src/domains/trail/schema.ts';
-import { startSession } from '../src/domains/trail/sessions.ts';
-import { formatTaskId } from '../src/ids.ts';
-import { nextNumber } from '../src/ledger/counters.ts';
-import { openLedger } from '../src/ledger/open.ts';
+import type { Database, Transaction } from '../../src/db/database.ts';
+import { openSqlite } from '../../src/db/sqlite/database.ts';
+import { newTask } from '../../src/domains/tasks/change.ts';
+import { insertTask } from '../../src/domains/tasks/repository.ts';
+import { recordThought, sealExtras } from '../../src/domains/trail/repository.ts';
+import type { ThoughtInput } from '../../src/domains/trail/schema.ts';
+import { startSession } from '../../src/domains/trail/sessions.ts';
+import { formatTaskId } from '../../src/ids.ts';
+import { nextNumber } from '../../src/ledger/counters.ts';
+import { openLedger } from '../../src/ledger/open.ts';
 
 const AT = '2026-04-08T23:15:00.000Z';
 const ACTOR = 'bench';

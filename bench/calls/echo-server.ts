@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Server, type Tool } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import { loadSqlite } from '../src/db/sqlite/driver.ts';
+import { loadSqlite } from '../../src/db/sqlite/driver.ts';
 
 /** What the floor replays: the definition and one answer of the tool that it is compared with, byte for byte. */
 export interface Replay {

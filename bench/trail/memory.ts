@@ -1,12 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import type { Reader } from '../src/db/database.ts';
-import { createProofTools } from '../src/domains/proofs/tools.ts';
-import { createTrailTools } from '../src/domains/trail/tools.ts';
-import { formatSessionId, formatTaskId } from '../src/ids.ts';
-import { verifyRecord } from '../src/verification/verify-ledger.ts';
-import { type BenchLedger, createTaskWithSession, growChain, undone } from './trail-ledger.ts';
+import type { Reader } from '../../src/db/database.ts';
+import { createProofTools } from '../../src/domains/proofs/tools.ts';
+import { createTrailTools } from '../../src/domains/trail/tools.ts';
+import { formatSessionId, formatTaskId } from '../../src/ids.ts';
+import { verifyRecord } from '../../src/verification/verify-ledger.ts';
+import { type BenchLedger, createTaskWithSession, growChain, undone } from './ledger.ts';
 
 const SIZES = [10_000, 100_000, 1_000_000];
 const SMALL_HEAP = '--max-old-space-size=32';

@@ -1,5 +1,5 @@
-import type { Measured, Script } from './contention-run.ts';
-import type { Program } from './stdio-agent.ts';
+import type { Program } from '../support/stdio-agent.ts';
+import type { Measured, Script } from './run.ts';
 
 export interface Case {
   readonly name: string;

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { Database, Reader } from '../src/db/database.ts';
-import { sha256 } from '../src/integrity/index.ts';
-import { CallRecorder } from '../src/ledger/calls/recorder.ts';
-import { verifyTaskChain } from '../src/verification/verify-chain.ts';
-import { verifyRecord } from '../src/verification/verify-ledger.ts';
-import { type BenchLedger, createTaskWithSession, recordOne } from './trail-ledger.ts';
+import type { Database, Reader } from '../../src/db/database.ts';
+import { sha256 } from '../../src/integrity/index.ts';
+import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
+import { verifyTaskChain } from '../../src/verification/verify-chain.ts';
+import { verifyRecord } from '../../src/verification/verify-ledger.ts';
+import { type BenchLedger, createTaskWithSession, recordOne } from './ledger.ts';
 
 const CALLS = 40_000;
 const RUNS = 9;

@@ -219,7 +219,7 @@ describe('a second phase that may succeed later', () => {
     });
 
   promiseTest('boot/recovers', 'and keeps no program alive for that', () => {
-    const { status, stderr } = spawnSync(process.execPath, [fixturePath('patient')], {
+    const { status, stderr } = spawnSync(process.execPath, [fixturePath('unavailable-ledger')], {
       encoding: 'utf8',
       timeout: 20_000,
     });

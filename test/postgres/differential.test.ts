@@ -1,5 +1,5 @@
-import type * as Crypto from 'node:crypto';
-import { createHash, randomUUID } from 'node:crypto';
+import crypto, { createHash } from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, vi } from 'vitest';
@@ -11,10 +11,6 @@ import { newPostgresUrl } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { assertWhole, openDesk } from '../support/trail-server.ts';
-
-// With the same clock and the same randomness the same history must leave the same bytes.
-vi.mock('node:crypto', async (original) => ({ ...(await original<typeof Crypto>()), randomUUID: vi.fn() }));
-vi.mock('../../src/ledger/salt.ts', () => ({ createSalt: vi.fn() }));
 
 const SEED = 20_261_115;
 const HISTORIES = 4;
@@ -126,8 +122,9 @@ describe('one random history on both engines', () => {
     });
 });
 
+/** With the same clock and the same randomness the same history must leave the same bytes. */
 async function play(path: string, calls: readonly Call[]) {
-  beDeterministic();
+  const restoreRandomness = fixRandomness();
   vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 2) });
   const desk = await openDesk(path, 'tester', { nowMs: () => 0 });
   try {
@@ -142,21 +139,33 @@ async function play(path: string, calls: readonly Call[]) {
   } finally {
     await desk.close();
     vi.useRealTimers();
+    restoreRandomness();
   }
 }
 
-/** The same sequence of salts and ids for every engine. */
-function beDeterministic(): void {
+/** The same sequence of salts and ids for every engine, until the returned function is called. */
+function fixRandomness(): () => void {
   let count = 0;
   const digest = () => {
     count += 1;
-    return createHash('sha256').update(String(count)).digest('hex');
+    return createHash('sha256').update(String(count)).digest();
   };
-  vi.mocked(createSalt).mockImplementation(() => digest().slice(0, 32));
-  vi.mocked(randomUUID).mockImplementation(
-    () =>
-      digest().replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5') as ReturnType<typeof randomUUID>,
-  );
+  const fill = vi.spyOn(crypto, 'randomFillSync').mockImplementation((buffer) => {
+    for (let at = 0; at < buffer.byteLength; at += 32) digest().copy(buffer as Buffer, at);
+    return buffer;
+  });
+  const uuid = vi.spyOn(crypto, 'randomUUID').mockImplementation(() => {
+    const hex = digest().toString('hex');
+    return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5') as crypto.UUID;
+  });
+  syncBuiltinESMExports();
+  // Salts come from a pool: use up what is left of it.
+  while (fill.mock.calls.length === 0) createSalt();
+  return () => {
+    fill.mockRestore();
+    uuid.mockRestore();
+    syncBuiltinESMExports();
+  };
 }
 
 const TABLES = {

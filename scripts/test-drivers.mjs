@@ -1,20 +1,23 @@
-// The tests that depend on the SQLite driver, on the versions of Node that bring their own. Called by `npm test` after the
-// tests on the running Node, which build what these need; where npm cannot get a version, it says so and goes on.
-import { spawnSync } from 'node:child_process';
+// Runs the tests that depend on the SQLite driver on the Node versions that have a built-in one, all at the same time.
+// `npm test` calls it after the tests on the running Node, which build the program these tests start. A version that
+// npm cannot install is reported and skipped.
+import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { NODE_VERSIONS, nodeFromNpm } from './node-from-npm.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const [running] = process.versions.node.split('.');
+const majors = Object.keys(NODE_VERSIONS).filter((major) => major !== running);
+const programs = majors.map((major) => [NODE_VERSIONS[major], nodeFromNpm(major)]);
+const available = programs.filter(([, node]) => node !== undefined);
 
-for (const major of Object.keys(NODE_VERSIONS).filter((other) => other !== running)) {
-  const node = nodeFromNpm(major);
-  if (node === undefined) {
-    console.error(`colibri: Node ${NODE_VERSIONS[major]} cannot be had from npm here; its SQLite driver is not tested`);
-    continue;
-  }
-  console.error(`\n── tests of the SQLite driver of Node ${NODE_VERSIONS[major]}`);
-  const vitest = `${root}node_modules/vitest/vitest.mjs`;
+for (const [version, node] of programs)
+  if (node === undefined) console.error(`colibri: npm cannot install Node ${version}; its SQLite driver is not tested`);
+const statuses = await Promise.all(available.map(([version, node]) => testDriver(version, node)));
+if (statuses.some((status) => status !== 0)) process.exit(1);
+
+/** Prints the output as one block when the run ends, so that the runs do not mix their lines. */
+function testDriver(version, node) {
   // The mode selects the files: see vitest.config.ts.
   const args = [
     'run',
@@ -22,9 +25,17 @@ for (const major of Object.keys(NODE_VERSIONS).filter((other) => other !== runni
     'drivers',
     '--project',
     'sqlite',
-    '--reporter=dot',
-    '--reporter=./scripts/vitest-summary-reporter.mjs',
+    `--maxWorkers=${Math.floor(100 / available.length)}%`,
   ];
-  const { status } = spawnSync(node, [vitest, ...args], { cwd: root, stdio: 'inherit' });
-  if (status !== 0) process.exit(1);
+  const reporters = ['--reporter=default', '--reporter=./scripts/vitest-summary-reporter.mjs'];
+  const child = spawn(node, [`${root}node_modules/vitest/vitest.mjs`, ...args, ...reporters], { cwd: root });
+  const chunks = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk));
+  return new Promise((resolve) => {
+    child.on('close', (status) => {
+      console.error(`\n── tests of the SQLite driver of Node ${version}`);
+      process.stdout.write(Buffer.concat(chunks));
+      resolve(status);
+    });
+  });
 }

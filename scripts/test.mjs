@@ -1,5 +1,5 @@
-// `npm test`: everything that must hold, in the order in which it fails fastest. Arguments are passed to vitest.
-import { spawnSync } from 'node:child_process';
+// `npm test`: every check that must pass, the fastest first. Arguments are passed to vitest.
+import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { setUp } from './setup.mjs';
@@ -8,33 +8,36 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const bin = (name) => `${root}node_modules/.bin/${name}`;
 
 setUp();
-const counts = `${root}node_modules/.cache/colibri-test-counts.json`;
+const counts = `${root}node_modules/.cache/colibri-test-counts.jsonl`;
 mkdirSync(`${root}node_modules/.cache`, { recursive: true });
-writeFileSync(counts, '{}');
+writeFileSync(counts, '');
 const env = { ...process.env, COLIBRI_TEST_COUNTS: counts };
 const isWhole = process.argv.length === 2;
-const checks = [
-  ['format and lint', bin('biome'), 'check', '--error-on-warnings'],
-  ['types', bin('tsc'), '--noEmit'],
-  ['type-aware lint', bin('oxlint'), '--type-aware', '--deny-warnings'],
-  ['unused code', bin('knip')],
-  [
-    'tests',
-    bin('vitest'),
-    'run',
-    '--reporter=default',
-    '--reporter=./scripts/vitest-summary-reporter.mjs',
-    ...process.argv.slice(2),
-  ],
-  // Whoever names files wants those.
-  ...(isWhole ? [['tests on other versions of Node', process.execPath, 'scripts/test-drivers.mjs']] : []),
-  ['generated documents', process.execPath, 'scripts/generate.mjs', '--check'],
-];
-for (const [name, command, ...args] of checks) {
-  console.error(`\n── ${name}`);
-  const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit', env });
-  if (status !== 0) {
-    console.error(`\n${name}: failed`);
-    process.exit(1);
+const reporters = ['--reporter=default', '--reporter=./scripts/vitest-summary-reporter.mjs'];
+
+await Promise.all([
+  check('format and lint', [bin('biome'), 'check', '--error-on-warnings'], 'pipe'),
+  check('types', [bin('tsc'), '--noEmit'], 'pipe'),
+  check('type-aware lint', [bin('oxlint'), '--type-aware', '--deny-warnings'], 'pipe'),
+  check('unused code', [bin('knip')], 'pipe'),
+]);
+await check('tests', [bin('vitest'), 'run', ...reporters, ...process.argv.slice(2)], 'inherit');
+if (isWhole) await check('tests on other versions of Node', [process.execPath, 'scripts/test-drivers.mjs'], 'inherit');
+await check('generated documents', [process.execPath, 'scripts/generate.mjs', '--check'], 'inherit');
+
+/** Ends the program if the command fails. Piped output is printed as one block, for commands that run together. */
+async function check(name, [command, ...args], stdio) {
+  const begin = () => console.error(`\n── ${name}`);
+  if (stdio === 'inherit') begin();
+  const child = spawn(command, args, { cwd: root, stdio: ['inherit', stdio, stdio], env });
+  const chunks = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => chunks.push(chunk));
+  const status = await new Promise((resolve) => child.on('close', resolve));
+  if (stdio === 'pipe') {
+    begin();
+    process.stderr.write(Buffer.concat(chunks));
   }
+  if (status === 0) return;
+  console.error(`\n${name}: failed`);
+  process.exit(1);
 }

@@ -1,22 +1,25 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 
-const STATES = ['passed', 'failed', 'skipped', 'pending'];
+const STATES = ['passed', 'failed', 'skipped'];
 
 /**
- * A last line that any CI can read. One `npm test` runs the tests on several versions of Node: a file that it names
- * carries the counts from run to run, so that the last line has them all.
+ * Prints the counts as a last line for CI. `npm test` runs vitest several times, on several versions of Node: each run
+ * appends its counts to the file that COLIBRI_TEST_COUNTS names, and prints the sum of all runs so far.
  */
-export default class ClosingLine {
+export default class SummaryReporter {
   onTestRunEnd(modules) {
-    const file = process.env.COLIBRI_TEST_COUNTS;
-    const counts = readCounts(file);
+    const counts = Object.fromEntries(STATES.map((state) => [state, 0]));
     for (const module of modules) for (const test of module.children.allTests()) counts[test.result().state] += 1;
-    if (file !== undefined) writeFileSync(file, JSON.stringify(counts));
-    console.log(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`);
+    const runs = [...appendCounts(counts)];
+    const sum = (state) => runs.reduce((total, run) => total + run[state], 0);
+    console.log(STATES.map((state) => `${sum(state)} ${state}`).join(', '));
   }
 }
 
-function readCounts(file) {
-  const none = Object.fromEntries(STATES.map((state) => [state, 0]));
-  return file === undefined ? none : { ...none, ...JSON.parse(readFileSync(file, 'utf8')) };
+function appendCounts(counts) {
+  const file = process.env.COLIBRI_TEST_COUNTS;
+  if (file === undefined) return [counts];
+  appendFileSync(file, `${JSON.stringify(counts)}\n`);
+  const lines = readFileSync(file, 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line));
 }

@@ -1,20 +1,20 @@
 import * as z from 'zod';
 
-/** Kinds of text that several tools take. */
+/** Text inputs that several tools share. */
 
 const hasNoControl = (text: string) => !/\p{Cc}/u.test(text);
-/** Line breaks and tabs belong to prose. */
+/** Allows line breaks and tabs. */
 const isProse = (text: string) => hasNoControl(text.replaceAll(/[\n\r\t]/g, ''));
-/** Also without what a reader cannot see, such as a zero-width space. */
+/** Has at least one visible character; a zero-width space is not one. */
 export const isVisible = (text: string) => /[^\s\p{Z}\p{Cf}]/u.test(text);
 const CONTROL = 'contains a control character';
 
-/** One line that says something. */
+/** One line with at least one visible character. */
 export function line(max: number) {
   return z.string().min(1).max(max).refine(hasNoControl, CONTROL).refine(isVisible, 'is blank');
 }
 
-/** Several lines, or none. */
+/** Any number of lines; may be empty. */
 export function prose(max: number) {
   return z.string().max(max).refine(isProse, CONTROL);
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isSessionId, isTaskId } from './integrity/index.ts';
 
-/** How tasks, sessions and thoughts are named on the wire: a letter and a number with at least four digits. */
+/** Ids on the wire: a letter and a number of at least four digits. */
 
 export const taskId = idSchema(isTaskId, 'T', 'task');
 export const sessionId = idSchema(isSessionId, 'A', 'session');
@@ -10,7 +10,7 @@ export const formatTaskId = (taskNo: number | string): string => format('T', tas
 export const formatSessionId = (sessionNo: number | string): string => format('A', sessionNo);
 export const formatThoughtId = (thoughtNo: number | string): string => format('Θ', thoughtNo);
 
-/** The id by a stored number, which may have been forged into another type; then no id is equal to it. */
+/** The id of a stored number. Tampering can change its type; the result then equals no id. */
 export function storedId(format: (number: number) => string, stored: unknown): string {
   return typeof stored === 'number' ? format(stored) : 'unreadable';
 }

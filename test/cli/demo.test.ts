@@ -32,7 +32,7 @@ describe('demo', () => {
     expect({ status, stderr, left }).toEqual({ status: 0, stderr: '', left: [] });
     expect(stdout.trimEnd().split('\n')).toHaveLength(12);
     expect(stdout).toMatch(
-      /(?:alice has it, bob is told ".*; alice has it"|bob has it, alice is told ".*; bob has it")/,
+      /(?:alice has it, bob is told ".*; assigned to alice"|bob has it, alice is told ".*; assigned to bob")/,
     );
     expect(stdout).toContain('ERR_WRITEBACK_REQUIRED');
     expect(stdout).toContain('TAMPERED at Θ-0001');

@@ -74,7 +74,7 @@ describe('a database that is away when a server starts', () => {
       status: 'degraded',
       mode: 'MINIMAL',
       problems: [
-        { code: 'ERR_INIT_FAILED', message: expect.stringMatching(/cannot be reached.*tries again by itself/) },
+        { code: 'ERR_INIT_FAILED', message: expect.stringMatching(/cannot be reached.*Colibri retries automatically/) },
       ],
       db: { open: false },
     });

@@ -21,7 +21,7 @@ describe('taking work', () => {
             code: 'ERR_INVALID_TRANSITION',
             facts: { taskId: task_id, from: 'in_progress', to: 'in_progress', assignee: winner },
           });
-          expect(failure?.message).toContain(`${winner} has it`);
+          expect(failure?.message).toContain(`assigned to ${winner}`);
         }
         expect(await first.get({ task_id })).toMatchObject({ status: 'in_progress', assignee: winner });
       }
@@ -59,7 +59,11 @@ describe('taking work', () => {
       const { create, update } = alice as Agent;
       const { task_id } = await create({ title: 'for bob', status: 'todo', assignee: 'bob' });
       const claimed = await update({ task_id, status: 'in_progress' });
-      expect(claimed).toMatchObject({ assignee: 'alice', updated_by: 'alice', warnings: ['it was assigned to bob'] });
+      expect(claimed).toMatchObject({
+        assignee: 'alice',
+        updated_by: 'alice',
+        warnings: ['the task was assigned to bob'],
+      });
     }),
   );
 });

@@ -77,7 +77,7 @@ for (const [workflow, table] of Object.entries(TABLES)) {
             });
             expect(message).toContain(`${stuck} is ${from}`);
             expect(message).toContain(allowed.length === 0 ? 'final' : allowed.join(', '));
-            expect(message).toContain(assignee === 'unassigned' ? 'nobody has it' : `${assignee} has it`);
+            expect(message).toContain(assignee === 'unassigned' ? '; unassigned' : `assigned to ${assignee}`);
           }
           expect((await desk.get({ task_id: stuck })).status).toBe(from);
           expect(await desk.query('SELECT idx FROM task_events')).toEqual(events);

@@ -3,7 +3,7 @@ import { sessionId, taskId } from '../../ids.ts';
 
 export const finalizeInput = z.strictObject({
   session_id: sessionId,
-  task_id: taskId.optional().describe('seal the records of this task only: the others stay outside for ever'),
+  task_id: taskId.optional().describe('seal only the records of this task; the others can never be sealed'),
 });
 
 export const finalizeOutput = z.object({

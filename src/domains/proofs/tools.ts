@@ -13,7 +13,7 @@ export function createProofTools(): Tool[] {
     defineTool({
       name: 'merkle_finalize',
       title: 'Seal a session',
-      description: 'Seal a session when its work is done: freezes its Merkle root for ever. It takes no more records.',
+      description: 'Seal a session when its work is done: freezes its Merkle root and refuses further records.',
       inputSchema: finalizeInput,
       outputSchema: finalizeOutput,
       access: 'write',
@@ -44,8 +44,8 @@ export function createProofTools(): Tool[] {
     }),
     defineTool({
       name: 'merkle_root',
-      title: 'Root of a session',
-      description: 'The sealed Merkle root of a session, or its root so far.',
+      title: 'Read a Merkle root',
+      description: 'Read the sealed Merkle root of a session, or its root so far.',
       inputSchema: rootInput,
       outputSchema: rootOutput,
       access: 'read',

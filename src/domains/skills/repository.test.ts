@@ -26,17 +26,17 @@ describe('the skill registry', () => {
   const names = () => registry.list().map(({ name }) => name);
   const defects = () => registry.defects().map(({ defect }) => defect);
 
-  promiseTest('skills/fresh', 'no folder, no skills, no complaint', () => {
+  promiseTest('skills/fresh', 'lists no skills without a folder', () => {
     expect({ names: names(), defects: defects(), logged }).toEqual({ names: [], defects: [], logged: [] });
   });
 
-  promiseTest('skills/fresh', 'a folder that comes later is found', () => {
+  promiseTest('skills/fresh', 'finds a folder created later', () => {
     names();
     put('late');
     expect(names()).toEqual(['late']);
   });
 
-  promiseTest('skills/fresh', 'in the order of their names, one that appears, one that vanishes', () => {
+  promiseTest('skills/fresh', 'sorts by name and follows added and removed folders', () => {
     put('b');
     put('a');
     expect(names()).toEqual(['a', 'b']);
@@ -47,7 +47,7 @@ describe('the skill registry', () => {
     expect(names()).toEqual([]);
   });
 
-  promiseTest('skills/fresh', 'a change of the same length that sets its date back', () => {
+  promiseTest('skills/fresh', 'rereads a change of equal length with an older modification time', () => {
     const file = join(root, 'a', 'SKILL.md');
     const date = new Date('2026-01-01T00:00:00Z');
     put('a', '---\nname: a\ndescription: one\n---\n');
@@ -58,7 +58,7 @@ describe('the skill registry', () => {
     expect(registry.list()[0]?.description).toBe('two');
   });
 
-  promiseTest('skills/fresh', 'a file put in its place', () => {
+  promiseTest('skills/fresh', 'rereads a file that was replaced by another', () => {
     put('a', '---\nname: a\ndescription: one\n---\n');
     names();
     writeFileSync(join(root, 'a', 'new'), '---\nname: a\ndescription: two\n---\n');
@@ -66,7 +66,7 @@ describe('the skill registry', () => {
     expect(registry.list()[0]?.description).toBe('two');
   });
 
-  promiseTest('skills/health', 'mended, broken, broken in another way', () => {
+  promiseTest('skills/health', 'reports each new defect once, and none after a fix', () => {
     put('a', 'nothing');
     put('b');
     expect(names()).toEqual(['b']);
@@ -96,7 +96,7 @@ describe('the skill registry', () => {
     ['itself', () => symlinkSync('a', join(root, 'a')), 'its folder is a symbolic link'],
   ];
   for (const [name, link, defect] of LINKS)
-    promiseTest('skills/hostile', `a link to ${name} is refused`, () => {
+    promiseTest('skills/hostile', `refuses a link to ${name}`, () => {
       put('good');
       put('a', undefined, join(folder, 'elsewhere'));
       link();
@@ -105,40 +105,40 @@ describe('the skill registry', () => {
       expect(logged).toEqual([defect]);
     });
 
-  promiseTest('skills/hostile', 'a name that leads out of the folder is refused', () => {
+  promiseTest('skills/hostile', 'refuses a name that leads out of the folder', () => {
     put('a', '---\nname: ../a\ndescription: x\n---\n');
     expect({ names: names(), defects: defects().length }).toEqual({ names: [], defects: 1 });
   });
 
-  promiseTest('skills/hostile', 'a huge file is not read', () => {
+  promiseTest('skills/hostile', 'does not read a huge file', () => {
     put('a', `---\nname: a\ndescription: x\n---\n${'x'.repeat(256 * 1024)}`);
     expect(defects()).toEqual(['is larger than 262144 bytes']);
   });
 
-  promiseTest('skills/hostile', 'a folder in the place of the file', () => {
+  promiseTest('skills/hostile', 'skips a folder named SKILL.md', () => {
     mkdirSync(join(root, 'a', 'SKILL.md'), { recursive: true });
     expect(defects()).toEqual(['is not a regular file']);
   });
 
-  promiseTest('skills/hostile', 'folders without number', () => {
+  promiseTest('skills/hostile', 'limits the number of folders', () => {
     for (let index = 0; index <= 1000; index += 1) put(`s${String(index).padStart(4, '0')}`);
     expect(names()).toHaveLength(1000);
-    expect(defects()).toEqual(['has 1001 folders; those after the first 1000 are left out']);
+    expect(defects()).toEqual(['has 1001 folders; only the first 1000 are listed']);
   });
 
-  it('says what is missing, without a path of this machine', () => {
+  it('reports what is missing without an absolute path', () => {
     mkdirSync(join(root, 'empty'), { recursive: true });
-    expect(defects()).toEqual(['there is no SKILL.md']);
+    expect(defects()).toEqual(['has no SKILL.md']);
   });
 
-  it('leaves files and hidden folders alone', () => {
+  it('ignores files and hidden folders', () => {
     put('a');
     put('.git', 'nothing');
     writeFileSync(join(root, 'README.md'), 'skills');
     expect({ names: names(), defects: defects() }).toEqual({ names: ['a'], defects: [] });
   });
 
-  it('reads a file that is for reading only', () => {
+  it('reads a read-only file', () => {
     put('a');
     chmodSync(join(root, 'a', 'SKILL.md'), 0o400);
     expect(names()).toEqual(['a']);

@@ -8,25 +8,25 @@ import { parseSkill } from './skill-file.ts';
 const FILE_NAME = 'SKILL.md';
 const MAX_SKILLS = 1000;
 const MAX_FILE_BYTES = 256 * 1024;
-/** Longer than a tick of the clocks that file systems use. */
+/** Longer than the timestamp granularity of file systems. */
 const SETTLED_AFTER_MS = 100;
 
 interface KnownFile {
-  /** Changes whenever the file does, unless it does so twice between two ticks of the file system's clock. */
+  /** Changes with the file, unless it is written twice within one timestamp tick. */
   readonly stamp: string;
-  /** False: the file was so young when it was read that a later change could have the same stamp. */
+  /** False if the file was so new when read that a later change could have the same stamp. */
   readonly isSettled?: boolean;
   readonly skill?: Skill;
   readonly defect?: SkillDefect;
 }
 
 export interface SkillRegistry {
-  /** In the order of their names, as the files are now. */
+  /** Sorted by name; reflects the files at the time of the call. */
   list(): readonly Skill[];
   defects(): readonly SkillDefect[];
 }
 
-/** Files on disk are the truth: each look compares their stamps and reads again only what changed. */
+/** Compares file stamps at every call and reads only changed files again. */
 export function createSkillRegistry(folder: string, log: Log): SkillRegistry {
   const root = resolve(folder);
   let known = new Map<string, KnownFile>();
@@ -36,7 +36,7 @@ export function createSkillRegistry(folder: string, log: Log): SkillRegistry {
     const names = listFolders(root);
     for (const name of names.slice(0, MAX_SKILLS)) now.set(name, readSkill(root, name, known.get(name)));
     if (names.length > MAX_SKILLS) {
-      const defect = `has ${names.length} folders; those after the first ${MAX_SKILLS} are left out`;
+      const defect = `has ${names.length} folders; only the first ${MAX_SKILLS} are listed`;
       now.set('', { stamp: defect, defect: { path: shownPath(root), defect } });
     }
     for (const [name, { stamp, defect }] of now)
@@ -58,7 +58,7 @@ function listFolders(root: string): string[] {
       .map(({ name }) => name)
       .sort();
   } catch {
-    // No such folder: a project without skills.
+    // A project without a skills folder has no skills.
     return [];
   }
 }
@@ -69,7 +69,7 @@ function readSkill(root: string, name: string, before: KnownFile | undefined): K
   let stamp = '';
   let isSettled = true;
   try {
-    // A link could lead anywhere, and what it leads to could change without notice.
+    // A symbolic link can point outside the repository, and its target can change unnoticed.
     if (lstatSync(join(root, name)).isSymbolicLink()) throw new Error('its folder is a symbolic link');
     const { ino, size, mtimeNs, ctimeNs, ctimeMs } = lstatSync(file, { bigint: true });
     stamp = `${ino}/${size}/${mtimeNs}/${ctimeNs}`;
@@ -82,7 +82,7 @@ function readSkill(root: string, name: string, before: KnownFile | undefined): K
   }
 }
 
-/** Looks at the very file that it reads: between two looks at a path, a link could take its place. */
+/** Checks the open handle, not the path: a link could replace the file between check and read. */
 function readRegularFile(file: string): string {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   const handle = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -96,10 +96,10 @@ function readRegularFile(file: string): string {
   }
 }
 
-/** In one line, without the paths of this machine that the system puts into its messages. */
+/** One line, without the absolute paths in system error messages. */
 function describeDefect(error: Error): string {
   const code = 'code' in error ? String(error.code) : '';
-  if (code === 'ENOENT' || code === 'ENOTDIR') return `there is no ${FILE_NAME}`;
+  if (code === 'ENOENT' || code === 'ENOTDIR') return `has no ${FILE_NAME}`;
   if (code === 'ELOOP') return 'is a symbolic link';
   if (/^E[A-Z]+$/.test(code)) return `cannot be read (${code})`;
   return error.message.split('\n')[0] ?? error.message;

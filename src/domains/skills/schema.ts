@@ -41,7 +41,7 @@ export const listOutput = z.object({
 
 export type Skill = z.output<typeof listOutput>['skills'][number];
 
-/** A file that is no skill, and why. */
+/** A skipped file and the reason. */
 export interface SkillDefect {
   readonly path: string;
   readonly defect: string;

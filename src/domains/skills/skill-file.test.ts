@@ -6,7 +6,7 @@ const parse = (front: string, folder = 'a-skill') => parseSkill(`---\n${front}\n
 const REQUIRED = 'name: a-skill\ndescription: Does it. Use when needed.';
 
 describe('a SKILL.md', () => {
-  promiseTest('skills/format', 'name and description are enough', () => {
+  promiseTest('skills/format', 'needs only name and description', () => {
     expect(parse(REQUIRED)).toEqual({
       name: 'a-skill',
       description: 'Does it. Use when needed.',
@@ -24,7 +24,7 @@ describe('a SKILL.md', () => {
     ['in quotes', "version: '0x10'", '0x10'],
   ];
   for (const [name, front, version] of VERSIONS)
-    promiseTest('skills/format', `a version ${name}`, () => {
+    promiseTest('skills/format', `reads a version ${name}`, () => {
       expect(parse(`${REQUIRED}\n${front}`).version).toBe(version);
     });
 
@@ -37,7 +37,7 @@ describe('a SKILL.md', () => {
     ['an alias', 'x: &x [plan, claim]\ncapabilities: *x'],
   ];
   for (const [name, front] of CAPABILITIES)
-    promiseTest('skills/format', `capabilities as ${name}`, () => {
+    promiseTest('skills/format', `reads capabilities as ${name}`, () => {
       expect(parse(`${REQUIRED}\n${front}`).capabilities).toEqual(['plan', 'claim']);
     });
 
@@ -52,7 +52,7 @@ describe('a SKILL.md', () => {
     ['comments', `---\n# c\n${REQUIRED} # d\n---\n`],
   ];
   for (const [name, text] of ACCEPTED)
-    promiseTest('skills/format', `takes ${name}`, () => {
+    promiseTest('skills/format', `accepts ${name}`, () => {
       expect(parseSkill(text, 'a-skill', 'path').name).toBe('a-skill');
     });
 
@@ -93,7 +93,7 @@ describe('a SKILL.md', () => {
     expect(parse(`name: ${name}\ndescription: x`, name).name).toBe(name);
   });
 
-  promiseTest('skills/format', 'refuses a name that is not that of its folder', () => {
+  promiseTest('skills/format', 'refuses a name other than that of its folder', () => {
     expect(() => parse(REQUIRED, 'other')).toThrow('name: "a-skill" must be the name of its folder, "other"');
   });
 
@@ -128,12 +128,12 @@ describe('a SKILL.md', () => {
       expect(() => parse(front)).toThrow(defect);
     });
 
-  promiseTest('skills/hostile', 'a key of every object changes none', () => {
+  promiseTest('skills/hostile', '__proto__ and constructor as keys change no object', () => {
     expect(parse(`${REQUIRED}\n__proto__: {capabilities: [x]}\nconstructor: x`).capabilities).toEqual([]);
     expect(({} as Record<string, unknown>)['capabilities']).toBeUndefined();
   });
 
-  promiseTest('skills/hostile', 'tags are words', () => {
+  promiseTest('skills/hostile', 'reads YAML tags as plain text', () => {
     expect(parse('name: a-skill\ndescription: !!js/function "x"').description).toBe('x');
   });
 });

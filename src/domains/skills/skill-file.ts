@@ -2,15 +2,15 @@ import { parse } from 'yaml';
 import { toError } from '../../errors.ts';
 import { frontMatter, type Skill } from './schema.ts';
 
-/** Without a version of its own a skill sorts before every released one. */
+/** Sorts before every released version. */
 const NO_VERSION = '0.0.0';
-/** Several times what the format's fields hold; the parser's time grows with the square of keys and depth. */
+/** Generous for the format; the parser takes quadratic time in keys and depth. */
 const MAX_FRONT_MATTER = 8_192;
 
-/** Every scalar is read as the text that was written: a version of 1.10 is not the number 1.1. */
+/** Reads every scalar as text: version 1.10 must not become the number 1.1. */
 const YAML = {
   schema: 'failsafe',
-  // Enough for lists that repeat themselves; far too few for a bomb.
+  // Enough for repeated lists, too few for an alias bomb.
   maxAliasCount: 20,
   prettyErrors: false,
   logLevel: 'error',
@@ -43,7 +43,7 @@ function readYaml(block: string): unknown {
   try {
     return parse(block, YAML);
   } catch (error) {
-    // The parser gives an overflow of its stack out as an error in the text, which it is.
+    // The parser reports a stack overflow as a syntax error.
     if (/call stack/.test(toError(error).message)) throw new Error('front matter: nests too deeply', { cause: error });
     throw error;
   }

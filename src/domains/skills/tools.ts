@@ -8,7 +8,7 @@ export function createSkillTools(registry: () => SkillRegistry | undefined): Too
       name: 'skill_list',
       title: 'List skills',
       description:
-        'The skills of this repository. Read the SKILL.md at the path of one that fits your task before you start.',
+        'List the skills of this repository. Before you start, read the SKILL.md of each skill that fits your task.',
       inputSchema: listInput,
       outputSchema: listOutput,
       access: 'read',

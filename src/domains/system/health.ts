@@ -2,14 +2,14 @@ import type { Durability } from '../../db/database.ts';
 import type { Mode } from '../../modes.ts';
 import type { Health } from './schema.ts';
 
-/** What the server knows about itself without asking anybody. */
+/** Facts that need no I/O. */
 export interface Pulse {
   readonly version: string;
   readonly mode: Mode;
   readonly uptimeMs: number;
 }
 
-/** What it knows without asking the database. */
+/** Facts that need no database. */
 export interface ServerFacts extends Pulse {
   readonly phase: Health['phase'];
   readonly toolCount: number;
@@ -22,7 +22,7 @@ export interface ServerFacts extends Pulse {
   readonly process: Health['process'];
 }
 
-/** What the database says when it is asked now; undefined when there is none. */
+/** The current state of the database; undefined if none is open. */
 export type LedgerFacts =
   | {
       readonly engine: string;
@@ -39,7 +39,7 @@ const STAGES = ['tool-lock', 'validate', 'audit-enter', 'dispatch', 'audit-exit'
 export function describeHealth(server: ServerFacts, ledger: LedgerFacts, timestamp: string): Health {
   const problems: Health['problems'] = [];
   if (server.failure !== undefined) {
-    const prospect = server.isRetrying ? '. Colibri tries again by itself' : '';
+    const prospect = server.isRetrying ? '. Colibri retries automatically' : '';
     problems.push({ code: 'ERR_INIT_FAILED', message: `${server.failure.message}${prospect}` });
   }
   if (ledger !== undefined && 'error' in ledger)

@@ -3,7 +3,7 @@ import { toError } from '../../errors.ts';
 import { readHead } from '../../ledger/head.ts';
 import type { LedgerFacts } from './health.ts';
 
-/** Asks, never throws: a store that cannot answer is what a health report is for. */
+/** Never throws: an unreadable database is part of a health report. */
 export async function readLedgerFacts(database: Database | undefined): Promise<LedgerFacts> {
   if (database === undefined) return undefined;
   const { engine } = database;

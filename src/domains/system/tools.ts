@@ -15,7 +15,7 @@ export function createSystemTools({ pulse, facts, database }: SystemPorts): Tool
     defineTool({
       name: 'server_ping',
       title: 'Ping',
-      description: 'Is the server alive? Answers at once without touching the ledger.',
+      description: 'Check that the server is alive. Does not touch the ledger.',
       inputSchema: noInput,
       outputSchema: pingOutput,
       access: 'none',
@@ -30,7 +30,7 @@ export function createSystemTools({ pulse, facts, database }: SystemPorts): Tool
       name: 'server_health',
       title: 'Health',
       description:
-        'Is the ledger usable? Call when another tool fails: says what is wrong and shows the ledger size and root.',
+        'Check the ledger. Call when another tool fails: reports what is wrong, and the size and root of the ledger.',
       inputSchema: noInput,
       outputSchema: healthOutput,
       access: 'none',

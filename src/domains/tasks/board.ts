@@ -8,13 +8,13 @@ import { isOpen, isReady, type Status, WORKFLOWS, type WorkflowName, workflowOf 
 
 export interface Card extends Pick<ListedTask, 'task_id' | 'title' | 'priority' | 'progress' | 'assignee'> {
   readonly blocked_reason?: string;
-  /** The unfinished tasks that this one waits for. */
+  /** The open tasks that this one waits for. */
   readonly waits_for: readonly string[];
 }
 
 export interface Column {
   readonly status: string;
-  /** How many there are; the cards may be fewer. */
+  /** The number of tasks with this status; `cards` may be cut. */
   readonly count: number;
   readonly cards: readonly Card[];
 }
@@ -25,10 +25,10 @@ export interface Board {
   readonly columns: readonly Column[];
 }
 
-/** The projects that tasks were created in, by name. */
+/** The names of all projects, in order. */
 export async function listProjects(db: Reader): Promise<string[]> {
   const prefix = projectCounter('');
-  // Every slug is below "~" in ASCII.
+  // "~" sorts after every character of a slug.
   const rows = await db.query<{ name: string }>(
     'SELECT name FROM counters WHERE name > $1 AND name < $2 ORDER BY name',
     [prefix, `${prefix}~`],
@@ -41,7 +41,7 @@ export async function findLastTaskId(db: Reader): Promise<string | undefined> {
   return last && formatTaskId(last.value);
 }
 
-/** A project in columns: a board for the board's tasks always, one for the pipeline's if there are any. */
+/** The tasks of a project in columns; the board of the pipeline only if it has tasks. */
 export async function readBoards(db: Reader, project: string, limit: number): Promise<Board[]> {
   const counts = await countByStatus(db, project);
   const boards: Board[] = [];
@@ -49,7 +49,7 @@ export async function readBoards(db: Reader, project: string, limit: number): Pr
     const columns: Column[] = [];
     for (const status of Object.keys(workflowOf(workflow).transitions) as Status[]) {
       const count = counts.get(status) ?? 0;
-      // Asking for no more than there are lets the search end at the last one.
+      // A limit of the known count ends the scan at the last match.
       const cards =
         count === 0 ? [] : await listCards(db, { project, workflow, status, limit: Math.min(limit, count) });
       columns.push({ status, count, cards });
@@ -67,18 +67,18 @@ async function countByStatus(db: Reader, project: string): Promise<ReadonlyMap<s
   return new Map(rows.map(({ status, total }) => [status, total]));
 }
 
-interface Place {
+interface ColumnQuery {
   readonly project: string;
   readonly workflow: WorkflowName;
   readonly status: Status;
   readonly limit: number;
 }
 
-async function listCards(db: Reader, place: Place): Promise<Card[]> {
-  const rows = await listRows(db, place);
+async function listCards(db: Reader, query: ColumnQuery): Promise<Card[]> {
+  const rows = await listRows(db, query);
   const cards: Card[] = [];
   for (const { task_id, title, priority, progress, assignee, blocked_reason } of rows) {
-    const waits_for = isOpen(place.status) ? await listUnmet(db, parseId(task_id)) : [];
+    const waits_for = isOpen(query.status) ? await listUnmet(db, parseId(task_id)) : [];
     const reason = blocked_reason ? { blocked_reason } : {};
     cards.push({ task_id, title, priority, progress, assignee, ...reason, waits_for });
   }
@@ -87,16 +87,16 @@ async function listCards(db: Reader, place: Place): Promise<Card[]> {
 
 type CardRow = Omit<Card, 'waits_for' | 'blocked_reason'> & { readonly blocked_reason?: string | null };
 
-/** The most urgent where an index is in that order; elsewhere those that changed last, the open ones by priority. */
-function listRows(db: Reader, place: Place): Promise<CardRow[]> {
-  if (isReady(place.workflow, place.status)) return listUrgent(db, 'is_ready = 1', place);
-  if (place.status === 'blocked') return listUrgent(db, 'blocked_reason IS NOT NULL', place);
-  return listNewest(db, place);
+/** By priority where an index has that order; elsewhere the last changed, open ones sorted by priority. */
+function listRows(db: Reader, query: ColumnQuery): Promise<CardRow[]> {
+  if (isReady(query.workflow, query.status)) return listUrgent(db, 'is_ready = 1', query);
+  if (query.status === 'blocked') return listUrgent(db, 'blocked_reason IS NOT NULL', query);
+  return listNewest(db, query);
 }
 
 const urgent = taskFields.select(['task_id', 'title', 'priority', 'progress', 'assignee', 'blocked_reason']);
 
-async function listUrgent(db: Reader, indexed: string, { project, status, limit }: Place): Promise<CardRow[]> {
+async function listUrgent(db: Reader, indexed: string, { project, status, limit }: ColumnQuery): Promise<CardRow[]> {
   const rows = await db.query(
     `SELECT ${urgent.columns} FROM tasks
      WHERE project = $1 AND status = $2 AND ${indexed} ORDER BY priority DESC, task_no LIMIT $3`,
@@ -105,7 +105,7 @@ async function listUrgent(db: Reader, indexed: string, { project, status, limit 
   return rows.map((row) => urgent.read(row));
 }
 
-async function listNewest(db: Reader, { project, status, limit }: Place): Promise<CardRow[]> {
+async function listNewest(db: Reader, { project, status, limit }: ColumnQuery): Promise<CardRow[]> {
   const { tasks } = await listTasks(db, {
     project,
     status: [status],

@@ -21,8 +21,8 @@ const change = (task: Task, input: Omit<UpdateInput, 'task_id'>, actor = 'bob') 
 const warnings = (before: Task, input: Omit<UpdateInput, 'task_id'>, actor = 'bob') =>
   updateWarnings(before, change(before, input, actor), { task_id: before.task_id, ...input }, actor);
 
-describe('a new task', () => {
-  it('has every field, with the defaults of the catalogue', () => {
+describe('newTask', () => {
+  it('sets every field, with the defaults of the catalogue', () => {
     expect(fresh).toEqual({
       task_id: 'T-0042',
       project: 'ours',
@@ -53,8 +53,8 @@ describe('a new task', () => {
   });
 });
 
-describe('a changed task', () => {
-  it('differs in what was asked for, in who and in when', () => {
+describe('changedTask', () => {
+  it('changes the given fields, the actor and the time', () => {
     expect(change(fresh, { progress: 0, estimate_hours: 0, description: '' })).toEqual({
       ...fresh,
       estimate_hours: 0,
@@ -65,7 +65,7 @@ describe('a changed task', () => {
     expect(change(fresh, { ...input, labels: [], depends_on: ['T-0002'] })).toMatchObject(input);
   });
 
-  it('belongs to whoever starts it, unless the call names somebody', () => {
+  it('assigns a started task to the actor, unless the call names an assignee', () => {
     expect(change(inState('todo'), { status: 'in_progress' }).assignee).toBe('bob');
     expect(change(inState('blocked'), { status: 'in_progress' }).assignee).toBe('bob');
     expect(change(inState('INIT', { workflow: 'pipeline' }), { status: 'GATHER' }).assignee).toBe('bob');
@@ -77,7 +77,7 @@ describe('a changed task', () => {
     expect(sentBack.assignee).toBe('unassigned');
   });
 
-  it('is another attempt when it is sent back, and only then', () => {
+  it('counts another attempt only when the task is sent back', () => {
     expect(change(inState('review', { attempt: 2 }), { status: 'backlog' }).attempt).toBe(3);
     expect(change(inState('VERIFY', { workflow: 'pipeline' }), { status: 'GATHER' }).attempt).toBe(2);
     expect(change(inState('blocked'), { status: 'todo' }).attempt).toBe(1);
@@ -85,7 +85,7 @@ describe('a changed task', () => {
     expect(change(inState('review'), { progress: 1 }).attempt).toBe(1);
   });
 
-  it('has a reason to be blocked only while it is', () => {
+  it('keeps blocked_reason only while the task is blocked', () => {
     const blocked = change(inState('todo'), { status: 'blocked', blocked_reason: 'no key' });
     expect(blocked.blocked_reason).toBe('no key');
     expect(change(blocked, { progress: 5 }).blocked_reason).toBe('no key');
@@ -94,31 +94,41 @@ describe('a changed task', () => {
     expect(change(fresh, { blocked_reason: 'dropped' }).blocked_reason).toBeNull();
   });
 
-  it('is refused when its workflow does not allow the step', () => {
+  it('refuses a step that the workflow does not allow', () => {
     expect(() => change(fresh, { status: 'done' })).toThrow(
       'T-0042 is backlog; from there it can go to todo, cancelled',
     );
     expect(() => change(inState('done', { assignee: 'carol' }), { status: 'todo' })).toThrow(
-      'T-0042 is done, which is final; carol has it',
+      'T-0042 is done, which is final; assigned to carol',
     );
   });
 });
 
-describe('warnings', () => {
+describe('updateWarnings', () => {
   const cases: readonly (readonly [string, Task, Omit<UpdateInput, 'task_id'>, readonly string[]])[] = [
-    ['nothing odd', fresh, { title: 'x' }, []],
+    ['a plain change', fresh, { title: 'x' }, []],
     ['finished with all progress', inState('review', { progress: 100 }), { status: 'done' }, []],
-    ['all progress, not done', inState('todo'), { progress: 100 }, ['progress is 100 but the status is todo']],
-    ['done with little progress', inState('review', { progress: 5 }), { status: 'done' }, ['done with progress at 5']],
-    ['a finished task', inState('cancelled'), { title: 'x' }, ['changed a task that is already cancelled']],
-    ['a reason without a block', fresh, { blocked_reason: 'x' }, ['blocked_reason is dropped: the status is backlog']],
+    ['progress 100 before done', inState('todo'), { progress: 100 }, ['progress is 100 but the status is todo']],
     [
-      "somebody else's task",
+      'done below progress 100',
+      inState('review', { progress: 5 }),
+      { status: 'done' },
+      ['the task is done but progress is 5'],
+    ],
+    ['a change of a finished task', inState('cancelled'), { title: 'x' }, ['the task was already cancelled']],
+    [
+      'a blocked_reason without blocked',
+      fresh,
+      { blocked_reason: 'x' },
+      ['blocked_reason is ignored: the status is backlog'],
+    ],
+    [
+      'a task assigned to another actor',
       inState('todo', { assignee: 'carol' }),
       { status: 'in_progress' },
-      ['it was assigned to carol'],
+      ['the task was assigned to carol'],
     ],
-    ['its own task', inState('todo', { assignee: 'bob' }), { status: 'in_progress' }, []],
+    ['a task assigned to the actor', inState('todo', { assignee: 'bob' }), { status: 'in_progress' }, []],
     ['an unassigned task', inState('todo'), { status: 'in_progress' }, []],
   ];
   for (const [name, before, input, expected] of cases) {

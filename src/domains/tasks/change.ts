@@ -10,7 +10,7 @@ import {
   workflowOf,
 } from './workflows.ts';
 
-/** The decisions about one task: what it becomes, and what is odd about that. No database here. */
+/** Pure decisions about one task: its next version, and warnings about it. */
 
 export interface Identity {
   readonly task_id: string;
@@ -55,21 +55,21 @@ export function changedTask(task: Task, input: UpdateInput, actor: string, at: s
   };
 }
 
-/** Allowed, and probably not what the caller meant. */
+/** Changes that are allowed but probably unintended. */
 export function updateWarnings(before: Task, after: Task, input: UpdateInput, actor: string): string[] {
   const { done, cancelled } = workflowOf(after.workflow);
   const warnings: string[] = [];
   const moved = before.status !== after.status;
   if (after.progress === 100 && after.status !== done)
     warnings.push(`progress is 100 but the status is ${after.status}`);
-  if (moved && after.status === done && after.progress < 100) warnings.push(`done with progress at ${after.progress}`);
-  if (!moved && [done, cancelled].includes(after.status))
-    warnings.push(`changed a task that is already ${after.status}`);
+  if (moved && after.status === done && after.progress < 100)
+    warnings.push(`the task is ${done} but progress is ${after.progress}`);
+  if (!moved && [done, cancelled].includes(after.status)) warnings.push(`the task was already ${after.status}`);
   if (input.blocked_reason !== undefined && after.status !== 'blocked') {
-    warnings.push(`blocked_reason is dropped: the status is ${after.status}`);
+    warnings.push(`blocked_reason is ignored: the status is ${after.status}`);
   }
   if (moved && isClaim(after.workflow, before.status, after.status) && ![actor, UNASSIGNED].includes(before.assignee)) {
-    warnings.push(`it was assigned to ${before.assignee}`);
+    warnings.push(`the task was assigned to ${before.assignee}`);
   }
   return warnings;
 }

@@ -28,36 +28,36 @@ async function refusalOf(taskNo: number, readLinks: ReadLinks): Promise<ColibriE
   }
 }
 
-describe('finding a cycle', () => {
-  it('accepts no links, a chain and many ways to one end', async () => {
+describe('assertAcyclic', () => {
+  it('accepts no links, a chain and many paths to one task', async () => {
     expect(await cycleOf(1, [])).toBeUndefined();
     expect(await cycleOf(1, links([1, 2], [2, 3]))).toBeUndefined();
     expect(await cycleOf(1, links([1, 2], [1, 3], [2, 4], [3, 4]))).toBeUndefined();
   });
 
-  it('names the tasks in the order in which they wait, from the changed task back to it', async () => {
+  it('lists the cycle in waiting order, from the changed task back to itself', async () => {
     expect(await cycleOf(1, links([1, 1]))).toEqual(['T-0001', 'T-0001']);
     expect(await cycleOf(2, links([2, 5], [5, 9], [9, 2]))).toEqual(['T-0002', 'T-0005', 'T-0009', 'T-0002']);
   });
 
-  it('names the shortest cycle', async () => {
+  it('reports the shortest cycle', async () => {
     expect(await cycleOf(1, links([1, 2], [2, 3], [3, 1], [1, 4], [4, 1]))).toEqual(['T-0001', 'T-0004', 'T-0001']);
   });
 
-  it('ends when there is a cycle elsewhere', async () => {
+  it('terminates when there is a cycle elsewhere', async () => {
     expect(await cycleOf(1, links([1, 2], [2, 3], [3, 2]))).toBeUndefined();
     expect(await cycleOf(1, links([1, 2], [2, 3], [3, 2], [4, 1], [4, 5], [5, 4]))).toBeUndefined();
   });
 
-  it('names the links to look at in the message', async () => {
+  it('names the links of the cycle in the message', async () => {
     await expect(assertAcyclic(1, linksInMemory(links([1, 2], [2, 1])))).rejects.toThrow('T-0001 → T-0002 → T-0001');
   });
 
-  it('agrees with trying every way, in any graph', async () => {
+  it('agrees with an exhaustive search in any graph', async () => {
     expect(await disagreements(linksInMemory)).toEqual([]);
   });
 
-  it('would be seen to disagree if it lost every fifth link', async () => {
+  it('disagrees with the exhaustive search when every fifth link is hidden', async () => {
     const forgetful = (all: readonly Link[]) => linksInMemory(all.filter((_, index) => index % 5 !== 4));
     expect((await disagreements(forgetful)).length).toBeGreaterThan(10);
   });
@@ -69,7 +69,7 @@ const GRAPHS = fc.sample(fc.array(fc.tuple(UP_TO_TEN, UP_TO_TEN), { minLength: 6
   numRuns: 600,
 });
 
-/** The graphs for which the search and the reference differ, or for which the named cycle does not exist. */
+/** Graphs for which search and reference differ, or whose reported cycle does not exist. */
 async function disagreements(read: (all: readonly Link[]) => ReadLinks): Promise<readonly (readonly Link[])[]> {
   const wrong: (readonly Link[])[] = [];
   for (const graph of GRAPHS) {
@@ -83,7 +83,7 @@ async function disagreements(read: (all: readonly Link[]) => ReadLinks): Promise
   return wrong;
 }
 
-describe('what finding a cycle costs', () => {
+describe('the cost of assertAcyclic', () => {
   const cases: Readonly<Record<string, { graph: Link[]; taskNo: number; statements: number; links: number }>> = {
     'the end of a chain of 100,000': { graph: chain(100_000), taskNo: 100_000, statements: 1, links: 0 },
     'the beginning of a chain of 100,000': { graph: chain(100_000), taskNo: 1, statements: 5, links: 200 },
@@ -146,14 +146,14 @@ describe('what finding a cycle costs', () => {
       expect(refusal?.message).toMatch(
         /more than 10000 links .* nothing was changed; remove dependencies .* a new task/,
       );
-      // The last statement may read past the limit, in each direction.
+      // The last statement in each direction may exceed the limit.
       expect(cost.links).toBeLessThanOrEqual(2 * (MAX_LINKS_READ + 1000 * 65));
       expect(cost.statements).toBeLessThanOrEqual(800);
     });
   }
 });
 
-/** A chain away from task 0, of which each task is also linked with 50 tasks of a dense graph. */
+/** A chain from task 0 whose tasks are each linked to 50 tasks of a dense graph. */
 function comb(sign: 1 | -1): Link[] {
   const forward = range(3000).flatMap((no): Link[] => [
     [no, no + 1],
@@ -171,18 +171,18 @@ function links(...all: readonly Link[]): readonly Link[] {
   return all;
 }
 
-describe('a change that may close a cycle', () => {
+describe('mayCloseCycle', () => {
   const task = (parent_id: string | null, depends_on: readonly string[]) => ({ parent_id, depends_on }) as Task;
   const parts = [null, 'T-0001', 'T-0002'].flatMap((parent) =>
     [[], ['T-0003'], ['T-0004'], ['T-0004', 'T-0003']].map((dependencies) => task(parent, dependencies)),
   );
 
-  it('is a new task only if it has both a parent and a dependency', () => {
+  it('is true for a new task only with both a parent and a dependency', () => {
     for (const after of parts)
       expect(mayCloseCycle(undefined, after)).toBe(after.parent_id !== null && after.depends_on.length > 0);
   });
 
-  it('adds a link, whatever else it removes', () => {
+  it('is true for a change that adds a link, whatever it removes', () => {
     for (const before of parts)
       for (const after of parts) {
         const linksOf = ({ parent_id, depends_on }: Task) => [`parent ${parent_id ?? ''}`, ...depends_on];
@@ -192,10 +192,10 @@ describe('a change that may close a cycle', () => {
   });
 });
 
-describe('saying what a task waits for', () => {
+describe('waitsFor', () => {
   const ids = (count: number) => Array.from({ length: count }, (_, index) => `T-${1000 + index}`);
 
-  it('names up to ten and counts the rest', () => {
+  it('names up to ten tasks and counts the rest', () => {
     expect(waitsFor(ids(1))).toBe('waits for T-1000');
     expect(waitsFor(ids(2))).toBe('waits for T-1000, T-1001');
     expect(waitsFor(ids(10))).not.toContain('more');

@@ -2,10 +2,10 @@ import { ColibriError } from '../../errors.ts';
 import { formatTaskId } from '../../ids.ts';
 import type { Task } from './record.ts';
 
-/** Along a link from the waiting task to the awaited one, or against it. */
+/** Follows a link from the waiting task to the awaited one, or in reverse. */
 export type Direction = 'awaited' | 'waiting';
 
-/** A task with the tasks that one link leads to; cut after `maxLinks + 1`, so that a cut list is longer than `maxLinks`. */
+/** A task and its direct links, at most `maxLinks + 1`: a longer list than `maxLinks` was cut. */
 export interface TaskLinks {
   readonly taskNo: number;
   readonly linked: readonly number[];
@@ -13,7 +13,7 @@ export interface TaskLinks {
 
 export interface LinkRequest {
   readonly direction: Direction;
-  /** These come first; the tasks that they lead to follow, nearest first, up to `maxTasks` in total. */
+  /** Returned first; then the tasks reachable from them, nearest first, up to `maxTasks` in total. */
   readonly from: readonly number[];
   readonly maxTasks: number;
   readonly maxLinks: number;
@@ -21,14 +21,14 @@ export interface LinkRequest {
 
 export type ReadLinks = (request: LinkRequest) => Promise<TaskLinks[]>;
 
-/** Links that the search reads in each direction before it gives up: it runs while every other writer waits. */
+/** Limit of links read in each direction: the search runs while all other writers wait. */
 export const MAX_LINKS_READ = 10_000;
 
-/** A parent waits for its children as a task waits for its dependencies. Call inside the transaction of the change. */
+/** Throws if the task waits for itself: through dependencies, or as a parent for its children. Call inside the transaction of the change. */
 export async function assertAcyclic(taskNo: number, readLinks: ReadLinks): Promise<void> {
-  // Few tasks wait for one that is being linked, as a rule, so that direction goes first.
+  // Usually few tasks wait for a task that is being linked, so that direction goes first.
   const walks = [new Walk(taskNo, 'waiting', readLinks), new Walk(taskNo, 'awaited', readLinks)];
-  // One finished direction is enough: neither may spend much before the other has.
+  // Either direction alone can decide, so both get the same rising allowance.
   for (const allowance of [MAX_LINKS_READ / 100, MAX_LINKS_READ / 10, MAX_LINKS_READ]) {
     for (const walk of walks) {
       const cycle = await walk.advance(allowance);
@@ -39,9 +39,9 @@ export async function assertAcyclic(taskNo: number, readLinks: ReadLinks): Promi
   throw undecided(taskNo);
 }
 
-/** True if a cycle is possible at all: every new cycle enters the task and leaves it again. */
+/** Whether the change adds a link that could close a cycle. */
 export function mayCloseCycle(before: Task | undefined, after: Task): boolean {
-  // Nothing can wait for a task that is being created, except its parent.
+  // Only its parent can wait for a task that is being created.
   if (before === undefined) return after.parent_id !== null && after.depends_on.length > 0;
   const hasNewParent = after.parent_id !== null && after.parent_id !== before.parent_id;
   return hasNewParent || after.depends_on.some((id) => !before.depends_on.includes(id));
@@ -49,7 +49,7 @@ export function mayCloseCycle(before: Task | undefined, after: Task): boolean {
 
 const MAX_NAMED = 10;
 
-/** A parent can have thousands of children; a reader needs to know a few of them. */
+/** Names only the first few: a parent can have thousands of children. */
 export function waitsFor(ids: readonly string[]): string {
   const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : '';
   return `waits for ${ids.slice(0, MAX_NAMED).join(', ')}${more}`;
@@ -59,9 +59,9 @@ function circular(cycle: readonly number[]): ColibriError {
   const ids = cycle.map(formatTaskId);
   return new ColibriError(
     'ERR_CIRCULAR_DEPENDENCY',
-    `that would make a cycle in which each task waits for the next: ${ids.join(' → ')}`,
+    `the change would create a cycle in which each task waits for the next: ${ids.join(' → ')}`,
     { taskId: ids[0], cycle: ids },
-    { advice: 'leave one of these links out' },
+    { advice: 'remove one of these links' },
   );
 }
 
@@ -69,7 +69,7 @@ function undecided(taskNo: number): ColibriError {
   const taskId = formatTaskId(taskNo);
   return new ColibriError(
     'ERR_CIRCULAR_DEPENDENCY',
-    `cannot rule out a cycle: more than ${MAX_LINKS_READ} links lead on from ${taskId}, and as many lead to it; nothing was changed`,
+    `cannot rule out a cycle: more than ${MAX_LINKS_READ} links start at ${taskId}, and as many lead to it; nothing was changed`,
     { taskId, maxLinks: MAX_LINKS_READ },
     {
       advice: `remove dependencies of ${taskId} that others imply, or create a new task that depends on both`,
@@ -77,14 +77,14 @@ function undecided(taskNo: number): ColibriError {
   );
 }
 
-/** Dependencies are at most 50, so only parents and popular dependencies have more links than this. */
+/** A task has at most 50 dependencies; only parents and popular dependencies exceed this. */
 const NARROW = 64;
 const MAX_READ_AHEAD = 500;
 const FIRST_READ_AHEAD = 8;
-/** What a statement costs beside its rows, in links: a search of many short steps must end, too. */
+/** The fixed cost of a statement, in links, so that a search of many short steps is bounded too. */
 const STATEMENT_COST = 20;
 
-/** A breadth-first search from a task for a way back to itself; reads ahead, because a statement is a round trip. */
+/** Breadth-first search for a path from a task back to itself; reads ahead, because a statement is a round trip. */
 class Walk {
   readonly #start: number;
   readonly #direction: Direction;
@@ -103,12 +103,12 @@ class Walk {
     this.#queue = [start];
   }
 
-  /** True when every task in this direction was visited. */
+  /** Every task in this direction was visited. */
   get isFinished(): boolean {
     return this.#position === this.#queue.length;
   }
 
-  /** Returns the shortest cycle, or undefined when there is none, or none was found within the allowance. */
+  /** Returns the shortest cycle, or undefined if there is none or none was found within the allowance. */
   async advance(allowance: number): Promise<number[] | undefined> {
     for (; !this.isFinished; this.#position += 1) {
       const taskNo = this.#queue[this.#position] as number;
@@ -135,7 +135,7 @@ class Walk {
     const tasks = await this.#request(from, from.length + this.#readAhead, NARROW);
     const fresh = tasks.filter((task) => !this.#known.has(task.taskNo));
     for (const task of fresh) if (task.linked.length <= NARROW) this.#known.set(task.taskNo, task.linked);
-    // Where many ways lead to the same tasks, reading ahead finds known ones again.
+    // Where many paths lead to the same tasks, reading ahead returns known tasks again.
     this.#readAhead = fresh.length * 2 < tasks.length ? 0 : Math.min(MAX_READ_AHEAD, this.#readAhead * 2 + 1);
   }
 
@@ -153,7 +153,7 @@ class Walk {
     return tasks;
   }
 
-  /** From the start back to itself, each task followed by one that it waits for. */
+  /** The cycle from the start to itself, each task followed by the one that it waits for. */
   #trace(last: number): number[] {
     const path = [this.#start];
     for (

@@ -4,14 +4,14 @@ import { parseJson } from '../../integrity/index.ts';
 import type { Direction, LinkRequest, TaskLinks } from './dependencies.ts';
 
 /**
- * Follows links inside the engine, because on PostgreSQL the number of round trips decides. Every step looks up one task
- * in an index; neither engine does so for the view task_waits inside a recursive query.
+ * Follows links inside the database, because each round trip to PostgreSQL is expensive. Every step is an index lookup of
+ * one task; neither engine uses the index for the view task_waits inside a recursive query.
  */
 export async function readLinks(
   db: Reader,
   { direction, from, maxTasks, maxLinks }: LinkRequest,
 ): Promise<TaskLinks[]> {
-  // Together, because both fit into one round trip.
+  // Sent together: one round trip.
   const [, rows] = await Promise.all([
     useIndexes(db),
     db.query<{ task_no: number; linked: string }>(STATEMENTS[db.engine][direction], [
@@ -23,7 +23,7 @@ export async function readLinks(
   return rows.map(({ task_no, linked }) => ({ taskNo: task_no, linked: parseJson(linked) as number[] }));
 }
 
-/** The first of the tasks that does not exist. */
+/** Returns the first id without a task. */
 export async function findMissing(db: Reader, taskIds: readonly string[]): Promise<string | undefined> {
   if (taskIds.length === 0) return undefined;
   const rows = await db.query<{ task_no: number }>(
@@ -34,7 +34,7 @@ export async function findMissing(db: Reader, taskIds: readonly string[]): Promi
   return taskIds.find((id) => !found.has(id));
 }
 
-/** PostgreSQL keeps a plan that it made when the tables were small, and would scan them at every step when they are not. */
+/** PostgreSQL may cache a plan from when the tables were small, and would then scan them at every step. */
 async function useIndexes(db: Reader): Promise<void> {
   if (db.engine === 'postgres') await db.query('SET LOCAL enable_seqscan = off');
 }
@@ -46,14 +46,14 @@ const LINKED: Readonly<Record<Direction, string>> = {
      UNION ALL SELECT parent_no FROM tasks WHERE task_no = run.no AND parent_no IS NOT NULL LIMIT $1`,
 };
 
-/** A numbers list in JSON as a subquery. */
+/** A JSON list of numbers as a subquery. */
 function numbers(engine: Engine, parameter: string): string {
   return engine === 'sqlite'
     ? `SELECT value FROM json_each(${parameter})`
     : `SELECT CAST(value AS BIGINT) FROM json_array_elements_text(CAST(${parameter} AS JSON)) AS value`;
 }
 
-/** SQLite has no LATERAL; a list in JSON does the same. */
+/** SQLite has no LATERAL; a JSON list takes its place. */
 function inSqlite(linked: string): string {
   const list = `(SELECT json_group_array(no) FROM (${linked}))`;
   return `WITH RECURSIVE run (no) AS (
@@ -65,7 +65,7 @@ function inSqlite(linked: string): string {
    SELECT run.no AS task_no, ${list} AS linked FROM run`;
 }
 
-/** The LIMIT inside LATERAL keeps the planner from turning the look-ups into one join over whole tables. */
+/** The LIMIT inside LATERAL stops the planner from turning the lookups into a join over whole tables. */
 function inPostgres(linked: string): string {
   return `WITH RECURSIVE run (no) AS (
      ${numbers('postgres', '$2')}

@@ -6,8 +6,8 @@ const acceptTaskAliases = acceptAliases(getInput);
 const acceptProjectAliases = acceptAliases(createInput);
 const acceptUpdate = acceptPatch(updateInput);
 
-describe('the other spellings of a field', () => {
-  it('are turned into the listed ones', () => {
+describe('input aliases', () => {
+  it('are renamed to the listed field', () => {
     expect(acceptTaskAliases({ id: 'T-0001' })).toEqual({ task_id: 'T-0001' });
     expect(acceptProjectAliases({ project_id: 'ours', title: 'x' })).toEqual({ project: 'ours', title: 'x' });
     expect(acceptUpdate({ id: 'T-0001', patch: { status: 'todo' } })).toEqual({ task_id: 'T-0001', status: 'todo' });
@@ -18,7 +18,7 @@ describe('the other spellings of a field', () => {
     });
   });
 
-  it('stay as they are beside the listed one, to be refused as unknown', () => {
+  it('stay beside the listed field, to be refused as unknown', () => {
     const both = { id: 'T-0001', task_id: 'T-0002', project: 'a', project_id: 'b' };
     expect(acceptTaskAliases(both)).toEqual(both);
     expect(acceptProjectAliases(both)).toEqual(both);
@@ -26,27 +26,27 @@ describe('the other spellings of a field', () => {
     expect(acceptUpdate(twice)).toEqual(twice);
   });
 
-  it('cannot put another task into the patch', () => {
+  it('cannot name another task inside the patch', () => {
     for (const key of ['id', 'task_id']) {
       const sly = { patch: { [key]: 'T-0002', status: 'done' } };
       expect(acceptUpdate({ id: 'T-0001', ...sly })).toEqual({ task_id: 'T-0001', ...sly });
     }
   });
 
-  it('belong to their own tools', () => {
+  it('apply only to tools that list the field', () => {
     const patch = { patch: { title: 'x' } };
     expect(acceptTaskAliases(patch)).toEqual(patch);
     expect(acceptProjectAliases(patch)).toEqual(patch);
     expect(acceptProjectAliases({ id: 'T-0001' })).toEqual({ id: 'T-0001' });
   });
 
-  it('leave what is not an object alone', () => {
+  it('leave other values than objects unchanged', () => {
     for (const raw of [undefined, null, 'id', 7, ['id'], { patch: null }, { patch: ['x'] }, { patch: 'x' }]) {
       for (const accept of [acceptTaskAliases, acceptProjectAliases, acceptUpdate]) expect(accept(raw)).toEqual(raw);
     }
   });
 
-  it('take names of inherited properties for what they are: unknown keys', () => {
+  it('treat names of inherited properties as unknown keys', () => {
     expect(acceptUpdate({ id: 'T-0001', patch: { toString: 1 } })).toEqual({ task_id: 'T-0001', toString: 1 });
     const hostile: unknown = JSON.parse('{"id":"T-0001","patch":{"__proto__":{"status":"done"}}}');
     const accepted = acceptUpdate(hostile);

@@ -8,7 +8,7 @@ import { isOpen, UNASSIGNED } from './workflows.ts';
 
 export type ListedTask = ReturnType<typeof listed.read>;
 
-/** Ties are broken by creation, so the order is total and pages neither skip nor repeat. */
+/** Ties are broken by task number, so the order is total and pages neither skip nor repeat a task. */
 const ORDER: Readonly<Record<ListInput['sort_by'], string>> = {
   created: '',
   updated: 'updated_at',
@@ -21,7 +21,7 @@ export async function listTasks(db: Reader, input: ListInput): Promise<{ tasks: 
   if (filter.matchesNothing) return { tasks: [], total: 0 };
   const direction = input.sort_order === 'asc' ? 'ASC' : 'DESC';
   const keys = [ORDER[input.sort_by], 'task_no'].filter((key) => key !== '').map((key) => `${key} ${direction}`);
-  // The page is chosen on the index alone; only its own rows are read.
+  // The subquery picks the page from an index; only the rows of that page are read.
   const rows = await db.query(
     `SELECT ${listed.columns} FROM tasks
      WHERE task_no IN (SELECT task_no FROM tasks ${filter.where} ORDER BY ${keys.join(', ')}
@@ -33,7 +33,7 @@ export async function listTasks(db: Reader, input: ListInput): Promise<{ tasks: 
   return { tasks, total: await countTasks(db, input) };
 }
 
-/** Kept counts answer where they can; dates, labels and words are counted. */
+/** Sums stored counts where the filters allow it; dates, labels and words need a COUNT. */
 async function countTasks(db: Reader, input: ListInput): Promise<number> {
   const filter = new Filter(input, db.engine);
   const source = filter.isCounted
@@ -43,12 +43,12 @@ async function countTasks(db: Reader, input: ListInput): Promise<number> {
   return row?.total ?? 0;
 }
 
-/** The conditions of a list as SQL text with parameters; all must hold. */
+/** The filters of a list as a conjunction of SQL conditions with parameters. */
 class Filter {
   readonly parameters: SqlValue[] = [];
   readonly where: string;
   readonly countWhere: string;
-  /** True when task_counts has every column that is asked about. */
+  /** task_counts has every column that the filters name. */
   readonly isCounted: boolean;
   readonly matchesNothing: boolean;
 
@@ -70,7 +70,7 @@ class Filter {
     ];
     this.isCounted = counted.every((condition) => !condition);
     this.countWhere = conjunction([...kept, ...counted]);
-    // True anyway, and said because each leads to a short index.
+    // Redundant predicates that select a partial index.
     const hints = [
       input.status?.every(isOpen) ? 'is_open = 1' : undefined,
       input.assignee !== undefined && input.assignee !== UNASSIGNED ? `assignee <> '${UNASSIGNED}'` : undefined,

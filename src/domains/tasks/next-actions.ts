@@ -13,14 +13,14 @@ export interface BlockedTask {
   readonly dependencies_unmet: number;
 }
 
-/** Something unfinished that the task waits for. Not EXISTS, for which PostgreSQL may hash the links of all tasks. */
+/** Whether the task waits for an open task. Not EXISTS, for which PostgreSQL may hash the links of all tasks. */
 const WAITS = `COALESCE(
   (SELECT 1 FROM task_dependencies JOIN tasks AS awaited ON awaited.task_no = task_dependencies.depends_on
    WHERE task_dependencies.task_no = tasks.task_no AND awaited.is_open = 1 LIMIT 1),
   (SELECT 1 FROM tasks AS child WHERE child.parent_no = tasks.task_no AND child.is_open = 1 LIMIT 1)
 ) IS NOT NULL`;
 
-/** What can be worked on now: highest priority first, then oldest. */
+/** Tasks that are ready and wait for nothing: highest priority first, then oldest. */
 export async function listNextActions(db: Reader, project: string, limit: number): Promise<NextAction[]> {
   const rows = await db.query(
     `SELECT ${offered.columns} FROM tasks
@@ -31,7 +31,7 @@ export async function listNextActions(db: Reader, project: string, limit: number
   return rows.map((row) => ({ ...withoutNulls(offered.read(row)), dependencies_unmet: 0 }));
 }
 
-/** What cannot, and why. */
+/** Tasks that are blocked or wait for others, with the reason. */
 export async function listBlocked(db: Reader, project: string, limit: number): Promise<BlockedTask[]> {
   const rows = await db.query<{ task_no: number; title: string; blocked_reason: string | null }>(
     `SELECT task_no, title, blocked_reason FROM (

@@ -49,7 +49,7 @@ const WRONG_TASKS: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 describe('the grammar of a recorded task', () => {
-  it('takes a task', () => {
+  it('accepts a task', () => {
     for (const changes of [
       {},
       { title: '🐦'.repeat(256), description: '🐦'.repeat(8000), labels: ['🐦'.repeat(64)] },
@@ -60,14 +60,14 @@ describe('the grammar of a recorded task', () => {
   });
 
   for (const [field, values] of Object.entries(WRONG_TASKS))
-    it(`refuses a task with a ${field} that is none`, () => {
+    it(`refuses a task with an invalid ${field}`, () => {
       for (const value of values)
         expect(taskDefect(canonicalize({ ...TASK, [field]: value })), String(value)).toBeDefined();
       const { [field as keyof typeof TASK]: _gone, ...rest } = TASK;
       expect(taskDefect(canonicalize(rest))).toContain(field);
     });
 
-  it('refuses a task that is something else or not canonical', () => {
+  it('refuses other values and texts that are not canonical', () => {
     const text = canonicalize(TASK);
     for (const other of [
       '',

@@ -31,14 +31,14 @@ export async function insertTask(db: Transaction, task: Task, words?: string): P
   count(db, task, 1);
 }
 
-/** The same text every time, so that it is put together once. */
+/** Built once: the columns never change. */
 let insertText: string | undefined;
 
 function insertOf(names: readonly string[]): string {
   return `INSERT INTO tasks (${names.join(', ')}) VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})`;
 }
 
-/** Touches only the columns and indexes that the change touches. */
+/** Writes only changed columns and updates only the indexes over them. */
 export async function updateTask(db: Transaction, before: Task, after: Task, words?: string): Promise<void> {
   const eventIndex = await appendEvent(db, 'task.updated', after);
   const old: Record<string, SqlValue> = toColumns(before, -1);
@@ -66,7 +66,7 @@ export async function updateTask(db: Transaction, before: Task, after: Task, wor
   }
 }
 
-/** The unfinished tasks that a task waits for, in the order of their creation. */
+/** The open tasks that a task waits for, oldest first. */
 export async function listUnmet(db: Reader, taskNo: number): Promise<string[]> {
   const rows = await db.query<{ task_no: number }>(
     `SELECT DISTINCT tasks.task_no FROM task_waits JOIN tasks ON tasks.task_no = task_waits.awaited_no
@@ -89,7 +89,7 @@ async function appendEvent(db: Transaction, kind: 'task.created' | 'task.updated
   const salt = createSalt();
   const { task_id, updated_at: at, updated_by: actor } = task;
   const digest = saltedDigest('task', salt, content);
-  // What has just been created has no session of its own yet.
+  // A new task has no session of its own; only a deep session of an ancestor can cover it.
   const isAlone = kind === 'task.created' && task.parent_id === null;
   const memberships = isAlone ? [] : await joinSessions(db, await coveringSessions(db, task));
   const index = await append(db, { actor, at, kind, sessions: memberships, task: digest, task_id, v: 1 });

@@ -20,7 +20,7 @@ const time = z
 function isTime(text: string): boolean {
   const isoDate = z.iso.date().safeParse(text.slice(0, 10)).success;
   const isIso = isoDate && (text.length === 10 || z.iso.datetime({ offset: true }).safeParse(text).success);
-  // An offset can carry a time out of the years with four digits, and then it no longer compares as text.
+  // An offset can move a time out of the four-digit years, which would break comparison as text.
   return isIso && /^\d{4}-/.test(new Date(text).toISOString());
 }
 
@@ -28,10 +28,10 @@ export const createInput = z.strictObject(taskFields.inputShape('create'));
 
 export const updateInput = z
   .strictObject({ task_id: taskId, ...taskFields.inputShape('update') })
-  .refine((input) => Object.keys(input).length > 1, 'names nothing to change')
+  .refine((input) => Object.keys(input).length > 1, 'changes nothing: give at least one field')
   .refine((input) => input.status !== 'blocked' || input.blocked_reason !== undefined, {
     path: ['blocked_reason'],
-    message: 'is required with status blocked: say what the task waits for',
+    message: 'is required with status blocked: give the reason',
   });
 
 export const getInput = z.strictObject({

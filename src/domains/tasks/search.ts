@@ -3,9 +3,9 @@ import { parseId } from '../../ids.ts';
 import type { Task } from './record.ts';
 import { indexedWords } from './tokenizer.ts';
 
-/** The one thing that the engines have no common words for. Both find the same: the words are cut by this program. */
+/** The full-text index is the one part with different SQL for each engine; `tokenizer.ts` makes both find the same tasks. */
 
-/** `words` are what `indexedWords` gives, where the caller has them already. */
+/** `words` is the result of `indexedWords`, if the caller has computed it already. */
 export function indexWords(db: Transaction, { task_id, title, description }: Task, words?: string): void {
   const column = db.engine === 'sqlite' ? 'rowid' : 'task_no';
   const indexed = words ?? indexedWords(title, description);
@@ -17,7 +17,7 @@ export function forgetWords(db: Transaction, taskNo: number): void {
   db.send(`DELETE FROM task_search WHERE ${column} = $1`, [taskNo]);
 }
 
-/** A condition on `task_no`. Words of phrases only: no character of the input can act as an operator. */
+/** An SQL condition on `task_no`. Phrases hold encoded words only, so no input character acts as an operator. */
 export function matches(
   engine: Engine,
   phrases: readonly (readonly string[])[],
@@ -31,7 +31,7 @@ function matchesInSqlite(phrases: readonly (readonly string[])[], add: (value: S
   return `task_no IN (SELECT rowid FROM task_search WHERE task_search MATCH ${add(text)})`;
 }
 
-/** The index knows which tasks have the words; a phrase of several must be looked up in the text. */
+/** The index finds tasks with all words; LIKE checks that the words of a phrase are adjacent. */
 function matchesInPostgres(phrases: readonly (readonly string[])[], add: (value: SqlValue) => string): string {
   const words = phrases.flatMap((phrase) =>
     phrase.map((word, index) => (index + 1 < phrase.length ? word : `${word}:*`)),

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { indexedWords, phrases, searchPhrases } from './tokenizer.ts';
 
-describe('cutting text into words', () => {
+describe('phrases', () => {
   const cases: readonly (readonly [string, readonly (readonly string[])[]])[] = [
     ['', []],
     [' \t\n', []],
@@ -23,12 +23,12 @@ describe('cutting text into words', () => {
     ['\u200d\ufe0f', []],
   ];
   for (const [text, words] of cases) {
-    it(`cuts ${JSON.stringify(text)}`, () => expect(phrases(text)).toEqual(words));
+    it(`splits ${JSON.stringify(text)}`, () => expect(phrases(text)).toEqual(words));
   }
 });
 
-describe('words for the engine', () => {
-  it('are letters and digits of ASCII, whatever the text', () => {
+describe('indexedWords', () => {
+  it('contains only ASCII letters and digits, for any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (title, description) => {
         expect(indexedWords(title, description)).toMatch(/^[a-z0-9 ]*$/);
@@ -38,7 +38,7 @@ describe('words for the engine', () => {
     );
   });
 
-  it('begin alike only where the text begins alike', () => {
+  it('shares a prefix only where the texts share one', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'q', 'u', 'z', '4', '7', 'f', 'я', 'п', 'ж'), minLength: 1 });
     fc.assert(
       fc.property(word, word, (one, other) => {
@@ -49,7 +49,7 @@ describe('words for the engine', () => {
     );
   });
 
-  it('are found by the text they were made of', () => {
+  it('is found by the text it was made from', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const stored = ` ${indexedWords(text, '')}`;
@@ -59,11 +59,11 @@ describe('words for the engine', () => {
     );
   });
 
-  it('of title and description do not run together', () => {
+  it('separates title and description', () => {
     expect(indexedWords('over', 'flow')).toBe('over flow');
   });
 
-  it('keep their first 64 characters, whatever the alphabet', () => {
+  it('keeps the first 64 characters of a word in any alphabet', () => {
     expect(indexedWords('a'.repeat(100), '')).toBe('a'.repeat(64));
     const [[cyrillic] = []] = searchPhrases('ж'.repeat(100));
     expect(cyrillic).toBe('q436z'.repeat(64));

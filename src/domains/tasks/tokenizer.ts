@@ -1,16 +1,16 @@
 /**
- * How text is cut into words for searching. Done here and not by the database, so that every engine finds the same:
- * they differ on emoji, on Chinese and Japanese, and on every kind of quote.
+ * Splits text into words for the search index. Not left to the databases, because their tokenizers differ on emoji,
+ * Chinese, Japanese and quotation marks.
  */
 
-/** Scripts that are written without spaces: each character is a word of its own. */
+/** Scripts written without spaces: each character is one word. */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-/** A flag is two letters of an alphabet of its own. */
+/** A flag emoji is a pair of regional indicators. */
 const WORD = /[\p{L}\p{N}\p{M}]+|\p{Extended_Pictographic}|\p{Regional_Indicator}{2}/gu;
 const MAX_WORD_LENGTH = 64;
 
-/** One phrase for each run of text without a gap: its words must stand next to each other. */
+/** One phrase for each run of text without a separator; the words of a phrase must be adjacent. */
 export function phrases(text: string): string[][] {
   const found: string[][] = [];
   for (const [run] of fold(text).matchAll(WORD)) found.push(cut(run));
@@ -24,12 +24,12 @@ export function indexedWords(title: string, description: string): string {
     .join(' ');
 }
 
-/** All phrases must occur; the last word of each may be the beginning of a longer one. Empty: nothing to look for. */
+/** All phrases must match; the last word of each matches as a prefix. Empty if the text has no words. */
 export function searchPhrases(text: string): string[][] {
   return phrases(text).map((phrase) => phrase.map(encode));
 }
 
-/** Compatibility forms, case and accents make no difference to a searcher. */
+/** Ignores compatibility forms, case and accents. */
 function fold(text: string): string {
   return text
     .normalize('NFKD')
@@ -55,8 +55,8 @@ function cut(run: string): string[] {
 }
 
 /**
- * Letters and digits of ASCII stay; everything else becomes a number that no engine takes for a separator. The q that
- * opens a number is written as a number itself, so that no word looks like the beginning of another's number.
+ * Keeps ASCII letters and digits and encodes all other characters as `q<hex>z`, which no engine splits. A literal q is
+ * encoded too, so that no plain word is a prefix of an encoded one.
  */
 function encode(word: string): string {
   return Array.from(word).slice(0, MAX_WORD_LENGTH).map(encodeCharacter).join('');

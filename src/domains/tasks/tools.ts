@@ -28,7 +28,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
     defineTool({
       name: 'task_create',
       title: 'Create a task',
-      description: 'Put work on the board before starting it. Returns its task_id.',
+      description: 'Create a task before you start the work. Returns its task_id.',
       errorPattern: 'B',
       normalize: acceptAliases(createInput),
       inputSchema: createInput,
@@ -42,14 +42,14 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
         const [taskNo, sequence] = await nextNumbers(db, 'task', projectCounter(project));
         const task = newTask(input, { task_id: formatTaskId(taskNo), sequence, project, workflow, at, actor });
         await insertTask(db, task, words);
-        await refuseCycle(db, undefined, task);
+        await assertNoNewCycle(db, undefined, task);
         return { task_id: task.task_id, status: task.status, created_at: at, created_by: actor, sequence };
       },
     }),
     defineTool({
       name: 'task_get',
       title: 'Read a task',
-      description: 'One task with all its fields; include_thought_trail adds why things were decided.',
+      description: 'Read one task with all fields; include_thought_trail adds its decisions.',
       errorPattern: 'B',
       normalize: acceptAliases(getInput),
       inputSchema: getInput,
@@ -71,7 +71,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       name: 'task_update',
       title: 'Change a task',
       description:
-        'Change fields or move the status. Claim work by moving todo to in_progress: exactly one agent wins. done needs a thought_record first.',
+        'Change fields or status. Claim a task by moving it from todo to in_progress: exactly one agent wins. Call thought_record before done.',
       errorPattern: 'B',
       normalize: acceptPatch(updateInput),
       inputSchema: updateInput,
@@ -87,7 +87,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
         assertWrittenBack(before, input.status, await hasThoughtInAttempt(db, taskNo, before.attempt));
         await requireTasks(db, [input.parent_id ?? [], input.depends_on ?? []].flat());
         await updateTask(db, before, after, words);
-        await refuseCycle(db, before, after);
+        await assertNoNewCycle(db, before, after);
         const warnings = updateWarnings(before, after, input, actor);
         if (input.status !== undefined && isClaim(after.workflow, before.status, input.status)) {
           const unmet = await listUnmet(db, taskNo);
@@ -108,7 +108,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
     defineTool({
       name: 'task_list',
       title: 'List tasks',
-      description: 'Find tasks by any combination of filters; newest change first. Use task_next_actions to pick work.',
+      description: 'Find tasks by any combination of filters, last changed first. Call task_next_actions to pick work.',
       errorPattern: 'B',
       normalize: acceptAliases(listInput),
       inputSchema: listInput,
@@ -122,8 +122,8 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
     }),
     defineTool({
       name: 'task_next_actions',
-      title: 'What to do next',
-      description: 'The queue: tasks that wait for nothing, highest priority first. Then claim one with task_update.',
+      title: 'Next actions',
+      description: 'List tasks that are ready to start, highest priority first. Then claim one with task_update.',
       errorPattern: 'B',
       normalize: acceptAliases(nextActionsInput),
       inputSchema: nextActionsInput,
@@ -168,8 +168,8 @@ function projectNotFound(project: string): ColibriError {
   return new ColibriError('ERR_PROJECT_NOT_FOUND', `no project ${project}`, { project }, { advice });
 }
 
-/** After the change and inside its transaction: of two processes that close a cycle from both sides, one is refused. */
-async function refuseCycle(db: Transaction, before: Task | undefined, after: Task): Promise<void> {
+/** Runs after the change, inside its transaction: if two processes close a cycle from both sides, one is refused. */
+async function assertNoNewCycle(db: Transaction, before: Task | undefined, after: Task): Promise<void> {
   if (!mayCloseCycle(before, after)) return;
   await assertAcyclic(parseId(after.task_id), (request) => readLinks(db, request));
 }

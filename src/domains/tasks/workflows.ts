@@ -1,20 +1,20 @@
 import { ColibriError } from '../../errors.ts';
 import type { WORKFLOW_STATES } from '../../integrity/index.ts';
 
-/** The assignee of a task that nobody has. */
+/** The assignee of a task without one. */
 export const UNASSIGNED = 'unassigned';
 
-/** Two tables of states, as data. Code that asks about a state asks here. */
+/** The states of a workflow and the steps between them. */
 export interface Workflow {
   readonly entries: readonly [string, ...string[]];
   readonly transitions: Readonly<Record<string, readonly string[]>>;
-  /** Finished well: needs a thought record. */
+  /** The state that requires a thought record. */
   readonly done: string;
   readonly cancelled: string;
-  /** Where work can begin, and where it has begun: that step is the claim. */
+  /** States in which a task can be picked up; moving from one of them to a `started` state is a claim. */
   readonly ready: readonly string[];
   readonly started: readonly string[];
-  /** Steps that send a task back for another attempt. */
+  /** Steps that send a task back and start another attempt. */
   readonly reopenings: readonly (readonly [string, string])[];
 }
 
@@ -57,7 +57,7 @@ export const WORKFLOWS = {
 } as const satisfies WorkflowTable;
 
 type States = typeof WORKFLOW_STATES;
-/** Exactly the states that a record may name. */
+/** Exactly the states that the grammar of a recorded task allows. */
 type WorkflowTable = {
   readonly [Name in keyof States]: Workflow & {
     readonly transitions: Readonly<Record<States[Name][number], readonly States[Name][number][]>>;
@@ -73,7 +73,7 @@ export function workflowOf(name: WorkflowName): Workflow {
   return WORKFLOWS[name];
 }
 
-/** Every workflow's states have names of their own, so a state alone tells. */
+/** No two workflows share a state name, so the state alone decides. */
 export function isOpen(status: string): boolean {
   return Object.values<Workflow>(WORKFLOWS).some(({ transitions }) => (transitions[status]?.length ?? 0) > 0);
 }
@@ -90,7 +90,7 @@ export function isReopening(workflow: WorkflowName, from: string, to: string): b
   return workflowOf(workflow).reopenings.some(([source, target]) => source === from && target === to);
 }
 
-/** The state in which a new task starts: the one asked for, if tasks may start there. */
+/** The state of a new task: the requested one, if tasks can start there. */
 export function entryStatus(workflow: WorkflowName, wanted: string | undefined): string {
   const { entries } = workflowOf(workflow);
   if (wanted === undefined) return entries[0];
@@ -118,7 +118,7 @@ export function assertTransition(task: TransitionSubject, to: string): void {
   if (allowed.includes(to)) return;
   const { task_id: taskId, status: from, assignee } = task;
   const rest = allowed.length === 0 ? 'which is final' : `from there it can go to ${allowed.join(', ')}`;
-  const holder = assignee === UNASSIGNED ? 'nobody has it' : `${assignee} has it`;
+  const holder = assignee === UNASSIGNED ? UNASSIGNED : `assigned to ${assignee}`;
   const message = `${taskId} is ${from}${allowed.length === 0 ? ', ' : '; '}${rest}; ${holder}`;
   throw new ColibriError('ERR_INVALID_TRANSITION', message, { taskId, from, to, allowed, assignee });
 }

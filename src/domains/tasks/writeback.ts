@@ -2,7 +2,7 @@ import { ColibriError } from '../../errors.ts';
 import type { Task } from './record.ts';
 import { workflowOf } from './workflows.ts';
 
-/** A task that ends well says why: at least one thought since it was last opened. */
+/** `done` requires at least one thought record since the task was created or last sent back. */
 export function assertWrittenBack(task: Task, wantedStatus: string | undefined, hasThought: boolean): void {
   if (wantedStatus !== workflowOf(task.workflow).done || hasThought) return;
   const since = task.attempt === 1 ? 'since it was created' : `since it was sent back (attempt ${task.attempt})`;

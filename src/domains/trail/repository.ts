@@ -25,7 +25,7 @@ export interface ThoughtRow {
   readonly salt: string;
 }
 
-/** What the trail needs to know of a task. */
+/** The part of a task that the trail uses. */
 export interface TrailTask {
   readonly task_no: number;
   readonly parent_no: number | null;
@@ -40,7 +40,7 @@ export async function findTrailTask(db: Reader, taskId: string): Promise<TrailTa
 }
 
 export async function hasThoughtInAttempt(db: Reader, taskNo: number, attempt: number): Promise<boolean> {
-  // Attempts only rise, so the last thought tells.
+  // Attempts only rise, so the last thought decides.
   const [last] = await db.query<{ attempt: number }>(
     'SELECT attempt FROM thoughts WHERE task_no = $1 ORDER BY chain_position DESC LIMIT 1',
     [taskNo],
@@ -60,7 +60,7 @@ export async function listThoughts(
     input.type && `type = ${add(input.type)}`,
   ].filter((condition) => condition);
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-  // Each of these orders is the order of the log; the first two are read off an index.
+  // Each is the order of the log; the first two come from an index.
   const order = input.task_id ? 'chain_position' : input.session_id ? 'session_seq' : 'thought_no';
   const [count] = await db.query<{ total: number }>(`SELECT COUNT(*) AS total FROM thoughts ${where}`, parameters);
   const rows = await db.query<ThoughtRow>(
@@ -72,7 +72,7 @@ export async function listThoughts(
 
 const MAX_LINES = 500;
 
-/** The last decisions about a task as one readable line each, oldest first. */
+/** The last thoughts of a task as one line each, oldest first. */
 export async function listThoughtLines(db: Reader, taskNo: number): Promise<string[]> {
   const rows = await db.query<ThoughtRow>(
     'SELECT * FROM thoughts WHERE task_no = $1 ORDER BY chain_position DESC LIMIT $2',
@@ -84,7 +84,7 @@ export async function listThoughtLines(db: Reader, taskNo: number): Promise<stri
   });
 }
 
-/** What a thought says beside its content, and the digest that the log will hold of it. */
+/** The fields of a thought that its hash does not cover, with the digest that the log holds. */
 export interface SealedExtras {
   readonly text: string;
   readonly salt: Salt;
@@ -105,7 +105,7 @@ export interface Recording {
   readonly actor: string;
 }
 
-/** Adds a link to the task's chain, a record to the session and an entry to the log, all in one transaction. */
+/** Appends the thought to the chain of its task, to its session and to the log. */
 export async function recordThought(db: Transaction, { input, extras, task, sessionNo, at, actor }: Recording) {
   const { task_id, type, content } = input;
   const [last] = await db.query<{ hash: string; chain_position: number }>(

@@ -3,7 +3,7 @@ import { isVisible, line, prose } from '../../fields.ts';
 import { sessionId, taskId } from '../../ids.ts';
 import { canonicalize, MAX_KEY_LENGTH, MAX_METADATA_LENGTH, SCOPES, THOUGHT_TYPES } from '../../integrity/index.ts';
 
-/** Looked at and handed on as it is: a record that Zod rebuilds has lost a member called __proto__. */
+/** Checked, not rebuilt: Zod would drop a member named __proto__ from a record. */
 const metadata = z
   .unknown()
   .superRefine((value, context) => {
@@ -11,7 +11,7 @@ const metadata = z
       return context.addIssue({ code: 'custom', message: 'is not an object' });
     }
     for (const key of Object.keys(value)) {
-      const message = `is a name longer than ${MAX_KEY_LENGTH} characters`;
+      const message = `has a key longer than ${MAX_KEY_LENGTH} characters`;
       if (key.length > MAX_KEY_LENGTH) context.addIssue({ code: 'custom', path: [key], message });
     }
     if (canonicalize(value).length > MAX_METADATA_LENGTH)
@@ -122,7 +122,7 @@ export const verifyOutput = z.object({
 export type ThoughtListInput = z.output<typeof thoughtListInput>;
 export type ThoughtInput = z.output<typeof thoughtInput>;
 
-/** What the thought's own hash does not cover, as the extras digest sees it. */
+/** The canonical text of the fields that the hash of a thought does not cover. */
 export function extrasOf({ branch, commit_sha, tests_run, blockers, metadata }: ThoughtInput): string {
   return canonicalize({
     ...(branch === undefined ? {} : { branch }),

@@ -35,7 +35,7 @@ function record(database: Database, count: number): Promise<void> {
 }
 
 describe('a session tree that grows before the write lock is taken', () => {
-  // Around the size of a page, and nothing at all.
+  // Around the page size, and zero.
   for (const [before, meanwhile] of [
     [0, 0],
     [0, 3],

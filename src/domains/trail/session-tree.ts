@@ -7,13 +7,13 @@ import { storedLeaf } from '../../ledger/stored-tree.ts';
 export interface SessionRecord {
   readonly session_seq: number;
   readonly idx: number;
-  /** Null when the log has no such entry. */
+  /** Null if the log has no such entry. */
   readonly entry: string | null;
 }
 
 const PAGE = 1000;
 
-/** Each part with an end of its own: PostgreSQL would otherwise read and sort the whole rest for every page. */
+/** Each part has its own LIMIT: without it PostgreSQL reads and sorts all remaining rows for every page. */
 const partOf = (table: string) =>
   `SELECT session_seq, idx FROM (SELECT session_seq, idx FROM ${table}
      WHERE session_no = $1 AND session_seq > $2 ORDER BY session_seq LIMIT $3) AS part`;
@@ -24,20 +24,20 @@ const NEXT_RECORDS = `
   LEFT JOIN ledger_entries ON ledger_entries.idx = records.idx
   ORDER BY records.session_seq`;
 
-/** The records of a session behind a place in it, thoughts and task events, in the order of the log, a page at a time. */
+/** The thoughts and task events of a session after `begin`, in log order, one page at a time. */
 export async function* readRecords(db: Reader, sessionNo: number, begin = 0): AsyncGenerator<SessionRecord[]> {
   for (let after = begin; ; ) {
     const page = await db.query<SessionRecord>(NEXT_RECORDS, [sessionNo, after, PAGE]);
     if (page.length === 0) return;
     yield page;
     const last = page.at(-1)?.session_seq ?? after;
-    // Whoever reads them counts them, and finds that there are more.
+    // Forged numbers that do not rise end the loop; `countRecords` reveals the rest.
     if (!isAfter([last], [after])) return;
     after = last;
   }
 }
 
-/** All that are stored, wherever they say that they stand. */
+/** Counts stored rows, whatever their session_seq. */
 export async function countRecords(db: Reader, sessionNo: number): Promise<number> {
   const [row] = await db.query<{ stored: number }>(
     `SELECT (SELECT COUNT(*) FROM thoughts WHERE session_no = $1)
@@ -54,14 +54,14 @@ export interface SessionTree {
   readonly asOf: string | undefined;
 }
 
-/** RFC 6962 over the leaf hashes of the session's entries; of one task only, if one is named. */
+/** The RFC 6962 tree over the leaf hashes of the session's entries, or only those of `taskNo`. */
 export async function buildSessionTree(db: Reader, sessionNo: number, taskNo: number | null): Promise<SessionTree> {
   const tree = new GrowingSessionTree(sessionNo, taskNo);
   await tree.grow(db);
   return tree.current();
 }
 
-/** The same in several steps: records are only ever added, so most of a tree can be built before the write lock is taken. */
+/** Builds the tree in steps: records are only appended, so most of it is built before the write lock is taken. */
 export class GrowingSessionTree {
   readonly #tree = new TreeBuilder();
   readonly #sessionNo: number;

@@ -19,13 +19,13 @@ export interface SessionRow {
   readonly record_count: number;
   readonly finalized_idx: number | null;
   readonly finalized_at: string | null;
-  /** Set when only the records of one task were sealed. */
+  /** Set if only the records of one task were sealed. */
   readonly sealed_task_no: number | null;
   readonly root: string | null;
   readonly leaf_count: number | null;
 }
 
-/** A record's place in a session, as the log names it. */
+/** The position of a record in a session, as its entry names it. */
 export type Membership = { readonly session_id: string; readonly session_seq: number };
 
 export async function findSession(db: Reader, sessionId: string): Promise<SessionRow | undefined> {
@@ -40,7 +40,7 @@ export async function findLiveSession(db: Reader, taskNo: number): Promise<Sessi
   return row;
 }
 
-/** All sessions, sealed ones too, that cover a task today: its own, and the deep ones of its ancestors. */
+/** All sessions, live and sealed, that cover a task now: its own, and deep sessions of its ancestors. */
 export function listSessionsOf(db: Reader, taskNo: number): Promise<SessionRow[]> {
   return db.query<SessionRow>(
     `WITH RECURSIVE covered (no) AS (
@@ -58,9 +58,9 @@ const SCANNED_AT_ONCE = 20_000;
 
 const NEXT_ENTRIES = 'SELECT idx, kind, entry FROM ledger_entries WHERE idx > $1 ORDER BY idx LIMIT $2';
 
-/** The entry that sealed a session whose row says that it is live: nobody takes a seal off honestly. */
+/** Finds the entry that sealed a session whose row claims to be live; only tampering removes a seal. */
 export async function findHiddenSeal(db: Reader, session: SessionRow): Promise<number | undefined> {
-  // Goes on by rows: a forged index could be so far away that a search by indexes would never arrive there.
+  // Pages by rows, not by index ranges: a forged index can be arbitrarily large.
   for (let after = -1; ; ) {
     const [seal] = await db.query<{ idx: number }>(
       `SELECT idx FROM (${NEXT_ENTRIES}) AS entries WHERE kind = 'session.finalized' AND entry LIKE $3 LIMIT 1`,
@@ -111,12 +111,12 @@ export async function startSession(db: Transaction, session: NewSession): Promis
   return session_id;
 }
 
-/** What people wrote about a session; the log holds a digest of it. */
+/** The private content of a session; the log holds its digest. */
 export function sessionContent({ auditor_id, reason }: Pick<SessionRow, 'auditor_id' | 'reason'>): string {
   return canonicalize({ auditor_id, reason });
 }
 
-/** The live sessions that cover a task: its own, and the deep ones of its ancestors. */
+/** The live sessions that cover a task: its own, and deep sessions of its ancestors. */
 export async function coveringSessions(
   db: Reader,
   task: { readonly task_id: string; readonly parent_id: string | null },
@@ -137,7 +137,7 @@ export async function coveringSessions(
   return [...new Set([...numbers, ...inherited.map(({ session_no }) => session_no)])].sort((a, b) => a - b);
 }
 
-/** Takes the next place in each session. Before the entry is made, because the entry names the places. */
+/** Reserves the next position in each session. Call before the entry is built, because the entry names the positions. */
 export async function joinSessions(db: Transaction, sessionNos: readonly number[]): Promise<Membership[]> {
   const memberships: Membership[] = [];
   for (const sessionNo of sessionNos) {
@@ -145,13 +145,13 @@ export async function joinSessions(db: Transaction, sessionNos: readonly number[
       'UPDATE sessions SET record_count = record_count + 1 WHERE session_no = $1 RETURNING record_count',
       [sessionNo],
     );
-    if (row === undefined) throw new Error(`session ${sessionNo} vanished`);
+    if (row === undefined) throw new Error(`no row for session ${sessionNo}`);
     memberships.push({ session_id: formatSessionId(sessionNo), session_seq: row.record_count });
   }
   return memberships;
 }
 
-/** For a task event, which may be in several sessions; a thought is in one and has its place in its row. */
+/** Only for task events, which can belong to several sessions; a thought stores its one position in its own row. */
 export function recordMemberships(db: Transaction, memberships: readonly Membership[], index: number): void {
   for (const { session_id, session_seq } of memberships) {
     db.send('INSERT INTO session_events (session_no, session_seq, idx) VALUES ($1, $2, $3)', [
@@ -162,7 +162,7 @@ export function recordMemberships(db: Transaction, memberships: readonly Members
   }
 }
 
-/** Where the chain of each task stood when the session was sealed. */
+/** The last thought of each task's chain in a session. */
 export async function listHeads(db: Reader, sessionNo: number) {
   const rows = await db.query<{ task_no: number; chain_position: number; hash: string }>(
     `SELECT thoughts.task_no, thoughts.chain_position, thoughts.hash FROM thoughts

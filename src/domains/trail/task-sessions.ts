@@ -2,7 +2,7 @@ import type { Reader } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
 import type { SessionRow } from './sessions.ts';
 
-/** The sessions of a task, those with a decision about it, and those that its changes were recorded in; oldest first. */
+/** The sessions of a task, those with a thought about it, and those in `joined`; oldest first. */
 export async function listTaskSessions(db: Reader, taskNo: number, joined: readonly string[]): Promise<SessionRow[]> {
   const places = joined.map((_, index) => `$${index + 2}`).join(', ');
   return db.query<SessionRow>(

@@ -30,7 +30,7 @@ export function createTrailTools(): Tool[] {
     defineTool({
       name: 'audit_session_start',
       title: 'Start a session',
-      description: 'Open a session for a task before recording thoughts about it. merkle_finalize seals it.',
+      description: 'Open a session for a task before you call thought_record. Seal it with merkle_finalize.',
       inputSchema: sessionInput,
       outputSchema: sessionOutput,
       access: 'write',
@@ -48,7 +48,7 @@ export function createTrailTools(): Tool[] {
       name: 'thought_record',
       title: 'Record a decision',
       description:
-        'Write down why: a decision, discovery, risk or reflection about a task, chained and never changed. Needs a session.',
+        'Record why: a decision, discovery, risk or reflection about a task, hash-chained and immutable. Needs a live session.',
       inputSchema: thoughtInput,
       outputSchema: thoughtOutput,
       access: 'write',
@@ -63,7 +63,7 @@ export function createTrailTools(): Tool[] {
     defineTool({
       name: 'thought_record_list',
       title: 'Read decisions',
-      description: 'The decisions about a task or in a session, oldest first. verify_chain checks them too.',
+      description: 'List thought records of a task or session, oldest first; verify_chain checks them.',
       inputSchema: thoughtListInput,
       outputSchema: thoughtListOutput,
       access: 'read',
@@ -85,8 +85,8 @@ export function createTrailTools(): Tool[] {
     }),
     defineTool({
       name: 'audit_verify_chain',
-      title: 'Verify the record',
-      description: "Check that a task's decisions or a session's records are whole and unchanged, layer by layer.",
+      title: 'Verify a chain',
+      description: "Check that a task's thoughts or a session's records are complete and unchanged, layer by layer.",
       inputSchema: verifyInput,
       outputSchema: verifyOutput,
       access: 'read',
@@ -117,7 +117,7 @@ function describeThought(row: ThoughtRow) {
   return { thought_id, task_id, type, content, hash, previous_hash, recorded_at, recorded_by, chain_position };
 }
 
-/** The session that takes the thought: the one named, else the task's own. */
+/** The session for a thought: the named one, or the task's own. */
 async function requireSession(db: Reader, task: TrailTask, { task_id, session_id }: ThoughtInput): Promise<SessionRow> {
   if (session_id === undefined) {
     const own = await findLiveSession(db, task.task_no);
@@ -126,7 +126,7 @@ async function requireSession(db: Reader, task: TrailTask, { task_id, session_id
   }
   const named = await requireNamedSession(db, session_id);
   if (named.finalized_idx !== null) {
-    const problem = `${session_id} was sealed at ${named.finalized_at} and takes no more records`;
+    const problem = `${session_id} was sealed at ${named.finalized_at} and accepts no more records`;
     const facts = { session_id, taskId: task_id };
     throw new ColibriError('ERR_SESSION_FINALIZED', problem, facts, { advice: howToStart(task_id) });
   }

@@ -18,6 +18,11 @@ export interface Reader {
    * as its stored bytes, which is faster for a long one.
    */
   query<Shape = Row>(sql: string, parameters?: readonly SqlValue[]): Promise<Shape[]>;
+  /**
+   * The same for verification, which must see what is stored and not what a driver makes of it: a text that is not valid
+   * UTF-8 or contains a NUL, and a value of a type that the column should not hold, arrive as bytes.
+   */
+  queryStored<Shape = Row>(sql: string, parameters?: readonly SqlValue[]): Promise<Shape[]>;
 }
 
 /** Statements that commit together or not at all. Only `Database.write` creates one. */

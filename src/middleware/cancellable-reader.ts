@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { beforeEachStatement } from '../db/before-each-statement.ts';
 import type { Reader } from '../db/database.ts';
 import { ColibriError } from '../errors.ts';
 
@@ -11,17 +12,13 @@ const MAX_DEAF_MS = 10;
  */
 export function cancellableReader(db: Reader, signal: AbortSignal, nowMs: () => number): Reader {
   let heardAt = nowMs();
-  return {
-    engine: db.engine,
-    query: async (sql, parameters) => {
-      if (nowMs() - heardAt >= MAX_DEAF_MS) {
-        await setImmediate();
-        heardAt = nowMs();
-      }
-      assertNotCancelled(signal);
-      return db.query(sql, parameters);
-    },
-  };
+  return beforeEachStatement(db, async () => {
+    if (nowMs() - heardAt >= MAX_DEAF_MS) {
+      await setImmediate();
+      heardAt = nowMs();
+    }
+    assertNotCancelled(signal);
+  });
 }
 
 export function assertNotCancelled(signal: AbortSignal): void {

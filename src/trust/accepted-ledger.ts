@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { beforeEachStatement } from '../db/before-each-statement.ts';
 import type { Reader } from '../db/database.ts';
 import { type Acceptance, storeAcceptance } from './acceptance.ts';
 import { readFileState } from './file-state.ts';
@@ -42,21 +43,11 @@ async function compare(reader: Reader, acceptance: Acceptance, isUnverified: boo
   if (isUnverified) return undefined;
   // Only a ledger that was accepted needs it, and it knows the tables of every domain.
   const { verifyEverything } = await import('../verification/verify-ledger.ts');
-  const { problems } = await verifyEverything(yielding(reader));
+  // SQLite blocks the event loop; yielding between two statements lets a server answer its client.
+  const { problems } = await verifyEverything(beforeEachStatement(reader, () => setImmediate()));
   const [first] = problems;
   if (first === undefined) return undefined;
   return `was changed since it was accepted here (${problems.length} problem(s), the first: ${first.place} ${first.problem}; colibri verify lists them)`;
-}
-
-/** SQLite answers at once; a server answers its client between two statements. */
-function yielding(reader: Reader): Reader {
-  return {
-    engine: reader.engine,
-    query: async (sql, parameters) => {
-      await setImmediate();
-      return reader.query(sql, parameters);
-    },
-  };
 }
 
 function noteVerified(acceptance: Acceptance): void {

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { DatabaseError } from '../db/database.ts';
-import { assertNoJournal } from '../db/sqlite/journal.ts';
+import { assertNoJournal } from '../db/sqlite/files/journal.ts';
 import { type Acceptance, findAcceptance } from './acceptance.ts';
 import { type Check, findSwap } from './accepted-ledger.ts';
 import { type Concern, listConcerns } from './list-concerns.ts';

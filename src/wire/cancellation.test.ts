@@ -11,6 +11,7 @@ import { promiseTest } from '../../test/support/promise-test.ts';
 import { openTwoPages } from '../../test/support/two-pages.ts';
 import { readConfig } from '../config.ts';
 import type { ReadContext, WriteContext } from '../context.ts';
+import { beforeEachStatement } from '../db/before-each-statement.ts';
 import type { Database } from '../db/database.ts';
 import { parseEntry, saltedDigest } from '../integrity/index.ts';
 import { cancellableReader } from '../middleware/cancellable-reader.ts';
@@ -203,13 +204,9 @@ promiseTest('chain/cancelled', 'a verification ends at the statement after the c
   let after = 0;
   await database.read(async (db) => {
     const counted = cancellableReader(
-      {
-        engine: db.engine,
-        query: (sql, parameters) => {
-          if (cancel.signal.aborted) after += 1;
-          return db.query(sql, parameters);
-        },
-      },
+      beforeEachStatement(db, () => {
+        if (cancel.signal.aborted) after += 1;
+      }),
       cancel.signal,
       () => 0,
     );

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqlite } from '../../src/db/sqlite/database.ts';
 import { loadSqlite } from '../../src/db/sqlite/driver.ts';
-import { replaceSqlite } from '../../src/db/sqlite/replace.ts';
+import { replaceSqlite } from '../../src/db/sqlite/files/replace.ts';
 import { addTask, finished, inherited, Place, PROGRAM, titlesIn, verifyFile } from '../support/cli-project.ts';
 import { createLargeLedger } from '../support/large-ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BY_ENTRY, BY_KEY, HEAD } from '../../src/copy/tables.ts';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
-import { expectedFacts } from '../../src/db/schema/check-postgres.ts';
+import { expectedFacts } from '../../src/db/postgres/schema-check.ts';
 import { addTask, Place, PROGRAM } from '../support/cli-project.ts';
 import { buildScenery } from '../support/full-ledger.ts';
 import {

@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { copySqlite } from '../../src/db/sqlite/copy.ts';
-import { replaceSqlite } from '../../src/db/sqlite/replace.ts';
+import { copySqlite } from '../../src/db/sqlite/files/copy.ts';
+import { replaceSqlite } from '../../src/db/sqlite/files/replace.ts';
 import { expectWhole, openTestDatabase, openTestLedger, tamper } from '../support/database.ts';
 import { journalBetween, PAGE_BYTES, writeHotJournal } from '../support/hot-journal.ts';
 import { promiseTest } from '../support/promise-test.ts';

@@ -1,7 +1,7 @@
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, vi } from 'vitest';
-import { isServed } from '../../src/db/sqlite/replace.ts';
+import { isServed } from '../../src/db/sqlite/files/replace.ts';
 import { CallRecorder, closeInterruptedCalls } from '../../src/ledger/calls/recorder.ts';
 import { AT, openTestDatabase, openTestLedger, tamper } from '../support/database.ts';
 import { enterEvent } from '../support/entries.ts';

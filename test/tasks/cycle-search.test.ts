@@ -181,6 +181,7 @@ describe('the search for a cycle in a database', () => {
           if (!sql.startsWith('SET')) statements.push({ sql, parameters });
           return db.query(sql, parameters);
         },
+        queryStored: (sql, parameters) => db.queryStored(sql, parameters),
       };
       for (const direction of ['awaited', 'waiting'] as const)
         await readLinks(watched, { direction, from: [1], maxTasks: 9, maxLinks: 9 });

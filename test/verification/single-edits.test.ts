@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
+import { beforeEachStatement } from '../../src/db/before-each-statement.ts';
 import type { Reader } from '../../src/db/database.ts';
 import { findSession } from '../../src/domains/trail/sessions.ts';
 import { verifySession, verifyTaskChain } from '../../src/verification/verify-chain.ts';
@@ -84,14 +85,10 @@ async function verifyChains(reader: Reader): Promise<void> {
 
 function withMaxSteps(reader: Reader): Reader {
   let steps = 0;
-  return {
-    engine: reader.engine,
-    query: (sql, parameters) => {
-      steps += 1;
-      if (steps > MAX_STEPS) throw new Error(`more than ${MAX_STEPS} statements, the last: ${sql}`);
-      return reader.query(sql, parameters);
-    },
-  };
+  return beforeEachStatement(reader, (sql) => {
+    steps += 1;
+    if (steps > MAX_STEPS) throw new Error(`more than ${MAX_STEPS} statements, the last: ${sql}`);
+  });
 }
 
 function nameOf({ table, column }: Cell): string {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { beforeEachStatement } from '../../src/db/before-each-statement.ts';
 import { DatabaseError, type Engine, type Reader } from '../../src/db/database.ts';
 import { verifyEverything, verifyRecord } from '../../src/verification/verify-ledger.ts';
 import { buildScenery, openFile } from '../support/full-ledger.ts';
@@ -49,26 +50,14 @@ describe('a ledger that lacks', () => {
 
   promiseTest('verify/tampering', 'nothing, but has another version: a lost connection stays an error', () =>
     withForged(OLDER, async (reader) => {
-      const away: Reader = {
-        engine: reader.engine,
-        query: (sql, parameters) => {
-          if (sql.includes('ledger_head')) throw new DatabaseError('lost', 'the connection was lost');
-          return reader.query(sql, parameters);
-        },
-      };
+      const away = withoutHead(reader, new DatabaseError('lost', 'the connection was lost'));
       await expect(verifyRecord(away)).rejects.toThrow('the connection was lost');
     }),
   );
 
   promiseTest('verify/tampering', 'nothing, but has another version: what cannot be read does not hide that', () =>
     withForged(OLDER, async (reader) => {
-      const broken: Reader = {
-        engine: reader.engine,
-        query: (sql, parameters) => {
-          if (sql.includes('ledger_head')) throw new Error('integer overflow');
-          return reader.query(sql, parameters);
-        },
-      };
+      const broken = withoutHead(reader, new Error('integer overflow'));
       const { problems } = await verifyRecord(broken);
       expect(problems.map(({ place }) => place)).toEqual([OLDER_PLACE[reader.engine]]);
     }),
@@ -76,14 +65,15 @@ describe('a ledger that lacks', () => {
 
   promiseTest('verify/tampering', 'nothing: another error stays an error', () =>
     withForged('SELECT 1', async (reader) => {
-      const broken: Reader = {
-        engine: reader.engine,
-        query: (sql, parameters) => {
-          if (sql.includes('ledger_head')) throw new TypeError('a bug');
-          return reader.query(sql, parameters);
-        },
-      };
+      const broken = withoutHead(reader, new TypeError('a bug'));
       await expect(verifyRecord(broken)).rejects.toThrow('a bug');
     }),
   );
 });
+
+/** A reader that fails on each query of the head. */
+function withoutHead(reader: Reader, error: Error): Reader {
+  return beforeEachStatement(reader, (sql) => {
+    if (sql.includes('ledger_head')) throw error;
+  });
+}

@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { locateDatabase } from '../../config.ts';
-import { copySqlite } from '../../db/sqlite/copy.ts';
+import { copySqlite } from '../../db/sqlite/files/copy.ts';
 import { verifyEverything } from '../../verification/verify-ledger.ts';
 import type { LedgerReport } from '../../verification/verify-log.ts';
 import { assertFree, publish, removeDatabase, timeStamp } from '../support/atomic-file.ts';

@@ -3,7 +3,7 @@ import { synchronize } from '../../copy/synchronize.ts';
 import { markFinished, markUnfinished, readTarget, type Target } from '../../copy/target.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { isSamePlace } from '../../db/same-database.ts';
-import { isServed } from '../../db/sqlite/replace.ts';
+import { isServed } from '../../db/sqlite/files/replace.ts';
 import { countCommonEntries } from '../../ledger/common-prefix.ts';
 import { type LedgerHead, readHead } from '../../ledger/head.ts';
 import { verifyEverything } from '../../verification/verify-ledger.ts';

@@ -8,8 +8,14 @@ import { type Database, DatabaseError } from '../../db/database.ts';
 import { assertCreated, migrate, SCHEMA_VERSION } from '../../db/migrate.ts';
 import { createLedgerFolder, openDatabase } from '../../db/open.ts';
 import { SchemaError } from '../../db/schema/difference.ts';
-import { copySqlite } from '../../db/sqlite/copy.ts';
-import { isServed, moveSideFiles, type Replacement, replaceDamaged, replaceSqlite } from '../../db/sqlite/replace.ts';
+import { copySqlite } from '../../db/sqlite/files/copy.ts';
+import {
+  isServed,
+  moveSideFiles,
+  type Replacement,
+  replaceDamaged,
+  replaceSqlite,
+} from '../../db/sqlite/files/replace.ts';
 import { toError } from '../../errors.ts';
 import { assertTrusted } from '../../trust/assert-trusted.ts';
 import { listConcerns } from '../../trust/list-concerns.ts';

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { SCHEMA_VERSION } from '../../db/migrate.ts';
 import { assertSchema } from '../../db/schema/check.ts';
-import { assertNoJournal } from '../../db/sqlite/journal.ts';
+import { assertNoJournal } from '../../db/sqlite/files/journal.ts';
 import { type LedgerHead, readHead } from '../../ledger/head.ts';
 import { openLedgerReadOnly } from '../../ledger/open.ts';
 import { withUntouchedFile } from '../../trust/untouched-ledger.ts';

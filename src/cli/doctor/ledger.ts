@@ -4,7 +4,7 @@ import { type Config, locateDatabase } from '../../config.ts';
 import { LEDGER, linkedWorkTree } from '../../db/locate.ts';
 import { SCHEMA_VERSION } from '../../db/migrate.ts';
 import { loadSqlite } from '../../db/sqlite/driver.ts';
-import { isLocked, listPresenceFiles } from '../../db/sqlite/presence.ts';
+import { isLocked, listPresenceFiles } from '../../db/sqlite/files/presence.ts';
 import { toError } from '../../errors.ts';
 import { type Finding, fail, failFrom, ok, UNFINISHED_ADVICE, warn } from './finding.ts';
 import { readLedgerCopy } from './ledger-copy.ts';

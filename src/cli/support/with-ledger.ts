@@ -5,7 +5,7 @@ import { findAbove, LEDGER, linkedWorkTree } from '../../db/locate.ts';
 import { assertCreated, assertMigrated } from '../../db/migrate.ts';
 import { openDatabase } from '../../db/open.ts';
 import { checkSchema } from '../../db/schema/check.ts';
-import { isCompleteLedgerFile, listHeaderProblems } from '../../db/sqlite/header.ts';
+import { isCompleteLedgerFile, listHeaderProblems } from '../../db/sqlite/files/header.ts';
 import { toError } from '../../errors.ts';
 import { printError } from '../../print-error.ts';
 import { unread } from '../../verification/verify-ledger.ts';

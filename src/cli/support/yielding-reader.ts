@@ -1,12 +1,8 @@
+import { setImmediate } from 'node:timers/promises';
+import { beforeEachStatement } from '../../db/before-each-statement.ts';
 import type { Reader } from '../../db/database.ts';
 
-/** SQLite answers at once, so a long check would keep signals waiting until it is over; this lets them in between. */
+/** SQLite blocks the event loop; yielding between two statements lets a long check receive signals. */
 export function attentive(reader: Reader): Reader {
-  return {
-    engine: reader.engine,
-    query: async (sql, parameters) => {
-      await new Promise((resume) => setImmediate(resume));
-      return reader.query(sql, parameters);
-    },
-  };
+  return beforeEachStatement(reader, () => setImmediate());
 }

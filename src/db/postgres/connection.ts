@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Client, type ClientConfig } from 'pg';
 import type { PostgresOptions } from './database.ts';
-import { assertDriver } from './driver-check.ts';
 import { isConnectionLost } from './errors.ts';
 import { lookUpPassword } from './password.ts';
-import { Pipeline } from './pipeline.ts';
 import { assertSessionPooling } from './pooler.ts';
+import { assertDriver } from './protocol/driver-check.ts';
+import { Pipeline } from './protocol/pipeline.ts';
+import { parserOf } from './protocol/types.ts';
 import { sameSession, sameSessionAs, startPooledSession, startSession } from './session.ts';
 import type { Way } from './transaction.ts';
-import { parserOf } from './types.ts';
 import type { PostgresUrl } from './url.ts';
 
 /** A connection that nobody uses is given back, so that a server has as many as there are agents at work. */

@@ -1,8 +1,8 @@
 import type { Client } from 'pg';
 import type { Row, SqlValue, Transaction } from '../database.ts';
-import { Batch } from './batch.ts';
-import type { Pipeline } from './pipeline.ts';
-import { assertParameters, type Statement, toStatement } from './statement.ts';
+import { Batch } from './protocol/batch.ts';
+import type { Pipeline } from './protocol/pipeline.ts';
+import { assertParameters, type Statement, toStatement } from './protocol/statement.ts';
 
 /** What work is handed: statements on the connection that holds the transaction. */
 export class Scope implements Transaction {
@@ -31,6 +31,11 @@ export class Scope implements Transaction {
     const statement = toStatement(sql, parameters);
     this.#sendBatch();
     return (await this.#ask(statement)) as Shape[];
+  }
+
+  /** PostgreSQL stores neither a NUL nor invalid UTF-8, and no value of another type than its column's. */
+  queryStored<Shape>(sql: string, parameters: readonly SqlValue[] = []): Promise<Shape[]> {
+    return this.query(sql, parameters);
   }
 
   /** Kept back until something is asked that needs an answer, because one statement costs less than several. */

@@ -1,7 +1,7 @@
 import type { Database, Engine, Reader } from '../database.ts';
 import { SCHEMA_VERSION } from '../migrate.ts';
-import { checkPostgresSchema } from './check-postgres.ts';
-import { checkSqliteSchema } from './check-sqlite.ts';
+import { checkPostgresSchema } from '../postgres/schema-check.ts';
+import { checkSqliteSchema } from '../sqlite/schema-check.ts';
 import { SchemaError, type SchemaReport } from './difference.ts';
 
 const CHECKS: Readonly<Record<Engine, (reader: Reader) => Promise<SchemaReport>>> = {

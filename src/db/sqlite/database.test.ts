@@ -1,4 +1,4 @@
-import fs, { readFileSync } from 'node:fs';
+import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import { openRaw, openTestDatabase, queryFile } from '../../../test/support/database.ts';
@@ -6,11 +6,12 @@ import { promiseTest } from '../../../test/support/promise-test.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import type { Database } from '../database.ts';
 import { loadSqlite } from './driver.ts';
+import { PRAGMAS } from './pragmas.ts';
 
 const sqlite = await loadSqlite();
 
-/** As the source sets them, so that a setting which is added there is asked for here. */
-const NAMED = [...readFileSync('src/db/sqlite/database.ts', 'utf8').matchAll(/^ {2}PRAGMA (\w+) = (\S+);$/gm)].map(
+/** From the source, so that a new setting is tested without an edit here. */
+const NAMED = [...PRAGMAS.matchAll(/^ {2}PRAGMA (\w+) = (\S+);$/gm)].map(
   ([, name = '', value = '']) => [name, value] as const,
 );
 

@@ -6,7 +6,6 @@ import {
   type Durability,
   type EnteredCall,
   type Reader,
-  type SqlValue,
   type Transaction,
   type WriteOptions,
 } from '../database.ts';
@@ -14,24 +13,31 @@ import { assertKnown, assertUsable } from '../migrate.ts';
 import { assertProcessId, isProcessId } from '../process-id.ts';
 import { loadSqlite, type SqliteDriver, type SqliteLibrary } from './driver.ts';
 import { explainFault } from './errors.ts';
-import { createForOwnerOnly, inodeOf } from './file.ts';
+import { createForOwnerOnly, inodeOf } from './files/file.ts';
+import {
+  beginPresence,
+  isPresent,
+  listPresenceFiles,
+  type Presence,
+  presencePath,
+  removeDead,
+} from './files/presence.ts';
+import { WalFile } from './files/wal-file.ts';
 import { LockWait, retryWhileBusy } from './lock-wait.ts';
 import { APPLICATION_ID, HEADER, PRAGMAS } from './pragmas.ts';
-import { beginPresence, isPresent, listPresenceFiles, type Presence, presencePath, removeDead } from './presence.ts';
-import { type Prepared, prepare } from './statement.ts';
-import { createSqliteScope, type SqliteScope } from './transaction.ts';
-import { WalFile } from './wal-file.ts';
+import { Statements } from './statements.ts';
+import { createTransaction, type SqliteTransaction } from './transaction.ts';
 
 export interface SqliteOptions {
   readonly path: string;
   readonly readOnly: boolean;
-  /** `relaxed` never waits for the disk: what is acknowledged survives this process, not the machine. */
+  /** `relaxed` never waits for the disk: an acknowledged change survives a crash of this process, not of the machine. */
   readonly durability: 'full' | 'relaxed';
   /** How long to wait for other writers before giving up. */
   readonly busyTimeoutMs: number;
-  /** Runs before anything is written, and before anything but the schema is read; throws to refuse the file. */
+  /** Runs before anything is written, and before anything but the schema is read. Throws to refuse the file. */
   readonly inspect?: (database: Database) => Promise<void>;
-  /** For verification, which reports a changed header: the file is opened whatever it says. */
+  /** For verification, which reports a changed header instead of refusing the file. */
   readonly acceptsAnyHeader?: boolean;
   /** For `copy`, the only writer of an unfinished copy. */
   readonly acceptsUnfinished?: boolean;
@@ -56,9 +62,9 @@ class SqliteDatabase implements Database {
   readonly #options: SqliteOptions;
   readonly #sqlite: SqliteLibrary;
   readonly #driver: SqliteDriver;
-  readonly #statements = new Map<string, Prepared>();
-  /** One connection holds one transaction: whoever comes second waits for the first to end. */
-  readonly #turn = new FifoLock();
+  readonly #statements: Statements;
+  /** The one connection can hold only one transaction at a time. */
+  readonly #connectionLock = new FifoLock();
   readonly #inode: number | undefined;
   readonly #realPath: string;
   readonly #lockWait = new LockWait({ countProcesses: () => listPresenceFiles(this.#realPath).length });
@@ -71,47 +77,49 @@ class SqliteDatabase implements Database {
     this.#options = options;
     this.#sqlite = sqlite;
     this.#driver = this.#guard(() => sqlite.open(options.path, { readOnly: options.readOnly }));
+    this.#statements = new Statements(this.#driver);
     this.#inode = inodeOf(options.path);
-    // SQLite, too, resolves links before it names the files beside the database.
+    // SQLite also resolves links before it names the files beside the database.
     this.#realPath = this.#guard(() => realpathSync(options.path));
     this.#wal = new WalFile(`${this.#realPath}-wal`, () => this.#checkpoint());
   }
 
-  /** Looks before it touches: a file of another program is refused as it is. */
+  /** Reads before it writes: a file of another program is refused unchanged. */
   async prepareConnection(): Promise<void> {
     await this.#retryWhileBusy(() => this.#driver.exec(PRAGMAS));
     await this.#options.inspect?.(this);
     if (this.#options.acceptsAnyHeader !== true) await this.schemaVersion();
     if (this.#options.readOnly) return;
-    const [mode] = await this.#retryWhileBusy(() => this.#all('PRAGMA journal_mode = WAL', []));
+    const [mode] = await this.#retryWhileBusy(() => this.#statements.all('PRAGMA journal_mode = WAL', []));
     if (mode?.['journal_mode'] !== 'wal') {
       throw new DatabaseError(
         'refused',
-        `${this.location}: this file system does not support SQLite's write-ahead log; put the ledger on a local disk`,
+        `${this.location}: this file system does not support SQLite's write-ahead log`,
+        { advice: 'put the ledger on a local disk' },
       );
     }
-    // SQLite opens the log with its first read.
-    await this.#retryWhileBusy(() => this.#all('SELECT 1 FROM sqlite_schema LIMIT 1', []));
+    // SQLite opens the write-ahead log with its first read.
+    await this.#retryWhileBusy(() => this.#statements.all('SELECT 1 FROM sqlite_schema LIMIT 1', []));
     this.#guard(() => this.#wal.open());
   }
 
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
-    return this.#turn.run(async () => {
-      this.#assertInPlace();
+    return this.#connectionLock.run(async () => {
+      this.#assertFileUnchanged();
       await this.#retryWhileBusy(() => this.#beginSnapshot());
-      return this.#finish(this.#createScope(), work);
+      return this.#finish(this.#createTransaction(), work);
     });
   }
 
   write<Result>({ durable }: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-    return this.#turn.run(async () => {
-      this.#assertInPlace();
-      await this.#retryWhileBusy(() => this.#all('BEGIN IMMEDIATE', []));
+    return this.#connectionLock.run(async () => {
+      this.#assertFileUnchanged();
+      await this.#retryWhileBusy(() => this.#statements.all('BEGIN IMMEDIATE', []));
       const begunMs = performance.now();
-      const result = await this.#finish(this.#createScope(), async (scope) => {
+      const result = await this.#finish(this.#createTransaction(), async (transaction) => {
         this.#assertWritable();
-        const done = await work(scope);
-        scope.complete();
+        const done = await work(transaction);
+        transaction.runQueued();
         return done;
       });
       this.#lockWait.observeHold(performance.now() - begunMs);
@@ -130,38 +138,20 @@ class SqliteDatabase implements Database {
     return 1;
   }
 
-  #createScope(): SqliteScope {
-    return createSqliteScope({
-      query: (sql, parameters) => this.#query(sql, parameters),
-      run: (script) => this.#guard(() => this.#driver.exec(script)),
-      schemaVersion: () => this.schemaVersion(),
-      mark: (version) => `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`,
-    });
-  }
-
-  /** Another process may have migrated the ledger, or begun a copy into it, since it was opened. */
-  #assertWritable(): void {
-    const [header] = this.#all('PRAGMA user_version', []);
-    const version = Number(header?.['user_version']);
-    if (this.#options.acceptsUnfinished === true) assertKnown(this.location, version);
-    else assertUsable(this.location, version);
-  }
-
   async schemaVersion(): Promise<number> {
     return this.#retryWhileBusy(() => {
-      const [header] = this.#all(HEADER, []);
+      const [header] = this.#statements.all(HEADER, []);
       if (header?.['application_id'] === APPLICATION_ID) return Number(header['user_version']);
       if (header?.['application_id'] === 0 && header['user_version'] === 0 && header['is_empty'] === 1) return 0;
-      throw new DatabaseError(
-        'corrupt',
-        `${this.location} is a database of another program; set COLIBRI_DB_PATH to another file`,
-      );
+      throw new DatabaseError('corrupt', `${this.location} is a database of another program`, {
+        advice: 'set COLIBRI_DB_PATH to another file',
+      });
     });
   }
 
   async enlist(processId: string): Promise<void> {
     assertProcessId(processId);
-    // Under the ledger's lock: between its creation and its own lock a file looks like that of a dead process.
+    // Under the write lock: until a new presence file is locked, it looks like that of a dead process.
     await this.write({ durable: false }, async () => {
       this.#guard(() => removeDead(this.#sqlite, this.#realPath));
       const path = presencePath(this.#realPath, processId);
@@ -180,7 +170,7 @@ class SqliteDatabase implements Database {
   }
 
   async close(): Promise<void> {
-    await this.#turn.run(async () => {
+    await this.#connectionLock.run(async () => {
       if (this.#isClosed) return;
       this.#isClosed = true;
       this.#statements.clear();
@@ -190,69 +180,74 @@ class SqliteDatabase implements Database {
     });
   }
 
-  /** True when every commit so far is in the database file, which SQLite has flushed. */
-  #checkpoint(): boolean {
-    const [row] = this.#all('PRAGMA wal_checkpoint(TRUNCATE)', []);
-    return row?.['busy'] === 0;
+  #createTransaction(): SqliteTransaction {
+    return createTransaction({
+      statements: this.#statements,
+      run: (script) => this.#guard(() => this.#driver.exec(script)),
+      schemaVersion: () => this.schemaVersion(),
+      mark: (version) => `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${version}`,
+      guard: (action) => this.#guard(action),
+    });
   }
 
-  /** A deleted file goes on taking what is written to it, until its last user closes it. */
-  #assertInPlace(): void {
-    if (inodeOf(this.#options.path) === this.#inode && this.#wal.isInPlace()) return;
-    throw new DatabaseError(
-      'unavailable',
-      `${this.location}: the file was deleted or replaced while the server used it; restart the server`,
-    );
-  }
-
-  async #finish<Result>(scope: SqliteScope, work: (scope: SqliteScope) => Promise<Result>): Promise<Result> {
+  async #finish<Result>(
+    transaction: SqliteTransaction,
+    work: (transaction: SqliteTransaction) => Promise<Result>,
+  ): Promise<Result> {
     try {
-      const result = await work(scope);
-      this.#guard(() => this.#all('COMMIT', []));
+      const result = await work(transaction);
+      this.#guard(() => this.#statements.all('COMMIT', []));
       return result;
     } catch (error) {
       this.#rollback();
       throw error;
     } finally {
-      scope.end();
+      transaction.end();
     }
   }
 
-  /** Some failures make SQLite roll back by itself; then there is nothing left to do. */
+  /** Some failures make SQLite roll back by itself. ROLLBACK then fails, which is no error. */
   #rollback(): void {
     try {
-      this.#all('ROLLBACK', []);
+      this.#statements.all('ROLLBACK', []);
     } catch (error) {
       if (this.#sqlite.faultOf(error) !== 'other') throw this.#explain(error);
     }
   }
 
-  #query<Shape>(sql: string, parameters: readonly SqlValue[]): Shape[] {
-    try {
-      return this.#all(sql, parameters) as Shape[];
-    } catch (error) {
-      throw this.#explain(error);
-    }
-  }
-
   #beginSnapshot(): void {
-    this.#all('BEGIN', []);
+    this.#statements.all('BEGIN', []);
     try {
-      // A deferred transaction takes its snapshot at the first read; taken here, a busy file is met before any work.
-      this.#all('SELECT 1 FROM sqlite_schema LIMIT 1', []);
+      // A deferred transaction takes its snapshot with the first read. Read here, so that a busy file fails before any work.
+      this.#statements.all('SELECT 1 FROM sqlite_schema LIMIT 1', []);
     } catch (error) {
       this.#rollback();
       throw error;
     }
   }
 
-  #all(sql: string, parameters: readonly SqlValue[]): Record<string, SqlValue>[] {
-    let prepared = this.#statements.get(sql);
-    if (prepared === undefined) {
-      prepared = prepare(this.#driver, sql);
-      this.#statements.set(sql, prepared);
-    }
-    return prepared.statement.all(prepared.arrange(parameters)) as Record<string, SqlValue>[];
+  /** A deleted file still accepts writes until its last user closes it. */
+  #assertFileUnchanged(): void {
+    if (inodeOf(this.#options.path) === this.#inode && this.#wal.isInPlace()) return;
+    throw new DatabaseError(
+      'unavailable',
+      `${this.location}: the file was deleted or replaced while the server used it`,
+      { advice: 'restart the server' },
+    );
+  }
+
+  /** Another process may have migrated the ledger, or begun a copy into it, since it was opened. */
+  #assertWritable(): void {
+    const [header] = this.#statements.all('PRAGMA user_version', []);
+    const version = Number(header?.['user_version']);
+    if (this.#options.acceptsUnfinished === true) assertKnown(this.location, version);
+    else assertUsable(this.location, version);
+  }
+
+  /** True if every commit so far is in the database file, which SQLite has flushed. */
+  #checkpoint(): boolean {
+    const [row] = this.#statements.all('PRAGMA wal_checkpoint(TRUNCATE)', []);
+    return row?.['busy'] === 0;
   }
 
   async #retryWhileBusy<Result>(attempt: () => Result): Promise<Result> {

@@ -1,6 +1,6 @@
 import type { SqlValue } from '../database.ts';
 import type { SqliteFault } from './errors.ts';
-import { assertNoJournal } from './journal.ts';
+import { assertNoJournal } from './files/journal.ts';
 
 /** The little that the adapter needs of an SQLite library. Every call is synchronous and throws the library's error. */
 export interface SqliteDriver {

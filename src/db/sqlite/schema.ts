@@ -85,10 +85,8 @@ async function buildReference(version: number): Promise<SqliteSchema> {
   const driver = (await loadSqlite()).open(':memory:', { readOnly: false });
   try {
     for (const migration of MIGRATIONS.slice(0, version)) driver.exec(migration.sqlite);
-    const reader: Reader = {
-      engine: 'sqlite',
-      query: async <Shape>(sql: string) => driver.prepare(sql).all([]) as Shape[],
-    };
+    const query = async <Shape>(sql: string) => driver.prepare(sql).all([]) as Shape[];
+    const reader: Reader = { engine: 'sqlite', query, queryStored: query };
     return { objects: await listSchemaObjects(reader), behavior: await readBehavior(reader) };
   } finally {
     driver.close();

@@ -1,43 +1,56 @@
 import type { SqlValue, Transaction } from '../database.ts';
+import type { Statements } from './statements.ts';
 
-/** What a transaction does with its connection. */
+/** What a transaction needs of its connection. */
 interface Connection {
-  query(sql: string, parameters: readonly SqlValue[]): unknown[];
+  readonly statements: Statements;
   run(script: string): void;
   schemaVersion(): Promise<number>;
   /** The script that marks a file as a ledger of this version. */
   mark(version: number): string;
+  /** Turns an error of the library into one that the user can act on. */
+  readonly guard: <Result>(action: () => Result) => Result;
 }
 
-export interface SqliteScope extends Transaction {
-  /** Sends what was to be sent last. */
-  complete(): void;
-  /** Whoever goes on afterwards is refused: his statements would be in no transaction, or in that of the next. */
+export interface SqliteTransaction extends Transaction {
+  /** Runs the statements that were queued for the commit. */
+  runQueued(): void;
+  /** Later statements throw instead of joining the next transaction. */
   end(): void;
 }
 
-/** What work is handed: one of its own for each, because what is known about a transaction ends with it. */
-export function createSqliteScope(connection: Connection): SqliteScope {
-  const last = new Map<string, readonly SqlValue[]>();
-  let isOver = false;
-  const open = (): Connection => {
-    if (isOver) throw new Error('the transaction has ended');
-    return connection;
+export function createTransaction(connection: Connection): SqliteTransaction {
+  const { statements, guard } = connection;
+  const queued = new Map<string, readonly SqlValue[]>();
+  let hasEnded = false;
+  const assertOpen = (): void => {
+    if (hasEnded) throw new Error('the transaction has ended');
   };
-  const run = async (script: string) => open().run(script);
+  const all = (sql: string, parameters: readonly SqlValue[]) => {
+    assertOpen();
+    return guard(() => statements.all(sql, parameters));
+  };
+  const run = async (script: string) => {
+    assertOpen();
+    connection.run(script);
+  };
   return {
     engine: 'sqlite',
-    query: async <Shape>(sql: string, parameters: readonly SqlValue[] = []) => open().query(sql, parameters) as Shape[],
-    send: (sql, parameters = []) => void open().query(sql, parameters),
-    sendAtCommit: (sql, parameters) => void last.set(sql, parameters),
+    query: async <Shape>(sql: string, parameters: readonly SqlValue[] = []) => all(sql, parameters) as Shape[],
+    queryStored: async <Shape>(sql: string, parameters: readonly SqlValue[] = []) => {
+      assertOpen();
+      return guard(() => statements.allStored(sql, parameters)) as Shape[];
+    },
+    send: (sql, parameters = []) => void all(sql, parameters),
+    sendAtCommit: (sql, parameters) => void queued.set(sql, parameters),
     run,
     schemaVersion: () => connection.schemaVersion(),
     setSchemaVersion: (version) => run(connection.mark(version)),
-    complete: () => {
-      for (const [sql, parameters] of last) open().query(sql, parameters);
+    runQueued: () => {
+      for (const [sql, parameters] of queued) all(sql, parameters);
     },
     end: () => {
-      isOver = true;
+      hasEnded = true;
     },
   };
 }

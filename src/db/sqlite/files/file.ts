@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, statSync } from 'node:fs';
-import { explainFault, faultOfSystemError } from './errors.ts';
+import { explainFault, faultOfSystemError } from '../errors.ts';
 
 export function inodeOf(path: string): number | undefined {
   try {

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, lstatSync, openSync, readSync, realpathSync, type Stats } from 'node:fs';
-import { DatabaseError } from '../database.ts';
+import { DatabaseError } from '../../database.ts';
 
 /**
  * A ledger uses a write-ahead log, so a rollback journal beside one was written by somebody else, and SQLite would write

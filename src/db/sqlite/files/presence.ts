@@ -1,8 +1,8 @@
 import { existsSync, lstatSync, readdirSync, rmSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isOwnedByOther } from '../file-owner.ts';
-import { isProcessId } from '../process-id.ts';
-import type { SqliteDriver, SqliteLibrary } from './driver.ts';
+import { isOwnedByOther } from '../../file-owner.ts';
+import { isProcessId } from '../../process-id.ts';
+import type { SqliteDriver, SqliteLibrary } from '../driver.ts';
 
 /**
  * Tells live processes from dead ones by a lock on a file of their own, which the operating system drops together with

@@ -1,4 +1,4 @@
-import type { SqlValue } from '../database.ts';
+import type { SqlValue } from '../../database.ts';
 import { MAX_PARAMETERS, type Statement, toStatement } from './statement.ts';
 
 /**

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import { promisify } from 'node:util';
-import { DatabaseError } from '../database.ts';
+import { DatabaseError } from '../../database.ts';
 import { inodeOf } from './file.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SqlValue } from '../database.ts';
+import type { SqlValue } from '../../database.ts';
 
 /** Texts that are put together at run time may be many; the server keeps a plan for the first of them. */
 const MAX_NAMED = 300;

@@ -11,9 +11,9 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { DatabaseError } from '../database.ts';
-import { loadSqlite, type SqliteDriver } from './driver.ts';
-import { explainFault } from './errors.ts';
+import { DatabaseError } from '../../database.ts';
+import { loadSqlite, type SqliteDriver } from '../driver.ts';
+import { explainFault } from '../errors.ts';
 import { isPresent, listPresenceFiles } from './presence.ts';
 
 /** Whether a live server has this file open. Asks the presence files, which outlive even the deletion of the file. */

@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
-import { loadSqlite } from './driver.ts';
-import { explainFault, faultOfSystemError } from './errors.ts';
+import { loadSqlite } from '../driver.ts';
+import { explainFault, faultOfSystemError } from '../errors.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
 

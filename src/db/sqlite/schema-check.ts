@@ -1,8 +1,8 @@
 import type { Reader } from '../database.ts';
 import { SCHEMA_VERSION } from '../migrate.ts';
-import { APPLICATION_ID } from '../sqlite/pragmas.ts';
-import { listSchemaObjects, readBehavior, referenceSchema, type SchemaObject } from '../sqlite/schema.ts';
-import { difference, type SchemaDifference, type SchemaReport } from './difference.ts';
+import { difference, type SchemaDifference, type SchemaReport } from '../schema/difference.ts';
+import { APPLICATION_ID } from './pragmas.ts';
+import { listSchemaObjects, readBehavior, referenceSchema, type SchemaObject } from './schema.ts';
 
 /**
  * Compares the schema of a file with the one that the migrations make: every text byte for byte, and what SQLite makes of

@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { APPLICATION_ID } from './pragmas.ts';
+import { APPLICATION_ID } from '../pragmas.ts';
 
 const HEADER_BYTES = 100;
 

@@ -1,6 +1,6 @@
-import { toError } from '../../errors.ts';
-import { DatabaseError } from '../database.ts';
-import { isConnectionEnded } from './errors.ts';
+import { toError } from '../../../errors.ts';
+import { DatabaseError } from '../../database.ts';
+import { isConnectionEnded } from '../errors.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Statement } from './statement.ts';
 

@@ -1,4 +1,4 @@
-import type { SqlValue } from '../database.ts';
+import type { SqlValue } from '../../database.ts';
 
 /** Numbers as the port hands them out: every count and index is far below 2^53. */
 const NUMERIC_TYPES: ReadonlySet<number> = new Set([20, 21, 23, 26, 700, 701, 1700]);

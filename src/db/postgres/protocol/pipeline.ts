@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import type { Row } from '../database.ts';
+import type { Row } from '../../database.ts';
 import { Packet, whileCorked } from './packet.ts';
 import type { Statement } from './statement.ts';
 

@@ -1,6 +1,6 @@
 import { type Connection, type FieldDef, Query } from 'pg';
-import { toError } from '../../errors.ts';
-import { DatabaseError, type Row } from '../database.ts';
+import { toError } from '../../../errors.ts';
+import { DatabaseError, type Row } from '../../database.ts';
 import type { Statement } from './statement.ts';
 import { type Parser, parserOf, toParameter } from './types.ts';
 

@@ -1,9 +1,9 @@
 import { parseJson } from '../../integrity/index.ts';
 import type { Reader } from '../database.ts';
 import { SCHEMA_VERSION } from '../migrate.ts';
-import { POSTGRES_SCHEMA } from '../postgres/schema.ts';
-import { listSchemaFacts, type SchemaFact } from '../postgres/schema-facts.ts';
-import { difference, type SchemaDifference, type SchemaReport } from './difference.ts';
+import { difference, type SchemaDifference, type SchemaReport } from '../schema/difference.ts';
+import { POSTGRES_SCHEMA } from './schema.ts';
+import { listSchemaFacts, type SchemaFact } from './schema-facts.ts';
 
 /**
  * Compares the schema of a PostgreSQL ledger with the one that the migrations make, in the words of the server: tables

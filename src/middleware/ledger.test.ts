@@ -11,7 +11,7 @@ import { type Database, DatabaseError } from '../db/database.ts';
 import { ColibriError } from '../errors.ts';
 import { parseEntry, type Salt, saltedDigest } from '../integrity/index.ts';
 import { runSecondPhase } from '../runtime/boot.ts';
-import { verifyLedger } from '../verification/verify-log.ts';
+import { verifyTables } from '../verification/verify-ledger.ts';
 import type { AuditSink } from './audit.ts';
 
 /** A door to a ledger of its own. `note` writes one row, then does what the test wants. */
@@ -47,7 +47,7 @@ async function openWithLedger(then: () => unknown = () => ({}), faults: Partial<
           db.query<{ outcome: string | null }>('SELECT outcome FROM calls ORDER BY sequence_no'),
         )
       ).map(({ outcome }) => outcome),
-    verify: async () => (await database.read(verifyLedger)).problems,
+    verify: async () => (await database.read(verifyTables)).problems,
   };
 }
 

@@ -6,11 +6,11 @@ import { formatSessionId, formatThoughtId } from '../ids.ts';
 import { type Entry, entryDefect, parseEntry, parseJson, storedDigest } from '../integrity/index.ts';
 import { storedLeaf } from '../ledger/stored-tree.ts';
 import { type BrokenLink, checkThought } from './chain-report.ts';
-import type { Trail } from './fast/chain.ts';
+import type { ChainSource } from './fast/chain.ts';
 import type { StoredThought } from './fast/stored-thoughts.ts';
 import { checkSeal, checkStart } from './reference/sessions.ts';
 
-/** A thought with all that its row can be held against. */
+/** A thought with its entry and the link before it. */
 export interface Evidence extends ThoughtRow {
   readonly entry: string | null;
   readonly before_hash: string | null;
@@ -25,29 +25,29 @@ export interface StoredEvent {
 type Trace = { readonly position: number; readonly record: string; readonly hash: string };
 
 const MAX_TRACE = 10_000;
-/** Enough to see what happened; a forged chain of a million records must not fill the memory. */
+/** Bounds the memory: a forged chain can have a million records. */
 const MAX_BROKEN = 500;
 
-/** Collects what was checked and what did not hold. */
+/** Checks the records of a chain or a session and collects what is wrong. */
 export class ChainCheck {
   total = 0;
   /** Records with at least one defect; broken lists only the first few of them. */
   defective = 0;
-  /** Records that the fast path has proved. */
+  /** Records that the fast path proved. */
   proven = 0;
   readonly broken: BrokenLink[] = [];
   readonly trace: Trace[] = [];
-  readonly #trail: Trail;
+  readonly #source: ChainSource;
   readonly #withTrace: boolean;
   #lastDefective = '';
 
-  constructor(trail: Trail, withTrace: boolean) {
-    this.#trail = trail;
+  constructor(source: ChainSource, withTrace: boolean) {
+    this.#source = source;
     this.#withTrace = withTrace;
   }
 
-  /** A thought that holds, as is known already. */
-  foreseen({ thoughtNo, position, hash }: StoredThought): void {
+  /** Counts a thought that the fast path proved. */
+  acceptProven({ thoughtNo, position, hash }: StoredThought): void {
     this.proven += 1;
     this.#note(position, formatThoughtId(thoughtNo), hash);
   }
@@ -86,18 +86,18 @@ export class ChainCheck {
     this.#note(position, record, storedLeaf(entry));
   }
 
-  /** The session itself: how it was started, how it was sealed, and that nobody took the seal off again. */
+  /** Checks the start of a session, its seal, and that no seal in the log is missing from its row. */
   async session(session: SessionRow): Promise<void> {
     const { start_idx, finalized_idx } = session;
     const record = formatSessionId(session.session_no);
-    const problems = await checkStart(this.#trail.db, session, start_idx, await this.#entry(start_idx));
+    const problems = await checkStart(this.#source.db, session, start_idx, await this.#entry(start_idx));
     await this.#leaf(0, record, start_idx);
     if (finalized_idx === null) {
-      const hidden = await findHiddenSeal(this.#trail.db, session);
+      const hidden = await findHiddenSeal(this.#source.db, session);
       if (hidden !== undefined)
         problems.push({ problem: `was sealed by entry ${hidden}`, expected: hidden, actual: finalized_idx });
     } else {
-      problems.push(...(await checkSeal(this.#trail.db, session, finalized_idx, await this.#entry(finalized_idx))));
+      problems.push(...(await checkSeal(this.#source.db, session, finalized_idx, await this.#entry(finalized_idx))));
       await this.#leaf(0, record, finalized_idx);
     }
     for (const { problem, expected, actual } of problems)
@@ -105,23 +105,24 @@ export class ChainCheck {
   }
 
   async #entry(index: number): Promise<Entry | undefined> {
-    const [row] = await this.#trail.db.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [
+    const [row] = await this.#source.db.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [
       index,
     ]);
     return row && parseEntry(row.entry);
   }
 
   async #leaf(position: number, record: string, index: number): Promise<void> {
-    if (await this.#trail.leaves.holds(index)) return;
+    if (await this.#source.leaves.holds(index)) return;
     const problem = `entry ${index} does not match the tree above it`;
     this.fail({ position, record, layer: 'log', problem }, 'the stored node', 'another hash');
   }
 
   #add(link: BrokenLink): void {
-    // All defects of a record are found one after the other.
+    // All defects of a record are reported consecutively.
     if (link.record !== this.#lastDefective) this.defective += 1;
     this.#lastDefective = link.record;
     if (this.broken.length < MAX_BROKEN) this.broken.push(link);
+    this.#source.hasher.refute();
   }
 
   #note(position: number, record: string, hash: string): void {
@@ -130,7 +131,7 @@ export class ChainCheck {
   }
 }
 
-/** Whether an entry says the same task, time and actor as the task that it is the digest of. */
+/** True if an entry names the same task, time and actor as the content that it digests. */
 export function isOfEvent(entry: Entry, content = ''): boolean {
   if (taskDefect(content) !== undefined) return false;
   const task = parseJson(content) as { task_id: unknown; updated_at: unknown; updated_by: unknown };

@@ -1,17 +1,25 @@
-import type { Problem } from './verify-log.ts';
+import type { Digest } from '../integrity/index.ts';
 
-/** Problems in the order of the log, in whatever order they are found: the nodes of a tree may come late. */
-export class ProblemList {
-  /** How far the log has been read; what is reported without a place in the log belongs here. */
-  position = 0;
-  readonly #found: (Problem & { readonly position: number })[] = [];
+/** One place where the ledger is not what the log says, named so that a person can look at it. */
+export interface Problem {
+  readonly place: string;
+  readonly problem: string;
+}
 
-  readonly report = (place: string, problem: string, position = this.position): void => {
-    this.#found.push({ place, problem, position });
-  };
+export type Report = (place: string, problem: string) => void;
 
-  list(): Problem[] {
-    const inOrder = this.#found.sort((left, right) => left.position - right.position);
-    return inOrder.map(({ place, problem }) => ({ place, problem }));
-  }
+export interface LedgerReport {
+  readonly size: number;
+  readonly root: Digest;
+  /** In log order, the same on any number of cores. */
+  readonly problems: readonly Problem[];
+  /** How much the fast path proved; the reference checked the rest. */
+  readonly fast: FastPathUse;
+}
+
+export interface FastPathUse {
+  /** Pages whose rows were read as one value. */
+  readonly pages: number;
+  /** Entries that were proven to say exactly what the tables say. */
+  readonly entries: number;
 }

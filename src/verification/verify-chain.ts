@@ -6,16 +6,17 @@ import { parseEntry } from '../integrity/index.ts';
 import { isAfter } from '../ledger/cursor.ts';
 import { ChainCheck, type Evidence, type StoredEvent } from './chain-check.ts';
 import type { BrokenLink } from './chain-report.ts';
-import { foreseeChain, foreseeSession, type Trail } from './fast/chain.ts';
-import { type Progress, startHasher, withHasher } from './fast/hash-worker-client.ts';
-import { Links } from './fast/last-link-cache.ts';
+import { type ChainSource, proveChain, proveSession } from './fast/chain.ts';
+import { startHashWorker } from './fast/hash-worker-client.ts';
+import { type Progress, verifyInPasses } from './hashing.ts';
+import { LastLinkCache } from './last-link-cache.ts';
 import { LeafCheck } from './leaf-check.ts';
 import { strictReader } from './strict-reader.ts';
 
 export interface ChainReport {
   readonly total: number;
   readonly defective: number;
-  /** How many records the fast path has proved. */
+  /** Records that the fast path proved. */
   readonly proven: number;
   readonly broken: readonly BrokenLink[];
   readonly trace: readonly { readonly position: number; readonly record: string; readonly hash: string }[];
@@ -24,8 +25,8 @@ export interface ChainReport {
 export interface ChainOptions {
   readonly withTrace: boolean;
   readonly progress: Progress;
-  readonly start?: typeof startHasher;
-  /** False: every record is read and checked by itself. Must find the same. */
+  readonly start?: typeof startHashWorker;
+  /** False: the reference checks every record. Must report the same. */
   readonly useFastPath?: boolean;
 }
 
@@ -39,67 +40,68 @@ const EVIDENCE = `
 
 const PAGE = 1000;
 
-/** The chain of one task, link by link, and the sessions that its records are in. */
+/** Verifies the chain of one task, link by link, and the sessions of its records. */
 export async function verifyTaskChain(db: Reader, taskNo: number, options: ChainOptions): Promise<ChainReport> {
   const count = await countLinks(strictReader(db), taskNo);
   return verifyRecords(db, count.links, options, (checking) => checkChain(checking, taskNo, count));
 }
 
-/** Every record of one session, thoughts and task events, and the session itself. */
+/** Verifies every record of one session, thoughts and task events, and the session itself. */
 export async function verifySession(
   db: Reader,
   { session_no }: SessionRow,
   options: ChainOptions,
 ): Promise<ChainReport> {
-  // The caller's row may have come through a driver that hides part of a text.
+  // The caller's row may come from a driver that cuts texts.
   const session = await findSession(strictReader(db), formatSessionId(session_no));
   if (session === undefined) throw new Error(`session ${session_no} vanished`);
   return verifyRecords(db, session.record_count, options, (checking) => checkSession(checking, session));
 }
 
 interface Checking {
-  readonly trail: Trail;
+  readonly source: ChainSource;
   readonly check: ChainCheck;
   readonly progress: Progress;
   readonly useFastPath: boolean;
 }
 
-/** A record has a hash and a digest of its own, and comes with at least three entries of the log. */
+/** Each record has a hash and a digest and comes with at least three entries. */
 const HASHES_PER_RECORD = 8;
 
 function verifyRecords(
   anyDb: Reader,
   count: number,
-  { withTrace, progress, start = startHasher, useFastPath = true }: ChainOptions,
+  { withTrace, progress, start = startHashWorker, useFastPath = true }: ChainOptions,
   checkAll: (checking: Checking) => Promise<void>,
 ): Promise<ChainReport> {
   const db = strictReader(anyDb);
   const job = { hashes: count * HASHES_PER_RECORD, size: 0 };
-  return withHasher(job, start, progress, async (hashing) => {
-    const { hasher } = hashing;
-    const trail: Trail = { db, hasher, leaves: new LeafCheck(db, hasher), links: new Links(db) };
-    const check = new ChainCheck(trail, withTrace);
-    await checkAll({ trail, check, progress: hashing.progress, useFastPath });
+  return verifyInPasses(job, start, progress, async (pass) => {
+    const { hasher } = pass;
+    const source: ChainSource = { db, hasher, leaves: new LeafCheck(db), links: new LastLinkCache(db) };
+    const check = new ChainCheck(source, withTrace);
+    await checkAll({ source, check, progress: pass.progress, useFastPath });
     await hasher.finish();
     return check;
   });
 }
 
 async function checkChain(
-  { trail, check, progress, useFastPath }: Checking,
+  { source, check, progress, useFastPath }: Checking,
   taskNo: number,
   { links, areNumbered }: LinkCount,
 ): Promise<void> {
-  const { db } = trail;
+  const { db, hasher } = source;
   const sessions = new Map((await listSessionsOf(db, taskNo)).map((session) => [session.session_no, session]));
   for (let after = areNumbered ? 0 : Number.MIN_SAFE_INTEGER; ; ) {
     const next = Math.min(after + PAGE, links);
-    const foreseen = areNumbered && useFastPath ? await checkForeseen(trail, taskNo, after, next, check) : undefined;
-    const page: readonly Place[] = foreseen ?? (await checkLinks(db, taskNo, after, check));
+    const proven = areNumbered && useFastPath ? await acceptProven(source, taskNo, after, next, check) : undefined;
+    const page: readonly Position[] = proven ?? (await checkLinks(db, taskNo, after, check));
     const last = page.at(-1);
     if (last === undefined) break;
-    for (const place of page) if (!sessions.has(place.session_no)) await addSession(db, sessions, place, check);
-    await trail.hasher.pause();
+    for (const link of page) if (!sessions.has(link.session_no)) await addSession(db, sessions, link, check);
+    await hasher.drain();
+    if (hasher.isRefuted) return;
     progress(check.total, links);
     if (!isAfter([last.chain_position], [after])) break;
     after = last.chain_position;
@@ -109,7 +111,7 @@ async function checkChain(
     check.fail({ position: check.total, record: formatTaskId(taskNo), layer: 'link', problem }, check.total, links);
   }
   for (const session of sessions.values()) await check.session(session);
-  // A chain that was cut at its end holds link by link; only the log still knows how long it was.
+  // A chain that was cut at its end is valid link by link; only the log shows its length.
   const logged = await countLogged(db, 'task_id', formatTaskId(taskNo));
   if (logged !== check.total) {
     const problem = 'its chain has another length than the log says';
@@ -119,7 +121,7 @@ async function checkChain(
 
 interface LinkCount {
   readonly links: number;
-  /** Whether their numbers can be those from one on. */
+  /** True if the positions can be 1 to `links`. */
   readonly areNumbered: boolean;
 }
 
@@ -133,22 +135,22 @@ async function countLinks(db: Reader, taskNo: number): Promise<LinkCount> {
   return { links, areNumbered: row?.first === 1 && row.last === links };
 }
 
-type Place = Pick<Evidence, 'chain_position' | 'session_no'>;
+type Position = Pick<Evidence, 'chain_position' | 'session_no'>;
 
-/** Undefined when one of the links up to the last is not as it should be: they are then checked one by one. */
-async function checkForeseen(
-  trail: Trail,
+/** Returns undefined if one of the links is not proven: the reference then checks all of them. */
+async function acceptProven(
+  source: ChainSource,
   taskNo: number,
   after: number,
   last: number,
   check: ChainCheck,
-): Promise<Place[] | undefined> {
-  const thoughts = await foreseeChain(trail, taskNo, after, last);
-  for (const thought of thoughts ?? []) check.foreseen(thought);
+): Promise<Position[] | undefined> {
+  const thoughts = await proveChain(source, taskNo, after, last);
+  for (const thought of thoughts ?? []) check.acceptProven(thought);
   return thoughts?.map(({ position, sessionNo }) => ({ chain_position: position, session_no: Number(sessionNo) }));
 }
 
-async function checkLinks(db: Reader, taskNo: number, after: number, check: ChainCheck): Promise<Place[]> {
+async function checkLinks(db: Reader, taskNo: number, after: number, check: ChainCheck): Promise<Position[]> {
   const page = await db.query<Evidence>(
     `${EVIDENCE} WHERE thoughts.task_no = $1 AND thoughts.chain_position > $2 ORDER BY thoughts.chain_position LIMIT $3`,
     [taskNo, after, PAGE],
@@ -158,11 +160,12 @@ async function checkLinks(db: Reader, taskNo: number, after: number, check: Chai
 }
 
 async function checkSession(checking: Checking, session: SessionRow): Promise<void> {
-  const { trail, check, progress } = checking;
-  const { db } = trail;
+  const { source, check, progress } = checking;
+  const { db, hasher } = source;
   for await (const page of readRecords(db, session.session_no)) {
     await checkRecords(checking, session, page);
-    await trail.hasher.pause();
+    await hasher.drain();
+    if (hasher.isRefuted) return;
     progress(check.total, session.record_count);
   }
   const record = formatSessionId(session.session_no);
@@ -170,10 +173,10 @@ async function checkSession(checking: Checking, session: SessionRow): Promise<vo
     const problem = 'has another number of records than it counted';
     check.fail({ position: check.total, record, layer: 'session', problem }, session.record_count, check.total);
   }
-  // Two tables have its places: a page may end between two records that share one.
+  // Two tables have its records: a page may end between two that share a position.
   const stored = await countRecords(db, session.session_no);
   if (check.total !== stored) {
-    const problem = 'has records that share a place or have none';
+    const problem = 'has records that share a position or have none';
     check.fail({ position: check.total, record, layer: 'session', problem }, check.total, stored);
   }
   const logged = await countLogged(db, 'session_id', record);
@@ -185,20 +188,20 @@ async function checkSession(checking: Checking, session: SessionRow): Promise<vo
 }
 
 async function checkRecords(
-  { trail, check, useFastPath }: Checking,
+  { source, check, useFastPath }: Checking,
   session: SessionRow,
   page: readonly SessionRecord[],
 ): Promise<void> {
   const first = page[0]?.session_seq ?? 0;
   const last = page.at(-1)?.session_seq ?? 0;
-  const canForesee = useFastPath && page.every(({ session_seq }, place) => session_seq === check.total + 1 + place);
-  const foreseen = canForesee ? await foreseeSession(trail, session.session_no, first, last) : undefined;
-  const foreseenBySeq = new Map(foreseen?.map((thought) => [Number(thought.sessionSeq), thought]));
+  const isNumbered = useFastPath && page.every(({ session_seq }, offset) => session_seq === check.total + 1 + offset);
+  const proven = isNumbered ? await proveSession(source, session.session_no, first, last) : undefined;
+  const provenBySeq = new Map(proven?.map((thought) => [Number(thought.sessionSeq), thought]));
   const range = [session.session_no, first, last];
   const between = 'session_no = $1 AND thoughts.session_seq >= $2 AND thoughts.session_seq <= $3';
   const thoughts =
-    foreseen === undefined ? await trail.db.query<Evidence>(`${EVIDENCE} WHERE thoughts.${between}`, range) : [];
-  const events = await trail.db.query<StoredEvent & { idx: number }>(
+    proven === undefined ? await source.db.query<Evidence>(`${EVIDENCE} WHERE thoughts.${between}`, range) : [];
+  const events = await source.db.query<StoredEvent & { idx: number }>(
     `SELECT task_events.idx, salt, content FROM session_events JOIN task_events ON task_events.idx = session_events.idx
      WHERE session_no = $1 AND session_seq >= $2 AND session_seq <= $3`,
     range,
@@ -206,20 +209,20 @@ async function checkRecords(
   const thoughtBySeq = new Map(thoughts.map((thought) => [thought.session_seq, thought]));
   const eventByIndex = new Map(events.map((event) => [event.idx, event]));
   for (const record of page) {
-    const known = foreseenBySeq.get(record.session_seq);
-    if (known !== undefined) {
-      check.foreseen(known);
+    const thoughtProven = provenBySeq.get(record.session_seq);
+    if (thoughtProven !== undefined) {
+      check.acceptProven(thoughtProven);
       continue;
     }
-    checkPlace(check, session, record);
+    checkMembership(check, session, record);
     const thought = thoughtBySeq.get(record.session_seq);
     if (thought === undefined) await check.taskEvent(record, eventByIndex.get(record.idx));
     else await check.thought(thought);
   }
 }
 
-/** Records are numbered without a gap, so that none can be left out, and each entry names its number. */
-function checkPlace(
+/** Records are numbered without a gap, so that none can be removed, and each entry names its number. */
+function checkMembership(
   check: ChainCheck,
   session: SessionRow,
   { session_seq: position, idx, entry }: SessionRecord,
@@ -230,19 +233,19 @@ function checkPlace(
     check.fail({ position, record, layer: 'session', problem: 'leaves a gap before it' }, expected, position);
   const sessionId = formatSessionId(session.session_no);
   const logged = parseEntry(entry ?? '');
-  const places = logged?.kind === 'thought' ? [logged] : logged?.['sessions'];
-  const claims = Array.isArray(places) ? (places as readonly Readonly<Record<string, unknown>>[]) : [];
-  const claim = claims.find((place) => place['session_id'] === sessionId);
-  if (claim?.['session_seq'] !== position) {
-    const problem = 'the log does not put it at this place';
-    check.fail({ position, record, layer: 'session', problem }, claim?.['session_seq'], position);
+  const listed = logged?.kind === 'thought' ? [logged] : logged?.['sessions'];
+  const memberships = Array.isArray(listed) ? (listed as readonly Readonly<Record<string, unknown>>[]) : [];
+  const membership = memberships.find((candidate) => candidate['session_id'] === sessionId);
+  if (membership?.['session_seq'] !== position) {
+    const problem = 'the log gives it another position';
+    check.fail({ position, record, layer: 'session', problem }, membership?.['session_seq'], position);
   }
 }
 
 async function addSession(
   db: Reader,
   sessions: Map<number, SessionRow>,
-  { session_no, chain_position: position }: Place,
+  { session_no, chain_position: position }: Position,
   check: ChainCheck,
 ): Promise<void> {
   const record = formatSessionId(session_no);
@@ -252,13 +255,10 @@ async function addSession(
   else sessions.set(session_no, session);
 }
 
-/** A task's chain has its thoughts; a session has the events of its tasks as well. */
+/** A task's chain consists of thoughts; a session also contains task events. */
 const RECORD_KINDS = { task_id: "'thought'", session_id: "'thought', 'task.created', 'task.updated'" };
 
-/**
- * How many records of a task or a session the log holds. All of it is read: every table that would lead to them more
- * quickly is one that somebody could have cut as well.
- */
+/** Counts the records of a task or a session in the whole log: a forger could have cut any index or projection. */
 async function countLogged(db: Reader, field: 'task_id' | 'session_id', id: string): Promise<number> {
   const [row] = await db.query<{ count: number }>(
     `SELECT COUNT(*) AS count FROM ledger_entries WHERE kind IN (${RECORD_KINDS[field]}) AND entry LIKE $1`,

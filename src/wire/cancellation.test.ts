@@ -18,7 +18,7 @@ import { cancellableReader } from '../middleware/cancellable-reader.ts';
 import { runSecondPhase } from '../runtime/boot.ts';
 import { type ColibriServerContext, createServer, registerColibriTool, start, stop } from '../server.ts';
 import { verifyTaskChain } from '../verification/verify-chain.ts';
-import { verifyLedger } from '../verification/verify-log.ts';
+import { verifyTables } from '../verification/verify-ledger.ts';
 
 const GENERATIONS: [string, ClientOptions][] = [
   ['2025', {}],
@@ -73,7 +73,7 @@ function createLedger() {
       });
     },
     countNotes: async () => (await (opened.database as Database).read((db) => db.query('SELECT 1 FROM notes'))).length,
-    verify: async () => (await (opened.database as Database).read(verifyLedger)).problems,
+    verify: async () => (await (opened.database as Database).read(verifyTables)).problems,
   };
 }
 

@@ -4,7 +4,8 @@ import type { Database } from '../../src/db/database.ts';
 import { openSqlite, type SqliteOptions } from '../../src/db/sqlite/database.ts';
 import { loadSqlite, type SqliteDriver } from '../../src/db/sqlite/driver.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { type LedgerReport, verifyLedger } from '../../src/verification/verify-log.ts';
+import type { LedgerReport } from '../../src/verification/report.ts';
+import { verifyTables } from '../../src/verification/verify-ledger.ts';
 import { tempFolder } from './temp-folder.ts';
 
 export const AT = '2026-01-02T03:04:05.678Z';
@@ -54,14 +55,14 @@ export async function queryFile<Shape>(path: string, sql: string): Promise<Shape
 /** Checks the whole ledger in a file that a server has written to. */
 export async function verifyFile(path: string): Promise<Omit<LedgerReport, 'fast'>> {
   const database = await openTestDatabase({ path, readOnly: true });
-  const { size, root, problems } = await database.read(verifyLedger);
+  const { size, root, problems } = await database.read(verifyTables);
   await database.close();
   expect(problems).toEqual([]);
   return { size, root, problems };
 }
 
 export async function expectWhole(database: Database): Promise<LedgerReport> {
-  const report = await database.read(verifyLedger);
+  const report = await database.read(verifyTables);
   expect(report.problems).toEqual([]);
   return report;
 }

@@ -1,4 +1,4 @@
-import type { EntryBytes } from '../../src/verification/fast/log-tree.ts';
+import type { EntryBytes } from '../../src/verification/log-tree.ts';
 
 /** Entries as a page of the store has them: each behind a byte that may be anything. */
 export function toEntryBytes(entries: readonly string[]): EntryBytes {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { openSqlite } from '../../src/db/sqlite/database.ts';
 import { openLedgerReadOnly } from '../../src/ledger/open.ts';
+import type { LedgerReport } from '../../src/verification/report.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import type { LedgerReport } from '../../src/verification/verify-log.ts';
 
 /** Verifies the whole ledger of a project. */
 export async function projectReport(folder: string): Promise<LedgerReport> {

@@ -8,8 +8,8 @@ import type { Database, Row } from '../../src/db/database.ts';
 import { runSecondPhase } from '../../src/runtime/boot.ts';
 import { createServer } from '../../src/server.ts';
 import { createSurface } from '../../src/surface.ts';
+import type { Problem } from '../../src/verification/report.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import type { Problem } from '../../src/verification/verify-log.ts';
 import { ledgerAt } from './ledger-place.ts';
 import { type Agent, createAgent } from './task-agent.ts';
 

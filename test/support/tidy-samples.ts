@@ -28,7 +28,7 @@ export const SAMPLES: readonly Samples[] = [
       ['src/middleware/chain.ts', `export { x } from '../domains/system/health.ts';`],
       ['src/db/sqlite/database.ts', `const x = await import('../../domains/tasks/repository.ts');`],
       ['src/ledger/append.ts', `import '../domains/tasks/schema.ts';`],
-      ['src/ledger/append.ts', `import { verifyLedger } from '../verification/verify-log.ts';`],
+      ['src/ledger/append.ts', `import { verifyTables } from '../verification/verify-ledger.ts';`],
       ['src/db/sqlite/file.ts', `import { url } from '../postgres/url.ts';`],
       ['src/domains/tasks/repository.ts', `import { x } from '../../verification/report.ts';`],
       ['src/wire/stdio.ts', `import { openLedger } from '../ledger/open.ts';`],

@@ -5,7 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished } from 'vitest';
 import { createTaskWithSession, growChain } from '../../bench/trail/ledger.ts';
 import { findSession } from '../../src/domains/trail/sessions.ts';
-import { type Hasher, type HashJob, hashHere } from '../../src/verification/fast/hash-worker-client.ts';
+import { type Hasher, type HashJob, hashHere } from '../../src/verification/hashing.ts';
 import { verifySession, verifyTaskChain } from '../../src/verification/verify-chain.ts';
 import { countThreads } from '../support/count-threads.ts';
 import { openTestLedger, tamper } from '../support/database.ts';
@@ -53,7 +53,7 @@ describe('audit_verify_chain', () => {
     let reached = 0;
     const start = (job: HashJob): Hasher => ({
       ...hashHere(job),
-      pause: async () => {
+      drain: async () => {
         pausedAt.push(reached);
       },
     });

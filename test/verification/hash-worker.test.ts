@@ -1,20 +1,19 @@
 import { describe, expect } from 'vitest';
 import type { Reader } from '../../src/db/database.ts';
 import { findSession } from '../../src/domains/trail/sessions.ts';
-import { type Hasher, type HashJob, hashHere, hashInThread } from '../../src/verification/fast/hash-worker-client.ts';
-import { checkTasks } from '../../src/verification/reference/tasks.ts';
-import { checkTrail } from '../../src/verification/reference/thoughts.ts';
+import { hashInWorker } from '../../src/verification/fast/hash-worker-client.ts';
+import { type Hasher, type HashJob, hashHere } from '../../src/verification/hashing.ts';
 import { type ChainReport, verifySession, verifyTaskChain } from '../../src/verification/verify-chain.ts';
-import { verifyLedger } from '../../src/verification/verify-log.ts';
+import { verifyTables } from '../../src/verification/verify-ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { afterTampering } from '../support/trail-tamper.ts';
 import { openTwoPages } from '../support/two-pages.ts';
 
 const database = await openTwoPages();
 
-const hashThere = hashInThread.bind(undefined, new URL('../../dist/hash-worker.js', import.meta.url));
+const inWorker = hashInWorker.bind(undefined, new URL('../../dist/hash-worker.js', import.meta.url));
 
-/** Mostly what only hashes tell: a thread finds it out when the page is gone by. */
+/** Mostly forgeries that only a digest shows: the worker finds them after the page was passed. */
 const FORGERIES: Readonly<Record<string, string>> = {
   'the first arguments': "UPDATE calls SET arguments = '{}' WHERE sequence_no = (SELECT MIN(sequence_no) FROM calls)",
   'the last arguments': "UPDATE calls SET arguments = '{}' WHERE sequence_no = (SELECT MAX(sequence_no) FROM calls)",
@@ -37,12 +36,12 @@ const FORGERIES: Readonly<Record<string, string>> = {
        WHERE level = 8 AND idx = 1;
      UPDATE ledger_entries SET entry = entry || ' ' WHERE idx = 520`,
   'a node': 'UPDATE ledger_nodes SET hash = lower(hex(zeroblob(32))) WHERE level = 4 AND idx = 3',
-  'two nodes that only together are what they were': `UPDATE ledger_nodes
+  'a digit moved from one node to the next': `UPDATE ledger_nodes
        SET hash = substr((SELECT hash FROM ledger_nodes WHERE level = 4 AND idx = 2), 64) || hash WHERE level = 4 AND idx = 3;
      UPDATE ledger_nodes SET hash = substr(hash, 1, 63) WHERE level = 4 AND idx = 2`,
 };
 
-/** All that can be verified with a thread, in the form in which it is reported. */
+/** Every report that can involve the worker. */
 async function verifyAll(reader: Reader, start: (job: HashJob) => Hasher) {
   let reached = 0;
   const progress = (done: number) => {
@@ -53,24 +52,24 @@ async function verifyAll(reader: Reader, start: (job: HashJob) => Hasher) {
   const session = await findSession(reader, 'A-0001');
   if (session === undefined) throw new Error('there is no session');
   const plain = ({ total, defective, broken, trace }: ChainReport) => ({ total, defective, broken, trace });
-  const ledger = await verifyLedger(reader, [checkTasks, checkTrail], progress, { start });
+  const ledger = await verifyTables(reader, progress, { start });
   reached = 0;
   const chain = plain(await verifyTaskChain(reader, 1, options));
   reached = 0;
   return { ledger, chain, records: plain(await verifySession(reader, session, options)) };
 }
 
-describe('hashing in a thread', () => {
+describe('hashing in a worker', () => {
   for (const [name, forgery] of Object.entries({ nothing: 'SELECT 1', ...FORGERIES }))
-    promiseTest('verify/tampering', `as hashing at once does, ${name}`, async () => {
-      let found = 0;
+    promiseTest('verify/tampering', `reports the same as on the main thread for ${name}`, async () => {
+      let count = 0;
       await afterTampering(database, async (transaction) => {
         await transaction.run(forgery);
-        const there = await verifyAll(transaction, hashThere);
-        expect(there).toEqual(await verifyAll(transaction, hashHere));
-        found = there.ledger.problems.length;
-        expect(there.ledger.problems[0]?.place).not.toBe('entry 520');
+        const found = await verifyAll(transaction, inWorker);
+        expect(found).toEqual(await verifyAll(transaction, hashHere));
+        count = found.ledger.problems.length;
+        expect(found.ledger.problems[0]?.place).not.toBe('entry 520');
       });
-      expect(found > 0).toBe(name !== 'nothing');
+      expect(count > 0).toBe(name !== 'nothing');
     });
 });

@@ -8,8 +8,8 @@ import { checkSchema } from '../../db/schema/check.ts';
 import { isCompleteLedgerFile, listHeaderProblems } from '../../db/sqlite/files/header.ts';
 import { toError } from '../../errors.ts';
 import { printError } from '../../print-error.ts';
-import { unread } from '../../verification/verify-ledger.ts';
-import type { LedgerReport } from '../../verification/verify-log.ts';
+import type { LedgerReport } from '../../verification/report.ts';
+import { notRead } from '../../verification/verify-ledger.ts';
 
 /** A ledger for those who only look. */
 export type ReadableLedger = Pick<Database, 'engine' | 'location' | 'read'>;
@@ -49,7 +49,7 @@ export async function withSuspectLedger(work: (reader: Reader) => Promise<Ledger
   } catch (error) {
     const isDamaged = error instanceof DatabaseError && error.fault === 'corrupt';
     if (!isDamaged || path === undefined || !isCompleteLedgerFile(path)) throw error;
-    report = unread([{ place: 'file', problem: `cannot be read: ${toError(error.cause ?? error).message}` }]);
+    report = notRead([{ place: 'file', problem: `cannot be read: ${toError(error.cause ?? error).message}` }]);
   }
   if (path === undefined) return report;
   const problems = listHeaderProblems(path).map((problem) => ({ place: 'file header', problem }));

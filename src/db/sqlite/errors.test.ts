@@ -6,7 +6,7 @@ import { noteEntry } from '../../../test/support/entries.ts';
 import { promiseTest } from '../../../test/support/promise-test.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { append } from '../../ledger/append.ts';
-import { verifyLedger } from '../../verification/verify-log.ts';
+import { verifyTables } from '../../verification/verify-ledger.ts';
 import { type Database, DatabaseError } from '../database.ts';
 import { faultOfName, faultOfNumber, hasBuiltInSqlite } from './driver.ts';
 import { explainFault, faultOfSystemError } from './errors.ts';
@@ -15,12 +15,12 @@ describe('a store that fails', () => {
   promiseTest('store/fault-named', 'a full disk, which takes entries again when there is room', async () => {
     const path = join(tempFolder(), 'colibri.db');
     const database = await openTestLedger({ path });
-    const before = (await database.read(verifyLedger)).size;
+    const before = (await database.read(verifyTables)).size;
     await limitPages(database, 12);
     const failure = await fill(database, 200).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(DatabaseError);
     expect(failure).toMatchObject({ fault: 'full', message: expect.stringContaining('free some space') });
-    expect((await database.read(verifyLedger)).size).toBe(before);
+    expect((await database.read(verifyTables)).size).toBe(before);
     await limitPages(database, 100_000);
     await fill(database, 200);
     await database.close();

@@ -8,50 +8,31 @@ import {
   isTime,
   isUuid,
 } from '../../integrity/index.ts';
-import type { ClaimCheck } from './deferred-digest.ts';
-import { toByteText } from './latin1-text.ts';
-import { countOf, escapeText, type Fields, fieldsSql, isCount, readFields, unescapeText } from './packed-rows.ts';
-import type { StoredPage } from './page.ts';
-
-export interface CallRow {
-  readonly sequence_no: number;
-  readonly tool: string;
-  readonly actor: string;
-  readonly process_id: string;
-  readonly entered_at: string;
-  readonly arguments: string;
-  readonly salt: string;
-  readonly exit_idx: number | null;
-  readonly exited_at: string | null;
-  readonly outcome: string | null;
-  readonly duration_ms: number | null;
-}
-
-/** What has to be known of a call until it is left. */
-export type OpenCall = Pick<CallRow, 'sequence_no' | 'actor' | 'exit_idx' | 'exited_at' | 'outcome' | 'duration_ms'>;
-
-export interface ForeseenCalls {
-  /** Of the enter and exit entries that say exactly what the rows say. */
-  readonly indexes: readonly number[];
-  /** How many calls were entered in this page. */
-  readonly count: number;
-  /** Calls that were entered in this page and are left in a later one. */
-  readonly entered: readonly OpenCall[];
-  /** Calls of earlier pages that are left in this one. */
-  readonly left: readonly number[];
-}
+import type { Hasher } from '../hashing.ts';
+import { toLatin1 } from '../latin1-text.ts';
+import type { OpenCall, ProvenCalls } from '../page-proof.ts';
+import type { StoredPage } from '../stored-page.ts';
+import {
+  countOf,
+  escapeText,
+  isCount,
+  type PackedRows,
+  packedRowsSql,
+  readPackedRows,
+  unescapeText,
+} from './packed-rows.ts';
 
 const NUMBERS = ['sequence_no', 'exit_idx', 'duration_ms'];
 const STRINGS = ['tool', 'actor', 'process_id', 'entered_at', 'exited_at', 'outcome'];
 const WIDTH = NUMBERS.length + STRINGS.length;
-const CALLS = fieldsSql({
+const CALLS = packedRowsSql({
   numbers: NUMBERS,
   strings: STRINGS,
   content: 'arguments',
   from: 'calls WHERE sequence_no >= $1 AND sequence_no < $2',
 });
 
-/** A row as `readFields` gives it. */
+/** One row of packed values. */
 interface CallFields extends ExitFields {
   readonly exit_idx: string;
   readonly tool: string;
@@ -59,34 +40,34 @@ interface CallFields extends ExitFields {
   readonly entered_at: string;
 }
 
-/** Undefined when a row of this page is not exactly what the entries say, or is of a call that did not end well. */
-export async function foreseeCalls(
+/** Returns undefined unless each row says exactly what its entries say. */
+export async function proveCalls(
   reader: Reader,
   open: ReadonlyMap<number, OpenCall>,
   page: StoredPage,
-  claims: ClaimCheck,
-): Promise<ForeseenCalls | undefined> {
+  hasher: Hasher,
+): Promise<ProvenCalls | undefined> {
   const end = page.begin + page.texts.length;
-  const found = await readFields(reader, CALLS, WIDTH, [page.begin, end]);
+  const found = await readPackedRows(reader, CALLS, WIDTH, [page.begin, end]);
   if (found === undefined) return undefined;
   const indexes: number[] = [];
   const entered: OpenCall[] = [];
-  const isMet = new Uint8Array(end - page.begin);
-  let claimed = '';
+  const isSeen = new Uint8Array(end - page.begin);
+  let expected = '';
   for (let place = 0; place < found.total; place += 1) {
     const call = callAt(found, place);
     const index = countOf(call.sequence_no);
     const exitIndex = countOf(call.exit_idx);
     const digest = enteredWith(page, index, call);
-    if (digest === undefined || isMet[index - page.begin] === 1) return undefined;
-    isMet[index - page.begin] = 1;
-    claimed += digest;
+    if (digest === undefined || isSeen[index - page.begin] === 1) return undefined;
+    isSeen[index - page.begin] = 1;
+    expected += digest;
     indexes.push(index);
     if (exitIndex >= end) entered.push(toOpen(call));
     else if (exitIndex > index && isLeft(page, exitIndex, call)) indexes.push(exitIndex);
     else return undefined;
   }
-  if (!claims.holds({ label: 'arguments', bytes: found.contents, claimed })) return undefined;
+  if (hasher.compare({ label: 'arguments', bytes: found.contents, expected }) === 'different') return undefined;
   const left: number[] = [];
   for (const row of open.values()) {
     if (typeof row.exit_idx !== 'number' || row.exit_idx < page.begin || row.exit_idx >= end) continue;
@@ -98,7 +79,7 @@ export async function foreseeCalls(
   return { indexes, count: found.total, entered, left };
 }
 
-function callAt({ fields }: Fields, place: number): CallFields {
+function callAt({ fields }: PackedRows, place: number): CallFields {
   const first = place * WIDTH;
   return {
     sequence_no: fields[first] as string,
@@ -113,7 +94,7 @@ function callAt({ fields }: Fields, place: number): CallFields {
   };
 }
 
-/** The digest of its arguments by its enter entry; undefined unless that says exactly what the row says. */
+/** The digest of the arguments in the enter entry; undefined unless the entry says exactly what the row says. */
 function enteredWith({ begin, kinds, texts }: StoredPage, index: number, call: CallFields): Digest | undefined {
   if (index === 0 || kinds[index - begin] !== 'action.enter') return undefined;
   const { actor, entered_at: at, process_id, tool } = call;
@@ -142,15 +123,15 @@ function toOpen(call: CallFields): OpenCall {
   };
 }
 
-/** A row that was read by itself may hold anything. */
+/** A row that the reference read may contain anything. */
 function exitOf({ sequence_no, actor, exited_at, outcome, duration_ms }: OpenCall): ExitFields | undefined {
   if (typeof actor !== 'string' || typeof exited_at !== 'string') return undefined;
   if (typeof outcome !== 'string' || typeof duration_ms !== 'number') return undefined;
   return {
-    actor: escapeText(toByteText(actor)),
-    at: escapeText(toByteText(exited_at)),
+    actor: escapeText(toLatin1(actor)),
+    at: escapeText(toLatin1(exited_at)),
     duration_ms: String(duration_ms),
-    outcome: escapeText(toByteText(outcome)),
+    outcome: escapeText(toLatin1(outcome)),
     sequence_no: String(sequence_no),
   };
 }

@@ -1,56 +1,57 @@
 import type { Reader, SqlValue } from '../../db/database.ts';
 import type { Digest } from '../../integrity/index.ts';
+import type { Hasher } from '../hashing.ts';
+import type { LastLinkCache } from '../last-link-cache.ts';
 import type { LeafCheck } from '../leaf-check.ts';
-import type { Hasher } from './hash-worker-client.ts';
-import type { Links } from './last-link-cache.ts';
-import type { OnEngine } from './packed-rows.ts';
-import { findBefore, follows, loggedWith, readThoughts, type StoredThought, thoughtsSql } from './stored-thoughts.ts';
+import { readProvenTexts } from './leaf-texts.ts';
+import type { SqlByEngine } from './packed-rows.ts';
+import { follows, loggedWith, readPrevious, readThoughts, type StoredThought, thoughtsSql } from './stored-thoughts.ts';
 
-/** A stretch of one chain: its task, the position before it, and its last position. */
-const OF_CHAIN = thoughtsSql('task_no = $1 AND chain_position > $2 AND chain_position <= $3');
+/** Part of one chain: its task, the position before the first and the last position. */
+const IN_CHAIN = thoughtsSql('task_no = $1 AND chain_position > $2 AND chain_position <= $3');
 
-/** A stretch of one session: its number, the first and the last place. */
-const OF_SESSION = thoughtsSql('session_no = $1 AND session_seq >= $2 AND session_seq <= $3');
+/** Part of one session: its number, the first and the last position. */
+const IN_SESSION = thoughtsSql('session_no = $1 AND session_seq >= $2 AND session_seq <= $3');
 
-/** Where the thoughts that are asked for come from, and what is known about the chains that they are in. */
-export interface Trail {
+export interface ChainSource {
   readonly db: Reader;
   readonly leaves: LeafCheck;
-  readonly links: Links;
+  readonly links: LastLinkCache;
   readonly hasher: Hasher;
 }
 
-/** In the order of the chain; undefined when one of them is not exactly what the log says, or does not follow. */
-export async function foreseeChain(trail: Trail, taskNo: number, after: number, last: number) {
-  const thoughts = await foresee(trail, OF_CHAIN, [taskNo, after, last], ({ position }) => position);
+/** In chain order; undefined unless each thought says exactly what the log says and follows the one before it. */
+export async function proveChain(source: ChainSource, taskNo: number, after: number, last: number) {
+  const thoughts = await prove(source, IN_CHAIN, [taskNo, after, last], ({ position }) => position);
   return thoughts?.length === last - after ? thoughts : undefined;
 }
 
-/** In the order of the session. */
-export function foreseeSession(trail: Trail, sessionNo: number, first: number, last: number) {
-  return foresee(trail, OF_SESSION, [sessionNo, first, last], ({ sessionSeq }) => Number(sessionSeq));
+/** In session order. */
+export function proveSession(source: ChainSource, sessionNo: number, first: number, last: number) {
+  return prove(source, IN_SESSION, [sessionNo, first, last], ({ sessionSeq }) => Number(sessionSeq));
 }
 
-async function foresee(
-  { db, leaves, links, hasher }: Trail,
-  query: OnEngine,
+async function prove(
+  { db, leaves, links, hasher }: ChainSource,
+  query: SqlByEngine,
   parameters: readonly SqlValue[],
-  placeOf: (thought: StoredThought) => number,
+  positionOf: (thought: StoredThought) => number,
 ): Promise<StoredThought[] | undefined> {
   const found = await readThoughts(db, query, parameters);
   if (found === undefined) return undefined;
-  const thoughts = [...found.thoughts].sort((left, right) => placeOf(left) - placeOf(right));
-  const claimed: Digest[] = thoughts.map(() => '');
-  const texts = await leaves.readAll(thoughts.map(({ index }) => index));
+  const thoughts = [...found.thoughts].sort((left, right) => positionOf(left) - positionOf(right));
+  const expected: Digest[] = thoughts.map(() => '');
+  const indexes = thoughts.map(({ index }) => index);
+  const texts = await readProvenTexts(db, leaves, hasher, indexes);
   if (texts === undefined) return undefined;
   for (const thought of thoughts) {
     const { index, taskNo, position, hash } = thought;
-    const before = links.known(taskNo, position) ?? (await findBefore(thought, links));
+    const before = links.find(taskNo, position) ?? (await readPrevious(thought, links));
     const digest = follows(thought, before) ? loggedWith(thought, texts.get(index)) : undefined;
     if (digest === undefined) return undefined;
-    claimed[thought.place] = digest;
+    expected[thought.place] = digest;
     links.add(taskNo, { hash, chain_position: position });
   }
-  const isTrue = hasher.holds({ label: 'extras', bytes: found.contents, claimed: claimed.join('') });
-  return isTrue ? thoughts : undefined;
+  const verdict = hasher.compare({ label: 'extras', bytes: found.contents, expected: expected.join('') });
+  return verdict === 'different' ? undefined : thoughts;
 }

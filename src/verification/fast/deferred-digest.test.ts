@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { toEntryBytes } from '../../../test/support/entry-bytes.ts';
 import { naiveLeaf, naiveRoot } from '../../../test/support/naive-merkle.ts';
 import { saltedDigest } from '../../integrity/index.ts';
-import { type Claim, holds } from './deferred-digest.ts';
+import { type DeferredDigests, match } from './deferred-digest.ts';
 
 const SALTS = ['00112233445566778899aabbccddeeff', 'ffeeddccbbaa99887766554433221100'] as const;
 const TEXTS = ['{"branch":"keep-the-parser-strict"}', '{"metadata":{"bird":"\u{1f426}","line":"\u2028"}}'] as const;
@@ -10,45 +10,45 @@ const TEXTS = ['{"branch":"keep-the-parser-strict"}', '{"metadata":{"bird":"\u{1
 const digestOf = (row: 0 | 1) => saltedDigest('extras', SALTS[row], TEXTS[row]);
 const HONEST = [SALTS[0], TEXTS[0], SALTS[1], TEXTS[1]] as const;
 
-function claimOf(parts: readonly (string | Buffer)[], claimed = digestOf(0) + digestOf(1)): Claim {
+function defer(parts: readonly (string | Buffer)[], expected = digestOf(0) + digestOf(1)): DeferredDigests {
   const bytes = parts.flatMap((part, place) => [...(place === 0 ? [] : [Buffer.from('\u001e')]), Buffer.from(part)]);
-  return { label: 'extras', bytes: Buffer.concat(bytes), claimed };
+  return { label: 'extras', bytes: Buffer.concat(bytes), expected };
 }
 
 describe('contents and their digests', () => {
-  it('hold', () => {
-    expect(holds(claimOf(HONEST))).toBe(true);
-    expect(holds(claimOf(HONEST.slice(0, 2), digestOf(0)))).toBe(true);
-    expect(holds({ label: 'extras', bytes: Buffer.of(), claimed: '' })).toBe(true);
+  it('match', () => {
+    expect(match(defer(HONEST))).toBe(true);
+    expect(match(defer(HONEST.slice(0, 2), digestOf(0)))).toBe(true);
+    expect(match({ label: 'extras', bytes: Buffer.of(), expected: '' })).toBe(true);
   });
 
   const [salt, text, otherSalt, otherText] = HONEST;
   const unordered = '{"commit_sha":"0123456","branch":"main"}';
-  const wrong: Readonly<Record<string, Claim>> = {
-    'a text that is not canonical': claimOf([salt, unordered], saltedDigest('extras', salt, unordered)),
-    'a text with an unknown field': claimOf([salt, '{"mood":1}'], saltedDigest('extras', salt, '{"mood":1}')),
-    'another text': claimOf([salt, text, otherSalt, '{}']),
-    'another salt': claimOf([otherSalt, text, otherSalt, otherText]),
-    'the rows in another order': claimOf([otherSalt, otherText, salt, text]),
-    'the digests in another order': claimOf(HONEST, digestOf(1) + digestOf(0)),
-    'the digest of another label': claimOf(HONEST.slice(0, 2), saltedDigest('arguments', salt, text)),
-    'a row without a digest': claimOf(HONEST, digestOf(0)),
-    'a digest without a row': claimOf(HONEST.slice(0, 2)),
-    'digests and no row': claimOf([]),
-    'rows and no digest': claimOf(HONEST, ''),
-    'half of a digest': claimOf(HONEST, digestOf(0) + digestOf(1).slice(0, 32)),
-    'digests in capitals': claimOf(HONEST, (digestOf(0) + digestOf(1)).toUpperCase()),
-    'a salt with the first letter of the text': claimOf([`${salt}{`, text.slice(1), otherSalt, otherText]),
-    'a text with the last letter of its salt': claimOf([salt.slice(0, -1), `f${text}`, otherSalt, otherText]),
-    'a salt in capitals': claimOf([salt.toUpperCase(), text, otherSalt, otherText]),
-    'a separator in a text': claimOf([salt, `${text}\u001e`, otherSalt, otherText]),
-    'two texts that are one': claimOf([salt, text + otherSalt, otherText]),
-    'bytes that are no text': claimOf([salt, text, otherSalt, Buffer.of(0xff, 0xfe)]),
-    'half of a surrogate pair': claimOf([salt, text, otherSalt, Buffer.of(0xed, 0xa0, 0xbd)]),
+  const wrong: Readonly<Record<string, DeferredDigests>> = {
+    'a text that is not canonical': defer([salt, unordered], saltedDigest('extras', salt, unordered)),
+    'a text with an unknown field': defer([salt, '{"mood":1}'], saltedDigest('extras', salt, '{"mood":1}')),
+    'another text': defer([salt, text, otherSalt, '{}']),
+    'another salt': defer([otherSalt, text, otherSalt, otherText]),
+    'the rows in another order': defer([otherSalt, otherText, salt, text]),
+    'the digests in another order': defer(HONEST, digestOf(1) + digestOf(0)),
+    'the digest of another label': defer(HONEST.slice(0, 2), saltedDigest('arguments', salt, text)),
+    'a row without a digest': defer(HONEST, digestOf(0)),
+    'a digest without a row': defer(HONEST.slice(0, 2)),
+    'digests and no row': defer([]),
+    'rows and no digest': defer(HONEST, ''),
+    'half of a digest': defer(HONEST, digestOf(0) + digestOf(1).slice(0, 32)),
+    'digests in upper case': defer(HONEST, (digestOf(0) + digestOf(1)).toUpperCase()),
+    'a salt that includes the first character of the text': defer([`${salt}{`, text.slice(1), otherSalt, otherText]),
+    'a text that includes the last digit of its salt': defer([salt.slice(0, -1), `f${text}`, otherSalt, otherText]),
+    'a salt in upper case': defer([salt.toUpperCase(), text, otherSalt, otherText]),
+    'a separator in a text': defer([salt, `${text}\u001e`, otherSalt, otherText]),
+    'two texts merged into one': defer([salt, text + otherSalt, otherText]),
+    'bytes that are not UTF-8': defer([salt, text, otherSalt, Buffer.of(0xff, 0xfe)]),
+    'half of a surrogate pair': defer([salt, text, otherSalt, Buffer.of(0xed, 0xa0, 0xbd)]),
   };
-  for (const [name, claim] of Object.entries(wrong))
-    it(`do not hold with ${name}`, () => {
-      expect(holds(claim)).toBe(false);
+  for (const [name, deferred] of Object.entries(wrong))
+    it(`do not match with ${name}`, () => {
+      expect(match(deferred)).toBe(false);
     });
 });
 
@@ -57,27 +57,30 @@ describe('blocks of entries and the nodes above them', () => {
   const BLOCKS = [ENTRIES.slice(0, 16), ENTRIES.slice(16, 32)];
   const NODES = BLOCKS.map((block) => naiveRoot(block.map((entry) => naiveLeaf(Buffer.from(entry)))));
 
-  const claimOfBlocks = (entries: readonly string[], claimed: string): Claim => ({ ...toEntryBytes(entries), claimed });
-
-  it('hold, and what is behind the last full block has no node', () => {
-    expect(holds(claimOfBlocks(ENTRIES, NODES.join('')))).toBe(true);
-    expect(holds(claimOfBlocks(ENTRIES.slice(0, 16), NODES[0] ?? ''))).toBe(true);
-    expect(holds(claimOfBlocks(ENTRIES.slice(0, 15), ''))).toBe(true);
-    expect(holds(claimOfBlocks([], ''))).toBe(true);
+  const deferBlocks = (entries: readonly string[], expected: string): DeferredDigests => ({
+    ...toEntryBytes(entries),
+    expected,
   });
 
-  const wrong: Readonly<Record<string, Claim>> = {
-    'another entry': claimOfBlocks(ENTRIES.with(20, '{}'), NODES.join('')),
-    'two entries exchanged': claimOfBlocks(ENTRIES.with(3, '{"entry":4}').with(4, '{"entry":3}'), NODES.join('')),
-    'an entry less': claimOfBlocks(ENTRIES.slice(1), NODES.join('')),
-    'the nodes exchanged': claimOfBlocks(ENTRIES, NODES.toReversed().join('')),
-    'a node less': claimOfBlocks(ENTRIES, NODES[0] ?? ''),
-    'a node more': claimOfBlocks(ENTRIES, [...NODES, NODES[0]].join('')),
-    'no nodes': claimOfBlocks(ENTRIES, ''),
-    'nodes and no entries': claimOfBlocks([], NODES.join('')),
+  it('match, and entries after the last full block have no node', () => {
+    expect(match(deferBlocks(ENTRIES, NODES.join('')))).toBe(true);
+    expect(match(deferBlocks(ENTRIES.slice(0, 16), NODES[0] ?? ''))).toBe(true);
+    expect(match(deferBlocks(ENTRIES.slice(0, 15), ''))).toBe(true);
+    expect(match(deferBlocks([], ''))).toBe(true);
+  });
+
+  const wrong: Readonly<Record<string, DeferredDigests>> = {
+    'another entry': deferBlocks(ENTRIES.with(20, '{}'), NODES.join('')),
+    'two entries swapped': deferBlocks(ENTRIES.with(3, '{"entry":4}').with(4, '{"entry":3}'), NODES.join('')),
+    'one entry missing': deferBlocks(ENTRIES.slice(1), NODES.join('')),
+    'the nodes swapped': deferBlocks(ENTRIES, NODES.toReversed().join('')),
+    'one node missing': deferBlocks(ENTRIES, NODES[0] ?? ''),
+    'one node too many': deferBlocks(ENTRIES, [...NODES, NODES[0]].join('')),
+    'no nodes': deferBlocks(ENTRIES, ''),
+    'nodes and no entries': deferBlocks([], NODES.join('')),
   };
-  for (const [name, claim] of Object.entries(wrong))
-    it(`do not hold with ${name}`, () => {
-      expect(holds(claim)).toBe(false);
+  for (const [name, deferred] of Object.entries(wrong))
+    it(`do not match with ${name}`, () => {
+      expect(match(deferred)).toBe(false);
     });
 });

@@ -6,33 +6,34 @@ import { toEntryBytes } from '../../../test/support/entry-bytes.ts';
 import { naiveLeaf } from '../../../test/support/naive-merkle.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { saltedDigest } from '../../integrity/index.ts';
-import type { Claim } from './deferred-digest.ts';
-import { type Hasher, hashHere, hashInThread, VerificationRestart, withHasher } from './hash-worker-client.ts';
-import type { TreeNode } from './log-tree.ts';
+import { type Hasher, hashHere, verifyInPasses } from '../hashing.ts';
+import type { TreeNode } from '../log-tree.ts';
+import type { DeferredDigests } from './deferred-digest.ts';
+import { hashInWorker } from './hash-worker-client.ts';
 
-const THREAD = new URL('../../../dist/hash-worker.js', import.meta.url);
+const WORKER = new URL('../../../dist/hash-worker.js', import.meta.url);
 
 const NO_PROGRESS = () => undefined;
 
-/** A thread of our own making. */
-function threadOf(code: string): URL {
-  const path = join(tempFolder(), 'thread.mjs');
+/** A worker that runs the given code. */
+function workerOf(code: string): URL {
+  const path = join(tempFolder(), 'worker.mjs');
   writeFileSync(path, code);
   return pathToFileURL(path);
 }
 
-/** Says nothing until there is a file `go` beside it. */
-const ANSWERS_WHEN_TOLD = `
+/** Responds only when a file `go` exists beside it. */
+const RESPONDS_LATE = `
   import { existsSync } from 'node:fs';
   import { parentPort } from 'node:worker_threads';
   let waiting = 0;
   parentPort.on('message', () => { waiting += 1; });
   setInterval(() => {
     if (!existsSync(new URL('go', import.meta.url))) return;
-    for (; waiting > 0; waiting -= 1) parentPort.postMessage({ areTrue: true, nodes: [] });
+    for (; waiting > 0; waiting -= 1) parentPort.postMessage({ areEqual: true, nodes: [] });
   }, 5);`;
 
-/** All nodes in the order in which they were handed out, and the tree. */
+/** All nodes in the order of their completion, and the tree. */
 async function grow(hasher: Hasher, pages: readonly (readonly string[])[]) {
   const nodes: TreeNode[] = [];
   try {
@@ -41,178 +42,168 @@ async function grow(hasher: Hasher, pages: readonly (readonly string[])[]) {
       nodes.push(...hasher.takeNodes());
     }
     const tree = await hasher.finish();
-    return { nodes: [...nodes, ...hasher.takeNodes()], ...tree };
+    return { nodes: [...nodes, ...hasher.takeNodes()], tree, isRefuted: hasher.isRefuted };
   } finally {
     hasher.stop();
   }
 }
 
-async function growBothWays(pages: readonly (readonly string[])[]) {
+async function growHereAndInWorker(pages: readonly (readonly string[])[]) {
   const job = { hashes: 0, size: pages.flat().length };
-  return { here: await grow(hashHere(job), pages), there: await grow(hashInThread(THREAD, job), pages) };
+  return { here: await grow(hashHere(job), pages), inWorker: await grow(hashInWorker(WORKER, job), pages) };
 }
 
-describe('the tree of a log in a thread', () => {
-  it('is the same, nodes in their order and all of them before the end', async () => {
+describe('the tree of a log in a worker', () => {
+  it('is the same as on the main thread, with all nodes in order', async () => {
     const pages = Array.from({ length: 60 }, (_, page) =>
       Array.from({ length: 100 + page }, (_entry, number) => `{"page":${page},"bird":"\u{1f426}","number":${number}}`),
     );
-    const { here, there } = await growBothWays(pages);
-    expect(there).toEqual(here);
+    const { here, inWorker } = await growHereAndInWorker(pages);
+    expect(inWorker).toEqual(here);
     expect(here.nodes.map(({ level }) => level)).toContain(12);
-    expect(here.tail).not.toBe('');
+    expect(here.tree?.tail).not.toBe('');
   });
 
-  it('takes nothing else with it to the thread than the entries', async () => {
+  it('transfers nothing but the entries', async () => {
     const bytes = Buffer.alloc(100, '.');
     const ends = Uint32Array.of(bytes.write('\u007fone', 10, 'latin1'));
-    const hasher = hashInThread(THREAD, { hashes: 0, size: 1 });
+    const hasher = hashInWorker(WORKER, { hashes: 0, size: 1 });
     await hasher.add({ bytes: bytes.subarray(10, 14), ends });
-    const { root } = await hasher.finish().finally(() => hasher.stop());
-    expect(root).toBe(naiveLeaf(Buffer.from('one')));
+    const tree = await hasher.finish().finally(() => hasher.stop());
+    expect(tree?.root).toBe(naiveLeaf(Buffer.from('one')));
     expect(bytes.toString('latin1')).toBe(`${'.'.repeat(10)}\u007fone${'.'.repeat(86)}`);
   });
 
-  it('of nothing is the same', async () => {
-    const { here, there } = await growBothWays([]);
-    expect(there).toEqual(here);
+  it('is the same for an empty log', async () => {
+    const { here, inWorker } = await growHereAndInWorker([]);
+    expect(inWorker).toEqual(here);
   });
 
+  const respond = (response: string) =>
+    `import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => parentPort.postMessage(${response}));`;
   for (const [name, code] of Object.entries({
     'cannot be loaded': 'this is no program',
-    'dies at its first page':
+    'throws at its first request':
       "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { throw new Error('out of order'); });",
-    'ends without a word': '',
-    'ends at its first page':
+    'exits at once': '',
+    'exits at its first request':
       "import { parentPort } from 'node:worker_threads'; parentPort.once('message', () => process.exit(0));",
-    'throws nothing':
+    'throws undefined':
       "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => { throw undefined; });",
-    'is of another version and says nothing':
-      "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => parentPort.postMessage());",
-    'is of another version and says less':
-      "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => parentPort.postMessage({ areTrue: true }));",
-    'is of another version and does not say whether claims hold':
-      "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => parentPort.postMessage({ nodes: [], tree: {} }));",
-    'is of another version and says something else':
-      "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => parentPort.postMessage({ areTrue: true, nodes: 7 }));",
-    'never says what became of the tree':
-      "import { parentPort } from 'node:worker_threads'; parentPort.on('message', () => parentPort.postMessage({ areTrue: true, nodes: [] }));",
+    'is of another version and responds with undefined': respond(''),
+    'is of another version and responds without nodes': respond('{ areEqual: true }'),
+    'is of another version and responds without a verdict': respond('{ nodes: [], tree: {} }'),
+    'is of another version and responds with other nodes': respond('{ areEqual: true, nodes: 7 }'),
+    'never responds with a tree': respond('{ areEqual: true, nodes: [] }'),
   }))
-    it(`ends with an error where the thread ${name}`, async () => {
+    it(`is refuted when the worker ${name}`, async () => {
       const pages = Array.from({ length: 40 }, () => ['one', 'two']);
-      const hasher = hashInThread(threadOf(code), { hashes: 0, size: 80 });
-      await expect(grow(hasher, pages)).rejects.toThrow(VerificationRestart);
+      const hasher = hashInWorker(workerOf(code), { hashes: 0, size: 80 });
+      expect(await grow(hasher, pages)).toMatchObject({ tree: undefined, isRefuted: true });
     });
 });
 
-describe('claims in a thread', () => {
+describe('digests in a worker', () => {
   const SALT = '0123456789abcdef'.repeat(2);
-  const claimOf = (content: string, claimed = content): Claim => ({
+  const defer = (content: string, hashed = content): DeferredDigests => ({
     label: 'arguments',
     bytes: Buffer.from(`${SALT}\u001e${content}`),
-    claimed: saltedDigest('arguments', SALT, claimed),
+    expected: saltedDigest('arguments', SALT, hashed),
   });
-  const CONTENTS = Array.from({ length: 200 }, (_, place) => `{"at":${place},"bird":"\u{1f426}"}`);
+  const CONTENTS = Array.from({ length: 200 }, (_, number) => `{"at":${number},"bird":"\u{1f426}"}`);
 
-  const WAYS: Readonly<Record<string, (hasher: Hasher) => Promise<void>>> = {
-    'with entries': (hasher) => hasher.add(toEntryBytes(['an entry'])),
-    'without entries': (hasher) => hasher.pause(),
-    'all at the end': () => Promise.resolve(),
+  const BETWEEN: Readonly<Record<string, (hasher: Hasher) => Promise<void>>> = {
+    'sent with entries': (hasher) => hasher.add(toEntryBytes(['an entry'])),
+    'sent without entries': (hasher) => hasher.drain(),
+    'all sent at the end': () => Promise.resolve(),
   };
 
-  for (const [name, goOn] of Object.entries(WAYS)) {
-    const check = (claims: readonly Claim[]) => {
+  for (const [name, goOn] of Object.entries(BETWEEN)) {
+    const check = (digests: readonly DeferredDigests[]) => {
       const job = { hashes: 0, size: 0 };
-      const start = hashInThread.bind(undefined, THREAD);
-      let times = 0;
-      return withHasher(job, start, NO_PROGRESS, async ({ hasher }) => {
-        times += 1;
-        const verdicts: boolean[] = [];
-        for (const claim of claims) {
-          verdicts.push(hasher.holds({ ...claim, bytes: Buffer.from(claim.bytes) }));
+      const start = hashInWorker.bind(undefined, WORKER);
+      let passes = 0;
+      return verifyInPasses(job, start, NO_PROGRESS, async ({ hasher }) => {
+        passes += 1;
+        const different: number[] = [];
+        for (const [number, deferred] of digests.entries()) {
+          const verdict = hasher.compare({ ...deferred, bytes: Buffer.from(deferred.bytes) });
+          if (verdict === 'different') different.push(number);
           await goOn(hasher);
         }
         await hasher.finish();
-        return { times, wrong: verdicts.flatMap((isTrue, place) => (isTrue ? [] : [place])) };
+        return { passes, different };
       });
     };
 
-    it(`hold, ${name}`, async () => {
-      expect(await check(CONTENTS.map((content) => claimOf(content)))).toEqual({ times: 1, wrong: [] });
+    it(`are equal in one pass, ${name}`, async () => {
+      expect(await check(CONTENTS.map((content) => defer(content)))).toEqual({ passes: 1, different: [] });
     });
 
     for (const wrong of [0, 100, 199])
-      it(`are gone through again without it when number ${wrong} does not hold, ${name}`, async () => {
-        const claims = CONTENTS.map((content, place) => claimOf(content, place === wrong ? '{}' : content));
-        expect(await check(claims)).toEqual({ times: 2, wrong: [wrong] });
+      it(`are compared again on the main thread when number ${wrong} differs, ${name}`, async () => {
+        const digests = CONTENTS.map((content, number) => defer(content, number === wrong ? '{}' : content));
+        expect(await check(digests)).toEqual({ passes: 2, different: [wrong] });
       });
   }
 
-  it('and another error is not taken for one of the thread', async () => {
-    let times = 0;
-    const start = hashInThread.bind(undefined, THREAD);
-    const verify = withHasher({ hashes: 0, size: 0 }, start, NO_PROGRESS, async () => {
-      times += 1;
+  it('do not hide an error of the verification itself', async () => {
+    let passes = 0;
+    const start = hashInWorker.bind(undefined, WORKER);
+    const verify = verifyInPasses({ hashes: 0, size: 0 }, start, NO_PROGRESS, async () => {
+      passes += 1;
       throw new RangeError('the disk is gone');
     });
     await expect(verify).rejects.toThrow('the disk is gone');
-    expect(times).toBe(1);
+    expect(passes).toBe(1);
   });
 
-  it('keep who is too quick waiting until the thread has caught up', async () => {
+  it('make the caller wait while the backlog is too long', async () => {
     const content = JSON.stringify('x'.repeat(2 ** 20));
-    const thread = threadOf(ANSWERS_WHEN_TOLD);
-    const hasher = hashInThread(thread, { hashes: 0, size: 0 });
+    const worker = workerOf(RESPONDS_LATE);
+    const hasher = hashInWorker(worker, { hashes: 0, size: 0 });
     try {
-      for (let told = 0; told < 16; told += 1) {
-        hasher.holds(claimOf(content));
-        if (told < 15) await hasher.pause();
+      for (let sent = 0; sent < 16; sent += 1) {
+        hasher.compare(defer(content));
+        if (sent < 15) await hasher.drain();
       }
       let isWaiting = true;
-      const pause = hasher.pause().then(() => {
+      const drained = hasher.drain().then(() => {
         isWaiting = false;
       });
       await new Promise((resolve) => setTimeout(resolve, 50));
       expect(isWaiting).toBe(true);
-      writeFileSync(new URL('go', thread), '');
-      await pause;
+      writeFileSync(new URL('go', worker), '');
+      await drained;
     } finally {
       hasher.stop();
     }
   });
 });
 
-describe('a verification with a hasher', () => {
+describe('a verification in passes', () => {
   const JOB = { hashes: 0, size: 0 };
-  const giveUp = async () => {
-    throw new VerificationRestart('on purpose');
-  };
 
-  it('stops it at the end, however it ends', async () => {
+  it('stops the hasher, however the pass ends', async () => {
     const stopped: string[] = [];
     const start = (name: string) => () => ({ ...hashHere(JOB), stop: () => stopped.push(name) });
-    await withHasher(JOB, start('well'), NO_PROGRESS, async () => 'a report');
-    const failing = withHasher(JOB, start('badly'), NO_PROGRESS, () => Promise.reject(new Error('the disk is gone')));
-    await expect(failing).rejects.toThrow('the disk is gone');
-    await withHasher(
-      JOB,
-      () => ({ ...start('over')(), finish: giveUp }),
-      NO_PROGRESS,
-      ({ hasher }) => hasher.finish(),
-    );
-    expect(stopped).toEqual(['well', 'badly', 'over']);
+    await verifyInPasses(JOB, start('done'), NO_PROGRESS, async () => 'a report');
+    const failing = verifyInPasses(JOB, start('failed'), NO_PROGRESS, () => Promise.reject(new Error('disk is gone')));
+    await expect(failing).rejects.toThrow('disk is gone');
+    const refuted = () => ({ ...start('refuted')(), isRefuted: true });
+    expect(await verifyInPasses(JOB, refuted, NO_PROGRESS, async ({ hasher }) => hasher.isRefuted)).toBe(false);
+    expect(stopped).toEqual(['done', 'failed', 'refuted']);
   });
 
-  it('that starts over goes on with its progress from where it was', async () => {
+  it('continues its progress in the second pass', async () => {
     const seen: string[] = [];
-    const start = () => ({ ...hashHere(JOB), finish: giveUp });
-    await withHasher(
+    const start = () => ({ ...hashHere(JOB), isRefuted: true });
+    await verifyInPasses(
       JOB,
       start,
       (done, total) => seen.push(`${done}/${total}`),
-      async ({ hasher, progress }) => {
+      async ({ progress }) => {
         for (const done of [1, 2, 3]) progress(done, 3);
-        return hasher.finish();
       },
     );
     expect(seen).toEqual(['1/3', '2/3', '3/3', '4/6', '5/6', '6/6']);

@@ -1,16 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { holds } from './deferred-digest.ts';
-import type { Answer, Work } from './hash-worker-client.ts';
-import { LogTree } from './log-tree.ts';
+import { LogTree } from '../log-tree.ts';
+import { match } from './deferred-digest.ts';
+import type { HashRequest, HashResponse } from './hash-worker-client.ts';
 
-/** The life of a thread that hashes for one verification. */
+/** Entry point of the worker thread: hashes for one verification. */
 const log = new LogTree(workerData as number);
 parentPort?.on('messageerror', (error) => {
   throw error;
 });
-parentPort?.on('message', ({ claims, entries, isLast }: Work) => {
-  const areTrue = claims.every(holds);
+parentPort?.on('message', ({ deferred, entries, isLast }: HashRequest) => {
+  const areEqual = deferred.every(match);
   const nodes = entries === undefined ? [] : log.add(entries);
   const tree = isLast ? log.finish() : undefined;
-  parentPort?.postMessage({ areTrue, nodes, tree } satisfies Answer, []);
+  parentPort?.postMessage({ areEqual, nodes, tree } satisfies HashResponse, []);
 });

@@ -1,54 +1,52 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { Engine, Reader, SqlValue } from '../../db/database.ts';
 import { parseJson } from '../../integrity/index.ts';
+import { fromLatin1, hasNul, type Latin1Text, toLatin1 } from '../latin1-text.ts';
+import { SEPARATOR } from '../stored-page.ts';
 import { CONTENT_SEPARATOR } from './deferred-digest.ts';
-import { type ByteText, fromByteText, hasNul, toByteText } from './latin1-text.ts';
 
 /**
- * Many rows read as one value, because a driver's time goes by the value and not by the byte. What comes back is told
- * from nothing else than rows of the wanted types: anything unusual gives undefined, and is then read row by row.
+ * Reads many rows as one value, because a driver's cost is per value and not per byte. A row with any unexpected type
+ * makes the whole read undefined; the caller then leaves the rows to the reference.
  */
-export interface FieldQuery {
-  /** Columns of whole numbers. */
+export interface PackedQuery {
+  /** Columns of integers. */
   readonly numbers: readonly string[];
-  /** Columns that come back as JSON writes them between quotation marks. */
+  /** Columns that are returned as JSON escapes them. */
   readonly strings: readonly string[];
-  /** A column of JSON of which the log has a digest with a salt. */
+  /** A column of JSON whose salted digest is in the log. */
   readonly content: string;
-  /** What follows FROM. The rows come in any order. */
+  /** The rest of the statement after FROM. The rows have no particular order. */
   readonly from: string;
 }
 
-export interface Fields {
+export interface PackedRows {
   /** Row by row: the numbers, then the strings. */
-  readonly fields: readonly ByteText[];
-  /** How many rows there are. */
+  readonly fields: readonly Latin1Text[];
+  /** The number of rows. */
   readonly total: number;
   /** Salt and content of each row, in the same order. */
   readonly contents: Uint8Array;
-  /** Whether all fields are ASCII, so that they are the texts themselves. */
+  /** True if all fields are ASCII, so that they need no decoding. */
   readonly isAscii: boolean;
-  /** Whether they are ASCII and free of quotation marks, backslashes and control characters. */
+  /** True if they are ASCII without quotation marks, backslashes and control characters. */
   readonly isPlain: boolean;
 }
 
-/** JSON writes this character as it is, and people do not write it. */
-export const SEPARATOR = '\u007f';
-
-export async function readFields(
+export async function readPackedRows(
   reader: Reader,
-  query: OnEngine,
+  query: SqlByEngine,
   width: number,
   parameters: readonly SqlValue[],
-): Promise<Fields | undefined> {
-  const [found] = await reader.query<FoundFields>(query[reader.engine], parameters);
-  if (found === undefined || found.whole !== found.total) return undefined;
+): Promise<PackedRows | undefined> {
+  const [found] = await reader.query<PackedValue>(query[reader.engine], parameters);
+  if (found === undefined || found.valid !== found.total) return undefined;
   if (found.total === 0) return { fields: [], total: 0, contents: new Uint8Array(), isAscii: true, isPlain: true };
-  // No honest text has a NUL, at which some drivers would cut it.
+  // Some drivers cut a text at a NUL, which no honest row contains.
   if (hasNul(found.fields) || hasNul(found.contents)) return undefined;
   const areAscii = isAscii(found.fields);
   if (!areAscii && !isUtf8(found.fields)) return undefined;
-  const text = toByteText(found.fields);
+  const text = toLatin1(found.fields);
   const fields = text.split(SEPARATOR);
   if (fields.length !== found.total * width) return undefined;
   const { total, contents } = found;
@@ -57,40 +55,40 @@ export async function readFields(
   return { fields: written, total, contents, isAscii: areAscii, isPlain: areAscii && arePlain };
 }
 
-interface FoundFields {
+interface PackedValue {
   readonly total: number;
-  readonly whole: number;
+  readonly valid: number;
   readonly fields: Uint8Array;
   readonly contents: Uint8Array;
 }
 
-export type OnEngine = Readonly<Record<Engine, string>>;
+export type SqlByEngine = Readonly<Record<Engine, string>>;
 
-export function fieldsSql({ numbers, strings, content, from }: FieldQuery): OnEngine {
-  // Not concat_ws, which in some versions of SQLite leaves empty texts out, and the separator behind them.
+export function packedRowsSql({ numbers, strings, content, from }: PackedQuery): SqlByEngine {
+  // Not concat_ws: some versions of SQLite skip empty texts and their separator.
   const fields = `concat(${[...numbers, ...strings].join(`, '${SEPARATOR}', `)})`;
   const contents = `concat(salt, '${CONTENT_SEPARATOR}', ${content})`;
-  const onEngine = (isText: (column: string) => string) => {
-    const isWhole = [...numbers.map(isNumber), ...[...strings, 'salt', content].map(isText)].join(' AND ');
+  const select = (isText: (column: string) => string) => {
+    const isValid = [...numbers.map(isNumber), ...[...strings, 'salt', content].map(isText)].join(' AND ');
     return `
       SELECT COUNT(*) AS total,
-             COUNT(CASE WHEN ${isWhole} THEN 1 END) AS whole,
+             COUNT(CASE WHEN ${isValid} THEN 1 END) AS valid,
              convert_to(string_agg(${fields}, '${SEPARATOR}'), 'UTF8') AS fields,
              convert_to(string_agg(${contents}, '${CONTENT_SEPARATOR}'), 'UTF8') AS contents
       FROM ${from}`;
   };
-  return { sqlite: onEngine(IS_TEXT.sqlite), postgres: onEngine(IS_TEXT.postgres) };
+  return { sqlite: select(IS_TEXT.sqlite), postgres: select(IS_TEXT.postgres) };
 }
 
-/** SQLite stores any type in any column, and writes all of them as if they were text. */
+/** SQLite stores any type in any column and concatenates all of them as text. */
 export const IS_TEXT: Readonly<Record<Engine, (column: string) => string>> = {
   sqlite: (column) => `typeof(${column}) = 'text'`,
   postgres: (column) => `${column} IS NOT NULL`,
 };
 
 /**
- * Texts and bytes sort after all numbers; the plus keeps a text from being converted to the type of its column first. A
- * REAL is told by its text, which has a point in it.
+ * TEXT and BLOB sort after all numbers; the plus prevents the column's affinity from converting a text first. A REAL has
+ * a decimal point in its text, which `countOf` rejects.
  */
 function isNumber(column: string): string {
   return `+${column} < 1000000000000000`;
@@ -98,25 +96,25 @@ function isNumber(column: string): string {
 
 const NO_CONTROLS = /^[ -\uffff]*$/;
 
-/** Whether JSON writes every part of the text as it is. */
+/** True if JSON escapes no character of the text. */
 function isPlain(text: string): boolean {
   return !text.includes('"') && !text.includes('\\') && NO_CONTROLS.test(text);
 }
 
-/** What JSON writes between the quotation marks. */
-export function escapeText(text: ByteText): ByteText {
+/** The text as JSON escapes it, without the quotation marks. */
+export function escapeText(text: Latin1Text): Latin1Text {
   return JSON.stringify(text).slice(1, -1);
 }
 
-export function unescapeText(escaped: ByteText): string {
-  return parseJson(`"${fromByteText(escaped)}"`) as string;
+export function unescapeText(escaped: Latin1Text): string {
+  return parseJson(`"${fromLatin1(escaped)}"`) as string;
 }
 
 const MAX_DIGITS = 15;
 const ZERO = '0'.charCodeAt(0);
 
-/** The number that digits stand for: as JSON writes them, and few enough to be exact. NaN for any other text. */
-export function countOf(digits: ByteText): number {
+/** The value of decimal digits in the form of JSON, few enough to be exact. NaN for any other text. */
+export function countOf(digits: Latin1Text): number {
   const { length } = digits;
   if (length === 0 || length > MAX_DIGITS || (length > 1 && digits.charCodeAt(0) === ZERO)) return Number.NaN;
   let count = 0;
@@ -128,6 +126,6 @@ export function countOf(digits: ByteText): number {
   return count;
 }
 
-export function isCount(digits: ByteText): boolean {
+export function isCount(digits: Latin1Text): boolean {
   return countOf(digits) >= 0;
 }

@@ -9,40 +9,47 @@ import {
   THOUGHT_TYPES,
   thoughtDefect,
 } from '../../integrity/index.ts';
+import type { LastLinkCache, Link } from '../last-link-cache.ts';
+import { type Latin1Text, toLatin1 } from '../latin1-text.ts';
 import type { ThoughtFacts } from '../replay/session-replay.ts';
-import type { Link, Links } from './last-link-cache.ts';
-import { type ByteText, toByteText } from './latin1-text.ts';
-import { countOf, type Fields, fieldsSql, type OnEngine, readFields, unescapeText } from './packed-rows.ts';
+import {
+  countOf,
+  type PackedRows,
+  packedRowsSql,
+  readPackedRows,
+  type SqlByEngine,
+  unescapeText,
+} from './packed-rows.ts';
 
-/** A row of thoughts, by the texts that stand for its columns in the entry. */
+/** A row of thoughts, each column as the text that its entry must contain. */
 export interface StoredThought {
-  /** Among those that were read with it. */
+  /** Its position among the rows read with it. */
   readonly place: number;
-  readonly thoughtNo: ByteText;
+  readonly thoughtNo: Latin1Text;
   readonly index: number;
   readonly taskNo: number;
   readonly position: number;
-  readonly attempt: ByteText;
-  readonly sessionNo: ByteText;
-  readonly sessionSeq: ByteText;
-  readonly type: ByteText;
-  readonly content: ByteText;
-  readonly at: ByteText;
-  readonly actor: ByteText;
-  readonly previous: ByteText;
-  readonly hash: ByteText;
+  readonly attempt: Latin1Text;
+  readonly sessionNo: Latin1Text;
+  readonly sessionSeq: Latin1Text;
+  readonly type: Latin1Text;
+  readonly content: Latin1Text;
+  readonly at: Latin1Text;
+  readonly actor: Latin1Text;
+  readonly previous: Latin1Text;
+  readonly hash: Latin1Text;
   readonly isAscii: boolean;
   readonly isPlain: boolean;
 }
 
 const NUMBERS = ['thought_no', 'idx', 'task_no', 'chain_position', 'attempt', 'session_no', 'session_seq'];
-/** A first link has no hash before it; it stands as an empty text, and an empty text is none of these columns. */
+/** NULL becomes the empty text; a stored empty text becomes NULL, which the type check rejects. */
 const PREVIOUS = "CASE WHEN previous_hash IS NULL THEN '' WHEN previous_hash <> '' THEN previous_hash END";
 const STRINGS = ['type', 'content', 'recorded_at', 'recorded_by', PREVIOUS, 'hash'];
 const WIDTH = NUMBERS.length + STRINGS.length;
 
-export function thoughtsSql(condition: string): OnEngine {
-  return fieldsSql({
+export function thoughtsSql(condition: string): SqlByEngine {
+  return packedRowsSql({
     numbers: NUMBERS,
     strings: STRINGS,
     content: 'extras',
@@ -57,42 +64,42 @@ interface StoredThoughts {
   readonly contents: Uint8Array;
 }
 
-/** Undefined when one of the rows holds something that no honest writer stores. */
+/** Returns undefined if one of the rows contains something that no server stores. */
 export async function readThoughts(
   reader: Reader,
-  query: OnEngine,
+  query: SqlByEngine,
   parameters: readonly SqlValue[],
 ): Promise<StoredThoughts | undefined> {
-  const found = await readFields(reader, query, WIDTH, parameters);
+  const found = await readPackedRows(reader, query, WIDTH, parameters);
   if (found === undefined) return undefined;
   const thoughts: StoredThought[] = [];
   for (let place = 0; place < found.total; place += 1) thoughts.push(thoughtAt(found, place));
   return thoughts.every(isCounted) ? { thoughts, contents: found.contents } : undefined;
 }
 
-function thoughtAt({ fields, isAscii, isPlain }: Fields, place: number): StoredThought {
+function thoughtAt({ fields, isAscii, isPlain }: PackedRows, place: number): StoredThought {
   const first = place * WIDTH;
   return {
     place,
-    thoughtNo: fields[first] as ByteText,
-    index: countOf(fields[first + 1] as ByteText),
-    taskNo: countOf(fields[first + 2] as ByteText),
-    position: countOf(fields[first + 3] as ByteText),
-    attempt: fields[first + 4] as ByteText,
-    sessionNo: fields[first + 5] as ByteText,
-    sessionSeq: fields[first + 6] as ByteText,
-    type: fields[first + 7] as ByteText,
-    content: fields[first + 8] as ByteText,
-    at: fields[first + 9] as ByteText,
-    actor: fields[first + 10] as ByteText,
-    previous: fields[first + 11] as ByteText,
-    hash: fields[first + 12] as ByteText,
+    thoughtNo: fields[first] as Latin1Text,
+    index: countOf(fields[first + 1] as Latin1Text),
+    taskNo: countOf(fields[first + 2] as Latin1Text),
+    position: countOf(fields[first + 3] as Latin1Text),
+    attempt: fields[first + 4] as Latin1Text,
+    sessionNo: fields[first + 5] as Latin1Text,
+    sessionSeq: fields[first + 6] as Latin1Text,
+    type: fields[first + 7] as Latin1Text,
+    content: fields[first + 8] as Latin1Text,
+    at: fields[first + 9] as Latin1Text,
+    actor: fields[first + 10] as Latin1Text,
+    previous: fields[first + 11] as Latin1Text,
+    hash: fields[first + 12] as Latin1Text,
     isAscii,
     isPlain,
   };
 }
 
-/** All of these numbers count from one. */
+/** All of these numbers start at 1. */
 function isCounted({ index, taskNo, position, thoughtNo, attempt, sessionNo, sessionSeq }: StoredThought): boolean {
   return (
     index >= 1 &&
@@ -125,20 +132,23 @@ export function factsOf({
   };
 }
 
-/** The link before it, from the store, where anybody may have written anything. */
-export async function findBefore({ taskNo, position }: StoredThought, links: Links): Promise<Link | undefined> {
-  const before = await links.before(taskNo, position);
+/** The previous link from the database, where its hash may have been forged into another type. */
+export async function readPrevious(
+  { taskNo, position }: StoredThought,
+  links: LastLinkCache,
+): Promise<Link | undefined> {
+  const before = await links.read(taskNo, position);
   const hash: unknown = before?.hash;
-  return before && { ...before, hash: typeof hash === 'string' ? toByteText(hash) : 'no text' };
+  return before && { ...before, hash: typeof hash === 'string' ? toLatin1(hash) : 'not text' };
 }
 
-/** Whether it is the next in the chain of its task. */
+/** True if it is the next link in the chain of its task. */
 export function follows({ position, previous }: StoredThought, before: Link | undefined): boolean {
   return previous === (before?.hash ?? '') && position === (before?.chain_position ?? 0) + 1;
 }
 
-/** The digest of its extras by its entry; undefined unless that says exactly what the row says. */
-export function loggedWith(thought: StoredThought, text: ByteText | undefined): Digest | undefined {
+/** The digest of the extras in the entry; undefined unless the entry says exactly what the row says. */
+export function loggedWith(thought: StoredThought, text: Latin1Text | undefined): Digest | undefined {
   const { type, content, at, actor, previous, hash, isAscii } = thought;
   if (!isTime(at) || !isOfGrammar(thought)) return undefined;
   const task_id = formatTaskId(thought.taskNo);
@@ -160,7 +170,7 @@ export function loggedWith(thought: StoredThought, text: ByteText | undefined): 
 
 const SHORT = 1000;
 
-/** A short plain text needs no second look. */
+/** A short plain text cannot break the grammar unless it is blank. */
 function isOfGrammar({ type, content, isPlain }: StoredThought): boolean {
   if (isPlain && content.length <= SHORT && content.trim() !== '') return TYPES.has(type);
   return thoughtDefect({ type, content: unescapeText(content) }) === undefined;
@@ -168,5 +178,5 @@ function isOfGrammar({ type, content, isPlain }: StoredThought): boolean {
 
 const TYPES: ReadonlySet<string> = new Set(THOUGHT_TYPES);
 
-/** The one letter of an id that takes two bytes. */
-const LETTER = toByteText(formatThoughtId(1).slice(0, 1));
+/** The only letter of an id that takes two bytes in UTF-8. */
+const LETTER = toLatin1(formatThoughtId(1).slice(0, 1));

@@ -2,74 +2,83 @@ import type { Reader } from '../../db/database.ts';
 import type { Membership } from '../../domains/trail/sessions.ts';
 import { parseId } from '../../ids.ts';
 import type { Entry } from '../../integrity/index.ts';
-import type { LoggedEntry, Report } from '../verify-log.ts';
+import type { Report } from '../report.ts';
+import type { LoggedEntry } from './stored-entries.ts';
 import { indexRows, STORED_TWICE } from './unique-rows.ts';
 
-/** A place in a session that an entry says it has. */
-interface Claim extends Membership {
+interface LoggedMembership extends Membership {
   readonly index: number;
-  /** A thought has its place in its own row. */
+  /** The membership of a thought is in its own row. */
   readonly isThought: boolean;
 }
 
-/** Checks the places that the entries of one page claim. Returns how many of them session_events has to have. */
-export async function checkPlaces(reader: Reader, entries: readonly LoggedEntry[], report: Report): Promise<number> {
-  const bySession = new Map<string, Claim[]>();
+/** Checks the memberships that the entries of one page name. Returns how many rows session_events must have for them. */
+export async function checkMemberships(
+  reader: Reader,
+  entries: readonly LoggedEntry[],
+  report: Report,
+): Promise<number> {
+  const bySession = new Map<string, LoggedMembership[]>();
   let count = 0;
   for (const { index, entry } of entries) {
-    for (const place of placesOf(entry)) {
-      if (!isPlace(place)) {
-        report(`entry ${index}`, 'names no place in a session');
+    for (const membership of membershipsOf(entry)) {
+      if (!isMembership(membership)) {
+        report(`entry ${index}`, 'names no membership of a session');
         continue;
       }
-      const { session_id, session_seq } = place;
-      const claims = bySession.get(session_id) ?? [];
+      const { session_id, session_seq } = membership;
+      const memberships = bySession.get(session_id) ?? [];
       const isThought = entry.kind === 'thought';
-      if (claims.push({ index, session_id, session_seq, isThought }) === 1) bySession.set(session_id, claims);
+      if (memberships.push({ index, session_id, session_seq, isThought }) === 1) bySession.set(session_id, memberships);
       if (!isThought) count += 1;
     }
   }
-  for (const [sessionId, claims] of bySession) {
-    await checkOpen(reader, sessionId, claims, report);
-    for (const run of runs(claims.filter(({ isThought }) => !isThought))) await checkRun(reader, run, report);
+  for (const [sessionId, memberships] of bySession) {
+    await checkOpen(reader, sessionId, memberships, report);
+    for (const run of runs(memberships.filter(({ isThought }) => !isThought))) await checkRun(reader, run, report);
   }
   return count;
 }
 
-function placesOf(entry: Entry): readonly unknown[] {
+function membershipsOf(entry: Entry): readonly unknown[] {
   if (entry.kind === 'thought') return [entry];
   return Array.isArray(entry['sessions']) ? entry['sessions'] : [];
 }
 
-function isPlace(place: unknown): place is Membership {
-  if (typeof place !== 'object' || place === null) return false;
-  const { session_id, session_seq } = place as Partial<Record<string, unknown>>;
+function isMembership(value: unknown): value is Membership {
+  if (typeof value !== 'object' || value === null) return false;
+  const { session_id, session_seq } = value as Partial<Record<string, unknown>>;
   return typeof session_id === 'string' && /^A-\d{4,}$/.test(session_id) && Number.isSafeInteger(session_seq);
 }
 
-/** A sealed session takes nothing more. */
-async function checkOpen(reader: Reader, sessionId: string, claims: readonly Claim[], report: Report): Promise<void> {
+/** A sealed session accepts no further records. */
+async function checkOpen(
+  reader: Reader,
+  sessionId: string,
+  memberships: readonly LoggedMembership[],
+  report: Report,
+): Promise<void> {
   const [session] = await reader.query<{ finalized_idx: number | null }>(
     'SELECT finalized_idx FROM sessions WHERE session_no = $1',
     [parseId(sessionId)],
   );
   const sealedAt = session?.finalized_idx ?? Number.POSITIVE_INFINITY;
-  const late = claims.find(({ index }) => index > sealedAt);
+  const late = memberships.find(({ index }) => index > sealedAt);
   if (late !== undefined) report(`entry ${late.index}`, `joined ${sessionId} after it was sealed`);
 }
 
-/** Places that follow each other are asked for at once. */
-function runs(claims: readonly Claim[]): Claim[][] {
-  const found: Claim[][] = [];
-  for (const claim of claims) {
+/** Consecutive memberships are read with one query. */
+function runs(memberships: readonly LoggedMembership[]): LoggedMembership[][] {
+  const found: LoggedMembership[][] = [];
+  for (const membership of memberships) {
     const last = found.at(-1);
-    if (last !== undefined && (last.at(-1)?.session_seq ?? 0) + 1 === claim.session_seq) last.push(claim);
-    else found.push([claim]);
+    if (last !== undefined && (last.at(-1)?.session_seq ?? 0) + 1 === membership.session_seq) last.push(membership);
+    else found.push([membership]);
   }
   return found;
 }
 
-async function checkRun(reader: Reader, run: readonly Claim[], report: Report): Promise<void> {
+async function checkRun(reader: Reader, run: readonly LoggedMembership[], report: Report): Promise<void> {
   const [first] = run;
   if (first === undefined) return;
   const rows = await reader.query<{ session_seq: number; idx: number }>(
@@ -84,6 +93,6 @@ async function checkRun(reader: Reader, run: readonly Claim[], report: Report): 
   );
   for (const { index, session_id, session_seq } of run) {
     if (stored.get(session_seq)?.idx !== index)
-      report(`${session_id} record ${session_seq}`, 'is not the entry that claims this place');
+      report(`${session_id} record ${session_seq}`, 'is not the entry that memberships this place');
   }
 }

@@ -1,21 +1,21 @@
 import type { Reader } from '../../db/database.ts';
 import type { Digest } from '../../integrity/index.ts';
 import { BLOCK } from '../../ledger/stored-tree.ts';
-import type { TreeNode } from '../fast/log-tree.ts';
-import type { ProblemList } from '../report.ts';
+import type { TreeNode } from '../log-tree.ts';
+import type { Report } from '../report.ts';
 import { indexRows, STORED_TWICE } from './unique-rows.ts';
 
-/** Compares the inner nodes that the leaves give with those that are stored. */
+/** Compares the stored inner nodes with those computed from the leaves. */
 export class NodeCheck {
   readonly #reader: Reader;
-  readonly #report: ProblemList['report'];
+  readonly #report: Report;
 
-  constructor(reader: Reader, report: ProblemList['report']) {
+  constructor(reader: Reader, report: Report) {
     this.#reader = reader;
     this.#report = report;
   }
 
-  /** Nodes in the order in which they become complete, so that those of one level lie side by side. */
+  /** Expects nodes in the order of their completion, so that those of one level are consecutive. */
   async page(nodes: readonly TreeNode[]): Promise<void> {
     for (const [level, { first, hashes }] of byLevel(nodes)) {
       const rows = await this.#reader.query<{ idx: number; hash: string }>(
@@ -25,18 +25,18 @@ export class NodeCheck {
       const stored = indexRows(
         rows,
         ({ idx }) => idx,
-        (index) => this.#report(`node ${level}/${index}`, STORED_TWICE, (index + 1) * 2 ** level),
+        (index) => this.#report(`node ${level}/${index}`, STORED_TWICE),
       );
       for (const [offset, hash] of hashes.entries()) {
         const index = first + offset;
         const found = stored.get(index)?.hash;
         const problem = found === undefined ? 'is missing' : 'does not match its leaves';
-        if (found !== hash) this.#report(`node ${level}/${index}`, problem, (index + 1) * 2 ** level);
+        if (found !== hash) this.#report(`node ${level}/${index}`, problem);
       }
     }
   }
 
-  /** Every expected node was looked at; what the table holds beyond them belongs to no tree. */
+  /** Every expected node was compared; any other row is an orphan. */
   async finish(size: number): Promise<void> {
     const [counted] = await this.#reader.query<{ nodes: number }>('SELECT COUNT(*) AS nodes FROM ledger_nodes');
     let expected = 0;
@@ -46,7 +46,7 @@ export class NodeCheck {
 }
 
 interface Level {
-  /** The index of the first. */
+  /** The index of the first node. */
   readonly first: number;
   readonly hashes: Digest[];
 }

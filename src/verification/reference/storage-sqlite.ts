@@ -1,11 +1,11 @@
 import type { Reader } from '../../db/database.ts';
 import { listDefinitions } from '../../db/migrate.ts';
-import type { Damage } from './indexes-sqlite.ts';
+import type { Report } from '../report.ts';
 
-/** The storage classes that a column may have, as a list in SQL. */
+/** Column name to the allowed storage classes, as a list in SQL. */
 type Classes = Readonly<Record<string, string>>;
 
-/** The tables of FTS5, which the engine makes and declares without types. */
+/** FTS5 declares its own tables without types. */
 const SEARCH_TABLES: Readonly<Record<string, Classes>> = {
   task_search_config: { k: "'text'", v: "'integer'" },
   task_search_data: { id: "'integer'", block: "'blob'" },
@@ -14,11 +14,14 @@ const SEARCH_TABLES: Readonly<Record<string, Classes>> = {
 };
 
 /**
- * Columns with values of another storage class than they declare. SQLite stores any type anywhere: a number as REAL
- * equals its INTEGER, as BLOB or TEXT it equals nothing and hides its row from a query.
+ * Reports columns with values of a storage class other than the declared one. SQLite stores any type anywhere: a number
+ * as REAL equals its INTEGER, as BLOB or TEXT it equals nothing and hides its row from a query.
  */
-export async function listMisstoredInSqlite(reader: Reader, except: ReadonlySet<string>): Promise<Damage[]> {
-  const damages: Damage[] = [];
+export async function reportMisstoredInSqlite(
+  reader: Reader,
+  except: ReadonlySet<string>,
+  report: Report,
+): Promise<void> {
   for (const [table, classes] of Object.entries({ ...DECLARED, ...SEARCH_TABLES })) {
     if (except.has(table)) continue;
     const counts = Object.entries(classes).map(
@@ -26,9 +29,8 @@ export async function listMisstoredInSqlite(reader: Reader, except: ReadonlySet<
     );
     const [found] = await reader.query<Record<string, number>>(`SELECT ${counts.join(', ')} FROM ${table}`);
     for (const [column, count] of Object.entries(found ?? {}))
-      if (count !== 0) damages.push({ place: table, problem: `stores ${count} value(s) of ${column} as another type` });
+      if (count !== 0) report(table, `stores ${count} value(s) of ${column} as another type`);
   }
-  return damages;
 }
 
 const CLASS_OF: Readonly<Record<string, string>> = {
@@ -40,7 +42,7 @@ const CLASS_OF: Readonly<Record<string, string>> = {
 
 const COLUMN = /^ +(\w+) +(INTEGER|BIGINT|TEXT|DOUBLE PRECISION)( PRIMARY KEY| NOT NULL)?/gm;
 
-/** By the migrations and not by the file, whose own declarations somebody may have changed. */
+/** From the migrations: the declarations in the file may have been tampered with. */
 const DECLARED: Readonly<Record<string, Classes>> = Object.fromEntries(
   listDefinitions('sqlite').flatMap((sql) => {
     const [, table] = /^CREATE TABLE (\w+)/.exec(sql) ?? [];

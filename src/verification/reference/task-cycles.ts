@@ -1,6 +1,6 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
-import type { Report } from '../verify-log.ts';
+import type { Report } from '../report.ts';
 import { NumberColumn } from './number-column.ts';
 
 const PAGE = 5000;

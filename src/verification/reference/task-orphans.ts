@@ -2,14 +2,14 @@ import type { Reader } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
 import { parseJson } from '../../integrity/index.ts';
 import { isAfter } from '../../ledger/cursor.ts';
-import type { Report } from '../verify-log.ts';
+import type { Report } from '../report.ts';
 
-/** Names the rows that nothing accounts for. Asked only when the totals do not add up: these look at whole tables. */
+/** Names orphan rows. Called only when the totals differ, because these queries scan whole tables. */
 
-/** Somebody who adds one row can add a million; a few names are enough to start looking. */
+/** Bounds the report: a forger can add a million rows. */
 const MAX_NAMED = 10;
 
-export async function reportSurplusEvents(reader: Reader, size: number, report: Report): Promise<void> {
+export async function reportOrphanEvents(reader: Reader, size: number, report: Report): Promise<void> {
   const events = await reader.query<{ idx: number }>(
     'SELECT idx FROM task_events WHERE idx < 0 OR idx >= $1 ORDER BY idx LIMIT $2',
     [size, MAX_NAMED],
@@ -17,7 +17,7 @@ export async function reportSurplusEvents(reader: Reader, size: number, report: 
   for (const { idx } of events) report(`task event ${idx}`, 'has no entry');
 }
 
-export async function reportSurplusTasks(reader: Reader, report: Report): Promise<void> {
+export async function reportOrphanTasks(reader: Reader, report: Report): Promise<void> {
   const tasks = await reader.query<{ task_no: number; event_idx: number }>(
     `SELECT task_no, event_idx FROM tasks
      WHERE NOT EXISTS (
@@ -31,8 +31,8 @@ export async function reportSurplusTasks(reader: Reader, report: Report): Promis
 
 const PAGE = 1000;
 
-/** Rows of task_labels that the task itself does not list. */
-export async function reportSurplusLabels(reader: Reader, report: Report): Promise<void> {
+/** Rows of task_labels that the task does not list. */
+export async function reportOrphanLabels(reader: Reader, report: Report): Promise<void> {
   const named = countdown();
   let last = { label: '', task_no: 0 };
   for (;;) {
@@ -53,8 +53,8 @@ export async function reportSurplusLabels(reader: Reader, report: Report): Promi
   }
 }
 
-/** Rows of task_dependencies that the task itself does not list. */
-export async function reportSurplusDependencies(reader: Reader, report: Report): Promise<void> {
+/** Rows of task_dependencies that the task does not list. */
+export async function reportOrphanDependencies(reader: Reader, report: Report): Promise<void> {
   const named = countdown();
   let last = { task_no: 0, depends_on: 0 };
   for (;;) {
@@ -81,7 +81,7 @@ function countdown(): () => boolean {
   return () => left-- > 0;
 }
 
-/** The list of a task may itself have been forged into something else than a list. */
+/** The stored list may have been forged into something other than a list. */
 function isListed(json: string | null, wanted: string): boolean {
   try {
     const list: unknown = parseJson(json ?? '[]');

@@ -1,6 +1,6 @@
 import type { Reader } from '../../db/database.ts';
 import type { Task } from '../../domains/tasks/record.ts';
-import type { Report } from '../verify-log.ts';
+import type { Report } from '../report.ts';
 
 /** What no change of a task changes. */
 const IMMUTABLE = ['created_at', 'created_by', 'project', 'sequence', 'workflow'] as const;

@@ -2,14 +2,10 @@ import type { Reader } from '../../db/database.ts';
 import { type Task, type TaskRow, taskDefect, taskFields, toColumns } from '../../domains/tasks/record.ts';
 import { formatTaskId, parseId, storedId } from '../../ids.ts';
 import { type Entry, PRIORITIES, storedDigest } from '../../integrity/index.ts';
-import { nothingForeseen, type ProjectionCheck, type Report } from '../verify-log.ts';
+import type { Report } from '../report.ts';
+import type { LoggedEntry } from './stored-entries.ts';
 import { reportCycle } from './task-cycles.ts';
-import {
-  reportSurplusDependencies,
-  reportSurplusEvents,
-  reportSurplusLabels,
-  reportSurplusTasks,
-} from './task-orphans.ts';
+import { reportOrphanDependencies, reportOrphanEvents, reportOrphanLabels, reportOrphanTasks } from './task-orphans.ts';
 import { checkImmutable } from './task-versions.ts';
 import { indexRows, STORED_TWICE } from './unique-rows.ts';
 
@@ -18,7 +14,7 @@ interface EventRow {
   readonly task_no: number;
   readonly salt: string;
   readonly content: string;
-  /** The last event of the same task, as the task itself says. */
+  /** The last event of the same task according to the task's row. */
   readonly current_idx: number | null;
 }
 
@@ -32,58 +28,64 @@ const CURRENT_TASKS = `
   JOIN tasks ON tasks.task_no = task_events.task_no AND tasks.event_idx = task_events.idx
   WHERE task_events.idx >= $1 AND task_events.idx < $2`;
 
-/** Every task event against the log, and every table about tasks against the last event of each task. */
-export function checkTasks(
-  reader: Reader,
-  report: Report,
-  hold: (index: number, task: Task) => void = () => undefined,
-): ProjectionCheck {
-  const totals = new Totals();
-  return {
-    foresee: nothingForeseen,
-    async page(entries, begin, end) {
-      const events = await reader.query<EventRow>(EVENTS, [begin, end]);
-      const current = await reader.query<TaskRow>(CURRENT_TASKS, [begin, end]);
-      const eventTwice = (index: number) => report(`task event ${index}`, STORED_TWICE);
-      const unaccounted = indexRows(events, ({ idx }) => idx, eventTwice);
-      const taskTwice = (index: number) => report(`task of event ${index}`, STORED_TWICE);
-      const tasks = indexRows(current, ({ event_idx }) => event_idx, taskTwice);
-      const versions = new Map<number, Task>();
-      for (const { index, entry } of entries) {
-        if (entry.kind !== 'task.created' && entry.kind !== 'task.updated') continue;
-        const event = unaccounted.get(index);
-        unaccounted.delete(index);
-        totals.events += 1;
-        if (entry.kind === 'task.created') totals.created += 1;
-        if (
-          event === undefined ||
-          storedDigest('task', event.salt, event.content) !== entry['task'] ||
-          storedId(formatTaskId, event.task_no) !== entry['task_id']
-        ) {
-          report(`task event ${index}`, event === undefined ? 'is missing' : 'differs from its entry');
-          continue;
-        }
-        const task = readTask(index, event.content, entry, report);
-        if (task === undefined) continue;
-        versions.set(index, task);
-        hold(index, task);
-        totals.meet(task);
-        const row = tasks.get(index);
-        if (row === undefined) checkSuperseded(event, report);
-        else await checkCurrent(reader, task, row, totals, report);
+/** Compares every task event with the log, and every table about tasks with the last event of each task. */
+export class TaskCheck {
+  readonly #reader: Reader;
+  readonly #report: Report;
+  readonly #onTask: (index: number, task: Task) => void;
+  readonly #totals = new Totals();
+
+  /** `onTask` receives each task event whose content matches the log. */
+  constructor(reader: Reader, report: Report, onTask: (index: number, task: Task) => void) {
+    this.#reader = reader;
+    this.#report = report;
+    this.#onTask = onTask;
+  }
+
+  async page(entries: readonly LoggedEntry[], begin: number, end: number): Promise<void> {
+    const [reader, report, totals] = [this.#reader, this.#report, this.#totals];
+    const events = await reader.query<EventRow>(EVENTS, [begin, end]);
+    const current = await reader.query<TaskRow>(CURRENT_TASKS, [begin, end]);
+    const eventTwice = (index: number) => report(`task event ${index}`, STORED_TWICE);
+    const unaccounted = indexRows(events, ({ idx }) => idx, eventTwice);
+    const taskTwice = (index: number) => report(`task of event ${index}`, STORED_TWICE);
+    const tasks = indexRows(current, ({ event_idx }) => event_idx, taskTwice);
+    const versions = new Map<number, Task>();
+    for (const { index, entry } of entries) {
+      if (entry.kind !== 'task.created' && entry.kind !== 'task.updated') continue;
+      const event = unaccounted.get(index);
+      unaccounted.delete(index);
+      totals.events += 1;
+      if (entry.kind === 'task.created') totals.created += 1;
+      if (
+        event === undefined ||
+        storedDigest('task', event.salt, event.content) !== entry['task'] ||
+        storedId(formatTaskId, event.task_no) !== entry['task_id']
+      ) {
+        report(`task event ${index}`, event === undefined ? 'is missing' : 'differs from its entry');
+        continue;
       }
-      for (const index of unaccounted.keys()) report(`task event ${index}`, 'has no entry');
-      await checkImmutable(reader, begin, end, versions, report);
-    },
-    async finish(size) {
-      await reportSurplusEvents(reader, size, report);
-      await checkTotals(reader, totals, report);
-      await reportCycle(reader, totals.created, report);
-    },
-  };
+      const task = readTask(index, event.content, entry, report);
+      if (task === undefined) continue;
+      versions.set(index, task);
+      this.#onTask(index, task);
+      totals.addGroup(task);
+      const row = tasks.get(index);
+      if (row === undefined) checkSuperseded(event, report);
+      else await checkCurrent(reader, task, row, totals, report);
+    }
+    for (const index of unaccounted.keys()) report(`task event ${index}`, 'has no entry');
+    await checkImmutable(reader, begin, end, versions, report);
+  }
+
+  async finish(size: number): Promise<void> {
+    await reportOrphanEvents(this.#reader, size, this.#report);
+    await checkTotals(this.#reader, this.#totals, this.#report);
+    await reportCycle(this.#reader, this.#totals.created, this.#report);
+  }
 }
 
-/** What the tables about all tasks together must add up to. */
+/** Expected row counts and aggregates over all tasks. */
 class Totals {
   events = 0;
   created = 0;
@@ -93,8 +95,8 @@ class Totals {
   readonly sequences = new Map<string, number>();
   readonly counts = new Map<string, number>();
 
-  /** A kind of task that there was once keeps its row, with a count of none. */
-  meet(task: Task): void {
+  /** A group that lost its last task keeps its row with a count of zero. */
+  addGroup(task: Task): void {
     const group = groupOf(task);
     if (!this.counts.has(group)) this.counts.set(group, 0);
   }
@@ -104,7 +106,7 @@ function groupOf({ project, status, priority, assignee }: Task): string {
   return JSON.stringify([project, status, PRIORITIES.indexOf(priority), assignee]);
 }
 
-/** The digest is right by now; a forger may still have digested something else than this task. */
+/** The digest matches, but a forger may have digested something other than this task. */
 function readTask(index: number, content: string, entry: Entry, report: Report): Task | undefined {
   const place = `task event ${index}`;
   const defect = taskDefect(content);
@@ -122,7 +124,7 @@ function readTask(index: number, content: string, entry: Entry, report: Report):
   return task;
 }
 
-/** An event that is not the last of its task: the task must have moved on, not back. */
+/** A task must be newer than each of its earlier events. */
 function checkSuperseded({ idx, task_no, current_idx }: EventRow, report: Report): void {
   if (current_idx !== null && current_idx > idx) return;
   report(formatTaskId(task_no), current_idx === null ? 'is missing' : `is older than its event ${idx}`);
@@ -161,34 +163,34 @@ async function checkTotals(reader: Reader, totals: Totals, report: Report): Prom
     report('task_events', `has ${rows?.events} rows where the log has ${totals.events} changes of tasks`);
   if (rows?.tasks !== totals.tasks || totals.tasks !== totals.created) {
     report('tasks', 'has rows that no entry accounts for');
-    await reportSurplusTasks(reader, report);
+    await reportOrphanTasks(reader, report);
   }
   if (rows?.labels !== totals.labels) {
     report('task_labels', 'has rows that no task accounts for');
-    await reportSurplusLabels(reader, report);
+    await reportOrphanLabels(reader, report);
   }
   if (rows?.dependencies !== totals.dependencies) {
     report('task_dependencies', 'has rows that no task accounts for');
-    await reportSurplusDependencies(reader, report);
+    await reportOrphanDependencies(reader, report);
   }
   await checkCounters(reader, totals, report);
-  const kept = await reader.query<{
+  const groups = await reader.query<{
     project: string;
     status: string;
     priority: number;
     assignee: string;
     tasks: number;
   }>('SELECT * FROM task_counts');
-  for (const { project, status, priority, assignee, tasks } of kept) {
+  for (const { project, status, priority, assignee, tasks } of groups) {
     const group = JSON.stringify([project, status, priority, assignee]);
     if (totals.counts.get(group) !== tasks) report('task_counts', `is wrong about ${group}`);
     totals.counts.delete(group);
   }
-  for (const group of totals.counts.keys()) report('task_counts', `does not know ${group}`);
+  for (const group of totals.counts.keys()) report('task_counts', `has no row for ${group}`);
 }
 
 async function checkCounters(reader: Reader, totals: Totals, report: Report): Promise<void> {
-  // The other two belong to the trail.
+  // The trail checks the other two.
   const rows = await reader.query<{ name: string; value: number }>(
     "SELECT name, value FROM counters WHERE name NOT IN ('session', 'thought')",
   );

@@ -4,51 +4,51 @@ import { findSession } from '../../domains/trail/sessions.ts';
 import { formatSessionId, formatThoughtId } from '../../ids.ts';
 import type { Entry } from '../../integrity/index.ts';
 import { checkThought } from '../chain-report.ts';
-import { Links } from '../fast/last-link-cache.ts';
-import { foreseeThoughts } from '../fast/thoughts.ts';
+import type { LastLinkCache } from '../last-link-cache.ts';
 import type { ThoughtFacts } from '../replay/session-replay.ts';
-import type { LoggedEntry, ProjectionCheck, Report } from '../verify-log.ts';
-import { checkPlaces } from './memberships.ts';
+import type { Report } from '../report.ts';
+import { checkMemberships } from './memberships.ts';
 import { checkSeal, checkStart } from './sessions.ts';
+import type { LoggedEntry } from './stored-entries.ts';
 import { indexRows, STORED_TWICE } from './unique-rows.ts';
 
-const KINDS: ReadonlySet<string> = new Set(['thought']);
+/** Compares every thought, session and seal with the log. */
+export class TrailCheck {
+  readonly #reader: Reader;
+  readonly #links: LastLinkCache;
+  readonly #report: Report;
+  readonly #seen = { thoughts: 0, sessions: 0, seals: 0, records: 0 };
 
-/** Every thought, session and seal against the log. */
-export function checkTrail(
-  reader: Reader,
-  report: Report,
-  foreseen: (thoughts: readonly ThoughtFacts[]) => void = () => undefined,
-): ProjectionCheck {
-  const seen = { thoughts: 0, sessions: 0, seals: 0, records: 0 };
-  const links = new Links(reader);
-  return {
-    async foresee(page, claims) {
-      const thoughts = await foreseeThoughts(reader, links, page, claims);
-      if (thoughts === undefined) return undefined;
-      const accept = () => {
-        seen.thoughts += thoughts.length;
-        foreseen(thoughts);
-      };
-      return { indexes: thoughts.map(({ index }) => index), kinds: KINDS, accept };
-    },
-    async page(entries, begin, end) {
-      seen.records += await checkPlaces(reader, entries, report);
-      seen.thoughts += await checkThoughts(reader, links, entries, begin, end, report);
-      for (const { index, entry } of entries) {
-        if (entry.kind === 'session.started') seen.sessions += 1;
-        else if (entry.kind === 'session.finalized') seen.seals += 1;
-        else continue;
-        await checkSessionEntry(reader, index, entry, report);
-      }
-    },
-    finish: () => checkTotals(reader, seen, report),
-  };
+  constructor(reader: Reader, links: LastLinkCache, report: Report) {
+    this.#reader = reader;
+    this.#links = links;
+    this.#report = report;
+  }
+
+  accept(proven: readonly ThoughtFacts[]): void {
+    this.#seen.thoughts += proven.length;
+  }
+
+  async page(entries: readonly LoggedEntry[], begin: number, end: number): Promise<void> {
+    const [reader, report, seen] = [this.#reader, this.#report, this.#seen];
+    seen.records += await checkMemberships(reader, entries, report);
+    seen.thoughts += await checkThoughts(reader, this.#links, entries, begin, end, report);
+    for (const { index, entry } of entries) {
+      if (entry.kind === 'session.started') seen.sessions += 1;
+      else if (entry.kind === 'session.finalized') seen.seals += 1;
+      else continue;
+      await checkSessionEntry(reader, index, entry, report);
+    }
+  }
+
+  finish(): Promise<void> {
+    return checkTotals(this.#reader, this.#seen, this.#report);
+  }
 }
 
 async function checkThoughts(
   reader: Reader,
-  links: Links,
+  links: LastLinkCache,
   entries: readonly LoggedEntry[],
   begin: number,
   end: number,
@@ -71,7 +71,7 @@ async function checkThoughts(
       report(textOf(entry, 'thought_id'), 'is missing');
       continue;
     }
-    const broken = checkThought({ row, previous: await links.before(row.task_no, row.chain_position), entry });
+    const broken = checkThought({ row, previous: await links.read(row.task_no, row.chain_position), entry });
     for (const { record, layer, problem } of broken) report(record, `${layer}: ${problem}`);
     links.add(row.task_no, row);
   }
@@ -116,7 +116,7 @@ async function checkTotals(reader: Reader, seen: Record<string, number>, report:
   }
 }
 
-/** Both have records of a session; together they are numbered from one on without a gap. */
+/** The records of a session are in both tables, numbered together from 1 without a gap. */
 const RECORDS = ['thoughts', 'session_events'];
 const countOf = (table: string) => `(SELECT COUNT(*) FROM ${table} WHERE ${table}.session_no = sessions.session_no)`;
 const isOutside = (table: string) =>
@@ -126,7 +126,7 @@ const MISCOUNTED = `
   SELECT session_no FROM sessions
   WHERE record_count <> ${RECORDS.map(countOf).join(' + ')} OR ${RECORDS.map(isOutside).join(' OR ')}`;
 
-/** What a session says about itself and no entry does. */
+/** Columns of sessions that no entry repeats. */
 async function checkSessionRows(reader: Reader, report: Report): Promise<void> {
   const miscounted = await reader.query<{ session_no: number }>(MISCOUNTED);
   for (const { session_no } of miscounted) report(formatSessionId(session_no), 'counts its records wrongly');

@@ -2,44 +2,38 @@ import type { Task } from '../../domains/tasks/record.ts';
 import type { Membership } from '../../domains/trail/sessions.ts';
 import { parseId } from '../../ids.ts';
 import { type Entry, entryDefect } from '../../integrity/index.ts';
-import type { LoggedEntry, Report } from '../verify-log.ts';
+import type { LoggedEntry } from '../reference/stored-entries.ts';
+import type { Report } from '../report.ts';
 import { SessionReplay, type ThoughtFacts } from './session-replay.ts';
 import { TaskReplay } from './task-replay.ts';
 
 /**
- * The rules between entries, as docs/proof-format.md states them: walks the log in its order and keeps a few bytes for
- * each task and session. Entries that break their own grammar were reported before and are passed over.
+ * Checks the rules between entries that docs/proof-format.md states, in log order, with a few bytes for each task and
+ * session. Skips entries that break their own grammar: they are reported already.
  */
 export class Replay {
   readonly #tasks: TaskReplay;
   readonly #sessions: SessionReplay;
   readonly #contents = new Map<number, Task>();
-  #foreseen: readonly ThoughtFacts[] = [];
 
   constructor(report: Report) {
     this.#tasks = new TaskReplay(report);
     this.#sessions = new SessionReplay(this.#tasks, report);
   }
 
-  /** The content of a task event of the next page, which matches its digest and its grammar. */
+  /** Keeps the content of a task event for the next page. It must match its digest and its grammar. */
   hold(index: number, task: Task): void {
     this.#contents.set(index, task);
   }
 
-  /** Thoughts of the next page that are not among its entries, because their texts were compared as a whole. */
-  foresee(thoughts: readonly ThoughtFacts[]): void {
-    this.#foreseen = thoughts.toSorted((left, right) => left.index - right.index);
-  }
-
-  page(entries: readonly LoggedEntry[]): void {
+  /** `proven` are the thoughts that are not among the entries, in log order. */
+  page(entries: readonly LoggedEntry[], proven: readonly ThoughtFacts[]): void {
     let next = 0;
     for (const { index, entry } of entries) {
-      for (; (this.#foreseen[next]?.index ?? index) < index; next += 1)
-        this.#sessions.thought(this.#foreseen[next] as ThoughtFacts);
+      for (; (proven[next]?.index ?? index) < index; next += 1) this.#sessions.thought(proven[next] as ThoughtFacts);
       if (entryDefect(entry) === undefined) this.#step(index, entry);
     }
-    for (const thought of this.#foreseen.slice(next)) this.#sessions.thought(thought);
-    this.#foreseen = [];
+    for (; next < proven.length; next += 1) this.#sessions.thought(proven[next] as ThoughtFacts);
     this.#contents.clear();
   }
 
@@ -49,12 +43,12 @@ export class Replay {
     switch (entry.kind) {
       case 'task.created':
         this.#tasks.created(index, number('task_id'), this.#contents.get(index));
-        return this.#places(index, entry);
+        return this.#memberships(index, entry);
       case 'task.updated':
         this.#tasks.updated(index, number('task_id'), this.#contents.get(index), (taskNo, attempt) =>
           this.#sessions.hasThought(taskNo, attempt),
         );
-        return this.#places(index, entry);
+        return this.#memberships(index, entry);
       case 'session.started':
         return this.#sessions.start(index, {
           sessionNo: number('session_id'),
@@ -82,11 +76,11 @@ export class Replay {
     }
   }
 
-  #places(index: number, entry: Entry): void {
-    const places = (entry['sessions'] as readonly Membership[]).map(({ session_id, session_seq }) => ({
+  #memberships(index: number, entry: Entry): void {
+    const memberships = (entry['sessions'] as readonly Membership[]).map(({ session_id, session_seq }) => ({
       sessionNo: parseId(session_id),
       sessionSeq: session_seq,
     }));
-    this.#sessions.taskEvent(index, parseId(entry['task_id'] as string), places);
+    this.#sessions.taskEvent(index, parseId(entry['task_id'] as string), memberships);
   }
 }

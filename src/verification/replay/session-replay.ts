@@ -1,8 +1,8 @@
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
 import { NumberColumn } from '../reference/number-column.ts';
-import type { Report } from '../verify-log.ts';
+import type { Report } from '../report.ts';
 
-/** What a thought's entry says, as numbers. */
+/** The numbers in a thought's entry. */
 export interface ThoughtFacts {
   readonly index: number;
   readonly thoughtNo: number;
@@ -13,16 +13,16 @@ export interface ThoughtFacts {
   readonly sessionSeq: number;
 }
 
-/** What the trail has to know about tasks at the point of the log that the replay has reached. */
+/** The state of the tasks at the replayed position of the log. */
 export interface TaskHistory {
   exists(taskNo: number): boolean;
-  /** 0 when there is none, or when it is not known. */
+  /** 0 if the task has no parent or its content is unknown. */
   parentOf(taskNo: number): number;
-  /** 0 when it is not known. */
+  /** 0 if the content of the task is unknown. */
   attemptOf(taskNo: number): number;
 }
 
-export interface SessionPlace {
+export interface SessionMembership {
   readonly sessionNo: number;
   readonly sessionSeq: number;
 }
@@ -36,14 +36,14 @@ export interface SessionStart {
 export interface Seal {
   readonly sessionNo: number;
   readonly leafCount: number;
-  /** Undefined unless only the records of this task were sealed. */
+  /** Set if only the records of this task were sealed. */
   readonly taskNo: number | undefined;
 }
 
 const DEEP = 1;
 const SEALED = 2;
 
-/** Follows sessions and thoughts through the log and reports what no server could have written at that point. */
+/** Replays sessions and thoughts and reports what no server could have written at that position. */
 export class SessionReplay {
   readonly #tasks: TaskHistory;
   readonly #report: Report;
@@ -69,7 +69,7 @@ export class SessionReplay {
       say(`starts a session of ${formatTaskId(taskNo)}, which does not exist at this point`);
     const live = this.#liveOf.get(taskNo);
     if (live !== 0) say(`starts a session of ${formatTaskId(taskNo)} while ${formatSessionId(live)} is live`);
-    // No number can be above the index; a forged one must not decide how much memory is taken.
+    // No honest number exceeds the index; a forged one must not determine the memory used.
     if (sessionNo > index || taskNo > index) return;
     this.#sessions = Math.max(this.#sessions, sessionNo);
     this.#taskOf.set(sessionNo, taskNo);
@@ -97,11 +97,11 @@ export class SessionReplay {
     this.#join(index, taskNo, { sessionNo, sessionSeq });
   }
 
-  /** The places of a task event: one in each live session that covers the task, and in no other. */
-  taskEvent(index: number, taskNo: number, places: readonly SessionPlace[]): void {
-    for (const place of places) this.#join(index, taskNo, place);
+  /** A task event is a record of each live session that covers the task, and of no other. */
+  taskEvent(index: number, taskNo: number, memberships: readonly SessionMembership[]): void {
+    for (const membership of memberships) this.#join(index, taskNo, membership);
     for (const sessionNo of this.#covering(taskNo))
-      if (!places.some((place) => place.sessionNo === sessionNo))
+      if (!memberships.some((membership) => membership.sessionNo === sessionNo))
         this.#report(`entry ${index}`, `is not in ${formatSessionId(sessionNo)}, which covers ${formatTaskId(taskNo)}`);
   }
 
@@ -117,12 +117,12 @@ export class SessionReplay {
     this.#liveOf.set(this.#taskOf.get(sessionNo), 0);
   }
 
-  /** Whether the newest thought about a task counts for this attempt. */
+  /** True if the newest thought about a task belongs to this attempt. */
   hasThought(taskNo: number, attempt: number): boolean {
     return this.#chainOf.get(taskNo) > 0 && this.#lastAttemptOf.get(taskNo) === attempt;
   }
 
-  #join(index: number, taskNo: number, { sessionNo, sessionSeq }: SessionPlace): void {
+  #join(index: number, taskNo: number, { sessionNo, sessionSeq }: SessionMembership): void {
     const place = `entry ${index}`;
     const session = () => formatSessionId(sessionNo);
     const problem = this.#notLive(sessionNo);
@@ -156,11 +156,11 @@ export class SessionReplay {
     }
   }
 
-  /** A forged cycle ends where it comes back to the task, or to a task that was met already. */
+  /** Stops at a task that was visited already: forged parents may form a cycle. */
   *#ancestors(taskNo: number): Generator<number> {
-    const met = new Set([taskNo]);
-    for (let next = this.#tasks.parentOf(taskNo); next !== 0 && !met.has(next); next = this.#tasks.parentOf(next)) {
-      met.add(next);
+    const visited = new Set([taskNo]);
+    for (let next = this.#tasks.parentOf(taskNo); next !== 0 && !visited.has(next); next = this.#tasks.parentOf(next)) {
+      visited.add(next);
       yield next;
     }
   }

@@ -2,15 +2,15 @@ import type { Task } from '../../domains/tasks/record.ts';
 import { isReopening, STATUSES, type Status, workflowOf } from '../../domains/tasks/workflows.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
 import { NumberColumn } from '../reference/number-column.ts';
-import type { Report } from '../verify-log.ts';
+import type { Report } from '../report.ts';
 import type { TaskHistory } from './session-replay.ts';
 
-/** Follows the tasks through the log and reports versions that no server could have written at that point. */
+/** Replays the tasks and reports versions that no server could have written at that position. */
 export class TaskReplay implements TaskHistory {
   readonly #report: Report;
   #tasks = 0;
   readonly #parents = new NumberColumn();
-  /** 0 while the content of the last version is not known. */
+  /** 0 if the content of the last version is unknown. */
   readonly #attempts = new NumberColumn();
   readonly #statuses = new NumberColumn();
   readonly #sequences = new Map<string, number>();
@@ -31,19 +31,19 @@ export class TaskReplay implements TaskHistory {
     return this.#attempts.get(taskNo);
   }
 
-  /** The content is undefined where it is not what the log says; then nothing is said about it. */
+  /** The content is undefined if it does not match the log; then it is not checked. */
   created(index: number, taskNo: number, task: Task | undefined): void {
     const next = this.#tasks + 1;
     if (taskNo !== next)
       this.#report(`entry ${index}`, `creates ${formatTaskId(taskNo)} where ${formatTaskId(next)} is next`);
     if (task !== undefined) this.#checkNew(index, task);
-    // No number can be above the index; a forged one must not decide how much memory is taken.
+    // No honest number exceeds the index; a forged one must not determine the memory used.
     if (taskNo > index) return;
     this.#tasks = Math.max(this.#tasks, taskNo);
     this.#remember(index, taskNo, task);
   }
 
-  /** `hasThought` tells whether the task has a thought in an attempt. */
+  /** `hasThought` returns true if the task has a thought in an attempt. */
   updated(
     index: number,
     taskNo: number,

@@ -2,7 +2,7 @@ import type { Reader } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
 import { isAfter } from '../../ledger/cursor.ts';
 import { NumberColumn } from '../reference/number-column.ts';
-import type { Report } from '../verify-log.ts';
+import type { Report } from '../report.ts';
 import { forEachRow, isDeleted, type Segment } from './fts5-format.ts';
 
 /**

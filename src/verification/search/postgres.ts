@@ -2,22 +2,18 @@ import type { Reader } from '../../db/database.ts';
 import { indexedWords } from '../../domains/tasks/tokenizer.ts';
 import { formatTaskId } from '../../ids.ts';
 import { isAfter } from '../../ledger/cursor.ts';
-import { nothingForeseen, type Projection, type Report } from '../verify-log.ts';
+import type { Report } from '../report.ts';
 
-/** The words that are searched against the words of the tasks, for PostgreSQL. */
-export const checkSearchInPostgres: Projection = (reader, report) => ({
-  foresee: nothingForeseen,
-  page: () => Promise.resolve(),
-  finish: async () => {
-    const tasks = await checkWords(reader, report);
-    const [counted] = await reader.query<{ rows: number }>('SELECT COUNT(*) AS rows FROM task_search');
-    if (counted?.rows !== tasks) report('task_search', `has ${counted?.rows} rows for ${tasks} tasks`);
-  },
-});
+/** Compares the search table of PostgreSQL with the words of the tasks. */
+export async function checkSearchInPostgres(reader: Reader, report: Report): Promise<void> {
+  const tasks = await checkWords(reader, report);
+  const [counted] = await reader.query<{ rows: number }>('SELECT COUNT(*) AS rows FROM task_search');
+  if (counted?.rows !== tasks) report('task_search', `has ${counted?.rows} rows for ${tasks} tasks`);
+}
 
 const PAGE = 500;
 
-/** Returns how many tasks there are. */
+/** Returns the number of tasks. */
 async function checkWords(reader: Reader, report: Report): Promise<number> {
   let count = 0;
   for (let after = 0; ; ) {
@@ -35,7 +31,7 @@ async function checkWords(reader: Reader, report: Report): Promise<number> {
       count += 1;
     }
     const last = rows.at(-1)?.task_no ?? after;
-    // The rows that are left out are missed in the count.
+    // Ends a scan whose keys do not rise; the count then differs.
     if (!isAfter([last], [after])) return count;
     after = last;
   }

@@ -3,30 +3,26 @@ import type { Reader, SqlValue } from '../../db/database.ts';
 import { indexedWords } from '../../domains/tasks/tokenizer.ts';
 import { toError } from '../../errors.ts';
 import { isAfter } from '../../ledger/cursor.ts';
-import { nothingForeseen, type Projection, type Report } from '../verify-log.ts';
+import type { Report } from '../report.ts';
 import { readStructure } from './fts5-format.ts';
 import { checkSearchOrigins } from './origins.ts';
 import { checkSearchTables } from './tables.ts';
 
 /**
- * The search index against the words of the tasks, for SQLite's FTS5. The index keeps no text, only which word stands
- * where; both sides are added up to one number under a key of this run, so that no order and no memory is needed.
+ * Compares SQLite's FTS5 index with the words of the tasks. The index stores no text, only the position of each word;
+ * both sides are reduced to one sum under a random key, which needs neither an order nor memory.
  *
- * Not covered, because nothing that this program asks depends on it: averages for ranking (row 1 of task_search_data)
- * that are too high, and counters of the structure in row 10 that only decide when segments are merged.
+ * Not covered, because no query of this program depends on it: averages for ranking (row 1 of task_search_data) that are
+ * too high, and counters of the structure in row 10 that only decide when segments are merged.
  */
-export const checkSearchInSqlite: Projection = (reader, report) => ({
-  foresee: nothingForeseen,
-  page: () => Promise.resolve(),
-  finish: async () => {
-    try {
-      await compare(reader, report);
-    } catch (thrown) {
-      // The engine reports a damaged index as an error of the query that met it.
-      report('task_search', `cannot be read: ${toError(thrown).message}`);
-    }
-  },
-});
+export async function checkSearchInSqlite(reader: Reader, report: Report): Promise<void> {
+  try {
+    await compare(reader, report);
+  } catch (thrown) {
+    // SQLite reports a damaged index as an error of the query that reads it.
+    report('task_search', `cannot be read: ${toError(thrown).message}`);
+  }
+}
 
 const FTS5_FORMAT = 4;
 
@@ -42,7 +38,7 @@ async function compare(reader: Reader, report: Report): Promise<void> {
   const actual = await addUpIndex(reader, key, report);
   await reader.query('DROP TABLE temp.task_words');
   if (actual !== expected) report('task_search', 'does not hold the words of the tasks');
-  // In hexadecimal: a reader for verification hands out texts and whole numbers only.
+  // In hexadecimal: the strict reader returns only texts and integers.
   const [structure] = await reader.query<{ hex: string }>(
     'SELECT hex(block) AS hex FROM task_search_data WHERE id = 10',
   );
@@ -78,7 +74,7 @@ async function addUpTasks(
       wordCount += words.length;
     }
     const last = rows.at(-1)?.task_no ?? after;
-    // The rows that are left out are missed in the count.
+    // Ends a scan whose keys do not rise; the count then differs.
     if (!isAfter([last], [after])) return [sum, count, wordCount];
     after = last;
   }
@@ -96,21 +92,21 @@ async function addUpIndex(reader: Reader, key: Key, report: Report): Promise<num
     if (rows.length === 0) return sum;
     for (const { term, marks, tasks, found } of rows) {
       sum = (sum + key.word(term) * (marks % Key.PRIME)) % Key.PRIME;
-      // The way to a word is stored apart from the words themselves.
+      // FTS5 stores the lookup of a word apart from its positions.
       if (found !== tasks) report('task_search', `finds ${term} in ${found} tasks instead of ${tasks}`);
     }
     const last = rows.at(-1)?.term ?? after;
     if (!isAfter([last], [after])) {
-      report('task_search', 'holds a word that is no text');
+      report('task_search', 'holds a word that is not text');
       return sum;
     }
     after = last;
   }
 }
 
-/** Chosen anew for each run: a forger cannot know which sums will be compared. */
+/** Random for each run, so that a forger cannot predict the sums. */
 class Key {
-  /** The largest below 2^26: products of two remainders stay exact. */
+  /** The largest prime below 2^26: products of two remainders stay exact. */
   static readonly PRIME = 67_108_859;
   readonly #base = randomInt(256, Key.PRIME);
   readonly #factors = [randomInt(1, 2 ** 20), randomInt(1, 2 ** 20), randomInt(1, 2 ** 20)] as const;
@@ -127,7 +123,7 @@ class Key {
     return sum;
   }
 
-  /** The same place as in `mark`, computed by the engine. */
+  /** The same term as in `mark`, as SQL. */
   get placeInSql(): string {
     const [a, b, c] = this.#factors;
     const place = `((doc * ${a} + "offset" * ${b} + ${c}) % ${Key.PRIME})`;
@@ -135,7 +131,7 @@ class Key {
   }
 }
 
-/** A length as FTS5 stores it: seven bits to a byte, the highest first, in hexadecimal. */
+/** A length as FTS5 stores it: a big-endian varint, in hexadecimal. */
 function varint(value: number): string {
   const bytes = [value % 128];
   for (let rest = Math.floor(value / 128); rest > 0; rest = Math.floor(rest / 128)) bytes.unshift(128 + (rest % 128));

@@ -1,5 +1,5 @@
 import type { Reader } from '../../db/database.ts';
-import type { Report } from '../verify-log.ts';
+import type { Report } from '../report.ts';
 import { type Averages, readAverages, type Segment } from './fts5-format.ts';
 
 /**

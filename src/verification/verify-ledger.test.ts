@@ -7,7 +7,7 @@ import { processIdOf } from '../../test/support/process-id.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
 import { CallRecorder, closeInterruptedCalls } from '../ledger/calls/recorder.ts';
-import { verifyLedger } from './verify-log.ts';
+import { verifyTables } from './verify-ledger.ts';
 
 /** The calls of these tests: 40 finished from entry 1 on, then an interrupted one (81, 82) and a running one (83). */
 const SIZE = 84;
@@ -165,7 +165,7 @@ async function honestFile(): Promise<string> {
 async function findPlaces(path: string): Promise<string[]> {
   const database = await openTestDatabase({ path, readOnly: true });
   try {
-    const { problems } = await database.read(verifyLedger);
+    const { problems } = await database.read(verifyTables);
     return problems.map(({ place }) => place);
   } catch (error) {
     return [String(error)];

@@ -1,11 +1,11 @@
-import { type Digest, leafHashInPlace, TreeBuilder, toHex } from '../../integrity/index.ts';
-import { LEVELS_PER_BLOCK } from '../../ledger/stored-tree.ts';
-import { Tail } from '../../ledger/tail.ts';
+import { type Digest, leafHashInPlace, TreeBuilder, toHex } from '../integrity/index.ts';
+import { LEVELS_PER_BLOCK } from '../ledger/stored-tree.ts';
+import { Tail } from '../ledger/tail.ts';
 
-/** Entries in UTF-8, side by side, each behind one byte that is there for the prefix of its leaf. */
+/** Entries in UTF-8, each after one spare byte for the prefix of its leaf hash. */
 export interface EntryBytes {
   readonly bytes: Uint8Array;
-  /** Where each of them ends, and the next begins. */
+  /** The offset where each entry ends and the next begins. */
   readonly ends: Uint32Array;
 }
 
@@ -20,7 +20,7 @@ export interface GrownTree {
   readonly tail: string;
 }
 
-/** The tree that the entries of a log give, a stretch at a time. Only of a log of a known size is there a tail. */
+/** Computes the tree over a log, some entries at a time. The tail needs the final size of the log. */
 export class LogTree {
   readonly #tree = new TreeBuilder();
   readonly #tail: Tail | undefined;
@@ -29,7 +29,7 @@ export class LogTree {
     this.#tail = size === undefined ? undefined : new Tail(size);
   }
 
-  /** Returns the nodes that have become complete, of the levels that are stored. */
+  /** Returns the completed nodes of the levels that are stored. */
   add({ bytes, ends }: EntryBytes): TreeNode[] {
     const nodes: TreeNode[] = [];
     const onSubtree = (level: number, index: number, hash: string) => {

@@ -1,0 +1,66 @@
+import type { Reader } from '../../db/database.ts';
+import type { LastLinkCache } from '../last-link-cache.ts';
+import type { OpenCall, PageProof } from '../page-proof.ts';
+import { Replay } from '../replay/replay.ts';
+import type { Report } from '../report.ts';
+import { checkSearchInPostgres } from '../search/postgres.ts';
+import { checkSearchInSqlite } from '../search/sqlite.ts';
+import type { StoredPage } from '../stored-page.ts';
+import { CallCheck } from './calls.ts';
+import { NodeCheck } from './nodes.ts';
+import { reportMisstoredInSqlite } from './storage-sqlite.ts';
+import { checkEntryCount, type LoggedEntry } from './stored-entries.ts';
+import { TaskCheck } from './tasks.ts';
+import { TrailCheck } from './thoughts.ts';
+
+/** These checks read every value of the tables with its type. */
+const READ_WITH_TYPES: ReadonlySet<string> = new Set(['ledger_entries', 'calls', 'thoughts']);
+
+/** Compares every table that is derived from the log with the log, page by page in log order, and reports. */
+export class ReferenceCheck {
+  readonly nodes: NodeCheck;
+  readonly #reader: Reader;
+  readonly #report: Report;
+  readonly #calls: CallCheck;
+  readonly #tasks: TaskCheck;
+  readonly #trail: TrailCheck;
+  readonly #replay: Replay;
+
+  constructor(reader: Reader, links: LastLinkCache, report: Report) {
+    this.#reader = reader;
+    this.#report = report;
+    this.nodes = new NodeCheck(reader, report);
+    this.#replay = new Replay(report);
+    this.#calls = new CallCheck(reader, report);
+    this.#tasks = new TaskCheck(reader, report, (index, task) => this.#replay.hold(index, task));
+    this.#trail = new TrailCheck(reader, links, report);
+  }
+
+  get openCalls(): ReadonlyMap<number, OpenCall> {
+    return this.#calls.open;
+  }
+
+  /** `entries` are the readable entries of the page that are not proven. */
+  async page({ begin, texts }: StoredPage, entries: readonly LoggedEntry[], proof: PageProof): Promise<void> {
+    const end = begin + texts.length;
+    if (proof.calls === undefined) await this.#calls.page(entries, begin, end);
+    else this.#calls.accept(proof.calls);
+    await this.#tasks.page(entries, begin, end);
+    await this.#trail.page(entries, begin, end);
+    this.#trail.accept(proof.thoughts ?? []);
+    this.#replay.page(entries, proof.thoughts ?? []);
+  }
+
+  /** Checks what only the whole ledger shows. Call it after the last page. */
+  async finish(size: number): Promise<void> {
+    await checkEntryCount(this.#reader, size, this.#report);
+    await this.nodes.finish(size);
+    await this.#calls.finish(size);
+    await this.#tasks.finish(size);
+    await this.#trail.finish();
+    if (this.#reader.engine === 'postgres') return checkSearchInPostgres(this.#reader, this.#report);
+    await checkSearchInSqlite(this.#reader, this.#report);
+    // PostgreSQL stores no value of a type other than its column's.
+    await reportMisstoredInSqlite(this.#reader, READ_WITH_TYPES, this.#report);
+  }
+}

@@ -1,0 +1,115 @@
+import type { Reader } from '../db/database.ts';
+import { EMPTY_ROOT } from '../integrity/index.ts';
+import { BLOCK } from '../ledger/stored-tree.ts';
+import { startHashWorker } from './fast/hash-worker-client.ts';
+import { readPackedPage } from './fast/packed-entries.ts';
+import { PageProver } from './fast/page-prover.ts';
+import { type Pass, type Progress, verifyInPasses } from './hashing.ts';
+import { LastLinkCache } from './last-link-cache.ts';
+import { NOTHING_PROVEN } from './page-proof.ts';
+import { ReferenceCheck } from './reference/reference-check.ts';
+import { parseEntries, readPageByRow } from './reference/stored-entries.ts';
+import type { LedgerReport, Problem, Report } from './report.ts';
+import type { StoredPage } from './stored-page.ts';
+
+export interface VerifyOptions {
+  readonly start?: typeof startHashWorker;
+  /** False: the reference checks every row. Must report the same. */
+  readonly useFastPath?: boolean;
+}
+
+const PAGE = 512;
+
+/** A leaf, a node above it, and usually a digest or a link of a chain. */
+const HASHES_PER_ENTRY = 3;
+
+/**
+ * Checks every entry, every stored node and every projection: for each page what the fast path proves, else what the
+ * reference finds. Memory grows by some 30 bytes for each task and session.
+ */
+export async function verifyPages(
+  reader: Reader,
+  progress: Progress = () => undefined,
+  { start = startHashWorker, useFastPath = true }: VerifyOptions = {},
+): Promise<LedgerReport> {
+  const problems: Problem[] = [];
+  const head = await findHead(reader, (place, problem) => problems.push({ place, problem }));
+  if (head === undefined) return { size: 0, root: EMPTY_ROOT, problems, fast: { pages: 0, entries: 0 } };
+  const job = { size: head.size, hashes: head.size * HASHES_PER_ENTRY };
+  return verifyInPasses(job, start, progress, (pass) => verifyOnce(reader, head, pass, useFastPath));
+}
+
+async function verifyOnce(reader: Reader, head: HeadRow, pass: Pass, useFastPath: boolean): Promise<LedgerReport> {
+  const { hasher } = pass;
+  const problems: Problem[] = [];
+  const report: Report = (place, problem) => {
+    problems.push({ place, problem });
+    hasher.refute();
+  };
+  const links = new LastLinkCache(reader);
+  const reference = new ReferenceCheck(reader, links, report);
+  const fast = { pages: 0, entries: 0 };
+  const prover = useFastPath ? new PageProver({ reader, links, hasher, openCalls: reference.openCalls }) : undefined;
+  const isComplete = await checkPages(reader, head.size, { ...pass, report, reference, prover, fast });
+  const tree = await hasher.finish();
+  if (hasher.isRefuted || tree === undefined) return { size: head.size, root: EMPTY_ROOT, problems, fast };
+  await reference.nodes.page(hasher.takeNodes());
+  if (isComplete) {
+    if (tree.tail !== head.tail)
+      report(`entry ${head.size - 1}`, `or one of the ${BLOCK - 1} before it is not what was appended`);
+    await reference.finish(head.size);
+  }
+  return { size: head.size, root: tree.root, problems, fast };
+}
+
+interface Checking extends Pass {
+  readonly report: Report;
+  readonly reference: ReferenceCheck;
+  readonly prover: PageProver | undefined;
+  readonly fast: { pages: number; entries: number };
+}
+
+/** Returns false at a missing entry, behind which nothing can be checked, and when the pass is refuted. */
+async function checkPages(reader: Reader, size: number, checking: Checking): Promise<boolean> {
+  const { hasher, prover, report, fast } = checking;
+  for (let begin = 0; begin < size; begin += PAGE) {
+    const end = Math.min(begin + PAGE, size);
+    const packed = prover && (await readPackedPage(reader, begin, end));
+    const page = packed ?? (await readPageByRow(reader, begin, end));
+    await hasher.add(page);
+    if (hasher.isRefuted) return false;
+    if (page.end !== undefined) {
+      parseEntries(page, NOTHING_PROVEN.isProven, report);
+      report(`entry ${page.end.index}`, page.end.problem);
+      return false;
+    }
+    await checkPage(page, checking);
+    if (page.isPacked) fast.pages += 1;
+    checking.progress(end, size);
+  }
+  return true;
+}
+
+async function checkPage(page: StoredPage, { hasher, prover, reference, report, fast }: Checking): Promise<void> {
+  const proof = (await prover?.prove(page)) ?? NOTHING_PROVEN;
+  const entries = parseEntries(page, proof.isProven, report);
+  await reference.nodes.page(hasher.takeNodes());
+  await reference.page(page, entries, proof);
+  fast.entries += proof.isProven.reduce((count, isProven) => count + isProven, 0);
+}
+
+/** The head is one row, which counts the entries. */
+async function findHead(reader: Reader, report: Report): Promise<HeadRow | undefined> {
+  const heads = await reader.query<HeadRow>('SELECT id, size, tail FROM ledger_head');
+  const [head] = heads;
+  if (head !== undefined && heads.length === 1 && head.id === 1 && Number.isSafeInteger(head.size) && head.size > 0)
+    return head;
+  report('ledger_head', head === undefined ? 'is missing' : 'does not say how many entries there are');
+  return undefined;
+}
+
+interface HeadRow {
+  readonly id: number;
+  readonly size: number;
+  readonly tail: string;
+}

@@ -65,7 +65,7 @@ describe('start', () => {
 
   it('says that it starts and that it is ready', async () => {
     const { server, log } = await openDoor({ version: '1.2.3' });
-    await server.chain.runtime.admit(false);
+    await server.chain.runtime.passGate(false);
     await new Promise((resolve) => setImmediate(resolve));
     expect(log.map(({ event }) => event)).toEqual(['starting', 'ready']);
     expect(log[0]).toMatchObject({ level: 'info', mode: 'FULL', version: '1.2.3' });

@@ -6,14 +6,16 @@ import type { WriteContext } from './context.ts';
 import { serverConfig } from './db/locate.ts';
 import type { Pulse, ServerFacts } from './domains/system/health.ts';
 import { ColibriError } from './errors.ts';
+import { FifoLock } from './fifo-lock.ts';
 import { createLog, type LogLevel } from './log.ts';
 import { type AuditSink, createNoOpAuditSink } from './middleware/audit.ts';
-import type { Chain } from './middleware/chain.ts';
+import type { Chain } from './middleware/call.ts';
+import { createSinkTransactions } from './middleware/recorded-transaction.ts';
 import { createStderrAudit } from './middleware/stderr-audit.ts';
-import { createToolLock } from './middleware/tool-lock.ts';
 import { admittedAccess, MODES, type Mode } from './modes.ts';
 import { printError } from './print-error.ts';
-import { type Booted, createShutdown, installGlobalHandlers, Runtime } from './runtime/runtime.ts';
+import { type Booted, Runtime } from './runtime/runtime.ts';
+import { createShutdown, installGlobalHandlers } from './runtime/shutdown.ts';
 import type { Tool, ToolDescription } from './tool.ts';
 import { readVersion } from './version.ts';
 import { type Connection, connect, StartupTimeout, within } from './wire/connection.ts';
@@ -104,7 +106,7 @@ class ColibriServer implements ColibriServerContext {
     this.#transport = options.transport ?? createStdioTransport();
     this.bootStartMs = options.bootStartMs ?? nowMs();
     this.chain = {
-      lock: createToolLock(),
+      lock: new FifoLock(),
       log: createLog(options.logLevel ?? 'info', logger),
       nowMs,
       runtime: new Runtime({
@@ -190,7 +192,14 @@ class ColibriServer implements ColibriServerContext {
     const { boot, auditSink } = this.#options;
     await this.#loading;
     const booted = await boot?.(this);
-    return { audit: createNoOpAuditSink(), ...booted, ...(auditSink === undefined ? {} : { audit: auditSink }) };
+    const audit = auditSink ?? booted?.audit ?? createNoOpAuditSink();
+    const ownTransactions = auditSink === undefined ? booted?.transactions : undefined;
+    const database = booted?.database;
+    return {
+      ...booted,
+      audit,
+      transactions: ownTransactions ?? (database && createSinkTransactions(audit, database)),
+    };
   }
 }
 
@@ -226,7 +235,7 @@ export async function main(): Promise<void> {
       await setImmediate();
       return (await import('./surface.ts')).createSurface(ports, config);
     },
-    boot: async ({ chain }) => (await import('./runtime/boot.ts')).runSecondPhase(config, chain.log, printError),
+    boot: async ({ chain }) => (await import('./runtime/boot.ts')).boot(config, chain.log, printError),
   });
   const { log, runtime } = server.chain;
   const ports = {
@@ -241,7 +250,7 @@ export async function main(): Promise<void> {
     shutDown('the client closed the connection', () => (transport.wasUsed ? 0 : exitCodeOf(server)));
   try {
     await within(config.startupTimeoutMs, server.start());
-    await within(config.startupTimeoutMs, runtime.admit(false));
+    await within(config.startupTimeoutMs, runtime.passGate(false));
   } catch (error) {
     log('error', 'start failed', { error });
     process.exit(error instanceof StartupTimeout ? EXIT_TEMPORARY : 1);

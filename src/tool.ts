@@ -53,6 +53,12 @@ export function defineTool<
   return spec as unknown as Tool;
 }
 
-export type Outcome =
-  | { readonly ok: true; readonly data: unknown }
-  | { readonly ok: false; readonly error: ColibriError; readonly thrown: Error };
+export type Outcome<Data = unknown> = { readonly ok: true; readonly data: Data } | Failure;
+
+export interface Failure {
+  readonly ok: false;
+  /** The error that the client gets. */
+  readonly error: ColibriError;
+  /** The error as it was thrown, which may contain internals. */
+  readonly thrown: Error;
+}

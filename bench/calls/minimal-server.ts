@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { readConfig } from '../../src/config.ts';
-import { runSecondPhase } from '../../src/runtime/boot.ts';
+import { boot } from '../../src/runtime/boot.ts';
 import { createServer } from '../../src/server.ts';
 import { defineTool } from '../../src/tool.ts';
 import { StdioTransport } from '../../src/wire/stdio.ts';
@@ -14,7 +14,7 @@ const server = createServer({
   mode: config.mode,
   logLevel: 'warn',
   boot: async ({ chain }) => {
-    const booted = await runSecondPhase(config, chain.log, console.error);
+    const booted = await boot(config, chain.log, console.error);
     await booted.database?.write({ durable: true }, (transaction) =>
       transaction.run(
         'CREATE TABLE bench_rows (row_id INTEGER PRIMARY KEY, title TEXT NOT NULL, project TEXT NOT NULL)',

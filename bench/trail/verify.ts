@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Database, Reader } from '../../src/db/database.ts';
+import type { Reader } from '../../src/db/database.ts';
 import { sha256 } from '../../src/integrity/index.ts';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { verifyTaskChain } from '../../src/verification/verify-chain.ts';
@@ -13,7 +13,7 @@ const RUNS = 9;
 export async function measureVerification({ database }: BenchLedger): Promise<string[]> {
   const { taskNo, sessionNo } = await createTaskWithSession(database);
   const log = new CallRecorder(database, randomUUID());
-  for (let number = 0; number < CALLS; number += 1) await recordAsTool(database, log, taskNo, sessionNo, number);
+  for (let number = 0; number < CALLS; number += 1) await recordAsTool(log, taskNo, sessionNo, number);
   return database.read(async (reader) => {
     const { chain, others } = await listPreimages(reader);
     const everything = [...chain, ...others];
@@ -62,7 +62,7 @@ async function timeOf(work: () => Promise<void>): Promise<Time> {
   return { clock: performance.now() - begin, processor: (user + system) / 1000 };
 }
 
-async function recordAsTool(database: Database, log: CallRecorder, taskNo: number, sessionNo: number, number: number) {
+async function recordAsTool(log: CallRecorder, taskNo: number, sessionNo: number, number: number) {
   const event = {
     tool: 'thought_record',
     correlationId: String(number),
@@ -71,10 +71,9 @@ async function recordAsTool(database: Database, log: CallRecorder, taskNo: numbe
   };
   const argumentsText = `{"branch":"feature/strict-parser","content":"Decision ${number}: keep the parser strict, because a lax one let half of a surrogate pair through and the record could not be verified again.","task_id":"T-0001","type":"decision"}`;
   await log.enter({ ...event, args: {}, timestamp: 0, argumentsText });
-  await database.write({ durable: true }, async (db) => {
-    log.prepareExit(event.correlationId, db);
-    await recordOne(db, taskNo, sessionNo, number);
-    await log.exit({ ...event, durationMs: 1, outcome: 'ok', answerText: argumentsText }, db);
+  await log.run(event.correlationId, async (transaction) => {
+    await recordOne(transaction.db, taskNo, sessionNo, number);
+    await transaction.exit({ ...event, durationMs: 1, outcome: 'ok', answerText: argumentsText });
   });
 }
 

@@ -1,7 +1,6 @@
 import type { Transaction } from '../db/database.ts';
-import { CUT_ARGUMENTS_LENGTH, canonicalize, MAX_ARGUMENTS_LENGTH, NotCanonical, sha256 } from '../integrity/index.ts';
 
-/** Stages 3 and 5 speak to a sink; the ledger is one, and embedders may bring their own. */
+/** The ports of stages 3 and 5. The ledger implements both; embedders may replace the sink. */
 
 export interface ToolEnterEvent {
   readonly tool: string;
@@ -11,9 +10,9 @@ export interface ToolEnterEvent {
   readonly timestamp: number;
   readonly correlationId: string;
   readonly actor: string;
-  /** The time of day, ISO-8601 UTC with milliseconds. */
+  /** Wall-clock time, ISO-8601 UTC with milliseconds. */
   readonly at: string;
-  /** The arguments as text: canonical, and bounded. */
+  /** The arguments as canonical JSON, truncated if long. */
   readonly argumentsText: string;
 }
 
@@ -23,28 +22,38 @@ export interface ToolExitEvent {
   readonly durationMs: number;
   readonly actor: string;
   readonly at: string;
-  /** `ok`, or the code of the failure. */
+  /** `ok`, or the error code. */
   readonly outcome: string;
   /** The text that the client receives; empty for a protocol error and for a cancelled request. */
   readonly answerText: string;
-  /** What the tool returned, on success. */
+  /** The tool's return value, on success. */
   readonly result?: unknown;
-  /** What the call failed with. */
+  /** The error that ended the call, on failure. */
   readonly error?: Error;
 }
 
 export interface AuditSink {
-  /** Resolves when the entry is committed; a throw keeps the tool from running. */
+  /** Resolves once the event is recorded. If it throws, the tool does not run. */
   enter(event: ToolEnterEvent): Promise<void> | void;
-  /** A transaction has begun that an exit will join: what the exit needs to know can be asked for now. */
-  prepareExit?(correlationId: string, transaction: Transaction): void;
-  /** With a transaction: to be committed or undone together with the tool's changes. A throw undoes them. */
-  exit(event: ToolExitEvent, transaction?: Transaction): Promise<void> | void;
+  /** Resolves once the event is recorded. If it throws after a success, the client gets AUDIT_EXIT_FAILED. */
+  exit(event: ToolExitEvent): Promise<void> | void;
+}
+
+/** The write transaction of one call. */
+export interface RecordedTransaction {
+  readonly db: Transaction;
+  /** Records the exit. If it throws, the transaction must be rolled back. */
+  exit(event: ToolExitEvent): Promise<void> | void;
+}
+
+/** Runs tools that write, so that their changes and their exit are committed together. */
+export interface RecordedTransactions {
   /**
-   * Whether an exit whose transaction ended in doubt was committed after all. A sink without this is never asked: it
-   * writes to no store that can leave anybody in doubt.
+   * Runs `work` in one durable transaction; a throw rolls it back. After a connection lost during the commit it reads
+   * the result from the ledger and resolves or rejects accordingly. Rejects with `DatabaseError('unknown')` only if the
+   * result cannot be read.
    */
-  wasRecorded?(correlationId: string): Promise<boolean>;
+  run<Result>(correlationId: string, work: (transaction: RecordedTransaction) => Promise<Result>): Promise<Result>;
 }
 
 const NO_OP_SINK: AuditSink = Object.freeze({
@@ -54,26 +63,4 @@ const NO_OP_SINK: AuditSink = Object.freeze({
 
 export function createNoOpAuditSink(): AuditSink {
   return NO_OP_SINK;
-}
-
-export interface RecordedArguments {
-  readonly text: string;
-  readonly defect?: NotCanonical;
-}
-
-/** Every call is recorded, so there is a text for every input, also for one that no record may contain. */
-export function recordArguments(raw: unknown): RecordedArguments {
-  try {
-    return { text: bounded(canonicalize(raw)) };
-  } catch (error) {
-    if (!(error instanceof NotCanonical)) throw error;
-    // The message names the path, and a key on it may be what is wrong.
-    return { text: bounded(canonicalize({ refused: error.message.toWellFormed() })), defect: error };
-  }
-}
-
-function bounded(text: string): string {
-  if (text.length <= MAX_ARGUMENTS_LENGTH) return text;
-  const start = text.slice(0, CUT_ARGUMENTS_LENGTH).toWellFormed();
-  return canonicalize({ cut: true, length: text.length, sha256: sha256(text), start });
 }

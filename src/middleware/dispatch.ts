@@ -1,32 +1,34 @@
-import type { CallContext } from '../context.ts';
-import { DatabaseError } from '../db/database.ts';
-import { internalError } from '../envelope.ts';
-import { ColibriError, toError } from '../errors.ts';
-import type { Outcome, Tool } from '../tool.ts';
+import type { CallContext, ReadLedger } from '../context.ts';
+import type { Database } from '../db/database.ts';
+import { accessOf } from '../modes.ts';
+import type { Outcome } from '../tool.ts';
+import type { ActiveCall, Scope, ValidCall } from './call.ts';
+import { assertNotCancelled, cancellableReader } from './cancellable-reader.ts';
+import { failed } from './outcome.ts';
 
-/** Stage 4. Runs the tool; whatever it throws becomes an outcome. */
-export async function dispatch(
-  tool: Tool,
-  input: unknown,
-  context: CallContext,
-  correlationId: string,
-  prepared?: unknown,
-): Promise<Outcome> {
+/** Stage 4. Runs the tool with the database access it declares; anything it throws becomes an outcome. */
+export async function dispatch(active: ActiveCall, valid: ValidCall, scope: Scope): Promise<Outcome> {
   try {
-    return { ok: true, data: await tool.handle(input, context, prepared) };
+    return { ok: true, data: await runTool(active, valid, scope) };
   } catch (thrown) {
-    return failed(thrown, correlationId);
+    return failed(thrown, active.event.correlationId);
   }
 }
 
-export function failed(thrown: unknown, correlationId: string): Outcome & { ok: false } {
-  const error = toError(thrown);
-  if (error instanceof ColibriError) return { ok: false, error, thrown: error };
-  // A store that is full, locked or damaged is nobody's bug: its message says what to do.
-  if (error instanceof DatabaseError) {
-    const { problem, fault, advice } = error;
-    const handlerError = new ColibriError('HANDLER_ERROR', problem, { reason: fault }, { advice, cause: error });
-    return { ok: false, error: handlerError, thrown: error };
+function runTool(active: ActiveCall, { tool, input }: ValidCall, { transaction, prepared }: Scope): unknown {
+  const { actor, progress, signal } = active.call;
+  const context: CallContext = { actor, at: active.event.at, progress, signal };
+  if (transaction !== undefined) {
+    // Waiting for the write lock can take seconds; a call cancelled meanwhile must not begin.
+    assertNotCancelled(signal);
+    return tool.handle(input, { ...context, db: transaction.db } as CallContext, prepared);
   }
-  return { ok: false, error: internalError(correlationId, error), thrown: error };
+  const { database } = active.chain.runtime;
+  if (database === undefined || accessOf(tool) === 'none') return tool.handle(input, context);
+  return readLedger(active, database)(async (db) => tool.handle(input, { ...context, db } as CallContext));
+}
+
+/** Reads one snapshot of the ledger, until the client cancels the call. */
+export function readLedger({ chain, call }: ActiveCall, database: Database): ReadLedger {
+  return (work) => database.read((db) => work(cancellableReader(db, call.signal, chain.nowMs)));
 }

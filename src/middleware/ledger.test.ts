@@ -10,36 +10,40 @@ import type { WriteContext } from '../context.ts';
 import { type Database, DatabaseError } from '../db/database.ts';
 import { ColibriError } from '../errors.ts';
 import { parseEntry, type Salt, saltedDigest } from '../integrity/index.ts';
-import { runSecondPhase } from '../runtime/boot.ts';
+import { boot } from '../runtime/boot.ts';
 import { verifyTables } from '../verification/verify-ledger.ts';
 import type { AuditSink } from './audit.ts';
 
 /** A door to a ledger of its own. `note` writes one row, then does what the test wants. */
-async function openWithLedger(then: () => unknown = () => ({}), faults: Partial<AuditSink> = {}) {
+async function openWithLedger(then: () => unknown = () => ({}), faults: Pick<Partial<AuditSink>, 'enter'> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'colibri-door-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const ledger: { database?: Database; sink?: AuditSink } = {};
+  const ledger: { database?: Database } = {};
   const door = await openDoor({
     ownSink: false,
     boot: async ({ chain }) => {
       const config = readConfig({ COLIBRI_DB_PATH: join(folder, 'colibri.db') });
-      const booted = await runSecondPhase(config, chain.log, () => undefined);
+      const booted = await boot(config, chain.log, () => undefined);
       ledger.database = booted.database as Database;
-      ledger.sink = booted.audit;
       await ledger.database.write({ durable: false }, (db) => db.run('CREATE TABLE notes (text TEXT NOT NULL)'));
-      return { ...booted, audit: faultySink(booted.audit, faults) };
+      return {
+        ...booted,
+        audit: {
+          enter: faults.enter ?? booted.audit.enter.bind(booted.audit),
+          exit: booted.audit.exit.bind(booted.audit),
+        },
+      };
     },
     tools: (register) => {
       registerNote(register, then);
       register('ask', then);
     },
   });
-  await door.server.chain.runtime.admit(false);
+  await door.server.chain.runtime.passGate(false);
   const database = ledger.database as Database;
   return {
     ...door,
     database,
-    audit: ledger.sink as AuditSink,
     countNotes: async () => (await database.read((db) => db.query('SELECT text FROM notes'))).length,
     listOutcomes: async () =>
       (
@@ -57,13 +61,6 @@ function registerNote(register: Register, then: () => unknown): void {
     return then();
   };
   register('note', note as () => unknown, { access: 'write' });
-}
-
-function faultySink(sink: AuditSink, faults: Partial<AuditSink>): AuditSink {
-  return {
-    enter: faults.enter ?? ((event) => sink.enter(event)),
-    exit: faults.exit ?? ((event, transaction) => sink.exit(event, transaction)),
-  };
 }
 
 promiseTest('chain/undone', 'while a success stays', async () => {
@@ -104,13 +101,14 @@ promiseTest('chain/undone', 'an enter that cannot be written', async () => {
 });
 
 promiseTest('chain/undone', 'an exit that cannot be written with the change', async () => {
-  const door = await openWithLedger(undefined, {
-    exit: (event, transaction) => {
-      if (transaction !== undefined) throw new Error('the disk is full');
-      return door.audit.exit(event);
-    },
-  });
+  const door = await openWithLedger();
+  await door.database.write({ durable: false }, (db) =>
+    db.run(`CREATE TRIGGER full BEFORE INSERT ON ledger_entries
+      WHEN NEW.kind = 'action.exit' AND json_extract(NEW.entry, '$.outcome') = 'ok'
+      BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`),
+  );
   const { error } = await call(door.client, 'note');
+  await door.database.write({ durable: false }, (db) => db.run('DROP TRIGGER full'));
   expect(error?.code).toBe('AUDIT_EXIT_FAILED');
   expect(error?.message).toContain('nothing was changed: the disk is full');
   expect(await door.countNotes()).toBe(0);

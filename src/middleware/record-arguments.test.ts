@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordArguments } from './audit.ts';
+import { recordArguments } from './record-arguments.ts';
 
 describe('the recorded arguments', () => {
   it('exist for an input that is refused because of a key with half of a surrogate pair', () => {

@@ -1,24 +1,37 @@
 import { ColibriError } from '../errors.ts';
-import { FifoLock } from '../fifo-lock.ts';
 import { accessOf, isAdmitted } from '../modes.ts';
 import type { Runtime } from '../runtime/runtime.ts';
-import type { Tool } from '../tool.ts';
+import type { Failure, Outcome, Tool } from '../tool.ts';
+import type { Call, Chain } from './call.ts';
 
-/** Stage 1. One lock for all tools: a lock for each could not protect the one database transaction they share. */
-export function createToolLock(): FifoLock {
-  return new FifoLock();
+/**
+ * Stage 1. One call at a time, first come, first served. One lock for all tools: a lock per tool could not protect the
+ * one database transaction they share. Calls that arrive while the server boots wait at the gate.
+ */
+export async function toolLock<Result>(
+  { lock, runtime }: Chain,
+  { name, tool, signal }: Call,
+  work: (admitted: Outcome<Tool>) => Promise<Result>,
+): Promise<Result> {
+  await runtime.passGate(tool?.early ?? false);
+  // Admission is decided under the lock, because the end of the boot changes the mode.
+  return lock.run(() => work(admit(runtime, name, tool)), signal);
 }
 
-export function assertAdmitted({ mode, failure, isRetrying }: Runtime, tool: Tool): void {
+function admit(runtime: Runtime, name: string, tool: Tool | undefined): Outcome<Tool> {
+  if (tool === undefined) return refuse(new ColibriError('UNKNOWN_TOOL', `there is no tool ${name}`));
+  const { mode, failure, isRetrying } = runtime;
   if (failure !== undefined && accessOf(tool) !== 'none') {
-    const prospect = isRetrying ? 'It tries again by itself; server_health says more' : 'server_health says more';
-    throw new ColibriError('ERR_INIT_FAILED', `Colibri could not open its ledger: ${failure.message}. ${prospect}`);
+    const problem = `Colibri could not open its ledger: ${failure.message}`;
+    const advice = `call server_health for details${isRetrying ? ' while Colibri keeps retrying' : ''}`;
+    return refuse(new ColibriError('ERR_INIT_FAILED', problem, {}, { advice }));
   }
-  if (isAdmitted(mode, tool)) return;
-  throw new ColibriError(
-    'TOOL_NOT_ADMITTED',
-    `${tool.name} is not available in ${mode} mode`,
-    { tool: tool.name, mode },
-    { advice: 'ask the owner of this server to start it with COLIBRI_MODE=FULL' },
-  );
+  if (isAdmitted(mode, tool)) return { ok: true, data: tool };
+  const problem = `${tool.name} is not available in ${mode} mode`;
+  const advice = 'ask the owner of this server to start it with COLIBRI_MODE=FULL';
+  return refuse(new ColibriError('TOOL_NOT_ADMITTED', problem, { tool: tool.name, mode }, { advice }));
+}
+
+function refuse(error: ColibriError): Failure {
+  return { ok: false, error, thrown: error };
 }

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.ts';
 import { openDatabase } from '../db/open.ts';
 import { createSkillRegistry, type SkillRegistry } from '../domains/skills/repository.ts';
-import { CallRecorder, closeInterruptedCalls } from '../ledger/calls/recorder.ts';
+import { closeInterruptedCalls } from '../ledger/calls/interrupted.ts';
+import { CallRecorder } from '../ledger/calls/recorder.ts';
 import { openLedger, openLedgerReadOnly } from '../ledger/open.ts';
 import type { Log } from '../log.ts';
 import { createStderrAudit } from '../middleware/stderr-audit.ts';
@@ -10,8 +11,8 @@ import { opensDatabase, writesLedger } from '../modes.ts';
 import { acceptOwnLedger, isYetToBeMade } from '../trust/own-ledger.ts';
 import type { Booted } from './runtime.ts';
 
-/** Everything that may take a while, so that the handshake need not wait for it. */
-export async function runSecondPhase(config: Config, log: Log, logger: (line: string) => void): Promise<Booted> {
+/** Opens the ledger and loads the skills. Runs after the handshake, which must not wait for it. */
+export async function boot(config: Config, log: Log, logger: (line: string) => void): Promise<Booted> {
   const stderrAudit = createStderrAudit(logger);
   if (!opensDatabase(config.mode)) return { audit: stderrAudit };
   const isWriter = writesLedger(config.mode);
@@ -32,14 +33,15 @@ export async function runSecondPhase(config: Config, log: Log, logger: (line: st
     const interrupted = await closeInterruptedCalls(database, actor, at);
     if (interrupted > 0) log('warn', 'closed calls of processes that died', { calls: interrupted });
     const skills = loadSkills(config, log);
-    return { audit: new CallRecorder(database, processId), database, skills };
+    const recorder = new CallRecorder(database, processId);
+    return { audit: recorder, transactions: recorder, database, skills };
   } catch (error) {
     await database.close();
     throw error;
   }
 }
 
-/** Last: a ledger that is not there yet is tried again, and a skill that was skipped is logged once. */
+/** Called last: a boot is retried if the ledger cannot be opened, and each skipped skill must be logged only once. */
 function loadSkills({ skillsPath }: Config, log: Log): SkillRegistry {
   const skills = createSkillRegistry(skillsPath, log);
   skills.list();

@@ -2,30 +2,31 @@ import { type Database, DatabaseError, type DatabaseFault } from '../db/database
 import type { SkillRegistry } from '../domains/skills/repository.ts';
 import { toError } from '../errors.ts';
 import type { FifoLock } from '../fifo-lock.ts';
-import type { Log } from '../log.ts';
-import type { AuditSink } from '../middleware/audit.ts';
+import type { AuditSink, RecordedTransactions } from '../middleware/audit.ts';
 import { DeferredAudit } from '../middleware/deferred-audit.ts';
 import type { Mode } from '../modes.ts';
 
 export type Phase = 'starting' | 'ready' | 'failed' | 'stopped';
 
-/** What the second phase of the boot brings: where calls are recorded, and the database if the mode has one. */
+/** The parts that `boot` opens. */
 export interface Booted {
   readonly audit: AuditSink;
-  readonly database?: Database;
-  readonly skills?: SkillRegistry;
+  /** For tools that write; without it they run without a transaction. */
+  readonly transactions?: RecordedTransactions | undefined;
+  readonly database?: Database | undefined;
+  readonly skills?: SkillRegistry | undefined;
 }
 
 export interface RuntimeOptions {
   readonly mode: Mode;
   /** ISO-8601 UTC with milliseconds. */
   readonly now: () => string;
-  /** Where calls are recorded when the second phase failed. */
+  /** Records calls after a failed boot. */
   readonly fallbackAudit: AuditSink;
 }
 
-/** What may pass, or be mended by somebody, while this server runs. */
-const PASSING: ReadonlySet<DatabaseFault> = new Set([
+/** Faults that can clear without a restart. */
+const TRANSIENT_FAULTS: ReadonlySet<DatabaseFault> = new Set([
   'busy',
   'full',
   'readonly',
@@ -36,15 +37,15 @@ const PASSING: ReadonlySet<DatabaseFault> = new Set([
 ]);
 
 const FIRST_RETRY_MS = 500;
-/** A database that comes back after hours is noticed soon; one that never does is hardly bothered. */
+/** Short enough to notice soon that a database is back, long enough not to load one that is not. */
 const MAX_RETRY_MS = 30_000;
 
-/** Everything about a running server that changes while it runs. */
+/** The state of a running server, and the gate where calls wait until it has booted. */
 export class Runtime {
   readonly now: () => string;
   readonly #configuredMode: Mode;
   readonly #fallbackAudit: AuditSink;
-  /** Calls that do not wait for the ledger are recorded in it as soon as it is open. */
+  /** Buffers the calls that are answered before the ledger is open. */
   readonly #early = new DeferredAudit();
   readonly #gate: Promise<void>;
   #openGate: () => void = () => undefined;
@@ -69,7 +70,7 @@ export class Runtime {
     return this.#failure === undefined ? this.#configuredMode : 'MINIMAL';
   }
 
-  /** What the owner asked for, which a failed boot does not change. */
+  /** The mode from the configuration; a failed boot does not change it. */
   get configuredMode(): Mode {
     return this.#configuredMode;
   }
@@ -82,13 +83,17 @@ export class Runtime {
     return this.#failure;
   }
 
-  /** True while the ledger is not open and may still be. */
+  /** True after a failed boot that will be retried. */
   get isRetrying(): boolean {
-    return this.#failure instanceof DatabaseError && PASSING.has(this.#failure.fault);
+    return this.#failure instanceof DatabaseError && TRANSIENT_FAULTS.has(this.#failure.fault);
   }
 
   get database(): Database | undefined {
     return this.#booted?.database;
+  }
+
+  get transactions(): RecordedTransactions | undefined {
+    return this.#booted?.transactions;
   }
 
   get skills(): SkillRegistry | undefined {
@@ -99,20 +104,20 @@ export class Runtime {
     return this.#booted?.audit ?? this.#early;
   }
 
-  /** The gate: most calls wait for the second phase, and so do early ones when too many have piled up. */
-  async admit(isEarly: boolean): Promise<void> {
+  /** Resolves once the boot has ended; at once for an early call, unless too many of those are buffered. */
+  async passGate(isEarly: boolean): Promise<void> {
     if (!isEarly || this.#early.isFull) await this.#gate;
   }
 
   /**
-   * Runs the second phase; `report` hears how it ended. A failure leaves the server up, in MINIMAL mode, telling why; one
-   * that may pass is followed by another try, and another, less and less often.
+   * Boots and calls `report` when done. After a failure the server stays up in MINIMAL mode; a transient fault is retried
+   * with exponential backoff.
    */
   boot(lock: FifoLock, boot: () => Promise<Booted>, report: () => void): Promise<void> {
     this.#booting = this.#boot(lock, boot).then(() => {
       report();
       if (!this.isRetrying || this.#isClosing) return;
-      // A process that has nothing else to do may end.
+      // Unreferenced: the retry alone must not keep the process alive.
       this.#retryTimer = setTimeout(() => void this.boot(lock, boot, report), this.#retryMs).unref();
       this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS);
     });
@@ -121,16 +126,16 @@ export class Runtime {
 
   async #boot(lock: FifoLock, boot: () => Promise<Booted>): Promise<void> {
     try {
-      await this.#takeOver(lock, await boot());
+      await this.#switchTo(lock, await boot());
     } catch (thrown) {
-      await this.#takeOver(lock, { audit: this.#fallbackAudit }, toError(thrown));
+      await this.#switchTo(lock, { audit: this.#fallbackAudit }, toError(thrown));
     } finally {
       this.#openGate();
     }
   }
 
-  /** In turn with the calls, so that none is admitted or recorded half here and half there. */
-  async #takeOver(lock: FifoLock, booted: Booted, failure?: Error): Promise<void> {
+  /** Under the lock, so that no call is admitted before the switch and recorded after it. */
+  async #switchTo(lock: FifoLock, booted: Booted, failure?: Error): Promise<void> {
     await lock.run(async () => {
       try {
         await this.#early.replay(booted.audit);
@@ -144,7 +149,7 @@ export class Runtime {
     });
   }
 
-  /** Waits for a second phase that still runs: the database it opens would otherwise stay open. */
+  /** Waits for a boot that still runs: the database it opens would otherwise stay open. */
   async close(): Promise<void> {
     this.#isClosing = true;
     clearTimeout(this.#retryTimer);
@@ -152,42 +157,4 @@ export class Runtime {
     this.#phase = 'stopped';
     await this.database?.close();
   }
-}
-
-let hasGlobalHandlers = false;
-
-/** Once in a process, however many servers it starts. */
-export function installGlobalHandlers(log: Log): void {
-  if (hasGlobalHandlers) return;
-  hasGlobalHandlers = true;
-  for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
-    process.on(event, (error: unknown) => {
-      log('error', event, { error });
-      process.exit(1);
-    });
-  }
-}
-
-/** Some clients kill a server that takes longer. */
-const SHUTDOWN_MS = 4500;
-
-/** Returns what to call when the client is gone; the signals call it too. The exit code is asked for at the end. */
-export function createShutdown(log: Log, stop: () => Promise<void>): (reason: string, exitCode?: () => number) => void {
-  let isStopping = false;
-  const shutDown = (reason: string, exitCode = () => 0): void => {
-    if (isStopping) return;
-    isStopping = true;
-    log('info', 'stopping', { reason });
-    // A call that cannot end in time stays open in the log; the next server closes it as interrupted.
-    setTimeout(() => process.exit(exitCode()), SHUTDOWN_MS);
-    stop().then(
-      () => process.exit(exitCode()),
-      (error: unknown) => {
-        log('error', 'stop failed', { error });
-        process.exit(1);
-      },
-    );
-  };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => shutDown(signal));
-  return shutDown;
 }

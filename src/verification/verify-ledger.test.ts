@@ -6,7 +6,8 @@ import { enterEvent, recordCalls } from '../../test/support/entries.ts';
 import { processIdOf } from '../../test/support/process-id.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { tempFolder } from '../../test/support/temp-folder.ts';
-import { CallRecorder, closeInterruptedCalls } from '../ledger/calls/recorder.ts';
+import { closeInterruptedCalls } from '../ledger/calls/interrupted.ts';
+import { CallRecorder } from '../ledger/calls/recorder.ts';
 import { verifyTables } from './verify-ledger.ts';
 
 /** The calls of these tests: 40 finished from entry 1 on, then an interrupted one (81, 82) and a running one (83). */

@@ -15,7 +15,7 @@ import { beforeEachStatement } from '../db/before-each-statement.ts';
 import type { Database } from '../db/database.ts';
 import { parseEntry, saltedDigest } from '../integrity/index.ts';
 import { cancellableReader } from '../middleware/cancellable-reader.ts';
-import { runSecondPhase } from '../runtime/boot.ts';
+import { boot } from '../runtime/boot.ts';
 import { type ColibriServerContext, createServer, registerColibriTool, start, stop } from '../server.ts';
 import { verifyTaskChain } from '../verification/verify-chain.ts';
 import { verifyTables } from '../verification/verify-ledger.ts';
@@ -41,7 +41,7 @@ function createLedger() {
     countStatements: () => statements,
     boot: async ({ chain }: ColibriServerContext) => {
       const config = readConfig({ COLIBRI_DB_PATH: join(folder, 'colibri.db') });
-      const booted = await runSecondPhase(config, chain.log, () => undefined);
+      const booted = await boot(config, chain.log, () => undefined);
       opened.database = booted.database as Database;
       await opened.database.write({ durable: false }, (db) => db.run('CREATE TABLE notes (text TEXT NOT NULL)'));
       return booted;
@@ -92,7 +92,7 @@ for (const [generation, client] of GENERATIONS) {
         register('quick');
       },
     });
-    await door.server.chain.runtime.admit(false);
+    await door.server.chain.runtime.passGate(false);
     return { ...door, ...ledger };
   };
 

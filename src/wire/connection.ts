@@ -9,7 +9,8 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { CallContext } from '../context.ts';
-import { type Chain, runCall } from '../middleware/chain.ts';
+import type { Chain } from '../middleware/call.ts';
+import { runCall } from '../middleware/chain.ts';
 import { isAdmitted } from '../modes.ts';
 import type { Tool } from '../tool.ts';
 import { type Definition, defineForClients } from './tool-listing.ts';
@@ -70,7 +71,6 @@ function createProtocolServer(door: Door, definitions: () => Definition[]): Serv
       await door.whenLoaded();
       const tool = door.tools.get(params.name);
       const name = bounded(params.name);
-      await door.chain.runtime.admit(tool?.early ?? false);
       const answer = await runCall(door.chain, {
         name,
         tool,

@@ -2,7 +2,8 @@ import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import { isServed } from '../../src/db/sqlite/files/replace.ts';
-import { CallRecorder, closeInterruptedCalls } from '../../src/ledger/calls/recorder.ts';
+import { closeInterruptedCalls } from '../../src/ledger/calls/interrupted.ts';
+import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { AT, openTestDatabase, openTestLedger, tamper } from '../support/database.ts';
 import { enterEvent } from '../support/entries.ts';
 import { ledgerIn } from '../support/ledger-file.ts';

@@ -81,7 +81,7 @@ describe('a database that is away when a server starts', () => {
     expect(await client.call('task_create', { title: 'too early' })).toMatchObject({
       data: {
         ok: false,
-        error: { code: 'ERR_INIT_FAILED', message: expect.stringContaining('tries again by itself') },
+        error: { code: 'ERR_INIT_FAILED', message: expect.stringContaining('keeps retrying') },
       },
     });
     network.isDown = false;

@@ -94,5 +94,5 @@ export class BusyDay {
 
 function toldBy({ failure }: Reply): 'done' | 'not done' | 'in doubt' {
   if (failure === undefined) return 'done';
-  return /may have been made or not/.test(failure.message) ? 'in doubt' : 'not done';
+  return /may (?:or may not )?have been made/.test(failure.message) ? 'in doubt' : 'not done';
 }

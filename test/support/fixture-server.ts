@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { readConfig } from '../../src/config.ts';
-import { runSecondPhase } from '../../src/runtime/boot.ts';
-import { createShutdown } from '../../src/runtime/runtime.ts';
+import { boot } from '../../src/runtime/boot.ts';
+import { createShutdown } from '../../src/runtime/shutdown.ts';
 import { createServer, registerColibriTool, start } from '../../src/server.ts';
 import { StdioTransport } from '../../src/wire/stdio.ts';
 
@@ -15,7 +15,7 @@ const server = createServer({
   agentId: config.agentId,
   version: '0.0.0-fixture',
   boot: async ({ chain }) => {
-    const booted = await runSecondPhase(config, chain.log, console.error);
+    const booted = await boot(config, chain.log, console.error);
     // SQLite's own way to a full disk.
     if (maxPages !== undefined) {
       await booted.database?.read((reader) => reader.query(`PRAGMA max_page_count = ${Number(maxPages)}`));

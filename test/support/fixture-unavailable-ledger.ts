@@ -11,4 +11,4 @@ const server = createServer({
   boot: () => Promise.reject(new DatabaseError('unavailable', 'the database cannot be reached')),
 });
 await start(server);
-await server.chain.runtime.admit(false);
+await server.chain.runtime.passGate(false);

@@ -5,7 +5,7 @@ import { Client, InMemoryTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { Database, Row } from '../../src/db/database.ts';
-import { runSecondPhase } from '../../src/runtime/boot.ts';
+import { boot } from '../../src/runtime/boot.ts';
 import { createServer } from '../../src/server.ts';
 import { createSurface } from '../../src/surface.ts';
 import type { Problem } from '../../src/verification/report.ts';
@@ -69,7 +69,7 @@ async function openDesk(settings: Settings): Promise<{ desk: Desk; close: () => 
     logger: (line) => bugs.push(line),
     logLevel: 'error',
     installGlobalHandlers: false,
-    boot: ({ chain }) => runSecondPhase(config, chain.log, () => undefined),
+    boot: ({ chain }) => boot(config, chain.log, () => undefined),
   });
   const { runtime } = server.chain;
   const ports = { facts: notAsked, pulse: notAsked, database: () => runtime.database, skills: () => undefined };
@@ -77,7 +77,7 @@ async function openDesk(settings: Settings): Promise<{ desk: Desk; close: () => 
   await server.start();
   const client = new Client({ name: 'tester', version: '1' });
   await client.connect(near);
-  await runtime.admit(false);
+  await runtime.passGate(false);
   const { database } = runtime;
   if (database === undefined) throw new Error(`the desk has no ledger: ${runtime.failure?.message}`);
   const desk: Desk = {

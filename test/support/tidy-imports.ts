@@ -50,7 +50,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'domains/system': [PORT, 'context', 'ledger', 'tool'],
   middleware: [PORT, 'db/before-each-statement', 'context', 'envelope', 'integrity', 'runtime/runtime', 'tool'],
   runtime: ['config', PORT, 'db/open', 'domains/skills/repository', 'ledger', 'middleware', 'trust'],
-  wire: ['context', 'integrity', 'middleware/chain', 'tool'],
+  wire: ['context', 'integrity', 'middleware/call', 'middleware/chain', 'tool'],
 };
 
 /** Packages that only some rooms may import, so that an engine, a protocol or a disk is known in one place. */

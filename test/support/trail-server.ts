@@ -6,7 +6,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { expect } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { Database, Row, SqlValue } from '../../src/db/database.ts';
-import { runSecondPhase } from '../../src/runtime/boot.ts';
+import { boot } from '../../src/runtime/boot.ts';
 import { createServer } from '../../src/server.ts';
 import { createSurface } from '../../src/surface.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
@@ -71,7 +71,7 @@ export async function openDesk(
     logger: (line) => errors.push(line),
     logLevel: 'error',
     installGlobalHandlers: false,
-    boot: ({ chain }) => runSecondPhase(config, chain.log, () => undefined),
+    boot: ({ chain }) => boot(config, chain.log, () => undefined),
   });
   const { runtime } = server.chain;
   const ports = { facts: notAsked, database: () => runtime.database, skills: () => undefined, pulse: notAsked };
@@ -79,7 +79,7 @@ export async function openDesk(
   await server.start();
   const client = new Client({ name: clientName, version: '1' });
   await client.connect(near);
-  await runtime.admit(false);
+  await runtime.passGate(false);
   const { database } = runtime;
   if (database === undefined) throw new Error(`there is no ledger: ${runtime.failure?.message}`);
   return {

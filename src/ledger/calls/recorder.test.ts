@@ -6,7 +6,8 @@ import { processIdOf } from '../../../test/support/process-id.ts';
 import { promiseTest } from '../../../test/support/promise-test.ts';
 import { tempFolder } from '../../../test/support/temp-folder.ts';
 import type { Database } from '../../db/database.ts';
-import { CallRecorder, closeInterruptedCalls } from './recorder.ts';
+import { closeInterruptedCalls } from './interrupted.ts';
+import { CallRecorder } from './recorder.ts';
 
 interface ActionRow {
   readonly sequence_no: number;
@@ -47,8 +48,8 @@ describe('the log of calls', () => {
     const database = await openTestLedger();
     const log = new CallRecorder(database, processIdOf('here'));
     await log.enter(enterEvent('one'));
-    const change = database.write({ durable: true }, async (transaction) => {
-      await log.exit(exitEvent('one'), transaction);
+    const change = log.run('one', async (transaction) => {
+      await transaction.exit(exitEvent('one'));
       throw new Error('the change fails after all');
     });
     await expect(change).rejects.toThrow('after all');
@@ -105,7 +106,7 @@ describe('calls that a dead process left open', () => {
     const log = new CallRecorder(database, processIdOf('taken-for-dead'));
     await log.enter(enterEvent('one'));
     await closeInterruptedCalls(database, 'next', AT);
-    const change = database.write({ durable: true }, (transaction) => log.exit(exitEvent('one'), transaction));
+    const change = log.run('one', async (transaction) => transaction.exit(exitEvent('one')));
     await expect(change).rejects.toThrow(/call 1 was closed as interrupted/);
     await expect(log.exit(exitEvent('one'))).rejects.toThrow(/call 1 was closed as interrupted/);
     await log.enter(enterEvent('two'));

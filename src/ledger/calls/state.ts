@@ -1,62 +1,56 @@
 import type { Transaction } from '../../db/database.ts';
 import type { Salt } from '../../integrity/index.ts';
 import { expectHead, type Head } from '../append.ts';
-import { INTERRUPTED } from './close.ts';
+import type { OpenCall } from './enter.ts';
 
-/** What tells a call from all others. */
-export interface CallKey {
-  /** No other call has the same, so that it also tells whose a row is. */
-  readonly salt: Salt;
-  /** Undefined while nobody knows whether the call was entered. */
-  readonly sequenceNo: number | undefined;
-}
+/** The outcome of a call whose process died. */
+export const INTERRUPTED = 'interrupted';
 
-/** How far back a call can be that was entered in doubt a moment ago. */
-const FEW_CALLS = 10_000;
+/** The number of the call while it is open. */
+export type CallState = number | 'missing' | 'recorded' | 'interrupted';
 
-/** For a call whose number is not known. */
-export async function findBySalt(transaction: Transaction, salt: Salt): Promise<State> {
-  const [row] = await transaction.query<CallState>(
-    'SELECT sequence_no, outcome FROM calls WHERE salt = $1 AND sequence_no > (SELECT MAX(sequence_no) FROM calls) - $2',
-    [salt, FEW_CALLS],
-  );
-  return row === undefined ? 'missing' : toState(row);
-}
-
-/** Its number when it is open. */
-export type State = number | 'missing' | 'recorded' | 'interrupted';
-
-/** Everything that an exit needs to know, in one question. */
-export function askAhead(transaction: Transaction, { sequenceNo = -1, salt }: CallKey): Promise<State> {
-  const asked = transaction.query<Head & CallState>(
+/** Reads the head of the log and the state of a call in one query; `append` in this transaction then reuses the head. */
+export function queryHeadAndState(transaction: Transaction, { sequenceNo = -1, enter }: OpenCall): Promise<CallState> {
+  const queried = transaction.query<Head & StateRow>(
     `SELECT size, tail, sequence_no, outcome FROM ledger_head LEFT JOIN calls ON sequence_no = $1 AND salt = $2
      WHERE id = 1`,
-    [sequenceNo, salt],
+    [sequenceNo, enter.salt],
   );
-  const first = asked.then(([row]) => row ?? Promise.reject(new Error('the ledger has no head row')));
-  expectHead(transaction, first);
-  // A call without a number entered in doubt: where its row is, if there is one, only the salt tells.
-  const state = sequenceNo === -1 ? findBySalt(transaction, salt) : first.then(toState);
-  // Who closes the call meets the failure; where nobody does, it does not matter.
+  const row = queried.then(([first]) => first ?? Promise.reject(new Error('the ledger has no head row')));
+  expectHead(transaction, row);
+  const state = sequenceNo === -1 ? findBySalt(transaction, enter.salt) : row.then(toState);
+  // The exit surfaces the rejection.
   state.catch(() => undefined);
   return state;
 }
 
-interface CallState {
-  readonly sequence_no: number | null;
-  readonly outcome: string | null;
-}
-
-export async function stateOf(transaction: Transaction, { sequenceNo, salt }: CallKey): Promise<State> {
-  if (sequenceNo === undefined) return findBySalt(transaction, salt);
-  const [row] = await transaction.query<CallState>(
+export async function queryState(transaction: Transaction, { sequenceNo, enter }: OpenCall): Promise<CallState> {
+  if (sequenceNo === undefined) return findBySalt(transaction, enter.salt);
+  const [row] = await transaction.query<StateRow>(
     'SELECT sequence_no, outcome FROM calls WHERE sequence_no = $1 AND salt = $2',
-    [sequenceNo, salt],
+    [sequenceNo, enter.salt],
   );
   return row === undefined ? 'missing' : toState(row);
 }
 
-function toState({ sequence_no, outcome }: CallState): State {
+/** How far back to search for a call that was entered a moment ago: there is no index on salts. */
+const MAX_AGE_ENTRIES = 10_000;
+
+/** For a call whose number is unknown, because the connection was lost while it was entered. */
+export async function findBySalt(transaction: Transaction, salt: Salt): Promise<CallState> {
+  const [row] = await transaction.query<StateRow>(
+    'SELECT sequence_no, outcome FROM calls WHERE salt = $1 AND sequence_no > (SELECT MAX(sequence_no) FROM calls) - $2',
+    [salt, MAX_AGE_ENTRIES],
+  );
+  return row === undefined ? 'missing' : toState(row);
+}
+
+interface StateRow {
+  readonly sequence_no: number | null;
+  readonly outcome: string | null;
+}
+
+function toState({ sequence_no, outcome }: StateRow): CallState {
   if (sequence_no === null) return 'missing';
   if (outcome === null) return sequence_no;
   return outcome === INTERRUPTED ? 'interrupted' : 'recorded';

@@ -2,12 +2,12 @@ import type { Transaction } from '../../db/database.ts';
 import { type Digest, type Salt, saltedDigest } from '../../integrity/index.ts';
 import type { ToolExitEvent } from '../../middleware/audit.ts';
 import { append, appendEncoded, type EncodedEntry, encode } from '../append.ts';
+import { enterCall, type OpenCall } from './enter.ts';
+import { type CallState, INTERRUPTED } from './state.ts';
 
-export const INTERRUPTED = 'interrupted';
-
-/** What is recorded of an exit event, and can be kept for a while: the answer itself may be long. */
+/** An exit event as it is recorded, without the answer, which may be large. */
 export interface Exit extends ExitFields {
-  /** Encoded for the call's number, where that is known already. */
+  /** Encoded before the write lock is taken, if the number of the call is known by then. */
   readonly encoded: { readonly sequenceNo: number; readonly entry: EncodedEntry } | undefined;
 }
 
@@ -22,11 +22,33 @@ export function toExit(event: ToolExitEvent, salt: Salt, sequenceNo: number | un
   return { ...exit, encoded };
 }
 
-export async function exitCall(transaction: Transaction, sequenceNo: number, exit: Exit): Promise<void> {
-  const { at, durationMs, encoded, outcome } = exit;
+/** A call exits once. Returns false if another server took this process for dead and closed the call as interrupted. */
+export async function exitCall(
+  transaction: Transaction,
+  call: OpenCall,
+  exit: Exit,
+  state: CallState,
+): Promise<boolean> {
+  if (state === 'recorded') return true;
+  if (state === 'interrupted') return false;
+  // A database server that crashed may have lost an enter that was not flushed yet.
+  call.sequenceNo = state === 'missing' ? await enterCall(transaction, call.enter) : state;
+  const { encoded, at, outcome, durationMs } = exit;
+  const { sequenceNo } = call;
   const entry = encoded?.sequenceNo === sequenceNo ? encoded.entry : encodeExit(sequenceNo, exit);
   const index = await appendEncoded(transaction, entry);
-  closeCall(transaction, { sequenceNo, index, at, outcome, durationMs });
+  closeRow(transaction, { sequenceNo, index, at, outcome, durationMs });
+  return true;
+}
+
+/** Closes a call that will never exit. */
+export async function interruptCall(
+  transaction: Transaction,
+  sequenceNo: number,
+  { actor, at }: { readonly actor: string; readonly at: string },
+): Promise<void> {
+  const index = await append(transaction, { v: 1, kind: 'action.interrupted', at, actor, sequence_no: sequenceNo });
+  closeRow(transaction, { sequenceNo, index, at, outcome: INTERRUPTED, durationMs: null });
 }
 
 function encodeExit(sequenceNo: number, { actor, answer, at, durationMs, outcome }: ExitFields): EncodedEntry {
@@ -50,19 +72,9 @@ interface ClosedCall {
   readonly durationMs: number | null;
 }
 
-function closeCall(transaction: Transaction, { index, at, outcome, durationMs, sequenceNo }: ClosedCall): void {
+function closeRow(transaction: Transaction, { index, at, outcome, durationMs, sequenceNo }: ClosedCall): void {
   transaction.send(
     'UPDATE calls SET exit_idx = $1, exited_at = $2, outcome = $3, duration_ms = $4 WHERE sequence_no = $5',
     [index, at, outcome, durationMs, sequenceNo],
   );
-}
-
-/** The end of a call that will have no other. */
-export async function interruptCall(
-  transaction: Transaction,
-  sequenceNo: number,
-  { actor, at }: { readonly actor: string; readonly at: string },
-): Promise<void> {
-  const index = await append(transaction, { v: 1, kind: 'action.interrupted', at, actor, sequence_no: sequenceNo });
-  closeCall(transaction, { sequenceNo, index, at, outcome: INTERRUPTED, durationMs: null });
 }

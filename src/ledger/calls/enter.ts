@@ -1,0 +1,56 @@
+import type { EnteredCall, Transaction } from '../../db/database.ts';
+import { type Salt, saltedDigest } from '../../integrity/index.ts';
+import type { ToolEnterEvent } from '../../middleware/audit.ts';
+import { appendEncoded, type EncodedEntry, encode } from '../append.ts';
+import { BLOCK } from '../stored-tree.ts';
+
+/** A call whose enter entry was committed, or may have been. */
+export interface OpenCall {
+  readonly enter: Enter;
+  /** The index of the enter entry; undefined while it is unknown whether the entry was committed. */
+  sequenceNo: number | undefined;
+}
+
+/** An enter event as it is recorded, without the raw arguments, which may be large. */
+export interface Enter extends Omit<ToolEnterEvent, 'args'> {
+  readonly processId: string;
+  /** Unique, so it also identifies the row of a call whose number is unknown. */
+  readonly salt: Salt;
+  /** Encoded before the write lock is taken. */
+  readonly entry: EncodedEntry;
+}
+
+export function toEnter(event: ToolEnterEvent, processId: string, salt: Salt): Enter {
+  const { tool, timestamp, correlationId, actor, at, argumentsText } = event;
+  const entry = encode({
+    actor,
+    arguments: saltedDigest('arguments', salt, argumentsText),
+    at,
+    kind: 'action.enter',
+    process_id: processId,
+    tool,
+    v: 1,
+  });
+  return { tool, timestamp, correlationId, actor, at, argumentsText, processId, salt, entry };
+}
+
+/** Returns the number of the call: the index of its enter entry, unique and rising over all processes. */
+export async function enterCall(transaction: Transaction, enter: Enter): Promise<number> {
+  const sequenceNo = await appendEncoded(transaction, enter.entry);
+  transaction.send(
+    `INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [sequenceNo, ...callColumns(enter)],
+  );
+  return sequenceNo;
+}
+
+/** What the database needs to know to enter the call in one statement. */
+export function toEnteredCall(enter: Enter): EnteredCall {
+  const { text, leaf } = enter.entry;
+  return { entry: text, leaf, blockSize: BLOCK, columns: callColumns(enter) };
+}
+
+function callColumns({ tool, actor, processId, at, argumentsText, salt }: Enter): string[] {
+  return [tool, actor, processId, at, argumentsText, salt];
+}

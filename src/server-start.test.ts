@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process';
+import { cpSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { InMemoryTransport, type Transport } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { call, openDoor } from '../test/support/memory-server.ts';
 import { promiseTest } from '../test/support/promise-test.ts';
+import { tempFolder } from '../test/support/temp-folder.ts';
 import { type CreateServerOptions, createServer, start, stop } from './server.ts';
 
 const quiet: CreateServerOptions = { mode: 'FULL', logger: () => undefined, installGlobalHandlers: false };
@@ -184,6 +187,31 @@ describe('the program', () => {
     expect(readings.every((uptime) => Number.isInteger(uptime) && uptime >= 0)).toBe(true);
     expect(readings.toSorted((a, b) => a - b)).toEqual(readings);
   });
+
+  promiseTest('boot/run-directly', 'through a symbolic link too', () => {
+    const folder = tempFolder();
+    symlinkSync(resolve('dist'), join(folder, 'linked'));
+    for (const path of ['dist/server.js', join(folder, 'linked', 'server.js')])
+      expect(pingOnce(path)).toMatchObject({ id: 1, result: { structuredContent: { ok: true } } });
+  });
+
+  promiseTest('boot/run-directly', 'but not a bundle of an embedder that contains it', () => {
+    const folder = tempFolder();
+    cpSync('dist', join(folder, 'dist'), { recursive: true });
+    writeFileSync(join(folder, 'package.json'), '{ "name": "embedder", "version": "1.0.0", "type": "module" }');
+    expect(pingOnce(join(folder, 'dist', 'server.js'))).toBeUndefined();
+  });
+
+  /** Returns the answer, undefined if the module ends without one. */
+  function pingOnce(path: string): unknown {
+    const request = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'server_ping', arguments: {} } };
+    const { stdout } = spawnSync(process.execPath, [path], {
+      env: { PATH: process.env['PATH'], COLIBRI_MODE: 'TEST' },
+      input: `${JSON.stringify(request)}\n`,
+      encoding: 'utf8',
+    });
+    return stdout === '' ? undefined : (JSON.parse(stdout) as unknown);
+  }
 
   it('answers what was asked before standard input ended, and exits with 0', () => {
     const requests = [

@@ -62,6 +62,7 @@ export const PROMISES = {
   'chain/cancelled': { says: 'a cancelled call is dropped before it begins, or ends with an exit entry that says so' },
   'chain/unknown-tool': { says: 'an unknown tool is a protocol error and still one pair' },
   'chain/admission': { says: 'a tool that the mode does not admit is refused, as one pair' },
+  'boot/run-directly': { says: '`node dist/server.js` starts the server' },
   'boot/uncaught': { says: 'an uncaught error is logged and ends the process with 1' },
   'boot/gate': { says: 'calls wait for the ledger, except those that do not need it' },
   'boot/early-recorded': { says: 'calls answered before the ledger was open are recorded in it, in order' },

@@ -197,7 +197,12 @@ export class StdioTransport implements Transport {
   }
 }
 
-/** Nothing, or what a line that ends in CR LF leaves of nothing. */
+/** The only place that uses stdout: it belongs to the protocol. */
+export function createStdioTransport(): StdioTransport {
+  return new StdioTransport(process.stdin, process.stdout);
+}
+
+/** Empty, or empty but for the CR of a CR LF line ending. */
 function isBlank(line: Buffer): boolean {
   return line.length === 0 || (line.length === 1 && line[0] === 0x0d);
 }

@@ -69,6 +69,7 @@ const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])
       'domains/skills/repository',
       'git',
       'home-folder',
+      'server/is-main',
       'trust',
       'verification',
       'version',

@@ -123,15 +123,15 @@ function codeOf(text: string): string {
 
 const THE_PROTOCOL = 'new StdioTransport(process.stdin, process.stdout)';
 
-/** The door hands standard output to its transport, once. */
+/** The transport uses stdout, in one place. */
 function findOutput(path: string, text: string): string[] {
-  const rest = path === 'src/server.ts' ? text.replace(THE_PROTOCOL, ' '.repeat(THE_PROTOCOL.length)) : text;
+  const rest = path === 'src/wire/stdio.ts' ? text.replace(THE_PROTOCOL, ' '.repeat(THE_PROTOCOL.length)) : text;
   return forbid(/\bconsole\s*\.\s*(?:log|info|debug|table|dir)\b|\bprocess\s*\.\s*stdout\b/g)(path, rest);
 }
 
 /** Any other way to standard output or standard error, and any control sequence that is written by hand. */
 function findPrinting(path: string, text: string): string[] {
-  const rest = path === 'src/server.ts' ? text.replace(THE_PROTOCOL, ' '.repeat(THE_PROTOCOL.length)) : text;
+  const rest = path === 'src/wire/stdio.ts' ? text.replace(THE_PROTOCOL, ' '.repeat(THE_PROTOCOL.length)) : text;
   const ways = [
     String.raw`\bconsole\b\s*[.?[]`,
     String.raw`[=,(:]\s*console\b`,

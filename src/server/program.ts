@@ -1,0 +1,72 @@
+import { setImmediate } from 'node:timers/promises';
+import { type Config, readConfig } from '../config.ts';
+import { serverConfig } from '../db/locate.ts';
+import { ColibriError } from '../errors.ts';
+import { printError } from '../print-error.ts';
+import { createShutdown } from '../runtime/shutdown.ts';
+import { StartupTimeout, within } from '../wire/connection.ts';
+import { INSTRUCTIONS } from '../wire/instructions.ts';
+import { createStdioTransport } from '../wire/stdio.ts';
+import { type ColibriServerContext, createColibriServer } from './colibri-server.ts';
+import { factsOf, pulseOf } from './facts.ts';
+
+/** EX_TEMPFAIL and EX_CONFIG of sysexits.h. */
+const EXIT_TEMPORARY = 75;
+const EXIT_CONFIG = 78;
+
+/** Serves the 14 tools over stdio, on the ledger that the environment names. */
+export async function main(): Promise<void> {
+  const config = readConfigOrExit();
+  const transport = createStdioTransport();
+  const server = createColibriServer({
+    transport,
+    mode: config.mode,
+    logLevel: config.logLevel,
+    agentId: config.agentId,
+    instructions: INSTRUCTIONS,
+    startupTimeoutMs: config.startupTimeoutMs,
+    loadTools: async () => {
+      // Clients send the handshake at once. Two turns of the event loop let it be read and answered before the tools
+      // are loaded, which blocks.
+      await setImmediate();
+      await setImmediate();
+      return (await import('../surface.ts')).createSurface(ports, config);
+    },
+    boot: async ({ chain }) => (await import('../runtime/boot.ts')).boot(config, chain.log, printError),
+  });
+  const { log, runtime } = server.chain;
+  const ports = {
+    pulse: () => pulseOf(server),
+    facts: () => factsOf(server, config),
+    database: () => runtime.database,
+    skills: () => runtime.skills,
+  };
+  const shutDown = createShutdown(log, () => server.stop());
+  // `serve </dev/null` creates or migrates the ledger; the exit code reports the result.
+  transport.onend = () =>
+    shutDown('the client closed the connection', () => (transport.wasUsed ? 0 : exitCodeOf(server)));
+  try {
+    await within(config.startupTimeoutMs, server.start());
+    await within(config.startupTimeoutMs, runtime.passGate(false));
+  } catch (error) {
+    log('error', 'start failed', { error });
+    process.exit(error instanceof StartupTimeout ? EXIT_TEMPORARY : 1);
+  }
+}
+
+/** Reports whether the ledger was opened. */
+function exitCodeOf({ chain: { log, runtime } }: ColibriServerContext): number {
+  if (runtime.phase !== 'starting') return runtime.failure === undefined ? 0 : 1;
+  log('error', 'start failed', { error: new Error('the ledger was not open in time') });
+  return EXIT_TEMPORARY;
+}
+
+function readConfigOrExit(): Config {
+  try {
+    return serverConfig(readConfig());
+  } catch (error) {
+    if (!(error instanceof ColibriError)) throw error;
+    printError(`colibri: ${error.code}: ${error.message}`);
+    process.exit(EXIT_CONFIG);
+  }
+}

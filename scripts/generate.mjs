@@ -30,7 +30,7 @@ async function loadSources() {
     stdin: {
       contents: `
         export { createSurface } from './src/surface.ts';
-        export { defineForClients } from './src/wire/tool-listing.ts';
+        export { listTool } from './src/wire/tool-listing.ts';
         export { accessOf } from './src/modes.ts';
         export { STAGE_CODES } from './src/errors.ts';
         export { openSqlite } from './src/db/sqlite/database.ts';
@@ -44,12 +44,12 @@ async function loadSources() {
 }
 
 /** Nothing is called here, so nothing needs to be behind the ports. */
-function listTools({ createSurface, defineForClients, accessOf }) {
+function listTools({ createSurface, listTool, accessOf }) {
   const unused = () => {
     throw new Error('a tool ran while its page was written');
   };
   return createSurface({ facts: unused, database: unused }).map((tool) => ({
-    definition: defineForClients(tool),
+    definition: listTool(tool),
     access: accessOf(tool),
     errorPattern: tool.errorPattern ?? 'A',
     codes: tool.codes ?? [],

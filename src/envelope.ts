@@ -1,14 +1,14 @@
 import { ColibriError, isStageCode } from './errors.ts';
 import type { ErrorPattern, Outcome } from './tool.ts';
 
-/** What goes on the wire. The text is the same JSON as the structured content, for clients that read only text. */
+/** The result of a call on the wire. The text repeats the structured content for clients that read only text. */
 export interface Answer {
   readonly structuredContent: Record<string, unknown>;
   readonly text: string;
   readonly isError: boolean;
 }
 
-/** The only place that knows the two shapes of a failure. */
+/** The only place that knows the two error patterns. */
 export function render(pattern: ErrorPattern, outcome: Outcome): Answer {
   if (outcome.ok) return answer({ ok: true, data: outcome.data }, false);
   const { code, message, facts } = outcome.error;
@@ -24,7 +24,7 @@ function answer(structuredContent: Record<string, unknown>, isError: boolean): A
   return { structuredContent, text: JSON.stringify(structuredContent), isError };
 }
 
-/** A thrown error that no rule threw is a bug: the client learns that it happened, the log learns what. */
+/** For a bug. The client gets a correlation id; the details go to the log only. */
 export function internalError(correlationId: string, thrown: Error): ColibriError {
   return new ColibriError(
     'INTERNAL',

@@ -3,7 +3,7 @@ import type { Tool } from './tool.ts';
 export const MODES = ['FULL', 'READONLY', 'TEST', 'MINIMAL'] as const;
 export type Mode = (typeof MODES)[number];
 
-/** What a tool needs of the ledger. A tool that does not say counts as a writer, so that forgetting fails closed. */
+/** How a tool uses the ledger. A tool that does not declare it counts as a writer, which fails closed. */
 export type LedgerAccess = 'none' | 'read' | 'write';
 
 const ADMITTED: Readonly<Record<Mode, readonly LedgerAccess[]>> = {
@@ -17,7 +17,7 @@ export function isAdmitted(mode: Mode, tool: Pick<Tool, 'access'>): boolean {
   return ADMITTED[mode].includes(accessOf(tool));
 }
 
-/** Without 'none', which is not an access at all. */
+/** Without 'none', which names no access. */
 export function admittedAccess(mode: Mode): readonly LedgerAccess[] {
   return ADMITTED[mode].filter((access) => access !== 'none');
 }

@@ -10,7 +10,7 @@ export interface SurfacePorts extends SystemPorts {
   readonly skills: () => SkillRegistry | undefined;
 }
 
-/** The closed list: what is not here cannot be called. */
+/** The closed list of tools. */
 export function createSurface(ports: SurfacePorts, defaults: TaskDefaults): readonly Tool[] {
   return [
     ...createTaskTools(defaults),

@@ -3,7 +3,7 @@ import type { CallContext, ReadContext, ReadLedger, WriteContext } from './conte
 import type { ColibriError, RuleCode } from './errors.ts';
 import type { LedgerAccess } from './modes.ts';
 
-/** Where a failed rule shows in the answer: at the top level (A), or inside `data` (B). */
+/** Where the answer shows the error of a failed rule: at the top level (A), or inside `data` (B). */
 export type ErrorPattern = 'A' | 'B';
 
 export interface ToolDescription<Input extends z.ZodObject = z.ZodObject> {
@@ -11,17 +11,17 @@ export interface ToolDescription<Input extends z.ZodObject = z.ZodObject> {
   readonly title?: string;
   readonly description?: string;
   readonly inputSchema: Input;
-  /** Turns accepted spellings into the listed one, before the schema looks. */
+  /** Renames input aliases before the schema parses the input. */
   readonly normalize?: (raw: unknown) => unknown;
-  /** Of the data of a success; the failure's half is the same for all. */
+  /** Describes `data` of a success; failures have the same shape for every tool. */
   readonly outputSchema?: z.ZodObject;
   readonly access?: LedgerAccess;
-  /** True where a second identical call changes nothing more. */
+  /** True if repeating a call has no further effect. */
   readonly idempotent?: boolean;
   readonly errorPattern?: ErrorPattern;
-  /** The rules it can break, for docs/tools.md. */
+  /** The rule codes it can fail with, for docs/tools.md. */
   readonly codes?: readonly RuleCode[];
-  /** Answers also while the runtime is still starting. */
+  /** True if calls need not wait until the server has booted. */
   readonly early?: boolean;
 }
 
@@ -39,12 +39,12 @@ export type ContextOf<Access extends LedgerAccess | undefined> = Access extends 
 export interface ToolSpec<Input extends z.ZodObject, Access extends LedgerAccess | undefined, Prepared>
   extends ToolDescription<Input> {
   readonly access?: Access & LedgerAccess;
-  /** For tools that write: everything that can be computed before the write lock is taken. Others may write meanwhile. */
+  /** For tools that write: runs before the write lock is taken. Other processes may write in between. */
   prepare?(input: z.output<Input>, read: ReadLedger): Prepared | Promise<Prepared>;
   handle(input: z.output<Input>, context: ContextOf<Access>, prepared: Prepared): unknown;
 }
 
-/** Stage 2 parses with the same schema and stage 4 opens what `access` names, so the handler's types are true. */
+/** Sound, because stage 2 parses with the same schema and stage 4 passes the context that `access` names. */
 export function defineTool<
   Input extends z.ZodObject,
   const Access extends LedgerAccess | undefined,

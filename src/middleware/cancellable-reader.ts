@@ -3,19 +3,19 @@ import { beforeEachStatement } from '../db/before-each-statement.ts';
 import type { Reader } from '../db/database.ts';
 import { ColibriError } from '../errors.ts';
 
-/** How long a call may keep the event loop from reading messages, one statement excepted. */
-const MAX_DEAF_MS = 10;
+/** How long a call may block the event loop between statements. */
+const MAX_BLOCKED_MS = 10;
 
 /**
- * Ends a cancelled call before its next statement. SQLite answers at once, so a long check of it would never hear of
- * the cancellation; this lets messages in between two statements.
+ * Throws CANCELLED before the next statement of a cancelled call. SQLite runs synchronously, so this also yields to the
+ * event loop between statements: otherwise the cancellation would not be received during a long check.
  */
 export function cancellableReader(db: Reader, signal: AbortSignal, nowMs: () => number): Reader {
-  let heardAt = nowMs();
+  let yieldedAt = nowMs();
   return beforeEachStatement(db, async () => {
-    if (nowMs() - heardAt >= MAX_DEAF_MS) {
+    if (nowMs() - yieldedAt >= MAX_BLOCKED_MS) {
       await setImmediate();
-      heardAt = nowMs();
+      yieldedAt = nowMs();
     }
     assertNotCancelled(signal);
   });

@@ -2,7 +2,7 @@ import type { AuditSink, ToolEnterEvent, ToolExitEvent } from './audit.ts';
 
 const MAX_EVENTS = 2000;
 
-/** Keeps the events of calls that were answered before there was a ledger to record them in. */
+/** Buffers the events of calls that are answered before the ledger is open. */
 export class DeferredAudit implements AuditSink {
   #events: ({ readonly enter: ToolEnterEvent } | { readonly exit: ToolExitEvent })[] = [];
 

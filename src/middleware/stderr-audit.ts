@@ -1,7 +1,7 @@
 import { createLog } from '../log.ts';
 import type { AuditSink } from './audit.ts';
 
-/** For modes that may not write to the ledger: the two entries of a call as two lines of the log. */
+/** For modes that do not write to the ledger: logs the two events of a call to stderr. */
 export function createStderrAudit(write: (line: string) => void): AuditSink {
   const log = createLog('info', write);
   return {

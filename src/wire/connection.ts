@@ -13,18 +13,18 @@ import type { Chain } from '../middleware/call.ts';
 import { runCall } from '../middleware/chain.ts';
 import { isAdmitted } from '../modes.ts';
 import type { Tool } from '../tool.ts';
-import { type Definition, defineForClients } from './tool-listing.ts';
+import { listTool, type ToolListing } from './tool-listing.ts';
 
-/** What a client can reach through the protocol: two requests, tools/list and tools/call. */
-export interface Door {
+/** What `tools/list` and `tools/call` are served from. */
+export interface Service {
   readonly chain: Chain;
   readonly tools: ReadonlyMap<string, Tool>;
-  /** Resolves when every tool is there. */
+  /** Resolves when every tool is registered. */
   readonly whenLoaded: () => Promise<void>;
   readonly version: string;
   readonly agentId: string | undefined;
   readonly instructions: string | undefined;
-  /** Runs a call and tells the transport when it has ended, which a cancelled one never shows by an answer. */
+  /** Runs a call and tells the transport when it ends; a cancelled call sends no answer that would show it. */
   readonly track: <Result>(id: RequestId, call: () => Promise<Result>) => Promise<Result>;
 }
 
@@ -33,17 +33,17 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** Resolves when the transport has started. Both generations of the protocol are served on it. */
-export async function connect(transport: Transport, timeoutMs: number, door: Door): Promise<Connection> {
-  const definitions = memoize(() => listDefinitions(door));
+/** Serves both generations of the protocol. Resolves when the transport has started. */
+export async function connect(transport: Transport, timeoutMs: number, service: Service): Promise<Connection> {
+  const listings = memoize(() => listTools(service));
   let isOpen = true;
   const started = whenStarted(transport);
-  // The factory runs once for each generation that a client tries: it must be cheap and hold no state.
-  const handle = serveStdio(() => createProtocolServer(door, definitions), {
+  // The factory runs once per generation that a client tries, so it must be cheap and stateless.
+  const handle = serveStdio(() => createProtocolServer(service, listings), {
     transport,
-    onerror: (error) => door.chain.log('warn', 'connection', { message: error.message }),
+    onerror: (error) => service.chain.log('warn', 'connection', { message: error.message }),
   });
-  // Of the transport, not of a protocol server: one that a client only probed is closed while the connection lives on.
+  // Watches the transport, not a protocol server: one that was only probed is closed while the connection stays open.
   const { onclose } = transport;
   transport.onclose = () => {
     isOpen = false;
@@ -53,29 +53,29 @@ export async function connect(transport: Transport, timeoutMs: number, door: Doo
   return { isOpen: () => isOpen, close: () => handle.close() };
 }
 
-function createProtocolServer(door: Door, definitions: () => Definition[]): Server {
+function createProtocolServer(service: Service, listings: () => ToolListing[]): Server {
   const server = new Server(
-    { name: 'colibri', title: 'Colibri', version: door.version },
+    { name: 'colibri', title: 'Colibri', version: service.version },
     {
       capabilities: { tools: {} },
-      ...(door.instructions === undefined ? {} : { instructions: door.instructions }),
+      ...(service.instructions === undefined ? {} : { instructions: service.instructions }),
       cacheHints: { 'tools/list': { ttlMs: 3_600_000, cacheScope: 'public' } },
     },
   );
   server.setRequestHandler('tools/list', async () => {
-    await door.whenLoaded();
-    return { tools: definitions() };
+    await service.whenLoaded();
+    return { tools: listings() };
   });
   server.setRequestHandler('tools/call', ({ params }, context) =>
-    door.track(context.mcpReq.id, async () => {
-      await door.whenLoaded();
-      const tool = door.tools.get(params.name);
-      const name = bounded(params.name);
-      const answer = await runCall(door.chain, {
+    service.track(context.mcpReq.id, async () => {
+      await service.whenLoaded();
+      const tool = service.tools.get(params.name);
+      const name = truncate(params.name);
+      const answer = await runCall(service.chain, {
         name,
         tool,
         rawInput: params.arguments ?? {},
-        actor: door.agentId ?? clientName(server, context),
+        actor: service.agentId ?? clientName(server, context),
         progress: progressReporter(context),
         signal: context.mcpReq.signal,
       });
@@ -90,24 +90,24 @@ function createProtocolServer(door: Door, definitions: () => Definition[]): Serv
 const MAX_NAME_LENGTH = 128;
 
 /**
- * Cut first: the cut may leave half of a surrogate pair, which no entry of the ledger can hold. Nor can a text of
- * PostgreSQL hold NUL.
+ * Truncates before it repairs, because truncation can split a surrogate pair, which no entry can contain. PostgreSQL
+ * cannot store NUL in a text.
  */
-function bounded(name: string): string {
+function truncate(name: string): string {
   return name.slice(0, MAX_NAME_LENGTH).toWellFormed().replaceAll('\0', '\uFFFD');
 }
 
-/** Only what the mode admits; computed once, since it cannot change. */
-function listDefinitions({ tools, chain }: Door): Definition[] {
-  return [...tools.values()].filter((tool) => isAdmitted(chain.runtime.configuredMode, tool)).map(defineForClients);
+/** The tools that the mode admits. A failed boot does not change the list. */
+function listTools({ tools, chain }: Service): ToolListing[] {
+  return [...tools.values()].filter((tool) => isAdmitted(chain.runtime.configuredMode, tool)).map(listTool);
 }
 
-/** The 2026 generation names the client on every request, the 2025 one at the handshake. */
+/** Protocol 2026 names the client in every request, 2025 in the handshake. */
 function clientName(server: Server, context: ServerContext): string {
   const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
   const info = envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
   const name = typeof info === 'object' && info !== null && 'name' in info ? String(info.name) : '';
-  return bounded(name) || 'unknown';
+  return truncate(name) || 'unknown';
 }
 
 function progressReporter(context: ServerContext): CallContext['progress'] {
@@ -115,12 +115,12 @@ function progressReporter(context: ServerContext): CallContext['progress'] {
   if (token === undefined) return () => undefined;
   return (progress, total, message) => {
     const params = { progressToken: token, progress, total, ...(message === undefined ? {} : { message }) };
-    // A client that went away loses its progress, never its call.
+    // A client that disconnected must not fail its call.
     context.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => undefined);
   };
 }
 
-/** serveStdio starts the transport and does not say when that is done. */
+/** `serveStdio` starts the transport but does not report when it has started. */
 function whenStarted(transport: Transport): Promise<void> {
   const start = transport.start.bind(transport);
   return new Promise((resolve, reject) => {

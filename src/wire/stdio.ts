@@ -10,30 +10,30 @@ import {
 } from '@modelcontextprotocol/server';
 import { parseJson } from '../integrity/parse-json.ts';
 
-/** Far above the largest honest call, far below what could hurt the process. */
+/** Far above the largest valid call, far below what could exhaust memory. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
-/** Past this many requests in flight the pipe is left to fill up, and the client waits. */
+/** Backpressure: with this many requests in flight, stdin is paused. */
 const MAX_IN_FLIGHT = 256;
-/** How much of an oversized line is kept at each end, to find out whom to answer. */
+/** How much of each end of an oversized line is kept, to find the request id to answer. */
 const KEPT_BYTES = 512;
 
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 
 /**
- * MCP over two pipes, one JSON message a line. The SDK's own transport closes the connection at an oversized line,
- * drops what it cannot parse without a word, and abandons the answers still owed when the client stops sending.
+ * MCP over two pipes, one JSON message per line. The SDK's own transport closes the connection at an oversized line,
+ * silently drops what it cannot parse, and discards pending answers when stdin ends.
  */
 export class StdioTransport implements Transport {
   onmessage?: Transport['onmessage'];
   onclose?: Transport['onclose'];
   onerror?: Transport['onerror'];
-  /** The client has stopped sending. Answers can still be sent until `close`. */
+  /** Called when stdin ends. Answers can still be sent until `close`. */
   onend?: () => void;
 
   readonly #input: Readable;
   readonly #output: Writable;
-  /** Requests that will be answered, and calls that still run although they were cancelled. */
+  /** Requests without an answer yet, and cancelled calls that still run. */
   readonly #inFlight = new Set<RequestId>();
   readonly #cancelled = new Set<RequestId>();
   readonly #running = new Set<RequestId>();
@@ -49,7 +49,7 @@ export class StdioTransport implements Transport {
     this.#output = output;
   }
 
-  /** Whether anything ever came in. */
+  /** True once a byte was received. */
   get wasUsed(): boolean {
     return this.#wasUsed;
   }
@@ -72,7 +72,7 @@ export class StdioTransport implements Transport {
     });
   }
 
-  /** Keeps a call in the count until it ends, also when its client has cancelled it and gets no answer. */
+  /** Counts a call as in flight until it ends, even if the client cancels it and gets no answer. */
   async track<Result>(id: RequestId, call: () => Promise<Result>): Promise<Result> {
     this.#running.add(id);
     try {
@@ -83,7 +83,7 @@ export class StdioTransport implements Transport {
     }
   }
 
-  /** Resolves when every request that came in has its answer on the wire, and every cancelled call has ended. */
+  /** Resolves when every request has its answer on the wire and every cancelled call has ended. */
   idle(): Promise<void> {
     if (this.#inFlight.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push(resolve));
@@ -119,7 +119,7 @@ export class StdioTransport implements Transport {
   readonly #onError = (error: Error): void => {
     if (this.#isClosed) return;
     this.onerror?.(error);
-    // Nobody is left to answer: what is still owed counts as settled.
+    // The client is gone, so pending requests count as settled.
     for (const id of this.#inFlight) this.#settle(id);
     this.#onEnd();
   };
@@ -148,7 +148,7 @@ export class StdioTransport implements Transport {
   #receive(line: Buffer): void {
     const message = parse(line);
     if (message === undefined) return this.#refuse(PARSE_ERROR, 'the line is not JSON in UTF-8');
-    // By the SDK's own measure: it drops without a word what it does not recognise, and the client would wait for ever.
+    // Uses the SDK's own checks: it silently drops what fails them, and the client would wait forever.
     if (isJSONRPCRequest(message)) this.#expectAnswer(message.method, message.id);
     else if (isJSONRPCNotification(message)) this.#expectNoAnswer(message);
     else if (!isJSONRPCResponse(message))
@@ -157,11 +157,11 @@ export class StdioTransport implements Transport {
   }
 
   #expectAnswer(method: string, id: RequestId): void {
-    // A subscription is answered when it ends, which may be never.
+    // A subscription is answered when it ends, possibly never.
     if (method !== 'subscriptions/listen') this.#inFlight.add(id);
   }
 
-  /** The SDK does not answer a request that its client has cancelled; its call may still run. */
+  /** The SDK does not answer a cancelled request, but its call may still run. */
   #expectNoAnswer({
     method,
     params,
@@ -172,7 +172,7 @@ export class StdioTransport implements Transport {
     const id = asRequestId(params?.['requestId']);
     if (method !== 'notifications/cancelled' || id === undefined || !this.#inFlight.has(id)) return;
     this.#cancelled.add(id);
-    // A request that has not become a call by the next turn of the event loop never will.
+    // A request that has not started its call by the next turn of the event loop never will.
     setImmediate(() => {
       if (!this.#running.has(id) && this.#cancelled.has(id)) this.#settle(id);
     });
@@ -180,7 +180,7 @@ export class StdioTransport implements Transport {
 
   #refuse(code: number, problem: string, id?: RequestId): void {
     this.onerror?.(new Error(`refused a message: ${problem}`));
-    // Without a readable id MCP wants none, where plain JSON-RPC would say null.
+    // Without a readable id, MCP omits the field where JSON-RPC would send null.
     void this.send({ jsonrpc: '2.0', ...(id === undefined ? {} : { id }), error: { code, message: problem } }).catch(
       () => undefined,
     );
@@ -216,7 +216,7 @@ function parse(line: Buffer): unknown {
   }
 }
 
-/** Of a request that is malformed elsewhere. What answers has an id too, and must not be answered. */
+/** The id of a malformed request. A malformed response has an id too, but must not be answered. */
 function requestIdOf(message: unknown): RequestId | undefined {
   if (typeof message !== 'object' || message === null || !('method' in message) || !('id' in message)) return undefined;
   return asRequestId(message.id);
@@ -226,7 +226,7 @@ function asRequestId(value: unknown): RequestId | undefined {
   return typeof value === 'string' || Number.isSafeInteger(value) ? (value as RequestId) : undefined;
 }
 
-/** Clients put the id right at the beginning or right at the end of a message. */
+/** Clients write the id first or last in a message. */
 function findId(head: Buffer, tail: Buffer): RequestId | undefined {
   const id = String.raw`"id"\s*:\s*(\d{1,15}|"[^"\\]{1,200}")\s*`;
   const version = String.raw`"jsonrpc"\s*:\s*"2\.0"\s*`;

@@ -8,7 +8,7 @@ import { ColibriError } from '../errors.ts';
 import { createSurface } from '../surface.ts';
 import type { Tool } from '../tool.ts';
 import { INSTRUCTIONS } from './instructions.ts';
-import { type Definition, defineForClients } from './tool-listing.ts';
+import { listTool, type ToolListing } from './tool-listing.ts';
 
 const tool: Tool = {
   name: 'sample',
@@ -28,7 +28,7 @@ const surface = createSurface(
 );
 
 describe('annotations', () => {
-  const cases: [string, Partial<Tool>, Partial<Definition['annotations']>][] = [
+  const cases: [string, Partial<Tool>, Partial<ToolListing['annotations']>][] = [
     ['a writer', { access: 'write' }, { readOnlyHint: false }],
     ['a reader', { access: 'read' }, { readOnlyHint: true }],
     ['a tool that needs no ledger', { access: 'none' }, { readOnlyHint: true }],
@@ -38,12 +38,12 @@ describe('annotations', () => {
   for (const [what, changes, expected] of cases) {
     promiseTest('door/definitions', what, () => {
       const fallback = { destructiveHint: false, idempotentHint: false, openWorldHint: false };
-      expect(defineForClients({ ...tool, ...changes }).annotations).toEqual({ ...fallback, ...expected });
+      expect(listTool({ ...tool, ...changes }).annotations).toEqual({ ...fallback, ...expected });
     });
   }
 
   promiseTest('door/definitions', 'all four for every tool of the surface', () => {
-    for (const { name, annotations } of surface.map(defineForClients)) {
+    for (const { name, annotations } of surface.map(listTool)) {
       expect(Object.keys(annotations), name).toHaveLength(4);
       for (const hint of Object.values(annotations)) expect(hint, name).toBeTypeOf('boolean');
     }
@@ -52,7 +52,7 @@ describe('annotations', () => {
 
 describe('schemas', () => {
   promiseTest('door/definitions', 'no dialect and no bounds that every number has', () => {
-    const { inputSchema } = defineForClients(tool);
+    const { inputSchema } = listTool(tool);
     expect(inputSchema).toEqual({
       type: 'object',
       properties: { count: { type: 'integer' }, page: { type: 'integer', minimum: 1, maximum: 9, default: 1 } },
@@ -61,7 +61,7 @@ describe('schemas', () => {
   });
 
   promiseTest('door/definitions', 'nor in any tool of the surface', () => {
-    const text = JSON.stringify(surface.map(defineForClients));
+    const text = JSON.stringify(surface.map(listTool));
     expect(text).not.toMatch(/\$schema|9007199254740991/);
     for (const { name, title, description, inputSchema } of surface) {
       expect(title, name).toBeTruthy();
@@ -73,18 +73,18 @@ describe('schemas', () => {
 
   promiseTest('door/definitions', 'a map of anything is an object, and no part of a schema says nothing', () => {
     const inputSchema = z.strictObject({ metadata: z.record(z.string(), z.unknown()) });
-    expect(defineForClients({ ...tool, inputSchema }).inputSchema['properties']).toEqual({
+    expect(listTool({ ...tool, inputSchema }).inputSchema['properties']).toEqual({
       metadata: { type: 'object', propertyNames: { type: 'string' } },
     });
-    expect(JSON.stringify(surface.map(defineForClients))).not.toContain('"additionalProperties":{}');
+    expect(JSON.stringify(surface.map(listTool))).not.toContain('"additionalProperties":{}');
   });
 
   promiseTest('door/definitions', 'a title or description that is not there is left out', () => {
-    expect(Object.keys(defineForClients(tool))).toEqual(['name', 'inputSchema', 'outputSchema', 'annotations']);
+    expect(Object.keys(listTool(tool))).toEqual(['name', 'inputSchema', 'outputSchema', 'annotations']);
   });
 
   for (const errorPattern of ['A', 'B'] as const) {
-    const { outputSchema } = defineForClients({ ...tool, errorPattern });
+    const { outputSchema } = listTool({ ...tool, errorPattern });
     const accepts = acceptorOf(outputSchema);
     const envelope = (code: 'INVALID_PARAMS' | 'ERR_NOT_FOUND') => {
       const error = new ColibriError(code, 'no', { taskId: 'T-0001', issues: [] });
@@ -107,7 +107,7 @@ describe('schemas', () => {
 
   it('of a tool without one takes any data', () => {
     const { outputSchema: _none, ...silent } = tool;
-    const accepts = acceptorOf(defineForClients(silent).outputSchema);
+    const accepts = acceptorOf(listTool(silent).outputSchema);
     expect(accepts({ ok: true, data: { anything: 1 } })).toBe(true);
   });
 });
@@ -120,7 +120,7 @@ describe('the instructions', () => {
 });
 
 /** The validator that the official client uses. */
-function acceptorOf(schema: Definition['outputSchema']): (value: unknown) => boolean {
+function acceptorOf(schema: ToolListing['outputSchema']): (value: unknown) => boolean {
   const validate = new AjvJsonSchemaValidator().getValidator(schema);
   return (value) => validate(value).valid;
 }

@@ -4,8 +4,8 @@ import type { Tool } from '../tool.ts';
 
 type JsonSchema = Record<string, unknown>;
 
-/** A tool as tools/list shows it. Every client pays for each word of it in every conversation. */
-export interface Definition {
+/** A tool as `tools/list` shows it. Every word costs every client context in every conversation. */
+export interface ToolListing {
   readonly name: string;
   readonly title?: string;
   readonly description?: string;
@@ -19,7 +19,7 @@ export interface Definition {
   };
 }
 
-export function defineForClients(tool: Tool): Definition {
+export function listTool(tool: Tool): ToolListing {
   return {
     name: tool.name,
     ...(tool.title === undefined ? {} : { title: tool.title }),
@@ -28,7 +28,7 @@ export function defineForClients(tool: Tool): Definition {
     outputSchema: outputSchema(tool),
     annotations: {
       readOnlyHint: accessOf(tool) !== 'write',
-      // Nothing here deletes: what is recorded stays.
+      // No tool deletes anything.
       destructiveHint: false,
       idempotentHint: tool.idempotent ?? false,
       openWorldHint: false,
@@ -36,8 +36,8 @@ export function defineForClients(tool: Tool): Definition {
   };
 }
 
-/** Covers failures as well: older clients check the schema on errors too. */
-function outputSchema({ outputSchema: data, errorPattern }: Tool): Definition['outputSchema'] {
+/** Covers failures as well, because older clients validate errors against it too. */
+function outputSchema({ outputSchema: data, errorPattern }: Tool): ToolListing['outputSchema'] {
   const success: JsonSchema = data === undefined ? { type: 'object' } : jsonSchema(data, 'output');
   const failure = { type: 'object', properties: { ok: { const: false }, error: ERROR }, required: ['ok', 'error'] };
   return {
@@ -61,7 +61,7 @@ function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   return lean(z.toJSONSchema(schema, { io, unrepresentable: 'any', override: trim }));
 }
 
-/** The generator states what every JSON number obeys anyway, and that anything may stand where anything may stand. */
+/** Removes what the generator states needlessly: bounds of every safe integer, and `additionalProperties: {}`. */
 function trim({ jsonSchema: schema }: { jsonSchema: JsonSchema }): void {
   if (schema['maximum'] === Number.MAX_SAFE_INTEGER) delete schema['maximum'];
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];

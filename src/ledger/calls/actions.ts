@@ -1,13 +1,13 @@
 import type { Reader } from '../../db/database.ts';
 
-/** One call, for people to read. */
+/** One call, as a row of the view `actions`. */
 export interface Action {
   readonly sequence_no: number;
   readonly tool: string;
   readonly actor: string;
   readonly entered_at: string;
   readonly exited_at: string | null;
-  /** `running` until its exit is recorded. */
+  /** `running` until the exit is recorded. */
   readonly outcome: string;
   readonly duration_ms: number | null;
   readonly arguments: string;

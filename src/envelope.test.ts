@@ -19,7 +19,7 @@ describe('an answer', () => {
       });
     });
 
-    promiseTest('chain/patterns', `every code of a stage stays on top in pattern ${pattern}`, () => {
+    promiseTest('chain/patterns', `every stage code is at the top level in pattern ${pattern}`, () => {
       for (const code of STAGE_CODES) {
         const { structuredContent, text, isError } = fail(pattern, code);
         expect(structuredContent).toEqual({
@@ -31,7 +31,7 @@ describe('an answer', () => {
     });
   }
 
-  promiseTest('chain/patterns', 'every code of a rule in A', () => {
+  promiseTest('chain/patterns', 'every rule code in pattern A', () => {
     for (const code of RULE_CODES) {
       expect(fail('A', code).structuredContent).toEqual({
         ok: false,
@@ -40,7 +40,7 @@ describe('an answer', () => {
     }
   });
 
-  promiseTest('chain/patterns', 'every code of a rule in B', () => {
+  promiseTest('chain/patterns', 'every rule code in pattern B', () => {
     for (const code of RULE_CODES) {
       expect(fail('B', code)).toMatchObject({
         structuredContent: { ok: true, data: { ok: false, error: { code, message: 'what to do', taskId: 'T-0001' } } },
@@ -49,7 +49,7 @@ describe('an answer', () => {
     }
   });
 
-  it('to a bug names the line of the log and keeps its cause from the wire', () => {
+  it('of a bug has the correlation id and hides the cause', () => {
     const cause = new Error('a secret message');
     const error = internalError('0123-id', cause);
     expect(error.cause).toBe(cause);

@@ -4,21 +4,21 @@ import { promiseTest } from '../test/support/promise-test.ts';
 import { type LedgerAccess, MODES, type Mode } from './modes.ts';
 
 const ADMITTED: Record<Mode, string[]> = {
-  FULL: ['asks_none', 'reads', 'writes', 'says_nothing'],
-  READONLY: ['asks_none', 'reads'],
-  TEST: ['asks_none', 'reads', 'writes', 'says_nothing'],
-  MINIMAL: ['asks_none'],
+  FULL: ['needs_no_ledger', 'reads', 'writes', 'undeclared'],
+  READONLY: ['needs_no_ledger', 'reads'],
+  TEST: ['needs_no_ledger', 'reads', 'writes', 'undeclared'],
+  MINIMAL: ['needs_no_ledger'],
 };
 
 const TOOLS: [string, LedgerAccess | undefined][] = [
-  ['asks_none', 'none'],
+  ['needs_no_ledger', 'none'],
   ['reads', 'read'],
   ['writes', 'write'],
-  ['says_nothing', undefined],
+  ['undeclared', undefined],
 ];
 
 function registerAll(register: Register): void {
-  // `undefined` in place of the helper's own default, so that the tool says nothing.
+  // `undefined` overrides the helper's default, so that the tool declares no access.
   for (const [name, access] of TOOLS) register(name, undefined, { access } as { access: LedgerAccess });
 }
 
@@ -47,12 +47,12 @@ for (const mode of MODES) {
 }
 
 describe('a tool that is not admitted', () => {
-  promiseTest('chain/admission', 'before its input is looked at', async () => {
+  promiseTest('chain/admission', 'before its input is validated', async () => {
     const { client } = await openDoor({ mode: 'READONLY', tools: registerAll });
     expect((await call(client, 'writes', { wrong: '\ud800' })).error?.code).toBe('TOOL_NOT_ADMITTED');
   });
 
-  promiseTest('chain/admission', 'and does not run', async () => {
+  promiseTest('chain/admission', 'the tool does not run', async () => {
     const write = vi.fn();
     const { client } = await openDoor({
       mode: 'MINIMAL',

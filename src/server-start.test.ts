@@ -26,7 +26,7 @@ function stubTransport(start: () => Promise<void> = async () => undefined): Tran
 }
 
 describe('start', () => {
-  promiseTest('boot/starts', 'and not before', async () => {
+  promiseTest('boot/starts', 'not earlier', async () => {
     let begin: () => void = () => undefined;
     const transport = stubTransport(() => new Promise((resolve) => (begin = resolve)));
     const server = createServer({ ...quiet, transport });
@@ -41,21 +41,21 @@ describe('start', () => {
     await stop(server);
   });
 
-  promiseTest('boot/starts', 'a transport that fails to start is an error', async () => {
+  promiseTest('boot/starts', 'a transport that fails to start rejects', async () => {
     const transport = stubTransport(() => Promise.reject(new Error('no such pipe')));
     const server = createServer({ ...quiet, transport });
     await expect(start(server)).rejects.toThrow('no such pipe');
     expect(server.isConnected()).toBe(false);
   });
 
-  promiseTest('boot/timeout', 'naming the variable that allows more', async () => {
+  promiseTest('boot/timeout', 'the error names COLIBRI_STARTUP_TIMEOUT_MS', async () => {
     const transport = stubTransport(() => new Promise(() => undefined));
     const server = createServer({ ...quiet, transport, startupTimeoutMs: 5 });
     await expect(start(server)).rejects.toThrow(/startup timeout exceeded .5 ms.*COLIBRI_STARTUP_TIMEOUT_MS/);
     expect(server.isConnected()).toBe(false);
   });
 
-  it('called twice listens once', async () => {
+  it('is idempotent', async () => {
     const [near, far] = InMemoryTransport.createLinkedPair();
     const started = vi.spyOn(far, 'start');
     const server = createServer({ ...quiet, transport: far });
@@ -66,7 +66,7 @@ describe('start', () => {
     await stop(server);
   });
 
-  it('says that it starts and that it is ready', async () => {
+  it('logs starting and ready', async () => {
     const { server, log } = await openDoor({ version: '1.2.3' });
     await server.chain.runtime.passGate(false);
     await new Promise((resolve) => setImmediate(resolve));
@@ -98,11 +98,11 @@ describe('handlers for uncaught errors', () => {
     }
   });
 
-  promiseTest('boot/handlers', 'one for each kind', () => {
+  promiseTest('boot/handlers', 'one per event', () => {
     expect(counts[1]).toEqual(counts[0]?.map((number) => number + 1));
   });
 
-  promiseTest('boot/handlers-once', 'nor does a second server', () => {
+  promiseTest('boot/handlers-once', 'neither does a second server', () => {
     expect(counts[2]).toEqual(counts[1]);
   });
 
@@ -126,7 +126,7 @@ describe('handlers for uncaught errors', () => {
 });
 
 describe('stop', () => {
-  promiseTest('boot/stops', 'once started', async () => {
+  promiseTest('boot/stops', 'after start', async () => {
     const transport = stubTransport();
     const server = createServer({ ...quiet, transport });
     await start(server);
@@ -135,13 +135,13 @@ describe('stop', () => {
     expect(server.isConnected()).toBe(false);
   });
 
-  promiseTest('boot/stops', 'never started', async () => {
+  promiseTest('boot/stops', 'without start', async () => {
     const transport = stubTransport();
     await stop(createServer({ ...quiet, transport }));
     expect(transport.closed).toBe(1);
   });
 
-  promiseTest('boot/drains', 'a running call ends first', async () => {
+  promiseTest('boot/drains', 'it waits for the running call', async () => {
     let finish: () => void = () => undefined;
     const { client, server, sink } = await openDoor({
       tools: (register) => register('slow', () => new Promise<object>((resolve) => (finish = () => resolve({})))),
@@ -168,7 +168,7 @@ describe('the program', () => {
     return client;
   }
 
-  promiseTest('chain/ping', 'and the time', async () => {
+  promiseTest('chain/ping', 'with the time', async () => {
     const { ok, data, isError } = await call(await connect(), 'server_ping');
     expect({ ok, isError }).toEqual({ ok: true, isError: false });
     expect(data).toEqual({
@@ -179,7 +179,7 @@ describe('the program', () => {
     });
   });
 
-  promiseTest('chain/uptime', 'and whole, and never falls', async () => {
+  promiseTest('chain/uptime', 'an integer that never decreases', async () => {
     const client = await connect();
     const readings: number[] = [];
     for (let index = 0; index < 5; index += 1)
@@ -188,14 +188,14 @@ describe('the program', () => {
     expect(readings.toSorted((a, b) => a - b)).toEqual(readings);
   });
 
-  promiseTest('boot/run-directly', 'through a symbolic link too', () => {
+  promiseTest('boot/run-directly', 'also through a symbolic link', () => {
     const folder = tempFolder();
     symlinkSync(resolve('dist'), join(folder, 'linked'));
     for (const path of ['dist/server.js', join(folder, 'linked', 'server.js')])
       expect(pingOnce(path)).toMatchObject({ id: 1, result: { structuredContent: { ok: true } } });
   });
 
-  promiseTest('boot/run-directly', 'but not a bundle of an embedder that contains it', () => {
+  promiseTest('boot/run-directly', 'not inside a bundle of an embedder', () => {
     const folder = tempFolder();
     cpSync('dist', join(folder, 'dist'), { recursive: true });
     writeFileSync(join(folder, 'package.json'), '{ "name": "embedder", "version": "1.0.0", "type": "module" }');
@@ -213,7 +213,7 @@ describe('the program', () => {
     return stdout === '' ? undefined : (JSON.parse(stdout) as unknown);
   }
 
-  it('answers what was asked before standard input ended, and exits with 0', () => {
+  it('answers every request before stdin ended, then exits with 0', () => {
     const requests = [
       { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'server_health', arguments: {} } },
       { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'server_ping', arguments: {} } },

@@ -15,19 +15,19 @@ const noInput = z.strictObject({});
 const NETWORK = /^(?:node:)?(?:net|http|https|http2|dgram|tls|inspector|cluster|ws|express|hono|undici)(?:\/|$)/;
 
 describe('the library', () => {
-  promiseTest('door/exports', 'at run time', () => {
+  promiseTest('door/exports', 'in the sources', () => {
     expect(Object.keys(library).toSorted()).toEqual(
       ['createServer', 'registerColibriTool', 'start', 'stop', 'createNoOpAuditSink', 'main'].toSorted(),
     );
   });
 
-  promiseTest('door/exports', 'built as well, and importing it starts nothing', () => {
+  promiseTest('door/exports', 'in the build, and an import starts nothing', () => {
     const { stdout, status } = runWithLibrary('console.log(Object.keys(library).toSorted().join())');
     expect(stdout.trim()).toBe('createNoOpAuditSink,createServer,main,registerColibriTool,start,stop');
     expect(status).toBe(0);
   });
 
-  promiseTest('door/exports', 'a sink that does nothing and cannot be changed', () => {
+  promiseTest('door/exports', 'createNoOpAuditSink returns a frozen sink that does nothing', () => {
     const sink = library.createNoOpAuditSink();
     expect(Object.isFrozen(sink)).toBe(true);
     expect(sink.enter({} as library.ToolEnterEvent)).toBeUndefined();
@@ -41,7 +41,7 @@ describe('the library', () => {
     expect(packages.filter((name) => NETWORK.test(name))).toEqual([]);
   });
 
-  promiseTest('door/no-network', 'nor in what is built from them', () => {
+  promiseTest('door/no-network', 'in the build', () => {
     const bundles = listFiles('dist', '.js').filter((file) => !file.includes('test'));
     expect(bundles.length).toBeGreaterThan(2);
     for (const file of bundles) {
@@ -58,7 +58,7 @@ describe('createServer', () => {
     expect(createServer({ mode: 'FULL' }).getVersion()).toBe(version);
   });
 
-  promiseTest('door/version-override', 'and clients see it', async () => {
+  promiseTest('door/version-override', 'clients see it', async () => {
     const { server, client } = await openDoor({ version: '9.9.9-test' });
     expect(server.getVersion()).toBe('9.9.9-test');
     expect(client.getServerVersion()).toMatchObject({ name: 'colibri', version: '9.9.9-test' });
@@ -76,7 +76,7 @@ describe('createServer', () => {
     });
   }
 
-  promiseTest('door/inert', 'the transport is not touched', () => {
+  promiseTest('door/inert', 'the transport is not started', () => {
     const [transport] = InMemoryTransport.createLinkedPair();
     const started = vi.spyOn(transport, 'start');
     const server = createServer({ mode: 'FULL', transport });
@@ -91,19 +91,19 @@ describe('createServer', () => {
     expect(process.eventNames().map((event) => [event, process.listenerCount(event)])).toEqual(before);
   });
 
-  promiseTest('door/stdout', 'its write is the one it was', () => {
+  promiseTest('door/stdout', 'process.stdout.write is unchanged', () => {
     const write: unknown = Reflect.get(process.stdout, 'write');
     createServer({ mode: 'FULL' });
     expect(Reflect.get(process.stdout, 'write')).toBe(write);
   });
 
-  promiseTest('door/config', 'and takes the mode from it', () => {
+  promiseTest('door/config', 'the mode comes from COLIBRI_MODE', () => {
     const print = 'console.log(library.createServer().getMode())';
     expect(runWithLibrary(print, {}).stdout.trim()).toBe('FULL');
     expect(runWithLibrary(print, { COLIBRI_MODE: 'READONLY' }).stdout.trim()).toBe('READONLY');
   });
 
-  promiseTest('door/config', 'a bad mode is thrown at its caller', () => {
+  promiseTest('door/config', 'an invalid mode throws', () => {
     expect(refusalOf({ COLIBRI_MODE: 'sideways' })).toMatch(/^ERR_CONFIG_INVALID COLIBRI_MODE: "sideways"/);
   });
 
@@ -113,7 +113,7 @@ describe('createServer', () => {
     });
   }
 
-  promiseTest('door/old-names', 'and the program ends with the exit code for a wrong configuration', () => {
+  promiseTest('door/old-names', 'the program exits with EX_CONFIG', () => {
     const { status, stderr, stdout } = spawnSync(process.execPath, ['dist/colibri.js'], {
       env: { PATH: process.env['PATH'], AMS_MODE: 'FULL' },
       encoding: 'utf8',
@@ -132,7 +132,7 @@ describe('registerColibriTool', () => {
     expect(server.listTools()).toMatchObject([{ name: 'server_ping', title: 'Ping', inputSchema: noInput }]);
   });
 
-  promiseTest('door/register-once', 'the second is refused and the first stays', async () => {
+  promiseTest('door/register-once', 'the second registration throws and the first stays', async () => {
     const { client } = await openDoor({
       tools: (register) => {
         register('echo', () => 1);
@@ -167,7 +167,7 @@ describe('registerColibriTool', () => {
     });
   }
 
-  it('takes a name with digits and underscores', () => {
+  it('accepts a name with digits and underscores', () => {
     const server = createServer({ mode: 'FULL' });
     for (const name of ['_', 'a1', 'task_get_2'])
       registerColibriTool(server, name, { inputSchema: noInput }, () => ({}));
@@ -175,7 +175,7 @@ describe('registerColibriTool', () => {
   });
 });
 
-/** In a process of its own, for the environment is read once. */
+/** In a separate process, because the environment is read once. */
 function runWithLibrary(code: string, env: Record<string, string> = {}) {
   return spawnSync(
     process.execPath,

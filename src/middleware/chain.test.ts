@@ -4,13 +4,13 @@ import { call, openDoor } from '../../test/support/memory-server.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 
 describe('a call that succeeds', () => {
-  promiseTest('door/own-sink', 'enter and exit', async () => {
+  promiseTest('door/own-sink', 'it gets an enter and an exit event', async () => {
     const { client, sink } = await openDoor({ tools: (register) => register('echo') });
     await call(client, 'echo');
     expect(sink.story).toEqual(['enter echo', 'exit echo ok']);
   });
 
-  promiseTest('chain/pair', 'and the time between them', async () => {
+  promiseTest('chain/pair', 'the exit carries the duration', async () => {
     let nowMs = 1000;
     const { client, sink } = await openDoor({
       nowMs: () => nowMs,
@@ -31,7 +31,7 @@ describe('a call that succeeds', () => {
     );
   });
 
-  promiseTest('chain/pair', 'a clock that runs backwards gives no negative duration', async () => {
+  promiseTest('chain/pair', 'a clock that runs backwards yields a duration of 0', async () => {
     let nowMs = 1000;
     const { client, sink } = await openDoor({ nowMs: () => (nowMs -= 5), tools: (register) => register('work') });
     await call(client, 'work');
@@ -45,14 +45,14 @@ describe('a call that succeeds', () => {
     expect(Object.isFrozen(sink.exits[0])).toBe(true);
   });
 
-  promiseTest('chain/success-exit', 'the result is what the tool returned', async () => {
+  promiseTest('chain/success-exit', 'the result is the return value of the tool', async () => {
     const { client, sink } = await openDoor({ tools: (register) => register('echo', () => ({ word: 'hello' })) });
     const answer = await call(client, 'echo');
     expect(sink.exits[0]).toMatchObject({ result: { word: 'hello' }, outcome: 'ok', answerText: answer.text });
     expect(sink.exits[0]).not.toHaveProperty('error');
   });
 
-  it('is answered with the same JSON as structure and as text', async () => {
+  it('returns the same JSON as structured content and as text', async () => {
     const { client } = await openDoor({ tools: (register) => register('echo', () => ({ word: 'hello' })) });
     const { text, isError, ...envelope } = await call(client, 'echo');
     expect(envelope).toEqual({ ok: true, data: { word: 'hello' } });
@@ -60,7 +60,7 @@ describe('a call that succeeds', () => {
     expect(isError).toBe(false);
   });
 
-  it('reaches the tool with the defaults of its schema and the sink as it was sent', async () => {
+  it('passes the parsed input to the tool and the raw input to the sink', async () => {
     const inputSchema = z.strictObject({ limit: z.int().default(20) });
     const { client, sink } = await openDoor({
       tools: (register) => register('list', ({ limit }) => ({ limit }), { inputSchema }),
@@ -70,14 +70,14 @@ describe('a call that succeeds', () => {
   });
 });
 
-describe('calls at the same time', () => {
+describe('concurrent calls', () => {
   promiseTest('chain/serial', 'two calls of one tool do not overlap', async () => {
     const { client, sink } = await openDoor({ tools: (register) => register('slow', slowly) });
     await Promise.all([call(client, 'slow'), call(client, 'slow')]);
     expect(sink.story).toEqual(['enter slow', 'exit slow ok', 'enter slow', 'exit slow ok']);
   });
 
-  promiseTest('chain/serial', 'nor do calls of different tools', async () => {
+  promiseTest('chain/serial', 'calls of different tools do not overlap', async () => {
     const { client, sink } = await openDoor({
       tools: (register) => {
         register('first', slowly);
@@ -95,7 +95,7 @@ describe('calls at the same time', () => {
     expect(sink.story.filter((_, index) => index % 2 === 1).every((line) => line.startsWith('exit'))).toBe(true);
   });
 
-  promiseTest('chain/serial', 'a failing call does not hold up the next', async () => {
+  promiseTest('chain/serial', 'a failing call does not block the next', async () => {
     const { client, sink } = await openDoor({
       tools: (register) => {
         register('fails', () => Promise.reject(new Error('no')));

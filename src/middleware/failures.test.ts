@@ -6,7 +6,7 @@ import { ColibriError } from '../errors.ts';
 const broken = new ColibriError('ERR_TASK_NOT_FOUND', 'no task T-0099', { taskId: 'T-0099' });
 
 describe('a rule that fails', () => {
-  promiseTest('chain/failure-exit', 'the very error, and no result', async () => {
+  promiseTest('chain/failure-exit', 'the same error object, and no result', async () => {
     const { client, sink } = await openDoor({ tools: (register) => register('fails', () => raise(broken)) });
     await call(client, 'fails');
     expect(sink.exits[0]?.error).toBe(broken);
@@ -14,19 +14,23 @@ describe('a rule that fails', () => {
     expect(sink.exits[0]?.outcome).toBe('ERR_TASK_NOT_FOUND');
   });
 
-  promiseTest('chain/patterns', 'A, at the top level, with the code as prefix and as a detail', async () => {
-    const { client } = await openDoor({ tools: (register) => register('fails', () => raise(broken)) });
-    const { ok, error, isError, text } = await call(client, 'fails');
-    expect({ ok, isError }).toEqual({ ok: false, isError: true });
-    expect(error).toEqual({
-      code: 'HANDLER_ERROR',
-      message: 'ERR_TASK_NOT_FOUND: no task T-0099',
-      details: { code: 'ERR_TASK_NOT_FOUND', taskId: 'T-0099' },
-    });
-    expect(JSON.parse(text)).toEqual({ ok, error });
-  });
+  promiseTest(
+    'chain/patterns',
+    'pattern A puts it at the top level, with the code as prefix and in details',
+    async () => {
+      const { client } = await openDoor({ tools: (register) => register('fails', () => raise(broken)) });
+      const { ok, error, isError, text } = await call(client, 'fails');
+      expect({ ok, isError }).toEqual({ ok: false, isError: true });
+      expect(error).toEqual({
+        code: 'HANDLER_ERROR',
+        message: 'ERR_TASK_NOT_FOUND: no task T-0099',
+        details: { code: 'ERR_TASK_NOT_FOUND', taskId: 'T-0099' },
+      });
+      expect(JSON.parse(text)).toEqual({ ok, error });
+    },
+  );
 
-  promiseTest('chain/patterns', 'B, inside data, with the facts beside the code', async () => {
+  promiseTest('chain/patterns', 'pattern B puts it inside data, with the facts beside the code', async () => {
     const { client } = await openDoor({
       tools: (register) => register('fails', () => raise(broken), { errorPattern: 'B' }),
     });
@@ -38,7 +42,7 @@ describe('a rule that fails', () => {
     });
   });
 
-  promiseTest('chain/patterns', 'a failure of a stage is at the top level for both', async () => {
+  promiseTest('chain/patterns', 'a failed stage is at the top level in both patterns', async () => {
     const { client, sink } = await openDoor({
       tools: (register) => {
         register('strict', undefined, { errorPattern: 'B' });
@@ -66,7 +70,7 @@ describe('a bug in a tool', () => {
     ['an error that is its own cause', circular()],
   ];
   for (const [what, value] of thrown) {
-    promiseTest('chain/internal', `${what} thrown`, async () => {
+    promiseTest('chain/internal', `a tool throws ${what}`, async () => {
       const { client, sink, log } = await openDoor({ tools: (register) => register('bug', () => raise(value)) });
       const { ok, error, isError, text } = await call(client, 'bug');
       expect({ ok, isError }).toEqual({ ok: false, isError: true });
@@ -78,7 +82,7 @@ describe('a bug in a tool', () => {
     });
   }
 
-  promiseTest('chain/internal', 'the log has the stack under the id that the client was given', async () => {
+  promiseTest('chain/internal', 'the log has the stack under the correlation id that the client got', async () => {
     const { client, log } = await openDoor({ tools: (register) => register('bug', () => raise('a secret string')) });
     const { error } = await call(client, 'bug');
     const line = log.find(({ event }) => event === 'bug') as { correlationId: string; error: { stack: string } };
@@ -88,11 +92,11 @@ describe('a bug in a tool', () => {
 
   const unwritable: [string, unknown][] = [
     ['a BigInt', { big: 1n }],
-    ['a circle', circular()],
+    ['a cycle', circular()],
     ['a toJSON that throws', { toJSON: () => raise(new Error('a secret message')) }],
   ];
   for (const [what, value] of unwritable) {
-    promiseTest('chain/internal', `${what} returned`, async () => {
+    promiseTest('chain/internal', `a tool returns ${what}`, async () => {
       const { client, sink } = await openDoor({ tools: (register) => register('bug', () => ({ value })) });
       const { error, text } = await call(client, 'bug');
       expect(error?.code).toBe('INTERNAL');
@@ -101,7 +105,7 @@ describe('a bug in a tool', () => {
     });
   }
 
-  it('in the facts of a failed rule is a bug too', async () => {
+  it('includes facts of a failed rule that have no JSON text', async () => {
     const error = new ColibriError('ERR_NOT_FOUND', 'no', { big: 1n });
     const { client, sink } = await openDoor({ tools: (register) => register('bug', () => raise(error)) });
     expect((await call(client, 'bug')).error?.code).toBe('INTERNAL');
@@ -110,7 +114,7 @@ describe('a bug in a tool', () => {
 });
 
 describe('a sink that fails', () => {
-  promiseTest('chain/enter-fails', 'and the answer says so', async () => {
+  promiseTest('chain/enter-fails', 'the answer is AUDIT_ENTER_FAILED', async () => {
     let runs = 0;
     const work = () => {
       runs += 1;
@@ -127,13 +131,13 @@ describe('a sink that fails', () => {
     expect((await call(client, 'work')).data).toEqual({ runs: 1 });
   });
 
-  promiseTest('chain/enter-fails', 'with a string too', async () => {
+  promiseTest('chain/enter-fails', 'also when the sink throws a string', async () => {
     const { client, sink } = await openDoor({ tools: (register) => register('work') });
     sink.enterThrows = 'just a string';
     expect((await call(client, 'work')).error?.code).toBe('AUDIT_ENTER_FAILED');
   });
 
-  promiseTest('chain/exit-fails', 'after a success', async () => {
+  promiseTest('chain/exit-fails', 'after a success the answer is AUDIT_EXIT_FAILED', async () => {
     const { client, sink, log } = await openDoor({ tools: (register) => register('work') });
     sink.exitThrows = new Error('the disk is full');
     const { ok, data, error, isError } = await call(client, 'work');
@@ -143,20 +147,24 @@ describe('a sink that fails', () => {
     expect(log).toContainEqual(expect.objectContaining({ level: 'error', event: 'audit exit failed', tool: 'work' }));
   });
 
-  promiseTest('chain/exit-fails', 'once: the record then says what the client was told', async () => {
-    const { client, sink } = await openDoor({ tools: (register) => register('work') });
-    const exit = sink.exit.bind(sink);
-    sink.exit = (event) => {
-      sink.exit = exit;
-      throw new Error(`not now, ${event.tool}`);
-    };
-    expect((await call(client, 'work')).error?.code).toBe('AUDIT_EXIT_FAILED');
-    expect(sink.story).toEqual(['enter work', 'exit work AUDIT_EXIT_FAILED']);
-  });
+  promiseTest(
+    'chain/exit-fails',
+    'after one failed attempt the recorded outcome is the one the client got',
+    async () => {
+      const { client, sink } = await openDoor({ tools: (register) => register('work') });
+      const exit = sink.exit.bind(sink);
+      sink.exit = (event) => {
+        sink.exit = exit;
+        throw new Error(`not now, ${event.tool}`);
+      };
+      expect((await call(client, 'work')).error?.code).toBe('AUDIT_EXIT_FAILED');
+      expect(sink.story).toEqual(['enter work', 'exit work AUDIT_EXIT_FAILED']);
+    },
+  );
 
   promiseTest(
     'chain/exit-fails',
-    "after a failure the client gets the tool's own error, and the log tells the rest",
+    "after a failure the client gets the tool's own error and the log gets the audit's",
     async () => {
       const { client, sink, log } = await openDoor({ tools: (register) => register('fails', () => raise(broken)) });
       sink.exitThrows = new Error('the disk is full');

@@ -14,7 +14,7 @@ import { boot } from '../runtime/boot.ts';
 import { verifyTables } from '../verification/verify-ledger.ts';
 import type { AuditSink } from './audit.ts';
 
-/** A door to a ledger of its own. `note` writes one row, then does what the test wants. */
+/** A server with its own ledger. The tool `note` writes one row and then calls `then`. */
 async function openWithLedger(then: () => unknown = () => ({}), faults: Pick<Partial<AuditSink>, 'enter'> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'colibri-door-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -63,7 +63,7 @@ function registerNote(register: Register, then: () => unknown): void {
   register('note', note as () => unknown, { access: 'write' });
 }
 
-promiseTest('chain/undone', 'while a success stays', async () => {
+promiseTest('chain/undone', 'a success is committed', async () => {
   const { client, countNotes, listOutcomes, verify } = await openWithLedger();
   expect((await call(client, 'note')).ok).toBe(true);
   expect(await countNotes()).toBe(1);
@@ -71,7 +71,7 @@ promiseTest('chain/undone', 'while a success stays', async () => {
   expect(await verify()).toEqual([]);
 });
 
-promiseTest('chain/undone', 'a rule that fails after writing', async () => {
+promiseTest('chain/undone', 'a rule that fails after writing is rolled back', async () => {
   const { client, countNotes, listOutcomes, verify } = await openWithLedger(() => {
     throw new ColibriError('ERR_NOT_FOUND', 'no');
   });
@@ -81,7 +81,7 @@ promiseTest('chain/undone', 'a rule that fails after writing', async () => {
   expect(await verify()).toEqual([]);
 });
 
-promiseTest('chain/undone', 'a result that has no JSON text', async () => {
+promiseTest('chain/undone', 'a result without JSON text is rolled back', async () => {
   const { client, countNotes, listOutcomes, verify } = await openWithLedger(() => ({ big: 1n }));
   expect((await call(client, 'note')).error?.code).toBe('INTERNAL');
   expect(await countNotes()).toBe(0);
@@ -89,7 +89,7 @@ promiseTest('chain/undone', 'a result that has no JSON text', async () => {
   expect(await verify()).toEqual([]);
 });
 
-promiseTest('chain/undone', 'an enter that cannot be written', async () => {
+promiseTest('chain/undone', 'an enter that cannot be written keeps the tool from running', async () => {
   const enter = () => {
     throw new Error('the disk is full');
   };
@@ -100,7 +100,7 @@ promiseTest('chain/undone', 'an enter that cannot be written', async () => {
   expect(await verify()).toEqual([]);
 });
 
-promiseTest('chain/undone', 'an exit that cannot be written with the change', async () => {
+promiseTest('chain/undone', 'an exit that cannot be written rolls the change back', async () => {
   const door = await openWithLedger();
   await door.database.write({ durable: false }, (db) =>
     db.run(`CREATE TRIGGER full BEFORE INSERT ON ledger_entries
@@ -116,7 +116,7 @@ promiseTest('chain/undone', 'an exit that cannot be written with the change', as
   expect(await door.verify()).toEqual([]);
 });
 
-promiseTest('chain/undone', 'refused inputs and unknown tools are recorded beside them', async () => {
+promiseTest('chain/undone', 'refused inputs and unknown tools are recorded too', async () => {
   const { client, countNotes, listOutcomes, verify } = await openWithLedger();
   await call(client, 'note', { surprise: '\ud800' });
   await client.callTool({ name: 'nothing' }).catch(() => undefined);
@@ -129,7 +129,7 @@ promiseTest('chain/undone', 'refused inputs and unknown tools are recorded besid
 for (const failures of [1, 2]) {
   promiseTest(
     'chain/exit-fails',
-    `the ledger refuses an exit ${failures} times: it has one exit, and says what was told`,
+    `after ${failures} failed attempts the call has one exit, with the outcome that the client got`,
     async () => {
       const { client, database, listOutcomes, verify } = await openWithLedger(() => {
         const write = vi.spyOn(database, 'write');
@@ -145,7 +145,7 @@ for (const failures of [1, 2]) {
   );
 }
 
-promiseTest('store/unsynced', 'the client is told, and the log says what was done', async () => {
+promiseTest('store/unsynced', 'the client gets an error, and the call stays recorded as ok', async () => {
   const { client, countNotes, listOutcomes, verify } = await openWithLedger();
   await call(client, 'note');
   const flush = vi.spyOn(fs, 'fdatasync').mockImplementationOnce((_file, done) => {
@@ -164,31 +164,25 @@ promiseTest('store/unsynced', 'the client is told, and the log says what was don
   expect(await verify()).toEqual([]);
 });
 
-promiseTest(
-  'chain/prepare',
-  'what a tool prepares is done while others write, and the transaction gets it',
-  async () => {
-    const { client, countNotes, database, server, verify } = await openWithLedger();
-    server.registerColibriTool({
-      name: 'prepared',
-      inputSchema: z.strictObject({}),
-      access: 'write',
-      prepare: async (_input, read) => {
-        // Never resolves if the write lock is held here.
-        await database.write({ durable: false }, async (db) =>
-          db.send("INSERT INTO notes (text) VALUES ('meanwhile')"),
-        );
-        return read((db) => db.query('SELECT text FROM notes'));
-      },
-      handle: (_input, _context, prepared) => ({ prepared }),
-    });
-    expect((await call(client, 'prepared')).data).toEqual({ prepared: [{ text: 'meanwhile' }] });
-    expect(await countNotes()).toBe(1);
-    expect(await verify()).toEqual([]);
-  },
-);
+promiseTest('chain/prepare', '`prepare` runs without the write lock, and the handler gets its result', async () => {
+  const { client, countNotes, database, server, verify } = await openWithLedger();
+  server.registerColibriTool({
+    name: 'prepared',
+    inputSchema: z.strictObject({}),
+    access: 'write',
+    prepare: async (_input, read) => {
+      // Never resolves if the write lock is held here.
+      await database.write({ durable: false }, async (db) => db.send("INSERT INTO notes (text) VALUES ('meanwhile')"));
+      return read((db) => db.query('SELECT text FROM notes'));
+    },
+    handle: (_input, _context, prepared) => ({ prepared }),
+  });
+  expect((await call(client, 'prepared')).data).toEqual({ prepared: [{ text: 'meanwhile' }] });
+  expect(await countNotes()).toBe(1);
+  expect(await verify()).toEqual([]);
+});
 
-promiseTest('chain/prepare', 'a tool that cannot prepare does not run, and its call is recorded', async () => {
+promiseTest('chain/prepare', 'a tool whose `prepare` fails does not run, and its call is recorded', async () => {
   const { client, countNotes, listOutcomes, server, verify } = await openWithLedger();
   server.registerColibriTool({
     name: 'unprepared',
@@ -207,7 +201,7 @@ promiseTest('chain/prepare', 'a tool that cannot prepare does not run, and its c
   expect(await verify()).toEqual([]);
 });
 
-promiseTest('chain/unknown-tool', 'its exit entry holds the digest of an empty text', async () => {
+promiseTest('chain/unknown-tool', 'the exit entry holds the digest of an empty text', async () => {
   const { client, database, verify } = await openWithLedger();
   await client.callTool({ name: 'nothing', arguments: {} }).catch(() => undefined);
   const [row] = await database.read((db) =>

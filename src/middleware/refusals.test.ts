@@ -33,7 +33,7 @@ describe('an input that the schema refuses', () => {
     expect(sink.exits[0]).not.toHaveProperty('result');
   });
 
-  promiseTest('chain/invalid-issues', 'with the path of each', async () => {
+  promiseTest('chain/invalid-issues', 'each has a path', async () => {
     const { client } = await openWithTool();
     const answer = await call(client, 'work', { tags: ['a', 5], title: '', colour: 'red', size: 1 });
     expect(issuesOf(answer).map(({ path }) => path.join('.'))).toEqual(
@@ -44,7 +44,7 @@ describe('an input that the schema refuses', () => {
     expect(answer.error?.message).toMatch(/^work: .*\(and 1 more\)$/);
   });
 
-  promiseTest('chain/invalid-issues', 'at most fifty of thousands', async () => {
+  promiseTest('chain/invalid-issues', 'at most 50 are listed', async () => {
     const { client } = await openWithTool();
     const answer = await call(client, 'work', { title: 'x', tags: Array.from({ length: 5000 }, () => 1) });
     expect(issuesOf(answer)).toHaveLength(50);
@@ -58,7 +58,7 @@ describe('an input that the schema refuses', () => {
     expect(work).not.toHaveBeenCalled();
   });
 
-  it('is a bug where the schema itself throws', async () => {
+  it('is INTERNAL if the schema itself throws', async () => {
     const throwing = z.strictObject({}).transform(() => {
       throw new Error('a secret message');
     });
@@ -73,11 +73,11 @@ describe('an input that the schema refuses', () => {
   });
 });
 
-describe('an input that no record could hold', () => {
+describe('an input without canonical JSON', () => {
   const cases: [string, Record<string, unknown>, string, RegExp][] = [
-    ['half of a surrogate pair', { title: 'a\ud800b' }, 'title', /surrogate/],
-    ['the other half', { title: 'x', tags: ['\udc00'] }, 'tags.0', /surrogate/],
-    ['half of a surrogate pair as a key', { title: 'x', metadata: { '\ud800': 1 } }, 'metadata.\ufffd', /surrogate/],
+    ['a lone high surrogate', { title: 'a\ud800b' }, 'title', /surrogate/],
+    ['a lone low surrogate', { title: 'x', tags: ['\udc00'] }, 'tags.0', /surrogate/],
+    ['a lone surrogate in a key', { title: 'x', metadata: { '\ud800': 1 } }, 'metadata.\ufffd', /surrogate/],
     ['an integer beyond 2^53', { title: 'x', metadata: { n: 2 ** 53 } }, 'metadata.n', /2\^53/],
     ['an integer below -2^53', { title: 'x', metadata: { n: -(2 ** 53) } }, 'metadata.n', /2\^53/],
     ['an integer far beyond', { title: 'x', metadata: { n: 1e300 } }, 'metadata.n', /2\^53/],
@@ -98,13 +98,13 @@ describe('an input that no record could hold', () => {
     });
   }
 
-  promiseTest('chain/not-canonical', 'but 2^53 - 1 and 64 levels are let in', async () => {
+  promiseTest('chain/not-canonical', '2^53 - 1 and 64 levels are accepted', async () => {
     const { client } = await openWithTool();
     const metadata = { least: -(2 ** 53 - 1), most: 2 ** 53 - 1, half: 0.5, deep: nested(61), pair: '😀' };
     expect((await call(client, 'work', { title: 'x', metadata })).ok).toBe(true);
   });
 
-  promiseTest('chain/not-canonical', 'a key named __proto__ is data like any other', async () => {
+  promiseTest('chain/not-canonical', 'a key named __proto__ is plain data', async () => {
     const { client, sink } = await openWithTool();
     const args = JSON.parse('{"title":"x","metadata":{"__proto__":{"polluted":true}}}') as Record<string, unknown>;
     await call(client, 'work', args);
@@ -113,8 +113,8 @@ describe('an input that no record could hold', () => {
   });
 });
 
-describe('what the record keeps of the arguments', () => {
-  it('is bounded, and says what was cut', async () => {
+describe('recorded arguments', () => {
+  it('are truncated, with the length and digest of the whole', async () => {
     const { client, sink } = await openWithTool();
     await call(client, 'work', { title: `${'x'.repeat(2030)}${'😀'.repeat(3000)}` });
     const text = sink.enters[0]?.argumentsText ?? '';
@@ -127,7 +127,7 @@ describe('what the record keeps of the arguments', () => {
     });
   });
 
-  it('has its keys in one order, however they were sent', async () => {
+  it('have sorted keys', async () => {
     const { client, sink } = await openWithTool();
     await call(client, 'work', { title: 'x', metadata: { b: 1, a: 2 } });
     await call(client, 'work', { metadata: { a: 2, b: 1 }, title: 'x' });
@@ -136,14 +136,14 @@ describe('what the record keeps of the arguments', () => {
   });
 });
 
-describe('a tool that does not exist', () => {
+describe('an unknown tool', () => {
   const names: [string, string, string][] = [
-    ['by a plain name', 'nothing', 'nothing'],
-    ['by an empty name', '', ''],
-    ['by a name of an object', 'constructor', 'constructor'],
-    ['by a name that is too long', 'n'.repeat(5000), 'n'.repeat(128)],
-    ['by half a character', '\ud800', '\ufffd'],
-    ['by a name cut inside a character', `${'n'.repeat(127)}😀`, `${'n'.repeat(127)}\ufffd`],
+    ['a plain name', 'nothing', 'nothing'],
+    ['an empty name', '', ''],
+    ['the name of an Object property', 'constructor', 'constructor'],
+    ['a name that is too long', 'n'.repeat(5000), 'n'.repeat(128)],
+    ['a lone surrogate as the name', '\ud800', '\ufffd'],
+    ['a name truncated inside a surrogate pair', `${'n'.repeat(127)}😀`, `${'n'.repeat(127)}\ufffd`],
   ];
   for (const [what, name, recorded] of names) {
     promiseTest('chain/unknown-tool', what, async () => {

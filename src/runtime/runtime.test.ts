@@ -16,7 +16,7 @@ function registerTools(register: Register): void {
   register('nested', undefined, { access: 'write', errorPattern: 'B' });
 }
 
-/** A second phase that a test finishes by hand. */
+/** A boot that the test ends. */
 function holdOpen() {
   let finish: (booted: Booted) => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
@@ -34,8 +34,8 @@ async function openHeld() {
   return { ...door, ...held, ledger };
 }
 
-describe('while the second phase runs', () => {
-  promiseTest('boot/gate', 'and the handshake and the list answer at once', async () => {
+describe('during the boot', () => {
+  promiseTest('boot/gate', 'the handshake and tools/list answer at once', async () => {
     const { client, server, finish, ledger } = await openHeld();
     const waiting = vi.fn();
     const late = call(client, 'reads').then(waiting);
@@ -49,7 +49,7 @@ describe('while the second phase runs', () => {
     expect(server.chain.runtime.phase).toBe('ready');
   });
 
-  promiseTest('boot/gate', 'a call of an unknown tool waits, for it is recorded too', async () => {
+  promiseTest('boot/gate', 'a call of an unknown tool waits, because it is recorded too', async () => {
     const { client, finish, ledger } = await openHeld();
     const refused = client.callTool({ name: 'nothing' }).catch(({ code }: { code: number }) => code);
     finish({ audit: ledger });
@@ -57,7 +57,7 @@ describe('while the second phase runs', () => {
     expect(ledger.story).toEqual(['enter nothing', 'exit nothing UNKNOWN_TOOL']);
   });
 
-  promiseTest('boot/early-recorded', 'with the times at which they happened', async () => {
+  promiseTest('boot/early-recorded', 'with their original times', async () => {
     const { client, finish, ledger } = await openHeld();
     await call(client, 'early');
     await call(client, 'early', { wrong: 1 });
@@ -83,7 +83,7 @@ describe('while the second phase runs', () => {
     );
   });
 
-  promiseTest('boot/early-recorded', 'past a thousand of them the next one waits', async () => {
+  promiseTest('boot/early-recorded', 'after a thousand of them the next one waits', async () => {
     const { client, finish, ledger } = await openHeld();
     for (let index = 0; index < 1000; index += 1) await call(client, 'early');
     const waiting = vi.fn();
@@ -97,8 +97,8 @@ describe('while the second phase runs', () => {
   });
 });
 
-describe('a second phase that fails', () => {
-  promiseTest('boot/degraded', 'in MINIMAL mode, with what went wrong', async () => {
+describe('a failed boot', () => {
+  promiseTest('boot/degraded', 'in MINIMAL mode, with the reason', async () => {
     const { client, server, fail, log } = await openHeld();
     const waiting = call(client, 'reads');
     fail(new DatabaseError('corrupt', 'the file is not a database'));
@@ -113,7 +113,7 @@ describe('a second phase that fails', () => {
     expect(log).toContainEqual(expect.objectContaining({ level: 'error', event: 'degraded', code: 'ERR_INIT_FAILED' }));
   });
 
-  promiseTest('boot/degraded', 'in the pattern of each tool', async () => {
+  promiseTest('boot/degraded', 'errors have the pattern of the tool', async () => {
     const { client, fail } = await openHeld();
     fail(new Error('no'));
     const { ok, data, isError } = await call(client, 'nested');
@@ -121,14 +121,14 @@ describe('a second phase that fails', () => {
     expect(data).toMatchObject({ ok: false, error: { code: 'ERR_INIT_FAILED' } });
   });
 
-  promiseTest('boot/degraded', 'tools that need no ledger go on', async () => {
+  promiseTest('boot/degraded', 'tools that need no ledger keep working', async () => {
     const { client, fail } = await openHeld();
     fail('just a string');
     expect((await call(client, 'health')).ok).toBe(true);
     expect((await call(client, 'early')).ok).toBe(true);
   });
 
-  promiseTest('boot/degraded', 'calls are then recorded in the log, the early ones too', async () => {
+  promiseTest('boot/degraded', 'calls are logged to stderr, including early ones', async () => {
     const { client, fail, log } = await openHeld();
     await call(client, 'early');
     fail(new Error('no'));
@@ -142,7 +142,7 @@ describe('a second phase that fails', () => {
     ]);
   });
 
-  promiseTest('boot/degraded', 'also when the early calls cannot be recorded, and the database is closed', async () => {
+  promiseTest('boot/degraded', 'also if the early calls cannot be recorded; the database is closed then', async () => {
     const { client, server, finish, ledger } = await openHeld();
     await call(client, 'early');
     ledger.enterThrows = new Error('the disk is full');
@@ -153,7 +153,7 @@ describe('a second phase that fails', () => {
     expect(server.chain.runtime.database).toBeUndefined();
   });
 
-  promiseTest('door/list', 'the list does not change while a client has it', async () => {
+  promiseTest('door/list', 'a failed boot does not change the list', async () => {
     const { client, fail } = await openHeld();
     fail(new Error('no'));
     await call(client, 'health');
@@ -161,8 +161,8 @@ describe('a second phase that fails', () => {
   });
 });
 
-describe('a second phase that may succeed later', () => {
-  /** Fails with these, one after the other, and then succeeds. */
+describe('a boot that fails with a transient fault', () => {
+  /** Fails with these errors, one per attempt, and then succeeds. */
   function failing(...errors: readonly Error[]) {
     const ledger = new RecordingSink();
     const attempts = vi.fn(async (): Promise<Booted> => {
@@ -173,7 +173,7 @@ describe('a second phase that may succeed later', () => {
     return { ledger, attempts, door: { boot: attempts, ownSink: false, tools: registerTools } };
   }
 
-  promiseTest('boot/recovers', 'and calls are then recorded where they belong', async () => {
+  promiseTest('boot/recovers', 'calls are then recorded in the ledger', async () => {
     const { door, ledger, attempts } = failing(new DatabaseError('unavailable', 'the database cannot be reached'));
     const { client, server, log } = await openDoor(door);
     const { error } = await call(client, 'reads');
@@ -189,7 +189,7 @@ describe('a second phase that may succeed later', () => {
     expect(said).toEqual(['starting', 'degraded', 'ready']);
   });
 
-  promiseTest('boot/recovers', 'less and less often, and the log does not repeat itself', async () => {
+  promiseTest('boot/recovers', 'with exponential backoff, and logs the same failure once', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     const away = Array.from({ length: 100 }, () => new DatabaseError('busy', 'another process keeps it locked'));
@@ -208,7 +208,7 @@ describe('a second phase that may succeed later', () => {
     new DatabaseError('refused', 'it was written by a newer Colibri'),
     new Error('a bug'),
   ])
-    promiseTest('boot/recovers', `not what waiting does not mend: ${error.message}`, async () => {
+    promiseTest('boot/recovers', `does not retry a permanent fault: ${error.message}`, async () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       onTestFinished(() => void vi.useRealTimers());
       const { door, attempts } = failing(error);
@@ -218,7 +218,7 @@ describe('a second phase that may succeed later', () => {
       expect((await call(client, 'reads')).error?.message).not.toContain('retrying');
     });
 
-  promiseTest('boot/recovers', 'and keeps no program alive for that', () => {
+  promiseTest('boot/recovers', 'the retry timer does not keep the process alive', () => {
     const { status, stderr } = spawnSync(process.execPath, [fixturePath('unavailable-ledger')], {
       encoding: 'utf8',
       timeout: 20_000,
@@ -227,7 +227,7 @@ describe('a second phase that may succeed later', () => {
     expect(status).toBe(0);
   });
 
-  promiseTest('boot/recovers', 'until the server is stopped', async () => {
+  promiseTest('boot/recovers', 'stop ends the retries', async () => {
     const { door, attempts } = failing(new DatabaseError('lost', 'the connection was lost'));
     const { client, server } = await openDoor(door);
     await call(client, 'health');
@@ -239,7 +239,7 @@ describe('a second phase that may succeed later', () => {
 });
 
 describe('stop', () => {
-  promiseTest('boot/drains', 'a database that is still being opened', async () => {
+  promiseTest('boot/drains', 'stop waits for a database that is still being opened', async () => {
     const { server, finish, ledger } = await openHeld();
     const close = vi.fn(async () => undefined);
     const stopped = vi.fn();

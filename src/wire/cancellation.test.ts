@@ -25,7 +25,7 @@ const GENERATIONS: [string, ClientOptions][] = [
   ['2026', { versionNegotiation: { mode: { pin: '2026-07-28' } } }],
 ];
 
-/** A ledger, and tools on it that go on until they are cancelled. */
+/** A ledger, and tools that run until they are cancelled. */
 function createLedger() {
   const folder = mkdtempSync(join(tmpdir(), 'colibri-cancel-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -46,7 +46,7 @@ function createLedger() {
       await opened.database.write({ durable: false }, (db) => db.run('CREATE TABLE notes (text TEXT NOT NULL)'));
       return booted;
     },
-    /** Reads for ever, as a very long check does. */
+    /** Reads forever, like a very long check. */
     spin: async ({ db }: ReadContext) => {
       begin();
       for (;;) {
@@ -54,7 +54,7 @@ function createLedger() {
         statements += 1;
       }
     },
-    /** Writes, then waits until its call is cancelled, and returns all the same. */
+    /** Writes, waits until its call is cancelled, then returns normally. */
     persist: async ({ db, signal }: WriteContext) => {
       await db.query("INSERT INTO notes (text) VALUES ('kept')");
       begin();
@@ -96,7 +96,7 @@ for (const [generation, client] of GENERATIONS) {
     return { ...door, ...ledger };
   };
 
-  promiseTest('chain/cancelled', `${generation}: a long read ends, and its exit entry says so`, async () => {
+  promiseTest('chain/cancelled', `${generation}: a long read ends with outcome CANCELLED`, async () => {
     const { client: agent, begun, listCalls, verify } = await open();
     const cancel = new AbortController();
     const spinning = agent.callTool({ name: 'spin' }, { signal: cancel.signal });
@@ -108,7 +108,7 @@ for (const [generation, client] of GENERATIONS) {
     expect(await verify()).toEqual([]);
   });
 
-  promiseTest('chain/cancelled', `${generation}: a call that has not begun leaves no trace`, async () => {
+  promiseTest('chain/cancelled', `${generation}: a call that has not started leaves no trace`, async () => {
     const { client: agent, begun, listCalls } = await open();
     const [running, waiting] = [new AbortController(), new AbortController()];
     const spinning = agent.callTool({ name: 'spin' }, { signal: running.signal });
@@ -125,14 +125,14 @@ for (const [generation, client] of GENERATIONS) {
 
   promiseTest(
     'chain/cancelled',
-    `${generation}: a change that waits for the lock of another process is not made`,
+    `${generation}: a call that waits for the write lock of another process changes nothing`,
     async () => {
       const { client: agent, path, listCalls, countNotes, verify } = await open();
       const other = await openRaw(path);
       other.exec('BEGIN IMMEDIATE');
       const cancel = new AbortController();
       const waiting = agent.callTool({ name: 'persist' }, { signal: cancel.signal });
-      // Messages are handled in order, so the call waits, and then its cancellation has arrived.
+      // Messages are handled in order, so an answered tools/list shows that the message before it was handled.
       await agent.listTools();
       cancel.abort('changed my mind');
       await expect(waiting).rejects.toThrow();
@@ -144,7 +144,7 @@ for (const [generation, client] of GENERATIONS) {
     },
   );
 
-  promiseTest('chain/cancelled', `${generation}: a change that has begun is made and recorded`, async () => {
+  promiseTest('chain/cancelled', `${generation}: a transaction that has begun is committed and recorded`, async () => {
     const { client: agent, begun, listCalls, countNotes, verify } = await open();
     const cancel = new AbortController();
     const persisting = agent.callTool({ name: 'persist' }, { signal: cancel.signal });
@@ -157,7 +157,7 @@ for (const [generation, client] of GENERATIONS) {
   });
 }
 
-promiseTest('chain/cancelled', 'a server that reads without pause hears it on standard input', async () => {
+promiseTest('chain/cancelled', 'a server that reads without pause still receives it on stdin', async () => {
   const { input, sent, transport } = createPipes();
   const ledger = createLedger();
   const server = createServer({
@@ -186,7 +186,7 @@ promiseTest('chain/cancelled', 'a server that reads without pause hears it on st
   input.write(line({ jsonrpc: '2.0', method: 'notifications/initialized' }));
   input.write(line(request('spin', { name: 'spin' })));
   await ledger.begun;
-  // Many more than may be in flight: each is dropped before the next comes.
+  // Many more than the in-flight limit: each is dropped before the next arrives.
   for (let round = 0; round < 5; round += 1) {
     const ids = Array.from({ length: 100 }, (_, index) => `${round}/${index}`);
     input.write(ids.map((id) => line(request(id, { name: 'persist' })) + line(cancel(id))).join(''));

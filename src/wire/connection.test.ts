@@ -45,20 +45,24 @@ for (const [what, options] of GENERATIONS) {
       expect(server.isConnected()).toBe(true);
     });
 
-    promiseTest('door/definitions', `${what}: a client that knows the output schema takes both failures`, async () => {
-      const { client } = await open();
-      await client.listTools();
-      expect((await call(client, 'fails_a')).error?.code).toBe('HANDLER_ERROR');
-      expect((await call(client, 'fails_b')).data).toMatchObject({ ok: false, error: { code: 'ERR_NOT_FOUND' } });
-    });
+    promiseTest(
+      'door/definitions',
+      `${what}: a client that validates outputs accepts both failure patterns`,
+      async () => {
+        const { client } = await open();
+        await client.listTools();
+        expect((await call(client, 'fails_a')).error?.code).toBe('HANDLER_ERROR');
+        expect((await call(client, 'fails_b')).data).toMatchObject({ ok: false, error: { code: 'ERR_NOT_FOUND' } });
+      },
+    );
 
-    promiseTest('door/actor', `${what}: the name of the client`, async () => {
+    promiseTest('door/actor', `${what}: the client's name`, async () => {
       const { client, sink } = await open();
       await call(client, 'echo', { word: 'hello' });
       expect([sink.enters[0]?.actor, sink.exits[0]?.actor]).toEqual(['the-client', 'the-client']);
     });
 
-    promiseTest('door/actor', `${what}: the agent id wins`, async () => {
+    promiseTest('door/actor', `${what}: the agent id takes precedence`, async () => {
       const { client, sink } = await openDoor({ client: options, agentId: 'agent-7', tools: registerTools });
       await call(client, 'echo', { word: 'hello' });
       expect(sink.enters[0]?.actor).toBe('agent-7');
@@ -82,7 +86,7 @@ for (const [what, options] of GENERATIONS) {
       );
     }
 
-    it('hears of progress when it asks', async () => {
+    it('sends progress notifications to a client that asks for them', async () => {
       const seen: unknown[] = [];
       const { client } = await openDoor({
         client: options,
@@ -107,72 +111,80 @@ for (const [what, options] of GENERATIONS) {
 }
 
 describe('a connection', () => {
-  promiseTest('door/generations', 'the revision that was asked for', async () => {
+  promiseTest('door/generations', 'the requested revision', async () => {
     const pinned = await openDoor({ client: { versionNegotiation: { mode: { pin: NEWEST } } } });
     expect(pinned.client.getNegotiatedProtocolVersion()).toBe(NEWEST);
     const plain = await openDoor({});
     expect(plain.client.getNegotiatedProtocolVersion()).toMatch(/^2025-/);
   });
 
-  promiseTest('door/generations', 'a probe of the newest, then a 2025 handshake on the same connection', async () => {
-    const [near, far] = InMemoryTransport.createLinkedPair();
-    const server = createServer({
-      mode: 'FULL',
-      transport: far,
-      logger: () => undefined,
-      installGlobalHandlers: false,
-    });
-    await start(server);
-    const probe = new Promise((resolve) => {
-      near.onmessage = resolve;
-    });
-    await near.start();
-    const meta = {
-      'io.modelcontextprotocol/protocolVersion': NEWEST,
-      'io.modelcontextprotocol/clientInfo': { name: 'prober', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    };
-    await near.send({ jsonrpc: '2.0', id: 'probe', method: 'server/discover', params: { _meta: meta } });
-    expect(await probe).toMatchObject({ id: 'probe', result: {} });
-    const client = new Client({ name: 'test-client', version: '1' });
-    await client.connect(near);
-    expect(server.isConnected()).toBe(true);
-    await client.close();
-    await settle();
-    expect(server.isConnected()).toBe(false);
-    await stop(server);
-  });
+  promiseTest(
+    'door/generations',
+    'a probe for the newest revision, then a 2025 handshake on the same connection',
+    async () => {
+      const [near, far] = InMemoryTransport.createLinkedPair();
+      const server = createServer({
+        mode: 'FULL',
+        transport: far,
+        logger: () => undefined,
+        installGlobalHandlers: false,
+      });
+      await start(server);
+      const probe = new Promise((resolve) => {
+        near.onmessage = resolve;
+      });
+      await near.start();
+      const meta = {
+        'io.modelcontextprotocol/protocolVersion': NEWEST,
+        'io.modelcontextprotocol/clientInfo': { name: 'prober', version: '1' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+      };
+      await near.send({ jsonrpc: '2.0', id: 'probe', method: 'server/discover', params: { _meta: meta } });
+      expect(await probe).toMatchObject({ id: 'probe', result: {} });
+      const client = new Client({ name: 'test-client', version: '1' });
+      await client.connect(near);
+      expect(server.isConnected()).toBe(true);
+      await client.close();
+      await settle();
+      expect(server.isConnected()).toBe(false);
+      await stop(server);
+    },
+  );
 
-  promiseTest('door/generations', 'the SDK before this one, which checks output schemas on errors too', async () => {
-    const [near, far] = InMemoryTransport.createLinkedPair();
-    const sink = new RecordingSink();
-    const server = createServer({
-      mode: 'FULL',
-      transport: far,
-      auditSink: sink,
-      logger: () => undefined,
-      installGlobalHandlers: false,
-    });
-    registerTools((name, handler = () => ({}), config = {}) =>
-      registerColibriTool(server, name, { inputSchema: z.strictObject({}), access: 'none', ...config }, handler),
-    );
-    await start(server);
-    const client = new OlderClient({ name: 'older-client', version: '1' });
-    await client.connect(near);
-    expect((await client.listTools()).tools).toHaveLength(3);
-    for (const name of ['echo', 'fails_a', 'fails_b']) {
-      expect((await client.callTool({ name, arguments: {} })).isError).toBe(true);
-    }
-    expect((await client.callTool({ name: 'echo', arguments: { word: 'hello' } })).structuredContent).toEqual({
-      ok: true,
-      data: { word: 'hello' },
-    });
-    expect(sink.enters[0]?.actor).toBe('older-client');
-    await client.close();
-    await stop(server);
-  });
+  promiseTest(
+    'door/generations',
+    'version 1 of the SDK, which validates errors against output schemas too',
+    async () => {
+      const [near, far] = InMemoryTransport.createLinkedPair();
+      const sink = new RecordingSink();
+      const server = createServer({
+        mode: 'FULL',
+        transport: far,
+        auditSink: sink,
+        logger: () => undefined,
+        installGlobalHandlers: false,
+      });
+      registerTools((name, handler = () => ({}), config = {}) =>
+        registerColibriTool(server, name, { inputSchema: z.strictObject({}), access: 'none', ...config }, handler),
+      );
+      await start(server);
+      const client = new OlderClient({ name: 'older-client', version: '1' });
+      await client.connect(near);
+      expect((await client.listTools()).tools).toHaveLength(3);
+      for (const name of ['echo', 'fails_a', 'fails_b']) {
+        expect((await client.callTool({ name, arguments: {} })).isError).toBe(true);
+      }
+      expect((await client.callTool({ name: 'echo', arguments: { word: 'hello' } })).structuredContent).toEqual({
+        ok: true,
+        data: { word: 'hello' },
+      });
+      expect(sink.enters[0]?.actor).toBe('older-client');
+      await client.close();
+      await stop(server);
+    },
+  );
 
-  promiseTest('door/actor', 'unknown where nobody said who it is', async () => {
+  promiseTest('door/actor', 'unknown without an agent id and a client name', async () => {
     const { input, transport, sent } = createPipes();
     const sink = new RecordingSink();
     const server = createServer({
@@ -192,7 +204,7 @@ describe('a connection', () => {
     await stop(server);
   });
 
-  promiseTest('door/list', 'with a hint that it may be cached', async () => {
+  promiseTest('door/list', 'with a cache hint', async () => {
     const { client } = await openDoor({
       client: { versionNegotiation: { mode: { pin: NEWEST } } },
       tools: registerTools,

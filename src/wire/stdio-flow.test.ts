@@ -5,8 +5,8 @@ import { promiseTest } from '../../test/support/promise-test.ts';
 const answerTo = (id: number | string) => ({ jsonrpc: '2.0' as const, id, result: {} });
 const cancel = (id: unknown) => ({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } });
 
-describe('a client that asks faster than it is answered', () => {
-  promiseTest('stdio/flow', 'after 256 requests', async () => {
+describe('backpressure', () => {
+  promiseTest('stdio/flow', 'stdin is paused after 256 requests', async () => {
     const { input, received, transport } = await openPipes();
     for (let id = 1; id <= 300; id += 1) input.write(line(request(id)));
     await settle();
@@ -24,7 +24,7 @@ describe('a client that asks faster than it is answered', () => {
     await transport.idle();
   });
 
-  promiseTest('stdio/flow', 'notifications and refused lines do not count', async () => {
+  promiseTest('stdio/flow', 'notifications and rejected lines do not count as in flight', async () => {
     const { input, received, sent } = await openPipes();
     for (let index = 0; index < 300; index += 1) {
       input.write(line({ jsonrpc: '2.0', method: 'notifications/x' }));
@@ -36,7 +36,7 @@ describe('a client that asks faster than it is answered', () => {
     expect(input.isPaused()).toBe(false);
   });
 
-  promiseTest('stdio/flow', 'a cancelled request makes room', async () => {
+  promiseTest('stdio/flow', 'a cancelled request no longer counts', async () => {
     const { input, received } = await openPipes();
     const requests = Array.from({ length: 256 }, (_, index) => line(request(index)));
     input.write(`${requests.join('')}${line(cancel(0))}`);
@@ -47,7 +47,7 @@ describe('a client that asks faster than it is answered', () => {
   });
 });
 
-describe('a client that cancels what it has asked', () => {
+describe('a client that cancels requests', () => {
   promiseTest('stdio/flow', 'a cancelled call counts until it ends', async () => {
     const { input, received, transport } = await openPipes();
     let end = (): void => undefined;
@@ -83,7 +83,7 @@ describe('a client that cancels what it has asked', () => {
     await transport.idle();
   });
 
-  promiseTest('stdio/flow', 'a cancellation of nothing, twice, or after the answer changes nothing', async () => {
+  promiseTest('stdio/flow', 'a cancellation of an unknown, cancelled or answered request changes nothing', async () => {
     const { input, transport } = await openPipes();
     input.write(line(request(1)) + line(cancel(2)) + line(cancel(null)) + line(cancel({})));
     await settle();
@@ -99,12 +99,12 @@ describe('a client that cancels what it has asked', () => {
 });
 
 describe('idle', () => {
-  it('is at once where nothing was asked', async () => {
+  it('resolves at once without requests', async () => {
     const { transport } = await openPipes();
     await transport.idle();
   });
 
-  promiseTest('stdio/idle', 'and not before the last one', async () => {
+  promiseTest('stdio/idle', 'it waits for the last answer', async () => {
     const { input, transport } = await openPipes();
     input.write(line(request(1)) + line(request('1')));
     await settle();
@@ -117,7 +117,7 @@ describe('idle', () => {
     await waiting;
   });
 
-  promiseTest('stdio/idle', 'handing an answer to a full pipe is not writing it', async () => {
+  promiseTest('stdio/idle', 'an answer queued for a full pipe is not written yet', async () => {
     const { input, output, transport, sent } = await openPipes();
     input.write(line(request(1)));
     await settle();
@@ -134,7 +134,7 @@ describe('idle', () => {
     expect(sent()).toEqual([answerTo(1)]);
   });
 
-  promiseTest('stdio/idle', 'messages of our own are not answers', async () => {
+  promiseTest('stdio/idle', 'notifications of the server are not answers', async () => {
     const { input, transport } = await openPipes();
     input.write(line(request(1)));
     await settle();
@@ -148,7 +148,7 @@ describe('idle', () => {
     await waiting;
   });
 
-  promiseTest('stdio/idle', 'a cancelled request is owed none', async () => {
+  promiseTest('stdio/idle', 'a cancelled request needs no answer', async () => {
     const { input, transport, received } = await openPipes();
     input.write(line(request(1)) + line(cancel(1)));
     await settle();
@@ -170,7 +170,7 @@ describe('idle', () => {
     });
   }
 
-  promiseTest('stdio/idle', 'a subscription is owed none until it ends', async () => {
+  promiseTest('stdio/idle', 'a subscription needs no answer until it ends', async () => {
     const { input, transport, received } = await openPipes();
     input.write(line({ ...request(1), method: 'subscriptions/listen' }));
     await settle();
@@ -179,14 +179,14 @@ describe('idle', () => {
   });
 });
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   function watch({ transport }: Pipes) {
     const closed = vi.fn();
     transport.onclose = closed;
     return closed;
   }
 
-  promiseTest('stdio/gone', 'once it has its answers', async () => {
+  promiseTest('stdio/gone', 'the transport closes after the last answer', async () => {
     const pipes = await openPipes();
     const closed = watch(pipes);
     pipes.input.end(line(request(1)));
@@ -198,7 +198,7 @@ describe('a client that goes away', () => {
     expect(pipes.sent()).toEqual([answerTo(1)]);
   });
 
-  promiseTest('stdio/gone', 'or tells its owner, who decides', async () => {
+  promiseTest('stdio/gone', '`onend` is called instead if it is set', async () => {
     const pipes = await openPipes();
     const closed = watch(pipes);
     const ended = vi.fn();
@@ -212,7 +212,7 @@ describe('a client that goes away', () => {
     expect(closed).toHaveBeenCalledTimes(1);
   });
 
-  promiseTest('stdio/gone', 'a broken pipe, with nothing left to wait for', async () => {
+  promiseTest('stdio/gone', 'after a broken pipe no answer is awaited', async () => {
     const pipes = await openPipes();
     const closed = watch(pipes);
     pipes.input.write(line(request(1)));
@@ -225,14 +225,14 @@ describe('a client that goes away', () => {
     await expect(pipes.transport.send(answerTo(1))).rejects.toThrow('closed');
   });
 
-  promiseTest('stdio/gone', 'a write that fails is the failure of that answer', async () => {
+  promiseTest('stdio/gone', 'a failed write rejects the send', async () => {
     const pipes = await openPipes();
     pipes.transport.onend = () => undefined;
     pipes.output.destroy(new Error('EPIPE'));
     await expect(pipes.transport.send(answerTo(1))).rejects.toThrow();
   });
 
-  promiseTest('stdio/gone', 'an input that breaks', async () => {
+  promiseTest('stdio/gone', 'an error of stdin', async () => {
     const pipes = await openPipes();
     const closed = watch(pipes);
     pipes.input.destroy(new Error('EIO'));
@@ -241,7 +241,7 @@ describe('a client that goes away', () => {
     expect(closed).toHaveBeenCalledTimes(1);
   });
 
-  it('finds a closed transport deaf, and closing twice is closing once', async () => {
+  it('ignores messages after close, and close is idempotent', async () => {
     const pipes = await openPipes();
     const closed = watch(pipes);
     await pipes.transport.close();

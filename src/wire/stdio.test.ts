@@ -29,14 +29,14 @@ describe('lines', () => {
     });
   }
 
-  promiseTest('stdio/lines', 'and answers are lines, whatever they contain', async () => {
+  promiseTest('stdio/lines', 'answers are single lines, whatever they contain', async () => {
     const { transport, sent } = await openPipes();
     await transport.send({ jsonrpc: '2.0', id: 1, result: { text: 'two\nlines\u2028\ud800' } });
     await transport.send({ jsonrpc: '2.0', id: 2, result: {} });
     expect(sent()).toMatchObject([{ id: 1, result: { text: 'two\nlines\u2028\ud800' } }, { id: 2 }]);
   });
 
-  promiseTest('stdio/lines', 'half a line at the end is no message', async () => {
+  promiseTest('stdio/lines', 'a partial line at the end is not a message', async () => {
     const { input, received, errors } = await openPipes();
     input.end(line(request(1)) + JSON.stringify(request(2)).slice(0, -1));
     await settle();
@@ -45,7 +45,7 @@ describe('lines', () => {
   });
 });
 
-describe('what is not a message', () => {
+describe('an invalid message', () => {
   const cases: [string, string | Buffer, number, string][] = [
     ['words', 'hello there', -32700, NOT_JSON],
     ['half of JSON', '{"jsonrpc":"2.0","id":1', -32700, NOT_JSON],
@@ -96,7 +96,7 @@ describe('what is not a message', () => {
     { ...request(7), result: {} },
   ];
   for (const message of malformed) {
-    promiseTest('stdio/garbage', `${JSON.stringify(message)} is answered by its id`, async () => {
+    promiseTest('stdio/garbage', `${JSON.stringify(message)} is answered with its id`, async () => {
       const { input, received, sent, transport } = await openPipes();
       input.write(line(message));
       await settle();
@@ -106,7 +106,7 @@ describe('what is not a message', () => {
     });
   }
 
-  it('is nobody else: an answer of the client is passed on', async () => {
+  it('does not include a response of the client', async () => {
     const { input, received, sent } = await openPipes();
     const answer = { jsonrpc: '2.0', id: 7, result: {} };
     input.write(line(answer));
@@ -117,7 +117,7 @@ describe('what is not a message', () => {
 });
 
 describe('an oversized message', () => {
-  // Several chunks more than allowed: what is kept of both ends must outlive them.
+  // Several chunks over the limit: both ends must be kept across chunks.
   const filler = 'x'.repeat(MAX_MESSAGE_BYTES + 300_000);
   const params = `"method":"tools/call","params":{"text":"${filler}"}`;
   const cases: [string, string, number | string | undefined][] = [
@@ -147,7 +147,7 @@ describe('an oversized message', () => {
     });
   }
 
-  promiseTest('stdio/oversized', 'whole in one chunk, the next message behind it', async () => {
+  promiseTest('stdio/oversized', 'in one chunk together with the next message', async () => {
     const { input, received, sent } = await openPipes();
     input.write(`{"jsonrpc":"2.0","id":12,${params}}\n${line(request(99))}`);
     await settle();
@@ -155,7 +155,7 @@ describe('an oversized message', () => {
     expect(received).toEqual([request(99)]);
   });
 
-  promiseTest('stdio/oversized', 'and one byte less than that is not oversized', async () => {
+  promiseTest('stdio/oversized', 'a message of exactly the limit is accepted', async () => {
     const { input, received, sent } = await openPipes();
     const frame = JSON.stringify(request(1, { text: '' })).length;
     for (const length of [MAX_MESSAGE_BYTES - frame, MAX_MESSAGE_BYTES - frame + 1])

@@ -51,7 +51,7 @@ describe('annotations', () => {
 });
 
 describe('schemas', () => {
-  promiseTest('door/definitions', 'no dialect and no bounds that every number has', () => {
+  promiseTest('door/definitions', 'no $schema and no bounds of every safe integer', () => {
     const { inputSchema } = listTool(tool);
     expect(inputSchema).toEqual({
       type: 'object',
@@ -60,7 +60,7 @@ describe('schemas', () => {
     });
   });
 
-  promiseTest('door/definitions', 'nor in any tool of the surface', () => {
+  promiseTest('door/definitions', 'also for every tool of the surface', () => {
     const text = JSON.stringify(surface.map(listTool));
     expect(text).not.toMatch(/\$schema|9007199254740991/);
     for (const { name, title, description, inputSchema } of surface) {
@@ -71,7 +71,7 @@ describe('schemas', () => {
     }
   });
 
-  promiseTest('door/definitions', 'a map of anything is an object, and no part of a schema says nothing', () => {
+  promiseTest('door/definitions', 'no empty additionalProperties', () => {
     const inputSchema = z.strictObject({ metadata: z.record(z.string(), z.unknown()) });
     expect(listTool({ ...tool, inputSchema }).inputSchema['properties']).toEqual({
       metadata: { type: 'object', propertyNames: { type: 'string' } },
@@ -79,7 +79,7 @@ describe('schemas', () => {
     expect(JSON.stringify(surface.map(listTool))).not.toContain('"additionalProperties":{}');
   });
 
-  promiseTest('door/definitions', 'a title or description that is not there is left out', () => {
+  promiseTest('door/definitions', 'an absent title or description is omitted', () => {
     expect(Object.keys(listTool(tool))).toEqual(['name', 'inputSchema', 'outputSchema', 'annotations']);
   });
 
@@ -105,7 +105,7 @@ describe('schemas', () => {
     }
   }
 
-  it('of a tool without one takes any data', () => {
+  it('accept any data for a tool without an output schema', () => {
     const { outputSchema: _none, ...silent } = tool;
     const accepts = acceptorOf(listTool(silent).outputSchema);
     expect(accepts({ ok: true, data: { anything: 1 } })).toBe(true);
@@ -113,13 +113,13 @@ describe('schemas', () => {
 });
 
 describe('the instructions', () => {
-  promiseTest('door/definitions', 'fit into what clients read of them', () => {
+  promiseTest('door/definitions', 'the instructions fit into 2,000 characters', () => {
     expect(INSTRUCTIONS.length).toBeLessThanOrEqual(2000);
     expect(INSTRUCTIONS.length).toBeGreaterThan(100);
   });
 });
 
-/** The validator that the official client uses. */
+/** The validator of the official client. */
 function acceptorOf(schema: ToolListing['outputSchema']): (value: unknown) => boolean {
   const validate = new AjvJsonSchemaValidator().getValidator(schema);
   return (value) => validate(value).valid;

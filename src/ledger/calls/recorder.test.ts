@@ -14,7 +14,7 @@ interface ActionRow {
   readonly outcome: string;
 }
 
-describe('the log of calls', () => {
+describe('the call recorder', () => {
   promiseTest('ledger/once', 'an enter and an exit make one row', async () => {
     const database = await openTestLedger();
     await recordCalls(database, 3);
@@ -28,7 +28,7 @@ describe('the log of calls', () => {
     await expectWhole(database);
   });
 
-  promiseTest('ledger/once', 'an exit whose enter was never recorded leaves nothing', async () => {
+  promiseTest('ledger/once', 'an exit without a recorded enter writes nothing', async () => {
     const database = await openTestLedger();
     const log = new CallRecorder(database, processIdOf('here'));
     await log.exit(exitEvent('never entered'));
@@ -38,13 +38,13 @@ describe('the log of calls', () => {
     await expectWhole(database);
   });
 
-  promiseTest('store/durable', 'recording the two ends of a call that changes nothing does not wait', async () => {
+  promiseTest('store/durable', 'the two entries of a call that changes nothing do not wait', async () => {
     const waits: boolean[] = [];
     await recordCalls(watching(await openTestLedger(), waits), 2);
     expect(waits).toEqual([false, false, false, false]);
   });
 
-  promiseTest('ledger/once', 'an exit that was undone with its change can be recorded again', async () => {
+  promiseTest('ledger/once', 'an exit that was rolled back with its change can be recorded again', async () => {
     const database = await openTestLedger();
     const log = new CallRecorder(database, processIdOf('here'));
     await log.enter(enterEvent('one'));
@@ -59,7 +59,7 @@ describe('the log of calls', () => {
     await expectWhole(database);
   });
 
-  promiseTest('fault/exit', 'it comes before the next enter, in the same transaction', async () => {
+  promiseTest('fault/exit', 'it is written before the next enter, in the same transaction', async () => {
     const database = await openTestLedger();
     const log = new CallRecorder(database, processIdOf('here'));
     await log.enter(enterEvent('one'));
@@ -76,8 +76,8 @@ describe('the log of calls', () => {
   });
 });
 
-describe('calls that a dead process left open', () => {
-  promiseTest('fault/killed', 'the dead one is closed, the living one is left alone', async () => {
+describe('open calls of a dead process', () => {
+  promiseTest('fault/killed', 'calls of a live process stay open', async () => {
     const path = join(tempFolder(), 'colibri.db');
     const [living, next] = [await openTestLedger({ path }), await openTestDatabase({ path })];
     await living.enlist(processIdOf('living'));
@@ -89,7 +89,7 @@ describe('calls that a dead process left open', () => {
     await expectWhole(next);
   });
 
-  promiseTest('fault/killed', 'several servers that start together close it once', async () => {
+  promiseTest('fault/killed', 'several servers that start at once close it once', async () => {
     const path = join(tempFolder(), 'colibri.db');
     const first = await openTestLedger({ path });
     await new CallRecorder(first, processIdOf('dead')).enter(enterEvent('one'));
@@ -101,7 +101,7 @@ describe('calls that a dead process left open', () => {
     await expectWhole(first);
   });
 
-  promiseTest('ledger/once', 'a process that was taken for dead cannot end its call a second time', async () => {
+  promiseTest('ledger/once', 'a process taken for dead cannot exit its call again', async () => {
     const database = await openTestLedger();
     const log = new CallRecorder(database, processIdOf('taken-for-dead'));
     await log.enter(enterEvent('one'));
@@ -133,7 +133,7 @@ async function refuseExits(database: Database): Promise<void> {
   );
 }
 
-/** The same database, telling for each transaction whether it waits for the disk. */
+/** Notes for each transaction whether it waits for the disk. */
 function watching(database: Database, waits: boolean[]): Database {
   return {
     engine: database.engine,

@@ -11,11 +11,11 @@ export const DURABILITIES = ['full', 'relaxed'] as const;
 
 export interface Config {
   readonly mode: Mode;
-  /** The file that the user named, and thereby vouches for. Without one, TEST mode uses a throw-away file. */
+  /** The file that the user named, which is therefore trusted. Without one, TEST mode uses a temporary file. */
   readonly dbPath: string | undefined;
-  /** The file that was found in the project when none was named; it may have come with a clone. */
+  /** The file that was found in the project if the user named none; it may have come with a clone. */
   readonly projectDbPath: string | undefined;
-  /** Set when the ledger is in PostgreSQL; `dbPath` then means nothing. May hold a password: never to be printed. */
+  /** Set if the ledger is in PostgreSQL; `dbPath` is then ignored. May contain a password: never print it. */
   readonly databaseUrl: string | undefined;
   readonly agentId: string | undefined;
   readonly project: string;
@@ -31,9 +31,9 @@ const MAX_AGENT_ID_LENGTH = 128;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The only reader of the environment. An empty variable counts as none. */
+/** The only function that reads COLIBRI_* variables. An empty variable counts as unset. */
 export function readConfig(env: Environment = process.env): Config {
-  refuseOldNames(env);
+  assertNoOldNames(env);
   return Object.freeze({
     mode: oneOf(env, 'COLIBRI_MODE', MODES, 'FULL'),
     dbPath: env['COLIBRI_DB_PATH'] || undefined,
@@ -59,16 +59,16 @@ export function readConfig(env: Environment = process.env): Config {
   });
 }
 
-/** For a child process that is to be configured by these variables alone. */
+/** The environment of a child process that is configured by `own` alone. */
 export function createEnvironment(own: Readonly<Record<string, string>>, env: Environment = process.env): Environment {
   const foreign = Object.entries(env).filter(([name]) => !/^(?:COLIBRI|AMS)_/.test(name));
   return { ...Object.fromEntries(foreign), ...own };
 }
 
-/** Where a user's programs keep configuration; undefined for a user without a home folder. */
+/** The user's configuration folder; undefined for a user without a home folder. */
 export function findConfigFolder(env: Environment = process.env): string | undefined {
   const named = process.platform === 'win32' ? env['APPDATA'] : env['XDG_CONFIG_HOME'];
-  // The XDG specification: a relative path is to be ignored.
+  // The XDG specification requires that relative paths are ignored.
   if (named !== undefined && isAbsolute(named)) return named;
   const home = findHomeFolder();
   return home === undefined ? undefined : join(home, '.config');
@@ -81,29 +81,29 @@ export function locateDatabase({ dbPath, projectDbPath }: LedgerPlace): string {
   return resolve(dbPath ?? projectDbPath ?? DEFAULT_DB_PATH);
 }
 
-/** Where the ledger is, for people to read. */
+/** The path or URL of the ledger without its password: safe to print. */
 export function describeLocation(config: LedgerPlace & Pick<Config, 'databaseUrl'>): string {
   return parsePostgresUrl(config.databaseUrl ?? '')?.location ?? locateDatabase(config);
 }
 
-/** The variables of the system that this one replaced. */
+/** Variables of the system that Colibri replaced. */
 export function listOldNames(env: Environment = process.env): string[] {
   return Object.keys(env).filter((name) => name.startsWith('AMS_'));
 }
 
-/** A server that half-obeys the variables of the system it replaced would be worse than one that does not start. */
-function refuseOldNames(env: Environment): void {
+/** Refused, because ignoring some of these variables could change the behavior unnoticed. */
+function assertNoOldNames(env: Environment): void {
   const [old] = listOldNames(env);
   if (old !== undefined)
-    throw invalid(old, 'AMS_* variables belong to the old system; unset it and use its COLIBRI_* counterpart');
+    throw invalid(old, 'AMS_* variables belong to the old system', 'unset it and use its COLIBRI_* counterpart');
 }
 
-/** Its value is in no message: it may hold a password. */
+/** No message contains the value, because it may contain a password. */
 function readDatabaseUrl(env: Environment): string | undefined {
   const name = 'COLIBRI_DATABASE_URL';
   const value = env[name];
   if (!value) return undefined;
-  if (env['COLIBRI_DB_PATH']) throw invalid(name, 'COLIBRI_DB_PATH is set as well; unset one of them');
+  if (env['COLIBRI_DB_PATH']) throw invalid(name, 'COLIBRI_DB_PATH is set as well', 'unset one of them');
   const problem = findUrlProblem(value);
   if (problem !== undefined) throw invalid(name, problem);
   return value;
@@ -142,6 +142,6 @@ function isTimeout(value: string): boolean {
   return /^\d+$/.test(value) && Number(value) >= 1 && Number(value) <= 3_600_000;
 }
 
-function invalid(name: string, problem: string): ColibriError {
-  return new ColibriError('ERR_CONFIG_INVALID', `${name}: ${problem}`, { variable: name });
+function invalid(name: string, problem: string, advice = `set ${name} to an allowed value, or unset it`): ColibriError {
+  return new ColibriError('ERR_CONFIG_INVALID', `${name}: ${problem}`, { variable: name }, { advice });
 }

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Creates missing folders for their owner only. Not by a recursive mkdir, which never returns below /proc on Node 20. */
+/** Creates missing folders with mode 0700. Not with a recursive mkdir, which never returns below /proc on Node 20. */
 export function createFolders(folder: string): void {
   if (!existsSync(dirname(folder))) createFolders(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Another process that starts at the same moment may have been faster.
+    // Another process may have created it concurrently.
     if (!existsSync(folder)) throw error;
   }
 }

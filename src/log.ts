@@ -3,7 +3,7 @@ import { escapeUnsafe } from './terminal-text.ts';
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** One JSON line on stderr for each event; stdout belongs to the protocol. */
+/** Writes one JSON line per event to stderr; stdout is reserved for the protocol. */
 export type Log = (level: LogLevel, event: string, fields?: Readonly<Record<string, unknown>>) => void;
 
 export function createLog(threshold: LogLevel, write: (line: string) => void): Log {
@@ -14,7 +14,7 @@ export function createLog(threshold: LogLevel, write: (line: string) => void): L
   };
 }
 
-/** A line that cannot be written must not take down the call that it is about. */
+/** A value that JSON cannot represent must not fail the call that logs it. */
 function toLine(head: Readonly<Record<string, unknown>>, fields: Readonly<Record<string, unknown>>): string {
   try {
     return escapeUnsafe(JSON.stringify({ ...head, ...fields }, writeError));

@@ -1,6 +1,6 @@
 import { toTerminal } from './terminal-text.ts';
 
-/** Everything that goes to standard error goes through here. */
+/** The only function that writes to stderr. */
 export function printError(lines: string | readonly string[]): void {
   console.error(toTerminal(lines));
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 
-/** Text for a terminal: data are escaped, and only styles that were asked for reach it as control sequences. */
+/** Text for a terminal: data is escaped, and only styles of `createStyles` become control sequences. */
 
 /**
- * C0 (with newline and tab), DEL, C1, halves of surrogate pairs, line separators, bidirectional controls, everything
- * invisible, and noncharacters, which mark styles below.
+ * C0 (with newline and tab), DEL, C1, lone surrogates, line separators, bidirectional controls, everything invisible,
+ * and noncharacters, which mark styles below.
  */
 const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\ufff9-\ufffb]/gu;
 
@@ -13,15 +13,15 @@ const JOINER = '\u200d';
 const BEFORE_JOINER = /\p{Extended_Pictographic}[\ufe0e\ufe0f\p{Emoji_Modifier}]?$/u;
 const AFTER_JOINER = /^\p{Extended_Pictographic}/u;
 
-/** Chooses the shape of the character before it; after anything else, or repeated, it carries hidden data. */
+/** Selects the glyph of the character before it; anywhere else it can carry hidden data. */
 const VARIATION_SELECTOR = /^[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]$/u;
 const HAS_VARIANTS = /[\p{Emoji}\p{Ideographic}]$/u;
-/** The longest context that the rules above look at, in UTF-16 code units. */
+/** The longest match of the patterns above before a character, in UTF-16 code units. */
 const CONTEXT = 4;
 
 /**
- * Replaces characters that act on a terminal, or hide from its reader, with the escapes of JSON: JSON text stays the
- * same value. Escaped text stays as it is.
+ * Replaces characters that control a terminal or are invisible with JSON escapes. JSON text keeps its value, and the
+ * function is idempotent.
  */
 export function escapeUnsafe(text: string): string {
   return text.replaceAll(UNSAFE, (character, index: number) =>
@@ -43,7 +43,7 @@ export interface Styles {
 
 export type Style = (text: string) => string;
 
-/** The only markup there is. Text that gets a style is escaped like all other text. */
+/** Styled text is escaped like all other text. */
 export function createStyles(enabled: boolean): Styles {
   const style = (on: number, off: number): Style => {
     if (!enabled) return (text) => text;
@@ -62,12 +62,12 @@ export function createStyles(enabled: boolean): Styles {
   };
 }
 
-/** One line of the terminal for each line given: a line break inside a line is data, and is escaped. */
+/** Renders each element as one line; a line break inside an element is data and is escaped. */
 export function toTerminal(lines: string | readonly string[]): string {
   return (typeof lines === 'string' ? [lines] : lines).map(renderLine).join('\n');
 }
 
-/** Nobody who writes data can know it, so no data can pass for a style. */
+/** Random per process, so that data cannot imitate a style. */
 const SECRET = randomUUID();
 const MARK = new RegExp(`\ufdd0${SECRET};(\\d+)\ufdd1`);
 

@@ -3,37 +3,54 @@ import { toError } from '../errors.ts';
 import { printError } from '../print-error.ts';
 import { escapeUnsafe } from '../terminal-text.ts';
 import { readVersion } from '../version.ts';
-import { addBackup } from './commands/backup.ts';
-import { addBoard } from './commands/board.ts';
-import { addCopy } from './commands/copy.ts';
-import { addDemo } from './commands/demo.ts';
-import { addDoctor } from './commands/doctor.ts';
-import { addInit } from './commands/init.ts';
-import { addLog } from './commands/log.ts';
-import { addNext } from './commands/next.ts';
-import { addRestore } from './commands/restore.ts';
-import { addServe } from './commands/serve.ts';
-import { addShow } from './commands/show.ts';
-import { addTrust } from './commands/trust.ts';
-import { addVerify } from './commands/verify.ts';
+import { backup } from './commands/backup.ts';
+import { board } from './commands/board.ts';
+import { copy } from './commands/copy.ts';
+import { demo } from './commands/demo.ts';
+import { doctor } from './commands/doctor.ts';
+import { init } from './commands/init.ts';
+import { log } from './commands/log.ts';
+import { next } from './commands/next.ts';
+import { restore } from './commands/restore.ts';
+import { serve } from './commands/serve.ts';
+import { show } from './commands/show.ts';
+import { trust } from './commands/trust.ts';
+import { verify } from './commands/verify.ts';
+import { type CliCommand, type Example, registerCommand, renderExamples, usageExitCode } from './support/command.ts';
 import { exitOnBrokenPipe, print } from './support/print.ts';
+
+/** In the order of the help text. */
+export const COMMANDS: readonly CliCommand[] = [
+  serve,
+  init,
+  demo,
+  board,
+  show,
+  next,
+  log,
+  verify,
+  trust,
+  doctor,
+  backup,
+  restore,
+  copy,
+];
 
 const EXIT_BUG = 1;
 const EXIT_USAGE = 64;
-const EXIT_BAD_INPUT = 3;
 
-const EXAMPLES = `
-Examples:
-  colibri                              serve MCP on standard input and output
-  colibri board                        the tasks in columns
-  colibri show 42                      one task and why it is as it is
-  colibri log --follow                 what agents do, as they do it
-  colibri verify                       is the record whole?
-  colibri verify --json | jq .verdict
+const EXAMPLES: readonly Example[] = [
+  ['colibri', 'serve MCP on standard input and output'],
+  ['colibri board', 'show the tasks in columns'],
+  ['colibri show 42', 'show one task and its decisions'],
+  ['colibri log --follow', 'watch what agents do'],
+  ['colibri verify', 'check that nobody tampered with the ledger'],
+  ['colibri verify --json | jq .verdict'],
+];
 
-Configuration is by environment variables (COLIBRI_MODE, COLIBRI_DB_PATH, …); the README lists them.`;
+const CONFIGURATION =
+  'Configuration is read from environment variables (COLIBRI_MODE, COLIBRI_DB_PATH, …); see the README.';
 
-/** Each command has a file of its own and loads what it needs when it runs. */
 export async function runCommand(args: readonly string[]): Promise<void> {
   exitOnBrokenPipe();
   process.on('uncaughtException', exitWithStack);
@@ -41,7 +58,8 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     .description('a flight recorder for AI agents')
     .version(readVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .addHelpText('after', EXAMPLES)
+    .helpCommand('help [command]', 'print the help of a command')
+    .addHelpText('after', ['', ...renderExamples(EXAMPLES), '', CONFIGURATION].join('\n'))
     .showSuggestionAfterError()
     .showHelpAfterError('Try: colibri --help')
     .configureHelp({ showGlobalOptions: false })
@@ -51,19 +69,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
       outputError: (text, write) => write(escapeArguments(text, args)),
     })
     .exitOverride();
-  addServe(program);
-  addInit(program);
-  addDemo(program);
-  addBoard(program);
-  addShow(program);
-  addNext(program);
-  addLog(program);
-  addVerify(program);
-  addTrust(program);
-  addDoctor(program);
-  addBackup(program);
-  addRestore(program);
-  addCopy(program);
+  for (const command of COMMANDS) registerCommand(program, command);
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
@@ -72,7 +78,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   }
 }
 
-/** A bug. Node would print its message as it is. */
+/** Reports a bug. Node would print the message without escaping it. */
 function exitWithStack({ message, stack = message }: Error): never {
   printError(stack.split('\n'));
   process.exit(EXIT_BUG);
@@ -82,14 +88,12 @@ function linesOf(text: string): string[] {
   return text.replace(/\n$/, '').split('\n');
 }
 
-/** Commander quotes arguments in its messages, and a line break in one must not begin a line. */
+/** Commander quotes arguments in its messages; a line break in one must not start a new line. */
 function escapeArguments(text: string, args: readonly string[]): string {
   return args.reduce((escaped, argument) => escaped.replaceAll(argument, escapeUnsafe(argument)), text);
 }
 
-/** Commands whose exit code is a verdict call bad usage bad input. */
-function usageExitOf(command: string | undefined): number {
-  return command !== undefined && ['verify', 'trust', 'backup', 'restore', 'copy'].includes(command)
-    ? EXIT_BAD_INPUT
-    : EXIT_USAGE;
+function usageExitOf(name: string | undefined): number {
+  const command = COMMANDS.find((candidate) => candidate.name === name);
+  return command === undefined ? EXIT_USAGE : usageExitCode(command);
 }

@@ -3,8 +3,8 @@ import module from 'node:module';
 import { Script } from 'node:vm';
 
 /**
- * Loads a bundled CommonJS file. Where the build left the code that V8 compiled from it, for this very version of Node,
- * nothing is compiled again: a fifth of the start. Elsewhere newer versions of Node keep such code by themselves.
+ * Loads a bundled CommonJS file. If the build wrote a V8 code cache for this version of Node, uses it, which saves a
+ * fifth of the startup. Otherwise relies on the compile cache of newer Node versions.
  */
 export function loadProgram(path: string): unknown {
   const cachePath = codeCachePath(path);
@@ -15,7 +15,7 @@ export function loadProgram(path: string): unknown {
   return require(path);
 }
 
-/** For the build: loads the file and returns a function that writes down what has been compiled by then. */
+/** For the build: loads the file and returns a function that serializes the code compiled so far. */
 export function loadForCache(path: string): { exports: unknown; cachePath: string; createCache: () => Buffer } {
   const script = wrap(path, undefined);
   return {
@@ -25,7 +25,7 @@ export function loadForCache(path: string): { exports: unknown; cachePath: strin
   };
 }
 
-/** V8 refuses the code of another version, but only after reading it: a name that does not match is quicker. */
+/** V8 rejects the cache of another version, but only after reading it; the version in the name avoids that. */
 function codeCachePath(path: string): string {
   return `${path}.${process.version}-${process.arch}.cache`;
 }

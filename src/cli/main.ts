@@ -1,8 +1,11 @@
 import { serve } from './commands/serve.ts';
 
-/** Clients give no arguments, and their way in does not wait for a parser of them. */
+/** Clients pass no arguments. Their start does not wait for the argument parser to load. */
 export async function run(args: readonly string[]): Promise<void> {
-  if (args.length === 0 || (args.length === 1 && args[0] === 'serve')) return serve();
+  if (args.length === 0 || (args.length === 1 && args[0] === serve.name)) {
+    await serve.run({}, undefined);
+    return;
+  }
   const { runCommand } = await import('./commands.ts');
   await runCommand(args);
 }

@@ -14,9 +14,10 @@ import { factsOf, pulseOf } from './facts.ts';
 const EXIT_TEMPORARY = 75;
 const EXIT_CONFIG = 78;
 
-/** Serves the 14 tools over stdio, on the ledger that the environment names. */
-export async function main(): Promise<void> {
+/** Serves the 14 tools over stdio, on the ledger that the environment names; passes the configuration to `onConfig`. */
+export async function main(onConfig?: (config: Config) => void): Promise<void> {
   const config = readConfigOrExit();
+  onConfig?.(config);
   const transport = createStdioTransport();
   const server = createColibriServer({
     transport,

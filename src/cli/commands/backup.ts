@@ -1,58 +1,54 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import type { Command } from 'commander';
+import { Argument } from 'commander';
 import { locateDatabase } from '../../config.ts';
 import { copySqlite } from '../../db/sqlite/files/copy.ts';
 import type { LedgerReport } from '../../verification/report.ts';
 import { verifyEverything } from '../../verification/verify-ledger.ts';
-import { assertFree, publish, removeDatabase, timeStamp } from '../support/atomic-file.ts';
+import { assertFree, isSideFile, publish, removeDatabase, timeStamp } from '../support/atomic-file.ts';
 import { withCleanUp } from '../support/clean-up.ts';
-import { EXIT, type Outcome, Refusal, reportOutcome } from '../support/command-result.ts';
-import { createProgressBar } from '../support/progress-bar.ts';
-import { assertIsFile } from '../support/require-sqlite.ts';
-import { projectConfig, withLedger, withLedgerAt } from '../support/with-ledger.ts';
-import { attentive } from '../support/yielding-reader.ts';
+import type { CliCommand } from '../support/command.ts';
+import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
+import { JSON_OPTION } from '../support/options.ts';
+import { withProgress } from '../support/progress-bar.ts';
+import { assertSqliteLedger } from '../support/require-sqlite.ts';
+import { readProjectConfig, withLedger } from '../support/with-ledger.ts';
+import { createYieldingReader } from '../support/yielding-reader.ts';
+import { describeProblems, describeWhole } from '../views/problems.ts';
 
-const HELP = `
-The copy is that of one moment, for the owner only, and has been verified when its name appears. Servers may go on
-writing meanwhile. Without a file, or with a folder, the name is made of the time and the number of entries.
+export const backup: CliCommand<{ readonly json?: boolean }, string | undefined> = {
+  name: 'backup',
+  summary: 'make a verified copy of the ledger while servers run',
+  argument: new Argument('[file]', 'the file or folder to write to'),
+  options: [JSON_OPTION],
+  details: [
+    'The copy is one snapshot of the ledger and readable by its owner only. Its name appears after it was verified. Without a file, or with a folder, the name is made of the time and the number of entries.',
+    'A ledger that does not verify is still copied, as evidence. A ledger with a changed schema is not copied, because triggers and views in the copy could run.',
+  ],
+  examples: [
+    ['colibri backup', 'beside the ledger'],
+    ['colibri backup /media/usb', 'in that folder'],
+    ['colibri backup monday.db', 'to that file, which must not exist yet'],
+    ['colibri backup --json | jq -r .file'],
+  ],
+  exitCodes: { 0: 'done', 1: 'the ledger does not verify', 2: 'cannot tell', 3: 'bad input' },
+  run: ({ json = false }, file) => reportResult('backup', json, () => backUp(file)),
+};
 
-Examples:
-  colibri backup                       beside the ledger
-  colibri backup /media/usb            in that folder
-  colibri backup monday.db             that very file; an existing one is never overwritten
-  colibri backup --json | jq -r .file
-
-A ledger whose record does not verify is copied as evidence. One whose schema was changed is not: a copy of it could act.
-
-Exit codes: 0 done, 1 the record does not verify, 2 cannot tell, 3 bad input.`;
-
-export function addBackup(program: Command): void {
-  program
-    .command('backup [file]')
-    .description('a verified copy of the ledger, while servers run')
-    .option('--json', 'print the outcome as JSON')
-    .addHelpText('after', HELP)
-    .action((file: string | undefined, { json = false }: { json?: boolean }) =>
-      reportOutcome('backup', json, () => backup(file)),
-    );
-}
-
-async function backup(file: string | undefined): Promise<Outcome> {
-  const config = projectConfig();
-  assertIsFile('backup', config);
+async function backUp(file: string | undefined): Promise<CommandResult> {
+  const config = readProjectConfig();
+  assertSqliteLedger('backup', config);
   const ledger = locateDatabase(config);
   const nameFor = chooseName(file, ledger);
-  await withLedger(async () => undefined);
+  await withLedger(config, () => Promise.resolve());
   const partial = join(dirname(nameFor(0)), `colibri-backup-${randomBytes(4).toString('hex')}.partial`);
   return withCleanUp(
     () => removeDatabase(partial),
     async () => {
       await copySqlite(ledger, partial);
-      const bar = createProgressBar('verifying the copy');
-      const report = await withLedgerAt(partial, (reader) => verifyEverything(attentive(reader), bar.update)).finally(
-        bar.end,
+      const report = await withProgress('verifying the copy', (update) =>
+        withLedger({ dbPath: partial }, (reader) => verifyEverything(createYieldingReader(reader), update)),
       );
       const target = nameFor(report.size);
       publish(partial, target);
@@ -61,7 +57,7 @@ async function backup(file: string | undefined): Promise<Outcome> {
   );
 }
 
-/** Where the copy goes, as far as it can be told before its size is known. */
+/** The name of the copy contains its size, which is known only after the copy was made. */
 function chooseName(file: string | undefined, ledger: string): (size: number) => string {
   const named = resolve(file ?? dirname(ledger));
   if (file === undefined || isFolder(named)) {
@@ -69,11 +65,11 @@ function chooseName(file: string | undefined, ledger: string): (size: number) =>
     const stem = `${basename(ledger, extension)}-${timeStamp()}`;
     return (size) => join(named, `${stem}-${size}${extension}`);
   }
-  if (/-(?:wal|shm|journal)$/.test(named)) {
-    throw new Refusal(EXIT.badInput, 'bad input', `${named} is a name that SQLite uses itself; name another file`);
+  if (isSideFile(named)) {
+    throw new CommandError('bad input', `SQLite reserves the name ${named}`, { advice: 'choose another file' });
   }
   if (!isFolder(dirname(named))) {
-    throw new Refusal(EXIT.badInput, 'bad input', `there is no folder ${dirname(named)}; make it first`);
+    throw new CommandError('bad input', `no folder ${dirname(named)}`, { advice: 'create it first' });
   }
   assertFree(named);
   return () => named;
@@ -83,17 +79,15 @@ function isFolder(path: string): boolean {
   return existsSync(path) && statSync(path).isDirectory();
 }
 
-function describe(file: string, { size, root, problems }: LedgerReport): Outcome {
+function describe(file: string, { size, root, problems }: LedgerReport): CommandResult {
   const bytes = statSync(file).size;
-  const first = problems[0];
-  if (first === undefined) {
-    const lines = [file, `whole: ${size} entries, ${bytes} bytes, root ${root}`];
-    return { exitCode: EXIT.done, verdict: 'whole', lines, facts: { file, size, bytes, root, problems } };
-  }
+  const facts = { file, size, bytes, root, problems };
+  if (problems.length === 0)
+    return { verdict: 'whole', lines: [file, `${describeWhole(size, root)}, ${bytes} bytes`], facts };
   const lines = [
     file,
-    `TAMPERED: ${problems.length} problem(s) in ${size} entries, the first at ${first.place}: ${first.problem}`,
-    'The copy is exact and is kept as evidence; restore will not take it. An older backup may be whole.',
+    `TAMPERED: ${describeProblems(problems)}`,
+    'The copy is exact; keep it as evidence. colibri restore does not accept it. Look for an older backup that is whole.',
   ];
-  return { exitCode: EXIT.refused, verdict: 'tampered', lines, facts: { file, size, bytes, root, problems } };
+  return { verdict: 'tampered', lines, facts };
 }

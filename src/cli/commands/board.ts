@@ -1,17 +1,12 @@
-import type { Command } from 'commander';
+import type { Config } from '../../config.ts';
 import { type Board, readBoards } from '../../domains/tasks/board.ts';
+import type { CliCommand } from '../support/command.ts';
+import { ALL_OPTION, countOption, JSON_OPTION, PROJECT_OPTION, WIDTH_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
-import {
-  chooseProjects,
-  EMPTY,
-  EXIT_CODES,
-  parseCount,
-  parseProject,
-  showFromLedger,
-} from '../support/read-command.ts';
+import { chooseProjects, EMPTY, PROJECT_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { withLedger } from '../support/with-ledger.ts';
 import { renderBoards } from '../views/board.ts';
-import { findTerminal, parseWidth } from '../views/terminal.ts';
+import { findTerminal } from '../views/terminal.ts';
 
 const CARDS_PER_COLUMN = 8;
 
@@ -23,35 +18,35 @@ interface BoardOptions {
   readonly json?: boolean;
 }
 
-const MORE = `
-Without --project it is the active project (COLIBRI_PROJECT), or every project if that one has no tasks.
-Ready and blocked tasks: the most urgent first. Elsewhere: those that changed last.
+export const board: CliCommand<BoardOptions> = {
+  name: 'board',
+  summary: 'show tasks in columns: what is ready, who holds what, what is blocked',
+  options: [
+    PROJECT_OPTION,
+    ALL_OPTION,
+    countOption('-n, --limit <count>', 'show this many cards per column', CARDS_PER_COLUMN),
+    WIDTH_OPTION,
+    JSON_OPTION,
+  ],
+  details: [
+    'Without --project, shows the active project (COLIBRI_PROJECT), or every project if the active one has no tasks.',
+    'Ready and blocked tasks are sorted by priority, tasks in other columns by their last change.',
+  ],
+  examples: [
+    ['colibri board'],
+    ['colibri board --project web --limit 20'],
+    ['colibri board --all | grep critical'],
+    [`colibri board --json | jq '.boards[].columns[] | {status, count}'`],
+  ],
+  exitCodes: PROJECT_EXIT_CODES,
+  run: (options) => runReadCommand('board', options.json ?? false, (config) => showBoard(config, options)),
+};
 
-Examples:
-  colibri board
-  colibri board --project web --limit 20
-  colibri board --all | grep critical
-  colibri board --json | jq '.boards[].columns[] | {status, count}'
-
-Exit codes: ${EXIT_CODES}.`;
-
-export function addBoard(program: Command): void {
-  program
-    .command('board')
-    .description('the tasks in columns: what is to do, who has what, what is stuck')
-    .option('-p, --project <slug>', 'the project', parseProject)
-    .option('-a, --all', 'every project')
-    .option('-n, --limit <count>', `cards in each column (default: ${CARDS_PER_COLUMN})`, parseCount)
-    .option('--width <columns>', "lay it out for this width (default: the terminal's)", parseWidth)
-    .option('--json', 'print it as JSON')
-    .addHelpText('after', MORE)
-    .action((options: BoardOptions) => showFromLedger('board', options.json ?? false, () => showBoard(options)));
-}
-
-async function showBoard({ project, all, limit = CARDS_PER_COLUMN, width, json }: BoardOptions): Promise<number> {
-  const boards = await withLedger(async (reader) => {
+async function showBoard(config: Config, options: BoardOptions): Promise<number> {
+  const { limit = CARDS_PER_COLUMN, width, json } = options;
+  const boards = await withLedger(config, async (reader) => {
     const found: Board[] = [];
-    for (const name of await chooseProjects(reader, project, all))
+    for (const name of await chooseProjects(reader, config, options))
       found.push(...(await readBoards(reader, name, limit)));
     return found;
   });

@@ -1,42 +1,39 @@
-import type { Command } from 'commander';
+import { Option } from 'commander';
 import { toError } from '../../errors.ts';
+import type { CliCommand } from '../support/command.ts';
+import { JSON_OPTION } from '../support/options.ts';
 
-const HELP = `
-Two agents, each with a server of its own, in a folder that is removed afterwards. Nothing of yours is touched.
-
-Examples:
-  colibri demo
-  colibri demo --keep                  leaves the folder, to look around in it
-  colibri demo --json | jq '.steps[].says'
-
-Exit codes: 0 all went as told, 1 something did not.`;
-
-interface Options {
+interface DemoOptions {
   readonly json?: boolean;
   readonly keep?: boolean;
 }
 
-export function addDemo(program: Command): void {
-  program
-    .command('demo')
-    .description('a race, a refusal, a sealed session and a caught forgery, in seconds')
-    .option('--keep', 'leave the folder and say where it is')
-    .option('--json', 'print the steps as JSON')
-    .addHelpText('after', HELP)
-    .action(async ({ json = false, keep = false }: Options) => {
-      process.exitCode = await demo(json, keep);
-    });
-}
-
-async function demo(json: boolean, keep: boolean): Promise<number> {
-  const [{ perform }, { createTeller }] = await Promise.all([import('../demo/run.ts'), import('../demo/reporter.ts')]);
-  const teller = createTeller(json);
-  try {
-    const folder = await perform(keep, teller.tell);
-    teller.end({ ok: true, ...(keep ? { folder } : {}) });
-    return 0;
-  } catch (thrown) {
-    teller.end({ ok: false, message: toError(thrown).message });
-    return 1;
-  }
-}
+export const demo: CliCommand<DemoOptions> = {
+  name: 'demo',
+  summary: 'watch two agents race for a task, a refusal, a sealed session and a caught forgery',
+  options: [new Option('--keep', 'keep the folder and print its path'), JSON_OPTION],
+  details: [
+    'Starts two agents, each with its own server, in a temporary folder that is removed afterwards. Your files are not touched.',
+  ],
+  examples: [
+    ['colibri demo'],
+    ['colibri demo --keep', 'keep the folder to look around in it'],
+    [`colibri demo --json | jq '.steps[].text'`],
+  ],
+  exitCodes: { 0: 'every step went as expected', 1: 'a step failed', 64: 'invalid usage' },
+  run: async ({ json = false, keep = false }) => {
+    const [{ runDemo }, { createReporter }] = await Promise.all([
+      import('../demo/run.ts'),
+      import('../demo/reporter.ts'),
+    ]);
+    const reporter = createReporter(json);
+    try {
+      const folder = await runDemo(keep, reporter.report);
+      reporter.end({ ok: true, ...(keep ? { folder } : {}) });
+      return 0;
+    } catch (thrown) {
+      reporter.end({ ok: false, message: toError(thrown).message });
+      return 1;
+    }
+  },
+};

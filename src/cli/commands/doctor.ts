@@ -1,21 +1,15 @@
-import type { Command } from 'commander';
+import type { CliCommand } from '../support/command.ts';
+import { JSON_OPTION } from '../support/options.ts';
 
-const HELP = `
-Examples:
-  colibri doctor                                    what is wrong, and how to mend it
-  colibri doctor --json | jq '.checks[] | select(.status != "ok")'
-
-Looks and writes nothing. Whether the record is whole is a question for colibri verify.
-Exit codes: 0 nothing is broken (warnings allowed), 1 something is.`;
-
-export function addDoctor(program: Command): void {
-  program
-    .command('doctor')
-    .description('look at Node, ledger, configuration, clients and skills: what is wrong, and how to mend it')
-    .option('--json', 'print the findings as JSON')
-    .addHelpText('after', HELP)
-    .action(async ({ json = false }: { json?: boolean }) => {
-      const { doctor } = await import('../doctor/run.ts');
-      process.exitCode = await doctor(json);
-    });
-}
+export const doctor: CliCommand<{ readonly json?: boolean }> = {
+  name: 'doctor',
+  summary: 'check Node, ledger, configuration, clients and skills, and suggest fixes',
+  options: [JSON_OPTION],
+  details: ['Writes nothing. Does not verify the entries of the ledger; run colibri verify for that.'],
+  examples: [
+    ['colibri doctor', 'what is wrong, and how to fix it'],
+    [`colibri doctor --json | jq '.checks[] | select(.status != "ok")'`],
+  ],
+  exitCodes: { 0: 'no check failed (there may be warnings)', 1: 'a check failed', 64: 'invalid usage' },
+  run: async ({ json = false }) => (await import('../doctor/run.ts')).runDoctor(json),
+};

@@ -1,33 +1,31 @@
-import { Argument, type Command, Option } from 'commander';
+import { Argument, Option } from 'commander';
 import { CLIENTS } from '../init/clients.ts';
 import type { InitOptions } from '../init/run.ts';
+import type { CliCommand } from '../support/command.ts';
+import { JSON_OPTION } from '../support/options.ts';
 
-const HELP = `
-Without a client's name: those that left traces in the project, or else in your home folder.
-
-Examples:
-  colibri init                       set up the clients that are there
-  colibri init claude-code cursor    set up these two
-  colibri init --dry-run             show what would change
-  colibri init --published           start npx -y colibri-mcp@VERSION, for a configuration that others share
-  colibri init --undo                take back what init wrote
-
-Exit codes: 0 done or nothing to do, 1 refused and nothing written, 64 wrong arguments.`;
-
-export function addInit(program: Command): void {
-  program
-    .command('init')
-    .description('connect coding agents to Colibri: their configuration and the skills')
-    .addArgument(new Argument('[client...]', 'the clients to set up').choices(CLIENTS.map(({ id }) => id)))
-    .option('--dry-run', 'show the difference, write nothing')
-    .option('--undo', 'take back what init wrote, and only that')
-    .option('--local', 'start this very program with node: the default where it did not come from the registry')
-    .addOption(new Option('--published', 'start this version from the registry with npx').conflicts('local'))
-    .option('--global', 'write to your home folder instead of the project')
-    .option('--json', 'print the result as JSON')
-    .addHelpText('after', HELP)
-    .action(async (names: string[], options: InitOptions) => {
-      const { init } = await import('../init/run.ts');
-      process.exitCode = init(names, options);
-    });
-}
+export const init: CliCommand<InitOptions, string[]> = {
+  name: 'init',
+  summary: 'connect coding agents to Colibri: write their configuration and copy the skills',
+  argument: new Argument('[client...]', 'the clients to set up').choices(CLIENTS.map(({ id }) => id)),
+  options: [
+    new Option('--dry-run', 'show the changes, write nothing'),
+    new Option('--undo', 'revert what init wrote, and nothing else'),
+    new Option('--local', 'start this installation with node (default unless it came from the registry)'),
+    new Option('--published', 'start this version from the registry with npx').conflicts('local'),
+    new Option('--global', 'write to your home folder instead of the project'),
+    JSON_OPTION,
+  ],
+  details: [
+    'Without a client, sets up those that have files in the project or, if there are none, in your home folder.',
+  ],
+  examples: [
+    ['colibri init', 'set up the clients that are in use here'],
+    ['colibri init claude-code cursor', 'set up these two'],
+    ['colibri init --dry-run', 'show what would change'],
+    ['colibri init --published', 'start npx -y colibri-mcp@VERSION, for a configuration that you share'],
+    ['colibri init --undo', 'revert what init wrote'],
+  ],
+  exitCodes: { 0: 'done, or nothing to do', 1: 'refused, nothing written', 64: 'invalid usage' },
+  run: async (options, clients) => (await import('../init/run.ts')).runInit(clients, options),
+};

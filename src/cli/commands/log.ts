@@ -1,11 +1,14 @@
-import type { Command } from 'commander';
+import { Option } from 'commander';
+import type { Config } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
 import { type Action, findAction, listActionsAfter, listLastActions } from '../../ledger/calls/actions.ts';
+import type { CliCommand } from '../support/command.ts';
+import { countOption, JSON_OPTION, WIDTH_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
-import { EXIT_CODES, parseCount, showFromLedger } from '../support/read-command.ts';
+import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { withDatabase } from '../support/with-ledger.ts';
-import { findTerminal, parseWidth, shortTime, type Terminal } from '../views/terminal.ts';
-import { cut, displayWidth, pad, printable } from '../views/text-width.ts';
+import { renderAction } from '../views/log.ts';
+import { findTerminal } from '../views/terminal.ts';
 
 const DEFAULT_COUNT = 20;
 const POLL_MS = 200;
@@ -18,39 +21,39 @@ interface LogOptions {
   readonly json?: boolean;
 }
 
-const MORE = `
-One line for each call of a tool: its number in the ledger, time (UTC), who, tool, outcome, duration, arguments.
-With --follow a call that is still running is shown at once, and again when it has ended.
+export const log: CliCommand<LogOptions> = {
+  name: 'log',
+  summary: 'list the tool calls of the agents; --follow streams new ones',
+  options: [
+    countOption('-n, --count <calls>', 'show this many of the last calls', DEFAULT_COUNT),
+    new Option('-f, --follow', 'stream new calls until Ctrl-C'),
+    WIDTH_OPTION,
+    JSON_OPTION,
+  ],
+  details: [
+    'Prints one line per call: its number in the ledger, time (UTC), actor, tool, outcome, duration, arguments. With --json, prints one JSON object per line.',
+    'With --follow, prints a running call immediately, and again when it has ended.',
+  ],
+  examples: [
+    ['colibri log -n 50'],
+    ['colibri log --follow'],
+    [`colibri log --follow --json | jq -r 'select(.outcome != "ok") | .tool'`],
+  ],
+  exitCodes: READ_EXIT_CODES,
+  run: (options) => runReadCommand('log', options.json ?? false, (config) => showLog(config, options)),
+};
 
-Examples:
-  colibri log -n 50
-  colibri log --follow
-  colibri log --follow --json | jq -r 'select(.outcome != "ok") | .tool'
-
-Exit codes: ${EXIT_CODES}.`;
-
-export function addLog(program: Command): void {
-  program
-    .command('log')
-    .description('the calls of the agents, as they happen')
-    .option('-n, --count <calls>', `how many of the last calls (default: ${DEFAULT_COUNT})`, parseCount)
-    .option('-f, --follow', 'go on with those that come, until Ctrl-C')
-    .option('--width <columns>', "cut lines to this width (default: the terminal's)", parseWidth)
-    .option('--json', 'one JSON object on each line')
-    .addHelpText('after', MORE)
-    .action((options: LogOptions) => showFromLedger('log', options.json ?? false, () => showLog(options)));
-}
-
-async function showLog({ count = DEFAULT_COUNT, follow = false, width, json = false }: LogOptions): Promise<number> {
+async function showLog(config: Config, options: LogOptions): Promise<number> {
+  const { count = DEFAULT_COUNT, follow = false, width, json = false } = options;
   const terminal = findTerminal(width);
-  // From before the first line: whoever has seen that may end it.
+  // Installed before the first line is printed: a reader of that line may already send a signal.
   const interrupted = follow ? abortOnSignals() : undefined;
   const show = (action: Action) => (json ? printJson(action) : print(renderAction(action, terminal)));
-  await withDatabase(async (database) => {
+  await withDatabase(config, async (database) => {
     const last = await database.read((reader) => listLastActions(reader, count));
     for (const action of last) show(action);
     if (interrupted) await followActions((work) => database.read(work), last, show, interrupted);
-    else if (last.length === 0 && !json) print('No agent has called a tool yet. To connect one: colibri init');
+    else if (last.length === 0 && !json) print('No agent has called a tool yet. Run colibri init to connect one.');
   });
   return 0;
 }
@@ -62,7 +65,7 @@ function abortOnSignals(): AbortSignal {
   return interrupted.signal;
 }
 
-/** Looks again and again until the person has seen enough. */
+/** Polls for new calls until a signal arrives. */
 async function followActions(
   read: <Result>(work: (reader: Reader) => Promise<Result>) => Promise<Result>,
   shown: readonly Action[],
@@ -102,41 +105,4 @@ function pause(signal: AbortSignal): Promise<void> {
 
 function isRunning({ outcome }: Action): boolean {
   return outcome === 'running';
-}
-
-const ACTOR_WIDTH = 14;
-const TOOL_WIDTH = 19;
-/** From here on a line has room for columns, and from here on for the date as well. */
-const ALIGNED_FROM = 60;
-const DATED_FROM = 100;
-
-export function renderAction(action: Action, terminal: Terminal): string {
-  const { width = Number.POSITIVE_INFINITY, colors } = terminal;
-  const { sequence_no, entered_at, actor, tool, outcome, duration_ms } = action;
-  const { dim, cyan } = colors;
-  const time = shortTime(entered_at);
-  const align = (text: string, columnWidth: number) => (width < ALIGNED_FROM ? text : pad(text, columnWidth));
-  const cells: [string, (text: string) => string][] = [
-    [`#${sequence_no}`.padStart(6), dim],
-    [width < DATED_FROM ? time.slice(11, 19) : time, dim],
-    [align(printable(actor), ACTOR_WIDTH), cyan],
-    [align(printable(tool), TOOL_WIDTH), String],
-    [printable(outcome), outcomePaint(outcome, colors)],
-    [duration_ms === null ? '' : `${duration_ms} ms`, dim],
-    [printable(action.arguments), dim],
-  ];
-  let room = width;
-  let line = '';
-  for (const [text, paint] of cells) {
-    if (text.trim() === '' || room < 1) continue;
-    const shown = cut(text, room);
-    line += `${paint(shown)} `;
-    room -= displayWidth(shown) + 1;
-  }
-  return line.trimEnd();
-}
-
-function outcomePaint(outcome: string, { green, yellow, red }: Terminal['colors']): (text: string) => string {
-  if (outcome === 'ok') return green;
-  return outcome === 'running' ? yellow : red;
 }

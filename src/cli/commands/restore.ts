@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import type { Command } from 'commander';
-import { locateDatabase, readConfig } from '../../config.ts';
+import { Argument, Option } from 'commander';
+import { locateDatabase } from '../../config.ts';
 import { closeToOthers } from '../../db/close-to-others.ts';
 import { type Database, DatabaseError } from '../../db/database.ts';
 import { assertCreated, migrate, SCHEMA_VERSION } from '../../db/migrate.ts';
@@ -25,54 +25,52 @@ import type { LedgerReport, Problem } from '../../verification/report.ts';
 import { verifyEverything } from '../../verification/verify-ledger.ts';
 import { publish, removeDatabase, sync, syncFolder, timeStamp } from '../support/atomic-file.ts';
 import { withCleanUp } from '../support/clean-up.ts';
-import { EXIT, type Outcome, Refusal, reportOutcome } from '../support/command-result.ts';
+import type { CliCommand } from '../support/command.ts';
+import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { type Comparison, compareLedgers } from '../support/compare-ledgers.ts';
-import { createProgressBar } from '../support/progress-bar.ts';
-import { assertIsFile } from '../support/require-sqlite.ts';
-import { assertLedgerAt, homeConfig } from '../support/with-ledger.ts';
-import { attentive } from '../support/yielding-reader.ts';
+import { JSON_OPTION } from '../support/options.ts';
+import { withProgress } from '../support/progress-bar.ts';
+import { assertSqliteLedger } from '../support/require-sqlite.ts';
+import { assertLedgerFile, readRestoreConfig } from '../support/with-ledger.ts';
+import { createYieldingReader } from '../support/yielding-reader.ts';
+import { countEntries, describeProblems, describeWhole } from '../views/problems.ts';
 
-const HELP = `
-Replaces the whole ledger file by a verified copy of the backup; nothing is merged. The replaced file stays beside it. A
-backup of an earlier version is brought up to date in that copy; the backup itself stays as it is.
-Refused while a server runs on the ledger, when the backup does not verify, and when entries would be lost; --force
-allows the last of these.
+export const restore: CliCommand<{ readonly json?: boolean; readonly force?: boolean }, string> = {
+  name: 'restore',
+  summary: 'replace the ledger with a backup',
+  argument: new Argument('<file>', 'the backup'),
+  options: [new Option('--force', 'replace the ledger even if entries of it would be lost'), JSON_OPTION],
+  details: [
+    'Replaces the whole ledger file with a verified copy of the backup; nothing is merged. The replaced file is kept beside it. A backup of an older version is migrated in that copy; the backup itself is not changed.',
+    'Refuses while a server has the ledger open, if the backup does not verify, and if entries would be lost. Only the last of these can be overridden with --force.',
+  ],
+  examples: [
+    ['colibri restore monday.db'],
+    ['colibri restore monday.db --force', 'even if the ledger has entries that the backup lacks'],
+    ['COLIBRI_DB_PATH=elsewhere.db colibri restore monday.db'],
+  ],
+  exitCodes: { 0: 'done', 1: 'refused', 2: 'cannot tell', 3: 'bad input' },
+  run: ({ json = false, force = false }, file) => reportResult('restore', json, () => restoreBackup(file, force)),
+};
 
-Examples:
-  colibri restore monday.db
-  colibri restore monday.db --force    although the ledger has entries that the backup does not have
-  COLIBRI_DB_PATH=elsewhere.db colibri restore monday.db
-
-Exit codes: 0 done, 1 refused, 2 cannot tell, 3 bad input.`;
-
-export function addRestore(program: Command): void {
-  program
-    .command('restore <file>')
-    .description('put a backup in the place of the ledger')
-    .option('--force', 'also when entries of the present ledger would be lost')
-    .option('--json', 'print the outcome as JSON')
-    .addHelpText('after', HELP)
-    .action((file: string, { json = false, force = false }: { json?: boolean; force?: boolean }) =>
-      reportOutcome('restore', json, () => restore(file, force)),
-    );
-}
-
-async function restore(file: string, force: boolean): Promise<Outcome> {
-  const config = homeConfig();
-  assertIsFile('restore', config);
+async function restoreBackup(file: string, force: boolean): Promise<CommandResult> {
+  const config = readRestoreConfig();
+  assertSqliteLedger('restore', config);
   const named = locateDatabase(config);
   if (config.dbPath === undefined) await assertTrusted(named, { isWithoutVerification: true });
   const target = existsSync(named) ? realpathSync(named) : named;
   const source = locateBackup(file, target);
-  await assertLedgerAt(source).catch((error: unknown) => {
-    throw error instanceof SchemaError ? tampered(source, describeFirst(error.differences), error.differences) : error;
+  await assertLedgerFile(source).catch((error: unknown) => {
+    throw error instanceof SchemaError
+      ? tampered(source, describeProblems(error.differences), error.differences)
+      : error;
   });
   await assertNotServed(target);
   createLedgerFolder(dirname(target));
   const isUnnamed = config.dbPath === undefined;
   if (isUnnamed) closeToOthers(dirname(target));
   const staged = `${target}.${randomBytes(4).toString('hex')}.partial`;
-  const outcome = await withCleanUp(
+  const result = await withCleanUp(
     () => removeDatabase(staged),
     async () => {
       await copySqlite(source, staged);
@@ -92,10 +90,10 @@ async function restore(file: string, force: boolean): Promise<Outcome> {
     },
   );
   if (isUnnamed) await acceptRestored(target);
-  return outcome;
+  return result;
 }
 
-/** Opened only where it is needed: that a user restored it is reason enough to use it. */
+/** The user chose this backup, so the restored ledger counts as accepted. */
 async function acceptRestored(target: string): Promise<void> {
   if (listConcerns(target).length === 0) return;
   const at = new Date().toISOString();
@@ -107,43 +105,46 @@ async function acceptRestored(target: string): Promise<void> {
 function locateBackup(file: string, target: string): string {
   const source = resolve(file);
   if (!existsSync(source) || !statSync(source).isFile()) {
-    throw new Refusal(EXIT.badInput, 'bad input', `there is no file ${source}`);
+    throw new CommandError('bad input', `no file ${source}`, { advice: 'pass the path of a backup' });
   }
   if (realpathSync(source) !== target) return source;
-  throw new Refusal(EXIT.badInput, 'bad input', `${source} is the ledger itself; name a backup of it`);
+  throw new CommandError('bad input', `${source} is the ledger itself`, { advice: 'pass the path of a backup' });
 }
 
 async function assertNotServed(target: string): Promise<void> {
   if (await isServed(target)) throw inUse(target);
 }
 
-function inUse(target: string): Refusal {
-  const message = `a server or another program has ${target} open; end it (close the agents that started it) and try again`;
-  return new Refusal(EXIT.refused, 'refused', message, { file: target, reason: 'in use' });
+function inUse(target: string): CommandError {
+  return new CommandError('refused', `a server or another program has ${target} open`, {
+    advice: 'stop it (close the agents that started it) and try again',
+    facts: { file: target, reason: 'in use' },
+  });
 }
 
 interface Verified {
   readonly backup: LedgerReport;
-  /** The schema that it had. */
+  /** The schema version of the backup. */
   readonly version: number;
 }
 
-/** The copy is checked, not the backup itself, which could change between the check and the copy. */
+/** Verifies the copy, because the backup could change between the verification and the copy. */
 async function verifyStaged(staged: string, source: string): Promise<Verified> {
-  const bar = createProgressBar('verifying the backup');
-  // Opened for writing once, so that it has the write-ahead log by which SQLite tells later who has it open.
-  const database = await openDatabase({ ...readConfig(), mode: 'FULL', dbPath: staged, readOnly: false });
+  // Opened for writing, which creates the write-ahead log by which SQLite later detects other processes.
+  const database = await openDatabase({ mode: 'FULL', durability: 'full', dbPath: staged, readOnly: false });
   try {
     const version = await migrateBackup(database, source);
-    const backup = await database.read((reader) => verifyEverything(attentive(reader), bar.update)).finally(bar.end);
+    const backup = await withProgress('verifying the backup', (update) =>
+      database.read((reader) => verifyEverything(createYieldingReader(reader), update)),
+    );
     if (backup.problems.length === 0) return { backup, version };
-    throw tampered(source, describeFirst(backup.problems), backup.problems);
+    throw tampered(source, describeProblems(backup.problems), backup.problems);
   } finally {
     await database.close();
   }
 }
 
-/** A backup may be older than this program. Returns the version that it had. */
+/** Migrates a backup of an older version; returns the version that it had. */
 async function migrateBackup(database: Database, source: string): Promise<number> {
   const version = await assertCreated(database);
   try {
@@ -155,30 +156,31 @@ async function migrateBackup(database: Database, source: string): Promise<number
   return version;
 }
 
-function describeFirst(problems: readonly Problem[]): string {
-  return `${problems.length} problem(s), the first at ${problems[0]?.place}: ${problems[0]?.problem}`;
-}
-
-function tampered(source: string, why: string, problems: readonly Problem[]): Refusal {
-  const message = `${source} does not verify: ${why}; take another backup`;
-  const facts = { reason: 'tampered backup', problems: problems.map(({ place, problem }) => ({ place, problem })) };
-  return new Refusal(EXIT.refused, 'refused', message, facts);
+function tampered(source: string, reason: string, problems: readonly Problem[]): CommandError {
+  return new CommandError('refused', `${source} does not verify: ${reason}`, {
+    advice: 'use another backup',
+    facts: { reason: 'tampered backup', problems: problems.map(({ place, problem }) => ({ place, problem })) },
+  });
 }
 
 function assertNothingLost(comparison: Comparison, target: string, backup: LedgerReport, force: boolean): void {
   if (force) return;
-  const rest = '--force replaces it all the same, and keeps it beside the new one';
-  if (comparison.size === undefined) {
-    const message = `nobody can tell what would be lost: ${comparison.reason}; ${rest}`;
-    throw new Refusal(EXIT.cannotTell, 'cannot tell', message, { file: target, reason: 'unreadable ledger' });
-  }
+  const advice = 'pass --force to replace it anyway; the old file is kept beside the new one';
+  if (comparison.size === undefined)
+    throw new CommandError('cannot tell', `cannot tell which entries would be lost: ${comparison.reason}`, {
+      advice,
+      facts: { file: target, reason: 'unreadable ledger' },
+    });
   const { size, common } = comparison;
   if (size === common) return;
-  throw new Refusal(
-    EXIT.refused,
+  const lost = size - common;
+  throw new CommandError(
     'refused',
-    `${target} has ${size} entries and shares the first ${common} with the backup, which has ${backup.size}; ${size - common} would be lost; ${rest}`,
-    { file: target, reason: 'entries would be lost', size, common, lost: size - common, backup_size: backup.size },
+    `${target} has ${countEntries(size)} and shares the first ${common} with the backup, which has ${backup.size}; ${lost} would be lost`,
+    {
+      advice,
+      facts: { file: target, reason: 'entries would be lost', size, common, lost, backup_size: backup.size },
+    },
   );
 }
 
@@ -203,15 +205,14 @@ function describe(
   { backup: { size, root }, version }: Verified,
   kept: string | undefined,
   comparison: Comparison | undefined,
-): Outcome {
+): CommandResult {
   const lost = comparison?.size === undefined ? undefined : comparison.size - comparison.common;
-  const lines = [`restored ${file}: the whole file is now the backup's`, `whole: ${size} entries, root ${root}`];
+  const lines = [`restored ${file} from the backup`, describeWhole(size, root)];
   const isMigrated = version !== SCHEMA_VERSION;
-  if (isMigrated) lines.push(`brought from schema ${version} of an earlier Colibri to ${SCHEMA_VERSION}`);
-  if (lost !== undefined && lost > 0) lines.push(`${lost} entries of the replaced ledger are not in it`);
-  if (kept !== undefined) lines.push(`the replaced file is kept as ${kept}`);
+  if (isMigrated) lines.push(`migrated from schema ${version} to ${SCHEMA_VERSION}`);
+  if (lost !== undefined && lost > 0) lines.push(`${countEntries(lost)} of the replaced ledger lost`);
+  if (kept !== undefined) lines.push(`the replaced file was kept as ${kept}`);
   return {
-    exitCode: EXIT.done,
     verdict: 'restored',
     lines,
     facts: {

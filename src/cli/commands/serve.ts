@@ -1,32 +1,57 @@
 import { setFlagsFromString } from 'node:v8';
-import type { Command } from 'commander';
+import { type Config, describeLocation } from '../../config.ts';
+import { linkedWorkTree } from '../../db/locate.ts';
+import { printError } from '../../print-error.ts';
 import { main } from '../../server.ts';
-import { printTerminalHint } from '../support/terminal-hint.ts';
+import type { CliCommand } from '../support/command.ts';
 
-export function addServe(program: Command): void {
-  program
-    .command('serve')
-    .description('the MCP server on standard input and output (default)')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  colibri serve\n  COLIBRI_MODE=READONLY colibri serve\n\nExit codes: 0 done, 1 error, 75 no start in time, 78 wrong configuration.',
-    )
-    .action(serve);
-}
+export const serve: CliCommand = {
+  name: 'serve',
+  summary: 'serve MCP on standard input and output (default)',
+  options: [],
+  examples: [['colibri serve'], ['COLIBRI_MODE=READONLY colibri serve']],
+  exitCodes: {
+    0: 'done',
+    1: 'error',
+    64: 'invalid usage',
+    75: 'the server did not start in time',
+    78: 'invalid configuration',
+  },
+  run: async () => {
+    delayOptimization();
+    // The pipe of a client is not a terminal: this was started by a person.
+    await main(process.stdin.isTTY ? printTerminalHint : undefined);
+    return undefined;
+  },
+};
 
-export async function serve(): Promise<void> {
-  delayOptimization();
-  if (process.stdin.isTTY) printTerminalHint();
-  await main();
-}
-
-/** Bytecodes that a function may run before V8 compiles it again, optimised; the default is 67,584. */
+/** Bytecodes that a function may run before V8 optimizes it; the default is 67,584. */
 const INTERRUPT_BUDGET = 500_000;
 
 /**
- * Most servers answer a few hundred calls. V8 before version 12 (Node 20) spends a third of their processor time on
- * optimising code that does not run long enough to pay for it. Later versions have a compiler between the two extremes.
+ * Most servers answer a few hundred calls. V8 before version 12 (Node 20) spends a third of their CPU time on optimizing
+ * code that does not run long enough to pay for it. Later versions have a mid-tier compiler.
  */
 function delayOptimization(): void {
   if (Number.parseInt(process.versions.v8, 10) < 12) setFlagsFromString(`--interrupt-budget=${INTERRUPT_BUDGET}`);
+}
+
+function printTerminalHint(config: Config): void {
+  const linked = config.projectDbPath === undefined ? undefined : linkedWorkTree();
+  const program = process.argv[1] ?? 'colibri';
+  printError([
+    'Colibri, a flight recorder for AI agents: an MCP server, waiting for a client on standard input.',
+    '',
+    `  mode     ${config.mode}`,
+    `  ledger   ${describeLocation(config)}`,
+    ...(linked === undefined ? [] : [`           shared by the git worktrees of ${linked.main}`]),
+    '',
+    'Coding agents start it themselves. To connect one, run colibri init, or configure it by hand:',
+    '',
+    `  Claude Code   claude mcp add colibri -- node ${program}`,
+    `  others        {"mcpServers": {"colibri": {"command": "node", "args": ["${program}"]}}}`,
+    '',
+    'Press Ctrl-C to stop the server.',
+    '',
+  ]);
 }

@@ -1,4 +1,5 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { Argument, InvalidArgumentError } from 'commander';
+import type { Config } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
 import { findLastTaskId } from '../../domains/tasks/board.ts';
 import { findTask, listChildren, listUnmet } from '../../domains/tasks/repository.ts';
@@ -8,12 +9,14 @@ import { ColibriError } from '../../errors.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
 import { readHistory } from '../../verification/task-history.ts';
 import { verifyTaskChain } from '../../verification/verify-chain.ts';
+import type { CliCommand } from '../support/command.ts';
+import { JSON_OPTION, WIDTH_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
-import { showFromLedger } from '../support/read-command.ts';
+import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { withLedger } from '../support/with-ledger.ts';
 import { renderTask } from '../views/show.ts';
 import { describeSession, describeThought, type Shown } from '../views/show-data.ts';
-import { findTerminal, parseWidth } from '../views/terminal.ts';
+import { findTerminal } from '../views/terminal.ts';
 
 const MAX_CHILDREN = 100;
 const PAGE = 500;
@@ -24,38 +27,30 @@ interface ShowOptions {
   readonly json?: boolean;
 }
 
-const MORE = `
-The id may be spelled as it comes: T-0042, t-42 or 42.
+export const show: CliCommand<ShowOptions, string> = {
+  name: 'show',
+  summary: 'show one task: its fields, decisions, sessions and history, and whether they verify',
+  argument: new Argument('<task>', 'the id of the task: T-0042, t-42 or 42').argParser(parseTaskId),
+  options: [WIDTH_OPTION, JSON_OPTION],
+  examples: [['colibri show 42'], ['colibri show t-42 --json | jq .verdict']],
+  exitCodes: {
+    ...READ_EXIT_CODES,
+    0: 'shown, and it verifies',
+    1: 'no such task',
+    4: 'shown, but it does not verify',
+  },
+  run: (options, taskId) =>
+    runReadCommand('show', options.json ?? false, (config) => showTask(config, taskId, options)),
+};
 
-Examples:
-  colibri show 42
-  colibri show t-42 --json | jq .verdict
-
-Exit codes: 0 shown and whole, 1 no such task, 2 no ledger or one that cannot be read, 3 wrong configuration,
-            4 shown, but its record does not verify, 64 usage.`;
-
-export function addShow(program: Command): void {
-  program
-    .command('show')
-    .description('one task: its fields, decisions, sessions and history, and whether they verify')
-    .argument('<task>', 'its id', parseTaskId)
-    .option('--width <columns>', "wrap text at this width (default: the terminal's)", parseWidth)
-    .option('--json', 'print it as JSON')
-    .addHelpText('after', MORE)
-    .action((taskId: string, options: ShowOptions) =>
-      showFromLedger('show', options.json ?? false, () => showTask(taskId, options)),
-    );
-}
-
-/** Forgives what people leave out. */
 export function parseTaskId(text: string): string {
   const digits = /^(?:t-?)?0*([1-9]\d{0,11})$/i.exec(text.trim())?.[1];
-  if (digits === undefined) throw new InvalidArgumentError('A task is named T-0042, t-42 or 42.');
+  if (digits === undefined) throw new InvalidArgumentError('Write the id of a task as T-0042, t-42 or 42.');
   return formatTaskId(Number(digits));
 }
 
-async function showTask(taskId: string, { width, json }: ShowOptions): Promise<number> {
-  const shown = await withLedger((reader) => readTask(reader, taskId));
+async function showTask(config: Config, taskId: string, { width, json }: ShowOptions): Promise<number> {
+  const shown = await withLedger(config, (reader) => readTask(reader, taskId));
   if (json) printJson(shown);
   else print(renderTask(shown, findTerminal(width)));
   return shown.verdict === 'whole' ? 0 : TAMPERED;
@@ -63,7 +58,7 @@ async function showTask(taskId: string, { width, json }: ShowOptions): Promise<n
 
 async function readTask(reader: Reader, taskId: string): Promise<Shown> {
   const task = await findTask(reader, taskId);
-  if (task === undefined) throw await unknownTask(reader, taskId);
+  if (task === undefined) throw await taskNotFound(reader, taskId);
   const taskNo = parseId(taskId);
   const chain = await verifyTaskChain(reader, taskNo, { withTrace: false, progress: () => undefined });
   const history = await readHistory(reader, task);
@@ -91,11 +86,9 @@ async function listAllThoughts(reader: Reader, taskId: string): Promise<ThoughtR
   }
 }
 
-async function unknownTask(reader: Reader, taskId: string): Promise<ColibriError> {
+async function taskNotFound(reader: Reader, taskId: string): Promise<ColibriError> {
   const last = await findLastTaskId(reader);
-  const hint =
-    last === undefined
-      ? 'the ledger is empty: nobody has created a task yet'
-      : `the last one is ${last}; colibri board shows them`;
-  return new ColibriError('ERR_NOT_FOUND', `there is no task ${taskId}; ${hint}`, { taskId });
+  const reason = last === undefined ? 'the ledger is empty' : `the last one is ${last}`;
+  const options = last === undefined ? {} : { advice: 'run colibri board to see existing tasks' };
+  return new ColibriError('ERR_NOT_FOUND', `no task ${taskId}: ${reason}`, { taskId }, options);
 }

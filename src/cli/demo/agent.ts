@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { createEnvironment } from '../../config.ts';
 import { parseJson } from '../../integrity/index.ts';
 
-/** What a tool answered: its data, or why it refused. */
+/** The data of a tool, or the error that it returned. */
 export interface Answer {
   readonly data: Readonly<Record<string, unknown>>;
   readonly error: { readonly code: string; readonly message: string; readonly [fact: string]: unknown } | undefined;
@@ -12,17 +12,17 @@ export interface Answer {
 
 export interface Agent {
   readonly name: string;
-  /** The handshake; to be awaited before the first call. */
+  /** Performs the handshake; await it before the first call. */
   connect(): Promise<void>;
   call(tool: string, input: Readonly<Record<string, unknown>>): Promise<Answer>;
-  /** Ends the server as clients do, by closing its input, and waits until it is gone. */
+  /** Closes the input of the server, as clients do, and waits until it has exited. */
   end(): Promise<void>;
   kill(): void;
 }
 
 const PROTOCOL = '2025-11-25';
 
-/** A client with a server of its own, which is this very program. */
+/** Starts an MCP client with its own server, which is this program. */
 export function openAgent(name: string, ledger: string, folder: string): Agent {
   const server = spawn(process.execPath, [String(process.argv[1]), 'serve'], {
     cwd: folder,
@@ -58,7 +58,7 @@ interface Reply {
 
 type Request = (method: string, params: object) => Promise<unknown>;
 
-/** One JSON object on each line, in both directions; an answer carries the number of its request. */
+/** JSON-RPC, one object per line in both directions. */
 function createRequest(name: string, server: ChildProcess & { readonly stdout: NodeJS.ReadableStream }): Request {
   const waiting = new Map<number, { resolve: (reply: Reply) => void; reject: (error: Error) => void }>();
   let requests = 0;
@@ -67,12 +67,12 @@ function createRequest(name: string, server: ChildProcess & { readonly stdout: N
     waiting.get(reply.id)?.resolve(reply);
     waiting.delete(reply.id);
   });
-  const onGone = (reason: unknown): void => {
-    for (const { reject } of waiting.values()) reject(new Error(`the server of ${name} is gone (${String(reason)})`));
+  const onExit = (reason: unknown): void => {
+    for (const { reject } of waiting.values()) reject(new Error(`the server of ${name} exited (${String(reason)})`));
     waiting.clear();
   };
-  server.on('error', onGone).on('exit', onGone);
-  server.stdin?.on('error', onGone);
+  server.on('error', onExit).on('exit', onExit);
+  server.stdin?.on('error', onExit);
   return async (method, params) => {
     requests += 1;
     const id = requests;
@@ -89,7 +89,7 @@ function send({ stdin }: ChildProcess, message: object): void {
   stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 }
 
-/** Tools of some domains put a refusal inside the data, others beside it. */
+/** Tools of some domains return an error inside the data, others beside it (patterns A and B of the envelope). */
 function readAnswer(result: unknown): Answer {
   const { structuredContent } = result as { structuredContent: { data?: Answer['data']; error?: Answer['error'] } };
   const { data = {}, error } = structuredContent;

@@ -1,28 +1,32 @@
+import { AdvisedError } from '../../errors.ts';
+
 export interface Finding {
   readonly check: string;
   readonly status: 'ok' | 'warn' | 'fail';
-  readonly says: string;
-  /** What to do about it. */
-  readonly mend?: string;
+  readonly message: string;
+  /** The next step; set unless the status is ok. */
+  readonly fix?: string;
 }
 
-/** For a ledger that only a copy may write to. */
+/** For a ledger that only colibri copy may write to. */
 export const UNFINISHED_ADVICE = 'run colibri copy with the same --to again, or remove it';
 
-export function ok(check: string, says: string): Finding {
-  return { check, status: 'ok', says };
+export function ok(check: string, message: string): Finding {
+  return { check, status: 'ok', message };
 }
 
-export function warn(check: string, says: string, mend: string): Finding {
-  return { check, status: 'warn', says, mend };
+export function warn(check: string, message: string, fix: string): Finding {
+  return { check, status: 'warn', message, fix };
 }
 
-export function fail(check: string, says: string, mend: string): Finding {
-  return { check, status: 'fail', says, mend };
+export function fail(check: string, message: string, fix: string): Finding {
+  return { check, status: 'fail', message, fix };
 }
 
-/** The messages of this program say what is wrong, then, after a semicolon, what to do. */
-export function failFrom(check: string, { message }: Error): Finding {
-  const [says = message, ...mend] = message.split('; ');
-  return fail(check, says, mend.join('; ') || 'see the message');
+export function failFrom(check: string, error: Error): Finding {
+  const { problem, advice } = error instanceof AdvisedError ? error : { problem: error.message, advice: undefined };
+  const [says = problem, ...rest] = advice === undefined ? problem.split('; ') : [problem, advice];
+  return fail(check, says, rest.join('; ') || NO_ADVICE);
 }
+
+const NO_ADVICE = 'correct what the message names, then run colibri doctor again';

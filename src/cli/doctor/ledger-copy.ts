@@ -10,11 +10,11 @@ const MAX_COPY_BYTES = 256 * 1024 ** 2;
 
 export interface LedgerState {
   readonly schemaVersion: number;
-  /** Undefined when the schema is another one, or when the file is too large to be copied for a look. */
+  /** Undefined if the schema has another version, or if the file is too large to copy. */
   readonly head: LedgerHead | undefined;
 }
 
-/** Without leaving a trace beside the file. */
+/** Reads a copy, so that SQLite creates no side files beside the ledger. */
 export async function readLedgerCopy(path: string): Promise<LedgerState> {
   assertNoJournal(path);
   const isSmall = existsSync(`${path}-shm`) || statSync(path).size <= MAX_COPY_BYTES;
@@ -28,7 +28,7 @@ export async function readLedgerCopy(path: string): Promise<LedgerState> {
   });
 }
 
-/** The version of the schema, at its place in the header of the file: https://www.sqlite.org/fileformat.html#user_version */
+/** The schema version in the file header: https://www.sqlite.org/fileformat.html#user_version */
 function readHeader(path: string): number {
   const header = Buffer.alloc(100);
   const handle = openSync(path, 'r');

@@ -6,6 +6,7 @@ import { SCHEMA_VERSION } from '../../db/migrate.ts';
 import { loadSqlite } from '../../db/sqlite/driver.ts';
 import { isLocked, listPresenceFiles } from '../../db/sqlite/files/presence.ts';
 import { toError } from '../../errors.ts';
+import { plural } from '../views/terminal.ts';
 import { type Finding, fail, failFrom, ok, UNFINISHED_ADVICE, warn } from './finding.ts';
 import { readLedgerCopy } from './ledger-copy.ts';
 import { checkTrust } from './trust.ts';
@@ -16,7 +17,7 @@ const FULL_BYTES = 50 * 1024 ** 2;
 export async function checkLedger(config: Config): Promise<Finding[]> {
   const path = locateDatabase(config);
   const disk = checkDisk(nearestFolder(path));
-  if (config.mode === 'MINIMAL') return [ok('ledger', 'none is opened in mode MINIMAL'), disk];
+  if (config.mode === 'MINIMAL') return [ok('ledger', 'not opened in mode MINIMAL'), disk];
   const trust = config.dbPath === undefined ? await checkTrust(path) : [];
   const isRefused = trust.some(({ status }) => status === 'fail');
   if (isRefused) return [...trust, ...checkPermissions(path, config), disk];
@@ -33,7 +34,7 @@ export async function checkLedger(config: Config): Promise<Finding[]> {
   ];
 }
 
-/** One repository has one ledger; an own one in a linked work tree dates from a version that made it there. */
+/** One repository has one ledger; older versions created another one in each linked work tree. */
 function checkSharing({ dbPath }: Config): Finding[] {
   const linked = dbPath === undefined ? linkedWorkTree() : undefined;
   if (linked === undefined) return [];
@@ -46,9 +47,9 @@ function checkSharing({ dbPath }: Config): Finding[] {
 
 function checkAbsent(path: string): Finding {
   const folder = nearestFolder(path);
-  if (!may(folder, constants.W_OK))
-    return fail('ledger', `${folder} may not be written`, 'check its owner and permissions');
-  return warn('ledger', `there is none yet at ${path}`, 'the first start of the server makes it; a client does that');
+  if (!hasAccess(folder, constants.W_OK))
+    return fail('ledger', `${folder} is not writable`, 'check its owner and permissions');
+  return warn('ledger', `no ledger at ${path} yet`, 'start a client; its server creates the ledger');
 }
 
 async function checkContents(path: string): Promise<Finding> {
@@ -56,12 +57,12 @@ async function checkContents(path: string): Promise<Finding> {
     const { schemaVersion, head } = await readLedgerCopy(path);
     if (schemaVersion > SCHEMA_VERSION)
       return fail('ledger', `${path} was written by a newer Colibri (schema ${schemaVersion})`, 'update Colibri');
-    if (schemaVersion < 0) return fail('ledger', `${path} is a copy that is not finished`, UNFINISHED_ADVICE);
+    if (schemaVersion < 0) return fail('ledger', `${path} is an unfinished copy`, UNFINISHED_ADVICE);
     if (schemaVersion < SCHEMA_VERSION)
       return warn(
         'ledger',
         `${path} has schema ${schemaVersion}, this version uses ${SCHEMA_VERSION}`,
-        'the next start of the server brings it up to date; make a copy first',
+        'copy the file first; the next server that starts migrates it',
       );
     const size = head === undefined ? 'large' : `${head.size} entries, root ${head.root}`;
     return ok('ledger', `${path}, schema ${schemaVersion}, ${size}`);
@@ -77,40 +78,42 @@ function checkPermissions(path: string, { mode }: Config): Finding[] {
     { place: dirname(path), wanted: '700' },
   ].filter(({ place }) => (statSync(place).mode & 0o077) !== 0);
   const findings = open.map(({ place, wanted }) =>
-    warn('permissions', `other users may read ${place}`, `chmod ${wanted} ${place}`),
+    warn('permissions', `other users can read ${place}`, `run chmod ${wanted} ${place}`),
   );
-  if (mode !== 'READONLY' && !(may(path, constants.W_OK) && may(dirname(path), constants.W_OK)))
+  if (mode !== 'READONLY' && !(hasAccess(path, constants.W_OK) && hasAccess(dirname(path), constants.W_OK)))
     findings.push(
-      fail(
-        'permissions',
-        `${path} or its folder may not be written`,
-        'check their owner, or use COLIBRI_MODE=READONLY',
-      ),
+      fail('permissions', `${path} or its folder is not writable`, 'check their owner, or set COLIBRI_MODE=READONLY'),
     );
-  return findings.length > 0 ? findings : [ok('permissions', 'for the owner only')];
+  return findings.length > 0 ? findings : [ok('permissions', 'readable by the owner only')];
 }
 
-/** Every server holds a lock on a file of its own for as long as it lives. */
+/** Every live server holds a lock on its own presence file. */
 async function checkUse(path: string): Promise<Finding[]> {
   const sqlite = await loadSqlite();
   const marks = listPresenceFiles(realpathSync(path));
-  const living = marks.filter((file) => isLocked(sqlite, file)).length;
-  const dead = marks.length - living;
+  const alive = marks.filter((file) => isLocked(sqlite, file)).length;
+  const dead = marks.length - alive;
   return [
-    ok('in-use', living === 0 ? 'by no server' : `by ${living} server${living === 1 ? '' : 's'}`),
+    ok('in-use', alive === 0 ? 'by no server' : `by ${plural(alive, 'server')}`),
     ...(dead === 0
       ? []
-      : [warn('in-use', `${dead} server(s) died`, 'nothing to do: the next start closes their calls')]),
+      : [
+          warn(
+            'in-use',
+            `${plural(dead, 'server')} died`,
+            'nothing to do: the next server that starts closes their calls',
+          ),
+        ]),
   ];
 }
 
 function checkDisk(folder: string): Finding {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
-  const says = `${(free / 1024 ** 3).toFixed(1)} GiB free`;
-  const mend = `free some space on the disk of ${folder}`;
-  if (free < FULL_BYTES) return fail('disk', says, mend);
-  return free < LOW_BYTES ? warn('disk', says, mend) : ok('disk', says);
+  const message = `${(free / 1024 ** 3).toFixed(1)} GiB free`;
+  const fix = `free space on the disk of ${folder}`;
+  if (free < FULL_BYTES) return fail('disk', message, fix);
+  return free < LOW_BYTES ? warn('disk', message, fix) : ok('disk', message);
 }
 
 function nearestFolder(path: string): string {
@@ -118,7 +121,7 @@ function nearestFolder(path: string): string {
   return existsSync(folder) ? folder : nearestFolder(folder);
 }
 
-function may(path: string, access: number): boolean {
+function hasAccess(path: string, access: number): boolean {
   try {
     accessSync(path, access);
     return true;

@@ -28,10 +28,10 @@ export async function checkSqlite(): Promise<Finding> {
     const reason = toError(error).message.split('\n')[0];
     return fail(
       'sqlite',
-      `${library} does not load: ${reason}`,
+      `${library} cannot be loaded: ${reason}`,
       isBuiltIn
         ? 'reinstall Node'
-        : 'use Node 22.16 or later, which needs no add-on, or run: npm rebuild better-sqlite3',
+        : 'use Node 22.16 or later, which needs no add-on, or run npm rebuild better-sqlite3',
     );
   }
 }

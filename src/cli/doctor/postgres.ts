@@ -8,14 +8,14 @@ import { openLedgerReadOnly } from '../../ledger/open.ts';
 import { writesLedger } from '../../modes.ts';
 import { type Finding, fail, failFrom, ok, UNFINISHED_ADVICE, warn } from './finding.ts';
 
-/** The oldest that the tests were run with. */
+/** The oldest version that the tests run with. */
 const OLDEST_MAJOR = 14;
-/** Fewer free connections than this and the next agents may find none. */
+/** With fewer free connections, the next agents may not get one. */
 const FEW_CONNECTIONS = 10;
 
-/** What there is to say about a database server instead of a file; reads only, as one who may not write. */
+/** Checks a ledger in PostgreSQL over a read-only connection. */
 export async function checkPostgres(config: Config): Promise<Finding[]> {
-  if (config.mode === 'MINIMAL') return [ok('ledger', 'none is opened in mode MINIMAL')];
+  if (config.mode === 'MINIMAL') return [ok('ledger', 'not opened in mode MINIMAL')];
   let database: Database | undefined;
   try {
     database = await openDatabase({ ...config, readOnly: true });
@@ -41,7 +41,7 @@ interface ServerFacts {
   readonly is_replica: number;
   readonly role: string;
   readonly may_create: number;
-  /** Null where there is no ledger yet. */
+  /** Null if there is no ledger yet. */
   readonly may_append: number | null;
   readonly may_rewrite: number | null;
   readonly is_encrypted: number;
@@ -51,7 +51,7 @@ interface ServerFacts {
   readonly max_connections: number;
 }
 
-/** Nothing here needs more than the right to connect. */
+/** Needs no privilege beyond CONNECT. */
 async function readServer(reader: Reader): Promise<ServerFacts> {
   const [facts] = await reader.query<ServerFacts>(
     `SELECT split_part(current_setting('server_version'), ' ', 1) AS version,
@@ -69,7 +69,7 @@ async function readServer(reader: Reader): Promise<ServerFacts> {
        current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
          AS max_connections`,
   );
-  if (facts === undefined) throw new Error('the server said nothing');
+  if (facts === undefined) throw new Error('the server returned no row');
   return facts;
 }
 
@@ -77,12 +77,12 @@ async function checkContents(database: Database, { may_create, role }: ServerFac
   const { location } = database;
   try {
     const version = assertKnown(location, await database.schemaVersion());
-    if (version < 0) return fail('ledger', `${location} is a copy that is not finished`, UNFINISHED_ADVICE);
+    if (version < 0) return fail('ledger', `${location} is an unfinished copy`, UNFINISHED_ADVICE);
     if (version < SCHEMA_VERSION) {
-      const says = version === 0 ? `there is none yet in ${location}` : `${location} has schema ${version}`;
+      const message = version === 0 ? `no ledger in ${location} yet` : `${location} has schema ${version}`;
       return may_create === 1
-        ? warn('ledger', says, `the next start of the server brings it to schema ${SCHEMA_VERSION}`)
-        : fail('ledger', `${says}, and ${role} may not create tables`, 'start a server once as the owner');
+        ? warn('ledger', message, `start a server; it migrates the ledger to schema ${SCHEMA_VERSION}`)
+        : fail('ledger', `${message}, and ${role} may not create tables`, 'start a server once as the owner');
     }
     await openLedgerReadOnly(database);
     const { size, root } = await database.read(readHead);
@@ -96,45 +96,45 @@ export function checkServer(
   { version, major, is_replica }: Pick<ServerFacts, 'version' | 'major' | 'is_replica'>,
   { mode }: Pick<Config, 'mode'>,
 ): Finding {
-  const says = `PostgreSQL ${version}, ${is_replica === 1 ? 'a read-only replica' : 'a primary'}`;
+  const message = `PostgreSQL ${version}, ${is_replica === 1 ? 'a read-only replica' : 'a primary'}`;
   if (is_replica === 1 && writesLedger(mode))
-    return fail('server', says, 'point COLIBRI_DATABASE_URL at the primary, or use COLIBRI_MODE=READONLY');
-  if (major < OLDEST_MAJOR) return warn('server', says, `use PostgreSQL ${OLDEST_MAJOR} or later`);
-  return ok('server', says);
+    return fail('server', message, 'point COLIBRI_DATABASE_URL at the primary, or set COLIBRI_MODE=READONLY');
+  if (major < OLDEST_MAJOR) return warn('server', message, `use PostgreSQL ${OLDEST_MAJOR} or later`);
+  return ok('server', message);
 }
 
 function checkRole({ role, may_append, may_rewrite }: ServerFacts, { mode }: Config): Finding {
   if (may_append === 0 && writesLedger(mode))
-    return fail('role', `${role} may not write the ledger`, `${GRANTS}; or use COLIBRI_MODE=READONLY`);
+    return fail('role', `${role} may not write the ledger`, `${GRANTS}, or set COLIBRI_MODE=READONLY`);
   if (may_rewrite === 1)
-    return warn('role', `${role} may change and delete entries of the ledger`, `use a role that cannot: ${GRANTS}`);
+    return warn('role', `${role} may change and delete entries`, `use a role that cannot; ${GRANTS}`);
   if (may_append === null) return ok('role', role);
-  return ok('role', may_append === 1 ? `${role} may add entries, and not change them` : `${role} may only read`);
+  return ok('role', may_append === 1 ? `${role} may add entries but not change them` : `${role} may only read`);
 }
 
-const GRANTS = 'docs/postgres.md has the script of grants';
+const GRANTS = 'run the grants of docs/postgres.md';
 
 async function checkDurability(database: Database): Promise<Finding> {
   const { level, weakness } = await database.durability();
   if (weakness === undefined) return ok('durability', level);
-  return warn('durability', weakness, 'turn it on in the configuration of the server, or for the role');
+  return warn('durability', weakness, 'enable it in the configuration of the server or for the role');
 }
 
 export function checkEncryption({ is_encrypted, is_local }: Pick<ServerFacts, 'is_encrypted' | 'is_local'>): Finding {
   if (is_encrypted === 1) return ok('encryption', 'TLS');
-  if (is_local === 1) return ok('encryption', 'none, and the connection does not leave this machine');
-  const says = 'the connection goes over the network in the clear';
-  return warn('encryption', says, 'add sslmode=verify-full to COLIBRI_DATABASE_URL');
+  if (is_local === 1) return ok('encryption', 'none; the connection does not leave this machine');
+  const message = 'the connection crosses the network unencrypted';
+  return warn('encryption', message, 'add sslmode=verify-full to COLIBRI_DATABASE_URL');
 }
 
-/** A server that nobody calls for a minute gives its connection back, and is not seen here. */
+/** Does not see servers that have been idle for a minute: they release their connection. */
 export function checkConnections({
   servers,
   connections,
   max_connections,
 }: Pick<ServerFacts, 'servers' | 'connections' | 'max_connections'>): Finding {
-  const says = `${servers} of other Colibri processes; ${connections} of ${max_connections} are taken`;
+  const message = `${connections} of ${max_connections} in use, ${servers} of them by other Colibri processes`;
   return max_connections - connections < FEW_CONNECTIONS
-    ? warn('connections', says, 'raise max_connections, or put a pooler in session mode before the server')
-    : ok('connections', says);
+    ? warn('connections', message, 'raise max_connections, or put a pooler in session mode in front of the server')
+    : ok('connections', message);
 }

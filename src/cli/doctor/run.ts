@@ -9,12 +9,12 @@ import { checkSettings } from './settings.ts';
 import { checkSkills } from './skills.ts';
 
 /** Returns the exit code. */
-export async function doctor(json: boolean): Promise<number> {
+export async function runDoctor(json: boolean): Promise<number> {
   const findings = await examine();
-  const isBroken = findings.some(({ status }) => status === 'fail');
-  if (json) printJson({ ok: !isBroken, checks: findings });
+  const hasFailed = findings.some(({ status }) => status === 'fail');
+  if (json) printJson({ ok: !hasFailed, checks: findings });
   else print(findings.flatMap(describe));
-  return isBroken ? 1 : 0;
+  return hasFailed ? 1 : 0;
 }
 
 async function examine(): Promise<Finding[]> {
@@ -33,9 +33,9 @@ async function examine(): Promise<Finding[]> {
 
 const WIDTH = 14;
 
-function describe({ check, status, says, mend }: Finding): string[] {
+function describe({ check, status, message, fix }: Finding): string[] {
   const { colors } = findTerminal();
   const paint = { ok: colors.green, warn: colors.yellow, fail: colors.red }[status];
-  const line = `${paint(status.padEnd(5))}${check.padEnd(WIDTH)}${says}`;
-  return mend === undefined ? [line] : [line, `${' '.repeat(5 + WIDTH)}${colors.dim('→')} ${mend}`];
+  const line = `${paint(status.padEnd(5))}${check.padEnd(WIDTH)}${message}`;
+  return fix === undefined ? [line] : [line, `${' '.repeat(5 + WIDTH)}${colors.dim('fix:')} ${fix}`];
 }

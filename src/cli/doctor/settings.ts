@@ -1,27 +1,24 @@
 import { type Config, listOldNames } from '../../config.ts';
 import { toError } from '../../errors.ts';
-import { projectConfig } from '../support/with-ledger.ts';
-import { type Finding, fail, ok } from './finding.ts';
+import { readProjectConfig } from '../support/with-ledger.ts';
+import { type Finding, fail, failFrom, ok } from './finding.ts';
 
-/** Without a configuration there is no ledger to look at. */
+/** Returns no configuration if it is invalid; the checks that need it are then skipped. */
 export function checkSettings(): { config: Config | undefined; findings: Finding[] } {
   const old = listOldNames().map((name) =>
-    fail('configuration', `${name} belongs to the old system and keeps the server from starting`, `unset ${name}`),
+    fail('configuration', `${name} belongs to the old system and prevents the server from starting`, `unset ${name}`),
   );
   if (old.length > 0) return { config: undefined, findings: old };
   try {
-    const config = projectConfig();
+    const config = readProjectConfig();
     const { mode, durability, project, workflow } = config;
     return {
       config,
-      findings: [ok('configuration', `mode ${mode}, durability ${durability}, ${project}, ${workflow}`)],
+      findings: [
+        ok('configuration', `mode ${mode}, durability ${durability}, project ${project}, workflow ${workflow}`),
+      ],
     };
   } catch (error) {
-    const { message } = toError(error);
-    const variable = message.split(':')[0] ?? 'the variable';
-    return {
-      config: undefined,
-      findings: [fail('configuration', message, `set ${variable} to an allowed value, or unset it`)],
-    };
+    return { config: undefined, findings: [failFrom('configuration', toError(error))] };
   }
 }

@@ -9,8 +9,10 @@ export function checkSkills(config: Config): Finding[] {
   const count = registry.list().length;
   const defects = registry
     .defects()
-    .map(({ path, defect }) => warn('skills', `${path}: ${defect}`, 'mend the file; it is skipped until then'));
+    .map(({ path, defect }) => warn('skills', `${path}: ${defect}`, 'fix the file; it is skipped until then'));
   if (count === 0 && defects.length === 0)
-    return [warn('skills', `none in ${folder}`, 'colibri init copies those that teach agents to use Colibri')];
+    return [
+      warn('skills', `none in ${folder}`, 'run colibri init to copy the skills that teach agents to use Colibri'),
+    ];
   return [ok('skills', `${count} in ${folder}`), ...defects];
 }

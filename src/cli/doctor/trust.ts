@@ -2,7 +2,7 @@ import { toError } from '../../errors.ts';
 import { judgeLedger } from '../../trust/assert-trusted.ts';
 import { type Finding, failFrom, ok } from './finding.ts';
 
-/** Whether servers open the ledger of this project; nothing to say of one that shows no sign of another origin. */
+/** Checks whether servers open the ledger of this project. No finding for a ledger that was created here. */
 export async function checkTrust(path: string): Promise<Finding[]> {
   try {
     const trust = await judgeLedger(path);

@@ -2,21 +2,21 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServerEntry } from './formats/config-format.ts';
 
-/** The program and the arguments that a client starts the server with. */
+/** The program and arguments with which a client starts the server. */
 export type LaunchCommand = readonly [string, ...string[]];
 
 export interface Client {
   readonly id: string;
   readonly name: string;
-  /** Where it looks for servers in a project, the preferred place first; none: it has no such place. */
+  /** Its configuration files in a project, the preferred one first; empty if it has none there. */
   readonly project: readonly string[];
-  /** The same for one user, from the home folder. */
+  /** Its configuration files below the home folder, likewise. */
   readonly global: readonly string[];
   readonly format: 'jsonc' | 'toml';
-  /** The keys that lead to its servers, in a file that says this much already. */
+  /** The keys of the server map; `find` reads the current content of the file. */
   readonly serversAt: (find: (keys: readonly string[]) => unknown) => readonly string[];
   readonly entry: (command: LaunchCommand) => ServerEntry;
-  /** Files and folders that it leaves in a project, and in a home folder. */
+  /** Files and folders by which it is detected, in a project and in a home folder. */
   readonly marks: readonly string[];
 }
 
@@ -85,7 +85,7 @@ export const CLIENTS: readonly Client[] = [
     project: ['opencode.json', 'opencode.jsonc', '.opencode/opencode.json', '.opencode/opencode.jsonc'],
     global: ['.config/opencode/opencode.json', '.config/opencode/opencode.jsonc'],
     format: 'jsonc',
-    // Version 2 moved the servers one level down and still reads the old place; a file says which it uses.
+    // Version 2 moved the servers one level down and still reads the old location; the file shows which one it uses.
     serversAt: (find) => (isServerMap(find(['mcp', 'servers'])) ? ['mcp', 'servers'] : ['mcp']),
     entry: (command) => ({ type: 'local', command: [...command] }),
     marks: ['opencode.json', 'opencode.jsonc', '.opencode'],
@@ -142,19 +142,19 @@ export const CLIENTS: readonly Client[] = [
   },
 ];
 
-/** A server of that very name has a command or an address; the map of all servers has neither. */
+/** A server that is named "servers" has a command or a URL; the map of all servers has neither. */
 function isServerMap(value: unknown): boolean {
   return (
     typeof value === 'object' && value !== null && !('command' in value) && !('url' in value) && !('type' in value)
   );
 }
 
-/** The clients that left a mark in this folder. */
+/** The clients that have files in this folder. */
 export function detectClients(folder: string): Client[] {
   return CLIENTS.filter(({ marks }) => marks.some((mark) => existsSync(join(folder, mark))));
 }
 
-/** The file to change: the first that exists, else the preferred one; undefined where the client has none. */
+/** The file to change: the first that exists, else the preferred one; undefined if the client has none there. */
 export function configPath(client: Client, root: string, isGlobal: boolean): string | undefined {
   const candidates = isGlobal ? client.global : client.project;
   return candidates.find((path) => existsSync(join(root, path))) ?? candidates[0];

@@ -15,40 +15,40 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { toError } from '../../errors.ts';
-import { Refusal } from './refusal.ts';
+import { InitError } from './init-error.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** A file below the root and what it holds; undefined: there is none. */
+/** The content of a file below the root before and after; undefined if there is no file. */
 export interface FileChange {
-  /** From the root, with slashes. */
+  /** Relative to the root, with slashes. */
   readonly path: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
 
-/** The text of a file below the root; undefined when there is none. Refuses what leads out of the root. */
+/** Returns undefined if there is no such file. Unless `mayLeave` is set, refuses links that lead out of the root. */
 export function readText(root: string, path: string, mayLeave = false): string | undefined {
   const file = locate(root, path, mayLeave);
   if (!existsSync(file)) return undefined;
   try {
     const stats = statSync(file);
-    if (!stats.isFile()) throw new Refusal('is not a regular file');
-    if (stats.size > MAX_BYTES) throw new Refusal(`is larger than ${MAX_BYTES} bytes`);
+    if (!stats.isFile()) throw new InitError('is not a regular file');
+    if (stats.size > MAX_BYTES) throw new InitError(`is larger than ${MAX_BYTES} bytes`);
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
   } catch (error) {
-    throw new Refusal(`${path}: ${toError(error).message}; nothing was changed`);
+    throw new InitError(`${path}: ${toError(error).message}`);
   }
 }
 
-/** All of them or, when one cannot be written, none. */
+/** Writes all changes, or none if one of them fails. */
 export function writeAll(root: string, changes: readonly FileChange[], mayLeave = false): void {
   const done: FileChange[] = [];
   const made = changes.flatMap(({ path }) => listMissingFolders(root, path));
   try {
     for (const change of changes) {
       if (readText(root, change.path, mayLeave) !== change.before)
-        throw new Refusal(`${change.path} has just been changed by somebody else; run init again`);
+        throw new InitError(`another program has just changed ${change.path}`, { advice: 'run init again' });
       write(root, change, mayLeave);
       done.push(change);
     }
@@ -59,7 +59,7 @@ export function writeAll(root: string, changes: readonly FileChange[], mayLeave 
   }
 }
 
-/** The folders on the way to a file that do not exist yet, outermost first. */
+/** The parent folders of a file that do not exist yet, outermost first. */
 export function listMissingFolders(root: string, path: string): string[] {
   const parts = path.split('/').slice(0, -1);
   return parts
@@ -67,41 +67,41 @@ export function listMissingFolders(root: string, path: string): string[] {
     .filter((folder) => !existsSync(join(root, folder)));
 }
 
-/** Removes it if nothing is in it. The record that names it may have come with a clone, and lead through a link. */
+/** Links are checked, because the record that names the folder may have come with a clone. */
 export function removeEmptyFolder(root: string, folder: string, mayLeave = false): void {
   try {
     rmdirSync(join(locate(root, dirname(folder), mayLeave), basename(folder)));
   } catch {
-    // It is not empty, not there, a link, or outside of the project.
+    // Not empty, missing, a link, or outside the project: left alone.
   }
 }
 
-/** Beside the file first, then in its place: a reader sees the old text or the new one. */
+/** Writes a temporary file and renames it, so that readers see the old text or the new one. */
 function write(root: string, { path, after }: FileChange, mayLeave: boolean): void {
   const file = locate(root, path, mayLeave);
   if (after === undefined) {
     rmSync(file, { force: true });
     return;
   }
-  const beside = join(dirname(file), `.${basename(file)}.${process.pid}.new`);
+  const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.new`);
   const mode = existsSync(file) ? statSync(file).mode & 0o777 : path.startsWith('.colibri/') ? 0o600 : 0o666;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: path.startsWith('.colibri/') ? 0o700 : 0o777 });
-    const handle = openSync(beside, 'wx', mode);
+    const handle = openSync(temporary, 'wx', mode);
     try {
       writeSync(handle, after);
       fsyncSync(handle);
     } finally {
       closeSync(handle);
     }
-    renameSync(beside, file);
+    renameSync(temporary, file);
   } catch (error) {
-    if (existsSync(beside)) rmSync(beside);
-    throw new Refusal(`${path} cannot be written: ${toError(error).message}`);
+    if (existsSync(temporary)) rmSync(temporary);
+    throw new InitError(`cannot write ${path}: ${toError(error).message}`);
   }
 }
 
-/** Follows links, so that one is not replaced by a file, and refuses those that lead out of the root. */
+/** Follows links, so that a link is not replaced by a file, and refuses those that lead out of the root. */
 function locate(root: string, path: string, mayLeave: boolean): string {
   const file = join(root, path);
   const existing = nearestExisting(file);
@@ -109,12 +109,12 @@ function locate(root: string, path: string, mayLeave: boolean): string {
   if (mayLeave) return real;
   const base = realpathSync(root);
   if (real === base || real.startsWith(base.endsWith(sep) ? base : base + sep)) return real;
-  throw new Refusal(`${path} leads out of the project, to ${real}; nothing was changed`);
+  throw new InitError(`${path} is a link out of the project, to ${real}`, { advice: 'replace it with a file' });
 }
 
 function nearestExisting(file: string): string {
   if (existsSync(file)) return file;
-  if (isLink(file)) throw new Refusal(`${file} is a link to nowhere; nothing was changed`);
+  if (isLink(file)) throw new InitError(`${file} is a broken link`, { advice: 'remove it' });
   return nearestExisting(dirname(file));
 }
 

@@ -7,22 +7,22 @@ import { findPackageFolder } from './shipped-skills.ts';
 
 const PACKAGE = 'colibri-mcp';
 
-/** From the registry, in the version that runs now: what a client starts tomorrow is what was looked at today. */
+/** Pins the version that runs now, so that clients do not start a later one unnoticed. */
 export function publishedCommand(version: string = readVersion()): LaunchCommand {
   return ['npx', '-y', `${PACKAGE}@${version}`];
 }
 
-/** This very program. */
+/** Starts this installation. */
 export function localCommand(): LaunchCommand {
   return ['node', join(findPackageFolder(), 'dist', 'colibri.js')];
 }
 
-/** A program from a clone or an archive may be in no registry, or be another one there. */
+/** A program from a clone or an archive may not be in the registry, or differ from the one there. */
 export function preferredCommand(): LaunchCommand {
   return isFromRegistry(findPackageFolder(), readVersion()) ? publishedCommand() : localCommand();
 }
 
-/** npm notes where it got each package from; without such a note nothing says that the registry has this program. */
+/** npm records in its hidden lockfile where each package came from. */
 export function isFromRegistry(packageFolder: string, version: string): boolean {
   const modules = dirname(packageFolder);
   const lockFile = join(modules, '.package-lock.json');
@@ -38,7 +38,7 @@ export function isFromRegistry(packageFolder: string, version: string): boolean 
   }
 }
 
-/** Whether init wrote these words, in this version or another. */
+/** Whether this is the published command of some version. */
 export function isPublishedCommand(words: readonly string[]): boolean {
   const [command, yes, name, ...rest] = words;
   return command === 'npx' && yes === '-y' && rest.length === 0 && /^colibri-mcp(?:@[\w.+-]+)?$/.test(name ?? '');

@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Client, LaunchCommand } from './clients.ts';
 import { type FileChange, listMissingFolders, readText } from './disk.ts';
 import { applyEdits, invertEdits } from './formats/text-edit.ts';
-import { bodyOf, naming, type Plan, readConfigFile, type Site, withMark } from './plan.ts';
+import { bodyOf, type Plan, readConfigFile, type Site, withByteOrderMark, withPath } from './plan.ts';
 import { IGNORE_PATH, IGNORE_TEXT, type InitRecord, RECORD_PATH, readRecord, recordText, sha256 } from './record.ts';
 import type { SkillText } from './shipped-skills.ts';
 
-/** What init would write. Looks at everything first: one file that cannot be changed safely stops all. */
+/** Plans what init writes. Reads every file first: one that cannot be edited safely stops the whole command. */
 export function planSetup(
   site: Site,
   clients: readonly Client[],
@@ -32,15 +32,15 @@ export function planSetup(
   ];
   const folders = [...record.folders, ...changes.flatMap(({ path }) => listMissingFolders(site.root, path))];
   const next: InitRecord = { v: 1, files, skills: copied, folders: [...new Set(folders)] };
-  // The record comes first: whatever happens after it can be taken back.
+  // The record is written first, so that everything after it can be undone.
   return { changes: [...planRecord(site, next), ...changes], notes, emptied: [] };
 }
 
 function planConfig(site: Site, client: Client, command: LaunchCommand, notes: string[]) {
   const file = readConfigFile(client, site);
   if (file === undefined) {
-    const place = site.isGlobal ? 'no file for a user' : 'no file in a project (--global writes the one of this user)';
-    notes.push(`${client.name} has ${place}`);
+    const scope = site.isGlobal ? 'user-wide' : 'project-wide';
+    notes.push(`${client.name} has no ${scope} configuration file${site.isGlobal ? '' : '; use --global'}`);
     return undefined;
   }
   const { path, text, format, keys, current } = file;
@@ -48,14 +48,14 @@ function planConfig(site: Site, client: Client, command: LaunchCommand, notes: s
   if (current !== undefined) {
     const isOurs = isDeepStrictEqual(current, entry);
     notes.push(
-      `${client.name}: ${path} ${isOurs ? 'is already set up' : 'has a colibri of its own, which stays as it is'}`,
+      `${client.name}: ${path} ${isOurs ? 'is already set up' : 'has another colibri entry, which is left unchanged'}`,
     );
     return undefined;
   }
-  return naming(path, () => {
+  return withPath(path, () => {
     const body = bodyOf(text);
     const edits = format.add(body, keys, entry);
-    const after = withMark(text, applyEdits(body, edits));
+    const after = withByteOrderMark(text, applyEdits(body, edits));
     return {
       change: { path, before: text, after },
       recorded: {
@@ -70,7 +70,7 @@ function planConfig(site: Site, client: Client, command: LaunchCommand, notes: s
   });
 }
 
-/** Where agents look for skills; Claude Code has a folder of its own. */
+/** The folders where agents look for skills; Claude Code has its own. */
 function skillFolders(clients: readonly Client[]): string[] {
   const hasClaude = clients.some(({ id }) => id === 'claude-code');
   return ['.agents/skills', ...(hasClaude ? ['.claude/skills'] : [])];
@@ -86,9 +86,9 @@ function planSkill(
   const before = readText(root, path, isGlobal);
   if (before === text) return undefined;
   const recorded = record.skills.find((skill) => skill.path === path);
-  // A copy that nobody touched may follow the program to a newer version.
+  // An unmodified copy is updated to the version of the program.
   if (before === undefined || recorded?.sha256 === sha256(before)) return { path, before, after: text };
-  notes.push(`${path} has been changed and stays as it is`);
+  notes.push(`${path} has been modified and is left unchanged`);
   return undefined;
 }
 

@@ -4,12 +4,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Client, LaunchCommand } from './clients.ts';
 import { type FileChange, readText } from './disk.ts';
 import { applyEdits } from './formats/text-edit.ts';
+import { InitError } from './init-error.ts';
 import { isPublishedCommand } from './launch-command.ts';
-import { bodyOf, naming, type Plan, readConfigFile, type Site, withMark } from './plan.ts';
+import { bodyOf, type Plan, readConfigFile, type Site, withByteOrderMark, withPath } from './plan.ts';
 import { IGNORE_PATH, IGNORE_TEXT, type InitRecord, RECORD_PATH, readRecord, recordText, sha256 } from './record.ts';
-import { Refusal } from './refusal.ts';
 
-/** What undo would take back: what init recorded, and in other files only an entry that is word for word its own. */
+/** Plans what undo reverts: everything in the record, and in other files only an entry that equals its own. */
 export function planUndo(site: Site, clients: readonly Client[], local: LaunchCommand, withSkills: boolean): Plan {
   const record = readRecord(site.root);
   const notes: string[] = [];
@@ -39,18 +39,18 @@ function planConfig(
   const { path, text, format, keys, current } = file;
   const recorded = record.files.find((known) => known.path === path);
   if (recorded?.sha256 === sha256(text)) {
-    const after = recorded.created ? undefined : withMark(text, applyEdits(bodyOf(text), recorded.undo));
+    const after = recorded.created ? undefined : withByteOrderMark(text, applyEdits(bodyOf(text), recorded.undo));
     return { path, before: text, after };
   }
   if (!isDeepStrictEqual(current, client.entry(local)) && !isPublishedEntry(client, current)) {
-    notes.push(`${client.name}: ${path} has a colibri that init did not write, which stays as it is`);
+    notes.push(`${client.name}: ${path} has a colibri entry that init did not write, which is left unchanged`);
     return undefined;
   }
-  return naming(path, () => {
+  return withPath(path, () => {
     const body = bodyOf(text);
     const rest = applyEdits(body, format.remove(body, keys, recorded?.nested ?? 0));
     const isNothing = /^\s*(?:\{\s*\}\s*)?$/.test(rest);
-    return { path, before: text, after: recorded?.created && isNothing ? undefined : withMark(text, rest) };
+    return { path, before: text, after: recorded?.created && isNothing ? undefined : withByteOrderMark(text, rest) };
   });
 }
 
@@ -60,13 +60,13 @@ function isPublishedEntry(client: Client, current: unknown): boolean {
   return isPublishedCommand(words) && isDeepStrictEqual(current, client.entry(words as [string, ...string[]]));
 }
 
-/** A file that cannot be read stops the undo only where init has written to it. */
+/** A file that cannot be read stops the undo only if init wrote to it. */
 function readUnlessForeign(site: Site, client: Client, record: InitRecord, notes: string[]) {
   try {
     return readConfigFile(client, site);
   } catch (error) {
-    if (!(error instanceof Refusal) || record.files.some((known) => known.client === client.id)) throw error;
-    notes.push(`${client.name}: ${error.message}; init did not write there, so it stays as it is`);
+    if (!(error instanceof InitError) || record.files.some((known) => known.client === client.id)) throw error;
+    notes.push(`${client.name}: ${error.problem}; init did not write this file, so it is left unchanged`);
     return undefined;
   }
 }
@@ -80,7 +80,7 @@ function planSkill(
   const before = readText(root, path, isGlobal);
   if (before === undefined) return undefined;
   if (sha256(before) === written) return { path, before, after: undefined };
-  notes.push(`${path} has been changed and stays as it is`);
+  notes.push(`${path} has been modified and is left unchanged`);
   return undefined;
 }
 

@@ -4,29 +4,29 @@ import { readText } from './disk.ts';
 import type { ConfigFormat } from './formats/config-format.ts';
 import { jsoncFormat } from './formats/jsonc-file.ts';
 import { tomlFormat } from './formats/toml-file.ts';
-import { Refusal } from './refusal.ts';
+import { InitError } from './init-error.ts';
 
-/** Where init works: a project, or the home folder when that was asked for. */
+/** The folder that init works in: the project, or the home folder with --global. */
 export interface Site {
   readonly root: string;
   readonly isGlobal: boolean;
 }
 
 export interface Plan {
-  /** In the order in which they are written. */
+  /** In the order of writing. */
   readonly changes: readonly FileChange[];
-  /** What is left as it is, and why. */
+  /** What is left unchanged, and why. */
   readonly notes: readonly string[];
-  /** Folders that go when they are empty, innermost first. */
+  /** Folders to remove if they are empty, innermost first. */
   readonly emptied: readonly string[];
 }
 
-/** A client's configuration file as it is. */
+/** A configuration file of a client, with its current content. */
 export interface ConfigFile {
   readonly path: string;
   readonly text: string | undefined;
   readonly format: ConfigFormat;
-  /** The keys of our entry in it. */
+  /** The path of keys to the entry of Colibri. */
   readonly keys: readonly string[];
   readonly current: unknown;
 }
@@ -39,28 +39,28 @@ export function readConfigFile(client: Client, { root, isGlobal }: Site): Config
   const text = readText(root, path, isGlobal);
   const format = client.format === 'toml' ? tomlFormat : jsoncFormat;
   const body = bodyOf(text);
-  return naming(path, () => {
+  return withPath(path, () => {
     const keys = [...client.serversAt((place) => format.find(body, place)), SERVER_NAME];
     return { path, text, format, keys, current: format.find(body, keys) };
   });
 }
 
-/** Without the mark that some editors put first, which parsers take for a character. */
+/** Removes the byte order mark of some editors, which parsers reject. */
 export function bodyOf(text: string | undefined): string {
   return text?.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : (text ?? '');
 }
 
-/** The same change in the text with its mark. */
-export function withMark(text: string | undefined, body: string): string {
+/** Restores the byte order mark of the original text. */
+export function withByteOrderMark(text: string | undefined, body: string): string {
   return text?.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK + body : body;
 }
 
-/** Says which file a refusal is about. */
-export function naming<Result>(path: string, work: () => Result): Result {
+/** Adds the path to the errors of the work. */
+export function withPath<Result>(path: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    if (error instanceof Refusal) throw new Refusal(`${path}: ${error.message}; nothing was changed`);
+    if (error instanceof InitError) throw new InitError(`${path}: ${error.problem}`, { advice: error.advice });
     throw error;
   }
 }

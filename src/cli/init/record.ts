@@ -2,34 +2,34 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { parseJson } from '../../integrity/index.ts';
 import { readText } from './disk.ts';
-import { Refusal } from './refusal.ts';
+import { InitError } from './init-error.ts';
 
-/** Where init writes down what it did, so that undo can take back exactly that; out of the repository like the ledger. */
+/** Records what init wrote, so that undo reverts exactly that. Ignored by git, like the ledger. */
 export const RECORD_PATH = '.colibri/init.json';
 export const IGNORE_PATH = '.colibri/.gitignore';
 export const IGNORE_TEXT = '*\n';
 
 const path = z
   .string()
-  .refine((text) => !text.startsWith('/') && !text.split(/[/\\]/).includes('..'), 'leaves the project');
+  .refine((text) => !text.startsWith('/') && !text.split(/[/\\]/).includes('..'), 'leads out of the project');
 const edit = z.strictObject({ offset: z.int().min(0), length: z.int().min(0), content: z.string() });
 
 const recordSchema = z.strictObject({
   v: z.literal(1),
-  /** Configuration files: the text after, and the way back from it. */
+  /** Configuration files: the digest of the new text, and the edits that revert it. */
   files: z.array(
     z.strictObject({
       path,
       client: z.string(),
       created: z.boolean(),
-      /** How many objects around the entry were made for it. */
+      /** How many enclosing objects were created for the entry. */
       nested: z.int().min(0),
       sha256: z.string(),
       undo: z.array(edit),
     }),
   ),
   skills: z.array(z.strictObject({ path, sha256: z.string() })),
-  /** Folders that were made, outermost first. */
+  /** Created folders, outermost first. */
   folders: z.array(path),
 });
 
@@ -43,7 +43,9 @@ export function readRecord(root: string): InitRecord {
   try {
     return recordSchema.parse(parseJson(text));
   } catch {
-    throw new Refusal(`${RECORD_PATH} is damaged; delete it to go on (undo will then leave the skills where they are)`);
+    throw new InitError(`${RECORD_PATH} is damaged`, {
+      advice: 'delete it to continue (undo then leaves the skills in place)',
+    });
   }
 }
 

@@ -6,12 +6,12 @@ import { findTerminal } from '../views/terminal.ts';
 import { CLIENTS, type Client, detectClients, type LaunchCommand } from './clients.ts';
 import { type FileChange, removeEmptyFolder, writeAll } from './disk.ts';
 import { unifiedDiff } from './formats/unified-diff.ts';
+import { InitError } from './init-error.ts';
 import { localCommand, preferredCommand, publishedCommand } from './launch-command.ts';
 import type { Plan, Site } from './plan.ts';
 import { planSetup } from './plan-setup.ts';
 import { planUndo } from './plan-undo.ts';
 import { findProjectRoot } from './project-root.ts';
-import { Refusal } from './refusal.ts';
 import { listShippedSkills } from './shipped-skills.ts';
 
 export interface InitOptions {
@@ -26,19 +26,19 @@ export interface InitOptions {
 const REFUSED = 1;
 
 /** Returns the exit code. */
-export function init(names: readonly string[], options: InitOptions): number {
+export function runInit(names: readonly string[], options: InitOptions): number {
   const { dryRun = false, undo = false, json = false } = options;
   try {
     const site = findSite(options.global ?? false);
-    const plan = undo ? planTakingBack(site, names) : planSettingUp(site, names, chooseCommand(options));
-    if (!dryRun) carryOut(site, plan);
+    const plan = undo ? planUndoOf(site, names) : planSetupOf(site, names, chooseCommand(options));
+    if (!dryRun) applyPlan(site, plan);
     if (json) printJson(toJson(site, plan, dryRun));
     else print(describe(plan, { dryRun, undo }));
     return 0;
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof InitError)) throw error;
     if (json) printJson({ refused: error.message });
-    else printError(`colibri init: ${error.message}`);
+    else printError(`colibri init: nothing was changed: ${error.message}`);
     return REFUSED;
   }
 }
@@ -46,22 +46,24 @@ export function init(names: readonly string[], options: InitOptions): number {
 function findSite(isGlobal: boolean): Site {
   const home = findHomeFolder();
   if (isGlobal) {
-    if (home === undefined) throw new Refusal('this user has no home folder; set HOME, or leave out --global');
+    if (home === undefined)
+      throw new InitError('this user has no home folder', { advice: 'set HOME, or omit --global' });
     return { root: resolve(home), isGlobal };
   }
   const root = findProjectRoot();
   if (home !== undefined && root === resolve(home))
-    throw new Refusal('this is your home folder; go to a project, or say --global');
+    throw new InitError('this is your home folder', { advice: 'change to a project, or pass --global' });
   return { root, isGlobal };
 }
 
-function planSettingUp(site: Site, names: readonly string[], command: LaunchCommand): Plan {
+function planSetupOf(site: Site, names: readonly string[], command: LaunchCommand): Plan {
   const clients = names.length > 0 ? named(names) : findClients(site);
-  if (clients.length === 0) throw new Refusal(`no client found; name one, for example: colibri init claude-code`);
+  if (clients.length === 0)
+    throw new InitError('no client found', { advice: 'name one, for example: colibri init claude-code' });
   return planSetup(site, clients, command, listShippedSkills());
 }
 
-function planTakingBack(site: Site, names: readonly string[]): Plan {
+function planUndoOf(site: Site, names: readonly string[]): Plan {
   const clients = names.length > 0 ? named(names) : CLIENTS;
   return planUndo(site, clients, localCommand(), names.length === 0);
 }
@@ -82,29 +84,29 @@ function findClients({ root, isGlobal }: Site): Client[] {
   return found.filter((client) => (isGlobal ? client.global : client.project).length > 0);
 }
 
-function carryOut({ root, isGlobal }: Site, { changes, emptied }: Plan): void {
+function applyPlan({ root, isGlobal }: Site, { changes, emptied }: Plan): void {
   writeAll(root, changes, isGlobal);
   for (const folder of emptied) removeEmptyFolder(root, folder, isGlobal);
 }
 
-/** What a person cares about; the record is there for undo. */
+/** Without the record, which is only there for undo. */
 function visible({ changes }: Plan): readonly FileChange[] {
   return changes.filter(({ path }) => !path.startsWith('.colibri/'));
 }
 
 function describe(plan: Plan, { dryRun, undo }: { dryRun: boolean; undo: boolean }): string[] {
   const shown = visible(plan);
-  const lines = shown.flatMap((change) => (isSkill(change) ? [summary(change)] : [...coloured(change), '']));
+  const lines = shown.flatMap((change) => (isSkill(change) ? [summary(change)] : [...colored(change), '']));
   const closing = shown.length === 0 ? unchanged(undo) : dryRun ? 'Nothing was written (--dry-run).' : changed(undo);
   return [...lines, ...plan.notes, closing];
 }
 
 function unchanged(undo: boolean): string {
-  return undo ? 'There is nothing to take back.' : 'Already set up; nothing changed.';
+  return undo ? 'There is nothing to undo.' : 'Already set up; nothing changed.';
 }
 
 function changed(undo: boolean): string {
-  return undo ? 'Taken back.' : 'Done. Restart the client to connect. To take it back: colibri init --undo';
+  return undo ? 'Undone.' : 'Done. Restart the client to connect. Run colibri init --undo to revert this.';
 }
 
 function isSkill({ path }: FileChange): boolean {
@@ -115,7 +117,7 @@ function summary({ path, before, after }: FileChange): string {
   return `${before === undefined ? 'create' : after === undefined ? 'remove' : 'update'} ${path}`;
 }
 
-function coloured({ path, before, after }: FileChange): string[] {
+function colored({ path, before, after }: FileChange): string[] {
   const { bold, cyan, green, red } = findTerminal().colors;
   return unifiedDiff(path, before, after)
     .map(indentWithBlanks)
@@ -127,7 +129,7 @@ function coloured({ path, before, after }: FileChange): string[] {
     });
 }
 
-/** Tabs that indent are wanted; anywhere else a tab is shown as an escape. */
+/** Keeps tabs that indent; print shows any other tab as an escape. */
 function indentWithBlanks(line: string): string {
   return line.replace(/^([ +-])(\t+)/, (_, sign: string, tabs: string) => sign + '    '.repeat(tabs.length));
 }

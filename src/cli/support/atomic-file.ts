@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { EXIT, Refusal } from './command-result.ts';
+import { CommandError } from './command-result.ts';
 
-/** Gives a finished file its name, all at once, and never takes the name from another file. */
+/** Renames a finished file in one step. Never replaces another file. */
 export function publish(partial: string, target: string): void {
   assertFree(target);
   sync(partial);
@@ -10,7 +10,7 @@ export function publish(partial: string, target: string): void {
     linkSync(partial, target);
     unlinkSync(partial);
   } catch (error) {
-    // Some file systems have no links; there the look above must do.
+    // On file systems without hard links the checks before and after must do.
     assertFree(target);
     if (!hasCode(error, ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])) throw error;
     renameSync(partial, target);
@@ -18,11 +18,11 @@ export function publish(partial: string, target: string): void {
   syncFolder(target);
 }
 
-/** SQLite would mix what an older database left beside the name into the new one. */
+/** Also refuses side files of an older database, which SQLite would apply to the new one. */
 export function assertFree(target: string): void {
   const taken = withSideFiles(target).find((path) => existsSync(path));
   if (taken !== undefined) {
-    throw new Refusal(EXIT.badInput, 'bad input', `${taken} exists and is not overwritten; name another file`);
+    throw new CommandError('bad input', `${taken} exists and is not overwritten`, { advice: 'choose another file' });
   }
 }
 
@@ -30,16 +30,23 @@ export function removeDatabase(path: string): void {
   for (const file of withSideFiles(path)) rmSync(file, { force: true });
 }
 
-function withSideFiles(path: string): string[] {
-  return ['', '-wal', '-shm', '-journal'].map((suffix) => `${path}${suffix}`);
+const SIDE_FILES = ['-wal', '-shm', '-journal'];
+
+/** Whether SQLite would use this name for a side file of a database. */
+export function isSideFile(path: string): boolean {
+  return SIDE_FILES.some((suffix) => path.endsWith(suffix));
 }
 
-/** A name is safe once its folder has reached the disk. */
+function withSideFiles(path: string): string[] {
+  return ['', ...SIDE_FILES].map((suffix) => `${path}${suffix}`);
+}
+
+/** A new name survives a power loss once its folder has been synced. */
 export function syncFolder(path: string): void {
   try {
     sync(dirname(path));
   } catch (error) {
-    // Windows opens no folders, and needs no such thing.
+    // Windows cannot open folders, and needs no such sync.
     if (!hasCode(error, ['EISDIR', 'EPERM', 'EACCES', 'EINVAL'])) throw error;
   }
 }

@@ -1,20 +1,20 @@
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Cleans up when the work is over, and also when somebody ends the program in the middle of it. */
+/** Runs the clean-up after the work, and also when a signal ends the program during it. */
 export async function withCleanUp<Result>(cleanUp: () => void, work: () => Promise<Result>): Promise<Result> {
   const onSignal = (signal: NodeJS.Signals): void => {
     cleanUp();
-    forget();
+    removeHandlers();
     process.kill(process.pid, signal);
   };
-  const forget = (): void => {
+  const removeHandlers = (): void => {
     for (const signal of SIGNALS) process.off(signal, onSignal);
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   try {
     return await work();
   } finally {
-    forget();
+    removeHandlers();
     cleanUp();
   }
 }

@@ -1,57 +1,77 @@
 import { type SchemaDifference, SchemaError } from '../../db/schema/difference.ts';
-import { ColibriError, toError } from '../../errors.ts';
+import { type AdviceOptions, AdvisedError, ColibriError, toError } from '../../errors.ts';
 import { printError } from '../../print-error.ts';
 import { print, printJson } from './print.ts';
 
-export const EXIT = { done: 0, refused: 1, cannotTell: 2, badInput: 3 } as const;
+const EXIT_CODES = {
+  whole: 0,
+  accepted: 0,
+  named: 0,
+  own: 0,
+  restored: 0,
+  copied: 0,
+  refused: 1,
+  'not accepted': 1,
+  tampered: 1,
+  differs: 1,
+  'cannot tell': 2,
+  'bad input': 3,
+} as const;
 
-export interface Outcome {
-  readonly exitCode: number;
-  /** One word or two for scripts. */
-  readonly verdict: string;
-  /** What a person reads. */
+/** The result of a command in one or two words, for scripts. It decides the exit code. */
+export type Verdict = keyof typeof EXIT_CODES;
+
+export interface CommandResult {
+  readonly verdict: Verdict;
+  /** The output for people. */
   readonly lines: readonly string[];
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
-/** Ends a command with a sentence for its user; everything else that is thrown means that it cannot tell. */
-export class Refusal extends Error {
+interface FailureDetails extends AdviceOptions {
+  readonly facts?: Readonly<Record<string, unknown>>;
+  /** Lines below the message. */
+  readonly more?: readonly string[];
+}
+
+/** Ends a command with this verdict; any other error that is thrown means "cannot tell". */
+export class CommandError extends AdvisedError {
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly more: readonly string[];
+
   constructor(
-    readonly exitCode: number,
-    readonly verdict: string,
-    message: string,
-    readonly facts: Readonly<Record<string, unknown>> = {},
-    /** Lines below the message. */
-    readonly more: readonly string[] = [],
+    readonly verdict: Verdict,
+    problem: string,
+    { facts = {}, more = [], ...options }: FailureDetails = {},
   ) {
-    super(message);
-    this.name = 'Refusal';
+    super(problem, options);
+    this.name = 'CommandError';
+    this.facts = facts;
+    this.more = more;
   }
 }
 
-/** Runs a command and prints its outcome: one JSON object on standard output, or text, with failures on stderr. */
-export async function reportOutcome(name: string, json: boolean, work: () => Promise<Outcome>): Promise<void> {
+/** Prints the result: one JSON object on stdout, or text on stdout and errors on stderr. Returns the exit code. */
+export async function reportResult(name: string, json: boolean, work: () => Promise<CommandResult>): Promise<number> {
   try {
-    const { exitCode, verdict, lines, facts } = await work();
+    const { verdict, lines, facts } = await work();
     if (json) printJson({ verdict, ...facts });
     else print(lines);
-    process.exitCode = exitCode;
+    return EXIT_CODES[verdict];
   } catch (thrown) {
-    const { exitCode, verdict, message, facts, more } = toRefusal(thrown);
+    const { verdict, message, facts, more } = toCommandError(thrown);
     if (json) printJson({ verdict, message: [message, ...more].join('\n'), ...facts });
     else printError([`colibri ${name}: ${message}`, ...more]);
-    process.exitCode = exitCode;
+    return EXIT_CODES[verdict];
   }
 }
 
-function toRefusal(thrown: unknown): Refusal {
-  if (thrown instanceof Refusal) return thrown;
+function toCommandError(thrown: unknown): CommandError {
+  if (thrown instanceof CommandError) return thrown;
   const { message } = toError(thrown);
   if (thrown instanceof SchemaError)
-    return new Refusal(EXIT.refused, 'tampered', message, { problems: thrown.differences.map(toProblem) });
-  return thrown instanceof ColibriError
-    ? new Refusal(EXIT.badInput, 'bad input', message)
-    : new Refusal(EXIT.cannotTell, 'cannot tell', message);
+    return new CommandError('tampered', message, { facts: { problems: thrown.differences.map(toProblem) } });
+  return new CommandError(thrown instanceof ColibriError ? 'bad input' : 'cannot tell', message);
 }
 
 function toProblem({ place, problem }: SchemaDifference) {

@@ -4,40 +4,46 @@ import { type Database, DatabaseError } from '../../db/database.ts';
 import { type OpenOptions, openDatabase } from '../../db/open.ts';
 import { findUrlProblem } from '../../db/postgres/url.ts';
 import { SchemaError } from '../../db/schema/difference.ts';
-import { EXIT, Refusal } from './command-result.ts';
+import { isSideFile } from './atomic-file.ts';
+import { CommandError } from './command-result.ts';
 
-type Place = Pick<OpenOptions, 'databaseUrl' | 'dbPath'>;
+type TargetLocation = Pick<OpenOptions, 'databaseUrl' | 'dbPath'>;
 
-/** The text may hold a password: it is in no message. */
-export function readPlace(to: string): Place {
-  return /^[a-z][a-z0-9+.-]*:\/\//i.test(to) ? readUrl(to) : { dbPath: readPath(to) };
+/** Reads the value of --to. It may contain a password, so no message repeats a URL. */
+export function parseTarget(to: string): TargetLocation {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(to) ? parseUrl(to) : { dbPath: parsePath(to) };
 }
 
-export async function openTarget(place: Place): Promise<Database> {
+export async function openTarget(location: TargetLocation): Promise<Database> {
   try {
-    return await openDatabase({ ...place, mode: 'FULL', durability: 'full', readOnly: false, acceptsUnfinished: true });
+    return await openDatabase({
+      ...location,
+      mode: 'FULL',
+      durability: 'full',
+      readOnly: false,
+      acceptsUnfinished: true,
+    });
   } catch (error) {
     throw withCliFlagNames(error);
   }
 }
 
-function readUrl(to: string): Place {
+function parseUrl(to: string): TargetLocation {
   const problem = findUrlProblem(to);
   if (problem === undefined) return { databaseUrl: to, dbPath: undefined };
-  throw badInput(`--to ${problem}`);
+  throw new CommandError('bad input', `--to ${problem}`);
 }
 
-function readPath(to: string): string {
+function parsePath(to: string): string {
   const path = resolve(to);
-  if (to === '') throw badInput('--to is empty; name a postgres:// URL or a file');
-  if (existsSync(path) && statSync(path).isDirectory()) throw badInput(`${path} is a folder; name a file in it`);
-  if (/-(?:wal|shm|journal)$/.test(path))
-    throw badInput(`${path} is a name that SQLite uses itself; name another file`);
+  if (to === '') throw badInput('--to is empty', 'pass a postgres:// URL or a file');
+  if (existsSync(path) && statSync(path).isDirectory()) throw badInput(`${path} is a folder`, 'name a file in it');
+  if (isSideFile(path)) throw badInput(`SQLite reserves the name ${path}`, 'choose another file');
   return path;
 }
 
-function badInput(message: string): Refusal {
-  return new Refusal(EXIT.badInput, 'bad input', message);
+function badInput(problem: string, advice: string): CommandError {
+  return new CommandError('bad input', problem, { advice });
 }
 
 /** The port advises about the variables by which a server finds its ledger. */

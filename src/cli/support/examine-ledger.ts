@@ -8,14 +8,14 @@ import { readIdentity } from '../../trust/ledger-identity.ts';
 import { withUntouchedFile } from '../../trust/untouched-ledger.ts';
 import type { Problem } from '../../verification/report.ts';
 import { verifyEverything } from '../../verification/verify-ledger.ts';
-import { plural, shortTime } from '../views/terminal.ts';
+import { describeProblems, describeWhole } from '../views/problems.ts';
+import { listNames, plural, shortTime } from '../views/terminal.ts';
 import { printable } from '../views/text-width.ts';
-import { EXIT, Refusal } from './command-result.ts';
-import { createProgressBar } from './progress-bar.ts';
-import { namesOf } from './read-command.ts';
-import { attentive } from './yielding-reader.ts';
+import { CommandError } from './command-result.ts';
+import { withProgress } from './progress-bar.ts';
+import { createYieldingReader } from './yielding-reader.ts';
 
-/** What a ledger that nobody trusts yet holds. */
+/** The contents of a ledger that has not been accepted yet. */
 export interface ExaminedLedger {
   readonly identity: LedgerIdentity;
   readonly facts: Readonly<Record<string, unknown>>;
@@ -32,7 +32,7 @@ interface Contents {
   readonly last: string;
 }
 
-/** Reads and verifies a ledger without leaving a trace beside it; refuses one that was tampered with. */
+/** Reads and verifies a ledger without creating files beside it; refuses one that was tampered with. */
 export function examineLedger(path: string): Promise<ExaminedLedger> {
   return withUntouchedFile(path, async (database) => {
     await database.read((reader) => assertSchema(reader, path));
@@ -41,7 +41,7 @@ export function examineLedger(path: string): Promise<ExaminedLedger> {
       await assertWhole(reader, path);
       const identity = await readIdentity(reader);
       if (identity === undefined)
-        throw tampered(path, [{ place: 'entry 0', problem: 'does not say which ledger it is' }]);
+        throw tampered(path, [{ place: 'entry 0', problem: 'does not contain the id of the ledger' }]);
       const contents = await readContents(reader, identity.size, statSync(path).size);
       const { ledgerId, size, root } = identity;
       return { identity, contents, facts: { ledger_id: ledgerId, size, root, ...contents } };
@@ -49,20 +49,20 @@ export function examineLedger(path: string): Promise<ExaminedLedger> {
   });
 }
 
-/** For people to read, one line each; data is escaped. */
+/** One line per fact; data is escaped. */
 export function describeContents({ identity, contents }: ExaminedLedger): string[] {
   const { bytes, tasks, thoughts, sessions, agents, first, last } = contents;
   const { ledgerId, size, root } = identity;
   return [
     `ledger    ${printable(ledgerId)}, ${plural(bytes, 'byte')}`,
     `holds     ${plural(tasks, 'task')}, ${plural(thoughts, 'thought')}, ${plural(sessions, 'session')}`,
-    `agents    ${agents.length === 0 ? 'none' : namesOf(agents)}`,
+    `agents    ${agents.length === 0 ? 'none' : listNames(agents)}`,
     `written   ${shortTime(printable(first))} to ${shortTime(printable(last))}`,
-    `verified  whole: ${size} ${size === 1 ? 'entry' : 'entries'}, root ${root}`,
+    `verified  ${describeWhole(size, root)}`,
   ];
 }
 
-/** First of all: a view that never ends, or a table that is a view, would be read by everything that follows. */
+/** Comes first: every later query could otherwise read a view that never ends. */
 async function assertSchema(reader: Reader, path: string): Promise<void> {
   const { isLedger, differences } = await checkSchema(reader);
   if (isLedger && differences.length > 0)
@@ -73,16 +73,18 @@ async function assertSchema(reader: Reader, path: string): Promise<void> {
 }
 
 async function assertWhole(reader: Reader, path: string): Promise<void> {
-  const bar = createProgressBar('verifying');
-  const { problems } = await verifyEverything(attentive(reader), bar.update).finally(bar.end);
+  const { problems } = await withProgress('verifying', (update) =>
+    verifyEverything(createYieldingReader(reader), update),
+  );
   if (problems.length > 0) throw tampered(path, problems);
 }
 
-function tampered(path: string, problems: readonly Problem[]): Refusal {
-  const [first] = problems;
-  const place = printable(`${first?.place} ${first?.problem}`);
-  const message = `${path} is tampered with and is not accepted: ${problems.length} problem(s), the first: ${place}; ask whoever gave it to you, or delete it to begin a new ledger`;
-  return new Refusal(EXIT.refused, 'tampered', message, { file: path, problems });
+function tampered(path: string, problems: readonly Problem[]): CommandError {
+  const problem = `${path} was tampered with and is not accepted: ${printable(describeProblems(problems))}`;
+  return new CommandError('tampered', problem, {
+    advice: 'ask the person who gave it to you, or delete it to start a new ledger',
+    facts: { file: path, problems },
+  });
 }
 
 async function readContents(reader: Reader, size: number, bytes: number): Promise<Contents> {

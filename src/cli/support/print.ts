@@ -2,26 +2,25 @@ import { createInterface } from 'node:readline/promises';
 import { printError } from '../../print-error.ts';
 import { escapeUnsafe, toTerminal } from '../../terminal-text.ts';
 
-/** Everything that a command writes to standard output, and all that moves the cursor, goes through here. */
+/** The only functions that write to stdout or move the cursor. */
 
 const EXIT_IO_ERROR = 74;
 
-/** For people. */
 export function print(lines: string | readonly string[]): void {
   console.log(toTerminal(lines));
 }
 
-/** For programs: one line, which is also safe to look at. */
+/** Prints one line, escaped so that a terminal shows it safely. */
 export function printJson(value: unknown): void {
   console.log(escapeUnsafe(JSON.stringify(value)));
 }
 
-/** Whether a person can be asked. */
+/** Whether stdin and stdout are terminals, so that a person can answer. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stdout.isTTY;
 }
 
-/** Everything but a yes is a no. */
+/** Returns true for "y" and "yes" only. */
 export async function askYesOrNo(question: string): Promise<boolean> {
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -32,13 +31,13 @@ export async function askYesOrNo(question: string): Promise<boolean> {
   }
 }
 
-/** A line on standard error that is drawn over and over. */
+/** A line on stderr that is redrawn in place. */
 export interface StatusLine {
   readonly show: (text: string) => void;
   readonly clear: () => void;
 }
 
-/** Undefined where standard error is no terminal. */
+/** Returns undefined if stderr is not a terminal. */
 export function openStatusLine(): StatusLine | undefined {
   if (!process.stderr.isTTY) return undefined;
   return {
@@ -47,7 +46,7 @@ export function openStatusLine(): StatusLine | undefined {
   };
 }
 
-/** What can be asked of standard output. */
+/** The properties of stdout that decide the layout. */
 export interface Screen {
   readonly isTTY: boolean;
   readonly columns: number | undefined;
@@ -63,7 +62,7 @@ export function findScreen(): Screen {
 export function exitOnBrokenPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
-    printError(`colibri: cannot write the output: ${error.message}; free some space or choose another place`);
+    printError(`colibri: cannot write the output: ${error.message}; free disk space or write to another disk`);
     process.exit(EXIT_IO_ERROR);
   });
 }

@@ -1,8 +1,8 @@
 import { type Config, describeLocation } from '../../config.ts';
-import { EXIT, Refusal } from './command-result.ts';
+import { CommandError } from './command-result.ts';
 
-/** The commands of docs/postgres.md. The URL stands in a variable, so that nobody prints the password in it. */
-const INSTEAD = {
+/** The commands of docs/postgres.md. They name the variable, so that the password in the URL is not printed. */
+const ALTERNATIVES = {
   backup: [
     'pg_dump --no-owner --no-privileges --file=ledger.sql "$COLIBRI_DATABASE_URL"',
     'colibri copy --to ledger.db',
@@ -13,21 +13,24 @@ const INSTEAD = {
   ],
 } as const;
 
-const WHERE = {
+const CONDITIONS = {
   backup: '',
-  restore: ', into a new and empty database, and then colibri verify',
+  restore: ' on a new and empty database, then run colibri verify',
 } as const;
 
-/** A ledger in PostgreSQL is not one file: its own tools, or a copy that is a file, take the place of these commands. */
-export function assertIsFile(command: keyof typeof INSTEAD, config: Config): void {
+/** Refuses a ledger in PostgreSQL, and names the commands to use instead. */
+export function assertSqliteLedger(command: keyof typeof ALTERNATIVES, config: Config): void {
   if (config.databaseUrl === undefined) return;
-  const [own, copy] = INSTEAD[command];
-  const message = `the ledger is in ${describeLocation(config)}, and ${command} is for files; use the tools of PostgreSQL${WHERE[command]}:`;
-  const more = [
-    `  ${own}`,
-    'or copy the ledger between PostgreSQL and a file, checked on both sides:',
-    `  ${copy}`,
-    'docs/postgres.md says more',
-  ];
-  throw new Refusal(EXIT.badInput, 'bad input', message, { commands: [own, copy] }, more);
+  const [own, copy] = ALTERNATIVES[command];
+  const problem = `the ledger is in ${describeLocation(config)}, and colibri ${command} works on SQLite files only`;
+  throw new CommandError('bad input', problem, {
+    advice: `use the tools of PostgreSQL${CONDITIONS[command]}:`,
+    facts: { commands: [own, copy] },
+    more: [
+      `  ${own}`,
+      'or copy the ledger between PostgreSQL and a file, verified on both sides:',
+      `  ${copy}`,
+      'See docs/postgres.md.',
+    ],
+  });
 }

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
-import { type Config, type LedgerPlace, locateDatabase, readConfig } from '../../config.ts';
+import { type Config, locateDatabase, readConfig } from '../../config.ts';
 import { type Database, DatabaseError, type Reader } from '../../db/database.ts';
 import { findAbove, LEDGER, linkedWorkTree } from '../../db/locate.ts';
 import { assertCreated, assertMigrated } from '../../db/migrate.ts';
-import { openDatabase } from '../../db/open.ts';
+import { type OpenOptions, openDatabase } from '../../db/open.ts';
 import { checkSchema } from '../../db/schema/check.ts';
 import { isCompleteLedgerFile, listHeaderProblems } from '../../db/sqlite/files/header.ts';
 import { toError } from '../../errors.ts';
@@ -11,37 +11,55 @@ import { printError } from '../../print-error.ts';
 import type { LedgerReport } from '../../verification/report.ts';
 import { notRead } from '../../verification/verify-ledger.ts';
 
-/** A ledger for those who only look. */
+/** The part of a database that a command needs to read it. */
 export type ReadableLedger = Pick<Database, 'engine' | 'location' | 'read'>;
 
-/** Opens the ledger of the project around this folder, read-only, for as long as the work takes. */
-export function withLedger<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
-  return withDatabase((database) => database.read(work));
+type LedgerLocation = Pick<OpenOptions, 'databaseUrl' | 'dbPath' | 'projectDbPath'>;
+
+/** The configuration, with the ledger of the nearest folder above that has one. Call it once per command. */
+export function readProjectConfig(): Config {
+  return Object.freeze({ ...readConfig(), projectDbPath: findAbove(LEDGER, LEDGER) });
 }
 
-/** The same for work that looks again and again: each read sees the ledger as it is then. */
-export function withDatabase<Result>(work: (database: ReadableLedger) => Promise<Result>): Promise<Result> {
-  const config = projectConfig();
-  sayWhichLedger(config);
-  return withDatabaseAt(config, work);
+/** For a ledger file that may be missing: its folder decides, so the ledger of a project above is not used instead. */
+export function readRestoreConfig(): Config {
+  return Object.freeze({ ...readConfig(), projectDbPath: findAbove(dirname(LEDGER), LEDGER) });
 }
 
-export function withLedgerAt<Result>(
-  dbPath: string | undefined,
+/** Opens the ledger read-only for the duration of the work, which sees one snapshot. */
+export function withLedger<Result>(
+  location: LedgerLocation,
   work: (reader: Reader) => Promise<Result>,
 ): Promise<Result> {
-  return withDatabaseAt({ dbPath, databaseUrl: undefined }, (database) => database.read(work));
+  return withDatabase(location, (database) => database.read(work));
 }
 
-/** Refuses a file that is no ledger; one of an older version is one. */
-export async function assertLedgerAt(dbPath: string): Promise<void> {
-  await withDatabaseAt({ dbPath, databaseUrl: undefined }, () => Promise.resolve(), assertCreated);
+/** Opens the ledger read-only for work that reads repeatedly; each read sees a new snapshot. */
+export async function withDatabase<Result>(
+  location: LedgerLocation,
+  work: (database: ReadableLedger) => Promise<Result>,
+  assertUsable: (database: Database) => Promise<unknown> = assertMigrated,
+): Promise<Result> {
+  const database = await openReadOnly(location);
+  try {
+    // Unlike a server, a command does not check the ends of the log: it must be able to show where a log was cut.
+    await assertUsable(database);
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Refuses a file that is not a ledger; accepts one of an older version. */
+export async function assertLedgerFile(dbPath: string): Promise<void> {
+  await withDatabase({ dbPath }, () => Promise.resolve(), assertCreated);
 }
 
 /** For verification, which reports a changed schema; every other command refuses such a ledger. */
-export async function withSuspectLedger(work: (reader: Reader) => Promise<LedgerReport>): Promise<LedgerReport> {
-  const config = projectConfig();
-  sayWhichLedger(config);
+export async function withSuspectLedger(
+  config: Config,
+  work: (reader: Reader) => Promise<LedgerReport>,
+): Promise<LedgerReport> {
   const path = config.databaseUrl === undefined ? locateDatabase(config) : undefined;
   let report: LedgerReport;
   try {
@@ -56,8 +74,11 @@ export async function withSuspectLedger(work: (reader: Reader) => Promise<Ledger
   return { ...report, problems: [...report.problems, ...problems] };
 }
 
-async function readSuspect<Result>(config: Config, work: (reader: Reader) => Promise<Result>): Promise<Result> {
-  const database = await openDatabase({ ...config, mode: 'READONLY', readOnly: true, acceptsAnySchema: true });
+async function readSuspect<Result>(
+  location: LedgerLocation,
+  work: (reader: Reader) => Promise<Result>,
+): Promise<Result> {
+  const database = await openReadOnly(location, { acceptsAnySchema: true });
   try {
     const { isLedger, differences } = await database.read(checkSchema);
     if (!isLedger || differences.length === 0) await assertMigrated(database);
@@ -67,43 +88,18 @@ async function readSuspect<Result>(config: Config, work: (reader: Reader) => Pro
   }
 }
 
-async function withDatabaseAt<Result>(
-  { dbPath, projectDbPath, databaseUrl }: LedgerPlace & Pick<Config, 'databaseUrl'>,
-  work: (database: ReadableLedger) => Promise<Result>,
-  assertUsable: (database: Database) => Promise<unknown> = assertMigrated,
-): Promise<Result> {
-  const database = await openDatabase({
-    ...readConfig(),
-    dbPath,
-    projectDbPath,
-    databaseUrl,
-    mode: 'READONLY',
-    readOnly: true,
-  });
-  try {
-    // No look at the ends of the log, as servers take: a reader of a cut log is here to learn where it was cut.
-    await assertUsable(database);
-    return await work(database);
-  } finally {
-    await database.close();
-  }
+/** Durability and mode of the configuration do not matter to a reader. */
+function openReadOnly(
+  { databaseUrl, dbPath, projectDbPath }: LedgerLocation,
+  options: Partial<OpenOptions> = {},
+): Promise<Database> {
+  const mode = 'READONLY';
+  if (databaseUrl === undefined && dbPath === undefined) printSharedLedger();
+  return openDatabase({ databaseUrl, dbPath, projectDbPath, mode, durability: 'full', readOnly: true, ...options });
 }
 
-/** A reader in a linked work tree would otherwise look for a ledger in it. */
-function sayWhichLedger({ dbPath, databaseUrl }: Config): void {
-  const linked = dbPath === undefined && databaseUrl === undefined ? linkedWorkTree() : undefined;
-  if (linked === undefined) return;
-  printError([`Using the ledger of ${linked.main}: ${linked.root} is a git worktree of it.`]);
-}
-
-/** The configuration, with the ledger of the nearest folder above that has one. */
-export function projectConfig(): Config {
-  const config = readConfig();
-  return { ...config, projectDbPath: findAbove(LEDGER, LEDGER) };
-}
-
-/** The same for a ledger that may be lost: its folder tells where it was, and no other project's ledger stands in. */
-export function homeConfig(): Config {
-  const config = readConfig();
-  return { ...config, projectDbPath: findAbove(dirname(LEDGER), LEDGER) };
+/** A user in a linked work tree would otherwise look for the ledger in it. */
+function printSharedLedger(): void {
+  const linked = linkedWorkTree();
+  if (linked !== undefined) printError(`Using the ledger of ${linked.main}: ${linked.root} is a git worktree of it.`);
 }

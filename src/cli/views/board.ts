@@ -1,8 +1,7 @@
 import type { Board, Card, Column } from '../../domains/tasks/board.ts';
 import { isOpen, UNASSIGNED } from '../../domains/tasks/workflows.ts';
 import type { Styles } from '../../terminal-text.ts';
-import { namesOf } from '../support/read-command.ts';
-import { priorityPaint, statusPaint, type Terminal } from './terminal.ts';
+import { listNames, priorityPaint, statusPaint, type Terminal } from './terminal.ts';
 import { cut, displayWidth, pad, printable, wrapShort } from './text-width.ts';
 
 const MIN_COLUMN = 20;
@@ -11,7 +10,7 @@ const GAP = 2;
 const MAX_TITLE_LINES = 3;
 const MAX_REASON_LINES = 2;
 
-/** As columns where there is a width to respect, else one line for each task. */
+/** Columns if there is a width, else one line per task. */
 export function renderBoards(boards: readonly Board[], { width, colors }: Terminal): string[] {
   const parts = boards.map((board) => [
     titleOf(board, width, colors),
@@ -36,7 +35,7 @@ function titleOf({ project, workflow, columns }: Board, width: number | undefine
 function bandLines(board: Board, width: number, colors: Styles): string[] {
   const perBand = Math.max(1, Math.floor((width + GAP) / (MIN_COLUMN + GAP)));
   const isRoomy = perBand >= board.columns.length;
-  // Where not all fit side by side, the empty ones make room for the others.
+  // If the columns do not fit side by side, empty ones are left out.
   const shown = isRoomy ? board.columns : board.columns.filter(({ count }) => count > 0);
   const bands = Math.ceil(shown.length / perBand);
   const size = Math.max(1, Math.ceil(shown.length / Math.max(1, bands)));
@@ -51,7 +50,7 @@ function bandLines(board: Board, width: number, colors: Styles): string[] {
   return lines;
 }
 
-/** Lines that are all exactly as wide as the column. */
+/** Every line is exactly as wide as the column. */
 function columnLines({ status, count, cards }: Column, width: number, colors: Styles): string[] {
   const paint = statusPaint(colors, status);
   const total = number(count);
@@ -65,7 +64,7 @@ function columnLines({ status, count, cards }: Column, width: number, colors: St
   ];
 }
 
-/** A bar in the colour of the priority, and beside it the card. */
+/** A bar in the color of the priority, beside the card. */
 function cardLines(card: Card, width: number, colors: Styles): string[] {
   const urgency = priorityPaint(colors, card.priority);
   const inner = width - 2;
@@ -95,7 +94,7 @@ function holderOf({ assignee, progress }: Card): string {
 
 function reasonOf({ blocked_reason, waits_for }: Card): string {
   if (blocked_reason !== undefined) return printable(blocked_reason);
-  return waits_for.length === 0 ? '' : `waits for ${namesOf(waits_for)}`;
+  return waits_for.length === 0 ? '' : `waits for ${listNames(waits_for)}`;
 }
 
 function sideBySide(columns: readonly string[][], width: number): string[] {

@@ -5,7 +5,7 @@ import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
 import { parseJson } from '../../integrity/index.ts';
 import type { TaskEvent, TaskHistory } from '../../verification/task-history.ts';
 
-/** All that `show` tells about a task, in the names of the wire. */
+/** The JSON output of `show`; field names are those of the tools. */
 export interface Shown {
   readonly task: Task;
   readonly waits_for: readonly string[];
@@ -50,7 +50,7 @@ export function describeSession(row: SessionRow) {
   };
 }
 
-/** A row that somebody edited must not keep the rest from being shown. */
+/** A tampered row must not prevent the rest from being shown. */
 function parseExtras(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = parseJson(text);

@@ -1,15 +1,14 @@
 import type { Task } from '../../domains/tasks/record.ts';
 import type { Style, Styles } from '../../terminal-text.ts';
 import type { Change, TaskEvent } from '../../verification/task-history.ts';
-import { namesOf } from '../support/read-command.ts';
 import type { Shown, ShownSession, ShownThought } from './show-data.ts';
-import { plural, priorityPaint, shortTime, statusPaint, type Terminal } from './terminal.ts';
+import { listNames, plural, priorityPaint, shortTime, statusPaint, type Terminal } from './terminal.ts';
 import { cut, displayWidth, printable, printableProse, wrap } from './text-width.ts';
 
 const LABEL_WIDTH = 12;
 const MAX_PROBLEMS = 20;
 
-/** Where nobody looks at a screen, text is not broken. */
+/** The width is infinite if the output is not a terminal. */
 interface Page {
   readonly width: number;
   readonly colors: Styles;
@@ -60,14 +59,14 @@ function fieldLines({ task, waits_for, children }: Shown, page: Page): string[] 
     ...field('progress', `${task.progress} %`),
     ...field('assignee', printable(task.assignee)),
     ...field('blocked', printable(task.blocked_reason ?? ''), colors.red),
-    ...field('waits for', namesOf(waits_for), colors.yellow),
-    ...field('project', `${printable(task.project)}, task ${task.sequence} of it`),
+    ...field('waits for', listNames(waits_for), colors.yellow),
+    ...field('project', `${printable(task.project)}, task ${task.sequence} in it`),
     ...field('workflow', `${printable(task.workflow)}, attempt ${task.attempt}`),
     ...field('labels', task.labels.map(printable).join(', ')),
     ...field('estimate', task.estimate_hours === null ? '' : `${task.estimate_hours} h`),
-    ...field('part of', task.parent_id ?? ''),
+    ...field('parent', task.parent_id ?? ''),
     ...field('depends on', task.depends_on.map(printable).join(', ')),
-    ...field('parts', namesOf(children)),
+    ...field('children', listNames(children)),
     ...field('created', `${shortTime(task.created_at)} by ${printable(task.created_by)}`),
     ...field('updated', `${shortTime(task.updated_at)} by ${printable(task.updated_by)}`),
   ];
@@ -92,7 +91,7 @@ function thoughtLines(thought: ShownThought, page: Page): string[] {
 
 const EXTRAS = ['branch', 'commit_sha', 'tests_run', 'blockers', 'metadata'];
 
-/** Lists of sentences as such, all else as JSON. */
+/** Lists of strings are joined, other values shown as JSON. */
 function extraText(value: unknown): string {
   if (typeof value === 'string') return printable(value);
   const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
@@ -119,9 +118,7 @@ function sessionLines(session: ShownSession, page: Page): string[] {
 function eventLines({ at, by, kind, status, changes }: TaskEvent, page: Page): string[] {
   const { dim, cyan } = page.colors;
   const what =
-    kind === 'task.created'
-      ? `created as ${status}`
-      : statusFirst(changes).map(changeText).join(', ') || 'nothing changed';
+    kind === 'task.created' ? `created as ${status}` : statusFirst(changes).map(changeText).join(', ') || 'no changes';
   const time = shortTime(at);
   const author = cut(printable(by), page.width - time.length - 2);
   return [`${dim(time)}  ${cyan(author)}`, ...indented(printable(what), '  ', page)];
@@ -152,7 +149,7 @@ function verdictLines({ task, thoughts, events, verdict, problems }: Shown, page
     const text = `✔ ${task.task_id} verifies: ${plural(thoughts.length, 'decision')} and ${plural(events.length, 'change')} are as they were recorded.`;
     return wrap(text, page.width).map((line) => bold(green(line)));
   }
-  const text = `✘ ${task.task_id} does NOT verify: somebody changed what was recorded. colibri verify checks the whole ledger.`;
+  const text = `✘ ${task.task_id} does NOT verify: recorded data was changed. Run colibri verify to check the whole ledger.`;
   const shown = problems
     .slice(0, MAX_PROBLEMS)
     .map(({ record, problem }) => `${printable(record)}: ${printable(problem)}`);

@@ -1,9 +1,8 @@
 import { PassThrough } from 'node:stream';
 import type { WriteStream } from 'node:tty';
-import { InvalidArgumentError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { toTerminal } from '../../terminal-text.ts';
-import { findTerminal, parseWidth, plural, shortTime } from './terminal.ts';
+import { findTerminal, plural, shortTime } from './terminal.ts';
 
 /** Says of itself what a terminal says. */
 function pretend(isTTY: boolean, columns: number | undefined, hasColors: boolean): WriteStream {
@@ -32,13 +31,6 @@ describe('a terminal', () => {
     const { width, colors } = findTerminal(undefined, pretend(false, 72, true));
     expect([width, colors.red('x')]).toEqual([undefined, 'x']);
     expect(findTerminal(50, pretend(false, 72, true)).width).toBe(50);
-  });
-});
-
-describe('a width', () => {
-  it.each(['20', '80', '1000'])('can be %s', (text) => expect(parseWidth(text)).toBe(Number(text)));
-  it.each(['', '0', '19', '1001', '-80', '8e1', '80.5', 'wide', ' 80'])('cannot be %j', (text) => {
-    expect(() => parseWidth(text)).toThrow(InvalidArgumentError);
   });
 });
 

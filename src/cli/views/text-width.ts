@@ -1,16 +1,16 @@
 import { escapeUnsafe } from '../../terminal-text.ts';
 
-/** How wide text is on a terminal, and what fits. Nothing here knows about styles: cut first, apply styles afterwards. */
+/** Measures and cuts text for a terminal. Apply styles afterwards: these functions do not understand them. */
 
 const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const ELLIPSIS = '…';
 
-/** Without a width of their own: combining marks, joiners, variation selectors. */
+/** Combining marks, joiners, variation selectors. */
 const ZERO_WIDTH = /^[\p{Mn}\p{Me}\p{Cf}\p{Default_Ignorable_Code_Point}]+$/u;
-/** Drawn as a picture: by themselves, by a variation selector, or as the two letters of a flag. */
+/** Characters with emoji presentation, by default or by a variation selector, and flags. */
 const EMOJI = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f|[#*0-9]\ufe0f\u20e3|\p{Regional_Indicator}{2}/u;
 
-/** The ranges that Unicode's EastAsianWidth.txt calls wide or full-width; no regular expression knows them. */
+/** Wide and full-width ranges of Unicode's EastAsianWidth.txt, which regular expressions do not support. */
 const WIDE_RANGES: readonly (readonly [number, number])[] = [
   [0x1100, 0x115f],
   [0x2e80, 0x303e],
@@ -36,24 +36,24 @@ export function displayWidth(text: string): number {
   return width;
 }
 
-/** At most so wide; what is left out shows as an ellipsis. */
+/** Cuts to at most this width, with an ellipsis if text is left out. */
 export function cut(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   return width < 1 ? '' : take(text, width - 1).trimEnd() + ELLIPSIS;
 }
 
-/** Exactly so wide: cut or filled with blanks. */
+/** Cuts or pads to exactly this width. */
 export function pad(text: string, width: number): string {
   const shown = cut(text, width);
   return shown + ' '.repeat(Math.max(0, width - displayWidth(shown)));
 }
 
-/** Lines of at most this width, broken between words where that is possible; lines of the text stay lines. */
+/** Breaks between words if possible; line breaks of the text are kept. */
 export function wrap(text: string, width: number): string[] {
   return text.split(/\r\n|\r|\n/).flatMap((line) => wrapLine(line.replaceAll('\t', '  '), Math.max(2, width)));
 }
 
-/** The same, and not more lines than asked for. */
+/** Wraps to at most `maxLines` lines, with an ellipsis if text is left out. */
 export function wrapShort(text: string, width: number, maxLines: number): string[] {
   const lines = wrap(text, width);
   if (lines.length <= maxLines) return lines;
@@ -61,12 +61,12 @@ export function wrapShort(text: string, width: number, maxLines: number): string
   return [...lines.slice(0, maxLines - 1), take(last, Math.max(1, width - 1)).trimEnd() + ELLIPSIS];
 }
 
-/** Text as print will show it, on one line: to be measured and cut before it is printed. */
+/** Escapes text as print does, on one line, so that it can be measured and cut. */
 export function printable(text: string): string {
   return escapeUnsafe(text.replaceAll(/[ \t\r\n]+/g, ' ')).trim();
 }
 
-/** The same for text of several lines, which `wrap` takes apart. */
+/** Escapes text of several lines, for `wrap`. */
 export function printableProse(text: string): string {
   return text.replaceAll(/[^\t\r\n]+/g, escapeUnsafe);
 }
@@ -81,7 +81,7 @@ function isWide(codePoint: number): boolean {
   return WIDE_RANGES.some(([first, last]) => codePoint >= first && codePoint <= last);
 }
 
-/** As much of the beginning as fits. */
+/** The longest prefix that fits. */
 function take(text: string, width: number): string {
   let taken = '';
   let used = 0;
@@ -106,7 +106,7 @@ function wrapLine(text: string, width: number): string[] {
   return [...lines, line.trimEnd()];
 }
 
-/** What may not be broken: a word with the blanks after it, one wide character, a part of a word that is too long. */
+/** Unbreakable pieces: a word with its trailing blanks, one wide character, a part of an overlong word. */
 function pieces(text: string, width: number): string[] {
   const found: string[] = [];
   let piece = '';

@@ -2,12 +2,12 @@ import type { TextEdit } from './text-edit.ts';
 
 export type ServerEntry = Readonly<Record<string, unknown>>;
 
-/** How a kind of configuration file is read and changed. Each method throws a Refusal for a text that is malformed. */
+/** Reads and edits one format of configuration file. Every method throws an InitError for malformed text. */
 export interface ConfigFormat {
-  /** What stands under these keys; undefined when nothing does. */
+  /** Returns the value at these keys; undefined if there is none. */
   find(text: string, keys: readonly string[]): unknown;
-  /** The edits that put the entry there, where nothing stands yet. */
+  /** Returns the edits that add the entry; there must be no value at these keys. */
   add(text: string, keys: readonly string[], entry: ServerEntry): TextEdit[];
-  /** The edits that take away what stands there, and the `emptied` objects around it that hold nothing else. */
+  /** Returns the edits that remove the value, and up to `emptied` enclosing objects that hold nothing else. */
   remove(text: string, keys: readonly string[], emptied: number): TextEdit[];
 }

@@ -1,4 +1,4 @@
-/** JSON as people write configuration: an object over several lines if there is a unit to indent by, an array in one. */
+/** Formats JSON as people write configuration: arrays on one line, objects on several if `unit` is the indentation. */
 export function formatJson(value: unknown, unit?: string, indent = ''): string {
   if (Array.isArray(value)) return `[${value.map((item) => formatJson(item)).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);

@@ -2,11 +2,11 @@ import { createScanner, type Node } from 'jsonc-parser';
 import { formatJson } from './json-text.ts';
 import type { TextEdit } from './text-edit.ts';
 
-// The scanner's kinds are a const enum, which cannot be imported one file at a time.
+// The scanner's token kinds are a const enum, which isolatedModules cannot import.
 const COMMA_TOKEN = 5;
 const END_OF_TEXT = 17;
 
-/** Adds a property after all others, and leaves every comment where it stands: beside what it is about. */
+/** Adds a property after the last one; every comment stays beside the property that it describes. */
 export function insertProperty(text: string, object: Node, key: string, value: unknown): TextEdit[] {
   const closing = object.offset + object.length - 1;
   const last = object.children?.at(-1);
@@ -42,7 +42,7 @@ function insertInLine(text: string, last: Node, closing: number, key: string, va
     : [{ offset: comma + 1, length: 0, content: ` ${property},` }];
 }
 
-/** Takes away one property with its comma; comments and other lines stay as they are. */
+/** Removes one property with its comma; comments and other lines are not changed. */
 export function removeProperty(text: string, object: Node, key: string): TextEdit[] {
   const children = object.children ?? [];
   const index = children.findIndex(({ children: pair }) => pair?.[0]?.value === key);
@@ -62,11 +62,11 @@ export function removeProperty(text: string, object: Node, key: string): TextEdi
   return [{ offset: comma, length: 1, content: '' }, own];
 }
 
-/** Where the white space before a property begins that goes with it. */
+/** The start of the white space before a property that is removed with it. */
 function startOfGap(text: string, offset: number, end: number): number {
   const before = text.slice(0, offset);
   if (/^[ \t]*(?:\r?\n|$)/.test(text.slice(end))) return before.trimEnd().length;
-  // The line goes on: without the line break before it the rest could slip into a comment above.
+  // More text follows on the line; without the line break it could become part of a comment above.
   const onLine = before.replace(/[ \t]+$/, '');
   return onLine.endsWith('\n') ? offset : onLine.length;
 }

@@ -92,7 +92,7 @@ describe('JSON with comments', () => {
   ])('refuses %s', (_name, text) => {
     expect(() => {
       if (jsoncFormat.find(text, KEYS) === undefined) jsoncFormat.add(text, KEYS, ENTRY);
-    }).toThrow(expect.objectContaining({ name: 'Refusal' }) as Error);
+    }).toThrow(expect.objectContaining({ name: 'InitError' }) as Error);
   });
 });
 

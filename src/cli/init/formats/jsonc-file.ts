@@ -8,7 +8,7 @@ import {
   printParseErrorCode,
 } from 'jsonc-parser';
 import { parseJson } from '../../../integrity/index.ts';
-import { Refusal } from '../refusal.ts';
+import { InitError } from '../init-error.ts';
 import type { ConfigFormat, ServerEntry } from './config-format.ts';
 import { formatJson } from './json-text.ts';
 import { insertProperty, removeProperty } from './jsonc-edit.ts';
@@ -27,7 +27,7 @@ export const jsoncFormat: ConfigFormat = {
     const depth = keys.findIndex((_key, index) => findNode(root, keys.slice(0, index + 1)) === undefined);
     const parent = findNode(root, keys.slice(0, depth));
     const [key, ...below] = keys.slice(depth);
-    if (parent === undefined || key === undefined) throw new Error(`${keys.join('.')} is there already`);
+    if (parent === undefined || key === undefined) throw new Error(`${keys.join('.')} already exists`);
     const edits = insertProperty(text, parent, key, nest(below, entry));
     assertOnlyChange(text, edits, keys, entry);
     return edits;
@@ -56,19 +56,19 @@ function parse(text: string): Node | undefined {
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;
   if (error !== undefined)
-    throw new Refusal(`line ${lineOf(text, error.offset)}: ${inWords(printParseErrorCode(error.error))}`);
-  if (root?.type !== 'object') throw new Refusal('holds no JSON object');
+    throw new InitError(`line ${lineOf(text, error.offset)}: ${splitWords(printParseErrorCode(error.error))}`);
+  if (root?.type !== 'object') throw new InitError('is not a JSON object');
   return root;
 }
 
-/** Readers of JSON disagree about which of two equal keys counts, so neither is touched. */
+/** JSON parsers disagree about which of two equal keys wins, so neither is edited. */
 function findNode(root: Node | undefined, keys: readonly string[]): Node | undefined {
   let node = root;
   for (const key of keys) {
     if (node === undefined) return undefined;
-    if (node.type !== 'object') throw new Refusal(`has something else than an object around "${key}"`);
+    if (node.type !== 'object') throw new InitError(`"${key}" is not inside an object`);
     const found = node.children?.filter(({ children }) => children?.[0]?.value === key) ?? [];
-    if (found.length > 1) throw new Refusal(`has "${key}" twice`);
+    if (found.length > 1) throw new InitError(`has the key "${key}" twice`);
     node = findNodeAtLocation(node, [key]);
   }
   return node;
@@ -82,13 +82,13 @@ function newFile(keys: readonly string[], entry: ServerEntry): string {
   return `${formatJson(nest(keys, entry), '  ')}\n`;
 }
 
-/** The text was edited by position; this looks at the meaning. */
+/** The edits work on positions in the text; this compares the parsed values. */
 function assertOnlyChange(text: string, edits: readonly TextEdit[], keys: readonly string[], entry: unknown): void {
   const before = parse(text);
   const after = parse(applyEdits(text, edits));
   const expected = withValue(before && getNodeValue(before), keys, entry);
   if (!isDeepStrictEqual(after && plain(getNodeValue(after)), plain(expected)))
-    throw new Refusal('is written in a way that cannot be edited safely; edit it by hand');
+    throw new InitError('cannot be edited safely', { advice: 'edit it by hand' });
 }
 
 function withValue(value: unknown, [key, ...below]: readonly string[], entry: unknown): unknown {
@@ -97,7 +97,7 @@ function withValue(value: unknown, [key, ...below]: readonly string[], entry: un
   return { ...object, [key]: withValue(object[key], below, entry) };
 }
 
-/** As a parser of JSON would give it: the parser's objects have no prototype. Drops what is undefined. */
+/** Normalizes the parser's objects, which have no prototype, and drops undefined members. */
 function plain(value: unknown): unknown {
   return parseJson(JSON.stringify(value));
 }
@@ -106,7 +106,7 @@ function lineOf(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }
 
-/** The parser names a problem in one word: InvalidSymbol. */
-function inWords(code: string): string {
+/** "InvalidSymbol" becomes "invalid symbol". */
+function splitWords(code: string): string {
   return code.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();
 }

@@ -1,11 +1,11 @@
-/** A replacement of `length` characters at `offset` of the text before. */
+/** Replaces `length` characters at `offset` of the original text. */
 export interface TextEdit {
   readonly offset: number;
   readonly length: number;
   readonly content: string;
 }
 
-/** Edits in rising order that do not overlap; what they do not name stays byte for byte. */
+/** The edits must be sorted and must not overlap; all other text is kept byte for byte. */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   return edits.reduceRight(
     (result, { offset, length, content }) => result.slice(0, offset) + content + result.slice(offset + length),
@@ -13,7 +13,7 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   );
 }
 
-/** The edits that lead back from the text after to the text before. */
+/** Returns the edits that turn the new text back into the original. */
 export function invertEdits(text: string, edits: readonly TextEdit[]): TextEdit[] {
   let shift = 0;
   return edits.map(({ offset, length, content }) => {

@@ -40,7 +40,7 @@ describe('TOML', () => {
     ['servers in one line, which no table can join', 'mcp_servers = { a = { command = "x" } }\n'],
     ['servers that are a list', 'mcp_servers = []\n'],
   ])('refuses %s', (_name, text) => {
-    expect(() => tomlFormat.add(text, KEYS, ENTRY)).toThrow(expect.objectContaining({ name: 'Refusal' }) as Error);
+    expect(() => tomlFormat.add(text, KEYS, ENTRY)).toThrow(expect.objectContaining({ name: 'InitError' }) as Error);
   });
 
   it('refuses to remove an entry that is written in another way', () => {

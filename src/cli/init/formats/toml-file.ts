@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse, stringify } from 'smol-toml';
 import { parseJson } from '../../../integrity/index.ts';
-import { Refusal } from '../refusal.ts';
+import { InitError } from '../init-error.ts';
 import type { ConfigFormat, ServerEntry } from './config-format.ts';
 import { applyEdits, type TextEdit } from './text-edit.ts';
 
-/** TOML: a table of its own at the end of the file, where it can disturb nothing. */
+/** TOML. The entry is a separate table at the end of the file, so that no other line changes. */
 export const tomlFormat: ConfigFormat = {
   find: (text, keys) => at(read(text), keys),
 
@@ -21,7 +21,7 @@ export const tomlFormat: ConfigFormat = {
     const own = table(keys, entry);
     const offset = text.indexOf(own);
     if (offset === -1)
-      throw new Refusal(`has [${keys.join('.')}] written in another way than init writes it; remove it by hand`);
+      throw new InitError(`has a table [${keys.join('.')}] that init did not write`, { advice: 'remove it by hand' });
     const start = text.endsWith('\n\n', offset) || offset === 1 ? offset - 1 : offset;
     const edits = [{ offset: start, length: offset - start + own.length, content: '' }];
     assertOnlyChange(text, edits, keys, undefined);
@@ -37,7 +37,7 @@ function read(text: string): unknown {
   try {
     return parseJson(JSON.stringify(parse(text)));
   } catch (error) {
-    throw new Refusal(String(error instanceof Error ? error.message : error).split('\n')[0] ?? 'is no TOML');
+    throw new InitError(String(error instanceof Error ? error.message : error).split('\n')[0] ?? 'is not TOML');
   }
 }
 
@@ -54,5 +54,5 @@ function assertOnlyChange(text: string, edits: TextEdit[], keys: readonly string
   };
   if (isDeepStrictEqual(at(after, keys), entry) && isDeepStrictEqual(withoutEntry(after), withoutEntry(read(text))))
     return;
-  throw new Refusal('is written in a way that cannot be edited safely; edit it by hand');
+  throw new InitError('cannot be edited safely', { advice: 'edit it by hand' });
 }

@@ -1,6 +1,6 @@
 const CONTEXT = 3;
 
-/** A unified diff with one hunk: the changes that are shown here lie together. No file is an undefined text. */
+/** A unified diff with one hunk, because the changes are close together. Undefined stands for a missing file. */
 export function unifiedDiff(path: string, before: string | undefined, after: string | undefined): string[] {
   const old = linesOf(before);
   const now = linesOf(after);
@@ -20,7 +20,7 @@ export function unifiedDiff(path: string, before: string | undefined, after: str
   ];
 }
 
-/** Keeps a longest common subsequence; the stretch between the first and the last change is short. */
+/** Computes a longest common subsequence; the lines between the first and the last change are few. */
 function changedLines(old: readonly string[], now: readonly string[]): string[] {
   const common = old.map(() => now.map(() => 0));
   const length = (row: number, column: number) => common[row]?.[column] ?? 0;

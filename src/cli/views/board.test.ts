@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { promiseTest } from '../../../test/support/promise-test.ts';
 import type { Board, Card } from '../../domains/tasks/board.ts';
 import { createStyles, toTerminal } from '../../terminal-text.ts';
-import { renderBoards } from '../views/board.ts';
-import { displayWidth } from '../views/text-width.ts';
+import { renderBoards } from './board.ts';
+import { displayWidth } from './text-width.ts';
 
 const plain = createStyles(false);
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Action } from '../../ledger/calls/actions.ts';
 import { createStyles, toTerminal } from '../../terminal-text.ts';
-import { displayWidth } from '../views/text-width.ts';
 import { renderAction } from './log.ts';
+import { displayWidth } from './text-width.ts';
 
 const CALL: Action = {
   sequence_no: 1042,

@@ -80,10 +80,10 @@ describe('a backup that is not restored', () => {
   }
 
   const defects: Record<string, { status: number; says: string; make: (path: string) => Promise<void> | void }> = {
-    'it does not exist': { status: 3, says: 'there is no file', make: (path) => rmSync(path) },
+    'it does not exist': { status: 3, says: 'no file ', make: (path) => rmSync(path) },
     'it is a folder': {
       status: 3,
-      says: 'there is no file',
+      says: 'no file ',
       make: (path) => {
         rmSync(path);
         mkdirSync(path);

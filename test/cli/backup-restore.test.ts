@@ -201,7 +201,7 @@ describe('a restore that loses entries', () => {
     });
     expect((await verifyFile(place.ledger)).size).toBe(size);
     const people = await place.run('restore', 'backup.db');
-    expect(people.stderr).toContain(`${size - common} would be lost; --force replaces it all the same`);
+    expect(people.stderr).toContain(`${size - common} would be lost; pass --force to replace it anyway`);
     const forced = await place.json('restore', 'backup.db', '--force');
     expect(forced).toMatchObject({ status: 0, answer: { lost: size - common, size: common } });
     expect(await titlesIn(String(forced.answer['kept']))).toEqual(['first', 'second', 'third', 'fourth', 'fifth']);

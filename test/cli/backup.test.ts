@@ -63,7 +63,7 @@ describe('backup', () => {
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
       const { size, root } = await verifyFile(place.path('monday.db'));
       expect(stdout).toBe(
-        `${place.path('monday.db')}\nwhole: ${size} entries, ${statSync(place.path('monday.db')).size} bytes, root ${root}\n`,
+        `${place.path('monday.db')}\nwhole: ${size} entries, root ${root}, ${statSync(place.path('monday.db')).size} bytes\n`,
       );
       const { answer } = await place.json('backup', place.mkdir('usb stick'));
       expect(dirname(String(answer['file']))).toBe(place.path('usb stick'));
@@ -171,13 +171,13 @@ describe('a backup that is refused', () => {
       make: async (place) => copyProject(template.folder, place.folder),
       args: ['no/such/x.db'],
       status: 3,
-      says: 'there is no folder',
+      says: 'no folder ',
     },
     'the folder is a file': {
       make: async (place) => copyProject(template.folder, place.folder),
       args: ['.colibri/.gitignore/x.db'],
       status: 3,
-      says: 'there is no folder',
+      says: 'no folder ',
     },
     'the configuration is wrong': {
       make: nothing,

@@ -38,7 +38,7 @@ describe('a target that is not the beginning of the source', () => {
           status: 1,
           answer: { verdict: 'refused', reason: 'diverged', common: copied['size'] },
         });
-        expect(refused.answer['message']).toContain(`only up to entry ${String(copied['size'])}`);
+        expect(refused.answer['message']).toContain(`only the first ${String(copied['size'])} are those of the source`);
         expect(await readEverything(target)).toEqual(before);
       }
       expect((await verifySpot(target)).problems).toEqual([]);

@@ -12,7 +12,7 @@ interface Told {
   readonly ok: boolean;
   readonly message?: string;
   readonly folder?: string;
-  readonly steps: readonly { readonly step: string; readonly says: string; readonly evidence: Evidence }[];
+  readonly steps: readonly { readonly step: string; readonly text: string; readonly evidence: Evidence }[];
 }
 type Evidence = Record<string, never>;
 
@@ -32,7 +32,7 @@ describe('demo', () => {
     expect({ status, stderr, left }).toEqual({ status: 0, stderr: '', left: [] });
     expect(stdout.trimEnd().split('\n')).toHaveLength(12);
     expect(stdout).toMatch(
-      /(?:alice has it, bob is told ".*; assigned to alice"|bob has it, alice is told ".*; assigned to bob")/,
+      /(?:alice wins, bob is refused ".*; assigned to alice"|bob wins, alice is refused ".*; assigned to bob")/,
     );
     expect(stdout).toContain('ERR_WRITEBACK_REQUIRED');
     expect(stdout).toContain('TAMPERED at Θ-0001');
@@ -43,7 +43,7 @@ describe('demo', () => {
     const { ok, steps } = await tell(new Place());
     expect(ok).toBe(true);
     expect(steps.map(({ step }) => step)).toEqual(
-      'create race shortcut thought done seal check verify forgery caught mended'.split(' '),
+      'create race shortcut thought done seal check verify forgery caught fixed'.split(' '),
     );
     const evidence = Object.fromEntries(steps.map(({ step, evidence }) => [step, evidence])) as Record<
       string,
@@ -58,7 +58,7 @@ describe('demo', () => {
     expect(evidence['seal']).toMatchObject({ leaf_count: 2 });
     expect(evidence['verify']).toMatchObject({ verdict: 'whole', problems: [] });
     expect(evidence['caught']).toMatchObject({ verdict: 'tampered', problems: [{ place: 'Θ-0001' }] });
-    expect(evidence['mended']).toEqual(evidence['verify']);
+    expect(evidence['fixed']).toEqual(evidence['verify']);
   });
 
   promiseTest('demo/throw-away', 'unless it is to be kept, and then it is whole', async () => {
@@ -66,7 +66,7 @@ describe('demo', () => {
     const { ok, folder } = await tell(place, '--keep');
     expect({ ok, left: readdirSync(place.path('tmp')) }).toEqual({ ok: true, left: [folder?.split('/').at(-1)] });
     expect((await verifyFile(join(String(folder), '.colibri/colibri.db'))).problems).toEqual([]);
-    expect((await play(place, '--keep')).stdout).toMatch(/\nThe folder is kept: .*colibri-demo-/);
+    expect((await play(place, '--keep')).stdout).toMatch(/\nKept the folder .*colibri-demo-/);
   });
 
   promiseTest('demo/throw-away', 'whatever the environment and the folder around it say', async () => {
@@ -111,13 +111,13 @@ describe('a demo that cannot go on', () => {
       'a verifier finds nothing',
       'verify',
       'console.log(JSON.stringify({ verdict: "whole", size: 1, root: "00", problems: [] }))',
-      'verify says whole instead of tampered',
+      'verify reports whole instead of tampered',
     ],
     [
       'a verifier always finds something',
       'verify',
       'console.log(JSON.stringify({ verdict: "tampered", size: 1, root: "00", problems: [{ place: "x", problem: "y" }] }))',
-      'verify says tampered instead of whole',
+      'verify reports tampered instead of whole',
     ],
     ['a verifier says nothing', 'verify', '', 'JSON'],
   ])('says so when %s', async (_case, command, body, message) => {

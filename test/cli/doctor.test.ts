@@ -13,7 +13,7 @@ import { promiseTest } from '../support/promise-test.ts';
 
 interface Checked {
   readonly ok: boolean;
-  readonly checks: { check: string; status: string; says: string; mend?: string }[];
+  readonly checks: { check: string; status: string; message: string; fix?: string }[];
 }
 
 type Project = ReturnType<typeof makeProject>;
@@ -43,7 +43,7 @@ function diagnose(project: Project, env: Readonly<Record<string, string | undefi
   const { code, stdout, stderr } = runProgram(['doctor', '--json'], { cwd, home: project.home, env });
   const { ok, checks } = JSON.parse(stdout) as Checked;
   expect({ stderr, ok }).toEqual({ stderr: '', ok: code === 0 });
-  for (const { status, mend } of checks) expect(mend === undefined).toBe(status === 'ok');
+  for (const { status, fix } of checks) expect(fix === undefined).toBe(status === 'ok');
   return { code, checks, find: (name: string) => checks.filter(({ check }) => check === name) };
 }
 
@@ -57,7 +57,7 @@ describe('colibri doctor', () => {
       'colibri node sqlite configuration ledger permissions in-use disk claude-code skills'.split(' '),
     );
     const { size, root } = await projectReport(project.root);
-    expect(checks.find(({ check }) => check === 'ledger')?.says).toContain(`${size} entries, root ${root}`);
+    expect(checks.find(({ check }) => check === 'ledger')?.message).toContain(`${size} entries, root ${root}`);
   });
 
   promiseTest('doctor/healthy', 'from a folder below, in words', () => {
@@ -83,9 +83,9 @@ describe('colibri doctor', () => {
     expect(code).toBe(0);
     expect(find('ledger')[0]).toMatchObject({
       status: 'warn',
-      says: expect.stringContaining('there is none yet') as string,
+      message: expect.stringContaining('no ledger at ') as string,
     });
-    expect(find('clients')[0]?.mend).toContain('colibri init');
+    expect(find('clients')[0]?.fix).toContain('colibri init');
     expect(find('skills')[0]?.status).toBe('warn');
     expect(project.snapshot()).toEqual(before);
   });
@@ -94,7 +94,7 @@ describe('colibri doctor', () => {
     const project = makeHealthy();
     const [one, two] = [await openProgram(project.root), await openProgram(project.root)];
     for (const { client } of [one, two]) await call(client, 'server_health');
-    expect(diagnose(project).find('in-use')).toEqual([{ check: 'in-use', status: 'ok', says: 'by 2 servers' }]);
+    expect(diagnose(project).find('in-use')).toEqual([{ check: 'in-use', status: 'ok', message: 'by 2 servers' }]);
     await one.client.close();
     await two.client.close();
   });
@@ -103,7 +103,7 @@ describe('colibri doctor', () => {
     const project = makeHealthy();
     writeFileSync(join(project.root, '.colibri/colibri.db-00000000-0000-4000-8000-000000000000.live'), '');
     expect(diagnose(project).find('in-use')).toContainEqual(
-      expect.objectContaining({ status: 'warn', says: '1 server(s) died' }),
+      expect.objectContaining({ status: 'warn', message: '1 server died' }),
     );
   });
 
@@ -114,10 +114,10 @@ describe('colibri doctor', () => {
     const { code, find } = diagnose(project);
     // No server opens such a ledger.
     expect(code).toBe(1);
-    expect(find('trust')).toMatchObject([{ status: 'fail', mend: expect.stringContaining('colibri trust') as string }]);
-    expect(find('permissions').map(({ status, mend }) => [status, mend?.split(' /')[0]])).toEqual([
-      ['warn', 'chmod 600'],
-      ['warn', 'chmod 700'],
+    expect(find('trust')).toMatchObject([{ status: 'fail', fix: expect.stringContaining('colibri trust') as string }]);
+    expect(find('permissions').map(({ status, fix }) => [status, fix?.split(' /')[0]])).toEqual([
+      ['warn', 'run chmod 600'],
+      ['warn', 'run chmod 700'],
     ]);
   });
 
@@ -133,15 +133,15 @@ describe('colibri doctor', () => {
     ['a file that is cut', (bytes) => bytes.subarray(0, 8192), /colibri\.db/, 'fail'],
     ['a database of another program', (bytes) => withApplication(bytes), /another program/, 'fail'],
   ];
-  for (const [name, damage, says, status] of DAMAGES) {
+  for (const [name, damage, problem, status] of DAMAGES) {
     promiseTest('doctor/finds', name, () => {
       const project = makeHealthy();
       const file = join(project.root, '.colibri/colibri.db');
       writeFileSync(file, damage(readFileSync(file)));
       const before = project.snapshot();
       const { code, find } = diagnose(project);
-      expect(find('ledger')[0]).toMatchObject({ status, says: expect.stringMatching(says) as string });
-      expect(find('ledger')[0]?.says).not.toContain('colibri-doctor-');
+      expect(find('ledger')[0]).toMatchObject({ status, message: expect.stringMatching(problem) as string });
+      expect(find('ledger')[0]?.message).not.toContain('colibri-doctor-');
       expect(code).toBe(status === 'fail' ? 1 : 0);
       expect(project.snapshot()).toEqual(before);
     });
@@ -154,8 +154,8 @@ describe('colibri doctor', () => {
     await createFileOfVersion(file, 1);
     chmodSync(file, 0o600);
     const { code, find } = diagnose(project);
-    const says = expect.stringMatching(/has schema 1, this version uses/) as string;
-    expect(find('ledger')[0]).toMatchObject({ status: 'warn', says });
+    const message = expect.stringMatching(/has schema 1, this version uses/) as string;
+    expect(find('ledger')[0]).toMatchObject({ status: 'warn', message });
     expect(code).toBe(0);
   });
 
@@ -169,7 +169,7 @@ describe('colibri doctor', () => {
   promiseTest('doctor/finds', 'every variable of the old system', () => {
     const { code, find } = diagnose(makeProject(), { AMS_ROOT: '/x', AMS_MODE: '' });
     expect(code).toBe(1);
-    expect(find('configuration').map(({ mend }) => mend)).toEqual(['unset AMS_ROOT', 'unset AMS_MODE']);
+    expect(find('configuration').map(({ fix }) => fix)).toEqual(['unset AMS_ROOT', 'unset AMS_MODE']);
   });
 
   promiseTest('doctor/finds', 'a wrong value', () => {
@@ -177,8 +177,8 @@ describe('colibri doctor', () => {
     expect(code).toBe(1);
     expect(find('configuration')[0]).toMatchObject({
       status: 'fail',
-      says: expect.stringContaining('FULL') as string,
-      mend: expect.stringContaining('COLIBRI_MODE') as string,
+      message: expect.stringContaining('FULL') as string,
+      fix: expect.stringContaining('COLIBRI_MODE') as string,
     });
   });
 
@@ -190,11 +190,11 @@ describe('colibri doctor', () => {
     });
     const { code, find } = diagnose(project);
     expect(code).toBe(1);
-    expect(find('claude-code')[0]).toMatchObject({ status: 'warn', mend: 'colibri init claude-code' });
-    expect(find('cursor')[0]).toMatchObject({ status: 'fail', says: expect.stringContaining('line 1') as string });
+    expect(find('claude-code')[0]).toMatchObject({ status: 'warn', fix: 'run colibri init claude-code' });
+    expect(find('cursor')[0]).toMatchObject({ status: 'fail', message: expect.stringContaining('line 1') as string });
     expect(find('vscode')[0]).toMatchObject({
       status: 'fail',
-      says: expect.stringContaining('/gone/colibri.js') as string,
+      message: expect.stringContaining('/gone/colibri.js') as string,
     });
   });
 
@@ -204,7 +204,7 @@ describe('colibri doctor', () => {
     expect(code).toBe(0);
     expect(find('skills')[1]).toMatchObject({
       status: 'warn',
-      says: expect.stringContaining('no front matter') as string,
+      message: expect.stringContaining('no front matter') as string,
     });
   });
 
@@ -245,9 +245,9 @@ describe('colibri doctor', () => {
     expect({ code, found: find('claude-code')[0]?.status }).toEqual({ code: 0, found: 'warn' });
   });
 
-  it('explains itself', () => {
+  it('prints its exit codes with --help', () => {
     const { stdout } = makeProject().run('doctor', '--help');
-    expect(stdout).toContain('Exit codes: 0');
+    expect(stdout).toMatch(/Exit codes:\n {2}0 {3}/);
   });
 });
 

@@ -71,7 +71,9 @@ describe('colibri init', () => {
   });
 
   promiseTest('init/clients', 'a client without a file in a project is told so', () => {
-    expect(makeProject().run('init', 'windsurf').stdout).toContain('Windsurf has no file in a project');
+    expect(makeProject().run('init', 'windsurf').stdout).toContain(
+      'Windsurf has no project-wide configuration file; use --global',
+    );
   });
 
   promiseTest('init/inside', 'asked with --global, it writes to the home folder and only there', () => {

@@ -39,7 +39,7 @@ describe('colibri init', () => {
   promiseTest('init/merges', 'an own entry of that name stays as it is', () => {
     const own = '{"mcpServers": {"colibri": {"command": "node", "args": ["mine.js"]}}}';
     const project = makeProject({ '.mcp.json': own });
-    expect(project.run('init').stdout).toContain('has a colibri of its own, which stays as it is');
+    expect(project.run('init').stdout).toContain('has another colibri entry, which is left unchanged');
     expect(project.read('.mcp.json')).toBe(own);
     project.run('init', '--undo');
     expect(project.read('.mcp.json')).toBe(own);
@@ -68,7 +68,7 @@ describe('colibri init', () => {
     expect(project.snapshot()).not.toEqual(before);
     expect(project.run('init', '--undo')).toMatchObject({ code: 0, stderr: '' });
     expect(project.snapshot()).toEqual(before);
-    expect(project.run('init', '--undo').stdout).toBe('There is nothing to take back.\n');
+    expect(project.run('init', '--undo').stdout).toBe('There is nothing to undo.\n');
   });
 
   for (const text of [
@@ -103,7 +103,7 @@ describe('colibri init', () => {
     project.run('init');
     const changed = project.read('.mcp.json').replace('"node"', '"nodejs"');
     project.put('.mcp.json', changed);
-    expect(project.run('init', '--undo').stdout).toContain('a colibri that init did not write');
+    expect(project.run('init', '--undo').stdout).toContain('a colibri entry that init did not write');
     expect(project.read('.mcp.json')).toBe(changed);
   });
 

@@ -8,9 +8,9 @@ import { promiseTest } from '../support/promise-test.ts';
 describe('colibri init', () => {
   const MALFORMED: [string, Record<string, string | Buffer>, RegExp][] = [
     ['a text that ends early', { '.mcp.json': '{\n  "mcpServers": {' }, /\.mcp\.json: line 2: close brace expected/],
-    ['no object', { '.mcp.json': '[]' }, /holds no JSON object/],
-    ['servers that are a list', { '.mcp.json': '{"mcpServers": []}' }, /something else than an object/],
-    ['two entries for servers', { '.mcp.json': '{"mcpServers": {}, "mcpServers": {}}' }, /"mcpServers" twice/],
+    ['no object', { '.mcp.json': '[]' }, /is not a JSON object/],
+    ['servers that are a list', { '.mcp.json': '{"mcpServers": []}' }, /is not inside an object/],
+    ['two entries for servers', { '.mcp.json': '{"mcpServers": {}, "mcpServers": {}}' }, /the key "mcpServers" twice/],
     ['bytes that are no text', { '.mcp.json': Buffer.from([0x7b, 0xff, 0x7d]) }, /\.mcp\.json: .*not valid/],
     ['malformed TOML', { '.codex/config.toml': 'model = ' }, /\.codex\/config\.toml: /],
     ['TOML that no table can join', { '.codex/config.toml': 'mcp_servers = {}' }, /\.codex\/config\.toml: /],
@@ -23,7 +23,7 @@ describe('colibri init', () => {
       },
       /init\.json is damaged/,
     ],
-    ['a folder that is a file', { 'CLAUDE.md': '', '.cursor': 'a file' }, /\.cursor\/mcp\.json cannot be written/],
+    ['a folder that is a file', { 'CLAUDE.md': '', '.cursor': 'a file' }, /cannot write \.cursor\/mcp\.json/],
   ];
   for (const [name, files, message] of MALFORMED) {
     promiseTest('init/refuses', name, () => {
@@ -82,7 +82,7 @@ describe('colibri init', () => {
       const before = project.snapshot();
       const { code, stderr } = project.run('init', 'claude-code', 'cursor');
       expect(code).toBe(1);
-      expect(stderr).toContain('leads out of the project');
+      expect(stderr).toContain('is a link out of the project');
       expect(project.snapshot()).toEqual(before);
     });
   }
@@ -119,7 +119,7 @@ describe('colibri init', () => {
   promiseTest('init/refuses', 'a link to nowhere', () => {
     const project = makeProject();
     symlinkSync('gone.json', join(project.root, '.mcp.json'));
-    expect(project.run('init', 'claude-code').stderr).toContain('is a link to nowhere');
+    expect(project.run('init', 'claude-code').stderr).toContain('is a broken link');
   });
 
   promiseTest('init/inside', 'a link within the project is followed, not replaced', () => {

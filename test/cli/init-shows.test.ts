@@ -77,7 +77,7 @@ describe('colibri init', () => {
 
   promiseTest('init/skills', 'one that somebody changed stays, also when the rest is taken back', () => {
     const project = makeProject({ 'CLAUDE.md': '', [COPY]: 'mine' });
-    expect(project.run('init').stdout).toContain(`${COPY} has been changed and stays as it is`);
+    expect(project.run('init').stdout).toContain(`${COPY} has been modified and is left unchanged`);
     project.put('.claude/skills/colibri-verify/SKILL.md', 'mine too');
     project.run('init', '--undo');
     const left = Object.keys(project.snapshot()).filter((path) => path.endsWith('SKILL.md'));
@@ -90,7 +90,7 @@ describe('colibri init', () => {
     project.run('init');
     const record = project.read('.colibri/init.json');
     project.put(COPY, 'of an older version');
-    expect(project.run('init').stdout).toContain('stays as it is');
+    expect(project.run('init').stdout).toContain('is left unchanged');
     const digest = (text: string) => createHash('sha256').update(text).digest('hex');
     project.put('.colibri/init.json', record.replaceAll(digest(SHIPPED), digest('of an older version')));
     expect(project.run('init').stdout).toContain(`update ${COPY}`);

@@ -31,12 +31,12 @@ describe('colibri next', () => {
   promiseTest('cli/people-next', 'the queue, then what cannot go on', async () => {
     const folder = await createQueue();
     expect(colibri(folder, ['next'])).toEqual({
-      stdout: `default: ready to be taken
+      stdout: `default: ready
   1. T-0002 critical New and critical 日本語  @ada
   2. T-0001 normal   Old and normal  2 h
   3. T-0005 normal   A part  part of T-0003
 
-default: cannot go on
+default: blocked
      T-0004 Stuck  [the vendor is silent]
      T-0003 After both  [waits for T-0001, T-0002, T-0005]
 `,
@@ -96,7 +96,7 @@ default: cannot go on
     const folder = createProject();
     await withAgent(folder, 'claude', (agent) => agent('task_create', { title: 'Only an idea' }));
     expect(colibri(folder, ['next']).stdout).toContain(
-      'nothing: every open task is taken, waits, or is still in the backlog',
+      'nothing: every open task is claimed, waits for another, or is in the backlog',
     );
     expectWhole(folder);
   });

@@ -54,11 +54,11 @@ describe('colibri show', () => {
       '  assignee    claude',
       '  blocked     staging is down',
       '  waits for   T-0002',
-      '  project     default, task 1 of it',
+      '  project     default, task 1 in it',
       '  workflow    board, attempt 1',
       '  labels      backend, login',
       '  estimate    3 h',
-      '  parts       T-0002',
+      '  children    T-0002',
       '  created     TIME by planner',
       '  updated     TIME by claude',
       '',
@@ -163,14 +163,16 @@ describe('colibri show', () => {
       await tamper(folder, sql);
       const { stdout, stderr, status } = colibri(folder, ['show', '1']);
       expect([stdout, status]).toEqual(['', 2]);
-      expect(stderr).toMatch(/^colibri show: .*; colibri verify says whether the ledger is whole\n$/);
+      expect(stderr).toMatch(
+        /^colibri show: .*; run colibri verify to find out whether the ledger was tampered with\n$/,
+      );
       expect(colibri(folder, ['verify']).status).toBe(1);
     });
   }
 
   promiseTest('cli/people-wrong', 'an unknown task, with the last one that is there', async () => {
     const folder = await createStory();
-    const message = 'there is no task T-0099; the last one is T-0002; colibri board shows them';
+    const message = 'no task T-0099: the last one is T-0002; run colibri board to see existing tasks';
     expect(colibri(folder, ['show', '99'])).toEqual({ stdout: '', stderr: `colibri show: ${message}\n`, status: 1 });
     expect(colibri(folder, ['show', '99', '--json'])).toEqual({
       stdout: `${JSON.stringify({ error: message })}\n`,
@@ -178,7 +180,7 @@ describe('colibri show', () => {
       status: 1,
     });
     expect(colibri(folder, ['next', '--project', 'web']).stderr).toBe(
-      'colibri next: there is no project web; there are default\n',
+      'colibri next: no project web; choose one of these: default\n',
     );
   });
 });

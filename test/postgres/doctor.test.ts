@@ -39,18 +39,21 @@ describe('colibri doctor on PostgreSQL', () => {
     const { size, root } = JSON.parse(stdout) as { size: number; root: string };
     expect(find('ledger')).toMatchObject({
       status: 'ok',
-      says: expect.stringMatching(new RegExp(`^postgres://.*, schema \\d+, ${size} entries, root ${root}$`)),
+      message: expect.stringMatching(new RegExp(`^postgres://.*, schema \\d+, ${size} entries, root ${root}$`)),
     });
-    expect(find('server')).toMatchObject({ status: 'ok', says: expect.stringMatching(/^PostgreSQL \d+.*a primary$/) });
-    expect(find('durability')).toMatchObject({ status: 'ok', says: 'full' });
+    expect(find('server')).toMatchObject({
+      status: 'ok',
+      message: expect.stringMatching(/^PostgreSQL \d+.*a primary$/),
+    });
+    expect(find('durability')).toMatchObject({ status: 'ok', message: 'full' });
     expect(find('encryption')?.status).toBe('ok');
   });
 
   promiseTest('doctor/healthy', 'servers that are connected are counted', async () => {
     const url = await createLedger();
     const connected = async () => {
-      const says = (await diagnose(url)).find('connections')?.says ?? '';
-      return Number(/^(\d+) of other Colibri processes; \d+ of \d+ are taken$/.exec(says)?.[1]);
+      const message = (await diagnose(url)).find('connections')?.message ?? '';
+      return Number(/^\d+ of \d+ in use, (\d+) of them by other Colibri processes$/.exec(message)?.[1]);
     };
     const client = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: url } });
     await client.data('server_health');
@@ -65,7 +68,7 @@ describe('colibri doctor on PostgreSQL', () => {
     expect(status).toBe(0);
     expect(find('ledger')).toMatchObject({
       status: 'warn',
-      says: expect.stringMatching(/^there is none yet in postgres:/),
+      message: expect.stringMatching(/^no ledger in postgres:.* yet$/),
     });
     expect(await listTables(url)).toEqual([]);
   });
@@ -117,7 +120,7 @@ describe('colibri doctor on PostgreSQL', () => {
       expect(status).toBe(exitCode);
       for (const [name, says] of Object.entries(findings)) {
         const found = find(name);
-        expect(`${found?.status} ${found?.says} ${found?.mend}`).toMatch(says);
+        expect(`${found?.status} ${found?.message} ${found?.fix}`).toMatch(says);
       }
       expect(JSON.stringify(checks)).not.toContain('hidden');
     });

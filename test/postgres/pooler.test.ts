@@ -41,8 +41,8 @@ describe('a pooler in transaction mode', () => {
     expect(status).toBe(1);
     expect(find('ledger')).toMatchObject({
       status: 'fail',
-      says: expect.stringContaining('a pooler hands this connection to other clients'),
-      mend: expect.stringMatching(/PgBouncer.*pool_mode = session.*Supabase.*directly/),
+      message: expect.stringContaining('a pooler hands this connection to other clients'),
+      fix: expect.stringMatching(/PgBouncer.*pool_mode = session.*Supabase.*directly/),
     });
   });
 });

@@ -79,8 +79,8 @@ describe('a streaming replica', () => {
   promiseTest('doctor/finds', 'a replica in the place of a primary', async () => {
     expect((await diagnose(replica.url())).find('server')).toMatchObject({
       status: 'fail',
-      says: expect.stringContaining('a read-only replica'),
-      mend: expect.stringContaining('COLIBRI_MODE=READONLY'),
+      message: expect.stringContaining('a read-only replica'),
+      fix: expect.stringContaining('COLIBRI_MODE=READONLY'),
     });
     const { status, find } = await diagnose(replica.url(), { COLIBRI_MODE: 'READONLY' });
     expect({ status, server: find('server')?.status }).toEqual({ status: 0, server: 'ok' });

@@ -158,7 +158,7 @@ describe('the role of the readers', () => {
 describe('colibri doctor', () => {
   const FINDINGS = [
     ['colibri_owner', 'FULL', /^warn colibri_owner may change and delete entries/],
-    ['colibri_server', 'FULL', /^ok colibri_server may add entries, and not change them/],
+    ['colibri_server', 'FULL', /^ok colibri_server may add entries but not change them/],
     ['colibri_reader', 'FULL', /^fail colibri_reader may not write the ledger .*docs\/postgres\.md/],
     ['colibri_reader', 'READONLY', /^ok colibri_reader may only read/],
   ] as const;
@@ -166,7 +166,7 @@ describe('colibri doctor', () => {
     promiseTest('doctor/finds', `what ${role} may do, in mode ${mode}`, async () => {
       const { find } = await diagnose(roleUrl(cluster, role), { COLIBRI_MODE: mode });
       const found = find('role');
-      expect(`${found?.status} ${found?.says} ${found?.mend}`).toMatch(says);
+      expect(`${found?.status} ${found?.message} ${found?.fix}`).toMatch(says);
       expect(find('ledger')?.status).toBe('ok');
     });
   }
@@ -174,7 +174,7 @@ describe('colibri doctor', () => {
   promiseTest('doctor/finds', 'an empty database in which the role may not create the ledger', async () => {
     const { status, find } = await diagnose(server.replace(/colibri$/, 'empty'));
     expect(status).toBe(1);
-    expect(find('ledger')).toMatchObject({ status: 'fail', mend: expect.stringContaining('as the owner') });
+    expect(find('ledger')).toMatchObject({ status: 'fail', fix: expect.stringContaining('as the owner') });
   });
 });
 

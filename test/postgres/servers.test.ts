@@ -132,7 +132,7 @@ describe('a database in another encoding than UTF8', () => {
       expect(board).toMatchObject({ status: 2, stderr: expect.stringContaining("ENCODING 'UTF8' TEMPLATE template0") });
       expect((await diagnose(url.href)).find('ledger')).toMatchObject({
         status: 'fail',
-        says: expect.stringContaining(encoding),
+        message: expect.stringContaining(encoding),
       });
       const tables = await queryOn(
         url.href,

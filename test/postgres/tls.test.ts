@@ -142,22 +142,22 @@ describe('a server with a certificate of an authority of its own', () => {
         const variables = { COLIBRI_DATABASE_URL: urlWith(parameters) };
         const env = { ...variables, NODE_EXTRA_CA_CERTS: fileOf(authority.certificate) };
         const { find } = await diagnose(env.COLIBRI_DATABASE_URL, env);
-        expect(find('encryption')).toEqual({ check: 'encryption', status: 'ok', says: 'TLS' });
+        expect(find('encryption')).toEqual({ check: 'encryption', status: 'ok', message: 'TLS' });
         const elsewhere = env.COLIBRI_DATABASE_URL.replace('127.0.0.1', 'localhost');
         expect(
           (await diagnose(elsewhere, { NODE_EXTRA_CA_CERTS: env.NODE_EXTRA_CA_CERTS })).find('ledger'),
         ).toMatchObject({
-          says: expect.stringContaining('is for another host'),
+          message: expect.stringContaining('is for another host'),
         });
         expect((await diagnose(env.COLIBRI_DATABASE_URL)).find('ledger')).toMatchObject({
-          says: expect.stringContaining('is not trusted'),
+          message: expect.stringContaining('is not trusted'),
         });
       },
     );
 
   promiseTest('doctor/healthy', 'an encrypted connection', async () => {
     const { find } = await diagnose(urlWith({ sslmode: 'require' }));
-    expect(find('encryption')).toEqual({ check: 'encryption', status: 'ok', says: 'TLS' });
+    expect(find('encryption')).toEqual({ check: 'encryption', status: 'ok', message: 'TLS' });
   });
 
   promiseTest('postgres/tls', 'the built program stays up, and says why it is not connected', async () => {

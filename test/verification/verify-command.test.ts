@@ -53,7 +53,7 @@ describe('colibri verify', () => {
     expect(wrong.status).toBe(1);
     expect(JSON.parse(wrong.stdout)).toMatchObject({
       verdict: 'tampered',
-      problems: [{ place: 'checkpoint 16', problem: 'had another root' }, { place: 'checkpoint 90000' }],
+      problems: [{ place: 'checkpoint 16', problem: 'has another root in this log' }, { place: 'checkpoint 90000' }],
     });
   });
 
@@ -86,7 +86,7 @@ describe('colibri verify', () => {
       const report = JSON.parse(json.stdout) as { verdict: string; problems: { place: string }[] };
       expect(report.verdict).toBe('tampered');
       expect(report.problems.some((problem) => problem.place.startsWith(place))).toBe(true);
-      expect(text.stdout).toMatch(/^TAMPERED: \d+ problem\(s\) in \d+ entries, the first at .+/);
+      expect(text.stdout).toMatch(/^TAMPERED: \d+ problems? in \d+ entries, the first at .+/);
       expect(text.stdout).toContain(`  ${place}`);
     });
 

@@ -4,11 +4,11 @@ import { runColibri } from '../trail-command.ts';
 interface Finding {
   readonly check: string;
   readonly status: string;
-  readonly says: string;
-  readonly mend?: string;
+  readonly message: string;
+  readonly fix?: string;
 }
 
-/** What the doctor says about a ledger in PostgreSQL: each finding by its name, and the whole of the text. */
+/** Runs `colibri doctor --json` on a ledger in PostgreSQL. */
 export async function diagnose(url: string, env: Record<string, string> = {}) {
   const variables = { COLIBRI_DATABASE_URL: url, ...env };
   const { status, stdout, stderr } = await runColibri(['doctor', '--json'], variables, tempFolder());

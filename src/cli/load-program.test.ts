@@ -29,7 +29,7 @@ describe('the built program', () => {
   };
   const started = { stdout: version, stderr: '', status: 0 };
 
-  it('brings the code that the build compiled for this version of Node', () => {
+  it('has a code cache for this version of Node', () => {
     expect(cache).toContain(process.version);
     const program = join(folder, 'dist/program.cjs');
     expect(wrap(program, readFileSync(cache)).cachedDataRejected).toBe(false);
@@ -39,7 +39,7 @@ describe('the built program', () => {
     expect(start()).toEqual(started);
   });
 
-  it('starts when there is no compiled code', () => {
+  it('starts without a code cache', () => {
     rmSync(cache);
     expect(start()).toEqual(started);
   });
@@ -49,7 +49,7 @@ describe('the built program', () => {
     ['is no compiled code', () => Buffer.from('garbage')],
     ['is cut', (whole: Buffer) => whole.subarray(0, whole.length / 2)],
     ['is of another version of V8', (whole: Buffer) => Buffer.concat([Buffer.alloc(16), whole.subarray(16)])],
-  ])('starts when the compiled code %s', (_defect, damage) => {
+  ])('starts when the code cache %s', (_defect, damage) => {
     writeFileSync(cache, damage(readFileSync(cache)));
     expect(start()).toEqual(started);
   });

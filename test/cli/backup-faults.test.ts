@@ -27,12 +27,12 @@ afterAll(() => large.remove());
 const openLargePlace = () => new Place({ like: large });
 const partials = (folder: string) => readdirSync(folder).filter((name) => name.endsWith('.partial'));
 
-/** Waits until the backup has begun to write. */
+/** Waits until the backup has started to write. */
 async function begun(place: Place): Promise<void> {
   while (partials(place.folder).length === 0) await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('a backup under fire', () => {
+describe('backup while servers write', () => {
   promiseTest('backup/under-fire', 'two servers, five backups', async () => {
     const place = new Place();
     await place.addTasks('before');
@@ -65,8 +65,8 @@ describe('a backup under fire', () => {
   });
 });
 
-describe('a backup that is cut short', () => {
-  promiseTest('backup/atomic', 'by kill -9: there is no file of that name, and the next backup works', async () => {
+describe('an interrupted backup', () => {
+  promiseTest('backup/atomic', 'kill -9 leaves no file of that name, and the next backup works', async () => {
     const place = openLargePlace();
     const child = place.spawn(['backup', 'x.db']);
     await begun(place);
@@ -82,7 +82,7 @@ describe('a backup that is cut short', () => {
   });
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    promiseTest('backup/atomic', `by ${signal}: nothing is left`, async () => {
+    promiseTest('backup/atomic', `${signal} leaves no file`, async () => {
       const place = openLargePlace();
       const child = place.spawn(['backup', 'x.db']);
       await begun(place);
@@ -92,9 +92,9 @@ describe('a backup that is cut short', () => {
     });
   }
 
-  promiseTest('backup/atomic', 'by a disk that takes no more: it says so, and nothing is left', async () => {
+  promiseTest('backup/atomic', 'a full disk is reported and leaves no file', async () => {
     const place = openLargePlace();
-    // A limit on the size of files: for SQLite the same as a disk without room.
+    // A file size limit looks like a full disk to SQLite.
     const script = 'ulimit -f 1000; exec "$0" "$@"';
     const child = spawn('bash', ['-c', script, process.execPath, PROGRAM, 'backup', 'x.db', '--json'], {
       cwd: place.folder,

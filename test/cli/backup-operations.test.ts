@@ -21,7 +21,7 @@ interface Line {
 
 const page = readFileSync('docs/operations.md', 'utf8');
 
-/** The command lines of each section, with the exit codes that their comments name. */
+/** The command lines of each section, with the exit codes in their comments. */
 const sections = page
   .split(/^## /m)
   .map((text) => ({
@@ -37,7 +37,7 @@ function linesOf([, block = '']: readonly string[]): Line[] {
     .map((line) => ({ command: line, status: Number(/# exit (\d+)/.exec(line)?.[1] ?? 0) }));
 }
 
-/** What a reader of the section has at hand before its first line. */
+/** Sets up what each section assumes before its first line. */
 const scenes: Record<string, (place: Place) => Promise<void>> = {
   'When `verify` is red': async (place) => {
     cpSync(place.path('backup.db'), place.path('good.db'));
@@ -55,7 +55,7 @@ const scenes: Record<string, (place: Place) => Promise<void>> = {
   },
 };
 
-/** What happens between two lines. */
+/** Events between two lines of a section. */
 const interludes: Record<string, (place: Place) => void> = {
   'colibri restore move.db': ({ ledger }) => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${ledger}${suffix}`, { force: true });
@@ -83,7 +83,7 @@ function createShell(place: Place): (command: string) => Promise<Run> {
 }
 
 describe('docs/operations.md', () => {
-  it('has command lines in every section that speaks of commands', () => {
+  it('has command lines in every section about commands', () => {
     expect(sections.map(({ title }) => title)).toEqual([
       'Backup',
       'Restore',

@@ -19,7 +19,7 @@ beforeEach(() => {
 
 describe('a ledger in use', () => {
   for (const mode of ['FULL', 'READONLY']) {
-    promiseTest('backup/in-use', `by a server in mode ${mode}, forced or not`, async () => {
+    promiseTest('backup/in-use', `a server in mode ${mode} has it open, with and without --force`, async () => {
       const agent = await place.openAgent('alice', { COLIBRI_MODE: mode });
       await call(agent, 'task_list');
       const { size } = await verifyFile(place.ledger);
@@ -36,7 +36,7 @@ describe('a ledger in use', () => {
     });
   }
 
-  promiseTest('backup/in-use', 'also when its file was deleted under the server', async () => {
+  promiseTest('backup/in-use', 'the file was deleted while a server had it open', async () => {
     const agent = await place.openAgent('alice');
     await call(agent, 'task_list');
     unlinkSync(place.ledger);
@@ -47,7 +47,7 @@ describe('a ledger in use', () => {
     expect((await verifyFile(place.ledger)).problems).toEqual([]);
   });
 
-  promiseTest('backup/in-use', 'no longer when the server was killed', async () => {
+  promiseTest('backup/in-use', 'it can be replaced after the server was killed', async () => {
     const child = place.spawn(['serve']);
     child.stdin?.write(
       `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'task_list' } })}\n`,
@@ -62,7 +62,7 @@ describe('a ledger in use', () => {
   });
 });
 
-describe('a backup that is not restored', () => {
+describe('a backup that restore refuses', () => {
   const edits: Record<string, string> = {
     'an entry was edited': "UPDATE ledger_entries SET entry = replace(entry, 'alice', 'mallo') WHERE idx = 1",
     'a task was edited': "UPDATE tasks SET title = 'forged'",
@@ -80,8 +80,8 @@ describe('a backup that is not restored', () => {
   }
 
   const defects: Record<string, { status: number; says: string; make: (path: string) => Promise<void> | void }> = {
-    'it does not exist': { status: 3, says: 'no file ', make: (path) => rmSync(path) },
-    'it is a folder': {
+    'the file does not exist': { status: 3, says: 'no file ', make: (path) => rmSync(path) },
+    'the file is a folder': {
       status: 3,
       says: 'no file ',
       make: (path) => {
@@ -92,7 +92,7 @@ describe('a backup that is not restored', () => {
     'it is empty': { status: 2, says: 'is empty', make: (path) => truncateSync(path) },
     'it is text': { status: 2, says: 'is not a ledger', make: (path) => writeFileSync(path, 'text '.repeat(1000)) },
     'it is cut': { status: 2, says: 'damaged', make: (path) => truncateSync(path, 8192) },
-    'its end is cut off from the log': {
+    'the end of its log is missing': {
       status: 1,
       says: 'is missing',
       make: (path) => edit(path, 'UPDATE ledger_head SET size = size + 1'),
@@ -102,12 +102,12 @@ describe('a backup that is not restored', () => {
       says: 'entry 3: is missing',
       make: (path) => edit(path, 'DELETE FROM ledger_entries WHERE idx = 3'),
     },
-    'it is of another program': {
+    'it is a database of another program': {
       status: 2,
       says: 'another program',
       make: (path) => edit(path, 'PRAGMA application_id = 7'),
     },
-    'it is of a newer version': {
+    'it was written by a newer version': {
       status: 2,
       says: 'newer Colibri',
       make: (path) => edit(path, 'PRAGMA user_version = 99'),
@@ -125,19 +125,19 @@ describe('a backup that is not restored', () => {
     });
   }
 
-  promiseTest('backup/verified-first', 'it is the ledger itself', async () => {
+  promiseTest('backup/verified-first', 'the backup is the ledger itself', async () => {
     const { status, stderr } = await place.run('restore', '.colibri/colibri.db', '--force');
     expect({ status, says: stderr.includes('is the ledger itself') }).toEqual({ status: 3, says: true });
     expect((await verifyFile(place.ledger)).problems).toEqual([]);
   });
 
-  promiseTest('backup/verified-first', 'none is named', async () => {
+  promiseTest('backup/verified-first', 'no backup is named', async () => {
     expect((await place.run('restore')).status).toBe(3);
     const env = { COLIBRI_DURABILITY: 'some' };
     expect((await place.runWith({ env }, 'restore', 'backup.db')).status).toBe(3);
   });
 
-  promiseTest('backup/restored', 'over a database that a server was just about to fill', async () => {
+  promiseTest('backup/restored', 'over an empty database that a server had just created', async () => {
     rmSync(dirname(place.ledger), { recursive: true });
     mkdirSync(dirname(place.ledger), { mode: 0o700 });
     const options = { path: place.ledger, readOnly: false, durability: 'full', busyTimeoutMs: 0 } as const;

@@ -23,12 +23,12 @@ const partial = (place: Place) => readdirSync(dirname(place.ledger)).find((name)
 const reached: Record<string, (place: Place) => boolean> = {
   'while it copies the backup': (place) => partial(place) !== undefined,
   'while it verifies the copy': (place) => existsSync(join(dirname(place.ledger), `${partial(place)}-wal`)),
-  'when the old file is kept': (place) => readdirSync(dirname(place.ledger)).some((name) => name.includes('replaced')),
+  'after it kept the old file': (place) => readdirSync(dirname(place.ledger)).some((name) => name.includes('replaced')),
 };
 
-describe('a restore that is cut short', () => {
+describe('an interrupted restore', () => {
   for (const [moment, isReached] of Object.entries(reached)) {
-    promiseTest('backup/restore-atomic', `by kill -9, ${moment}`, async () => {
+    promiseTest('backup/restore-atomic', `kill -9 ${moment}`, async () => {
       const place = new Place();
       await place.addTasks('old');
       cpSync(large.path('new.db'), place.path('new.db'));
@@ -46,7 +46,7 @@ describe('a restore that is cut short', () => {
     });
   }
 
-  promiseTest('backup/restore-atomic', 'by a disk that takes no more: the old ledger stays', async () => {
+  promiseTest('backup/restore-atomic', 'a full disk leaves the old ledger', async () => {
     const place = new Place();
     await place.addTasks('old');
     cpSync(large.path('new.db'), place.path('new.db'));
@@ -60,7 +60,7 @@ describe('a restore that is cut short', () => {
   });
 });
 
-describe('a restore among servers that come and go', () => {
+describe('restore while servers start and stop', () => {
   promiseTest(
     'backup/restore-atomic',
     'every answered change is in the ledger or in a kept one, all of them whole',
@@ -73,7 +73,7 @@ describe('a restore among servers that come and go', () => {
       const visits = (async () => {
         for (let visit = 0; !end.signal.aborted; visit += 1) {
           const agent = await place.openAgent('alice');
-          // A server that meets the very moment of the change says that it has no ledger; then nothing was answered.
+          // A server that opens the ledger during the replacement reports that it has none, and has answered nothing.
           await addTask(agent, `visit ${visit}`).then(
             () => answered.push(`visit ${visit}`),
             () => undefined,
@@ -98,7 +98,7 @@ describe('a restore among servers that come and go', () => {
     },
   );
 
-  it('leaves a file that nobody can write to in the hands of who opened it a moment too early', async () => {
+  it('leaves an unwritable file to a process that opened it just before the replacement', async () => {
     const place = new Place();
     await place.addTasks('old');
     await createLargeLedger(place.path('staged.db'), 1);

@@ -74,7 +74,7 @@ describe('restore', () => {
     'without a table that a migration reads': 'DROP TABLE session_records',
     'with a table that a migration makes': 'CREATE TABLE session_events (idx INTEGER)',
   }))
-    promiseTest('backup/verified-first', `a backup of an older version as well, ${what}`, async () => {
+    promiseTest('backup/verified-first', `a backup of an older version, ${what}`, async () => {
       const place = openPlace();
       await makeOlder(await openBackup(place), forgery);
       const before = readFileSync(place.ledger);
@@ -98,17 +98,21 @@ describe('restore', () => {
     },
   );
 
-  promiseTest('backup/restored', 'where there was no folder yet, which is made as a server makes it', async () => {
-    const old = openPlace();
-    const place = new Place();
-    const env = { COLIBRI_DB_PATH: 'new/ledger.db' };
-    expect((await place.runWith({ env }, 'restore', old.path('backup.db'))).status).toBe(0);
-    expect(readdirSync(place.path('new')).toSorted()).toEqual(['.gitignore', 'ledger.db']);
-    expect(statSync(place.path('new')).mode & 0o777).toBe(0o700);
-    expect((await verifyFile(place.path('new/ledger.db'))).problems).toEqual([]);
-  });
+  promiseTest(
+    'backup/restored',
+    'without a folder, which is created with the permissions that a server uses',
+    async () => {
+      const old = openPlace();
+      const place = new Place();
+      const env = { COLIBRI_DB_PATH: 'new/ledger.db' };
+      expect((await place.runWith({ env }, 'restore', old.path('backup.db'))).status).toBe(0);
+      expect(readdirSync(place.path('new')).toSorted()).toEqual(['.gitignore', 'ledger.db']);
+      expect(statSync(place.path('new')).mode & 0o777).toBe(0o700);
+      expect((await verifyFile(place.path('new/ledger.db'))).problems).toEqual([]);
+    },
+  );
 
-  promiseTest('backup/restored', 'in the project whose ledger was lost, not in the one around it', async () => {
+  promiseTest('backup/restored', 'in the project that lost its ledger, not in the enclosing one', async () => {
     const outer = openPlace();
     const before = readFileSync(outer.ledger);
     const cwd = outer.mkdir('inner/deep');
@@ -119,7 +123,7 @@ describe('restore', () => {
     expect(readFileSync(outer.ledger).equals(before)).toBe(true);
   });
 
-  promiseTest('backup/kept', 'an older state of the same ledger needs no force', async () => {
+  promiseTest('backup/kept', 'an older ledger file with the same log needs no --force', async () => {
     const place = openPlace();
     await place.addTasks('fourth');
     expect((await place.run('backup', 'newer.db')).status).toBe(0);
@@ -135,7 +139,7 @@ describe('restore', () => {
     expect(listLedgerFolder(place).filter((name) => /partial|-journal$/.test(name))).toEqual([]);
   });
 
-  promiseTest('backup/kept', 'a ledger that was edited is healed, and the edited one is evidence', async () => {
+  promiseTest('backup/kept', 'an edited ledger is replaced, and the edited file is kept as evidence', async () => {
     const place = openPlace();
     await edit(place.ledger, "UPDATE tasks SET title = 'forged' WHERE task_no = 1");
     const { status, answer } = await place.json('restore', 'backup.db');
@@ -145,7 +149,7 @@ describe('restore', () => {
     expect((await verifyFile(place.ledger)).problems).toEqual([]);
   });
 
-  promiseTest('backup/kept', 'a damaged one too, byte for byte, if forced', async () => {
+  promiseTest('backup/kept', 'a damaged ledger is kept byte for byte with --force', async () => {
     const place = openPlace();
     const damaged = readFileSync(place.ledger).fill('x', 0, 4096);
     rmSync(`${place.ledger}-wal`, { force: true });
@@ -160,7 +164,7 @@ describe('restore', () => {
     expect((await verifyFile(place.ledger)).problems).toEqual([]);
   });
 
-  promiseTest('backup/kept', 'what a lost ledger left behind is moved away and not mixed in', async () => {
+  promiseTest('backup/kept', 'side files of a lost ledger are moved away and not applied', async () => {
     const place = openPlace();
     rmSync(place.ledger);
     writeFileSync(`${place.ledger}-wal`, 'left');
@@ -171,7 +175,7 @@ describe('restore', () => {
     expect(left.map((name) => readFileSync(place.path(`.colibri/${name}`), 'utf8'))).toEqual(['left', 'left']);
   });
 
-  promiseTest('backup/kept', 'and a ledger that is a link stays where the link points', async () => {
+  promiseTest('backup/kept', 'a ledger behind a link is replaced at the target of the link', async () => {
     const place = openPlace();
     place.mkdir('disk');
     renameSync(place.ledger, place.path('disk/real.db'));
@@ -179,7 +183,7 @@ describe('restore', () => {
     rmSync(`${place.ledger}-shm`, { force: true });
     symlinkSync(place.path('disk/real.db'), place.ledger);
     expect((await place.run('restore', 'backup.db')).status).toBe(2);
-    // A link could have come with a clone, and lead anywhere: it has to be named.
+    // A link could have come with a clone, so it is used only if COLIBRI_DB_PATH names it.
     const env = { COLIBRI_DB_PATH: place.ledger };
     expect((await place.runWith({ env }, 'restore', 'backup.db')).status).toBe(0);
     expect(lstatSync(place.ledger).isSymbolicLink()).toBe(true);
@@ -189,7 +193,7 @@ describe('restore', () => {
 });
 
 describe('a restore that loses entries', () => {
-  promiseTest('backup/nothing-lost', 'the ledger has gone on', async () => {
+  promiseTest('backup/nothing-lost', 'the ledger has entries after the backup', async () => {
     const place = openPlace();
     const common = (await verifyFile(place.ledger)).size;
     await place.addTasks('fourth', 'fifth');
@@ -228,7 +232,7 @@ describe('a restore that loses entries', () => {
     },
   );
 
-  promiseTest('backup/nothing-lost', 'the backup is of another ledger altogether', async () => {
+  promiseTest('backup/nothing-lost', 'the backup is of another ledger', async () => {
     const place = openPlace();
     const other = new Place();
     await other.addTasks('elsewhere');

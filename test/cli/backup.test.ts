@@ -24,7 +24,7 @@ afterAll(() => template.remove());
 
 const openPlace = () => new Place({ like: template });
 
-/** Every row of every table, the hidden ones of the search index included. */
+/** Every row of every table, including the shadow tables of the search index. */
 function dump(path: string): Promise<unknown> {
   return withFile(path, async (reader) => {
     const tables = await reader.query<{ name: string; sql: string }>(
@@ -38,7 +38,7 @@ function dump(path: string): Promise<unknown> {
 }
 
 describe('backup', () => {
-  promiseTest('backup/exact', 'under a name made of the time and the number of entries', async () => {
+  promiseTest('backup/exact', 'the default name contains the time and the number of entries', async () => {
     const place = openPlace();
     const { status, answer } = await place.json('backup');
     const file = String(answer['file']);
@@ -53,25 +53,21 @@ describe('backup', () => {
     expect(readdirSync(dirname(file)).filter((name) => name.endsWith('.partial'))).toEqual([]);
   });
 
-  promiseTest(
-    'backup/exact',
-    'under the name asked for, or in the folder asked for, from anywhere in the project',
-    async () => {
-      const place = openPlace();
-      const cwd = place.mkdir('src/deep');
-      const { status, stdout, stderr } = await place.runWith({ cwd }, 'backup', '../../monday.db');
-      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-      const { size, root } = await verifyFile(place.path('monday.db'));
-      expect(stdout).toBe(
-        `${place.path('monday.db')}\nwhole: ${size} entries, root ${root}, ${statSync(place.path('monday.db')).size} bytes\n`,
-      );
-      const { answer } = await place.json('backup', place.mkdir('usb stick'));
-      expect(dirname(String(answer['file']))).toBe(place.path('usb stick'));
-      expect(readdirSync(place.path('usb stick'))).toEqual([basename(String(answer['file']))]);
-    },
-  );
+  promiseTest('backup/exact', 'to the named file or folder, from any folder of the project', async () => {
+    const place = openPlace();
+    const cwd = place.mkdir('src/deep');
+    const { status, stdout, stderr } = await place.runWith({ cwd }, 'backup', '../../monday.db');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    const { size, root } = await verifyFile(place.path('monday.db'));
+    expect(stdout).toBe(
+      `${place.path('monday.db')}\nwhole: ${size} entries, root ${root}, ${statSync(place.path('monday.db')).size} bytes\n`,
+    );
+    const { answer } = await place.json('backup', place.mkdir('usb stick'));
+    expect(dirname(String(answer['file']))).toBe(place.path('usb stick'));
+    expect(readdirSync(place.path('usb stick'))).toEqual([basename(String(answer['file']))]);
+  });
 
-  promiseTest('backup/exact', 'from a folder that may only be read', async () => {
+  promiseTest('backup/exact', 'from a read-only folder', async () => {
     const place = openPlace();
     const config = { COLIBRI_MODE: 'READONLY', COLIBRI_DB_PATH: place.ledger };
     const { status } = await place.runWith({ env: config, cwd: '/' }, 'backup', place.path('copy.db'));
@@ -79,7 +75,7 @@ describe('backup', () => {
     expect((await verifyFile(place.path('copy.db'))).problems).toEqual([]);
   });
 
-  promiseTest('backup/evidence', 'and keeps the copy, which restore does not take', async () => {
+  promiseTest('backup/evidence', 'the copy is kept, and restore refuses it', async () => {
     const place = openPlace();
     await edit(place.ledger, "UPDATE tasks SET assignee = 'mallory' WHERE task_no = 2");
     const people = await place.run('backup', 'red.db');
@@ -102,11 +98,11 @@ describe('backup', () => {
 
 const nothing = async () => undefined;
 
-describe('a backup that is refused', () => {
+describe('a refused backup', () => {
   const taken: Record<string, (place: Place) => void> = {
-    'that file': (place) => writeFileSync(place.path('x.db'), 'mine'),
-    'a file that SQLite would mix into it': (place) => writeFileSync(place.path('x.db-wal'), 'mine'),
-    'a journal that SQLite would roll back into it': (place) => writeFileSync(place.path('x.db-journal'), 'mine'),
+    'a file of that name': (place) => writeFileSync(place.path('x.db'), 'mine'),
+    'a WAL file that SQLite would apply to it': (place) => writeFileSync(place.path('x.db-wal'), 'mine'),
+    'a rollback journal that SQLite would apply to it': (place) => writeFileSync(place.path('x.db-journal'), 'mine'),
     'a link to another file': (place) => {
       writeFileSync(place.path('other'), 'mine');
       symlinkSync(place.path('other'), place.path('x.db'));
@@ -126,7 +122,7 @@ describe('a backup that is refused', () => {
     });
   }
 
-  promiseTest('backup/never-overwrites', 'there is the ledger itself', async () => {
+  promiseTest('backup/never-overwrites', 'the target is the ledger itself', async () => {
     const place = openPlace();
     const { size } = await verifyFile(place.ledger);
     for (const name of ['colibri.db', 'colibri.db-wal', 'colibri.db-shm', 'colibri.db-journal'])
@@ -205,7 +201,7 @@ describe('a backup that is refused', () => {
     });
   }
 
-  promiseTest('backup/refusals', 'there are too many names', async () => {
+  promiseTest('backup/refusals', 'too many arguments', async () => {
     expect((await openPlace().run('backup', 'a.db', 'b.db')).status).toBe(3);
   });
 });

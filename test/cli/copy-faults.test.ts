@@ -32,7 +32,7 @@ interface Progress {
   readonly head: number;
 }
 
-/** How far an unfinished copy has come; undefined while there are no tables. */
+/** The progress of an unfinished copy; undefined while there are no tables. */
 async function progressOf(target: Database): Promise<Progress | undefined> {
   if ((await target.schemaVersion()) === 0) return undefined;
   const [row] = await target.read((reader) =>
@@ -43,7 +43,7 @@ async function progressOf(target: Database): Promise<Progress | undefined> {
   return row;
 }
 
-/** Starts the command and kills it as soon as it has come so far. */
+/** Starts the command and kills it when it has reached this point. */
 async function killAt(place: Place, target: Spot, isReached: (progress: Progress) => boolean): Promise<Progress> {
   const child = place.spawn(['copy', '--to', target.to]);
   const exited = once(child, 'exit');
@@ -52,13 +52,13 @@ async function killAt(place: Place, target: Spot, isReached: (progress: Progress
   for (;;) {
     const progress = await progressOf(database).catch(() => undefined);
     if (progress !== undefined && isReached(progress)) break;
-    // Lets the end of the command be noticed.
+    // Yields, so that the exit of the command is noticed.
     await new Promise((resolve) => setImmediate(resolve));
     if (child.exitCode !== null) throw new Error(`the copy ended with ${child.exitCode} before it came so far`);
   }
   child.kill('SIGKILL');
   await exited;
-  // A server works off what it has been sent; whoever gets the turn after that finds all of it.
+  // PostgreSQL finishes the statements that it has received; the next transaction sees all of them.
   await database.write({ durable: false }, async () => undefined);
   const reached = await progressOf(database);
   await database.close();
@@ -70,7 +70,7 @@ const json = async (run: Promise<Run>) => JSON.parse((await run).stdout) as Reco
 
 describe('a copy that is killed', () => {
   for (const engine of ['sqlite', 'postgres'] as const)
-    promiseTest('copy/resumed', `three times, on its way to ${engine}`, async () => {
+    promiseTest('copy/resumed', `killed three times, to ${engine}`, async () => {
       const place = new Place({ like: large });
       const target = await SPOTS[engine]();
       const first = await killAt(place, target, ({ entries }) => entries > 0);
@@ -89,7 +89,7 @@ describe('a copy that is killed', () => {
     });
 });
 
-/** Neither by people nor by agents. */
+/** Neither a command nor a server uses it. */
 async function expectUnusable(place: Place, target: Spot): Promise<void> {
   const { status, stderr } = await place.runWith({ env: target.env }, 'verify');
   expect(status).toBe(2);
@@ -101,7 +101,7 @@ async function expectUnusable(place: Place, target: Spot): Promise<void> {
   await agent.close();
 }
 
-/** A server that has had the target open since before the copy began does not ask for the version again. */
+/** A server that opened the target before the copy started does not check the version again. */
 async function expectNoAppend(target: Spot): Promise<void> {
   const database = await openSpot(target);
   const entry = { v: 1, kind: 'action.enter', at: '2026-01-01T00:00:00.000Z', actor: 'early' } as const;
@@ -110,9 +110,9 @@ async function expectNoAppend(target: Spot): Promise<void> {
   await database.close();
 }
 
-describe('a copy among servers', () => {
+describe('copy while servers write', () => {
   for (const engine of ['sqlite', 'postgres'] as const)
-    promiseTest('copy/under-fire', `from ${engine}, which is written to meanwhile`, async () => {
+    promiseTest('copy/under-fire', `from ${engine} while a server writes to it`, async () => {
       const place = new Place({ like: large });
       const source = engine === 'sqlite' ? sqliteSpot(place.ledger) : await postgresSpot();
       const target = await (engine === 'sqlite' ? postgresSpot() : SPOTS.sqlite());
@@ -126,7 +126,7 @@ describe('a copy among servers', () => {
         }
       })();
       const sizes: number[] = [];
-      // The large ledger is copied once, and once more at the end.
+      // The large ledger is copied once during the writes and once after them.
       for (const minimum of engine === 'sqlite' ? [3] : [3, 30]) {
         while (answered.length < minimum) await new Promise((resolve) => setImmediate(resolve));
         const before = [...answered];
@@ -149,7 +149,7 @@ describe('a copy among servers', () => {
       expect(await readEverything(target)).toEqual(await readEverything(source));
     });
 
-  promiseTest('copy/under-fire', 'two copies to one place: one is made, and it is whole', async () => {
+  promiseTest('copy/under-fire', 'two copies to one target: one finishes, and it is whole', async () => {
     const place = new Place({ like: large });
     const target = await postgresSpot();
     const runs = await Promise.all([1, 2].map(() => place.run('copy', '--to', target.to, '--json')));
@@ -159,7 +159,7 @@ describe('a copy among servers', () => {
     expect(await readEverything(target)).toEqual(await readEverything(sqliteSpot(place.ledger)));
   });
 
-  promiseTest('copy/usable', 'a server that waits on a finished target works on what a copy brings', async () => {
+  promiseTest('copy/usable', 'a server that has a finished target open sees the entries of the next copy', async () => {
     const place = new Place();
     await place.addTasks('first');
     const target = await postgresSpot();

@@ -8,9 +8,9 @@ import { promiseTest } from '../support/promise-test.ts';
 const noProgress = () => undefined;
 const noCheck = () => Promise.resolve();
 
-describe('a copy that another one overtakes', () => {
+describe('a copy that another copy overtakes', () => {
   for (const engine of ['sqlite', 'postgres'] as const)
-    promiseTest('copy/under-fire', `is ended at each of its steps, on ${engine}`, async () => {
+    promiseTest('copy/under-fire', `stops at each of its steps, on ${engine}`, async () => {
       const [here, there] = [sqliteSpot(), await SPOTS[engine]()];
       await createLargeLedger(here.to, 20);
       const [source, target] = [await openSpot(here), await openSpot(there, { acceptsUnfinished: true })];

@@ -22,9 +22,9 @@ beforeEach(() => {
   place = new Place({ like: template });
 });
 
-describe('a target that is not the beginning of the source', () => {
+describe('a target whose log is not a prefix of the source', () => {
   for (const engine of ['sqlite', 'postgres'] as const) {
-    promiseTest('copy/refusals', `a copy on ${engine} that went on by itself, and the source too`, async () => {
+    promiseTest('copy/refusals', `a copy on ${engine} with entries of its own`, async () => {
       const target = await SPOTS[engine]();
       const { answer: copied } = await place.json('copy', '--to', target.to);
       const agent = await place.openAgent('bob', target.env);
@@ -45,7 +45,7 @@ describe('a target that is not the beginning of the source', () => {
     });
   }
 
-  promiseTest('copy/refusals', 'another ledger, which stays as it is', async () => {
+  promiseTest('copy/refusals', 'another ledger, which is not changed', async () => {
     const other = new Place();
     await other.addTasks('something else');
     const before = readFileSync(other.ledger);
@@ -67,10 +67,10 @@ describe('a target that is not the beginning of the source', () => {
 });
 
 describe('a target that is the source', () => {
-  promiseTest('copy/refusals', 'a file by its name and by its links', async () => {
+  promiseTest('copy/refusals', 'a file by its path and through links', async () => {
     linkSync(place.ledger, place.path('hard.db'));
     symlinkSync(place.ledger, place.path('soft.db'));
-    // A ledger with a second name has to be named.
+    // A ledger with a hard link is opened only if COLIBRI_DB_PATH names it.
     const env = { COLIBRI_DB_PATH: place.ledger };
     for (const to of [place.ledger, 'hard.db', 'soft.db']) {
       const { status, stderr } = await place.runWith({ env }, 'copy', '--to', to);
@@ -91,7 +91,7 @@ describe('a target that is the source', () => {
   });
 });
 
-describe('a ledger that was changed behind its back', () => {
+describe('a ledger that was tampered with', () => {
   const edits: Record<string, string> = {
     'an entry was edited': "UPDATE ledger_entries SET entry = replace(entry, 'alice', 'mallo') WHERE idx = 1",
     'an entry is missing': 'DELETE FROM ledger_entries WHERE idx = 3',
@@ -107,7 +107,7 @@ describe('a ledger that was changed behind its back', () => {
       expect(existsSync(place.path('second.db'))).toBe(false);
     });
 
-  promiseTest('copy/refusals', 'in a finished copy: it is not brought up to date as if it were whole', async () => {
+  promiseTest('copy/refusals', 'a tampered copy is not updated', async () => {
     expect((await place.run('copy', '--to', 'second.db')).status).toBe(0);
     await edit(place.path('second.db'), "UPDATE calls SET arguments = '{}' WHERE sequence_no = 1");
     for (const titles of [[], ['fourth']]) {
@@ -192,12 +192,12 @@ describe('bad input', () => {
       expect(readdirSync(place.folder)).toEqual(before);
     });
 
-  promiseTest('copy/refusals', 'there is no ledger to copy', async () => {
+  promiseTest('copy/refusals', 'no ledger to copy', async () => {
     const { status, stderr } = await new Place().run('copy', '--to', 'x.db');
     expect({ status, says: stderr.includes('there is no ledger') }).toEqual({ status: 2, says: true });
   });
 
-  promiseTest('copy/refusals', 'the help has examples', async () => {
+  promiseTest('copy/refusals', '--help has examples and exit codes', async () => {
     const { status, stdout } = await place.run('copy', '--help');
     expect({ status, says: stdout.includes('Examples:') && stdout.includes('Exit codes:') }).toEqual({
       status: 0,
@@ -207,7 +207,7 @@ describe('bad input', () => {
 });
 
 describe('a password', () => {
-  promiseTest('copy/secrets', 'that is wrong', async () => {
+  promiseTest('copy/secrets', 'a wrong password', async () => {
     const url = `postgres://colibri:hush%2Fhush@${await startRefusingPostgres()}/colibri`;
     for (const flags of [[], ['--json']]) {
       const asTarget = await place.run('copy', '--to', url, ...flags);
@@ -220,13 +220,13 @@ describe('a password', () => {
     }
   });
 
-  promiseTest('copy/secrets', 'for a server that is not there', async () => {
+  promiseTest('copy/secrets', 'for an unreachable server', async () => {
     const { status, stdout, stderr } = await place.run('copy', '--to', 'postgres://colibri:hush@127.0.0.1:1/colibri');
     expect({ status, stdout, leaks: stderr.includes('hush') }).toEqual({ status: 2, stdout: '', leaks: false });
     expect(stderr).toContain('the database cannot be reached');
   });
 
-  promiseTest('copy/secrets', 'when all goes well', async () => {
+  promiseTest('copy/secrets', 'on success', async () => {
     const target = await postgresSpot();
     const url = new URL(target.to);
     url.password = 'hush';

@@ -24,7 +24,7 @@ const scenery = join(folder, 'scenery.db');
 beforeAll(() => buildScenery(scenery));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Runs the real command; everything that it says about the target is checked. */
+/** Runs the real command and checks every statement in its output about the target. */
 async function copy(place: Place, source: Spot, target: Spot): Promise<{ size: number; root: string; added: number }> {
   const { status, stdout, stderr } = await place.runWith({ env: source.env }, 'copy', '--to', target.to, '--json');
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -41,7 +41,7 @@ async function work(place: Place, spot: Spot, ...titles: readonly string[]): Pro
 }
 
 describe('copy', () => {
-  it('knows every table that the migrations make', () => {
+  it('copies every table that the migrations create', () => {
     const tables = expectedFacts(SCHEMA_VERSION).filter(({ kind, name }) => kind === 'table' && name !== 'colibri');
     const made = tables.map(({ name }) => name);
     const known = [...Object.keys(BY_ENTRY), ...Object.keys(BY_KEY), HEAD.table, 'ledger_nodes', 'task_search'];
@@ -68,7 +68,7 @@ describe('copy', () => {
     ['PostgreSQL', postgresSpot],
     ['SQLite', async () => sqliteSpot()],
   ] as const)
-    promiseTest('copy/usable', `a server goes on with the copy on ${name}, and back it goes`, async () => {
+    promiseTest('copy/usable', `a server continues on the copy on ${name}, which can be copied back`, async () => {
       const place = new Place();
       const [source, target] = [sqliteSpot(), await open()];
       await work(place, source, 'first', 'second');
@@ -92,7 +92,7 @@ describe('copy', () => {
       expect(hours).toEqual(expect.arrayContaining(fractions));
     });
 
-  promiseTest('copy/again', 'a second run adds what is new and leaves the other rows alone', async () => {
+  promiseTest('copy/again', 'a second run adds new entries and touches no other row', async () => {
     const place = new Place();
     const [source, target] = [sqliteSpot(join(place.mkdir('again'), 'source.db')), await postgresSpot()];
     await buildScenery(source.to);
@@ -125,7 +125,7 @@ describe('copy', () => {
     ]);
   });
 
-  promiseTest('copy/exact', 'with a bar for those who watch', async () => {
+  promiseTest('copy/exact', 'with a progress bar on a terminal', async () => {
     const place = new Place();
     const watched = 'data:text/javascript,process.stderr.isTTY=true';
     const env = { COLIBRI_DB_PATH: scenery };
@@ -144,7 +144,7 @@ describe('copy', () => {
   });
 });
 
-/** Which transaction wrote each row, as PostgreSQL remembers it. */
+/** The transaction that wrote each row (xmin). */
 async function listVersions(spot: Spot): Promise<string[]> {
   const tables = [...Object.keys(BY_ENTRY), ...Object.keys(BY_KEY), 'ledger_nodes', 'task_search', HEAD.table];
   const database = await openSpot(spot);

@@ -16,7 +16,7 @@ interface Told {
 }
 type Evidence = Record<string, never>;
 
-/** Its throw-away folder is made inside of the place, where a test can see it. */
+/** Creates the temporary folder of the demo inside the project, where the test can see it. */
 async function play(place: Place, ...args: string[]) {
   const result = await place.runWith({ env: { TMPDIR: place.mkdir('tmp') } }, 'demo', ...args);
   return { ...result, left: readdirSync(place.path('tmp')) };
@@ -27,7 +27,7 @@ async function tell(place: Place, ...args: string[]): Promise<Told> {
 }
 
 describe('demo', () => {
-  promiseTest('demo/story', 'in a few plain lines', async () => {
+  promiseTest('demo/story', 'prints a line per step', async () => {
     const { status, stdout, stderr, left } = await play(new Place());
     expect({ status, stderr, left }).toEqual({ status: 0, stderr: '', left: [] });
     expect(stdout.trimEnd().split('\n')).toHaveLength(12);
@@ -39,7 +39,7 @@ describe('demo', () => {
     expect(stdout).not.toContain('\u001B');
   });
 
-  promiseTest('demo/story', 'and every line has the answers that it was told from', async () => {
+  promiseTest('demo/story', '--json has the tool results behind every line', async () => {
     const { ok, steps } = await tell(new Place());
     expect(ok).toBe(true);
     expect(steps.map(({ step }) => step)).toEqual(
@@ -61,7 +61,7 @@ describe('demo', () => {
     expect(evidence['fixed']).toEqual(evidence['verify']);
   });
 
-  promiseTest('demo/throw-away', 'unless it is to be kept, and then it is whole', async () => {
+  promiseTest('demo/throw-away', '--keep keeps the folder, whose ledger verifies', async () => {
     const place = new Place();
     const { ok, folder } = await tell(place, '--keep');
     expect({ ok, left: readdirSync(place.path('tmp')) }).toEqual({ ok: true, left: [folder?.split('/').at(-1)] });
@@ -69,7 +69,7 @@ describe('demo', () => {
     expect((await play(place, '--keep')).stdout).toMatch(/\nKept the folder .*colibri-demo-/);
   });
 
-  promiseTest('demo/throw-away', 'whatever the environment and the folder around it say', async () => {
+  promiseTest('demo/throw-away', 'ignores the environment and the ledger of the current folder', async () => {
     const place = new Place();
     await place.addTasks('mine');
     const before = readFileSync(place.ledger);
@@ -82,7 +82,7 @@ describe('demo', () => {
     expect(readFileSync(place.ledger).equals(before)).toBe(true);
   });
 
-  promiseTest('demo/throw-away', 'also when somebody ends it in the middle', async () => {
+  promiseTest('demo/throw-away', 'removes the folder when a signal ends it', async () => {
     const place = new Place();
     const child = place.spawn(['demo'], { env: { TMPDIR: place.mkdir('tmp') } });
     const exited = once(child, 'exit');
@@ -96,7 +96,7 @@ describe('demo', () => {
   });
 });
 
-describe('a demo that cannot go on', () => {
+describe('a demo that fails', () => {
   /** The real program, except for one command. */
   const withCommand = (place: Place, command: string, body: string): string => {
     const path = place.path('fake.mjs');
@@ -106,21 +106,21 @@ describe('a demo that cannot go on', () => {
   };
 
   it.each([
-    ['a server dies at once', 'serve', 'process.exit(1)', 'the server of '],
+    ['a server exits immediately', 'serve', 'process.exit(1)', 'the server of '],
     [
-      'a verifier finds nothing',
+      'verify misses the forgery',
       'verify',
       'console.log(JSON.stringify({ verdict: "whole", size: 1, root: "00", problems: [] }))',
       'verify reports whole instead of tampered',
     ],
     [
-      'a verifier always finds something',
+      'verify reports a false alarm',
       'verify',
       'console.log(JSON.stringify({ verdict: "tampered", size: 1, root: "00", problems: [{ place: "x", problem: "y" }] }))',
       'verify reports tampered instead of whole',
     ],
-    ['a verifier says nothing', 'verify', '', 'JSON'],
-  ])('says so when %s', async (_case, command, body, message) => {
+    ['verify prints nothing', 'verify', '', 'JSON'],
+  ])('reports that %s', async (_case, command, body, message) => {
     const place = new Place();
     const program = withCommand(place, command, body);
     const env = { TMPDIR: place.mkdir('tmp') };
@@ -131,12 +131,12 @@ describe('a demo that cannot go on', () => {
     expect({ status: machines.status, left: readdirSync(env.TMPDIR) }).toEqual({ status: 1, left: [] });
   });
 
-  it('says so when there is no place for its folder', async () => {
+  it('reports a missing folder for temporary files', async () => {
     const { status, stderr } = await new Place().runWith({ env: { TMPDIR: '/nowhere' } }, 'demo');
     expect({ status, stderr: stderr.includes('/nowhere') }).toEqual({ status: 1, stderr: true });
   });
 
-  it('takes no unknown options', async () => {
+  it('refuses unknown options', async () => {
     const { status, stderr } = await new Place().run('demo', '--kep');
     expect(status).toBe(64);
     expect(stderr).toContain('--keep');
@@ -144,9 +144,9 @@ describe('a demo that cannot go on', () => {
 });
 
 describe('npm run demo', () => {
-  promiseTest('demo/npm', 'with the arguments passed on and not a word of its own', async () => {
+  promiseTest('demo/npm', 'passes the arguments on and prints nothing else', async () => {
     const place = new Place();
-    // A clone that is set up and built: the stamp says so, and there is no newer source.
+    // A clone that is set up and built: it has the stamp and no newer source.
     mkdirSync(place.path('src'));
     mkdirSync(place.path('node_modules'));
     for (const name of ['scripts', 'dist', 'package.json', 'package-lock.json', '.npmrc'])

@@ -18,7 +18,7 @@ interface Checked {
 
 type Project = ReturnType<typeof makeProject>;
 
-/** Set up by init, with a ledger that a server made. */
+/** Set up by init, with a ledger that a server created. */
 let template: string;
 
 beforeAll(async () => {
@@ -48,7 +48,7 @@ function diagnose(project: Project, env: Readonly<Record<string, string | undefi
 }
 
 describe('colibri doctor', () => {
-  promiseTest('doctor/healthy', 'every line is ok, and says what it saw', async () => {
+  promiseTest('doctor/healthy', 'every check is ok and states what it found', async () => {
     const project = makeHealthy();
     const { code, checks } = diagnose(project);
     expect(code).toBe(0);
@@ -60,7 +60,7 @@ describe('colibri doctor', () => {
     expect(checks.find(({ check }) => check === 'ledger')?.message).toContain(`${size} entries, root ${root}`);
   });
 
-  promiseTest('doctor/healthy', 'from a folder below, in words', () => {
+  promiseTest('doctor/healthy', 'as text, from a subfolder', () => {
     const project = makeHealthy();
     const { code, stdout } = runProgram(['doctor'], { cwd: join(project.root, 'src'), home: project.home });
     expect(code).toBe(0);
@@ -69,7 +69,7 @@ describe('colibri doctor', () => {
     expect(stdout).not.toContain('\u001B');
   });
 
-  promiseTest('doctor/touches-nothing', 'around a ledger that nobody has open', () => {
+  promiseTest('doctor/touches-nothing', 'beside a ledger that no server has open', () => {
     const project = makeHealthy();
     const before = project.snapshot();
     expect(diagnose(project).code).toBe(0);
@@ -107,7 +107,7 @@ describe('colibri doctor', () => {
     );
   });
 
-  promiseTest('doctor/finds', 'permissions for others', () => {
+  promiseTest('doctor/finds', 'files that other users can read', () => {
     const project = makeHealthy();
     chmodSync(join(project.root, '.colibri/colibri.db'), 0o644);
     chmodSync(join(project.root, '.colibri'), 0o755);
@@ -123,14 +123,14 @@ describe('colibri doctor', () => {
 
   const DAMAGES: [string, (database: Buffer) => Buffer, RegExp, string][] = [
     ['a ledger of a newer version', (bytes) => withVersion(bytes, 99), /newer Colibri \(schema 99\)/, 'fail'],
+    ['a ledger whose version was set back', (bytes) => withVersion(bytes, 1), /user_version differs/, 'fail'],
     [
-      'a ledger that was set back to an older version',
-      (bytes) => withVersion(bytes, 1),
-      /user_version differs/,
+      'a file that is not a database',
+      () => Buffer.from('hello'.repeat(1000)),
+      /colibri\.db: the file is damaged/,
       'fail',
     ],
-    ['a file that is no database', () => Buffer.from('hello'.repeat(1000)), /colibri\.db: the file is damaged/, 'fail'],
-    ['a file that is cut', (bytes) => bytes.subarray(0, 8192), /colibri\.db/, 'fail'],
+    ['a truncated file', (bytes) => bytes.subarray(0, 8192), /colibri\.db/, 'fail'],
     ['a database of another program', (bytes) => withApplication(bytes), /another program/, 'fail'],
   ];
   for (const [name, damage, problem, status] of DAMAGES) {
@@ -159,7 +159,7 @@ describe('colibri doctor', () => {
     expect(code).toBe(0);
   });
 
-  promiseTest('doctor/finds', 'a folder in the place of the ledger', () => {
+  promiseTest('doctor/finds', 'a folder instead of the ledger', () => {
     const project = makeProject();
     mkdirSync(join(project.root, 'ledger'));
     const { code, find } = diagnose(project, { COLIBRI_DB_PATH: 'ledger' });
@@ -172,7 +172,7 @@ describe('colibri doctor', () => {
     expect(find('configuration').map(({ fix }) => fix)).toEqual(['unset AMS_ROOT', 'unset AMS_MODE']);
   });
 
-  promiseTest('doctor/finds', 'a wrong value', () => {
+  promiseTest('doctor/finds', 'an invalid variable', () => {
     const { code, find } = diagnose(makeProject(), { COLIBRI_MODE: 'fast' });
     expect(code).toBe(1);
     expect(find('configuration')[0]).toMatchObject({
@@ -182,7 +182,7 @@ describe('colibri doctor', () => {
     });
   });
 
-  promiseTest('doctor/finds', 'clients that do not know Colibri, cannot be read, or start what is gone', () => {
+  promiseTest('doctor/finds', 'clients that are not connected, cannot be read, or start a missing program', () => {
     const project = makeProject({
       'CLAUDE.md': '',
       '.cursor/mcp.json': '{',
@@ -214,32 +214,32 @@ describe('colibri doctor', () => {
     ['20.19.0', 'ok'],
     ['22.0.0', 'ok'],
     ['24.21.0', 'ok'],
-  ])('finds Node %s %s', (version, status) => {
+  ])('rates Node %s as %s', (version, status) => {
     expect(checkNode(version).status).toBe(status);
   });
 
   for (const [name, home] of [
     ['is not set', undefined],
     ['is empty', ''],
-    ['is gone', '/nonexistent/home'],
+    ['is missing', '/nonexistent/home'],
     ['is relative', 'home'],
     ['is a file', resolve('package.json')],
   ] as const)
-    promiseTest('doctor/healthy', `where HOME ${name}`, () => {
+    promiseTest('doctor/healthy', `when HOME ${name}`, () => {
       const project = makeHealthy();
       const before = project.snapshot();
       expect(diagnose(project, { HOME: home, USERPROFILE: home }).code).toBe(0);
       expect(project.snapshot()).toEqual(before);
     });
 
-  promiseTest('doctor/healthy', 'where HOME may not be read', () => {
+  promiseTest('doctor/healthy', 'when HOME is not readable', () => {
     const project = makeHealthy();
     chmodSync(project.home, 0o000);
     expect(diagnose(project).code).toBe(0);
     chmodSync(project.home, 0o700);
   });
 
-  promiseTest('doctor/finds', 'a client that knows Colibri nowhere, where HOME is gone', () => {
+  promiseTest('doctor/finds', 'a client that is not connected, when HOME is missing', () => {
     const project = makeProject({ 'CLAUDE.md': '' });
     const { code, find } = diagnose(project, { HOME: '/nonexistent/home', USERPROFILE: '/nonexistent/home' });
     expect({ code, found: find('claude-code')[0]?.status }).toEqual({ code: 0, found: 'warn' });

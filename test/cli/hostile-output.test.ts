@@ -16,7 +16,7 @@ const RESTORE = ['restore', '.colibri/backup.db', '--force'];
 const COPY = ['copy', '--to', 'elsewhere.db'];
 const INIT = ['init', 'cursor', 'claude-code', '--dry-run'];
 
-/** The commands that show the forged text, where it must be seen in its escaped form, and others that read it. */
+/** Commands that show the forged text, which must be escaped, and commands that only read it. */
 const CASES: Readonly<Record<Forgery, { readonly show: readonly string[][]; readonly read: readonly string[][] }>> = {
   texts: { show: [BOARD, NEXT, SHOW, LOG, INIT, DOCTOR], read: [VERIFY] },
   states: { show: [SHOW], read: [VERIFY, BOARD, NEXT, LOG] },
@@ -54,7 +54,7 @@ describe('a forged ledger', () => {
     }
   }
 
-  promiseTest('cli/harmless', 'a verdict that is forged does not appear at the beginning of a line', async () => {
+  promiseTest('cli/harmless', 'a forged verdict does not start a line', async () => {
     const place = await createHostileProject(honest, 'names');
     const { stdout, status } = await place.run('verify');
     expect(status).toBe(1);
@@ -63,8 +63,8 @@ describe('a forged ledger', () => {
   });
 });
 
-describe('hostile surroundings', () => {
-  promiseTest('cli/harmless', 'arguments', async () => {
+describe('a hostile environment', () => {
+  promiseTest('cli/harmless', 'arguments of the command line', async () => {
     const { folder } = honest;
     const cases = [
       [EVERYTHING_HOSTILE],
@@ -83,7 +83,7 @@ describe('hostile surroundings', () => {
     for (const args of cases) expectHarmless(await honest.runWith({ cwd: folder }, ...args));
   });
 
-  promiseTest('cli/harmless', 'variables of the environment, for commands and the server', async () => {
+  promiseTest('cli/harmless', 'environment variables, of commands and of the server', async () => {
     for (const name of ['COLIBRI_MODE', 'COLIBRI_PROJECT', 'COLIBRI_DATABASE_URL', 'COLIBRI_DB_PATH'])
       for (const args of [['board'], ['board', '--json'], ['verify'], ['doctor'], ['doctor', '--json']])
         expectHarmless(await honest.runWith({ env: { [name]: EVERYTHING_HOSTILE } }, ...args));
@@ -110,7 +110,7 @@ describe('hostile surroundings', () => {
     }
   });
 
-  promiseTest('cli/harmless', 'a client and its calls, in the log lines of a server', async () => {
+  promiseTest('cli/harmless', 'names and calls of a client, in the log of a server', async () => {
     const place = await createHostileProject(honest, 'texts');
     const server = place.spawn([], { env: { ...inherited(), COLIBRI_MODE: 'MINIMAL' } });
     const send = (message: object) => server.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
@@ -135,7 +135,7 @@ function expectHarmless(run: Run): void {
   expect(output(run)).toMatch(/error|colibri/);
 }
 
-/** A second run must not meet the file that the first one made. */
+/** The second run must not find the file of the first one. */
 function onceMore(command: readonly string[], name = 'again'): string[] {
   return command.map((word) => (word.endsWith('.db') && !word.startsWith('.') ? `${name}-${word}` : word));
 }

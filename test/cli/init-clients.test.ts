@@ -9,7 +9,7 @@ import { promiseTest } from '../support/promise-test.ts';
 const PROGRAM = resolve('dist/colibri.js');
 const PLAIN = { command: 'node', args: [PROGRAM] };
 
-/** A mark that the client leaves, the file it reads, and what must stand there. */
+/** A file by which the client is detected, the file it reads, and the expected content. */
 const EXPECTED: Record<string, [string, string, unknown]> = {
   'claude-code': ['CLAUDE.md', '.mcp.json', { mcpServers: { colibri: PLAIN } }],
   cursor: ['.cursor/rules/x', '.cursor/mcp.json', { mcpServers: { colibri: PLAIN } }],
@@ -41,12 +41,12 @@ describe('colibri init', () => {
     });
   }
 
-  promiseTest('init/clients', 'all that have a file in a project are named here', () => {
+  promiseTest('init/clients', 'this test covers every client with a file in a project', () => {
     const ids = CLIENTS.filter(({ project }) => project.length > 0).map(({ id }) => id);
     expect(ids.toSorted()).toEqual([...Object.keys(EXPECTED), 'codex'].toSorted());
   });
 
-  promiseTest('init/clients', 'the file of opencode that is there, in the shape that it has', () => {
+  promiseTest('init/clients', 'the existing file of opencode keeps its layout', () => {
     const project = makeProject({
       'opencode.jsonc': '{"mcp": {"servers": {"a": {"type": "local", "command": ["x"]}}}}',
     });
@@ -55,14 +55,14 @@ describe('colibri init', () => {
     expect(existsSync(join(project.root, 'opencode.json'))).toBe(false);
   });
 
-  promiseTest('init/clients', 'those of the home folder, where the project has no traces', () => {
+  promiseTest('init/clients', 'clients in the home folder, if the project has none', () => {
     const project = makeProject({}, { '.cursor/x': '', '.codeium/windsurf/x': '' });
     project.run('init');
     expect(project.readJson('.cursor/mcp.json')).toEqual({ mcpServers: { colibri: PLAIN } });
     expect(Object.keys(project.snapshot()).filter((path) => /^home\/.*json$/.test(path))).toEqual([]);
   });
 
-  promiseTest('init/clients', 'only those that were named', () => {
+  promiseTest('init/clients', 'only the named clients', () => {
     const project = makeProject({ 'CLAUDE.md': '', '.cursor/x': '' });
     project.run('init', 'kiro');
     expect(Object.keys(project.snapshot()).filter((path) => path.endsWith('mcp.json'))).toEqual([
@@ -70,13 +70,13 @@ describe('colibri init', () => {
     ]);
   });
 
-  promiseTest('init/clients', 'a client without a file in a project is told so', () => {
+  promiseTest('init/clients', 'reports a client that has no file in a project', () => {
     expect(makeProject().run('init', 'windsurf').stdout).toContain(
       'Windsurf has no project-wide configuration file; use --global',
     );
   });
 
-  promiseTest('init/inside', 'asked with --global, it writes to the home folder and only there', () => {
+  promiseTest('init/inside', '--global writes to the home folder only', () => {
     const project = makeProject({ 'CLAUDE.md': '' }, { '.codex/config.toml': 'model = "m"\n' });
     const before = project.snapshot();
     expect(project.run('init', '--global', 'codex', 'windsurf', 'claude-code')).toMatchObject({ code: 0, stderr: '' });
@@ -91,7 +91,7 @@ describe('colibri init', () => {
     expect(project.snapshot()).toEqual(before);
   });
 
-  promiseTest('init/clients', 'this version from the registry with --published, which undo takes back as well', () => {
+  promiseTest('init/clients', '--published starts this version from the registry, and undo removes the entry', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
     const project = makeProject({ 'CLAUDE.md': '', '.opencode/x': '', '.codex/x': '' });
     const before = project.snapshot();
@@ -105,7 +105,7 @@ describe('colibri init', () => {
   });
 
   for (const name of ['colibri-mcp', 'colibri-mcp@0.0.9', 'colibri-mcp@1.0.0-rc.1+x'])
-    promiseTest('init/undo', `an entry of an earlier init that starts ${name}`, () => {
+    promiseTest('init/undo', `removes an entry of an earlier init that starts ${name}`, () => {
       const entry = { command: 'npx', args: ['-y', name] };
       const project = makeProject({ '.mcp.json': JSON.stringify({ mcpServers: { colibri: entry } }) });
       project.run('init', '--undo');
@@ -120,21 +120,21 @@ describe('colibri init', () => {
     { command: 'npx', args: [['-y', 'colibri-mcp']] },
     { command: 'bunx', args: ['-y', 'colibri-mcp'] },
   ])
-    promiseTest('init/undo', `an entry that init never wrote stays: ${JSON.stringify(entry)}`, () => {
+    promiseTest('init/undo', `keeps an entry that init did not write: ${JSON.stringify(entry)}`, () => {
       const text = JSON.stringify({ mcpServers: { colibri: entry } });
       const project = makeProject({ '.mcp.json': text });
       project.run('init', '--undo');
       expect(project.read('.mcp.json')).toBe(text);
     });
 
-  promiseTest('init/refuses', 'to start both this very program and the published one', () => {
+  promiseTest('init/refuses', '--local together with --published', () => {
     const project = makeProject({ 'CLAUDE.md': '' });
     const before = project.snapshot();
     expect(project.run('init', '--local', '--published').code).toBe(64);
     expect(project.snapshot()).toEqual(before);
   });
 
-  promiseTest('init/clients', 'this very program with --local, which undo takes back as well', () => {
+  promiseTest('init/clients', '--local starts this installation, and undo removes the entry', () => {
     const project = makeProject({ 'CLAUDE.md': '' });
     const before = project.snapshot();
     project.run('init', '--local');

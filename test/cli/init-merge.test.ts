@@ -15,7 +15,7 @@ const CURSOR = `{
 const CODEX = 'model = "m" # the large one\n\n[mcp_servers.db]\ncommand = "db-mcp"\n';
 
 describe('colibri init', () => {
-  promiseTest('init/merges', 'in files with comments, other servers and other settings', () => {
+  promiseTest('init/merges', 'files with comments, other servers and other settings', () => {
     const project = makeProject({ '.cursor/mcp.json': CURSOR, '.codex/config.toml': CODEX });
     expect(project.run('init')).toMatchObject({ code: 0, stderr: '' });
     const after = project.read('.cursor/mcp.json');
@@ -25,7 +25,7 @@ describe('colibri init', () => {
     );
   });
 
-  promiseTest('init/merges', 'with the byte order mark and the permissions that the file had', () => {
+  promiseTest('init/merges', 'keeps the byte order mark and the permissions of the file', () => {
     const project = makeProject({ '.mcp.json': '\uFEFF{"mcpServers": {"a": {}}}' });
     chmodSync(join(project.root, '.mcp.json'), 0o640);
     const before = project.snapshot();
@@ -36,7 +36,7 @@ describe('colibri init', () => {
     expect(project.snapshot()).toEqual(before);
   });
 
-  promiseTest('init/merges', 'an own entry of that name stays as it is', () => {
+  promiseTest('init/merges', 'keeps another entry of the same name', () => {
     const own = '{"mcpServers": {"colibri": {"command": "node", "args": ["mine.js"]}}}';
     const project = makeProject({ '.mcp.json': own });
     expect(project.run('init').stdout).toContain('has another colibri entry, which is left unchanged');
@@ -45,7 +45,7 @@ describe('colibri init', () => {
     expect(project.read('.mcp.json')).toBe(own);
   });
 
-  promiseTest('init/idempotent', 'not a byte, not a file', () => {
+  promiseTest('init/idempotent', 'no byte and no file', () => {
     const project = makeProject({ '.cursor/mcp.json': CURSOR, '.codex/config.toml': CODEX, 'CLAUDE.md': '' });
     project.run('init');
     const once = project.snapshot();
@@ -56,7 +56,7 @@ describe('colibri init', () => {
     expect(project.snapshot()).toEqual(once);
   });
 
-  promiseTest('init/undo', 'every byte and every folder is as before', () => {
+  promiseTest('init/undo', 'restores every byte and every folder', () => {
     const project = makeProject({
       '.cursor/mcp.json': CURSOR,
       '.codex/config.toml': CODEX,
@@ -80,7 +80,7 @@ describe('colibri init', () => {
     '{\n  "mcpServers": {\n  }\n}',
     '{"mcpServers": {"a": 1 } }',
   ])
-    promiseTest('init/undo', `to the byte, from ${JSON.stringify(text)}`, () => {
+    promiseTest('init/undo', `restores ${JSON.stringify(text)} to the byte`, () => {
       const project = makeProject({ '.mcp.json': text });
       project.run('init');
       expect(project.readJson('.mcp.json')).toHaveProperty('mcpServers.colibri.command', 'node');
@@ -88,7 +88,7 @@ describe('colibri init', () => {
       expect(project.read('.mcp.json')).toBe(text);
     });
 
-  promiseTest('init/undo', 'what was changed since then stays changed', () => {
+  promiseTest('init/undo', 'keeps later changes of the user', () => {
     const project = makeProject({ 'CLAUDE.md': '', '.cursor/mcp.json': '{}' });
     project.run('init');
     project.put('.mcp.json', project.read('.mcp.json').replace('"colibri": {', '"later": {},\n    "colibri": {'));
@@ -98,7 +98,7 @@ describe('colibri init', () => {
     expect(project.read('.cursor/mcp.json')).toMatch(/^\/\/ a note\n\{\s*\}$/);
   });
 
-  promiseTest('init/undo', 'an entry that somebody changed stays', () => {
+  promiseTest('init/undo', 'keeps an entry that the user changed', () => {
     const project = makeProject({ 'CLAUDE.md': '' });
     project.run('init');
     const changed = project.read('.mcp.json').replace('"node"', '"nodejs"');
@@ -107,7 +107,7 @@ describe('colibri init', () => {
     expect(project.read('.mcp.json')).toBe(changed);
   });
 
-  promiseTest('init/undo', 'one client of two', () => {
+  promiseTest('init/undo', 'undoes one client of two', () => {
     const project = makeProject({ 'CLAUDE.md': '', '.cursor/x': '' });
     project.run('init');
     project.run('init', '--undo', 'cursor');
@@ -118,7 +118,7 @@ describe('colibri init', () => {
     ]);
   });
 
-  promiseTest('init/undo', 'a ledger that was made meanwhile stays', () => {
+  promiseTest('init/undo', 'keeps a ledger that was created after init', () => {
     const project = makeProject({ 'CLAUDE.md': '' });
     project.run('init');
     project.put('.colibri/colibri.db', 'a ledger');

@@ -7,14 +7,14 @@ import { promiseTest } from '../support/promise-test.ts';
 
 describe('colibri init', () => {
   const MALFORMED: [string, Record<string, string | Buffer>, RegExp][] = [
-    ['a text that ends early', { '.mcp.json': '{\n  "mcpServers": {' }, /\.mcp\.json: line 2: close brace expected/],
+    ['truncated JSON', { '.mcp.json': '{\n  "mcpServers": {' }, /\.mcp\.json: line 2: close brace expected/],
     ['no object', { '.mcp.json': '[]' }, /is not a JSON object/],
     ['servers that are a list', { '.mcp.json': '{"mcpServers": []}' }, /is not inside an object/],
     ['two entries for servers', { '.mcp.json': '{"mcpServers": {}, "mcpServers": {}}' }, /the key "mcpServers" twice/],
-    ['bytes that are no text', { '.mcp.json': Buffer.from([0x7b, 0xff, 0x7d]) }, /\.mcp\.json: .*not valid/],
+    ['bytes that are not UTF-8', { '.mcp.json': Buffer.from([0x7b, 0xff, 0x7d]) }, /\.mcp\.json: .*not valid/],
     ['malformed TOML', { '.codex/config.toml': 'model = ' }, /\.codex\/config\.toml: /],
-    ['TOML that no table can join', { '.codex/config.toml': 'mcp_servers = {}' }, /\.codex\/config\.toml: /],
-    ['a record that is damaged', { 'CLAUDE.md': '', '.colibri/init.json': '{' }, /init\.json is damaged/],
+    ['TOML that cannot take another table', { '.codex/config.toml': 'mcp_servers = {}' }, /\.codex\/config\.toml: /],
+    ['a damaged record', { 'CLAUDE.md': '', '.colibri/init.json': '{' }, /init\.json is damaged/],
     [
       'a record that leads out of the project',
       {
@@ -23,7 +23,7 @@ describe('colibri init', () => {
       },
       /init\.json is damaged/,
     ],
-    ['a folder that is a file', { 'CLAUDE.md': '', '.cursor': 'a file' }, /cannot write \.cursor\/mcp\.json/],
+    ['a file instead of a folder', { 'CLAUDE.md': '', '.cursor': 'a file' }, /cannot write \.cursor\/mcp\.json/],
   ];
   for (const [name, files, message] of MALFORMED) {
     promiseTest('init/refuses', name, () => {
@@ -37,20 +37,20 @@ describe('colibri init', () => {
     });
   }
 
-  promiseTest('init/refuses', 'as JSON, when asked', () => {
+  promiseTest('init/refuses', 'reports as JSON with --json', () => {
     const { code, stdout } = makeProject({ '.mcp.json': '{' }).run('init', '--json');
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toEqual({ refused: expect.stringContaining('.mcp.json: line 1') as string });
   });
 
-  promiseTest('init/refuses', 'a folder in the place of the file', () => {
+  promiseTest('init/refuses', 'a folder instead of the file', () => {
     const project = makeProject({ '.mcp.json/x': '' });
     const { code, stderr } = project.run('init', 'claude-code');
     expect(code).toBe(1);
     expect(stderr).toContain('is not a regular file');
   });
 
-  promiseTest('init/refuses', 'a client that nobody knows', () => {
+  promiseTest('init/refuses', 'an unknown client', () => {
     const project = makeProject();
     const before = project.snapshot();
     const { code, stderr } = project.run('init', 'emacs');
@@ -59,7 +59,7 @@ describe('colibri init', () => {
     expect(project.snapshot()).toEqual(before);
   });
 
-  promiseTest('init/refuses', 'to guess when no client is there', () => {
+  promiseTest('init/refuses', 'to guess a client when none is found', () => {
     const project = makeProject();
     const before = project.snapshot();
     expect(project.run('init')).toMatchObject({
@@ -72,11 +72,11 @@ describe('colibri init', () => {
   const LINKS: [string, (root: string, home: string) => void][] = [
     ['a file', (root, home) => symlinkSync(join(home, 'target.json'), join(root, '.mcp.json'))],
     ['a folder', (root, home) => symlinkSync(home, join(root, '.cursor'))],
-    ['the folder of skills', (root, home) => symlinkSync(home, join(root, '.agents'))],
+    ['the skills folder', (root, home) => symlinkSync(home, join(root, '.agents'))],
     ['the folder of the record', (root, home) => symlinkSync(home, join(root, '.colibri'))],
   ];
   for (const [name, link] of LINKS) {
-    promiseTest('init/inside', `a link out of it is refused: ${name}`, () => {
+    promiseTest('init/inside', `refuses a link out of the project: ${name}`, () => {
       const project = makeProject({ 'CLAUDE.md': '' }, { 'target.json': '{}' });
       link(project.root, project.home);
       const before = project.snapshot();
@@ -92,7 +92,7 @@ describe('colibri init', () => {
     ['a link itself', ['link']],
     ['a folder behind two links', ['inner/empty']],
   ] as const) {
-    promiseTest('init/inside', `undo removes no folder outside of it: ${name}`, () => {
+    promiseTest('init/inside', `undo removes no folder outside the project: ${name}`, () => {
       const record = { v: 1, files: [], skills: [], folders };
       const project = makeProject({ '.colibri/init.json': JSON.stringify(record) }, { 'x/y': '' });
       mkdirSync(join(project.home, 'empty'));
@@ -105,7 +105,7 @@ describe('colibri init', () => {
     });
   }
 
-  promiseTest('init/undo', 'an empty folder of the record goes, a link within the project stays', () => {
+  promiseTest('init/undo', 'removes an empty folder of the record, keeps a link within the project', () => {
     const record = { v: 1, files: [], skills: [], folders: ['made', 'linked'] };
     const project = makeProject({ '.colibri/init.json': JSON.stringify(record) });
     for (const name of ['made', 'kept']) mkdirSync(join(project.root, name));
@@ -116,13 +116,13 @@ describe('colibri init', () => {
     expect(left).toEqual(expect.arrayContaining(['project/kept', 'project/linked']));
   });
 
-  promiseTest('init/refuses', 'a link to nowhere', () => {
+  promiseTest('init/refuses', 'a broken link', () => {
     const project = makeProject();
     symlinkSync('gone.json', join(project.root, '.mcp.json'));
     expect(project.run('init', 'claude-code').stderr).toContain('is a broken link');
   });
 
-  promiseTest('init/inside', 'a link within the project is followed, not replaced', () => {
+  promiseTest('init/inside', 'follows a link within the project instead of replacing it', () => {
     const project = makeProject({ 'config/mcp.json': '{}' });
     symlinkSync(join('config', 'mcp.json'), join(project.root, '.mcp.json'));
     expect(project.run('init').code).toBe(0);
@@ -130,7 +130,7 @@ describe('colibri init', () => {
     expect(project.snapshot()).toHaveProperty(['project/.mcp.json'], 'link to config/mcp.json');
   });
 
-  promiseTest('init/inside', 'the home folder is no project', () => {
+  promiseTest('init/inside', 'refuses the home folder as a project', () => {
     const { home } = makeProject({}, { '.cursor/mcp.json': '{}' });
     expect(runProgram(['init'], { cwd: home, home })).toMatchObject({
       code: 1,
@@ -138,7 +138,7 @@ describe('colibri init', () => {
     });
   });
 
-  promiseTest('init/inside', 'a folder below home without marks is its own project', () => {
+  promiseTest('init/inside', 'a folder below home without project files is its own project', () => {
     const project = makeProject({}, { '.cursor/mcp.json': '{}' });
     const folder = join(project.home, 'notes');
     mkdirSync(folder);
@@ -148,7 +148,7 @@ describe('colibri init', () => {
     expect(written[0]?.[1]).toContain(Buffer.from('{}').toString('base64'));
   });
 
-  it('leaves no file of its own behind when it is refused late', () => {
+  it('leaves no temporary file when writing fails', () => {
     const project = makeProject({ 'CLAUDE.md': '' });
     writeFileSync(join(project.root, '.claude'), 'a file');
     const before = project.snapshot();

@@ -21,7 +21,7 @@ const FILES = {
 };
 
 describe('colibri init', () => {
-  promiseTest('init/shows', 'a difference that other programs can apply, with the same result', () => {
+  promiseTest('init/shows', 'a diff that git apply accepts, with the same result', () => {
     const [shown, written] = [makeProject(FILES), makeProject(FILES)];
     const { changes } = JSON.parse(shown.run('init', '--dry-run', '--json').stdout) as Shown;
     for (const { diff = '' } of changes.filter(({ path }) => path.endsWith('.json')))
@@ -30,7 +30,7 @@ describe('colibri init', () => {
     for (const path of ['.mcp.json', '.cursor/mcp.json']) expect(shown.read(path)).toBe(written.read(path));
   });
 
-  promiseTest('init/shows', 'and with --dry-run does not do it', () => {
+  promiseTest('init/shows', '--dry-run writes nothing', () => {
     const project = makeProject(FILES);
     const before = project.snapshot();
     const { code, stdout } = project.run('init', '--dry-run');
@@ -44,11 +44,11 @@ describe('colibri init', () => {
     expect(project.snapshot()).toEqual(after);
   });
 
-  promiseTest('init/shows', 'without colours where nobody watches', () => {
+  promiseTest('init/shows', 'without colors in a pipe', () => {
     expect(makeProject(FILES).run('init').stdout).not.toContain('\u001B');
   });
 
-  promiseTest('init/shows', 'as JSON', () => {
+  promiseTest('init/shows', 'as JSON with --json', () => {
     const project = makeProject(FILES);
     const shown = JSON.parse(project.run('init', '--json').stdout) as Shown;
     expect(shown).toMatchObject({ root: project.root, dry_run: false, notes: [] });
@@ -58,14 +58,14 @@ describe('colibri init', () => {
     ]);
   });
 
-  promiseTest('init/shows', 'help with examples and exit codes', () => {
+  promiseTest('init/shows', '--help has examples and exit codes', () => {
     const { code, stdout } = makeProject().run('init', '--help');
     expect(code).toBe(0);
     for (const text of ['Examples:', 'Exit codes:', '--dry-run', '--undo', '--global', 'kiro'])
       expect(stdout).toContain(text);
   });
 
-  promiseTest('init/skills', 'where agents look, and in the place of Claude Code if it is there', () => {
+  promiseTest('init/skills', 'copies them to .agents, and to .claude if Claude Code is used', () => {
     const [claude, cursor] = [makeProject({ 'CLAUDE.md': '' }), makeProject({ '.cursor/x': '' })];
     claude.run('init');
     cursor.run('init');
@@ -75,7 +75,7 @@ describe('colibri init', () => {
     expect(Object.keys(cursor.snapshot()).filter((path) => path.includes('.claude'))).toEqual([]);
   });
 
-  promiseTest('init/skills', 'one that somebody changed stays, also when the rest is taken back', () => {
+  promiseTest('init/skills', 'keeps a modified skill, also on undo', () => {
     const project = makeProject({ 'CLAUDE.md': '', [COPY]: 'mine' });
     expect(project.run('init').stdout).toContain(`${COPY} has been modified and is left unchanged`);
     project.put('.claude/skills/colibri-verify/SKILL.md', 'mine too');
@@ -85,7 +85,7 @@ describe('colibri init', () => {
     expect(project.read(COPY)).toBe('mine');
   });
 
-  promiseTest('init/skills', 'a copy that nobody touched follows a newer version', () => {
+  promiseTest('init/skills', 'updates an unmodified copy to a newer version', () => {
     const project = makeProject({ 'CLAUDE.md': '' });
     project.run('init');
     const record = project.read('.colibri/init.json');

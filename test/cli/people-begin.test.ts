@@ -6,7 +6,7 @@ import { promiseTest } from '../support/promise-test.ts';
 
 const COMMANDS = [['board'], ['board', '--all'], ['show', '1'], ['next'], ['log'], ['log', '--follow']];
 
-/** A folder above the test's may have a ledger of somebody else: the path is named. */
+/** Names the path, because a folder above may have a ledger. */
 const nowhere = (folder: string) => ({ COLIBRI_DB_PATH: join(folder, 'none.db') });
 
 describe('without a ledger', () => {
@@ -25,7 +25,7 @@ describe('without a ledger', () => {
 });
 
 describe('with an empty ledger', () => {
-  promiseTest('cli/people-begin', 'a friendly sentence and success', async () => {
+  promiseTest('cli/people-begin', 'explains how to begin and exits with 0', async () => {
     const folder = createProject();
     await withAgent(folder, 'claude', async () => undefined);
     for (const command of [['board'], ['next']]) {
@@ -46,7 +46,7 @@ describe('with an empty ledger', () => {
   });
 });
 
-describe('a mistaken command', () => {
+describe('wrong usage', () => {
   const wrong: [string[], RegExp][] = [
     [['show'], /missing required argument/],
     [['show', 'banana'], /T-0042, t-42 or 42/],
@@ -71,12 +71,12 @@ describe('a mistaken command', () => {
     });
   }
 
-  it('names the variable that is wrong', () => {
+  it('names the invalid variable', () => {
     const { stderr, status } = colibri(createProject(), ['board'], { COLIBRI_PROJECT: 'My Shop' });
     expect([status, stderr]).toEqual([3, expect.stringContaining('COLIBRI_PROJECT')]);
   });
 
-  it('says what it is when the file is no ledger', () => {
+  it('names a file that is not a ledger', () => {
     const folder = createProject();
     writeFileSync(join(folder, 'none.db'), 'this is no database, but long enough to look like a file of some kind');
     const { stderr, status } = colibri(folder, ['board'], nowhere(folder));

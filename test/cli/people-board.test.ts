@@ -16,7 +16,7 @@ import {
 } from '../support/people.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
-/** Tasks in every state that matters to a reader, in two projects and both workflows. */
+/** Tasks in every state, in two projects and both workflows. */
 const createBoard = projectFilledBy(async (folder) => {
   await withAgent(folder, 'claude', async (agent) => {
     await agent('task_create', { title: 'Rotate the keys', status: 'todo', priority: 'critical' });
@@ -39,7 +39,7 @@ const columnsOf = (text: string) =>
   ).boards;
 
 describe('colibri board', () => {
-  promiseTest('cli/people-board', 'from a folder below the project, in a pipe', async () => {
+  promiseTest('cli/people-board', 'prints lists in a pipe, from a subfolder of the project', async () => {
     const folder = await createBoard();
     const below = join(folder, 'src', 'deep');
     mkdirSync(below, { recursive: true });
@@ -70,7 +70,7 @@ describe('colibri board', () => {
     ]);
   });
 
-  promiseTest('cli/people-plain', 'on a terminal, with NO_COLOR, on a dumb one, in a pipe', async () => {
+  promiseTest('cli/people-plain', 'on a terminal, with NO_COLOR, with TERM=dumb, in a pipe', async () => {
     const folder = await createBoard();
     for (const columns of [40, 80, 200]) {
       const colored = colibriOnTerminal(folder, columns, ['board']).stdout;
@@ -88,7 +88,7 @@ describe('colibri board', () => {
     }
   });
 
-  promiseTest('cli/people-board', 'the project asked for, the active one, or all', async () => {
+  promiseTest('cli/people-board', 'shows the requested project, the active one, or all', async () => {
     const folder = await createBoard();
     const projects = (args: string[], variables = {}) =>
       columnsOf(colibri(folder, ['board', '--json', ...args], variables).stdout).map(
@@ -101,7 +101,7 @@ describe('colibri board', () => {
     expect(projects([], { COLIBRI_PROJECT: 'not-begun' })).toEqual(['default board', 'default pipeline', 'web board']);
   });
 
-  promiseTest('cli/people-board', 'counts all and shows as many as asked for', async () => {
+  promiseTest('cli/people-board', 'counts all cards and shows as many as --limit', async () => {
     const folder = await createBoard();
     const [board] = columnsOf(colibri(folder, ['board', '--json', '-n', '3']).stdout);
     expect(board?.columns.map(({ status, count, cards }) => `${status} ${count} ${cards.length}`)).toEqual([
@@ -126,7 +126,7 @@ describe('colibri board', () => {
     expectWhole(folder);
   });
 
-  promiseTest('cli/people-plain', 'a reader who goes away is no error', async () => {
+  promiseTest('cli/people-plain', 'a broken pipe is not an error', async () => {
     const folder = await createBoard();
     const { child, ended } = startColibri(folder, ['board']);
     child.stdout.destroy();
@@ -134,7 +134,7 @@ describe('colibri board', () => {
   });
 });
 
-/** The file, and what waits in its log; the files that SQLite makes beside it for a reader hold nothing. */
+/** The file and its WAL; the other side files that SQLite creates for a reader hold no data. */
 function fingerprint(folder: string): string {
   const path = ledgerOf(folder);
   const hash = createHash('sha256').update(readFileSync(path));

@@ -36,7 +36,7 @@ async function createCalls(work: (agent: Agent) => Promise<void> = async () => u
 }
 
 describe('colibri log', () => {
-  promiseTest('cli/people-log', 'the last calls, oldest first', async () => {
+  promiseTest('cli/people-log', 'prints the last calls, oldest first', async () => {
     const folder = await createCalls();
     const { stdout, stderr, status } = colibri(folder, ['log']);
     expect([stderr, status]).toEqual(['', 0]);
@@ -49,7 +49,7 @@ describe('colibri log', () => {
     expectWhole(folder);
   });
 
-  promiseTest('cli/people-log', 'new ones as they come, until it is interrupted', async () => {
+  promiseTest('cli/people-log', '--follow streams new calls until a signal', async () => {
     let following: ReturnType<typeof startColibri> | undefined;
     const folder = createProject();
     await withAgent(folder, 'claude', async (agent) => {
@@ -73,7 +73,7 @@ describe('colibri log', () => {
     expectWhole(folder);
   });
 
-  promiseTest('cli/people-log', 'a running call at once, and again when it has ended', async () => {
+  promiseTest('cli/people-log', '--follow prints a running call immediately, and again when it has ended', async () => {
     const folder = await createCalls();
     const database = await openDatabase({
       mode: 'FULL',
@@ -97,7 +97,7 @@ describe('colibri log', () => {
     expectWhole(folder);
   });
 
-  promiseTest('cli/people-log', 'it ends quietly when nobody reads on', async () => {
+  promiseTest('cli/people-log', '--follow exits with 0 on a broken pipe', async () => {
     const folder = createProject();
     await withAgent(folder, 'claude', async (agent) => {
       await agent('task_create', { title: 'One' });
@@ -110,7 +110,7 @@ describe('colibri log', () => {
     expectWhole(folder);
   });
 
-  promiseTest('cli/people-log', 'an empty ledger is followed from its first call on', async () => {
+  promiseTest('cli/people-log', '--follow prints the first call of an empty ledger', async () => {
     const folder = createProject();
     await withAgent(folder, 'claude', async (agent) => {
       await agent('server_ping', {});

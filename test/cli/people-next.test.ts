@@ -28,7 +28,7 @@ const createQueue = projectFilledBy(async (folder) => {
 });
 
 describe('colibri next', () => {
-  promiseTest('cli/people-next', 'the queue, then what cannot go on', async () => {
+  promiseTest('cli/people-next', 'prints the queue, then the blocked tasks', async () => {
     const folder = await createQueue();
     expect(colibri(folder, ['next'])).toEqual({
       stdout: `default: ready
@@ -45,7 +45,7 @@ default: blocked
     });
   });
 
-  promiseTest('cli/people-next', 'no wider than the terminal, and no more than asked for', async () => {
+  promiseTest('cli/people-next', 'respects the width of the terminal and --limit', async () => {
     const folder = await createQueue();
     for (const columns of [20, 40, 80]) {
       const { stdout } = colibriOnTerminal(folder, columns, ['next', '-n', '1'], { NO_COLOR: '1' });
@@ -55,7 +55,7 @@ default: blocked
     }
   });
 
-  promiseTest('cli/people-next', 'what task_next_actions gives to agents, as JSON', async () => {
+  promiseTest('cli/people-next', '--json prints what task_next_actions returns', async () => {
     const folder = await createQueue();
     const { queues } = JSON.parse(colibri(folder, ['next', '--json', '-n', '2']).stdout) as { queues: unknown[] };
     expect(queues).toEqual([
@@ -92,7 +92,7 @@ default: blocked
     ]);
   });
 
-  promiseTest('cli/people-next', 'why there is nothing to take', async () => {
+  promiseTest('cli/people-next', 'explains an empty queue', async () => {
     const folder = createProject();
     await withAgent(folder, 'claude', (agent) => agent('task_create', { title: 'Only an idea' }));
     expect(colibri(folder, ['next']).stdout).toContain(

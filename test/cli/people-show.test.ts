@@ -41,7 +41,7 @@ const createStory = projectFilledBy(async (folder) => {
 });
 
 describe('colibri show', () => {
-  promiseTest('cli/people-show', 'fields, decisions, sessions, history and a verdict', async () => {
+  promiseTest('cli/people-show', 'prints fields, decisions, sessions, history and a verdict', async () => {
     const folder = await createStory();
     const { stdout, stderr, status } = colibri(folder, ['show', '1']);
     expect([stderr, status]).toEqual(['', 0]);
@@ -101,7 +101,7 @@ describe('colibri show', () => {
     ]);
   });
 
-  promiseTest('cli/people-show', 'the session that covered it through its parent', async () => {
+  promiseTest('cli/people-show', 'lists the session that covers it through its parent', async () => {
     const folder = await createStory();
     const shown = JSON.parse(colibri(folder, ['show', 't-2', '--json']).stdout) as {
       sessions: { session_id: string }[];
@@ -109,7 +109,7 @@ describe('colibri show', () => {
     expect(shown.sessions.map(({ session_id }) => session_id)).toEqual(['A-0001']);
   });
 
-  promiseTest('cli/people-show', 'the width of the terminal is respected', async () => {
+  promiseTest('cli/people-show', 'respects the width of the terminal', async () => {
     const folder = await createStory();
     for (const columns of [30, 40, 80, 200]) {
       const { stdout } = colibriOnTerminal(folder, columns, ['show', '1'], { NO_COLOR: '1' });
@@ -117,7 +117,7 @@ describe('colibri show', () => {
     }
   });
 
-  promiseTest('cli/people-show', 'green when it verifies', async () => {
+  promiseTest('cli/people-show', 'prints the verdict in green if it verifies', async () => {
     const folder = await createStory();
     expect(colibriOnTerminal(folder, 80, ['show', '1']).stdout).toContain('\u001b[32m✔ T-0001 verifies');
   });
@@ -146,7 +146,7 @@ describe('colibri show', () => {
     ],
   ];
   for (const [what, sql, problem] of forgeries) {
-    promiseTest('cli/people-show', `red after a forgery: ${what}`, async () => {
+    promiseTest('cli/people-show', `prints the verdict in red after a forgery: ${what}`, async () => {
       const folder = await createStory();
       await tamper(folder, sql);
       const { stdout, status } = colibriOnTerminal(folder, 200, ['show', '1']);
@@ -158,7 +158,7 @@ describe('colibri show', () => {
   }
 
   for (const sql of ["UPDATE tasks SET labels = '['", 'UPDATE tasks SET priority = 9']) {
-    promiseTest('cli/people-wrong', `a row that cannot be read any more: ${sql}`, async () => {
+    promiseTest('cli/people-wrong', `a row that can no longer be read: ${sql}`, async () => {
       const folder = await createStory();
       await tamper(folder, sql);
       const { stdout, stderr, status } = colibri(folder, ['show', '1']);
@@ -170,7 +170,7 @@ describe('colibri show', () => {
     });
   }
 
-  promiseTest('cli/people-wrong', 'an unknown task, with the last one that is there', async () => {
+  promiseTest('cli/people-wrong', 'names the last task when the requested one does not exist', async () => {
     const folder = await createStory();
     const message = 'no task T-0099: the last one is T-0002; run colibri board to see existing tasks';
     expect(colibri(folder, ['show', '99'])).toEqual({ stdout: '', stderr: `colibri show: ${message}\n`, status: 1 });

@@ -4,18 +4,18 @@ import { parseTaskId } from './show.ts';
 
 const capital = 'T';
 
-describe('the id of a task', () => {
+describe('parseTaskId', () => {
   it.each(['42', 't-42', `${capital}-42`, 'T-0042', 't-0042', 't42', '0042', ' 42 ', 't-000042'])(
-    'may be spelled %j',
+    'accepts %j',
     (text) => {
       expect(parseTaskId(text)).toBe('T-0042');
     },
   );
 
-  it('may be long', () => expect(parseTaskId('t-123456')).toBe('T-123456'));
+  it('accepts more than four digits', () => expect(parseTaskId('t-123456')).toBe('T-123456'));
 
   it.each(['', '0', 'T-0000', '-42', 'x', 'T-', 'A-0042', '4 2', '42.0', '4e2', '0x2a', '1234567890123', "42' OR 1"])(
-    'is not %j',
+    'refuses %j',
     (text) => expect(() => parseTaskId(text)).toThrow(InvalidArgumentError),
   );
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { checkConnections, checkEncryption, checkServer } from './postgres.ts';
 
-describe('the findings about a database server', () => {
+describe('the findings for a PostgreSQL server', () => {
   it.each([
-    ['in the clear over a network', { is_encrypted: 0, is_local: 0 }, 'warn'],
-    ['in the clear on one machine', { is_encrypted: 0, is_local: 1 }, 'ok'],
+    ['without TLS over a network', { is_encrypted: 0, is_local: 0 }, 'warn'],
+    ['without TLS on one machine', { is_encrypted: 0, is_local: 1 }, 'ok'],
     ['with TLS over a network', { is_encrypted: 1, is_local: 0 }, 'ok'],
-  ])('a connection %s', (_what, facts, status) => {
+  ])('rates a connection %s', (_what, facts, status) => {
     expect(checkEncryption(facts)).toMatchObject({ status });
   });
 
@@ -14,7 +14,7 @@ describe('the findings about a database server', () => {
     [97, 88, 'warn'],
     [97, 87, 'ok'],
     [97, 97, 'warn'],
-  ])('of %i connections %i are taken', (max_connections, connections, status) => {
+  ])('rates %i connections of which %i are in use', (max_connections, connections, status) => {
     expect(checkConnections({ servers: 3, connections, max_connections })).toMatchObject({ status });
   });
 
@@ -23,7 +23,7 @@ describe('the findings about a database server', () => {
     [14, 0, 'FULL', 'ok'],
     [18, 1, 'FULL', 'fail'],
     [18, 1, 'READONLY', 'ok'],
-  ] as const)('PostgreSQL %i, replica %i, mode %s', (major, is_replica, mode, status) => {
+  ] as const)('rates PostgreSQL %i, replica %i, mode %s', (major, is_replica, mode, status) => {
     expect(checkServer({ version: `${major}.1`, major, is_replica }, { mode })).toMatchObject({ status });
   });
 });

@@ -7,7 +7,7 @@ import { isFromRegistry } from './launch-command.ts';
 
 const URL = 'https://registry.example/colibri-mcp/-/colibri-mcp-1.2.3.tgz';
 
-describe('where the program came from', () => {
+describe('the origin of the program', () => {
   for (const [name, lockFile, expected] of [
     ['the registry', lock({ resolved: URL }), true],
     ['a registry on this machine', lock({ resolved: URL.replace('https://registry.example', 'http://[::1]:1') }), true],
@@ -17,14 +17,14 @@ describe('where the program came from', () => {
     ['another version', lock({ resolved: URL.replace('1.2.3', '1.2.4') }), false],
     ['another package', lock({ resolved: URL.replaceAll('colibri-mcp', 'hummingbird') }), false],
     ['a link', lock({ link: true }), false],
-    ['a note without it', JSON.stringify({ packages: {} }), false],
-    ['a note of nothing', 'null', false],
-    ['a note that is no JSON', '{', false],
-    ['no note', undefined, false],
+    ['a lockfile without it', JSON.stringify({ packages: {} }), false],
+    ['a lockfile that is null', 'null', false],
+    ['a lockfile that is not JSON', '{', false],
+    ['no lockfile', undefined, false],
   ] as const)
     promiseTest(
       'init/launches',
-      `${name}: ${expected ? 'it is started from the registry' : 'it is started where it is'}`,
+      `${name}: ${expected ? 'starts from the registry' : 'starts this installation'}`,
       () => {
         const modules = join(tempFolder(), 'node_modules');
         mkdirSync(join(modules, 'colibri-mcp'), { recursive: true });
@@ -33,7 +33,7 @@ describe('where the program came from', () => {
       },
     );
 
-  promiseTest('init/launches', 'a folder that is in no node_modules: it is started where it is', () => {
+  promiseTest('init/launches', 'a folder outside node_modules: starts this installation', () => {
     const folder = tempFolder();
     writeFileSync(join(folder, '.package-lock.json'), lock({ resolved: URL }));
     expect(isFromRegistry(join(folder, 'colibri-mcp'), '1.2.3')).toBe(false);

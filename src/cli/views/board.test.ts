@@ -36,9 +36,9 @@ const STATES = BOARD.columns.map(({ status }) => status.replace('_', ' ').toUppe
 const render = (width: number | undefined, boards: readonly Board[] = [BOARD]) =>
   renderBoards(boards, { width, colors: plain });
 
-describe('the board', () => {
+describe('renderBoards', () => {
   for (const width of [20, 21, 40, 79, 80, 120, 152, 200, 1000]) {
-    promiseTest('cli/people-board', `every card, and no line wider than ${width}`, () => {
+    promiseTest('cli/people-board', `shows every card within ${width} columns`, () => {
       const lines = render(width);
       expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(width);
       const text = lines.join('\n');
@@ -48,7 +48,7 @@ describe('the board', () => {
     });
   }
 
-  promiseTest('cli/people-board', 'side by side where there is room, stacked where there is not', () => {
+  promiseTest('cli/people-board', 'places columns side by side if they fit, else in bands', () => {
     const headers = (width: number) => render(width).filter((line) => /^[A-Z ]+\d/.test(line.replaceAll(',', '')));
     expect(headers(200)).toHaveLength(1);
     expect(headers(200)[0]).toMatch(new RegExp(STATES.join('.*')));
@@ -57,7 +57,7 @@ describe('the board', () => {
     expect(render(40)).toContain('empty: review, cancelled');
   });
 
-  promiseTest('cli/people-board', 'one line for each task where there is no screen', () => {
+  promiseTest('cli/people-board', 'prints one line per task without a terminal', () => {
     expect(render(undefined)).toContain(
       '  T-0005  normal    unassigned  The title of T-0005 日本語 🧾  [legal has not answered]',
     );
@@ -67,14 +67,14 @@ describe('the board', () => {
     expect(render(undefined)[0]).toBe('web  1,245 open · 1 done · 0 cancelled');
   });
 
-  it('colours by priority', () => {
+  it('colors cards by priority', () => {
     const text = toTerminal(renderBoards([BOARD], { width: 200, colors: createStyles(true) }));
     for (const painted of ['\u001b[31mT-0003', '\u001b[36mT-0001', '\u001b[90mT-0002', '\u001b[31mlegal']) {
       expect(text).toContain(painted);
     }
   });
 
-  it('takes no orders from a title', () => {
+  it('escapes control characters in a title', () => {
     const hostile = card('T-0001', { title: 'x\u001b[2J\u0007\u202ey', assignee: 'a\u001b]0;b\u0007' });
     const column = { status: 'todo', count: 1, cards: [hostile] };
     for (const width of [undefined, 80]) {
@@ -82,7 +82,7 @@ describe('the board', () => {
     }
   });
 
-  it('names the pipeline, and shows a board on which nothing is yet', () => {
+  it('names the pipeline, and shows an empty board', () => {
     const empty = BOARD.columns.map(({ status }) => ({ status, count: 0, cards: [] }));
     expect(render(80, [{ ...BOARD, workflow: 'pipeline', columns: empty }])).toEqual([
       'web · pipeline  0 open · 0 done · 0 cancelled',

@@ -16,14 +16,14 @@ const CALL: Action = {
 };
 const plain = createStyles(false);
 
-describe('a line of the log', () => {
-  it('is whole where there is no screen', () => {
+describe('renderAction', () => {
+  it('is not cut without a terminal', () => {
     expect(renderAction(CALL, { width: undefined, colors: plain })).toBe(
       ` #1042 2026-04-08 22:15:30Z claude         task_update         ok 7 ms ${CALL.arguments}`,
     );
   });
 
-  it.each([20, 40, 60, 80, 100, 200])('is at most %i wide', (width) => {
+  it.each([20, 40, 60, 80, 100, 200])('is at most %i columns wide', (width) => {
     for (const outcome of ['ok', 'running', 'ERR_WRITEBACK_REQUIRED']) {
       const line = renderAction({ ...CALL, outcome }, { width, colors: plain });
       expect(displayWidth(line)).toBeLessThanOrEqual(width);
@@ -31,7 +31,7 @@ describe('a line of the log', () => {
     }
   });
 
-  it('has no blanks to spare on a narrow screen', () => {
+  it('has no padding on a narrow terminal', () => {
     expect(renderAction(CALL, { width: 44, colors: plain })).toBe(' #1042 22:15:30 claude task_update ok 7 ms …');
   });
 
@@ -45,7 +45,7 @@ describe('a line of the log', () => {
     expect(toTerminal(line)).toContain(`\u001b[${code}m${outcome}`);
   });
 
-  it('takes no orders from its arguments', () => {
+  it('escapes control characters in the arguments', () => {
     const hostile = { ...CALL, tool: 'x\u001b[2J', actor: '\u009b', arguments: '"\u0085\u202e"' };
     expect(renderAction(hostile, { width: undefined, colors: plain })).not.toMatch(/\p{Cc}|\u202e/u);
   });

@@ -9,13 +9,13 @@ function pretend(isTTY: boolean, columns: number | undefined, hasColors: boolean
   return Object.assign(new PassThrough(), { isTTY, columns, hasColors: () => hasColors }) as unknown as WriteStream;
 }
 
-describe('a terminal', () => {
-  it('has its own width and colours', () => {
+describe('findTerminal', () => {
+  it('uses the width and colors of the terminal', () => {
     const { width, colors } = findTerminal(undefined, pretend(true, 72, true));
     expect([width, toTerminal(colors.red('x'))]).toEqual([72, '\u001b[31mx\u001b[39m']);
   });
 
-  it('shows no colours where Node says that it has none', () => {
+  it('uses no colors if Node reports none', () => {
     expect(findTerminal(undefined, pretend(true, 72, false)).colors.red('x')).toBe('x');
   });
 
@@ -27,14 +27,14 @@ describe('a terminal', () => {
     expect(findTerminal(undefined, pretend(true, columns, true)).width).toBe(width);
   });
 
-  it('is none when it is a pipe, whatever else it says', () => {
+  it('uses no width and no colors in a pipe', () => {
     const { width, colors } = findTerminal(undefined, pretend(false, 72, true));
     expect([width, colors.red('x')]).toEqual([undefined, 'x']);
     expect(findTerminal(50, pretend(false, 72, true)).width).toBe(50);
   });
 });
 
-it('says times and numbers as people read them', () => {
+it('formats times and counts for people', () => {
   expect(shortTime('2026-04-08T22:15:30.123Z')).toBe('2026-04-08 22:15:30Z');
   expect([plural(1, 'change'), plural(0, 'change'), plural(1234, 'change')]).toEqual([
     '1 change',

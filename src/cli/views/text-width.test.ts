@@ -8,7 +8,7 @@ const anyText = fc.oneof(
   fc.string({ unit: fc.constantFrom('日', '本', ' ', 'a', '👩‍🚀', 'é', '\n', '\t'), maxLength: 60 }),
 );
 
-describe('the width of text', () => {
+describe('displayWidth', () => {
   it.each([
     ['', 0],
     ['plain', 5],
@@ -30,7 +30,7 @@ describe('the width of text', () => {
   ])('of %j is %i', (text, width) => expect(displayWidth(text)).toBe(width));
 });
 
-describe('cutting', () => {
+describe('cut and pad', () => {
   it.each([
     ['short', 5, 'short'],
     ['longer', 5, 'long…'],
@@ -42,9 +42,9 @@ describe('cutting', () => {
     ['anything', 1, '…'],
     ['anything', 0, ''],
     ['anything', -3, ''],
-  ])('%j to %i gives %j', (text, width, expected) => expect(cut(text, width)).toBe(expected));
+  ])('cuts %j to %i columns as %j', (text, width, expected) => expect(cut(text, width)).toBe(expected));
 
-  it('never gives more than fits, and padding gives exactly that', () => {
+  it('cut never exceeds the width, and pad matches it exactly', () => {
     fc.assert(
       fc.property(anyText, fc.nat(40), (text, width) => {
         const shown = printable(text);
@@ -55,23 +55,23 @@ describe('cutting', () => {
   });
 });
 
-describe('wrapping', () => {
-  it('breaks between words and keeps the lines of the text', () => {
+describe('wrap', () => {
+  it('breaks between words and keeps line breaks', () => {
     expect(wrap('one two three\n\nfour', 8)).toEqual(['one two', 'three', '', 'four']);
   });
 
-  it('breaks what has no blanks, and between wide characters', () => {
+  it('breaks long words, and between wide characters', () => {
     expect(wrap('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij']);
     expect(wrap('日本語の領収書', 5)).toEqual(['日本', '語の', '領収', '書']);
     expect(wrap('see 日本語', 8)).toEqual(['see 日本', '語']);
   });
 
-  it('ends with an ellipsis where lines are left out', () => {
+  it('ends with an ellipsis if lines are left out', () => {
     expect(wrapShort('one two three four', 8, 2)).toEqual(['one two', 'three…']);
     expect(wrapShort('one two', 8, 2)).toEqual(['one two']);
   });
 
-  it('is never wider than asked for and loses nothing but blanks', () => {
+  it('never exceeds the width and drops only blanks', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 2, max: 40 }), (text, width) => {
         const shown = printableProse(text);
@@ -84,7 +84,7 @@ describe('wrapping', () => {
   });
 });
 
-describe('text that agents wrote', () => {
+describe('printable', () => {
   it.each([
     ['\u001b[31mred', '\\u001b[31mred'],
     ['bell\u0007', 'bell\\u0007'],
@@ -92,9 +92,9 @@ describe('text that agents wrote', () => {
     ['a\u202eb', 'a\\u202eb'],
     ['half\ud800', 'half\\ud800'],
     ['two\nlines\tand  blanks ', 'two lines and blanks'],
-  ])('%j cannot act on the terminal', (text, expected) => expect(printable(text)).toBe(expected));
+  ])('escapes %j', (text, expected) => expect(printable(text)).toBe(expected));
 
-  it('keeps its lines where there may be several', () => {
+  it('keeps line breaks in prose', () => {
     expect(printableProse('one\n\ttwo\u001b')).toBe('one\n\ttwo\\u001b');
   });
 });

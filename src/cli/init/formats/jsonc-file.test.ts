@@ -62,16 +62,16 @@ describe('JSON with comments', () => {
     });
   }
 
-  promiseTest('init/merges', 'a comment stays beside what it is about', () => {
+  promiseTest('init/merges', 'keeps a comment beside its property', () => {
     expect(add('{\n  "mcpServers": {\n    "a": {} // mine\n  }\n}\n')).toContain('"a": {}, // mine\n');
   });
 
-  promiseTest('init/undo', 'what somebody put behind it stays', () => {
+  promiseTest('init/undo', 'keeps a property after the entry', () => {
     const text = '{"mcpServers": {\n  // c\n  "colibri": {}, "b": 1 }}';
     expect(applyEdits(text, jsoncFormat.remove(text, KEYS, 0))).toBe('{"mcpServers": {\n  // c\n   "b": 1 }}');
   });
 
-  promiseTest('init/undo', 'only objects that hold nothing else go with it', () => {
+  promiseTest('init/undo', 'removes enclosing objects only if they hold nothing else', () => {
     const [alone, together] = ['{"mcpServers": {"colibri": {}}}', '{"mcpServers": {"colibri": {}, "b": {}}}'];
     expect(applyEdits(alone, jsoncFormat.remove(alone, KEYS, 1))).toBe('{}');
     expect(applyEdits(alone, jsoncFormat.remove(alone, KEYS, 0))).toBe('{"mcpServers": {}}');
@@ -79,7 +79,7 @@ describe('JSON with comments', () => {
   });
 
   it.each([
-    ['a text that ends early', '{"mcpServers": {'],
+    ['truncated text', '{"mcpServers": {'],
     ['two values', '{} {}'],
     ['no object', '[]'],
     ['a bare word', 'colibri'],

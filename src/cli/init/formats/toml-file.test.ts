@@ -28,22 +28,22 @@ describe('TOML', () => {
     });
   }
 
-  promiseTest('init/undo', 'TOML, with a table put behind it', () => {
+  promiseTest('init/undo', 'TOML, with a later table after it', () => {
     const text = 'model = "x"\n';
     const after = `${applyEdits(text, tomlFormat.add(text, KEYS, ENTRY))}\n[later]\na = 1\n`;
     expect(applyEdits(after, tomlFormat.remove(after, KEYS, 0))).toBe(`${text}\n[later]\na = 1\n`);
   });
 
   it.each([
-    ['no TOML', 'model = '],
+    ['invalid TOML', 'model = '],
     ['a table twice', '[a]\n[a]\n'],
-    ['servers in one line, which no table can join', 'mcp_servers = { a = { command = "x" } }\n'],
+    ['an inline table of servers', 'mcp_servers = { a = { command = "x" } }\n'],
     ['servers that are a list', 'mcp_servers = []\n'],
   ])('refuses %s', (_name, text) => {
     expect(() => tomlFormat.add(text, KEYS, ENTRY)).toThrow(expect.objectContaining({ name: 'InitError' }) as Error);
   });
 
-  it('refuses to remove an entry that is written in another way', () => {
+  it('refuses to remove an entry that init did not write', () => {
     const text = '[mcp_servers.colibri]\ncommand="npx"\n';
     expect(() => tomlFormat.remove(text, KEYS, 0)).toThrow(/by hand/);
   });

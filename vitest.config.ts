@@ -42,12 +42,16 @@ export default defineConfig(({ mode }) => ({
           name: 'sqlite',
           include: mode === 'drivers' ? ON_EVERY_DRIVER : ['src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [ON_POSTGRES],
-          provide: { engine: 'sqlite' },
+          provide: { engine: 'sqlite', isTorture: mode === 'torture' },
         },
       },
       {
         extends: true,
-        test: { name: 'postgres', include: [...ON_EVERY_ENGINE, ON_POSTGRES], provide: { engine: 'postgres' } },
+        test: {
+          name: 'postgres',
+          include: [...ON_EVERY_ENGINE, ON_POSTGRES],
+          provide: { engine: 'postgres', isTorture: mode === 'torture' },
+        },
       },
     ],
   },

@@ -4,16 +4,17 @@ import { BusyDay } from '../support/concurrent-agents.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { sizeOf } from '../support/sample.ts';
 import type { Agent } from '../support/task-agent.ts';
 import { launchAgent } from '../support/task-processes.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 
 const SERVERS = 8;
-const ROUNDS = 100;
+const ROUNDS = sizeOf({ test: 25, torture: 100 });
 const CALLS = SERVERS * ROUNDS * 5;
 /** Every restart costs the same, however many calls are made between two. */
-const ROUNDS_WITH_CRASHES = 50;
+const ROUNDS_WITH_CRASHES = sizeOf({ test: 25, torture: 50 });
 
 describe('eight servers on one database', () => {
   promiseTest('team/one-log', `${CALLS} mixed calls, and no answer is lost`, async () => {

@@ -8,18 +8,21 @@ import { openDesk, type TrailDesk } from './trail-server.ts';
 
 const AT = '2026-04-08T22:00:00.000Z';
 
+export const TWO_LEVELS = { thoughts: 75 };
+
 /**
  * A ledger that uses every table and column: both workflows, labels, dependencies, a parent, a blocked task, sessions
  * deep and shallow, sealed, half sealed and live, thoughts with and without extras, refused calls, a call that was
- * interrupted and one that still runs, and enough entries for inner nodes of two levels.
+ * interrupted and one that still runs. With `TWO_LEVELS` thoughts it also has inner nodes of two levels, and takes
+ * three times as long to verify.
  */
-export async function buildScenery(path: string): Promise<void> {
+export async function buildScenery(path: string, { thoughts = 5 } = {}): Promise<void> {
   await leaveCall(path, 'a-process-that-died');
   const desk = await openDesk(path);
   try {
     await makeTasks(desk);
     await makeSessions(desk);
-    for (let number = 1; number <= 75; number += 1) {
+    for (let number = 1; number <= thoughts; number += 1) {
       await desk.record({ task_id: 'T-0001', type: 'reflection', content: `thought ${number}` });
     }
     await desk.finalize({ session_id: 'A-0001' });

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { Reader, Transaction } from '../../src/db/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { rotate, sizeOf } from '../support/sample.ts';
 import { afterTampering } from '../support/trail-tamper.ts';
 import { openTwoPages } from '../support/two-pages.ts';
 
@@ -56,6 +57,8 @@ const ROW_FORGERIES: Readonly<Record<string, string>> = {
   'a place in bytes': 'UPDATE session_events SET idx = CAST(CAST(idx AS TEXT) AS BLOB)',
 };
 
+const MAX_ROWS = sizeOf({ test: 3, torture: Number.POSITIVE_INFINITY });
+
 describe('a row that is not as it looks', () => {
   const keys: Readonly<Record<string, string>> = {
     calls: 'sequence_no',
@@ -64,12 +67,13 @@ describe('a row that is not as it looks', () => {
     session_events: 'session_seq',
   };
 
-  for (const [name, update] of Object.entries(ROW_FORGERIES)) {
+  for (const [turn, [name, update]] of Object.entries(ROW_FORGERIES).entries()) {
     promiseTest('verify/tampering', `as the reference does, ${name}`, async () => {
       const table = /UPDATE (\w+)/.exec(update)?.[1] ?? '';
       const key = keys[table] ?? '';
       let applied = 0;
-      for (const row of await sampleRows(table, key)) {
+      for (const row of rotate(await sampleRows(table, key), turn)) {
+        if (applied === MAX_ROWS) break;
         let isChanged = false;
         const tamper = async (transaction: Transaction) => {
           // Otherwise only one row of a chain may lack a hash before it.

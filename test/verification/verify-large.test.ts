@@ -10,6 +10,7 @@ import { countThreads } from '../support/count-threads.ts';
 import { AT, openTestDatabase, openTestLedger, tamper } from '../support/database.ts';
 import { processIdOf } from '../support/process-id.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { sample } from '../support/sample.ts';
 import { tempFolder } from '../support/temp-folder.ts';
 import { runColibri } from '../support/trail-command.ts';
 
@@ -37,15 +38,18 @@ describe('colibri verify', () => {
     expect(JSON.parse(stdout)).toEqual({ verdict: 'whole', size, root, problems: [] });
     expect(threads.hasStarted()).toBe(availableParallelism() > 1);
 
-    for (const change of [
-      "UPDATE ledger_entries SET entry = replace(entry, 'tester', 'mallet') WHERE idx = 40000",
-      "UPDATE ledger_nodes SET hash = replace(hash, substr(hash, 1, 1), 'g') WHERE level = 8 AND idx = 100",
-      'DELETE FROM ledger_entries WHERE idx = 40001',
-      `UPDATE ledger_nodes SET hash = 'x' WHERE level = 4 AND idx IN (0, 2000);
+    for (const change of sample(
+      [
+        "UPDATE ledger_entries SET entry = replace(entry, 'tester', 'mallet') WHERE idx = 40000",
+        "UPDATE ledger_nodes SET hash = replace(hash, substr(hash, 1, 1), 'g') WHERE level = 8 AND idx = 100",
+        'DELETE FROM ledger_entries WHERE idx = 40001',
+        `UPDATE ledger_nodes SET hash = 'x' WHERE level = 4 AND idx IN (0, 2000);
        UPDATE calls SET arguments = '{}' WHERE sequence_no IN (20001, 40001)`,
-      'UPDATE ledger_head SET tail = upper(tail)',
-      "UPDATE calls SET arguments = '{}' WHERE sequence_no = 40001",
-    ]) {
+        'UPDATE ledger_head SET tail = upper(tail)',
+        "UPDATE calls SET arguments = '{}' WHERE sequence_no = 40001",
+      ],
+      3,
+    )) {
       const forged = join(folder, 'forged.db');
       copyFileSync(path, forged);
       await tamper(forged, change);

@@ -84,7 +84,7 @@ describe('bad input', () => {
 });
 
 describe('spellings of both older contracts', () => {
-  promiseTest('tasks/spellings', 'id, project_id and patch', () =>
+  promiseTest('tasks/aliases', 'id, project_id and patch', () =>
     atDesk(async (desk) => {
       await desk.create({ title: 'x', project_id: 'ours' });
       expect(await desk.get({ id: 'T-0001' })).toMatchObject({ project: 'ours' });
@@ -96,7 +96,7 @@ describe('spellings of both older contracts', () => {
     }),
   );
 
-  promiseTest('tasks/spellings', 'both at once are refused, and so are they where they mean nothing', () =>
+  promiseTest('tasks/aliases', 'both at once are refused, and so are they where they mean nothing', () =>
     atDesk(async (desk) => {
       await desk.create({ title: 'x' });
       await desk.create({ title: 'y' });

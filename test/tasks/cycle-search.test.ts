@@ -82,7 +82,7 @@ async function search(taskNo: number, cost: ReadingCost = { statements: 0, links
 }
 
 describe('the search for a cycle in a database', () => {
-  promiseTest('tasks/circles', 'agrees with trying every way, in graphs of parents and dependencies', async () => {
+  promiseTest('tasks/cycles', 'agrees with trying every way, in graphs of parents and dependencies', async () => {
     const number = fc.integer({ min: 1, max: 9 });
     const graphs = fc.sample(
       fc.record({

@@ -33,7 +33,7 @@ async function expectCircle(
 
 describe('a circle of dependencies', () => {
   for (const length of [1, 2, 3, 10, 60]) {
-    promiseTest('tasks/circles', `${length} tasks that depend on one another`, () =>
+    promiseTest('tasks/cycles', `${length} tasks that depend on one another`, () =>
       atDesk(async (desk) => {
         const ids = await createTasks(desk, length);
         for (let index = 1; index < length; index += 1) {
@@ -44,7 +44,7 @@ describe('a circle of dependencies', () => {
       }),
     );
 
-    promiseTest('tasks/circles', `${length} tasks that are one another's parents`, () =>
+    promiseTest('tasks/cycles', `${length} tasks that are one another's parents`, () =>
       atDesk(async (desk) => {
         const ids = await createTasks(desk, length);
         for (let index = 1; index < length; index += 1) {
@@ -57,7 +57,7 @@ describe('a circle of dependencies', () => {
     );
   }
 
-  promiseTest('tasks/circles', 'a child that depends on its parent', () =>
+  promiseTest('tasks/cycles', 'a child that depends on its parent', () =>
     atDesk(async (desk) => {
       const [parent, child] = (await createTasks(desk, 2)) as [string, string];
       await desk.update({ task_id: child, parent_id: parent });
@@ -68,7 +68,7 @@ describe('a circle of dependencies', () => {
     }),
   );
 
-  promiseTest('tasks/circles', 'through parents and dependencies by turns, and the shortest one is named', () =>
+  promiseTest('tasks/cycles', 'through parents and dependencies by turns, and the shortest one is named', () =>
     atDesk(async (desk) => {
       const [a, b, c, d, e] = (await createTasks(desk, 5)) as [string, string, string, string, string];
       await desk.update({ task_id: b, parent_id: a });
@@ -81,7 +81,7 @@ describe('a circle of dependencies', () => {
     }),
   );
 
-  promiseTest('tasks/circles', 'many ways to one task are no circle', () =>
+  promiseTest('tasks/cycles', 'many ways to one task are no circle', () =>
     atDesk(async (desk) => {
       const [top, left, right, bottom] = (await createTasks(desk, 4)) as [string, string, string, string];
       await desk.update({ task_id: top, depends_on: [left, right, bottom] });
@@ -93,7 +93,7 @@ describe('a circle of dependencies', () => {
     }),
   );
 
-  promiseTest('tasks/circles', 'closed by two processes at the same moment: exactly one is refused', () =>
+  promiseTest('tasks/cycles', 'closed by two processes at the same moment: exactly one is refused', () =>
     withAgents(['left', 'right'], async ([left, right]) => {
       const [one, other] = [left, right] as [Agent, Agent];
       for (let round = 0; round < 12; round += 1) {

@@ -31,8 +31,6 @@ export default defineConfig(({ mode }) => ({
     globalSetup: mode === 'drivers' ? [] : ['test/support/build.ts', 'test/support/postgres/setup.ts'],
     // Most tests wait for processes of their own; left to itself vitest would use one of two cores.
     maxWorkers: '100%',
-    // Loading the modules again for each file took a quarter of the time. A test must leave nothing behind in them.
-    isolate: false,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     projects: [
@@ -42,6 +40,8 @@ export default defineConfig(({ mode }) => ({
           name: 'sqlite',
           include: mode === 'drivers' ? ON_EVERY_DRIVER : ['src/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: [ON_POSTGRES],
+          // Loading the modules again for each file took a quarter of the time. A test must leave nothing behind in them.
+          isolate: false,
           provide: { engine: 'sqlite', isTorture: mode === 'torture' },
         },
       },
@@ -49,6 +49,7 @@ export default defineConfig(({ mode }) => ({
         extends: true,
         test: {
           name: 'postgres',
+          // Isolated, because some tests depend on which statements of the process have a name already.
           include: [...ON_EVERY_ENGINE, ON_POSTGRES],
           provide: { engine: 'postgres', isTorture: mode === 'torture' },
         },

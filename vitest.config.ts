@@ -18,42 +18,50 @@ const ON_EVERY_DRIVER = [
   'test/verification/{fast-rows,grammar,search-origins,single-edits,tamper-*}.test.ts',
 ];
 
-export default defineConfig(({ mode }) => ({
-  plugins: [
-    {
-      name: 'sql-as-text',
-      enforce: 'pre',
-      load: (id) => (id.endsWith('.sql') ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))}` : undefined),
-    },
-  ],
-  test: {
-    // The tests on another version of Node use what was built before, and no PostgreSQL.
-    globalSetup: mode === 'drivers' ? [] : ['test/support/build.ts', 'test/support/postgres/setup.ts'],
-    // Most tests wait for processes of their own; left to itself vitest would use one of two cores.
-    maxWorkers: '100%',
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: 'sqlite',
-          include: mode === 'drivers' ? ON_EVERY_DRIVER : ['src/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: [ON_POSTGRES],
-          // Loading the modules again for each file took a quarter of the time. A test must leave nothing behind in them.
-          isolate: false,
-          provide: { engine: 'sqlite', isTorture: mode === 'torture' },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'postgres',
-          // Isolated, because some tests depend on which statements of the process have a name already.
-          include: [...ON_EVERY_ENGINE, ON_POSTGRES],
-          provide: { engine: 'postgres', isTorture: mode === 'torture' },
-        },
-      },
-    ],
+const plugins = [
+  {
+    name: 'sql-as-text',
+    enforce: 'pre' as const,
+    load: (id: string) =>
+      id.endsWith('.sql') ? `export default ${JSON.stringify(readFileSync(id, 'utf8'))}` : undefined,
   },
-}));
+];
+
+export default defineConfig(({ mode }) => {
+  const common = { testTimeout: 60_000, hookTimeout: 60_000 };
+  const isTorture = mode === 'torture';
+  return {
+    plugins,
+    test: {
+      // At the root and not inherited: a project that inherits it would build and start PostgreSQL once more. The tests
+      // on another version of Node use what was built before, and no PostgreSQL.
+      globalSetup: mode === 'drivers' ? [] : ['test/support/build.ts', 'test/support/postgres/setup.ts'],
+      // Most tests wait for processes of their own; left to itself vitest would use one of two cores.
+      maxWorkers: '100%',
+      projects: [
+        {
+          plugins,
+          test: {
+            ...common,
+            name: 'sqlite',
+            include: mode === 'drivers' ? ON_EVERY_DRIVER : ['src/**/*.test.ts', 'test/**/*.test.ts'],
+            exclude: [ON_POSTGRES],
+            // Loading the modules for each file again took a quarter of the time. Tests must leave nothing in them.
+            isolate: false,
+            provide: { engine: 'sqlite' as const, isTorture },
+          },
+        },
+        {
+          plugins,
+          test: {
+            ...common,
+            name: 'postgres',
+            // Isolated, because some tests depend on which statements of the process have a name already.
+            include: [...ON_EVERY_ENGINE, ON_POSTGRES],
+            provide: { engine: 'postgres' as const, isTorture },
+          },
+        },
+      ],
+    },
+  };
+});

@@ -5,7 +5,7 @@ import { afterAll, describe, expect } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { StoredTree } from '../../src/ledger/stored-tree.ts';
 import { openTestDatabase } from '../support/database.ts';
-import { buildScenery } from '../support/full-ledger.ts';
+import { buildScenery, TWO_LEVELS } from '../support/full-ledger.ts';
 import { createFileOfVersion } from '../support/older-ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { runColibri } from '../support/trail-command.ts';
@@ -14,7 +14,7 @@ import { openDesk } from '../support/trail-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-verify-'));
 const original = join(folder, 'original.db');
-await buildScenery(original);
+await buildScenery(original, TWO_LEVELS);
 const copy = join(folder, 'copy.db');
 
 afterAll(() => rmSync(folder, { recursive: true }));

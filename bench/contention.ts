@@ -11,21 +11,21 @@ import { type Measured, measure } from './contention/run.ts';
 import { allTools, creates, peerCreates } from './contention/scripts.ts';
 import { Workplace } from './support/servers.ts';
 
-/** Many servers on one store: how much the team does together, compared with one server in the same run. */
+/** Many servers on one ledger: their combined rate compared with one server in the same run. */
 
 const CASES = ['full', 'relaxed', 'full-mix', 'relaxed-mix', 'peer', 'postgres', 'postgres-mix'];
 
 const HELP = `npm run bench -- contention [options]
 
-  --servers 1,4,12,32   sizes of the team; the first is what the others are compared with
+  --servers 1,4,12,32   numbers of servers; the first is the baseline
   --cases LIST          of ${CASES.join(', ')}; default all
-  --seconds 3           how long each team is measured
-  --rounds 3            how often; the median counts
-  --check               exit code 1 when a bar is missed
-  --write               also keeps the report as bench/contention.md
+  --seconds 3           how long each number of servers is measured
+  --rounds 3            repetitions; the report has the medians
+  --check               exit code 1 if a limit is exceeded
+  --write               also saves the report as bench/contention.md
 
 "full" and "relaxed" create tasks with that durability; those with "mix" call all 14 tools. "peer" is ${PEER.name} ${PEER.version},
-which neither audits nor flushes; it is installed from the registry below the system's temporary folder.`;
+which neither audits nor syncs; it is installed from the registry into the system's temporary folder.`;
 
 const { values } = parseArgs({
   options: {

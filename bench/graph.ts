@@ -12,7 +12,7 @@ import { startClient } from './support/servers.ts';
 
 /**
  * What calls cost beside a graph of tasks that another agent made: the same 21,000 tasks with no links among them, with
- * 240,000 and with 1,000,000. The three servers are asked in turn.
+ * 240,000 and with 1,000,000. The calls alternate between the three servers.
  * Usage: node scripts/run-ts.mjs bench/graph.ts [--postgres]
  */
 const WIDTHS = [0, 12, 50];
@@ -25,7 +25,7 @@ const SHORT_PLAN = { warmUpCalls: 5, rounds: 5, callsPerRound: 3 };
 interface Case {
   readonly name: string;
   readonly tool: string;
-  /** Without one, the cost is reported and may grow. */
+  /** Without a limit, the cost is only reported. */
   readonly bar?: number;
   readonly input: (round: number) => Record<string, unknown>;
 }
@@ -118,7 +118,7 @@ async function prepare(width: number): Promise<Record<string, string>> {
   await fillWithTasks(place, LAST);
   const database = await openDatabase({ mode: 'FULL', durability: 'relaxed', readOnly: false, ...place });
   await database.write({ durable: false }, async (db) => {
-    // Rows alone: what the log says about them is not read by these calls.
+    // Rows only: these calls do not read the log.
     await db.query("UPDATE tasks SET project = 'graph', status = 'todo', is_ready = 1 WHERE task_no >= $1", [FIRST]);
     await db.query("INSERT INTO counters (name, value) VALUES ('project/graph', $1)", [LAST]);
     await db.query(

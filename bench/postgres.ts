@@ -7,7 +7,7 @@ import { Workplace } from './support/servers.ts';
 
 /**
  * What PostgreSQL costs: one server against the same server on SQLite, and several servers on one database against bare
- * clients that leave the same rows. Both sides of a ratio are measured in turn, several times; the median counts.
+ * clients that write the same rows. Both sides of a ratio are measured alternately; the medians are reported.
  */
 const { values } = parseArgs({
   options: {
@@ -29,7 +29,7 @@ try {
   await cluster.stop();
 }
 
-/** Calls per second of one server that is asked one thing after the other. */
+/** Calls per second of one server, back to back. */
 async function compareEngines(): Promise<void> {
   const url = await newSchema(cluster.url(), 'single');
   const sqlite = () => startServer({ COLIBRI_DB_PATH: workplace.path('single.db') }, calls);
@@ -50,7 +50,7 @@ async function compareTeams(): Promise<void> {
       await newSchema(cluster.url(), `bare_${team}`),
       await newSchema(cluster.url(), `team_${team}`),
     ];
-    // Makes the tables, and the rows that the bare clients count in.
+    // Creates the tables, and the counter rows that the bare clients update.
     (await startServer({ COLIBRI_DATABASE_URL: bareUrl }, 0)).end();
     const bare = () => startBare(bareUrl, calls);
     const colibri = () => startServer({ COLIBRI_DATABASE_URL: url }, calls);

@@ -7,11 +7,11 @@ import { collectResults } from './calls/results.ts';
 const HELP = `npm run bench -- [options]
 
   --json      the results as JSON
-  --check     exit code 1 when a bar is missed
-  --write     also keeps the report as bench/results.md (or results-smallest.md)
-  --memory    also measures memory after 10,000 and 100,000 calls (some minutes)
+  --check     exit code 1 if a limit is exceeded
+  --write     also saves the report as bench/results.md (or results-smallest.md)
+  --memory    also measures memory after 10,000 and 100,000 calls (takes minutes)
   --smallest  the smallest write and read behind the five stages, instead of task_create and task_get
-  --quick     a tenth of the calls: to see whether it runs, not to quote`;
+  --quick     a tenth of the calls: to check that it runs, not to quote`;
 
 const { values } = parseArgs({
   options: {

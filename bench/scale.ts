@@ -8,8 +8,8 @@ import { fillFile, fillWithTasks, OPEN_TASKS } from './support/fill.ts';
 import { startClient } from './support/servers.ts';
 
 /**
- * What a call costs in a ledger of a thousand, a hundred thousand and a million tasks: three servers, asked in turn, so
- * that the noise of the machine hits all alike.
+ * What a call costs in a ledger of a thousand, a hundred thousand and a million tasks: the calls alternate between
+ * three servers, so that noise affects all alike.
  * Usage: node scripts/run-ts.mjs bench/scale.ts [--sizes 1000,100000] [--postgres]
  */
 
@@ -17,7 +17,7 @@ const sizes = (process.argv[process.argv.indexOf('--sizes') + 1]?.match(/^[\d,]+
   .split(',')
   .map(Number);
 const folder = join(tmpdir(), 'colibri-scale');
-/** A server that is not warm spends most of a call on code that is not compiled yet, and every size looks alike. */
+/** Without warm-up, compilation dominates a call and hides the effect of the size. */
 const WARM_UP_CALLS = 500;
 const ROUNDS = 40;
 const CALLS_IN_A_ROW = 20;
@@ -29,7 +29,7 @@ interface Case {
   readonly input: (round: number) => Record<string, unknown>;
 }
 
-/** The same tasks are asked for at every size: they all have the first thousand in common. */
+/** Reads the same tasks at every size: the first thousand are common to all. */
 const CASES: readonly Case[] = [
   {
     name: 'create',

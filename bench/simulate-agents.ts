@@ -1,9 +1,9 @@
 import { seededRandom } from '../test/support/seeded-random.ts';
 
 /**
- * How long a call waits for its turn when many agents share one head row: calls arrive at random, each holds the lock for
- * the same time, the first to come is the first to go. Usage:
- *   node scripts/run-ts.mjs bench/simulate-agents.ts <calls per second that one ledger does> [seconds between calls]
+ * How long a call waits for the write lock when many agents share one ledger: calls arrive at random, each holds the lock
+ * for the same time, first come, first served. Usage:
+ *   node scripts/run-ts.mjs bench/simulate-agents.ts <calls per second of one ledger> [seconds between calls]
  */
 const [rate = 500, pause = 20] = process.argv.slice(2).map(Number);
 const AGENTS = [10, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000];
@@ -13,7 +13,7 @@ console.log(`| agents, a call every ${pause} s | lock in use | wait p50, ms | wa
 for (const agents of AGENTS) {
   const load = agents / pause / rate;
   if (load >= 1) {
-    console.log(`| ${agents.toLocaleString('en')} | more than there is | grows | grows |`);
+    console.log(`| ${agents.toLocaleString('en')} | overloaded | grows | grows |`);
     continue;
   }
   const waits = simulate(agents / pause, 1 / rate).toSorted((a, b) => a - b);

@@ -1,4 +1,4 @@
-// Draws the output of a program on a terminal as SVG: the few escape codes that Colibri writes, in a fixed grid.
+// Renders terminal output as SVG in a fixed grid; supports the few escape codes that Colibri writes.
 
 const CHARACTER_WIDTH = 8;
 const LINE_HEIGHT = 18;
@@ -72,7 +72,7 @@ function drawText(text, column, top, { color, bold, dim }) {
   return `<text x="${x}" y="${top + 13}" textLength="${length}" lengthAdjust="spacingAndGlyphs"${classes}${style}>${escapeXml(shown)}</text>`;
 }
 
-/** Enough for the picture: what is beyond the scripts of Europe is wide. */
+/** Good enough for the picture: treats every character beyond European scripts as wide. */
 function widthOf(text) {
   let width = 0;
   for (const character of text) width += /[\u3000-\u9fff\uff00-\uff60\u{1f000}-\u{1ffff}]/u.test(character) ? 2 : 1;

@@ -1,4 +1,4 @@
-// Writes docs/board.svg: four agents fill a throw-away ledger through the built program, and its board is drawn.
+// Writes docs/board.svg: four agents fill a temporary ledger through the built program, and `colibri board` is rendered.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The story of the picture; each line is one call. */
+/** The calls that fill the board. */
 async function play() {
   const [ada, claude, codex, gemini] = await Promise.all(['ada', 'claude', 'codex', 'gemini'].map(connect));
   const project = 'webshop';
@@ -76,7 +76,7 @@ async function connect(name) {
   return agent;
 }
 
-/** The program colours only a terminal; its own functions are asked here, so that the picture has colours anywhere. */
+/** Calls the view functions directly, because the program uses colors only on a terminal. */
 async function renderBoard() {
   const outfile = `${root}dist/generate/board.mjs`;
   await bundle({

@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-// The SDK brings a JSON-Schema validator of 150 KB for requests that this server never makes.
+// The SDK includes a 150 KB JSON Schema validator for requests that this server never makes.
 const withoutValidator = {
   name: 'without-validator',
   setup(bundler) {
@@ -16,12 +16,12 @@ const withoutValidator = {
   },
 };
 
-// The SDK builds a schema for every type of the protocol when it is loaded; 15 ms for what a server of tools never uses.
+// On load, the SDK builds a schema for every protocol type, which costs 15 ms; a tool server uses few of them.
 const onlyUsedSchemas = {
   name: 'only-used-schemas',
   setup(bundler) {
     const load = (path, edit) => ({ contents: edit(readFileSync(path, 'utf8')), loader: 'js' });
-    // A call that is marked as pure is dropped together with the constant that nobody reads.
+    // esbuild drops a call marked as pure together with its unused constant.
     bundler.onLoad({ filter: /@modelcontextprotocol\/core\/dist\/[\w-]+\.mjs$/ }, ({ path }) =>
       load(path, (code) =>
         code.replaceAll(
@@ -30,20 +30,20 @@ const onlyUsedSchemas = {
         ),
       ),
     );
-    // These two loops read all of them, for a registry that this program does not ask.
+    // These two loops read all of them, for a registry that this program does not use.
     bundler.onLoad({ filter: /@modelcontextprotocol\/server\/dist\/src-[\w-]+\.mjs$/ }, ({ path }) =>
       load(path, (code) => code.replaceAll(/^for \(const .* register\(key, .*\);\n/gm, '')),
     );
   },
 };
 
-// Their Node entries are CommonJS, which an ES bundle cannot require, or hide what they require from a bundler.
+// Their Node entries are CommonJS, which an ES bundle cannot require, or hide their requires from the bundler.
 const yamlAsModule = { alias: { yaml: './node_modules/yaml/browser/index.js' } };
 const parsersAsModules = {
   alias: { ...yamlAsModule.alias, 'jsonc-parser': './node_modules/jsonc-parser/lib/esm/main.js' },
 };
 
-// The driver of PostgreSQL requires modules of Node by name.
+// The PostgreSQL driver requires Node modules by name.
 const requireInModules = {
   banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
 };
@@ -118,7 +118,7 @@ export async function buildAll() {
   keepCompiledCode();
 }
 
-/** Plays one handshake, so that what it needs is compiled, and keeps the result beside the program. */
+/** Runs one handshake and stores the code that V8 compiled for it beside the program. */
 function keepCompiledCode() {
   const request = {
     jsonrpc: '2.0',

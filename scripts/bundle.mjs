@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-/** Makes TypeScript of this repository runnable: not every supported Node can run it as it is. */
+/** Bundles TypeScript, because not every supported Node can run it directly. */
 export function bundle(options) {
   return build({
     absWorkingDir: fileURLToPath(new URL('..', import.meta.url)),

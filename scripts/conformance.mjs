@@ -1,6 +1,6 @@
-// `npm run conformance`: the MCP Inspector, the official conformance suite and the official check of the MCPB manifest,
-// against the built program. They need a newer Node than Colibri does, and the network the first time: npm puts them into
-// a folder below node_modules. Not part of `npm test`.
+// `npm run conformance`: runs the MCP Inspector, the official conformance suite and the official MCPB manifest check
+// against the built program. They need a newer Node than Colibri, and network access on the first run: npm installs them
+// below node_modules. Not part of `npm test`.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { setUp } from './setup.mjs';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = `${root}node_modules/.cache/colibri-conformance`;
 const program = `${root}dist/colibri.js`;
-// Every server that the checks start has a throw-away ledger, and the checkers keep their files out of the user's home.
+// Every server that the checks start uses a temporary ledger, and the checkers write no files to the user's home.
 const env = { ...process.env, HOME: cache, COLIBRI_MODE: 'TEST', COLIBRI_LOG_LEVEL: 'error' };
 const failures = [];
 
@@ -20,7 +20,7 @@ install({
   '@anthropic-ai/mcpb': '2.1.2',
   '@modelcontextprotocol/inspector': '2.12.0',
   'suite-of-2025': 'npm:@modelcontextprotocol/conformance@0.1.16',
-  // No finished release knows the newest revision.
+  // No stable release supports the newest revision.
   'suite-of-2026': 'npm:@modelcontextprotocol/conformance@0.2.0-alpha.12',
 });
 const node = nodeFromNpm(24);
@@ -74,7 +74,7 @@ function inspect(era) {
   }
 }
 
-/** Behind the bridge, for as long as the suite runs. */
+/** Runs the server behind the bridge while the suite runs. */
 async function runSuite(year, ...selection) {
   const bridge = spawn(node, ['--no-warnings', `${root}test/conformance/bridge.ts`, node, program], {
     env,

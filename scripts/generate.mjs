@@ -1,4 +1,4 @@
-// Writes the documents that are derived from the code; with --check it only says which of them are stale.
+// Writes the generated documents; with --check, only reports which of them are stale.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ if (process.argv.includes('--check')) {
   for (const [path, text] of Object.entries(documents)) writeFileSync(root + path, text);
 }
 
-/** Not every supported Node can run TypeScript, so the sources are bundled to be imported. */
+/** Bundles the sources before importing them, because not every supported Node can run TypeScript. */
 async function loadSources() {
   const outfile = `${root}dist/generate/sources.mjs`;
   await bundle({
@@ -43,7 +43,7 @@ async function loadSources() {
   return import(pathToFileURL(outfile).href);
 }
 
-/** Nothing is called here, so nothing needs to be behind the ports. */
+/** Ports that throw: listing the tools calls none of them. */
 function listTools({ createSurface, listTool, accessOf }) {
   const unused = () => {
     throw new Error('a tool ran while its page was written');
@@ -57,7 +57,7 @@ function listTools({ createSurface, listTool, accessOf }) {
   }));
 }
 
-/** Migrates an empty file and asks SQLite for what is in it: each table with its indexes, then the views. */
+/** Migrates an empty file and dumps its schema: each table with its indexes, then the views. */
 async function dumpSchema({ openSqlite, migrate, SCHEMA_VERSION }) {
   const folder = mkdtempSync(join(tmpdir(), 'colibri-schema-'));
   try {

@@ -1,5 +1,5 @@
-// `npm run mcpb`: colibri.mcpb, one file that desktop clients install. It brings no native module: it needs a Node with
-// SQLite of its own, which those clients have.
+// `npm run mcpb`: builds colibri.mcpb, which desktop clients install. It has no native module, so it needs a Node with
+// built-in SQLite, which those clients have.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,11 +17,11 @@ await buildAll();
 const source = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
 const files = {
   'manifest.json': json(createManifest(source)),
-  // The program asks this file for its version, and Node whether the program is a module.
+  // The program reads its version from this file, and Node reads the module type.
   'package.json': json({ name: source.name, version: source.version, type: source.type, license: source.license }),
   ...readFiles(['dist/colibri.js', 'dist/program.cjs', 'LICENSE', 'README.md', ...listSkills()]),
 };
-// One date for every file, so that the same sources give the same bytes.
+// A fixed date makes the build reproducible.
 writeFileSync(outfile, zipSync(files, { level: 9, mtime: new Date(2000, 0, 1) }));
 console.error(`colibri: ${outfile}, ${Math.round(statSync(outfile).size / 1000)} KB`);
 
@@ -52,7 +52,7 @@ function createManifest({ name, version, description, author, license, homepage,
     tools: listTools(),
     compatibility: { platforms: ['darwin', 'linux', 'win32'], runtimes: { node: '>=22.16.0' } },
     user_config: {
-      // A desktop client starts its servers in no folder of the user's, so the ledger needs an absolute place.
+      // A desktop client does not start servers in a project folder, so the ledger needs an absolute path.
       ledger: {
         type: 'string',
         title: 'Ledger',
@@ -64,7 +64,7 @@ function createManifest({ name, version, description, author, license, homepage,
   };
 }
 
-/** As the built program lists them. */
+/** The tools as the built program lists them. */
 function listTools() {
   const request = (id, method, params) => JSON.stringify({ jsonrpc: '2.0', id, method, params });
   const input = [
@@ -92,7 +92,7 @@ function inBundle(path) {
   return `${variable('__dirname')}/${path}`;
 }
 
-/** The client puts the value in its place. */
+/** A placeholder that the client replaces with the value. */
 function variable(name) {
   return `\${${name}}`;
 }

@@ -1,4 +1,4 @@
-// Run by npm before it packs: a package is built from the sources that it is packed with.
+// Run by npm before packing, so that the package is built from the packed sources.
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { setUp } from './setup.mjs';

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const outdir = `${root}dist/run`;
 const outfile = `${outdir}/${basename(file, '.ts')}.js`;
 await bundle({ entryPoints: [file], outfile });
-// Verification looks for its thread beside the program.
+// Verification loads its worker from the folder of the program.
 await bundle({ entryPoints: ['src/verification/fast/hash-worker.ts'], outdir });
 process.argv = [process.argv[0], outfile, ...args];
 await import(outfile);

@@ -1,4 +1,4 @@
-// A JSON Schema as a flat list of fields that a person can read: `tags[]` is an item of tags, `db.path` a member of db.
+// Flattens a JSON Schema into a readable list of fields: `tags[]` is an item of tags, `db.path` a member of db.
 
 export function listFields(schema, prefix = '') {
   const required = new Set(schema.required ?? []);
@@ -63,7 +63,7 @@ function code(value) {
   return `\`${cell(value instanceof RegExp ? value.source : JSON.stringify(value))}\``;
 }
 
-/** A bar would end the cell of the table, and a line break the table. */
+/** Escapes characters that would end a table cell or row. */
 function cell(text) {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 }

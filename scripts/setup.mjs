@@ -1,4 +1,4 @@
-// Installs what is missing, and says so on stderr; quick when nothing is.
+// Installs missing dependencies and reports it on stderr; fast if nothing is missing.
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,8 +14,8 @@ export function setUp() {
     .digest('hex');
   if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
     console.error('colibri: installing dependencies');
-    // No install scripts: the one native module is built below, and only where Node brings no SQLite of its own.
-    // Not `npm ci`: it refuses a lock file that was made where a registry lacks the binaries of other platforms.
+    // No install scripts: the only native module is built below, and only if Node has no built-in SQLite.
+    // Not `npm ci`: it refuses a lock file made with a registry that lacks the binaries of other platforms.
     npm('install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund');
     writeFileSync(stamp, wanted);
   }

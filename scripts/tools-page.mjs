@@ -1,4 +1,4 @@
-// The page of the tools, docs/tools.md, from their definitions.
+// Renders docs/tools.md from the tool definitions.
 import { listFields } from './schema-fields.mjs';
 
 export function renderToolsPage(tools, stageCodes) {
@@ -48,7 +48,7 @@ const COLUMNS = [
   ['meaning', ({ description }) => description],
 ];
 
-/** Without the columns that would be empty. */
+/** Omits empty columns. */
 function renderFields(schema, whenEmpty) {
   const fields = listFields(schema);
   if (fields.length === 0) return whenEmpty;

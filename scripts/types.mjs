@@ -1,4 +1,4 @@
-// The types of the library, in dist/types: what its two entries reach and nothing more.
+// Writes the library's types to dist/types: only what its two entry points reach.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -21,7 +21,7 @@ export function emitTypes() {
   for (const path of listFiles()) if (!kept.has(path)) rmSync(path);
 }
 
-/** The compiler leaves `.ts` in declarations, where a stranger's compiler expects the name of a file that is there. */
+/** The compiler keeps `.ts` in declarations, but a user's compiler expects the names of existing files. */
 function rewriteImports(path) {
   const text = readFileSync(path, 'utf8');
   const found = [...text.matchAll(RELATIVE)].map(([, , , name]) => join(dirname(path), `${name}.d.ts`));

@@ -1,4 +1,4 @@
-// Writes test/vectors/ from the naive reference in test/support. Run it after a change to the list of defects.
+// Writes test/vectors/ from the naive reference in test/support. Run it after changing the list of defects.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';

@@ -1,4 +1,4 @@
-// Run by the build: serves one connection and writes down the code that was compiled for it.
+// Run by the build: serves one connection and stores the code that V8 compiled for it.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
@@ -8,7 +8,7 @@ const { exports, cachePath, createCache } = loadForCache(
   fileURLToPath(new URL('../dist/program.cjs', import.meta.url)),
 );
 process.on('exit', () => {
-  // V8 refuses code that was compiled under other flags than those it starts with, and the server has set one.
+  // V8 rejects code compiled under other flags than those at startup, and the server sets one.
   if (Number.parseInt(process.versions.v8, 10) < 12) setFlagsFromString('--interrupt-budget=67584');
   writeFileSync(cachePath, createCache());
 });

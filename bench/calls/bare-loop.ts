@@ -1,4 +1,4 @@
-/** The least that a Node program can do to answer a handshake: what every start is measured against. */
+/** The smallest Node program that answers a handshake: the baseline for startup. */
 const ANSWER =
   '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"bare","version":"0"}}}\n';
 

@@ -13,14 +13,14 @@ const INITIALIZE = `${JSON.stringify({
 const PROGRAMS = { 'bare loop': 'bench/bare-loop.js', 'cold start': 'colibri.js' } as const;
 type Start = keyof typeof PROGRAMS;
 
-/** From spawn to the answered handshake, in turns; raw pipes, for a client's own start would dilute the ratio. */
+/** From spawn to the answered handshake, alternating; raw pipes, because a client's own startup would dilute the ratio. */
 export async function measureStarts(workplace: Workplace, rounds: number): Promise<Map<Start, Timing>> {
   const samples = { 'bare loop': [], 'cold start': [] } satisfies Record<Start, number[]> as Record<Start, number[]>;
   const names = Object.keys(PROGRAMS) as Start[];
   for (let round = -1; round < rounds; round += 1) {
     for (const name of names) {
       const startUs = await timeStart(workplace, PROGRAMS[name]);
-      // The first start of each fills the file cache, and the code cache of newer versions of Node.
+      // The first start of each program fills the file cache, and the code cache of newer versions of Node.
       if (round >= 0) samples[name].push(startUs);
     }
   }

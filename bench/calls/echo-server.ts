@@ -3,7 +3,7 @@ import { Server, type Tool } from '@modelcontextprotocol/server';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { loadSqlite } from '../../src/db/sqlite/driver.ts';
 
-/** What the floor replays: the definition and one answer of the tool that it is compared with, byte for byte. */
+/** What the echo server replays: the definition and one answer of the measured tool, byte for byte. */
 export interface Replay {
   readonly definition: Tool;
   readonly structuredContent: Record<string, unknown>;
@@ -14,7 +14,7 @@ const [replayPath = '', databasePath] = process.argv.slice(2);
 const { definition, structuredContent } = JSON.parse(readFileSync(replayPath, 'utf8')) as Replay;
 const commit = databasePath === undefined ? () => undefined : await openCommitter(databasePath);
 
-const server = new Server({ name: 'floor', version: '0' }, { capabilities: { tools: {} } });
+const server = new Server({ name: 'echo', version: '0' }, { capabilities: { tools: {} } });
 server.setRequestHandler('tools/list', () => ({ tools: [definition] }));
 server.setRequestHandler('tools/call', () => {
   commit();

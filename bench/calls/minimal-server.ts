@@ -5,7 +5,7 @@ import { createServer } from '../../src/server.ts';
 import { defineTool } from '../../src/tool.ts';
 import { StdioTransport } from '../../src/wire/stdio.ts';
 
-/** The whole line of a call with the smallest possible tool at its end: what the house itself costs. */
+/** The five stages with the smallest possible tool: the cost of the stages themselves. */
 const config = readConfig();
 const transport = new StdioTransport(process.stdin, process.stdout);
 const server = createServer({

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Results } from './results.ts';
 import { BARS, MEMORY_BAR, TOKEN_BUDGET } from './workloads.ts';
 
-/** One comparison with what is promised. */
+/** One measured value and its limit. */
 export interface Finding {
   readonly what: string;
   readonly value: number;
@@ -24,7 +24,7 @@ export function judge({ timings, definitions, memory }: Results): Finding[] {
   return [...ratios, tokens, grown];
 }
 
-/** The same table for a terminal and for a file of notes. */
+/** Markdown, for the terminal and for results.md. */
 export function renderReport(results: Results): string {
   const { timings, definitions, memory, tools } = results;
   const sections = [
@@ -57,7 +57,7 @@ export function renderReport(results: Results): string {
 function finding(what: string, value: number, bar: { atMost?: number; aim?: number }): Finding {
   const { atMost, aim } = bar;
   if (atMost === undefined) return { what, value, ...bar, verdict: '' };
-  // Not `value > atMost`: what could not be measured has not met its bar.
+  // Not `value > atMost`: a value that could not be measured (NaN) misses its limit.
   if (!(value <= atMost)) return { what, value, ...bar, verdict: 'MISSED' };
   return { what, value, ...bar, verdict: aim !== undefined && value <= aim ? 'aim met' : 'met' };
 }

@@ -30,7 +30,7 @@ export async function collectResults(options: RunOptions): Promise<Results> {
     const { calls, ping, full } = await prepareCalls(workplace, colibri, workload);
     const timings = await measureInterleaved(calls, options);
     const starts = await measureStarts(workplace, options.starts);
-    // Also writes and reads where they are in the same server as the report of its memory.
+    // Writes and reads count only if they run in the server whose memory is measured.
     const mixed = workload.program === 'colibri.js' ? [ping, full.read, full.write] : [ping];
     return {
       tools: `${workload.write.name} and ${workload.read.name} of ${workload.program}`,
@@ -49,7 +49,7 @@ async function prepareCalls(workplace: Workplace, colibri: Client, workload: Wor
   const replay = workplace.path('replay.json');
   writeFileSync(replay, JSON.stringify(full.replay));
   const echo = await workplace.connect('bench/echo-server.js', { args: [replay] });
-  const commit = await workplace.connect('bench/echo-server.js', { args: [replay, workplace.path('floor.db')] });
+  const commit = await workplace.connect('bench/echo-server.js', { args: [replay, workplace.path('baseline.db')] });
   const ping = () => call(colibri, 'server_ping', {});
   const calls: TimedCall<CaseName>[] = [
     { name: 'echo', call: () => call(echo, workload.write.name, workload.write.arguments) },
@@ -76,7 +76,7 @@ async function startWorkload(workplace: Workplace, { program, write, read }: Wor
   };
 }
 
-/** A failure would be quick, and count as a fast call. */
+/** Throws on a failed call, which would otherwise count as a fast one. */
 async function call(client: Client, name: string, input: Record<string, unknown>): Promise<Record<string, unknown>> {
   const { structuredContent, isError } = await client.callTool({ name, arguments: input });
   if (isError || typeof structuredContent !== 'object')

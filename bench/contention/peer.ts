@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A task server of the same field that neither audits nor flushes what it acknowledges. */
+/** Another task server; it neither audits nor syncs what it acknowledges. */
 export const PEER = { name: 'mcp-task-manager-server', version: '0.1.0' };
 
 /** The path of its program, installed on first use. */

@@ -7,7 +7,7 @@ export function* creates(agent: number): Calls {
   for (;;) yield ['task_create', { title: `Measure what one call costs, agent ${agent}`, project: 'bench' }];
 }
 
-/** The life of a task, with every tool of the surface in it. */
+/** One task from creation to seal, with every tool. */
 export function* allTools(agent: number): Calls {
   const project = `bench-${agent}`;
   for (;;) {
@@ -32,7 +32,7 @@ export function* allTools(agent: number): Calls {
   }
 }
 
-/** The same create, in the words of the peer; each agent has a project of its own there. */
+/** The same create as a call of the peer, where each agent has its own project. */
 export function* peerCreates(agent: number): Calls {
   const { project_id } = yield ['createProject', { projectName: `bench-${agent}` }];
   for (;;) yield ['addTask', { project_id, description: `Measure what one call costs, agent ${agent}` }];

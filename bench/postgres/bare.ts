@@ -1,9 +1,9 @@
 import { Client } from 'pg';
 
 /**
- * The floor: a plain client that leaves the rows of one task_create, in the same tables with the same indexes, in one
- * durable transaction behind one lock, with as few round trips as the driver can do it in. It checks nothing, hashes
- * nothing and speaks to nobody else. Says "ready", waits for a line on stdin, works, says "done".
+ * The baseline: a plain client that writes the rows of one task_create, into the same tables with the same indexes, in
+ * one durable transaction behind one lock, with as few round trips as possible. It checks and hashes nothing. Prints
+ * "ready", waits for a line on stdin, works, prints "done".
  */
 const [url = '', warmUp = '0', transactions = '0'] = process.argv.slice(2);
 const client = new Client({ connectionString: url, pipeline: true });

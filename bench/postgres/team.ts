@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 
 const dist = fileURLToPath(new URL('..', import.meta.url));
 
-/** A process that works through calls, one after the other, as fast as it is answered. */
+/** A process that makes calls back to back. */
 export interface Worker {
   work(): Promise<void>;
   end(): void;
@@ -25,7 +25,7 @@ export async function startBare(url: string, transactions: number): Promise<Work
   };
 }
 
-/** Speaks the protocol by hand: a client library would take more of the machine than the servers do. */
+/** Writes the protocol by hand: a client library would use more CPU than the servers. */
 export async function startServer(env: Record<string, string>, calls: number): Promise<Worker> {
   const child = start(`${dist}colibri.js`, [], { COLIBRI_LOG_LEVEL: 'warn', ...env });
   const lines = readLines(child);
@@ -38,8 +38,7 @@ export async function startServer(env: Record<string, string>, calls: number): P
   child.stdin?.write('{"jsonrpc":"2.0","method":"notifications/initialized"}\n');
   const params = { name: 'task_create', arguments: { title: 'Measure what one call costs', project: 'bench' } };
   const request = `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })}\n`;
-  // A server takes one call at a time. It gets its work in heaps, as a bare client has all of its own: who hands it out
-  // call by call would need a processor that the servers are to have.
+  // Calls are sent in batches: sending them one by one would take CPU time from the servers.
   const call = async (count: number) => {
     for (let left = count; left > 0; left -= HEAP) {
       const heap = Math.min(left, HEAP);
@@ -60,7 +59,7 @@ function assertDone(answer: string): void {
   if (answer.includes('"isError":true') || answer.includes('"error":')) throw new Error(answer);
 }
 
-/** How many calls a second several workers do together. */
+/** Calls per second of several workers together. */
 export async function throughput(start: () => Promise<Worker>, workers: number, calls: number): Promise<number> {
   const team = await Promise.all(Array.from({ length: workers }, start));
   const begin = performance.now();

@@ -56,7 +56,7 @@ export async function fillWithTasks(
   await database.close();
 }
 
-/** Numbers are counted here: nobody else takes any, and a question for each would take most of the time. */
+/** Numbers are counted here, because this is the only writer and a query for each would dominate the time. */
 function count(counters: Map<string, number>, name: string): number {
   const value = (counters.get(name) ?? 0) + 1;
   counters.set(name, value);
@@ -89,7 +89,7 @@ async function makeTask(db: Transaction, number: number, counters: Map<string, n
   await insertTask(db, newTask(input, identity));
 }
 
-/** One second a task, so that the order of time is the order of creation. */
+/** One second per task, so that time order is creation order. */
 function timeOf(number: number): string {
   return new Date(Date.UTC(2025, 0, 1) + number * 1000).toISOString();
 }

@@ -14,7 +14,7 @@ export interface Plan {
   readonly callsPerRound: number;
 }
 
-/** Every round visits every call, in an order that rotates, so that a noisy second hits all of them alike. */
+/** Every round runs every call, in rotating order, so that noise affects all of them alike. */
 export async function measureInterleaved<Name extends string>(
   calls: readonly TimedCall<Name>[],
   { warmUpCalls, rounds, callsPerRound }: Plan,
@@ -24,7 +24,7 @@ export async function measureInterleaved<Name extends string>(
   for (let round = 0; round < rounds; round += 1) {
     for (let place = 0; place < calls.length; place += 1) {
       const timed = calls[(round + place) % calls.length] as TimedCall<Name>;
-      // The first call of a visit finds the caches of the processor filled with another program.
+      // The first call after a switch finds the CPU caches filled by another program.
       await timed.call();
       for (let done = 0; done < callsPerRound; done += 1) samples.get(timed.name)?.push(await timeUs(timed.call));
     }

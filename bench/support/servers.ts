@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 
 const dist = fileURLToPath(new URL('..', import.meta.url));
 
-/** On the disk of the project: what the system uses for temporary files may be memory, where a commit costs nothing. */
+/** On the project's disk: the system's temporary folder may be in memory, where a commit costs nothing. */
 export class Workplace {
   readonly #folder = mkdtempSync(join(dist, 'bench', 'run-'));
   readonly #clients: Client[] = [];
@@ -51,7 +51,7 @@ function inherited(): Record<string, string> {
   return { PATH, HOME };
 }
 
-/** The program on a store that is there already. */
+/** Connects to the program on an existing ledger. */
 export async function startClient(place: Record<string, string>): Promise<Client> {
   const client = new Client({ name: 'bench', version: '1' });
   const env = { ...process.env, ...place, COLIBRI_LOG_LEVEL: 'error' } as Record<string, string>;

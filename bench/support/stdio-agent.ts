@@ -9,7 +9,7 @@ export interface Program {
 
 export type Call = readonly [tool: string, args: Readonly<Record<string, unknown>>];
 
-/** One agent with a server process of its own. Speaks the protocol by hand: an SDK client costs more than a server. */
+/** One agent with its own server process. Writes the protocol by hand: an SDK client costs more than a server. */
 export class StdioAgent {
   readonly #child: ChildProcess;
   readonly #waiting: { readonly resolve: (line: string) => void; readonly reject: (error: Error) => void }[] = [];
@@ -50,7 +50,7 @@ export class StdioAgent {
     return result.structuredContent?.data ?? (JSON.parse(result.content[0]?.text ?? '{}') as Record<string, unknown>);
   }
 
-  /** Processor time used so far, user and system. Linux only. */
+  /** CPU time used so far, user and system. Linux only. */
   cpuMs(): number {
     const fields = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     return (Number(fields[11]) + Number(fields[12])) * MS_PER_TICK;

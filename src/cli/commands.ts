@@ -44,7 +44,7 @@ const EXAMPLES: readonly Example[] = [
   ['colibri board', 'show the tasks in columns'],
   ['colibri show 42', 'show one task and its decisions'],
   ['colibri log --follow', 'watch what agents do'],
-  ['colibri verify', 'check that nobody tampered with the ledger'],
+  ['colibri verify', 'check that the ledger was not tampered with'],
   ['colibri verify --json | jq .verdict'],
 ];
 
@@ -61,7 +61,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', ['', ...renderExamples(EXAMPLES), '', CONFIGURATION].join('\n'))
     .showSuggestionAfterError()
-    .showHelpAfterError('Try: colibri --help')
+    .showHelpAfterError('Run colibri --help for usage.')
     .configureHelp({ showGlobalOptions: false })
     .configureOutput({
       writeOut: (text) => print(linesOf(text)),

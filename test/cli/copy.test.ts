@@ -134,7 +134,7 @@ describe('copy', () => {
     const { size, root } = await verifySpot(sqliteSpot(place.path('second.db')));
     expect({ status, stdout }).toEqual({
       status: 0,
-      stdout: `copied ${scenery} to ${place.path('second.db')}: ${size} new entries\nwhole: ${size} entries, root ${root}\n`,
+      stdout: `copied ${scenery} to ${place.path('second.db')}: ${size} entries added\nwhole: ${size} entries, root ${root}\n`,
     });
     expect([...stderr.matchAll(/\r([a-z ]+) █+ 100%/g)].map(([, label]) => label)).toEqual([
       'verifying the source',

@@ -97,16 +97,16 @@ describe('a start that fails', () => {
       expect(await program.exit).toEqual({ code: 0, signal: null });
     });
 
-  for (const [name, args] of [
-    ['an unknown command', ['fly']],
-    ['a word too many', ['serve', 'now']],
-    ['an unknown option', ['--fast']],
+  for (const [name, args, help] of [
+    ['an unknown command', ['fly'], 'colibri --help'],
+    ['a word too many', ['serve', 'now'], 'colibri serve --help'],
+    ['an unknown option', ['--fast'], 'colibri --help'],
   ] as const) {
     promiseTest('process/exit-codes', `64 for ${name}`, async () => {
       const cwd = tempFolder();
       const program = startProgram({ cwd, args });
       expect(await program.exit).toEqual({ code: 64, signal: null });
-      expect(program.errorLines().join('\n')).toContain('colibri --help');
+      expect(program.errorLines().join('\n')).toContain(help);
       expect(readdirSync(cwd)).toEqual([]);
     });
   }

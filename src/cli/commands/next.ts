@@ -43,7 +43,7 @@ async function showNext(config: Config, options: NextOptions): Promise<number> {
   const queues = await withLedger(config, async (reader) => {
     const found: Queue[] = [];
     for (const name of await chooseProjects(reader, config, options)) {
-      // One more than is shown tells whether there are more.
+      // Reads one more than is shown, to learn whether the list was cut.
       const ready = await listNextActions(reader, name, limit + 1);
       const blocked = await listBlocked(reader, name, limit + 1);
       found.push({

@@ -82,7 +82,7 @@ async function* playSession(agent: Agent, taskId: string): AsyncGenerator<Step, 
   const text = `${agent.name} opens session ${sessionId} and records the decision ${textOf(thought, 'thought_id')} "${REASON}"`;
   yield { step: 'thought', text, tone: 'plain', evidence: { session, thought } };
   const done = await granted(agent, 'task_update', { task_id: taskId, status: 'done' });
-  yield { step: 'done', text: `${taskId} can be done now`, tone: 'good', evidence: done };
+  yield { step: 'done', text: `${agent.name} finishes ${taskId}: accepted`, tone: 'good', evidence: done };
   const seal = await granted(agent, 'merkle_finalize', { session_id: sessionId });
   const sealed = `${agent.name} seals ${sessionId}: ${numberOf(seal, 'leaf_count')} records, root ${short(textOf(seal, 'merkle_root'))}`;
   yield { step: 'seal', text: sealed, tone: 'good', evidence: seal };

@@ -11,7 +11,7 @@ export interface CliCommand<Options extends object = object, Input = unknown> {
   readonly details?: readonly string[];
   readonly examples: readonly Example[];
   readonly exitCodes: Readonly<Record<number, string>>;
-  /** Returns the exit code; undefined if the work goes on and sets it later. */
+  /** Returns the exit code; undefined if `run` sets it itself. */
   run(options: Options, input: Input): Promise<number | undefined>;
 }
 
@@ -19,11 +19,15 @@ export type Example = readonly [command: string, note?: string];
 
 const BAD_INPUT = 3;
 const USAGE = 64;
-const HELP_WIDTH = 100;
+const HELP_WIDTH = 80;
 
 export function registerCommand(program: Command, command: CliCommand): void {
   const { name, summary, argument, options } = command;
-  const parser = program.command(name).description(summary).addHelpText('after', renderHelp(command));
+  const parser = program
+    .command(name)
+    .description(summary)
+    .addHelpText('after', renderHelp(command))
+    .showHelpAfterError(`Run colibri ${name} --help for usage.`);
   if (argument !== undefined) parser.addArgument(argument);
   for (const option of options) parser.addOption(option);
   parser.action(async (...values: unknown[]) => {

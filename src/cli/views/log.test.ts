@@ -40,7 +40,7 @@ describe('renderAction', () => {
     ['running', 33],
     ['interrupted', 31],
     ['ERR_NOT_FOUND', 31],
-  ])('says %s in its colour', (outcome, code) => {
+  ])('colors the outcome %s', (outcome, code) => {
     const line = renderAction({ ...CALL, outcome, duration_ms: null }, { width: 200, colors: createStyles(true) });
     expect(toTerminal(line)).toContain(`\u001b[${code}m${outcome}`);
   });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { toTerminal } from '../../terminal-text.ts';
 import { findTerminal, plural, shortTime } from './terminal.ts';
 
-/** Says of itself what a terminal says. */
+/** A stream with the properties of a terminal. */
 function pretend(isTTY: boolean, columns: number | undefined, hasColors: boolean): WriteStream {
   return Object.assign(new PassThrough(), { isTTY, columns, hasColors: () => hasColors }) as unknown as WriteStream;
 }

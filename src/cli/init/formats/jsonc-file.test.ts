@@ -27,7 +27,7 @@ const FULL: Record<string, string> = {
   'an escaped name': '{\n  "mcpServers": {\n    "a\\"}": {"x": "// no comment"}\n  }\n}\n',
 };
 
-/** Nothing to stand beside. */
+/** Texts without another server. */
 const EMPTY: Record<string, string> = {
   'an empty object': '{}',
   'an empty object with room': '{\n}\n',

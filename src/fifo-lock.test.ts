@@ -4,7 +4,7 @@ import { FifoLock } from './fifo-lock.ts';
 const pause = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the lock', () => {
-  it('runs one piece of work at a time, in the order of asking', async () => {
+  it('runs one task at a time, in order of arrival', async () => {
     const lock = new FifoLock();
     const story: string[] = [];
     const work = (name: string, turns: number) => async () => {
@@ -18,7 +18,7 @@ describe('the lock', () => {
     expect(story).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
   });
 
-  it('hands a failure to its own caller only', async () => {
+  it('rejects only the caller whose task failed', async () => {
     const lock = new FifoLock();
     const failing = lock.run(() => Promise.reject(new Error('mine')));
     const throwing = lock.run(() => {
@@ -30,7 +30,7 @@ describe('the lock', () => {
     expect(await next).toBe('fine');
   });
 
-  it('is idle when what was waiting is done, whether or not it failed', async () => {
+  it('is idle when every queued task has ended, even by a failure', async () => {
     const lock = new FifoLock();
     let isDone = false;
     const work = lock.run(async () => {
@@ -45,7 +45,7 @@ describe('the lock', () => {
     await new FifoLock().idle();
   });
 
-  it('drops work whose signal aborts before it begins, and runs what waits behind it', async () => {
+  it('drops a task whose signal aborts before it begins, and runs the next', async () => {
     const lock = new FifoLock();
     const story: string[] = [];
     const signals = [new AbortController(), new AbortController(), new AbortController()] as const;

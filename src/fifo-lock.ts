@@ -1,25 +1,25 @@
-/** One piece of work at a time, first come, first served. A failure passes to its own caller and to nobody behind it. */
+/** Runs one task at a time, in order of arrival. A failure rejects only its own caller. */
 export class FifoLock {
   readonly #waiting = new Set<() => void>();
   #isHeld = false;
 
-  /** Work whose signal aborts before it begins is dropped: its caller gets the reason, and nothing is kept of it. */
+  /** Rejects with the abort reason, without running `work`, if the signal aborts before the lock is acquired. */
   async run<Result>(work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
-    await this.#takeTurn(signal);
+    await this.#acquire(signal);
     try {
       signal?.throwIfAborted();
       return await work();
     } finally {
-      this.#passOn();
+      this.#release();
     }
   }
 
-  /** Resolves when everything that was waiting at the time of the call is done. */
+  /** Resolves when everything queued before this call has ended. */
   async idle(): Promise<void> {
     await this.run(() => Promise.resolve());
   }
 
-  #takeTurn(signal: AbortSignal | undefined): Promise<void> {
+  #acquire(signal: AbortSignal | undefined): Promise<void> {
     if (!this.#isHeld) {
       this.#isHeld = true;
       return Promise.resolve();
@@ -39,7 +39,7 @@ export class FifoLock {
     });
   }
 
-  #passOn(): void {
+  #release(): void {
     const [next] = this.#waiting;
     if (next === undefined) {
       this.#isHeld = false;

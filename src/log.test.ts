@@ -9,7 +9,7 @@ function capture(threshold: LogLevel) {
 
 describe('the log', () => {
   for (const [index, threshold] of LOG_LEVELS.entries()) {
-    it(`at ${threshold} shows that and what is worse`, () => {
+    it(`at ${threshold} contains that level and more severe ones`, () => {
       const { log, lines } = capture(threshold);
       for (const level of LOG_LEVELS) log(level, 'event');
       expect(lines.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual(
@@ -18,7 +18,7 @@ describe('the log', () => {
     });
   }
 
-  it('is one JSON object a line, with a time', () => {
+  it('has one JSON object per line, with a time', () => {
     const { log, lines, last } = capture('info');
     log('info', 'two\nlines', { text: 'more\nlines' });
     expect(lines[0]).not.toContain('\n');
@@ -36,7 +36,7 @@ describe('the log', () => {
     });
   });
 
-  it('never throws at who writes to it', () => {
+  it('never throws', () => {
     const { log, last } = capture('info');
     const circle: Record<string, unknown> = {};
     circle['self'] = circle;

@@ -45,21 +45,21 @@ describe('text on a terminal', () => {
     ['ᅟ', '\\u115f'],
   ])('shows %j as %s', (text, shown) => expect(toTerminal(text)).toBe(shown));
 
-  it('has the styles that were asked for, and none where there are no colours', () => {
+  it('has the requested styles, and none if colors are off', () => {
     const { red, bold } = createStyles(true);
     expect(toTerminal([`a ${bold(red('b'))} c`, 'd'])).toBe('a \u001b[1m\u001b[31mb\u001b[39m\u001b[22m c\nd');
     expect(toTerminal(red(''))).toBe('');
     expect(toTerminal(createStyles(false).red('b'))).toBe('b');
   });
 
-  it('does not take the text of a style for a style', () => {
+  it('does not interpret style markers in data', () => {
     const marked = createStyles(true).red('x');
     const forged = marked.replaceAll(/[0-9a-f]{8}-/g, '00000000-');
     expect(forged).not.toBe(marked);
     expect(toTerminal(forged)).not.toContain('\u001b');
   });
 
-  it('escapes any text once, and JSON without changing its value', () => {
+  it('is idempotent, and keeps the value of JSON', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const shown = escapeUnsafe(text);

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
  */
 const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\ufff9-\ufffb]/gu;
 
-/** Joins the parts of one emoji; elsewhere it is invisible. */
+/** Zero-width joiner: allowed between the parts of one emoji, invisible elsewhere. */
 const JOINER = '\u200d';
 const BEFORE_JOINER = /\p{Extended_Pictographic}[\ufe0e\ufe0f\p{Emoji_Modifier}]?$/u;
 const AFTER_JOINER = /^\p{Extended_Pictographic}/u;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseJson } from './integrity/parse-json.ts';
 
-/** From the package's own file, one folder up from the sources as from the built program. */
+/** `package.json` is one folder up both from the sources and from the build. */
 export function readVersion(): string {
   try {
     const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');

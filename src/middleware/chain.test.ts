@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { listFiles } from '../../test/support/files.ts';
 import { call, openDoor } from '../../test/support/memory-server.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 
@@ -67,6 +69,30 @@ describe('a call that succeeds', () => {
     });
     expect((await call(client, 'list')).data).toEqual({ limit: 20 });
     expect(sink.enters[0]?.argumentsText).toBe('{}');
+  });
+});
+
+describe('the source of the chain', () => {
+  const source = readFileSync('src/middleware/chain.ts', 'utf8');
+
+  it('labels each of the five stages once, in order', () => {
+    expect([...source.matchAll(/\/\/ (\d [a-z -]+):/g)].map(([, label]) => label)).toEqual([
+      '1 tool-lock',
+      '2 validate',
+      '3 audit enter',
+      '4 dispatch',
+      '5 audit exit',
+    ]);
+  });
+
+  it('has the only call site of each stage', () => {
+    const sources = listFiles('src', '.ts').filter((file) => !file.endsWith('.test.ts'));
+    const texts = new Map(sources.map((file) => [file, readFileSync(file, 'utf8')]));
+    for (const stage of ['toolLock', 'validate', 'auditEnter', 'dispatch', 'auditExit']) {
+      const call = new RegExp(`(?<![.\\w]|function )${stage}\\((?:active|chain)[,)]`, 'g');
+      const sites = [...texts].flatMap(([file, text]) => [...text.matchAll(call)].map(() => file));
+      expect([stage, ...sites]).toEqual([stage, 'src/middleware/chain.ts']);
+    }
   });
 });
 

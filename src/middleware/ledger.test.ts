@@ -15,12 +15,15 @@ import { verifyTables } from '../verification/verify-ledger.ts';
 import type { AuditSink } from './audit.ts';
 
 /** A server with its own ledger. The tool `note` writes one row and then calls `then`. */
-async function openWithLedger(then: () => unknown = () => ({}), faults: Pick<Partial<AuditSink>, 'enter'> = {}) {
+async function openWithLedger(
+  then: () => unknown = () => ({}),
+  { enter, ownSink = false }: { readonly enter?: AuditSink['enter']; readonly ownSink?: boolean } = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), 'colibri-door-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const ledger: { database?: Database } = {};
   const door = await openDoor({
-    ownSink: false,
+    ownSink,
     boot: async ({ chain }) => {
       const config = readConfig({ COLIBRI_DB_PATH: join(folder, 'colibri.db') });
       const booted = await boot(config, chain.log, () => undefined);
@@ -29,7 +32,7 @@ async function openWithLedger(then: () => unknown = () => ({}), faults: Pick<Par
       return {
         ...booted,
         audit: {
-          enter: faults.enter ?? booted.audit.enter.bind(booted.audit),
+          enter: enter ?? booted.audit.enter.bind(booted.audit),
           exit: booted.audit.exit.bind(booted.audit),
         },
       };
@@ -114,6 +117,20 @@ promiseTest('chain/undone', 'an exit that cannot be written rolls the change bac
   expect(await door.countNotes()).toBe(0);
   expect(await door.listOutcomes()).toEqual(['AUDIT_EXIT_FAILED']);
   expect(await door.verify()).toEqual([]);
+});
+
+promiseTest('door/own-sink', 'if its exit throws, the change is rolled back', async () => {
+  const { client, countNotes, sink } = await openWithLedger(undefined, { ownSink: true });
+  sink.exitThrows = new Error('the disk is full');
+  expect((await call(client, 'note')).error).toMatchObject({
+    code: 'AUDIT_EXIT_FAILED',
+    message: expect.stringContaining('nothing was changed: the disk is full'),
+  });
+  expect(await countNotes()).toBe(0);
+  sink.exitThrows = undefined;
+  expect((await call(client, 'note')).ok).toBe(true);
+  expect(await countNotes()).toBe(1);
+  expect(sink.story).toEqual(['enter note', 'enter note', 'exit note ok']);
 });
 
 promiseTest('chain/undone', 'refused inputs and unknown tools are recorded too', async () => {

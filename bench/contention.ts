@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Cluster } from '../test/support/postgres/cluster.ts';
-import { newSchema } from '../test/support/postgres/server.ts';
+import { newSchema } from '../test/support/postgres/database.ts';
 import { installPeer, PEER } from './contention/peer.ts';
 import { BARS, type Case, judge, type Row, renderCases } from './contention/report.ts';
 import { type Measured, measure } from './contention/run.ts';

@@ -5,7 +5,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { openDatabase } from '../src/db/open.ts';
 import { formatTaskId } from '../src/ids.ts';
 import { Cluster } from '../test/support/postgres/cluster.ts';
-import { newSchema, runOn } from '../test/support/postgres/server.ts';
+import { newSchema, runOn } from '../test/support/postgres/database.ts';
 import { fillWithTasks } from './support/fill.ts';
 import { measureInterleaved } from './support/measure.ts';
 import { startClient } from './support/servers.ts';

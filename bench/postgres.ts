@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Cluster } from '../test/support/postgres/cluster.ts';
-import { newSchema } from '../test/support/postgres/server.ts';
+import { newSchema } from '../test/support/postgres/database.ts';
 import { startBare, startServer, throughput, type Worker } from './postgres/team.ts';
 import { Workplace } from './support/servers.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { Cluster } from '../test/support/postgres/cluster.ts';
-import { runOn } from '../test/support/postgres/server.ts';
+import { runOn } from '../test/support/postgres/database.ts';
 import { fillFile, fillWithTasks, OPEN_TASKS } from './support/fill.ts';
 import { startClient } from './support/servers.ts';
 

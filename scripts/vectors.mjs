@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { outputFiles } = await build({
   absWorkingDir: root,
-  entryPoints: ['test/support/vectors.ts'],
+  entryPoints: ['test/support/fixtures/vectors.ts'],
   bundle: true,
   format: 'esm',
   platform: 'node',

@@ -5,9 +5,9 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { InMemoryTransport, type Transport } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { tempFolder } from '../test/support/folders.ts';
 import { call, openDoor } from '../test/support/memory-server.ts';
 import { promiseTest } from '../test/support/promise-test.ts';
-import { tempFolder } from '../test/support/temp-folder.ts';
 import { type CreateServerOptions, createServer, start, stop } from './server.ts';
 
 const quiet: CreateServerOptions = { mode: 'FULL', logger: () => undefined, installGlobalHandlers: false };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { listFiles } from '../test/support/files.ts';
+import { listFiles } from '../test/support/folders.ts';
 import { importsOf, reachableFrom } from '../test/support/imports.ts';
 import { call, openDoor } from '../test/support/memory-server.ts';
 import { promiseTest } from '../test/support/promise-test.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { PROMISES } from './promises.ts';
-import { listFiles } from './support/files.ts';
+import { listFiles } from './support/folders.ts';
 
 describe('promises', () => {
   it('are all kept by a test that cites them', () => {

@@ -1,10 +1,9 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { AT, openRaw, tamper } from '../../test/support/database.ts';
-import { processIdOf } from '../../test/support/process-id.ts';
+import { tempFolder } from '../../test/support/folders.ts';
+import { AT, openRaw, processIdOf, tamper } from '../../test/support/ledger.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
-import { tempFolder } from '../../test/support/temp-folder.ts';
 import { openLedger } from '../ledger/open.ts';
 import type { Database } from './database.ts';
 import { SCHEMA_VERSION } from './migrate.ts';

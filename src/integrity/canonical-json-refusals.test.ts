@@ -1,8 +1,8 @@
 import { runInThisContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { always } from '../../test/support/always.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
+import { always } from '../../test/support/properties.ts';
 import { canonicalize, NotCanonical } from './index.ts';
 
 /** The samples of RFC 8785 appendix B that this dialect refuses: not finite, or integers that may have been rounded. */

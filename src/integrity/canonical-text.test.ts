@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { plainJson } from '../../test/support/arbitrary-json.ts';
+import { plainJson } from '../../test/support/properties.ts';
 import { canonicalize } from './canonical-json.ts';
 import { isCanonicalText } from './canonical-text.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { always } from '../../test/support/always.ts';
+import { always } from '../../test/support/properties.ts';
 import { type Entry, encodeEntry } from './entry.ts';
 import { chainedText, findAnswer, findArguments, findExtras } from './entry-text.ts';
 import { sha256 } from './sha256.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { always } from '../../test/support/always.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
+import { always } from '../../test/support/properties.ts';
 import { type DigestLabel, type Entry, encodeEntry, parseEntry, saltedDigest } from './index.ts';
 
 const ENTRY: Entry = {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { naiveLeaf, naivePath, naiveProof, naiveRoot } from '../../test/support/naive-merkle.ts';
+import { naiveLeaf, naivePath, naiveProof, naiveRoot } from '../../test/support/fixtures/naive.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import {
   consistencyRanges,

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { plainJson } from '../../test/support/arbitrary-json.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
+import { plainJson } from '../../test/support/properties.ts';
 import { parseJson, parsePiecewise } from './parse-json.ts';
 
 const raw = String.raw;

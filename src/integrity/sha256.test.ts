@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { always } from '../../test/support/always.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
+import { always } from '../../test/support/properties.ts';
 import { toHex } from './hex.ts';
 import { sha256 as inBrowser, rawSha256 as rawInBrowser } from './sha256.browser.ts';
 import { sha256 as inNode, rawSha256 as rawInNode } from './sha256.ts';

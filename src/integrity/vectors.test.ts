@@ -1,8 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import {
+  createVectorFiles,
+  readCanonicalVectors,
+  readConsistencyVectors,
+  readInclusionVectors,
+} from '../../test/support/fixtures/vectors.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
-import { readCanonicalVectors, readConsistencyVectors, readInclusionVectors } from '../../test/support/vector-files.ts';
-import { createVectorFiles } from '../../test/support/vectors.ts';
 import { canonicalize, isConsistent, isIncluded } from './index.ts';
 
 describe('the published vectors', () => {

@@ -1,9 +1,16 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { AT, expectWhole, openTestDatabase, openTestLedger, tamper, verifyFile } from '../../test/support/database.ts';
-import { recordCalls } from '../../test/support/entries.ts';
+import { tempFolder } from '../../test/support/folders.ts';
+import {
+  AT,
+  expectWhole,
+  openTestDatabase,
+  openTestLedger,
+  recordCalls,
+  tamper,
+  verifyFile,
+} from '../../test/support/ledger.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
-import { tempFolder } from '../../test/support/temp-folder.ts';
 import { openLedger, openLedgerReadOnly } from './open.ts';
 
 describe('opening a ledger', () => {

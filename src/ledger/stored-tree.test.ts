@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { expectWhole, openTestLedger } from '../../test/support/database.ts';
-import { noteEntry } from '../../test/support/entries.ts';
+import { expectWhole, noteEntry, openTestLedger } from '../../test/support/ledger.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import type { Database, Reader, Transaction } from '../db/database.ts';
 import { type Digest, isConsistent, isIncluded, leafHash, TreeBuilder } from '../integrity/index.ts';

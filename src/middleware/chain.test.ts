@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { listFiles } from '../../test/support/files.ts';
+import { listFiles } from '../../test/support/folders.ts';
 import { call, openDoor } from '../../test/support/memory-server.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 

@@ -4,8 +4,7 @@ import { call, openDoor, RecordingSink, type Register } from '../../test/support
 import { settle } from '../../test/support/pipes.ts';
 import { fixturePath } from '../../test/support/program.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
-import type { Database } from '../db/database.ts';
-import { DatabaseError } from '../db/database.ts';
+import { type Database, DatabaseError } from '../db/database.ts';
 import { stop } from '../server.ts';
 import type { Booted } from './runtime.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type IndexOptions, writeExtension, writeIndex } from '../../test/support/git-index.ts';
+import { type IndexOptions, writeExtension, writeIndex } from '../../test/support/fixtures/git-index.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { foldPath, NotAnIndex, scanIndex } from './git-index.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { type ChainVector, createChainVectors } from '../../test/support/fixtures/trail-vectors.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
-import { type ChainVector, createChainVectors } from '../../test/support/trail-vectors.ts';
 import { parseEntry } from '../integrity/index.ts';
 import { checkThought, integrityScore } from './chain-report.ts';
 

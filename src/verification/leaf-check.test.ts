@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openTestLedger } from '../../test/support/database.ts';
-import { recordCalls } from '../../test/support/entries.ts';
+import { openTestLedger, recordCalls } from '../../test/support/ledger.ts';
 import type { Reader } from '../db/database.ts';
 import { readProvenTexts } from './fast/leaf-texts.ts';
 import { hashHere } from './hashing.ts';

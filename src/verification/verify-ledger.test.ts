@@ -1,11 +1,19 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { AT, openTestDatabase, openTestLedger, queryFile, tamper, verifyFile } from '../../test/support/database.ts';
-import { enterEvent, recordCalls } from '../../test/support/entries.ts';
-import { processIdOf } from '../../test/support/process-id.ts';
+import { tempFolder } from '../../test/support/folders.ts';
+import {
+  AT,
+  enterEvent,
+  openTestDatabase,
+  openTestLedger,
+  processIdOf,
+  queryFile,
+  recordCalls,
+  tamper,
+  verifyFile,
+} from '../../test/support/ledger.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
-import { tempFolder } from '../../test/support/temp-folder.ts';
 import { closeInterruptedCalls } from '../ledger/calls/interrupted.ts';
 import { CallRecorder } from '../ledger/calls/recorder.ts';
 import { verifyTables } from './verify-ledger.ts';

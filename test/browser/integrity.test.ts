@@ -3,9 +3,9 @@ import chromium from '@sparticuz/chromium';
 import * as fc from 'fast-check';
 import { type Browser, type Page, chromium as playwright } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { plainJson } from '../support/arbitrary-json.ts';
+import { readCanonicalVectors, readConsistencyVectors, readInclusionVectors } from '../support/fixtures/vectors.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { readCanonicalVectors, readConsistencyVectors, readInclusionVectors } from '../support/vector-files.ts';
+import { plainJson } from '../support/properties.ts';
 
 type Integrity = typeof import('../../src/integrity/index.ts');
 

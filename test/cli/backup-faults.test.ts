@@ -13,7 +13,7 @@ import {
   verifyFile,
   withFile,
 } from '../support/cli-project.ts';
-import { createLargeLedger } from '../support/large-ledger.ts';
+import { createLargeLedger } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 let large: Place;

@@ -7,7 +7,7 @@ import { openSqlite } from '../../src/db/sqlite/database.ts';
 import { loadSqlite } from '../../src/db/sqlite/driver.ts';
 import { replaceSqlite } from '../../src/db/sqlite/files/replace.ts';
 import { addTask, finished, inherited, Place, PROGRAM, titlesIn, verifyFile } from '../support/cli-project.ts';
-import { createLargeLedger } from '../support/large-ledger.ts';
+import { createLargeLedger } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 let large: Place;

@@ -14,8 +14,8 @@ import { basename, dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openSqlite } from '../../src/db/sqlite/database.ts';
 import { addTask, createTemplate, edit, Place, titlesIn, verifyFile } from '../support/cli-project.ts';
+import { makeOlder } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
-import { makeOlder } from '../support/older-ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 let template: Place;

@@ -11,7 +11,7 @@ import {
 import { basename, dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { createTemplate, edit, Place, verifyFile, withFile } from '../support/cli-project.ts';
-import { copyProject } from '../support/copy-project.ts';
+import { copyProject } from '../support/folders.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 let template: Place;

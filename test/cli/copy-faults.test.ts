@@ -5,7 +5,6 @@ import type { Database } from '../../src/db/database.ts';
 import { append } from '../../src/ledger/append.ts';
 import { StoredTree } from '../../src/ledger/stored-tree.ts';
 import { addTask, Place, type Run } from '../support/cli-project.ts';
-import { createLargeLedger } from '../support/large-ledger.ts';
 import {
   openSpot,
   postgresSpot,
@@ -15,6 +14,7 @@ import {
   sqliteSpot,
   verifySpot,
 } from '../support/ledger-targets.ts';
+import { createLargeLedger } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 

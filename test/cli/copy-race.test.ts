@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
 import { synchronize } from '../../src/copy/synchronize.ts';
 import { markFinished, markUnfinished, readTarget } from '../../src/copy/target.ts';
-import { createLargeLedger } from '../support/large-ledger.ts';
 import { openSpot, readEverything, SPOTS, sqliteSpot } from '../support/ledger-targets.ts';
+import { createLargeLedger } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const noProgress = () => undefined;

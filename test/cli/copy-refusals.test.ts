@@ -2,14 +2,13 @@ import { existsSync, linkSync, readdirSync, readFileSync, rmSync, symlinkSync } 
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { createTemplate, edit, Place, verifyFile } from '../support/cli-project.ts';
-import { tamper } from '../support/database.ts';
+import { processIdOf, tamper } from '../support/ledger.ts';
 import { openSpot, postgresSpot, readEverything, SPOTS, sqliteSpot, verifySpot } from '../support/ledger-targets.ts';
+import { createFileOfVersion } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
-import { createFileOfVersion } from '../support/older-ledger.ts';
-import { runOn } from '../support/postgres/server.ts';
-import { processIdOf } from '../support/process-id.ts';
+import { runOn } from '../support/postgres/database.ts';
+import { startRefusingPostgres } from '../support/postgres/wire.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { startRefusingPostgres } from '../support/refusing-postgres.ts';
 
 let template: Place;
 let place: Place;

@@ -6,7 +6,6 @@ import { BY_ENTRY, BY_KEY, HEAD } from '../../src/copy/tables.ts';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { expectedFacts } from '../../src/db/postgres/schema-check.ts';
 import { addTask, Place, PROGRAM } from '../support/cli-project.ts';
-import { buildScenery } from '../support/full-ledger.ts';
 import {
   openSpot,
   postgresSpot,
@@ -15,6 +14,7 @@ import {
   sqliteSpot,
   verifySpot,
 } from '../support/ledger-targets.ts';
+import { buildScenery } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 

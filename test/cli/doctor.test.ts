@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkNode } from '../../src/cli/doctor/machine.ts';
-import { copyProject } from '../support/copy-project.ts';
-import { projectReport } from '../support/init-ledger.ts';
-import { connectProgram, openProgram, runProgram } from '../support/init-program.ts';
-import { makeProject } from '../support/init-project.ts';
+import { copyProject } from '../support/folders.ts';
+import { connectProgram, makeProject, openProgram, runProgram } from '../support/init-project.ts';
+import { projectReport } from '../support/ledger.ts';
+import { createFileOfVersion } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
-import { createFileOfVersion } from '../support/older-ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 interface Checked {

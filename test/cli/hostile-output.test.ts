@@ -1,8 +1,8 @@
 import { renameSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { finished, inherited, type Place, PROGRAM, type Run } from '../support/cli-project.ts';
-import { createHonestProject, createHostileProject, type Forgery } from '../support/hostile-project.ts';
-import { EVERYTHING_HOSTILE, findRaw } from '../support/hostile-text.ts';
+import { createHonestProject, createHostileProject, type Forgery } from '../support/fixtures/hostile-project.ts';
+import { EVERYTHING_HOSTILE, findRaw } from '../support/fixtures/hostile-text.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const VERIFY = ['verify'];

@@ -1,8 +1,7 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runProgram } from '../support/init-program.ts';
-import { makeProject } from '../support/init-project.ts';
+import { makeProject, runProgram } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const CURSOR = `{

@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
+import { processIdOf } from '../support/ledger.ts';
 import {
   type Agent,
   colibri,
@@ -10,7 +11,6 @@ import {
   startColibri,
   withAgent,
 } from '../support/people.ts';
-import { processIdOf } from '../support/process-id.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 interface LogLine {

@@ -4,9 +4,7 @@ import { UNFINISHED_VERSION } from '../../src/db/migrate.ts';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { BLOCK } from '../../src/ledger/stored-tree.ts';
-import { AT, expectWhole } from '../support/database.ts';
-import { enterEvent } from '../support/entries.ts';
-import { processIdOf } from '../support/process-id.ts';
+import { AT, enterEvent, expectWhole, processIdOf } from '../support/ledger.ts';
 import { describeContract } from './engines.ts';
 
 describeContract('entering a call', (engine) => {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { ILL_FORMED_PROCESS_IDS, processIdOf } from '../support/process-id.ts';
+import { ILL_FORMED_PROCESS_IDS, processIdOf } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { describeContract, type Engine } from './engines.ts';
 

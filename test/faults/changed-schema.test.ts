@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { createTemplate, Place } from '../support/cli-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
-import { tamperFile } from '../support/trail-raw-file.ts';
+import { tamperFile } from '../support/tamper.ts';
 
 let template: Place;
 beforeAll(async () => {

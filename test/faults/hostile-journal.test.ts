@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { copySqlite } from '../../src/db/sqlite/files/copy.ts';
 import { replaceSqlite } from '../../src/db/sqlite/files/replace.ts';
-import { expectWhole, openTestDatabase, openTestLedger, tamper } from '../support/database.ts';
-import { journalBetween, PAGE_BYTES, writeHotJournal } from '../support/hot-journal.ts';
+import { tempFolder } from '../support/folders.ts';
+import { expectWhole, openTestDatabase, openTestLedger, tamper } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { journalBetween, PAGE_BYTES, writeHotJournal } from '../support/sqlite-pages.ts';
 
 const MAGIC = Buffer.from('d9d505f920a163d7', 'hex');
 

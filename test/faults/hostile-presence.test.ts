@@ -4,13 +4,19 @@ import { describe, expect, onTestFinished, vi } from 'vitest';
 import { isServed } from '../../src/db/sqlite/files/replace.ts';
 import { closeInterruptedCalls } from '../../src/ledger/calls/interrupted.ts';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
-import { AT, openTestDatabase, openTestLedger, tamper } from '../support/database.ts';
-import { enterEvent } from '../support/entries.ts';
-import { ledgerIn } from '../support/ledger-file.ts';
-import { ILL_FORMED_PROCESS_IDS, processIdOf } from '../support/process-id.ts';
+import { tempFolder } from '../support/folders.ts';
+import {
+  AT,
+  enterEvent,
+  ILL_FORMED_PROCESS_IDS,
+  ledgerIn,
+  openTestDatabase,
+  openTestLedger,
+  processIdOf,
+  tamper,
+} from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 
 describe('a process id in a ledger that someone else wrote', () => {
   promiseTest('store/process-ids', 'a server that starts deletes no file outside of the project', async () => {

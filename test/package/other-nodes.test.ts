@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { tempFolder } from '../support/temp-folder.ts';
+import { tempFolder } from '../support/folders.ts';
 
 const SCRIPT = new URL('../../scripts/node-from-npm.mjs', import.meta.url).href;
 

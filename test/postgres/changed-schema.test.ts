@@ -3,14 +3,13 @@ import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { checkSchema } from '../../src/db/schema/check.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { AT } from '../support/database.ts';
-import { makeOlder } from '../support/older-ledger.ts';
-import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
-import { runOn } from '../support/postgres/server.ts';
+import { tempFolder } from '../support/folders.ts';
+import { AT } from '../support/ledger.ts';
+import { makeOlder } from '../support/ledgers.ts';
+import { newPostgresUrl, openTestPostgres, runOn } from '../support/postgres/database.ts';
+import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { runColibri } from '../support/trail-command.ts';
 
 async function newLedger(): Promise<string> {
   const url = await newPostgresUrl();

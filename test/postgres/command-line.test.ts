@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { buildScenery } from '../support/full-ledger.ts';
-import { placeLedger } from '../support/ledger-place.ts';
-import { createVersion } from '../support/older-ledger.ts';
+import { tempFolder } from '../support/folders.ts';
+import { placeLedger } from '../support/ledger-targets.ts';
+import { buildScenery, createVersion } from '../support/ledgers.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
+import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { runColibri } from '../support/trail-command.ts';
 
 const COMMANDS: readonly (readonly string[])[] = [
   ['board'],

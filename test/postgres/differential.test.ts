@@ -6,10 +6,10 @@ import { describe, expect, vi } from 'vitest';
 import type { Database, Row } from '../../src/db/database.ts';
 import { readHead } from '../../src/ledger/head.ts';
 import { createSalt } from '../../src/ledger/salt.ts';
-import { placeLedger } from '../support/ledger-place.ts';
+import { tempFolder } from '../support/folders.ts';
+import { placeLedger } from '../support/ledger-targets.ts';
 import { newPostgresUrl } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 import { assertWhole, openDesk } from '../support/trail-server.ts';
 
 const SEED = 20_261_115;

@@ -1,14 +1,13 @@
 import { describe, expect } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
-import { AT } from '../support/database.ts';
-import { createVersion } from '../support/older-ledger.ts';
-import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
-import { diagnose } from '../support/postgres/diagnose.ts';
-import { queryOn, runOn } from '../support/postgres/server.ts';
+import { tempFolder } from '../support/folders.ts';
+import { AT } from '../support/ledger.ts';
+import { createVersion } from '../support/ledgers.ts';
+import { newPostgresUrl, openTestPostgres, queryOn, runOn } from '../support/postgres/database.ts';
+import { diagnose } from '../support/postgres/docs.ts';
+import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { runColibri } from '../support/trail-command.ts';
 
 async function createLedger(): Promise<string> {
   const url = await newPostgresUrl();

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished } from 'vitest';
 import { leafHash } from '../../src/integrity/index.ts';
 import { nextTail } from '../../src/ledger/tail.ts';
-import { placeLedger } from '../support/ledger-place.ts';
+import { placeLedger } from '../support/ledger-targets.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
-import { newPostgresUrl } from '../support/postgres/database.ts';
+import { newPostgresUrl, queryOn, runOn } from '../support/postgres/database.ts';
 import { Network } from '../support/postgres/network.ts';
-import { queryOn, runOn } from '../support/postgres/server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole, openDesk, type TrailDesk } from '../support/trail-server.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished } from 'vitest';
 import { DatabaseError } from '../../src/db/database.ts';
-import { eventually } from '../support/ledger-file.ts';
-import { placeLedger } from '../support/ledger-place.ts';
+import { eventually } from '../support/ledger.ts';
+import { placeLedger } from '../support/ledger-targets.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { Network, type Verdict } from '../support/postgres/network.ts';
 import { errorMessage } from '../support/postgres/wire.ts';

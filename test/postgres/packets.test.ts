@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
-import { runOn } from '../support/postgres/server.ts';
+import { newPostgresUrl, openTestPostgres, runOn } from '../support/postgres/database.ts';
 
 describe('statements that leave together', () => {
   it('are answered each with its own rows, also those that have none', async () => {

@@ -1,12 +1,11 @@
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
-import { diagnose } from '../support/postgres/diagnose.ts';
+import { launchAgent } from '../support/concurrent-agents.ts';
+import { newPostgresUrl, openTestPostgres, queryOn, runOn } from '../support/postgres/database.ts';
+import { diagnose } from '../support/postgres/docs.ts';
 import { Pooler } from '../support/postgres/pooler.ts';
-import { queryOn, runOn } from '../support/postgres/server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import type { Agent, Reply } from '../support/task-agent.ts';
-import { launchAgent } from '../support/task-processes.ts';
 import { assertWhole } from '../support/trail-server.ts';
 
 const ADVICE = /a pooler .*session mode.*connect to the database directly/;

@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Reader } from '../../src/db/database.ts';
-import { eventually } from '../support/ledger-file.ts';
+import { tempFolder } from '../support/folders.ts';
+import { eventually } from '../support/ledger.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
-import { openTestPostgres } from '../support/postgres/database.ts';
-import { diagnose } from '../support/postgres/diagnose.ts';
-import { queryOn, runOn } from '../support/postgres/server.ts';
+import { openTestPostgres, queryOn, runOn } from '../support/postgres/database.ts';
+import { diagnose } from '../support/postgres/docs.ts';
+import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { runColibri } from '../support/trail-command.ts';
 
 let primary: Cluster;
 let replica: Cluster;

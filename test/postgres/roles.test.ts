@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openCurrent } from '../clients/official-clients.ts';
 import { createCall, playSession } from '../clients/whole-session.ts';
+import { tempFolder } from '../support/folders.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
-import { diagnose } from '../support/postgres/diagnose.ts';
-import { createRoles, refusalOf, roleUrl } from '../support/postgres/roles.ts';
-import { queryOn, runOn } from '../support/postgres/server.ts';
-import { PROGRAM } from '../support/program.ts';
+import { createRoles, queryOn, refusalOf, roleUrl, runOn } from '../support/postgres/database.ts';
+import { diagnose } from '../support/postgres/docs.ts';
+import { PROGRAM, runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { runColibri } from '../support/trail-command.ts';
 
 const PERMISSION_DENIED = '42501';
 

@@ -3,10 +3,9 @@ import { MIGRATIONS, SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { listSchemaFacts, type SchemaFact } from '../../src/db/postgres/schema-facts.ts';
 import { checkSchema } from '../../src/db/schema/check.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { AT } from '../support/database.ts';
-import { createVersion } from '../support/older-ledger.ts';
-import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
-import { runOn } from '../support/postgres/server.ts';
+import { AT } from '../support/ledger.ts';
+import { createVersion } from '../support/ledgers.ts';
+import { newPostgresUrl, openTestPostgres, runOn } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 describe('the schema that a PostgreSQL ledger is compared with', () => {

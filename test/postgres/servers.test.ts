@@ -1,16 +1,15 @@
 import { describe, expect, inject, onTestFinished } from 'vitest';
 import { SCHEMA_VERSION, UNFINISHED_VERSION } from '../../src/db/migrate.ts';
 import { parsePostgresUrl } from '../../src/db/postgres/url.ts';
-import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
-import { diagnose } from '../support/postgres/diagnose.ts';
+import { launchAgent } from '../support/concurrent-agents.ts';
+import { tempFolder } from '../support/folders.ts';
+import { newPostgresUrl, openTestPostgres, queryOn, runOn } from '../support/postgres/database.ts';
+import { diagnose } from '../support/postgres/docs.ts';
 import { Network } from '../support/postgres/network.ts';
-import { queryOn, runOn } from '../support/postgres/server.ts';
+import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import type { Agent } from '../support/task-agent.ts';
-import { launchAgent } from '../support/task-processes.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { runColibri } from '../support/trail-command.ts';
 import { assertWhole } from '../support/trail-server.ts';
 
 describe('servers that start together', () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, onTestFinished } from 'vitest';
-import { placeLedger } from '../support/ledger-place.ts';
-import { queryOn, runOn } from '../support/postgres/server.ts';
+import { placeLedger } from '../support/ledger-targets.ts';
+import { queryOn, runOn } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole, openDesk, type TrailDesk } from '../support/trail-server.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, describe, expect } from 'vitest';
 import type { Reader } from '../../src/db/database.ts';
 import { checkSchema } from '../../src/db/schema/check.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { buildScenery, openFile } from '../support/full-ledger.ts';
+import { buildScenery, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole } from '../support/trail-server.ts';
 

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { buildScenery, openFile } from '../support/full-ledger.ts';
+import { buildScenery, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { afterTampering, PLACES } from '../support/tamper.ts';
 import { assertWhole } from '../support/trail-server.ts';
-import { afterTampering, PLACES } from '../support/trail-tamper.ts';
 
 await buildScenery('tampered');
 const database = await openFile('tampered');

@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { createAuthority } from '../support/certificates.ts';
+import { createAuthority } from '../support/fixtures/certificates.ts';
+import { tempFolder } from '../support/folders.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { openTestPostgres } from '../support/postgres/database.ts';
-import { diagnose } from '../support/postgres/diagnose.ts';
+import { diagnose } from '../support/postgres/docs.ts';
+import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { runColibri } from '../support/trail-command.ts';
 
 const authority = createAuthority('the authority of a test');
 const stranger = createAuthority('an authority of somebody else');

@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { describe, expect, onTestFinished } from 'vitest';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { placeLedger } from '../support/ledger-place.ts';
-import { newPostgresUrl } from '../support/postgres/database.ts';
-import { blocksOf } from '../support/postgres/page.ts';
-import { runOn } from '../support/postgres/server.ts';
+import { placeLedger } from '../support/ledger-targets.ts';
+import { newPostgresUrl, runOn } from '../support/postgres/database.ts';
+import { blocksOf } from '../support/postgres/docs.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole, openDesk, type TrailDesk } from '../support/trail-server.ts';
 

@@ -2,8 +2,8 @@ import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
-import { projectReport } from '../support/init-ledger.ts';
-import { makeFolder, openProgram } from '../support/init-program.ts';
+import { makeFolder, openProgram } from '../support/init-project.ts';
+import { projectReport } from '../support/ledger.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 

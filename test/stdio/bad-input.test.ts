@@ -1,9 +1,8 @@
 import { describe, expect } from 'vitest';
-import { queryFile, verifyFile } from '../support/database.ts';
-import { ledgerIn, listCalls } from '../support/ledger-file.ts';
+import { tempFolder } from '../support/folders.ts';
+import { ledgerIn, listCalls, queryFile, verifyFile } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw, type RawClient } from '../support/raw-client.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 
 const DEPTH = 100_000;
 const BOMB = '['.repeat(DEPTH) + ']'.repeat(DEPTH);

@@ -2,12 +2,10 @@ import { realpathSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { connectClient, GENERATIONS } from '../support/clients.ts';
-import { verifyFile } from '../support/database.ts';
-import { ledgerIn, listCalls } from '../support/ledger-file.ts';
-import { startPortProcess } from '../support/port-process.ts';
+import { tempFolder } from '../support/folders.ts';
+import { ledgerIn, listCalls, verifyFile } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw } from '../support/raw-client.ts';
-import { tempFolder } from '../support/temp-folder.ts';
+import { connectRaw, startPortProcess } from '../support/raw-client.ts';
 
 describe('the built program', () => {
   promiseTest('process/at-once', 'also while another process keeps the ledger locked', async () => {

@@ -1,9 +1,8 @@
 import { describe, expect } from 'vitest';
-import { verifyFile } from '../support/database.ts';
-import { ledgerIn } from '../support/ledger-file.ts';
+import { tempFolder } from '../support/folders.ts';
+import { ledgerIn, verifyFile } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 
 describe('the two output streams', () => {
   for (const mode of ['FULL', 'READONLY', 'TEST', 'MINIMAL']) {

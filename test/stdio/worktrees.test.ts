@@ -2,12 +2,11 @@ import { existsSync, mkdirSync, realpathSync, renameSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { Place } from '../support/cli-project.ts';
-import { verifyFile } from '../support/database.ts';
-import { ledgerIn } from '../support/ledger-file.ts';
-import { git, linkWorkTree } from '../support/linked-work-tree.ts';
+import { git, linkWorkTree } from '../support/fixtures/git-index.ts';
+import { tempFolder } from '../support/folders.ts';
+import { ledgerIn, verifyFile } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 
 /** Starts a server in a folder and returns the path of the ledger that it uses. */
 async function ledgerUsedIn(cwd: string): Promise<string> {

@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest';
 import type { Reader } from '../../src/db/database.ts';
 import { openSqlite } from '../../src/db/sqlite/database.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { copyProject } from './copy-project.ts';
+import { copyProject } from './folders.ts';
 import { call } from './memory-server.ts';
 
 export const PROGRAM = resolve('dist/colibri.js');

@@ -1,6 +1,80 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { makeFolder, runProgram } from './init-program.ts';
+import { spawnSync } from 'node:child_process';
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { onTestFinished } from 'vitest';
+
+const PROGRAM = resolve('dist/colibri.js');
+
+/** A folder that is removed when the test ends. */
+export function makeFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'colibri-test-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the built program as a person would, in a folder and with a home of its own. */
+export function runProgram(
+  args: readonly string[],
+  {
+    cwd,
+    home = join(dirname(cwd), 'no-home'),
+    env = {},
+  }: { cwd: string; home?: string; env?: Readonly<Record<string, string | undefined>> },
+): Ran {
+  mkdirSync(cwd, { recursive: true });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], {
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, USERPROFILE: home, ...env },
+    encoding: 'utf8',
+  });
+  return { code: status, stdout, stderr };
+}
+
+/** A client of the built program over real pipes; both are gone when the test ends. */
+export async function openProgram(cwd: string, env: Record<string, string> = {}) {
+  const { client, log, close } = await connectProgram(cwd, env);
+  onTestFinished(close);
+  return { client, log };
+}
+
+/** The same for those who close it themselves. */
+export async function connectProgram(cwd: string, env: Record<string, string> = {}) {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [PROGRAM],
+    cwd,
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stderr: 'pipe',
+  });
+  const log: Record<string, unknown>[] = [];
+  let rest = '';
+  transport.stderr?.on('data', (chunk: Buffer) => {
+    const lines = (rest + chunk.toString('utf8')).split('\n');
+    rest = lines.pop() ?? '';
+    log.push(...lines.map((line) => JSON.parse(line) as Record<string, unknown>));
+  });
+  const client = new Client({ name: 'test-client', version: '1' });
+  await client.connect(transport);
+  return { client, log, close: () => client.close() };
+}
 
 /** A project with these files, and a home folder beside it. */
 export function makeProject(files: Record<string, string | Buffer> = {}, home: Record<string, string> = {}) {

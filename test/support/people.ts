@@ -6,7 +6,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { loadSqlite } from '../../src/db/sqlite/driver.ts';
-import { copyProject } from './copy-project.ts';
+import { copyProject } from './folders.ts';
 
 const PROGRAM = resolve('dist/colibri.js');
 

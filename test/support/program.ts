@@ -1,4 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
@@ -88,4 +90,46 @@ function lines(chunks: readonly string[]): string[] {
     .join('')
     .split('\n')
     .filter((line) => line !== '');
+}
+
+export interface Ran {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the built program as a person does, in a folder of its own and with no variables but these. */
+export function runColibri(args: readonly string[], env: Record<string, string>, cwd: string): Promise<Ran> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let [stdout, stderr] = ['', ''];
+    child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    child.on('error', reject);
+    child.on('close', (status) => resolve({ status, stdout, stderr }));
+  });
+}
+
+/** Tells whether a program that was run with these variables has started a thread since the last time. */
+export function countThreads(folder: string): { readonly env: Environment; readonly hasStarted: () => boolean } {
+  const [hook, trace] = [join(folder, 'count-threads.cjs'), join(folder, 'thread-was-started')];
+  writeFileSync(
+    hook,
+    `const threads = require('node:worker_threads');
+     threads.Worker = class extends threads.Worker {
+       constructor(...args) {
+         super(...args);
+         require('node:fs').writeFileSync(${JSON.stringify(trace)}, '');
+       }
+     };
+     require('node:module').syncBuiltinESMExports();`,
+  );
+  return {
+    env: { NODE_OPTIONS: `--require ${JSON.stringify(hook)}` },
+    hasStarted: () => {
+      const isThere = existsSync(trace);
+      rmSync(trace, { force: true });
+      return isThere;
+    },
+  };
 }

@@ -10,7 +10,7 @@ import { createServer } from '../../src/server.ts';
 import { createSurface } from '../../src/surface.ts';
 import type { Problem } from '../../src/verification/report.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { ledgerAt } from './ledger-place.ts';
+import { ledgerAt } from './ledger-targets.ts';
 import { type Agent, createAgent } from './task-agent.ts';
 
 /** A whole server on a file of its own, in this process: the stages, the tools and the ledger, without the pipes. */

@@ -10,7 +10,7 @@ import { boot } from '../../src/runtime/boot.ts';
 import { createServer } from '../../src/server.ts';
 import { createSurface } from '../../src/surface.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { ledgerAt } from './ledger-place.ts';
+import { ledgerAt } from './ledger-targets.ts';
 import { createCaller, type TrailCaller } from './trail-caller.ts';
 
 /** A whole server on a file, in this process, with a client that talks to it. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { badInputs, FIELDS_TRIED } from '../support/fixtures/task-bad-input.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { badInputs, FIELDS_TRIED } from '../support/task-bad-input.ts';
 import { atDesk, type Desk } from '../support/task-server.ts';
 
 const TABLES = ['tasks', 'task_events', 'task_labels', 'task_dependencies', 'task_counts', 'counters', 'task_search'];

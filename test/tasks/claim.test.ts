@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
+import { withAgents } from '../support/concurrent-agents.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import type { Agent } from '../support/task-agent.ts';
-import { withAgents } from '../support/task-processes.ts';
 
 describe('taking work', () => {
   promiseTest('tasks/claim', 'six processes, one task, and the losers learn who has it', () =>

@@ -11,9 +11,9 @@ import { listBlocked, listNextActions } from '../../src/domains/tasks/next-actio
 import { listChildren, listUnmet } from '../../src/domains/tasks/repository.ts';
 import { ColibriError } from '../../src/errors.ts';
 import { openLedger } from '../../src/ledger/open.ts';
-import { AT } from '../support/database.ts';
-import { databaseAt } from '../support/ledger-place.ts';
-import { counted, type Link, type ReadingCost, shortestCycle } from '../support/link-graph.ts';
+import { counted, type Link, type ReadingCost, shortestCycle } from '../support/fixtures/link-graph.ts';
+import { AT } from '../support/ledger.ts';
+import { databaseAt } from '../support/ledger-targets.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-cycles-'));

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
+import { withAgents } from '../support/concurrent-agents.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import type { Agent, Arguments } from '../support/task-agent.ts';
-import { withAgents } from '../support/task-processes.ts';
 import { atDesk, type Desk } from '../support/task-server.ts';
 
 async function createTasks(agent: Pick<Desk, 'create'>, count: number): Promise<string[]> {

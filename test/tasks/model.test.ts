@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
+import { type Fields, type ModelTask, type NewFields, PRIORITIES, TaskModel } from '../support/fixtures/task-model.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { type Fields, type ModelTask, type NewFields, PRIORITIES, TaskModel } from '../support/task-model.ts';
 import { atDesk, type Desk } from '../support/task-server.ts';
 
 const STATES = 'todo in_progress review done backlog blocked cancelled GATHER ANALYZE PLAN APPLY VERIFY DONE CANCELLED';

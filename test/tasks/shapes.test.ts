@@ -7,7 +7,7 @@ import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js
 import { StdioClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { describe, expect } from 'vitest';
 import * as z from 'zod';
-import { ledgerAt } from '../support/ledger-place.ts';
+import { ledgerAt } from '../support/ledger-targets.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 /** What both generations of the official client have in common, as far as a caller sees it. */

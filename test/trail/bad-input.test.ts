@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { BAD_INPUTS } from '../support/fixtures/trail-bad-input.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { BAD_INPUTS } from '../support/trail-bad-input.ts';
 import { assertWhole, openDesk, type TrailDesk } from '../support/trail-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-bad-input-'));

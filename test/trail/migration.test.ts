@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { buildScenery, openFile } from '../support/full-ledger.ts';
-import { makeOlder } from '../support/older-ledger.ts';
+import { buildScenery, makeOlder, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole, openDesk, withFolder } from '../support/trail-server.ts';
 

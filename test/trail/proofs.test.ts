@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
 import { inclusionRanges, isIncluded } from '../../src/integrity/index.ts';
-import { naiveLeaf, naivePath, naiveRoot } from '../support/naive-merkle.ts';
+import { naiveLeaf, naivePath, naiveRoot } from '../support/fixtures/naive.ts';
+import { SESSION_RECORDS } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { SESSION_RECORDS } from '../support/session-records.ts';
 import { type TrailDesk, withDesk } from '../support/trail-server.ts';
 
 /** The leaves of a session, read off its entries by hand. */

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
+import { SESSION_RECORDS } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { SESSION_RECORDS } from '../support/session-records.ts';
 import { type TrailDesk, withDesk } from '../support/trail-server.ts';
 
 /** T-0001 is the parent of T-0002, which is the parent of T-0003; T-0004 stands alone. */

@@ -13,9 +13,9 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
-import { type Clone, clonesOfOneLedger } from '../support/cloned-ledger.ts';
-import { tamper } from '../support/database.ts';
-import { runProgram } from '../support/init-program.ts';
+import { type Clone, clonesOfOneLedger } from '../support/fixtures/hostile-project.ts';
+import { runProgram } from '../support/init-project.ts';
+import { tamper } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 

@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import { DatabaseError } from '../../src/db/database.ts';
-import { type Clone, clonesOfOneLedger } from '../support/cloned-ledger.ts';
-import { writeExtension, writeIndex } from '../support/git-index.ts';
-import { processIdOf } from '../support/process-id.ts';
+import { writeExtension, writeIndex } from '../support/fixtures/git-index.ts';
+import { type Clone, clonesOfOneLedger } from '../support/fixtures/hostile-project.ts';
+import { processIdOf } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const createClone = clonesOfOneLedger();

@@ -7,11 +7,10 @@ import { createTaskWithSession, growChain } from '../../bench/trail/ledger.ts';
 import { findSession } from '../../src/domains/trail/sessions.ts';
 import { type Hasher, type HashJob, hashHere } from '../../src/verification/hashing.ts';
 import { verifySession, verifyTaskChain } from '../../src/verification/verify-chain.ts';
-import { countThreads } from '../support/count-threads.ts';
-import { openTestLedger, tamper } from '../support/database.ts';
-import { cleanEnvironment, type Environment, PROGRAM } from '../support/program.ts';
+import { tempFolder } from '../support/folders.ts';
+import { openTestLedger, tamper } from '../support/ledger.ts';
+import { cleanEnvironment, countThreads, type Environment, PROGRAM } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { tempFolder } from '../support/temp-folder.ts';
 
 /** Enough for a thread, where there is a second core. */
 const RECORDS = 19_500;

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest';
 import type { Reader, Transaction } from '../../src/db/database.ts';
+import { openTwoPages } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { rotate, sizeOf } from '../support/sample.ts';
-import { afterTampering } from '../support/trail-tamper.ts';
-import { openTwoPages } from '../support/two-pages.ts';
+import { afterTampering } from '../support/tamper.ts';
 
 const database = await openTwoPages();
 

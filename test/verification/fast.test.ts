@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { findSession } from '../../src/domains/trail/sessions.ts';
 import { verifySession, verifyTaskChain } from '../../src/verification/verify-chain.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
+import { openTwoPages } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { sample } from '../support/sample.ts';
-import { afterTampering } from '../support/trail-tamper.ts';
-import { openTwoPages } from '../support/two-pages.ts';
+import { afterTampering } from '../support/tamper.ts';
 
 const database = await openTwoPages();
 

@@ -8,8 +8,8 @@ import { STATUSES } from '../../src/domains/tasks/workflows.ts';
 import { extrasOf, sessionInput, thoughtInput } from '../../src/domains/trail/schema.ts';
 import { ColibriError } from '../../src/errors.ts';
 import { canonicalize, extrasDefect, NotCanonical, sessionDefect, thoughtDefect } from '../../src/integrity/index.ts';
-import { always } from '../support/always.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { always } from '../support/properties.ts';
 
 const AT = '2026-04-08T22:15:30.123Z';
 const CREATED = { task_id: 'T-0009', sequence: 1, project: 'default', workflow: 'board', at: AT, actor: 'a' } as const;

@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Reader } from '../../src/db/database.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { openFile } from '../support/full-ledger.ts';
+import { openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { tamperFile } from '../support/trail-raw-file.ts';
+import { tamperFile } from '../support/tamper.ts';
 import { assertWhole, openDesk, type TrailDesk, withDesk, withFolder } from '../support/trail-server.ts';
 
 /** Tombstones of a segment have ids of their own, above those of all segments. */

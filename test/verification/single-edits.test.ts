@@ -7,10 +7,10 @@ import type { Database, Reader } from '../../src/db/database.ts';
 import { findSession } from '../../src/domains/trail/sessions.ts';
 import { verifySession, verifyTaskChain } from '../../src/verification/verify-chain.ts';
 import { verifyRecord } from '../../src/verification/verify-ledger.ts';
-import { buildScenery, openFile, TWO_LEVELS } from '../support/full-ledger.ts';
+import { type Cell, edit, editsOf, listCells } from '../support/fixtures/single-edits.ts';
+import { buildScenery, openFile, TWO_LEVELS } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { type Cell, edit, editsOf, listCells } from '../support/single-edits.ts';
-import { openWithoutTypes } from '../support/trail-raw-file.ts';
+import { openWithoutTypes } from '../support/tamper.ts';
 import { assertWhole } from '../support/trail-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-edits-'));

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Database, Transaction } from '../../src/db/database.ts';
-import { buildScenery, openFile, TWO_LEVELS } from '../support/full-ledger.ts';
+import { buildScenery, openFile, TWO_LEVELS } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { afterTampering, type Column, listColumns, PLACES } from '../support/tamper.ts';
 import { assertWhole } from '../support/trail-server.ts';
-import { afterTampering, type Column, listColumns, PLACES } from '../support/trail-tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-tamper-'));
 const short = await openLedger('short.db');

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
 import type { Transaction } from '../../src/db/database.ts';
-import { buildScenery, openFile, TWO_LEVELS } from '../support/full-ledger.ts';
+import { buildScenery, openFile, TWO_LEVELS } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { afterTampering, listColumns, PLACES } from '../support/trail-tamper.ts';
+import { afterTampering, listColumns, PLACES } from '../support/tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-twice-'));
 const path = join(folder, 'colibri.db');

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
 import { canonicalize } from '../../src/integrity/index.ts';
-import { buildScenery, openFile } from '../support/full-ledger.ts';
+import { buildScenery, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { afterTampering } from '../support/tamper.ts';
 import { assertWhole } from '../support/trail-server.ts';
-import { afterTampering } from '../support/trail-tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-tamper-entries-'));
 const path = join(folder, 'colibri.db');

@@ -6,10 +6,10 @@ import type { Transaction } from '../../src/db/database.ts';
 import type { ThoughtRow } from '../../src/domains/trail/repository.ts';
 import { formatTaskId } from '../../src/ids.ts';
 import { canonicalize, saltedDigest, thoughtHash } from '../../src/integrity/index.ts';
-import { buildScenery, openFile } from '../support/full-ledger.ts';
+import { buildScenery, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { afterTampering } from '../support/tamper.ts';
 import { assertWhole } from '../support/trail-server.ts';
-import { afterTampering } from '../support/trail-tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-forgeries-'));
 const path = join(folder, 'colibri.db');

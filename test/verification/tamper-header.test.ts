@@ -2,11 +2,11 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
-import { buildScenery } from '../support/full-ledger.ts';
+import { buildScenery } from '../support/ledgers.ts';
+import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { rewriteFile } from '../support/raw-pages.ts';
-import { runColibri } from '../support/trail-command.ts';
-import { tamperFile } from '../support/trail-raw-file.ts';
+import { rewriteFile } from '../support/sqlite-pages.ts';
+import { tamperFile } from '../support/tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-header-'));
 const [original, copy] = [join(folder, 'original.db'), join(folder, 'copy.db')];

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
 import type { SqlValue, Transaction } from '../../src/db/database.ts';
 import { DIFFERS } from '../../src/db/schema/difference.ts';
-import { buildScenery, openFile } from '../support/full-ledger.ts';
+import { buildScenery, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { afterTampering, listColumns, PLACES } from '../support/tamper.ts';
 import { assertWhole } from '../support/trail-server.ts';
-import { afterTampering, listColumns, PLACES } from '../support/trail-tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-rows-'));
 const path = join(folder, 'colibri.db');

@@ -7,11 +7,10 @@ import { assertMigrated, SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { SchemaError } from '../../src/db/schema/difference.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { openTestDatabase } from '../support/database.ts';
-import { buildScenery } from '../support/full-ledger.ts';
-import { createFileOfVersion } from '../support/older-ledger.ts';
+import { openTestDatabase } from '../support/ledger.ts';
+import { buildScenery, createFileOfVersion } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { tamperFile } from '../support/trail-raw-file.ts';
+import { tamperFile } from '../support/tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-schema-'));
 const [original, copy] = [join(folder, 'original.db'), join(folder, 'copy.db')];

@@ -8,10 +8,9 @@ import { formatTaskId } from '../../src/ids.ts';
 import { nextNumber } from '../../src/ledger/counters.ts';
 import type { Problem } from '../../src/verification/report.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { buildScenery, openFile } from '../support/full-ledger.ts';
+import { buildScenery, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { tamperFile } from '../support/trail-raw-file.ts';
-import { listColumns } from '../support/trail-tamper.ts';
+import { listColumns, tamperFile } from '../support/tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-search-'));
 const original = join(folder, 'original.db');

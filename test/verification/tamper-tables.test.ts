@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { beforeEachStatement } from '../../src/db/before-each-statement.ts';
 import { DatabaseError, type Engine, type Reader } from '../../src/db/database.ts';
 import { verifyEverything, verifyRecord } from '../../src/verification/verify-ledger.ts';
-import { buildScenery, openFile } from '../support/full-ledger.ts';
+import { buildScenery, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { withFolder } from '../support/trail-server.ts';
 

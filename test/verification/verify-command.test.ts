@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { StoredTree } from '../../src/ledger/stored-tree.ts';
-import { openTestDatabase } from '../support/database.ts';
-import { buildScenery, TWO_LEVELS } from '../support/full-ledger.ts';
-import { createFileOfVersion } from '../support/older-ledger.ts';
+import { openTestDatabase } from '../support/ledger.ts';
+import { buildScenery, createFileOfVersion, TWO_LEVELS } from '../support/ledgers.ts';
+import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { runColibri } from '../support/trail-command.ts';
-import { tamperFile } from '../support/trail-raw-file.ts';
+import { tamperFile } from '../support/tamper.ts';
 import { openDesk } from '../support/trail-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-verify-'));

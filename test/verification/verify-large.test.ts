@@ -6,13 +6,11 @@ import type { Transaction } from '../../src/db/database.ts';
 import { saltedDigest } from '../../src/integrity/index.ts';
 import { append } from '../../src/ledger/append.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { countThreads } from '../support/count-threads.ts';
-import { AT, openTestDatabase, openTestLedger, tamper } from '../support/database.ts';
-import { processIdOf } from '../support/process-id.ts';
+import { tempFolder } from '../support/folders.ts';
+import { AT, openTestDatabase, openTestLedger, processIdOf, tamper } from '../support/ledger.ts';
+import { countThreads, runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { sample } from '../support/sample.ts';
-import { tempFolder } from '../support/temp-folder.ts';
-import { runColibri } from '../support/trail-command.ts';
 
 /** Enough entries for a thread of their own, where there is a second core. */
 const CALLS = 26_000;

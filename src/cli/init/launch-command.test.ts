@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { tempFolder } from '../../../test/support/folders.ts';
 import { promiseTest } from '../../../test/support/promise-test.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { isFromRegistry } from './launch-command.ts';
 
 const URL = 'https://registry.example/colibri-mcp/-/colibri-mcp-1.2.3.tgz';

@@ -1,6 +1,5 @@
 import { type Client, configPath, SERVER_NAME } from './clients.ts';
-import type { FileChange } from './disk.ts';
-import { readText } from './disk.ts';
+import { type FileChange, readText } from './disk.ts';
 import type { ConfigFormat } from './formats/config-format.ts';
 import { jsoncFormat } from './formats/jsonc-file.ts';
 import { tomlFormat } from './formats/toml-file.ts';

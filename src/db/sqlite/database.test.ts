@@ -1,9 +1,9 @@
 import fs from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, vi } from 'vitest';
-import { openRaw, openTestDatabase, queryFile } from '../../../test/support/database.ts';
+import { tempFolder } from '../../../test/support/folders.ts';
+import { openRaw, openTestDatabase, queryFile } from '../../../test/support/ledger.ts';
 import { promiseTest } from '../../../test/support/promise-test.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
 import type { Database } from '../database.ts';
 import { loadSqlite } from './driver.ts';
 import { PRAGMAS } from './pragmas.ts';

@@ -1,10 +1,9 @@
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openTestDatabase, openTestLedger, verifyFile } from '../../../test/support/database.ts';
-import { noteEntry } from '../../../test/support/entries.ts';
+import { tempFolder } from '../../../test/support/folders.ts';
+import { noteEntry, openTestDatabase, openTestLedger, verifyFile } from '../../../test/support/ledger.ts';
 import { promiseTest } from '../../../test/support/promise-test.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
 import { append } from '../../ledger/append.ts';
 import { verifyTables } from '../../verification/verify-ledger.ts';
 import { type Database, DatabaseError } from '../database.ts';

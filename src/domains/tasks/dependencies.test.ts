@@ -7,7 +7,7 @@ import {
   type Link,
   linksInMemory,
   shortestCycle,
-} from '../../../test/support/link-graph.ts';
+} from '../../../test/support/fixtures/link-graph.ts';
 import { promiseTest } from '../../../test/support/promise-test.ts';
 import { ColibriError } from '../../errors.ts';
 import { assertAcyclic, MAX_LINKS_READ, mayCloseCycle, type ReadLinks, waitsFor } from './dependencies.ts';

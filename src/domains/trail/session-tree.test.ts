@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { AT, expectWhole, openTestLedger } from '../../../test/support/database.ts';
+import { AT, expectWhole, openTestLedger } from '../../../test/support/ledger.ts';
 import { promiseTest } from '../../../test/support/promise-test.ts';
 import type { Database } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';

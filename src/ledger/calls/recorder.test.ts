@@ -1,10 +1,17 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { AT, expectWhole, openTestDatabase, openTestLedger } from '../../../test/support/database.ts';
-import { enterEvent, exitEvent, recordCalls } from '../../../test/support/entries.ts';
-import { processIdOf } from '../../../test/support/process-id.ts';
+import { tempFolder } from '../../../test/support/folders.ts';
+import {
+  AT,
+  enterEvent,
+  exitEvent,
+  expectWhole,
+  openTestDatabase,
+  openTestLedger,
+  processIdOf,
+  recordCalls,
+} from '../../../test/support/ledger.ts';
 import { promiseTest } from '../../../test/support/promise-test.ts';
-import { tempFolder } from '../../../test/support/temp-folder.ts';
 import type { Database } from '../../db/database.ts';
 import { closeInterruptedCalls } from './interrupted.ts';
 import { CallRecorder } from './recorder.ts';

@@ -1,8 +1,51 @@
 import { randomBytes } from 'node:crypto';
+import { Client, type QueryResultRow } from 'pg';
 import { inject, onTestFinished } from 'vitest';
 import type { Database } from '../../../src/db/database.ts';
 import { openPostgres, type PostgresOptions } from '../../../src/db/postgres/database.ts';
-import { runOn, TEST_SCHEMA } from './server.ts';
+import type { Cluster } from './cluster.ts';
+import { blocksOf } from './docs.ts';
+
+export const TEST_SCHEMA = 'colibri_test_';
+
+/** Behind the port's back, as anybody with psql could. */
+export async function runOn(url: string, script: string): Promise<void> {
+  await queryOn(url, script);
+}
+
+export async function queryOn<Shape extends QueryResultRow>(url: string, script: string): Promise<Shape[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<Shape>(script);
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** For a server that outlives the tests. */
+export async function dropTestSchemas(url: string): Promise<void> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ name: string }>(
+      'SELECT nspname AS name FROM pg_namespace WHERE nspname LIKE $1',
+      [`${TEST_SCHEMA}%`],
+    );
+    for (const { name } of rows) await client.query(`DROP SCHEMA ${name} CASCADE`);
+  } finally {
+    await client.end();
+  }
+}
+
+/** A new schema in the database of the URL, and the URL that makes it the current one. */
+export async function newSchema(databaseUrl: string, name: string): Promise<string> {
+  await runOn(databaseUrl, `CREATE SCHEMA ${name}`);
+  const url = new URL(databaseUrl);
+  url.searchParams.set('options', `-c search_path=${name}`);
+  return url.href;
+}
 
 /** The URL of a new schema, which is gone at the end of the run. */
 export async function newPostgresUrl(server: string = inject('postgresUrl')): Promise<string> {
@@ -20,4 +63,31 @@ export async function openTestPostgres(options: Partial<PostgresOptions> = {}): 
   const database = await openPostgres({ ...defaults, ...options, url });
   onTestFinished(() => database.close());
   return database;
+}
+
+const DATABASE = 'colibri';
+
+/** The roles of docs/postgres.md, made by its scripts; `createLedger` starts a server once as the owner. */
+export async function createRoles(cluster: Cluster, createLedger: (ownerUrl: string) => Promise<void>): Promise<void> {
+  const [roles = '', grants = ''] = blocksOf('Roles', 'sql');
+  // One by one: a database cannot be created together with anything else.
+  for (const statement of roles.split(';').filter((text) => text.trim() !== '')) await runOn(cluster.url(), statement);
+  await createLedger(roleUrl(cluster, 'colibri_owner'));
+  await runOn(roleUrl(cluster, 'colibri_owner'), grants);
+}
+
+export function roleUrl(cluster: Cluster, role: string): string {
+  const url = new URL(cluster.url(DATABASE));
+  url.username = role;
+  return url.href;
+}
+
+/** The SQLSTATE of a refusal; undefined when the statement was carried out, which it must not be. */
+export async function refusalOf(url: string, statement: string): Promise<string | undefined> {
+  try {
+    await queryOn(url, statement);
+    return undefined;
+  } catch (error) {
+    return (error as { code?: string }).code;
+  }
 }

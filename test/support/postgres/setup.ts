@@ -1,7 +1,6 @@
 import type { TestProject } from 'vitest/node';
-import { Cluster } from './cluster.ts';
-import { memoryFolder } from './memory-folder.ts';
-import { dropTestSchemas } from './server.ts';
+import { Cluster, memoryFolder } from './cluster.ts';
+import { dropTestSchemas } from './database.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

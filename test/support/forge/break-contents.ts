@@ -1,0 +1,147 @@
+import type { ForgedEvent, Loose } from './event.ts';
+import { atCall, atRecord, atTaskEvent, contentWith, type Forging, type RuleBreaker } from './forging.ts';
+
+const spaced = (content: string) => content.replace(':', ': ');
+/** The same members, the last one first. */
+const turned = (content: string) =>
+  JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(content) as Loose).reverse()));
+
+const enter = (ledger: Forging) => ledger.find('action.enter', { tool: 'task_create' });
+const thought = (ledger: Forging) => ledger.find('thought');
+/** A version that is not the last of its task. */
+const version = (ledger: Forging) => ledger.find('task.updated', { task_id: 'T-0002' });
+const creation = (ledger: Forging) => ledger.find('task.created', { task_id: 'T-0002' });
+
+const CUT = { cut: true, length: 9000, sha256: 'ab'.repeat(32), start: '\u0001'.repeat(2048) };
+
+const ARGUMENTS: Readonly<Record<string, (content: string) => string>> = {
+  'with a space': spaced,
+  'with their keys turned round': turned,
+  'that are no JSON': () => 'nothing',
+  'that are empty': () => '',
+  'that are a list': () => '[]',
+  'with a number of another spelling': () => '{"limit":5.0}',
+  'with half of a surrogate pair': () => '{"title":"\\ud800"}',
+  'with a key twice': () => '{"limit":5,"limit":5}',
+  'that should have been cut': () => JSON.stringify({ title: 'x'.repeat(5000) }),
+  'that were cut, with a field more': () => JSON.stringify({ ...CUT, why: 'no' }),
+  'that were cut at another place': () => JSON.stringify({ ...CUT, start: `${CUT.start}${CUT.start}` }),
+  'that were cut though they were short': () => JSON.stringify({ ...CUT, length: 4096 }),
+};
+
+const EXTRAS: Readonly<Record<string, (content: string) => string>> = {
+  'with a space': spaced,
+  'with their keys turned round': turned,
+  'that are no JSON': () => '}',
+  'that are a list': () => '[]',
+  'with an unknown field': () => '{"mood":"good"}',
+  'with a branch that is null': () => '{"branch":null}',
+  'with an empty branch': () => '{"branch":""}',
+  'with a commit that is none': () => '{"commit_sha":"newest"}',
+  'with tests that are no list': () => '{"tests_run":"all"}',
+  'with metadata that is a list': () => '{"metadata":[]}',
+};
+
+const TASKS: Readonly<Record<string, Loose>> = {
+  'an unknown field': { mood: 'good' },
+  'an empty title': { title: '' },
+  'a title of two lines': { title: 'one\ntwo' },
+  'a priority that there is not': { priority: 'urgent' },
+  'a progress above 100': { progress: 101 },
+  'a progress of a half': { progress: 0.5 },
+  'a status of the other workflow': { status: 'GATHER' },
+  'a workflow that there is not': { workflow: 'kanban' },
+  'a negative estimate': { estimate_hours: -1 },
+  'a label twice': { labels: ['red', 'red'] },
+  'labels that are no list': { labels: 'red' },
+  'a dependency twice': { depends_on: ['T-0001', 'T-0001'] },
+  'a parent of another spelling': { parent_id: 'T-001' },
+  'a reason though it is not blocked': { blocked_reason: 'tired' },
+  'a project that is no slug': { project: 'No Slug' },
+  'a creation that is no time': { created_at: 'long ago' },
+  'an attempt of zero': { attempt: 0 },
+  'a sequence of zero': { sequence: 0 },
+  'an assignee that is a number': { assignee: 7 },
+};
+
+function edited(pick: (ledger: Forging) => ForgedEvent, edit: (content: string) => string) {
+  return (ledger: Forging) => {
+    const event = pick(ledger);
+    event.content = edit(event.content);
+    return event;
+  };
+}
+
+/** Contents that are not of their grammar, with a digest that is true. */
+export const CONTENT_BREAKERS: readonly RuleBreaker[] = [
+  ...Object.entries(ARGUMENTS).map(([name, edit]) => ({
+    name: `arguments ${name}`,
+    breaks: (ledger: Forging) => atCall(edited(enter, edit)(ledger)),
+  })),
+  ...Object.entries(EXTRAS).map(([name, edit]) => ({
+    name: `extras ${name}`,
+    breaks: (ledger: Forging) => atRecord(edited(thought, edit)(ledger)),
+  })),
+  ...[
+    ['with a space', spaced],
+    ['with its keys turned round', turned],
+  ].map(([name, edit]) => ({
+    name: `a task ${String(name)}`,
+    breaks: (ledger: Forging) => atTaskEvent(edited(version, edit as (content: string) => string)(ledger)),
+  })),
+  {
+    name: 'a task without a field',
+    breaks: (ledger) =>
+      atTaskEvent(edited(version, (content) => content.replace(/"estimate_hours":[^,]*,/, ''))(ledger)),
+  },
+  ...Object.entries(TASKS).map(([name, changes]) => ({
+    name: `a task with ${name}`,
+    breaks: (ledger: Forging) => atTaskEvent(contentWith(version(ledger), changes)),
+  })),
+  ...['task_id', 'created_at', 'created_by', 'sequence', 'project', 'workflow'].map((field) => ({
+    name: `an earlier version of a task with another ${field}`,
+    breaks: (ledger: Forging) => {
+      const [board, pipeline] = [{}, { workflow: 'pipeline', status: 'INIT' }];
+      const others: Loose = {
+        task_id: 'T-0001',
+        created_at: '2026-01-01T00:00:00.000Z',
+        created_by: 'mallory',
+        sequence: 9,
+        project: 'other',
+        workflow: 'pipeline',
+      };
+      const changes = { ...(field === 'workflow' ? pipeline : board), [field]: others[field] };
+      return atTaskEvent(contentWith(field === 'workflow' ? creation(ledger) : version(ledger), changes));
+    },
+  })),
+  ...(
+    [
+      ['an unknown type', { type: 'opinion' }],
+      ['no content', { content: '' }],
+      ['content that is too long', { content: 'x'.repeat(5001) }],
+      ['a control character', { content: 'a\u0007b' }],
+      ['a control character of two bytes', { content: 'a\u0085b' }],
+    ] as const
+  ).map(([name, changes]) => ({
+    name: `a thought with ${name}`,
+    breaks: (ledger: Forging) => {
+      const event = thought(ledger);
+      Object.assign(event.thought ?? {}, changes);
+      return atRecord(event);
+    },
+  })),
+  ...(
+    [
+      ['no auditor', { auditor_id: '' }],
+      ['an auditor of two lines', { auditor_id: 'a\nb' }],
+      ['a reason that is too long', { reason: 'x'.repeat(1001) }],
+    ] as const
+  ).map(([name, changes]) => ({
+    name: `a session with ${name}`,
+    breaks: (ledger: Forging) => {
+      const event = ledger.find('session.started');
+      Object.assign(event.session ?? {}, changes);
+      return atRecord(event);
+    },
+  })),
+];

@@ -1,0 +1,153 @@
+import type { SqlValue, Transaction } from '../../../src/db/database.ts';
+import { type Task, toColumns } from '../../../src/domains/tasks/record.ts';
+import { projectCounter } from '../../../src/domains/tasks/repository.ts';
+import { indexWords } from '../../../src/domains/tasks/search.ts';
+import { parseId } from '../../../src/ids.ts';
+import { PRIORITIES } from '../../../src/integrity/index.ts';
+import { type Loose, placesOf, type WrittenEvent } from './event.ts';
+
+type Columns = Readonly<Record<string, SqlValue>>;
+
+/** Every table that is made from the log, made from forged events. */
+export async function writeProjections(db: Transaction, events: readonly WrittenEvent[]): Promise<void> {
+  writeCalls(db, events);
+  await writeTasks(db, events);
+  writeTrail(db, events);
+  // Errors of what was sent are met here.
+  await db.query('SELECT 1');
+}
+
+function insert(db: Transaction, table: string, columns: Columns): void {
+  const names = Object.keys(columns);
+  const places = names.map((_, place) => `$${place + 1}`).join(', ');
+  db.send(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${places})`, Object.values(columns));
+}
+
+const ofKind = (events: readonly WrittenEvent[], kind: string) =>
+  events.filter(({ fields }) => String(fields['kind']).startsWith(kind));
+
+function writeCalls(db: Transaction, events: readonly WrittenEvent[]): void {
+  const ends = events.filter(({ enter }) => enter !== undefined);
+  for (const { index, fields, entry, salt, content } of ofKind(events, 'action.enter')) {
+    const end = ends.find(({ enter }) => enter?.fields === fields)?.index;
+    const closing = end === undefined ? undefined : (events[end] as WrittenEvent).entry;
+    insert(db, 'calls', {
+      sequence_no: index,
+      tool: text(entry, 'tool'),
+      actor: text(entry, 'actor'),
+      process_id: text(entry, 'process_id'),
+      entered_at: text(entry, 'at'),
+      arguments: content,
+      salt,
+      exit_idx: end ?? null,
+      exited_at: closing === undefined ? null : text(closing, 'at'),
+      outcome: closing === undefined ? null : text({ outcome: 'interrupted', ...closing }, 'outcome'),
+      duration_ms: closing === undefined ? null : ((closing['duration_ms'] ?? null) as SqlValue),
+    });
+  }
+}
+
+/** A column that repeats a field, whatever a forger has put there. */
+function text(entry: Loose, field: string): string {
+  const value = entry[field] ?? '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+async function writeTasks(db: Transaction, events: readonly WrittenEvent[]): Promise<void> {
+  const latest = new Map<number, { task: Task; index: number }>();
+  const counts = new Map<string, number>();
+  const counters = new Map<string, number>();
+  for (const { index, fields, entry, salt, content } of ofKind(events, 'task.')) {
+    const taskNo = parseId(text(entry, 'task_id'));
+    const task = JSON.parse(content) as Task;
+    insert(db, 'task_events', { idx: index, task_no: taskNo, salt, content });
+    latest.set(taskNo, { task, index });
+    counts.set(groupOf(task), 0);
+    if (fields['kind'] === 'task.created') counters.set('task', (counters.get('task') ?? 0) + 1);
+  }
+  await db.run(
+    db.engine === 'sqlite' ? "INSERT INTO task_search (task_search) VALUES ('delete-all')" : 'DELETE FROM task_search',
+  );
+  for (const [taskNo, { task, index }] of latest) {
+    insert(db, 'tasks', { ...toColumns(task, index), task_no: taskNo });
+    indexWords(db, { ...task, task_id: `T-${taskNo}` });
+    for (const label of new Set(task.labels)) insert(db, 'task_labels', { label, task_no: taskNo });
+    for (const id of new Set(task.depends_on))
+      insert(db, 'task_dependencies', { task_no: taskNo, depends_on: parseId(id) });
+    counts.set(groupOf(task), (counts.get(groupOf(task)) ?? 0) + 1);
+    const counter = projectCounter(task.project);
+    counters.set(counter, Math.max(task.sequence, counters.get(counter) ?? 0));
+  }
+  for (const [group, tasks] of counts) {
+    const [project, status, priority, assignee] = JSON.parse(group) as [string, string, number, string];
+    insert(db, 'task_counts', { project, status, priority, assignee, tasks });
+  }
+  for (const [name, value] of counters) insert(db, 'counters', { name, value });
+}
+
+function groupOf({ project, status, priority, assignee }: Task): string {
+  return JSON.stringify([project, status, PRIORITIES.indexOf(priority), assignee]);
+}
+
+function writeTrail(db: Transaction, events: readonly WrittenEvent[]): void {
+  const starts = ofKind(events, 'session.started');
+  const thoughts = ofKind(events, 'thought');
+  for (const { index, entry, salt, session } of starts) {
+    const id = text(entry, 'session_id');
+    const seal = ofKind(events, 'session.finalized').find((event) => event.entry['session_id'] === id);
+    const records = events.filter((event) => placesOf(event).some(({ session_id }) => session_id === id));
+    insert(db, 'sessions', {
+      session_no: parseId(id),
+      start_idx: index,
+      task_no: parseId(text(entry, 'task_id')),
+      scope: text(entry, 'scope'),
+      auditor_id: session?.auditor_id ?? '',
+      reason: session?.reason ?? null,
+      salt,
+      started_at: text(entry, 'at'),
+      started_by: text(entry, 'actor'),
+      record_count: records.length,
+      ...(seal === undefined ? {} : sealColumns(seal)),
+    });
+  }
+  for (const event of thoughts) insertThought(db, event);
+  for (const event of ofKind(events, 'task.'))
+    for (const { session_id, session_seq } of placesOf(event))
+      insert(db, 'session_events', { session_no: parseId(session_id), session_seq, idx: event.index });
+  for (const [name, value] of [
+    ['session', starts.length],
+    ['thought', thoughts.length],
+  ] as const)
+    if (value > 0) insert(db, 'counters', { name, value });
+}
+
+function sealColumns({ index, entry }: WrittenEvent): Columns {
+  return {
+    finalized_idx: index,
+    finalized_at: text(entry, 'at'),
+    sealed_task_no: entry['task_id'] === undefined ? null : parseId(text(entry, 'task_id')),
+    root: text(entry, 'root'),
+    leaf_count: entry['leaf_count'] as SqlValue,
+  };
+}
+
+function insertThought(db: Transaction, event: WrittenEvent): void {
+  const { index, entry, salt, content, thought, previousHash } = event;
+  insert(db, 'thoughts', {
+    thought_no: parseId(text(entry, 'thought_id')),
+    idx: index,
+    task_no: parseId(text(entry, 'task_id')),
+    chain_position: entry['chain_position'] as SqlValue,
+    attempt: entry['attempt'] as SqlValue,
+    session_no: parseId(text(entry, 'session_id')),
+    session_seq: entry['session_seq'] as SqlValue,
+    type: thought?.type ?? '',
+    content: thought?.content ?? '',
+    recorded_at: text(entry, 'at'),
+    recorded_by: text(entry, 'actor'),
+    previous_hash: previousHash,
+    hash: text(entry, 'hash'),
+    extras: content,
+    salt,
+  });
+}

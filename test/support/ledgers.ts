@@ -1,0 +1,217 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
+import { MIGRATIONS } from '../../src/db/migrate.ts';
+import { openDatabase } from '../../src/db/open.ts';
+import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { processIdOf, tamper } from './ledger.ts';
+import { databaseAt } from './ledger-targets.ts';
+import { openDesk, type TrailDesk } from './trail-server.ts';
+
+const AT = '2026-04-08T22:00:00.000Z';
+
+export const TWO_LEVELS = { thoughts: 75 };
+
+/**
+ * A ledger that uses every table and column: both workflows, labels, dependencies, a parent, a blocked task, sessions
+ * deep and shallow, sealed, half sealed and live, thoughts with and without extras, refused calls, a call that was
+ * interrupted and one that still runs. With `TWO_LEVELS` thoughts it also has inner nodes of two levels, and takes
+ * three times as long to verify.
+ */
+export async function buildScenery(path: string, { thoughts = 5 } = {}): Promise<void> {
+  await leaveCall(path, 'a-process-that-died');
+  const desk = await openDesk(path);
+  try {
+    await makeTasks(desk);
+    await makeSessions(desk);
+    for (let number = 1; number <= thoughts; number += 1) {
+      await desk.record({ task_id: 'T-0001', type: 'reflection', content: `thought ${number}` });
+    }
+    await desk.finalize({ session_id: 'A-0001' });
+    await desk.start({ task_id: 'T-0001', auditor_id: 'second auditor' });
+    await desk.record({ task_id: 'T-0001', type: 'decision', content: 'in a session that is not sealed' });
+    await desk.refusal('task_update', { task_id: 'T-0004', status: 'done' });
+    await desk.refusal('thought_record', { task_id: 'T-0001' });
+  } finally {
+    await desk.close();
+  }
+  await leaveCall(path, 'a-process-that-runs');
+}
+
+async function makeTasks(desk: TrailDesk): Promise<void> {
+  const words = { title: 'Strict parser', description: 'Refuse half a pair 字 🐦', labels: ['parser', 'strict'] };
+  await desk.createTask({ ...words, status: 'todo', estimate_hours: 2.5, assignee: 'alice', priority: 'high' });
+  await desk.createTask({ title: 'Its tests', parent_id: 'T-0001', status: 'todo', labels: ['tests'] });
+  await desk.createTask({
+    title: 'Ship it',
+    workflow: 'pipeline',
+    project: 'release',
+    depends_on: ['T-0001', 'T-0002'],
+  });
+  await desk.createTask({ title: 'Wait for a licence', status: 'todo', priority: 'critical' });
+  await desk.updateTask({ task_id: 'T-0004', status: 'blocked', blocked_reason: 'the owner is away' });
+  await desk.updateTask({ task_id: 'T-0003', status: 'GATHER', progress: 10 });
+  await desk.refusal('task_create', { title: '' });
+}
+
+async function makeSessions(desk: TrailDesk): Promise<void> {
+  await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', reason: 'review before release', scope: 'deep' });
+  await desk.start({ task_id: 'T-0002', auditor_id: 'auditor' });
+  await desk.start({ task_id: 'T-0003', auditor_id: 'other auditor', reason: 'compliance', scope: 'deep' });
+  await desk.record({
+    task_id: 'T-0001',
+    type: 'decision',
+    content: 'Use a strict parser.',
+    branch: 'feature/parser',
+    commit_sha: 'a3f7d9b2c',
+    tests_run: ['parser.test.ts'],
+    blockers: ['a licence'],
+    metadata: { tokens: 1200, nested: { deep: [true, null, 'x'] } },
+  });
+  await desk.record({ task_id: 'T-0002', session_id: 'A-0001', type: 'discovery', content: 'covered by the parent' });
+  await desk.record({ task_id: 'T-0002', type: 'risk', content: 'in a session of its own' });
+  await desk.updateTask({ task_id: 'T-0002', status: 'in_progress', assignee: 'bob' });
+  await desk.createTask({ title: 'A child made later', parent_id: 'T-0003' });
+  await desk.record({ task_id: 'T-0003', type: 'blockers', content: 'sealed without its child', blockers: [] });
+  await desk.finalize({ session_id: 'A-0003', task_id: 'T-0003' });
+  await desk.finalize({ session_id: 'A-0002' });
+}
+
+/** An enter without an exit, as a process leaves it that ends in the middle of a call. */
+export async function leaveCall(path: string, name: string): Promise<void> {
+  const database = await openFile(path);
+  try {
+    await openLedger(database, 'scenery', AT);
+    const event = { tool: 'task_list', args: {}, timestamp: 0, correlationId: name, actor: 'scenery', at: AT };
+    await new CallRecorder(database, processIdOf(name)).enter({ ...event, argumentsText: '{"limit":5}' });
+  } finally {
+    await database.close();
+  }
+}
+
+export async function openFile(path: string): Promise<Database> {
+  return openDatabase({ mode: 'FULL', ...(await databaseAt(path)), durability: 'relaxed', readOnly: false });
+}
+
+/** A short ledger with every kind of entry, every field of a content, and arguments that were cut. */
+export async function buildRuleLedger(path: string): Promise<void> {
+  await leaveCall(path, 'a-process-that-died');
+  await buildFinishedLedger(path);
+  await leaveCall(path, 'a-process-that-runs');
+}
+
+/** The same where every call has ended, so that verification need not read row by row. */
+export async function buildFinishedLedger(path: string): Promise<void> {
+  const desk = await openDesk(path);
+  try {
+    await desk.createTask({ title: 'Strict parser', status: 'todo', labels: ['red'], estimate_hours: 2.5 });
+    await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', reason: 'a\nreview', scope: 'deep' });
+    await desk.createTask({ title: 'Its tests', parent_id: 'T-0001', status: 'todo' });
+    await desk.updateTask({ task_id: 'T-0002', progress: 10 });
+    await desk.start({ task_id: 'T-0002', auditor_id: 'auditor' });
+    await desk.record({
+      task_id: 'T-0001',
+      type: 'decision',
+      content: 'Use a strict parser.',
+      branch: 'feature/parser',
+      commit_sha: 'a3f7d9b2c',
+      tests_run: ['parser.test.ts'],
+      blockers: ['a licence'],
+      metadata: { tokens: 1200, nested: { deep: [true, null, 'x'] } },
+    });
+    await desk.record({ task_id: 'T-0002', session_id: 'A-0001', type: 'discovery', content: 'two\nlines 字' });
+    await desk.record({ task_id: 'T-0002', type: 'risk', content: 'x'.repeat(5000) });
+    for (const status of ['in_progress', 'review', 'done']) await desk.updateTask({ task_id: 'T-0002', status });
+    const others = { project: 'other', workflow: 'pipeline', depends_on: ['T-0001'], description: '"'.repeat(5000) };
+    await desk.createTask({ title: 'Ship it', ...others });
+    await desk.start({ task_id: 'T-0003', auditor_id: 'auditor' });
+    await desk.record({ task_id: 'T-0003', type: 'reflection', content: 'why' });
+    await desk.updateTask({ task_id: 'T-0003', status: 'GATHER' });
+    await desk.finalize({ session_id: 'A-0003', task_id: 'T-0003' });
+    await desk.finalize({ session_id: 'A-0002' });
+    await desk.createTask({ title: 'Wait for a licence', status: 'todo', priority: 'critical' });
+    await desk.updateTask({ task_id: 'T-0004', status: 'blocked', blocked_reason: 'the owner is away' });
+    await desk.refusal('task_create', { title: '' });
+  } finally {
+    await desk.close();
+  }
+}
+
+/**
+ * A ledger of two pages of verification in which every call has ended, one of them in another page than it began in, with
+ * texts that JSON has to escape. Closed with the tests of the file.
+ */
+export async function openTwoPages(): Promise<Database> {
+  const folder = mkdtempSync(join(tmpdir(), 'colibri-pages-'));
+  const path = join(folder, 'colibri.db');
+  const desk = await openDesk(path, 'tester "quoted" \u5b57');
+  await desk.createTask({ title: 'Strict parser', status: 'todo' });
+  await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+  for (let number = 1; number <= 180; number += 1) {
+    const content = number % 3 === 0 ? `line ${number}\n"quoted" \\ \u5b57 \u{1f426}` : `thought ${number}`;
+    await desk.record({ task_id: 'T-0001', type: 'decision', content });
+    if (number % 45 === 0) await desk.updateTask({ task_id: 'T-0001', progress: number % 100 });
+  }
+  await desk.finalize({ session_id: 'A-0001' });
+  await desk.close();
+  const database = await openFile(path);
+  afterAll(async () => {
+    await database.close();
+    rmSync(folder, { recursive: true });
+  });
+  return database;
+}
+
+/** An honest ledger of so many calls that a command can be met in the middle of its work on it. */
+export async function createLargeLedger(path: string, calls: number): Promise<void> {
+  const database = await openDatabase({ mode: 'FULL', dbPath: path, durability: 'relaxed', readOnly: false });
+  await openLedger(database, 'filler', AT);
+  const log = new CallRecorder(database, processIdOf('filler'));
+  const argumentsText = JSON.stringify({ note: 'x'.repeat(500) });
+  for (let count = 0; count < calls; count += 1) {
+    const call = { tool: 'server_ping', actor: 'filler', at: AT, correlationId: String(count) };
+    await log.enter({ ...call, args: {}, timestamp: 0, argumentsText });
+    await log.exit({ ...call, durationMs: 0, outcome: 'ok', answerText: '' });
+  }
+  await database.close();
+}
+
+/** The schema in which sessions listed their thoughts as well. */
+const BEFORE_SESSION_EVENTS = 4;
+
+/** An empty file with the tables of this version; it may be marked as another. */
+export async function createFileOfVersion(path: string, version: number, mark = version): Promise<void> {
+  const scripts = MIGRATIONS.slice(0, version).map((migration) => migration.sqlite);
+  await tamper(
+    path,
+    `PRAGMA journal_mode = WAL; ${scripts.join('')}; PRAGMA application_id = 0x436f6c69; PRAGMA user_version = ${mark}`,
+  );
+}
+
+/** The same for an empty database behind the port. */
+export async function createVersion(database: Database, version: number): Promise<void> {
+  await database.write({ durable: false }, async (transaction) => {
+    for (const migration of MIGRATIONS.slice(0, version)) await transaction.run(migration[transaction.engine]);
+    await transaction.setSchemaVersion(version);
+  });
+}
+
+/** Makes a ledger of an older schema of one of today, and closes it. */
+export async function makeOlder(database: Database, forgery = ''): Promise<void> {
+  await database.write({ durable: false }, async (transaction) => {
+    const [table = ''] =
+      /CREATE TABLE session_records[^;]*/.exec(MIGRATIONS[BEFORE_SESSION_EVENTS - 1]?.[transaction.engine] ?? '') ?? [];
+    await transaction.run(
+      `${table};
+       INSERT INTO session_records SELECT session_no, session_seq, idx FROM thoughts
+         UNION ALL SELECT session_no, session_seq, idx FROM session_events;
+       DROP TABLE session_events`,
+    );
+    if (forgery !== '') await transaction.run(forgery);
+    await transaction.setSchemaVersion(BEFORE_SESSION_EVENTS);
+  });
+  await database.close();
+}

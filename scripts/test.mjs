@@ -23,7 +23,7 @@ await Promise.all([
 ]);
 await check('tests', [bin('vitest'), 'run', ...reporters, ...process.argv.slice(2)], 'inherit');
 if (isWhole) await check('tests on other versions of Node', [process.execPath, 'scripts/test-drivers.mjs'], 'inherit');
-await check('generated documents', [process.execPath, 'scripts/generate.mjs', '--check'], 'inherit');
+await check('generated documents', [process.execPath, 'scripts/docs/generate.mjs', '--check'], 'inherit');
 
 /** Ends the program if the command fails. Piped output is printed as one block, for commands that run together. */
 async function check(name, [command, ...args], stdio) {

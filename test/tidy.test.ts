@@ -1,16 +1,11 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { promiseTest } from './support/promise-test.ts';
+import { findCrowdedFolders, findSubjectProblem, listFiles, listSubjects } from './support/tidy-repository.ts';
 import { RULES, type Rule } from './support/tidy-rules.ts';
 import { SAMPLES, type Sample } from './support/tidy-samples.ts';
 
-/** Every file that is or would be committed. */
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
-  encoding: 'utf8',
-})
-  .split('\0')
-  .filter((path) => path !== '' && existsSync(path));
+const files = listFiles().filter((path) => existsSync(path));
 
 const texts = new Map(files.map((path) => [path, readFileSync(path, 'utf8')]));
 
@@ -22,6 +17,37 @@ describe('every file', () => {
       expect(files.some((path) => rule.appliesTo(path))).toBe(true);
     });
   }
+});
+
+describe('every folder', () => {
+  promiseTest('tidy/rules', 'has about 15 code files at most', () => {
+    expect(findCrowdedFolders(files)).toEqual([]);
+  });
+
+  promiseTest('tidy/rules', 'counts code only, without tests and declarations', () => {
+    const many = (name: (index: number) => string) => Array.from({ length: 30 }, (_, index) => name(index));
+    expect(findCrowdedFolders(many((index) => `src/a/b${index}.ts`))).toEqual(['src/a has 30 files; the limit is 17']);
+    expect(findCrowdedFolders(many((index) => `scripts/b${index}.mjs`))).toHaveLength(1);
+    for (const suffix of ['.test.ts', '.d.ts', '.sql', '.md'])
+      expect(findCrowdedFolders(many((index) => `src/a/b${index}${suffix}`))).toEqual([]);
+    expect(findCrowdedFolders(many((index) => `src/a${index}/b.ts`))).toEqual([]);
+  });
+});
+
+describe('a commit subject', () => {
+  promiseTest('tidy/rules', 'names a folder and has at most 72 characters', () => {
+    expect(listSubjects().flatMap((subject) => findSubjectProblem(subject) ?? [])).toEqual([]);
+  });
+
+  for (const subject of [`docs: ${'x'.repeat(67)}`, 'Fix the tests', 'docs:', 'wip'])
+    promiseTest('tidy/rules', `is refused: ${subject}`, () => {
+      expect(findSubjectProblem(subject)).toBeDefined();
+    });
+
+  for (const subject of [`docs: ${'x'.repeat(66)}`, 'src/db, test: open a file once', 'Revert "docs: add a page"'])
+    promiseTest('tidy/rules', `is accepted: ${subject}`, () => {
+      expect(findSubjectProblem(subject)).toBeUndefined();
+    });
 });
 
 describe('a rule', () => {

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { buildAll } from '../build.mjs';
+import { bundle } from '../bundle.mjs';
 import { drawTerminal } from './ansi-svg.mjs';
-import { buildAll } from './build.mjs';
-import { bundle } from './bundle.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const COLUMNS = 118;
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-board-'));
@@ -84,7 +84,7 @@ async function renderBoard() {
       contents: `
         export { openDatabase } from './src/db/open.ts';
         export { listProjects, readBoards } from './src/domains/tasks/board.ts';
-        export { renderBoards } from './src/cli/board-view.ts';
+        export { renderBoards } from './src/cli/views/board.ts';
         export { createStyles, toTerminal } from './src/terminal-text.ts';`,
       resolveDir: root,
       loader: 'ts',

@@ -10,7 +10,7 @@ import { tempFolder } from '../support/folders.ts';
 import { placeLedger } from '../support/ledger-targets.ts';
 import { newPostgresUrl } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { assertWhole, openDesk } from '../support/trail-server.ts';
+import { assertWhole, openServer } from '../support/test-server.ts';
 
 const SEED = 20_261_115;
 const HISTORIES = 4;
@@ -126,18 +126,18 @@ describe('one random history on both engines', () => {
 async function play(path: string, calls: readonly Call[]) {
   const restoreRandomness = fixRandomness();
   vi.useFakeTimers({ toFake: ['Date'], now: Date.UTC(2026, 0, 2) });
-  const desk = await openDesk(path, 'tester', { nowMs: () => 0 });
+  const server = await openServer(path, 'tester', { nowMs: () => 0 });
   try {
     const answers: string[] = [];
     for (const request of calls) {
       vi.setSystemTime(Date.now() + 7);
-      const { content } = await desk.client.callTool(request);
+      const { content } = await server.client.callTool(request);
       answers.push(JSON.stringify(content));
     }
-    await assertWhole(desk.database);
-    return { answers, head: await desk.database.read(readHead), tables: await readTables(desk.database) };
+    await assertWhole(server.database);
+    return { answers, head: await server.database.read(readHead), tables: await readTables(server.database) };
   } finally {
-    await desk.close();
+    await server.close();
     vi.useRealTimers();
     restoreRandomness();
   }

@@ -7,7 +7,7 @@ import { Cluster } from '../support/postgres/cluster.ts';
 import { newPostgresUrl, queryOn, runOn } from '../support/postgres/database.ts';
 import { Network } from '../support/postgres/network.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { assertWhole, openDesk, type TrailDesk } from '../support/trail-server.ts';
+import { assertWhole, openServer, type TestServer } from '../support/test-server.ts';
 
 describe('exits that a crash of the database lost', () => {
   promiseTest(
@@ -16,38 +16,38 @@ describe('exits that a crash of the database lost', () => {
     async () => {
       const url = await newPostgresUrl();
       const network = await Network.create(url);
-      const desk = await open(network.url());
+      const server = await open(network.url());
       const [before] = await queryOn<Head>(url, 'SELECT size::int, tail FROM ledger_head');
-      expect(await desk.refusal('task_get', { task_id: 'T-0009' })).toMatchObject({ code: 'ERR_NOT_FOUND' });
+      expect(await server.refusal('task_get', { task_id: 'T-0009' })).toMatchObject({ code: 'ERR_NOT_FOUND' });
       await loseExit(url, before as Head);
       // The connection breaks at the next enter, as it does when the server crashes.
       network.judge = () => {
         network.judge = () => 'pass';
         return 'cut';
       };
-      await desk.createTask({ title: 'next' });
-      await desk.createTask({ title: 'after' });
-      expect(await outcomes(desk)).toEqual(['ERR_NOT_FOUND', 'ok', 'ok']);
-      await assertWhole(desk.database);
+      await server.createTask({ title: 'next' });
+      await server.createTask({ title: 'after' });
+      expect(await outcomes(server)).toEqual(['ERR_NOT_FOUND', 'ok', 'ok']);
+      await assertWhole(server.database);
     },
   );
 
   promiseTest('team/crash', 'are all written again, by the next call', async () => {
     const cluster = await Cluster.create(['wal_writer_delay=10s']);
     onTestFinished(() => cluster.stop());
-    const desk = await open(cluster.url());
+    const server = await open(cluster.url());
     await runOn(cluster.url(), 'CHECKPOINT');
     const CALLS = 250;
-    for (let call = 0; call < CALLS; call += 1) await desk.refusal('task_get', { task_id: 'T-0009' });
+    for (let call = 0; call < CALLS; call += 1) await server.refusal('task_get', { task_id: 'T-0009' });
     await cluster.kill('SIGQUIT');
     await cluster.restart();
     const [left] = await queryOn<{ count: number }>(cluster.url(), 'SELECT count(*)::int AS count FROM calls');
     expect(left?.count).toBeLessThan(CALLS - 101);
-    await desk.createTask({ title: 'next' });
-    const all = await outcomes(desk);
+    await server.createTask({ title: 'next' });
+    const all = await outcomes(server);
     expect(all.filter((outcome) => outcome === 'ERR_NOT_FOUND')).toHaveLength(CALLS);
     expect(all.filter((outcome) => outcome !== 'ERR_NOT_FOUND')).toEqual(['ok']);
-    await assertWhole(desk.database);
+    await assertWhole(server.database);
   });
 });
 
@@ -56,13 +56,13 @@ interface Head {
   readonly tail: string;
 }
 
-async function open(url: string): Promise<TrailDesk> {
+async function open(url: string): Promise<TestServer> {
   const path = randomUUID();
   placeLedger(path, url);
-  const desk = await openDesk(path, 'tester', { isTolerant: true });
-  onTestFinished(() => desk.close());
-  await desk.database.write({ durable: false }, async () => undefined);
-  return desk;
+  const server = await openServer(path, 'tester', { isTolerant: true });
+  onTestFinished(() => server.close());
+  await server.database.write({ durable: false }, async () => undefined);
+  return server;
 }
 
 /** As a crash does that comes between the enter and the exit of the last call, which did not wait for the disk. */
@@ -79,7 +79,7 @@ async function loseExit(url: string, { size, tail }: Head): Promise<void> {
   );
 }
 
-async function outcomes(desk: TrailDesk): Promise<(string | null)[]> {
-  const rows = await desk.query<{ outcome: string | null }>('SELECT outcome FROM calls ORDER BY sequence_no');
+async function outcomes(server: TestServer): Promise<(string | null)[]> {
+  const rows = await server.query<{ outcome: string | null }>('SELECT outcome FROM calls ORDER BY sequence_no');
   return rows.map(({ outcome }) => outcome);
 }

@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import { openPostgres } from '../../src/db/postgres/database.ts';
+import type { Agent } from '../support/agent.ts';
 import { BusyDay, launchAgent } from '../support/concurrent-agents.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { sizeOf } from '../support/sample.ts';
-import type { Agent } from '../support/task-agent.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 

@@ -7,22 +7,22 @@ import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.t
 import { Network, type Verdict } from '../support/postgres/network.ts';
 import { errorMessage } from '../support/postgres/wire.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { assertWhole, openDesk, type TrailDesk } from '../support/trail-server.ts';
+import { assertWhole, openServer, type TestServer } from '../support/test-server.ts';
 
 /** Short, so that a test of a network that never answers does not take long. */
 const HASTY = { lock_timeout: '400', statement_timeout: '400' };
 
 describe('a connection that breaks while a change is being committed', () => {
   promiseTest('team/network', 'the server never got the commit: nothing was changed, and the client is told so', () =>
-    withNetwork(async ({ desk, network }) => {
+    withNetwork(async ({ server, network }) => {
       failAt(network, COMMIT, 1, 'cut');
-      const refusal = await desk.refusal('task_create', { title: 'lost' });
+      const refusal = await server.refusal('task_create', { title: 'lost' });
       expect(refusal).toMatchObject({
         code: 'AUDIT_EXIT_FAILED',
         message: expect.stringContaining('nothing was changed'),
       });
-      expect(await desk.createTask({ title: 'next' })).toMatchObject({ task_id: 'T-0001' });
-      expect(await outcomes(desk)).toEqual(['AUDIT_EXIT_FAILED', 'ok']);
+      expect(await server.createTask({ title: 'next' })).toMatchObject({ task_id: 'T-0001' });
+      expect(await outcomes(server)).toEqual(['AUDIT_EXIT_FAILED', 'ok']);
     }),
   );
 
@@ -30,21 +30,21 @@ describe('a connection that breaks while a change is being committed', () => {
     'team/network',
     'the server got it, and only its answer is lost: the client gets the answer all the same',
     () =>
-      withNetwork(async ({ desk, network }) => {
+      withNetwork(async ({ server, network }) => {
         failAt(network, COMMIT, 1, 'pass and cut');
-        expect(await desk.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
-        expect(await desk.createTask({ title: 'next' })).toMatchObject({ task_id: 'T-0002' });
-        expect(await outcomes(desk)).toEqual(['ok', 'ok']);
+        expect(await server.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
+        expect(await server.createTask({ title: 'next' })).toMatchObject({ task_id: 'T-0002' });
+        expect(await outcomes(server)).toEqual(['ok', 'ok']);
       }),
   );
 
   promiseTest('team/network', 'and its last word is in another language: the client gets the answer all the same', () =>
-    withNetwork(async ({ desk, network }) => {
+    withNetwork(async ({ server, network }) => {
       // What a German server says when it cannot write its log.
       network.lastWords = errorMessage({ severity: 'PANIK', code: '58030', message: 'konnte Datei nicht schreiben' });
       failAt(network, COMMIT, 1, 'pass and cut');
-      expect(await desk.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
-      expect(await outcomes(desk)).toEqual(['ok']);
+      expect(await server.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
+      expect(await outcomes(server)).toEqual(['ok']);
     }),
   );
 
@@ -52,10 +52,10 @@ describe('a connection that breaks while a change is being committed', () => {
     'team/network',
     'and once more while the record is looked at: the client gets the answer all the same',
     () =>
-      withNetwork(async ({ desk, network }) => {
+      withNetwork(async ({ server, network }) => {
         failAt(network, COMMIT, 1, 'pass and cut', () => failAt(network, 'FOR UPDATE', 1, 'cut'));
-        expect(await desk.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
-        expect(await outcomes(desk)).toEqual(['ok']);
+        expect(await server.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
+        expect(await outcomes(server)).toEqual(['ok']);
       }),
   );
 
@@ -67,27 +67,27 @@ describe('a connection that breaks while a change is being committed', () => {
       'team/network',
       `and cannot be made again: the client is told of the doubt, the record of the end (${outcome})`,
       () =>
-        withNetwork(async ({ desk, network }) => {
+        withNetwork(async ({ server, network }) => {
           failAt(network, COMMIT, 1, verdict, () => (network.isDown = true));
-          const refusal = await desk.refusal('task_create', { title });
+          const refusal = await server.refusal('task_create', { title });
           expect(refusal).toMatchObject({
             code: 'AUDIT_EXIT_FAILED',
             message: expect.stringContaining('may or may not have been made'),
           });
           network.isDown = false;
-          await desk.createTask({ title: 'next' });
-          expect(await outcomes(desk)).toEqual([outcome, 'ok']);
-          const tasks = await desk.query<{ title: string }>('SELECT title FROM tasks ORDER BY task_no');
+          await server.createTask({ title: 'next' });
+          expect(await outcomes(server)).toEqual([outcome, 'ok']);
+          const tasks = await server.query<{ title: string }>('SELECT title FROM tasks ORDER BY task_no');
           expect(tasks.map((task) => task.title)).toEqual(outcome === 'ok' ? [title, 'next'] : ['next']);
         }),
     );
 
   for (const verdict of ['cut', 'pass and cut'] as const) {
     promiseTest('team/network', `at the enter entry (${verdict}): the call goes on and is entered once`, () =>
-      withNetwork(async ({ desk, network }) => {
+      withNetwork(async ({ server, network }) => {
         failAt(network, ENTER, 1, verdict);
-        await desk.createTask({ title: 'kept' });
-        expect(await outcomes(desk)).toEqual(['ok']);
+        await server.createTask({ title: 'kept' });
+        expect(await outcomes(server)).toEqual(['ok']);
       }),
     );
 
@@ -95,11 +95,11 @@ describe('a connection that breaks while a change is being committed', () => {
       'team/network',
       `at the exit of a call that only reads (${verdict}): it is answered and has one exit`,
       () =>
-        withNetwork(async ({ desk, network }) => {
+        withNetwork(async ({ server, network }) => {
           failAt(network, COMMIT, 1, verdict);
-          expect(await desk.refusal('task_get', { task_id: 'T-0009' })).toMatchObject({ code: 'ERR_NOT_FOUND' });
-          await desk.createTask({ title: 'next' });
-          expect(await outcomes(desk)).toEqual(['ERR_NOT_FOUND', 'ok']);
+          expect(await server.refusal('task_get', { task_id: 'T-0009' })).toMatchObject({ code: 'ERR_NOT_FOUND' });
+          await server.createTask({ title: 'next' });
+          expect(await outcomes(server)).toEqual(['ERR_NOT_FOUND', 'ok']);
         }),
     );
   }
@@ -107,25 +107,25 @@ describe('a connection that breaks while a change is being committed', () => {
 
 describe('an enter entry that arrives after its call was entered again', () => {
   promiseTest('team/network', 'is closed as interrupted by the next call (the call had gone on)', () =>
-    withNetwork(async ({ desk, network }) => {
+    withNetwork(async ({ server, network }) => {
       failAt(network, ENTER, 1, 'late');
-      await desk.createTask({ title: 'kept' });
-      await arrivesLate(desk, network);
-      await desk.createTask({ title: 'next' });
-      await desk.createTask({ title: 'after' });
-      expect(await outcomes(desk)).toEqual(['ok', 'interrupted', 'ok', 'ok']);
+      await server.createTask({ title: 'kept' });
+      await arrivesLate(server, network);
+      await server.createTask({ title: 'next' });
+      await server.createTask({ title: 'after' });
+      expect(await outcomes(server)).toEqual(['ok', 'interrupted', 'ok', 'ok']);
     }),
   );
 
   promiseTest('team/network', 'is closed as interrupted by the next call (the call had been given up)', () =>
-    withNetwork(async ({ desk, network }) => {
+    withNetwork(async ({ server, network }) => {
       failAt(network, ENTER, 1, 'late', () => (network.isDown = true));
-      expect(await desk.refusal('task_create', { title: 'never' })).toMatchObject({ code: 'AUDIT_ENTER_FAILED' });
+      expect(await server.refusal('task_create', { title: 'never' })).toMatchObject({ code: 'AUDIT_ENTER_FAILED' });
       network.isDown = false;
-      await desk.createTask({ title: 'first' });
-      await arrivesLate(desk, network);
-      await desk.createTask({ title: 'next' });
-      expect(await outcomes(desk)).toEqual(['AUDIT_ENTER_FAILED', 'ok', 'interrupted', 'ok']);
+      await server.createTask({ title: 'first' });
+      await arrivesLate(server, network);
+      await server.createTask({ title: 'next' });
+      expect(await outcomes(server)).toEqual(['AUDIT_ENTER_FAILED', 'ok', 'interrupted', 'ok']);
     }),
   );
 
@@ -134,55 +134,55 @@ describe('an enter entry that arrives after its call was entered again', () => {
     'is looked for once more after a minute, and then calls are entered at once again',
     async () => {
       let nowMs = 1000;
-      const work = async ({ desk, network }: Place) => {
+      const work = async ({ server, network }: Place) => {
         failAt(network, ENTER, 1, 'late');
-        await desk.createTask({ title: 'kept' });
-        await arrivesLate(desk, network);
+        await server.createTask({ title: 'kept' });
+        await arrivesLate(server, network);
         nowMs += 61_000;
         let atOnce = 0;
         network.judge = (piece) => {
           atOnce += piece.toString('latin1').split(ENTER).length - 1;
           return 'pass';
         };
-        await desk.createTask({ title: 'next' });
+        await server.createTask({ title: 'next' });
         expect(atOnce).toBe(0);
-        await desk.createTask({ title: 'after' });
+        await server.createTask({ title: 'after' });
         expect(atOnce).toBe(1);
-        expect(await outcomes(desk)).toEqual(['ok', 'interrupted', 'ok', 'ok']);
+        expect(await outcomes(server)).toEqual(['ok', 'interrupted', 'ok', 'ok']);
       };
       await withNetwork(work, () => nowMs);
     },
   );
 
-  async function arrivesLate(desk: TrailDesk, network: Network): Promise<void> {
-    const before = (await outcomes(desk)).length;
+  async function arrivesLate(server: TestServer, network: Network): Promise<void> {
+    const before = (await outcomes(server)).length;
     network.deliver();
-    await eventually(async () => (await outcomes(desk)).length > before);
-    expect((await outcomes(desk)).at(-1)).toBeNull();
+    await eventually(async () => (await outcomes(server)).length > before);
+    expect((await outcomes(server)).at(-1)).toBeNull();
   }
 });
 
 describe('a network that is not there', () => {
   promiseTest('team/network', 'a connection that is cut between two calls is made again, and nobody notices', () =>
-    withNetwork(async ({ desk, network }) => {
-      await desk.createTask({ title: 'before' });
+    withNetwork(async ({ server, network }) => {
+      await server.createTask({ title: 'before' });
       network.cut();
-      expect(await desk.createTask({ title: 'after' })).toMatchObject({ task_id: 'T-0002' });
-      expect(await outcomes(desk)).toEqual(['ok', 'ok']);
+      expect(await server.createTask({ title: 'after' })).toMatchObject({ task_id: 'T-0002' });
+      expect(await outcomes(server)).toEqual(['ok', 'ok']);
     }),
   );
 
   promiseTest('team/network', 'a call says that it was not recorded and did not run, and the next one works', () =>
-    withNetwork(async ({ desk, network }) => {
+    withNetwork(async ({ server, network }) => {
       network.isDown = true;
       network.cut();
-      const refusal = await desk.refusal('task_create', { title: 'never' });
+      const refusal = await server.refusal('task_create', { title: 'never' });
       expect(refusal).toMatchObject({
         code: 'AUDIT_ENTER_FAILED',
         message: expect.stringMatching(/did not run.*call again/),
       });
       network.isDown = false;
-      expect(await desk.createTask({ title: 'first' })).toMatchObject({ task_id: 'T-0001' });
+      expect(await server.createTask({ title: 'first' })).toMatchObject({ task_id: 'T-0001' });
     }),
   );
 });
@@ -251,7 +251,7 @@ function failAt(
 }
 
 interface Place {
-  readonly desk: TrailDesk;
+  readonly server: TestServer;
   readonly network: Network;
 }
 
@@ -263,15 +263,15 @@ async function withNetwork(
   const network = await Network.create(await newPostgresUrl());
   const path = randomUUID();
   placeLedger(path, network.url(HASTY));
-  const desk = await openDesk(path, 'tester', { isTolerant: true, nowMs });
-  onTestFinished(() => desk.close());
+  const server = await openServer(path, 'tester', { isTolerant: true, nowMs });
+  onTestFinished(() => server.close());
   // What the start has left on its way has arrived when this has.
-  await desk.database.write({ durable: false }, async () => undefined);
-  await work({ desk, network });
-  await assertWhole(desk.database);
+  await server.database.write({ durable: false }, async () => undefined);
+  await work({ server, network });
+  await assertWhole(server.database);
 }
 
-async function outcomes(desk: TrailDesk): Promise<(string | null)[]> {
-  const rows = await desk.query<{ outcome: string | null }>('SELECT outcome FROM calls ORDER BY sequence_no');
+async function outcomes(server: TestServer): Promise<(string | null)[]> {
+  const rows = await server.query<{ outcome: string | null }>('SELECT outcome FROM calls ORDER BY sequence_no');
   return rows.map(({ outcome }) => outcome);
 }

@@ -1,12 +1,12 @@
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import type { Agent, Reply } from '../support/agent.ts';
 import { launchAgent } from '../support/concurrent-agents.ts';
 import { newPostgresUrl, openTestPostgres, queryOn, runOn } from '../support/postgres/database.ts';
 import { diagnose } from '../support/postgres/docs.ts';
 import { Pooler } from '../support/postgres/pooler.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import type { Agent, Reply } from '../support/task-agent.ts';
-import { assertWhole } from '../support/trail-server.ts';
+import { assertWhole } from '../support/test-server.ts';
 
 const ADVICE = /a pooler .*session mode.*connect to the database directly/;
 
@@ -73,7 +73,7 @@ describe('a pooler in transaction mode that was not found at the start', () => {
     const pooler = await createLatePooler(url);
     const [maker, reader] = [await launch(pooler.url(), 'maker'), await launch(pooler.url(), 'reader')];
     // Each prepares its statements in an order of its own, on a backend of its own.
-    for (let count = 0; count < 3; count += 1) await maker.create({ title: `before ${count}` });
+    for (let count = 0; count < 3; count += 1) await maker.createTask({ title: `before ${count}` });
     for (let count = 0; count < 3; count += 1) await readAndUpdate(reader);
     const [made, renamed, refused] = [[] as string[], [] as string[], [] as Reply[]];
     for (let count = 0; count < 8; count += 1) {
@@ -118,7 +118,7 @@ describe('a pooler in session mode', () => {
     const url = await newPostgresUrl();
     const pooler = await Pooler.create(url, 'session', { backends: 8 });
     const agents = [await launch(pooler.url(), 'one'), await launch(pooler.url(), 'two')];
-    for (const agent of [...agents, ...agents]) await agent.create({ title: 'through a pooler' });
+    for (const agent of [...agents, ...agents]) await agent.createTask({ title: 'through a pooler' });
     expect((await diagnose(pooler.url())).find('ledger')).toMatchObject({ status: 'ok' });
     await assertWhole(await openTestPostgres({ url }));
   });
@@ -142,11 +142,11 @@ async function launch(url: string, name: string): Promise<Agent> {
 }
 
 async function readAndUpdate(agent: Agent): Promise<void> {
-  await agent.list({});
-  await agent.next({});
-  await agent.get({ task_id: 'T-0001' });
+  await agent.listThoughts({});
+  await agent.nextActions({});
+  await agent.getTask({ task_id: 'T-0001' });
   await agent.call('audit_verify_chain', { task_id: 'T-0001' });
-  await agent.update({ task_id: 'T-0002', priority: 'high' });
+  await agent.updateTask({ task_id: 'T-0002', priority: 'high' });
 }
 
 /** Every server has a connection and, for a moment, a second one: neither meets the other until the backends are swapped. */

@@ -1,6 +1,7 @@
 import { describe, expect, inject, onTestFinished } from 'vitest';
 import { SCHEMA_VERSION, UNFINISHED_VERSION } from '../../src/db/migrate.ts';
 import { parsePostgresUrl } from '../../src/db/postgres/url.ts';
+import type { Agent } from '../support/agent.ts';
 import { launchAgent } from '../support/concurrent-agents.ts';
 import { tempFolder } from '../support/folders.ts';
 import { newPostgresUrl, openTestPostgres, queryOn, runOn } from '../support/postgres/database.ts';
@@ -9,15 +10,14 @@ import { Network } from '../support/postgres/network.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
-import type { Agent } from '../support/task-agent.ts';
-import { assertWhole } from '../support/trail-server.ts';
+import { assertWhole } from '../support/test-server.ts';
 
 describe('servers that start together', () => {
   promiseTest('process/one-genesis', 'twenty of them, on a database in which there is nothing', async () => {
     const url = await newPostgresUrl();
     const names = Array.from({ length: 20 }, (_, index) => `agent-${index}`);
     const agents = await Promise.all(names.map((name) => launchAgent({ COLIBRI_DATABASE_URL: url }, name)));
-    const created = await Promise.all(agents.map((agent) => agent.create({ title: 'at the same moment' })));
+    const created = await Promise.all(agents.map((agent) => agent.createTask({ title: 'at the same moment' })));
     await Promise.all(agents.map(({ client }) => client.close()));
     const numbers = created.map(({ sequence }) => sequence).toSorted((a, b) => a - b);
     expect(numbers).toEqual(names.map((_, index) => index + 1));
@@ -38,7 +38,7 @@ describe('a server on PostgreSQL', () => {
     const names = ['one', 'two', 'three'];
     const agents = await Promise.all(names.map((name) => launchAgent({ COLIBRI_DATABASE_URL: url.href }, name)));
     const create = async (agent: Agent) => {
-      for (let count = 0; count < 15; count += 1) await agent.create({ title: `task ${count}` });
+      for (let count = 0; count < 15; count += 1) await agent.createTask({ title: `task ${count}` });
     };
     await Promise.all(agents.map(create));
     await Promise.all(agents.map(({ client }) => client.close()));
@@ -51,14 +51,14 @@ describe('a server on PostgreSQL', () => {
     async () => {
       const url = await newPostgresUrl();
       const agent = await launchAgent({ COLIBRI_DATABASE_URL: url }, 'agent', 'ignore');
-      await agent.create({ title: 'before' });
+      await agent.createTask({ title: 'before' });
       const size = await sizeOf(url);
       await runOn(url, `UPDATE colibri SET schema_version = ${UNFINISHED_VERSION}`);
       const { failure } = await agent.call('task_create', { title: 'meanwhile' });
       expect(failure).toMatchObject({ code: 'AUDIT_ENTER_FAILED', message: expect.stringContaining('copy') });
       expect(await sizeOf(url)).toBe(size);
       await runOn(url, `UPDATE colibri SET schema_version = ${SCHEMA_VERSION}`);
-      expect(await agent.create({ title: 'after' })).toMatchObject({ task_id: 'T-0002' });
+      expect(await agent.createTask({ title: 'after' })).toMatchObject({ task_id: 'T-0002' });
       await agent.client.close();
     },
   );
@@ -145,11 +145,11 @@ describe('a mode on PostgreSQL', () => {
   promiseTest('process/modes', 'READONLY reads, refuses to write, and leaves no entry', async () => {
     const url = await newPostgresUrl();
     const writer = await launchAgent({ COLIBRI_DATABASE_URL: url }, 'writer');
-    await writer.create({ title: 'to be read' });
+    await writer.createTask({ title: 'to be read' });
     await writer.client.close();
     const sizeBefore = await sizeOf(url);
     const reader = await launchAgent({ COLIBRI_DATABASE_URL: url, COLIBRI_MODE: 'READONLY' }, 'reader', 'ignore');
-    expect(await reader.get({ task_id: 'T-0001' })).toMatchObject({ title: 'to be read' });
+    expect(await reader.getTask({ task_id: 'T-0001' })).toMatchObject({ title: 'to be read' });
     expect((await reader.call('task_create', { title: 'no' })).failure).toMatchObject({ code: 'TOOL_NOT_ADMITTED' });
     await reader.client.close();
     expect(await sizeOf(url)).toBe(sizeBefore);

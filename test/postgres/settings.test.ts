@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, onTestFinished } from 'v
 import { placeLedger } from '../support/ledger-targets.ts';
 import { queryOn, runOn } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { assertWhole, openDesk, type TrailDesk } from '../support/trail-server.ts';
+import { assertWhole, openServer, type TestServer } from '../support/test-server.ts';
 
 /** What a database could have as its defaults, and a client would not like. */
 const HOSTILE: Readonly<Record<string, string>> = {
@@ -55,17 +55,17 @@ describe('an honest ledger in a database with defaults of its own', () => {
     await runOn(inject('postgresUrl'), `CREATE DATABASE ${name}`);
     await runOn(url.href, 'CREATE SCHEMA decoy');
     await runOn(url.href, "CREATE FUNCTION decoy.count(text) RETURNS bigint LANGUAGE sql AS 'SELECT 0'");
-    await withDesk(async (desk) => {
-      const { task_id } = await desk.createTask({
+    await withServer(async (server) => {
+      const { task_id } = await server.createTask({
         title: 'größer 🐦 \\ %',
         estimate_hours: 1 / 3,
         labels: ["o'clock"],
       });
-      for (let count = 0; count < 40; count += 1) await desk.createTask({ title: `word ${count}` });
-      const { session_id } = await desk.start({ task_id, auditor_id: 'tester' });
-      await desk.record({ task_id, type: 'decision', content: 'a \\n b', metadata: { 'ä\\': 0.1 } });
-      await desk.finalize({ session_id });
-      expected = await look(desk);
+      for (let count = 0; count < 40; count += 1) await server.createTask({ title: `word ${count}` });
+      const { session_id } = await server.startSession({ task_id, auditor_id: 'tester' });
+      await server.recordThought({ task_id, type: 'decision', content: 'a \\n b', metadata: { 'ä\\': 0.1 } });
+      await server.finalize({ session_id });
+      expected = await look(server);
     });
   });
 
@@ -79,12 +79,12 @@ describe('an honest ledger in a database with defaults of its own', () => {
   for (const [detail, settings] of [...single, ['no plan but the dearest', planner]] as const)
     promiseTest('postgres/settings', detail, async () => {
       await setDefaults(settings);
-      await withDesk(async (desk) => {
-        expect(await look(desk)).toEqual(expected);
-        const { task_id } = await desk.createTask({ title: detail, estimate_hours: 0.1 });
-        await desk.updateTask({ task_id, status: 'cancelled' });
-        await desk.updateTask({ task_id: 'T-0001', description: detail });
-        expected = await look(desk);
+      await withServer(async (server) => {
+        expect(await look(server)).toEqual(expected);
+        const { task_id } = await server.createTask({ title: detail, estimate_hours: 0.1 });
+        await server.updateTask({ task_id, status: 'cancelled' });
+        await server.updateTask({ task_id: 'T-0001', description: detail });
+        expected = await look(server);
       });
       expect(
         await queryOn(url.href, "SELECT relname FROM pg_class WHERE relnamespace = 'decoy'::regnamespace"),
@@ -103,9 +103,11 @@ describe('an honest ledger in a database with defaults of its own', () => {
   async function readSettings(): Promise<unknown> {
     const names = Object.keys(HOSTILE).filter((setting) => !LEFT.has(setting) && !setting.includes('.'));
     let settings: unknown;
-    await withDesk(async (desk) => {
+    await withServer(async (server) => {
       const list = names.map((setting) => `'${setting}'`).join(', ');
-      settings = await desk.query(`SELECT name, setting FROM pg_settings WHERE lower(name) IN (${list}) ORDER BY name`);
+      settings = await server.query(
+        `SELECT name, setting FROM pg_settings WHERE lower(name) IN (${list}) ORDER BY name`,
+      );
       expect(settings).toHaveLength(names.length);
     });
     return settings;
@@ -119,23 +121,23 @@ describe('an honest ledger in a database with defaults of its own', () => {
     onTestFinished(() => runOn(inject('postgresUrl'), `ALTER DATABASE ${name} RESET ALL`));
   }
 
-  async function withDesk(work: (desk: TrailDesk) => Promise<void>): Promise<void> {
+  async function withServer(work: (server: TestServer) => Promise<void>): Promise<void> {
     const path = randomUUID();
     placeLedger(path, url.href);
-    const desk = await openDesk(path);
+    const server = await openServer(path);
     try {
-      await work(desk);
-      await assertWhole(desk.database);
+      await work(server);
+      await assertWhole(server.database);
     } finally {
-      await desk.close();
+      await server.close();
     }
   }
 });
 
 /** What agents see of the ledger. */
-async function look(desk: TrailDesk): Promise<unknown> {
+async function look(server: TestServer): Promise<unknown> {
   const call = async (name: string, input: Record<string, unknown>) => {
-    const { structuredContent } = await desk.client.callTool({ name, arguments: input });
+    const { structuredContent } = await server.client.callTool({ name, arguments: input });
     return JSON.stringify(structuredContent).replace(/"verified_at":"[^"]*"/, '');
   };
   return [

@@ -5,7 +5,7 @@ import { checkSchema } from '../../src/db/schema/check.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { buildScenery, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { assertWhole } from '../support/trail-server.ts';
+import { assertWhole } from '../support/test-server.ts';
 
 await buildScenery('changed schema');
 const database = await openFile('changed schema');

@@ -3,7 +3,7 @@ import type { Database } from '../../src/db/database.ts';
 import { buildScenery, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { afterTampering, PLACES } from '../support/tamper.ts';
-import { assertWhole } from '../support/trail-server.ts';
+import { assertWhole } from '../support/test-server.ts';
 
 await buildScenery('tampered');
 const database = await openFile('tampered');

@@ -6,7 +6,7 @@ import { placeLedger } from '../support/ledger-targets.ts';
 import { newPostgresUrl, runOn } from '../support/postgres/database.ts';
 import { blocksOf } from '../support/postgres/docs.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { assertWhole, openDesk, type TrailDesk } from '../support/trail-server.ts';
+import { assertWhole, openServer, type TestServer } from '../support/test-server.ts';
 
 const [REMEDY = '', BLOCKERS = ''] = blocksOf('A ledger that takes no entry', 'sql');
 const ENTRY = `'{"actor":"x","at":"x","kind":"genesis","ledger_id":"x","v":1}'`;
@@ -31,16 +31,16 @@ const WEDGES: readonly (readonly [table: string, what: string, insert: string])[
 describe('a role that may add rows', () => {
   for (const [table, what, insert] of WEDGES)
     promiseTest('postgres/wedged', what, async () => {
-      const { url, desk } = await openLedger();
+      const { url, server } = await openLedger();
       await runOn(url, insert);
-      const failure = await createUntilRefused(desk);
+      const failure = await createUntilRefused(server);
       expect(failure.message).toContain('a row that Colibri did not write is in the way; run colibri verify');
       expect(failure.message).toContain(`${table}: Key (`);
-      const { problems } = await desk.database.read((reader) => verifyEverything(reader));
+      const { problems } = await server.database.read((reader) => verifyEverything(reader));
       expect(problems.length).toBeGreaterThan(0);
       await runOn(url, REMEDY);
-      await desk.createTask({ title: 'works again' });
-      await assertWhole(desk.database);
+      await server.createTask({ title: 'works again' });
+      await assertWhole(server.database);
     });
 
   promiseTest('postgres/wedged', 'an entry far beyond the head keeps servers from starting', async () => {
@@ -48,28 +48,28 @@ describe('a role that may add rows', () => {
     await runOn(url, `INSERT INTO ledger_entries VALUES (1000000000000, 'genesis', ${ENTRY})`);
     await expect(openAt(url)).rejects.toThrow(/does not end where its head says/);
     await runOn(url, REMEDY);
-    const desk = await openAt(url);
-    await desk.createTask({ title: 'works again' });
-    await assertWhole(desk.database);
+    const server = await openAt(url);
+    await server.createTask({ title: 'works again' });
+    await assertWhole(server.database);
   });
 
   promiseTest('postgres/wedged', 'a session that keeps the lock is found and ended', async () => {
-    const { url, desk } = await openLedger({ lock_timeout: '300' });
+    const { url, server } = await openLedger({ lock_timeout: '300' });
     const holder = new Client({ connectionString: url });
     holder.on('error', () => undefined);
     await holder.connect();
     await holder.query('BEGIN; SELECT 1 FROM colibri WHERE id = 1 FOR UPDATE');
-    const failure = await createUntilRefused(desk);
+    const failure = await createUntilRefused(server);
     expect(failure.message).toMatch(/keeps the ledger locked.*A ledger that takes no entry/);
     await runOn(url, BLOCKERS);
-    await desk.createTask({ title: 'works again' });
-    await assertWhole(desk.database);
+    await server.createTask({ title: 'works again' });
+    await assertWhole(server.database);
   });
 });
 
-async function createUntilRefused(desk: TrailDesk): Promise<{ message: string }> {
+async function createUntilRefused(server: TestServer): Promise<{ message: string }> {
   for (let count = 0; count < 20; count += 1) {
-    const { isError, structuredContent } = await desk.client.callTool({
+    const { isError, structuredContent } = await server.client.callTool({
       name: 'task_create',
       arguments: { title: `task ${count}` },
     });
@@ -81,20 +81,21 @@ async function createUntilRefused(desk: TrailDesk): Promise<{ message: string }>
 async function openLedger(parameters: Readonly<Record<string, string>> = {}) {
   const url = new URL(await newPostgresUrl());
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
-  const desk = await openAt(url.href);
+  const server = await openAt(url.href);
   // One row at least in every table that the script of the page deletes from.
-  const { task_id } = await desk.createTask({ title: 'honest', status: 'todo' });
-  const { session_id } = await desk.start({ task_id, auditor_id: 'tester' });
-  for (let count = 0; count < 5; count += 1) await desk.record({ task_id, type: 'decision', content: `${count}` });
-  await desk.updateTask({ task_id, status: 'in_progress' });
-  await desk.finalize({ session_id });
-  return { url: url.href, desk };
+  const { task_id } = await server.createTask({ title: 'honest', status: 'todo' });
+  const { session_id } = await server.startSession({ task_id, auditor_id: 'tester' });
+  for (let count = 0; count < 5; count += 1)
+    await server.recordThought({ task_id, type: 'decision', content: `${count}` });
+  await server.updateTask({ task_id, status: 'in_progress' });
+  await server.finalize({ session_id });
+  return { url: url.href, server };
 }
 
-async function openAt(url: string): Promise<TrailDesk> {
+async function openAt(url: string): Promise<TestServer> {
   const path = randomUUID();
   placeLedger(path, url);
-  const desk = await openDesk(path, 'tester', { isTolerant: true });
-  onTestFinished(() => desk.close());
-  return desk;
+  const server = await openServer(path, 'tester', { isTolerant: true });
+  onTestFinished(() => server.close());
+  return server;
 }

@@ -6,9 +6,9 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import { type Agent, createAgent, type Reply } from './agent.ts';
 import { databaseAt, ledgerAt } from './ledger-targets.ts';
-import { type Agent, createAgent, type Reply } from './task-agent.ts';
-import { assertWhole } from './task-server.ts';
+import { assertWhole } from './test-server.ts';
 
 /** As many servers as there are names, each its own process with its own client, all on one ledger. */
 export async function withAgents(

@@ -9,7 +9,7 @@ import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { processIdOf, tamper } from './ledger.ts';
 import { databaseAt } from './ledger-targets.ts';
-import { openDesk, type TrailDesk } from './trail-server.ts';
+import { openServer, type TestServer } from './test-server.ts';
 
 const AT = '2026-04-08T22:00:00.000Z';
 
@@ -23,45 +23,50 @@ export const TWO_LEVELS = { thoughts: 75 };
  */
 export async function buildScenery(path: string, { thoughts = 5 } = {}): Promise<void> {
   await leaveCall(path, 'a-process-that-died');
-  const desk = await openDesk(path);
+  const server = await openServer(path);
   try {
-    await makeTasks(desk);
-    await makeSessions(desk);
+    await makeTasks(server);
+    await makeSessions(server);
     for (let number = 1; number <= thoughts; number += 1) {
-      await desk.record({ task_id: 'T-0001', type: 'reflection', content: `thought ${number}` });
+      await server.recordThought({ task_id: 'T-0001', type: 'reflection', content: `thought ${number}` });
     }
-    await desk.finalize({ session_id: 'A-0001' });
-    await desk.start({ task_id: 'T-0001', auditor_id: 'second auditor' });
-    await desk.record({ task_id: 'T-0001', type: 'decision', content: 'in a session that is not sealed' });
-    await desk.refusal('task_update', { task_id: 'T-0004', status: 'done' });
-    await desk.refusal('thought_record', { task_id: 'T-0001' });
+    await server.finalize({ session_id: 'A-0001' });
+    await server.startSession({ task_id: 'T-0001', auditor_id: 'second auditor' });
+    await server.recordThought({ task_id: 'T-0001', type: 'decision', content: 'in a session that is not sealed' });
+    await server.refusal('task_update', { task_id: 'T-0004', status: 'done' });
+    await server.refusal('thought_record', { task_id: 'T-0001' });
   } finally {
-    await desk.close();
+    await server.close();
   }
   await leaveCall(path, 'a-process-that-runs');
 }
 
-async function makeTasks(desk: TrailDesk): Promise<void> {
+async function makeTasks(server: TestServer): Promise<void> {
   const words = { title: 'Strict parser', description: 'Refuse half a pair 字 🐦', labels: ['parser', 'strict'] };
-  await desk.createTask({ ...words, status: 'todo', estimate_hours: 2.5, assignee: 'alice', priority: 'high' });
-  await desk.createTask({ title: 'Its tests', parent_id: 'T-0001', status: 'todo', labels: ['tests'] });
-  await desk.createTask({
+  await server.createTask({ ...words, status: 'todo', estimate_hours: 2.5, assignee: 'alice', priority: 'high' });
+  await server.createTask({ title: 'Its tests', parent_id: 'T-0001', status: 'todo', labels: ['tests'] });
+  await server.createTask({
     title: 'Ship it',
     workflow: 'pipeline',
     project: 'release',
     depends_on: ['T-0001', 'T-0002'],
   });
-  await desk.createTask({ title: 'Wait for a licence', status: 'todo', priority: 'critical' });
-  await desk.updateTask({ task_id: 'T-0004', status: 'blocked', blocked_reason: 'the owner is away' });
-  await desk.updateTask({ task_id: 'T-0003', status: 'GATHER', progress: 10 });
-  await desk.refusal('task_create', { title: '' });
+  await server.createTask({ title: 'Wait for a licence', status: 'todo', priority: 'critical' });
+  await server.updateTask({ task_id: 'T-0004', status: 'blocked', blocked_reason: 'the owner is away' });
+  await server.updateTask({ task_id: 'T-0003', status: 'GATHER', progress: 10 });
+  await server.refusal('task_create', { title: '' });
 }
 
-async function makeSessions(desk: TrailDesk): Promise<void> {
-  await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', reason: 'review before release', scope: 'deep' });
-  await desk.start({ task_id: 'T-0002', auditor_id: 'auditor' });
-  await desk.start({ task_id: 'T-0003', auditor_id: 'other auditor', reason: 'compliance', scope: 'deep' });
-  await desk.record({
+async function makeSessions(server: TestServer): Promise<void> {
+  await server.startSession({
+    task_id: 'T-0001',
+    auditor_id: 'auditor',
+    reason: 'review before release',
+    scope: 'deep',
+  });
+  await server.startSession({ task_id: 'T-0002', auditor_id: 'auditor' });
+  await server.startSession({ task_id: 'T-0003', auditor_id: 'other auditor', reason: 'compliance', scope: 'deep' });
+  await server.recordThought({
     task_id: 'T-0001',
     type: 'decision',
     content: 'Use a strict parser.',
@@ -71,13 +76,23 @@ async function makeSessions(desk: TrailDesk): Promise<void> {
     blockers: ['a licence'],
     metadata: { tokens: 1200, nested: { deep: [true, null, 'x'] } },
   });
-  await desk.record({ task_id: 'T-0002', session_id: 'A-0001', type: 'discovery', content: 'covered by the parent' });
-  await desk.record({ task_id: 'T-0002', type: 'risk', content: 'in a session of its own' });
-  await desk.updateTask({ task_id: 'T-0002', status: 'in_progress', assignee: 'bob' });
-  await desk.createTask({ title: 'A child made later', parent_id: 'T-0003' });
-  await desk.record({ task_id: 'T-0003', type: 'blockers', content: 'sealed without its child', blockers: [] });
-  await desk.finalize({ session_id: 'A-0003', task_id: 'T-0003' });
-  await desk.finalize({ session_id: 'A-0002' });
+  await server.recordThought({
+    task_id: 'T-0002',
+    session_id: 'A-0001',
+    type: 'discovery',
+    content: 'covered by the parent',
+  });
+  await server.recordThought({ task_id: 'T-0002', type: 'risk', content: 'in a session of its own' });
+  await server.updateTask({ task_id: 'T-0002', status: 'in_progress', assignee: 'bob' });
+  await server.createTask({ title: 'A child made later', parent_id: 'T-0003' });
+  await server.recordThought({
+    task_id: 'T-0003',
+    type: 'blockers',
+    content: 'sealed without its child',
+    blockers: [],
+  });
+  await server.finalize({ session_id: 'A-0003', task_id: 'T-0003' });
+  await server.finalize({ session_id: 'A-0002' });
 }
 
 /** An enter without an exit, as a process leaves it that ends in the middle of a call. */
@@ -105,14 +120,14 @@ export async function buildRuleLedger(path: string): Promise<void> {
 
 /** The same where every call has ended, so that verification need not read row by row. */
 export async function buildFinishedLedger(path: string): Promise<void> {
-  const desk = await openDesk(path);
+  const server = await openServer(path);
   try {
-    await desk.createTask({ title: 'Strict parser', status: 'todo', labels: ['red'], estimate_hours: 2.5 });
-    await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', reason: 'a\nreview', scope: 'deep' });
-    await desk.createTask({ title: 'Its tests', parent_id: 'T-0001', status: 'todo' });
-    await desk.updateTask({ task_id: 'T-0002', progress: 10 });
-    await desk.start({ task_id: 'T-0002', auditor_id: 'auditor' });
-    await desk.record({
+    await server.createTask({ title: 'Strict parser', status: 'todo', labels: ['red'], estimate_hours: 2.5 });
+    await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor', reason: 'a\nreview', scope: 'deep' });
+    await server.createTask({ title: 'Its tests', parent_id: 'T-0001', status: 'todo' });
+    await server.updateTask({ task_id: 'T-0002', progress: 10 });
+    await server.startSession({ task_id: 'T-0002', auditor_id: 'auditor' });
+    await server.recordThought({
       task_id: 'T-0001',
       type: 'decision',
       content: 'Use a strict parser.',
@@ -122,21 +137,26 @@ export async function buildFinishedLedger(path: string): Promise<void> {
       blockers: ['a licence'],
       metadata: { tokens: 1200, nested: { deep: [true, null, 'x'] } },
     });
-    await desk.record({ task_id: 'T-0002', session_id: 'A-0001', type: 'discovery', content: 'two\nlines 字' });
-    await desk.record({ task_id: 'T-0002', type: 'risk', content: 'x'.repeat(5000) });
-    for (const status of ['in_progress', 'review', 'done']) await desk.updateTask({ task_id: 'T-0002', status });
+    await server.recordThought({
+      task_id: 'T-0002',
+      session_id: 'A-0001',
+      type: 'discovery',
+      content: 'two\nlines 字',
+    });
+    await server.recordThought({ task_id: 'T-0002', type: 'risk', content: 'x'.repeat(5000) });
+    for (const status of ['in_progress', 'review', 'done']) await server.updateTask({ task_id: 'T-0002', status });
     const others = { project: 'other', workflow: 'pipeline', depends_on: ['T-0001'], description: '"'.repeat(5000) };
-    await desk.createTask({ title: 'Ship it', ...others });
-    await desk.start({ task_id: 'T-0003', auditor_id: 'auditor' });
-    await desk.record({ task_id: 'T-0003', type: 'reflection', content: 'why' });
-    await desk.updateTask({ task_id: 'T-0003', status: 'GATHER' });
-    await desk.finalize({ session_id: 'A-0003', task_id: 'T-0003' });
-    await desk.finalize({ session_id: 'A-0002' });
-    await desk.createTask({ title: 'Wait for a licence', status: 'todo', priority: 'critical' });
-    await desk.updateTask({ task_id: 'T-0004', status: 'blocked', blocked_reason: 'the owner is away' });
-    await desk.refusal('task_create', { title: '' });
+    await server.createTask({ title: 'Ship it', ...others });
+    await server.startSession({ task_id: 'T-0003', auditor_id: 'auditor' });
+    await server.recordThought({ task_id: 'T-0003', type: 'reflection', content: 'why' });
+    await server.updateTask({ task_id: 'T-0003', status: 'GATHER' });
+    await server.finalize({ session_id: 'A-0003', task_id: 'T-0003' });
+    await server.finalize({ session_id: 'A-0002' });
+    await server.createTask({ title: 'Wait for a licence', status: 'todo', priority: 'critical' });
+    await server.updateTask({ task_id: 'T-0004', status: 'blocked', blocked_reason: 'the owner is away' });
+    await server.refusal('task_create', { title: '' });
   } finally {
-    await desk.close();
+    await server.close();
   }
 }
 
@@ -147,16 +167,16 @@ export async function buildFinishedLedger(path: string): Promise<void> {
 export async function openTwoPages(): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'colibri-pages-'));
   const path = join(folder, 'colibri.db');
-  const desk = await openDesk(path, 'tester "quoted" \u5b57');
-  await desk.createTask({ title: 'Strict parser', status: 'todo' });
-  await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+  const server = await openServer(path, 'tester "quoted" \u5b57');
+  await server.createTask({ title: 'Strict parser', status: 'todo' });
+  await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
   for (let number = 1; number <= 180; number += 1) {
     const content = number % 3 === 0 ? `line ${number}\n"quoted" \\ \u5b57 \u{1f426}` : `thought ${number}`;
-    await desk.record({ task_id: 'T-0001', type: 'decision', content });
-    if (number % 45 === 0) await desk.updateTask({ task_id: 'T-0001', progress: number % 100 });
+    await server.recordThought({ task_id: 'T-0001', type: 'decision', content });
+    if (number % 45 === 0) await server.updateTask({ task_id: 'T-0001', progress: number % 100 });
   }
-  await desk.finalize({ session_id: 'A-0001' });
-  await desk.close();
+  await server.finalize({ session_id: 'A-0001' });
+  await server.close();
   const database = await openFile(path);
   afterAll(async () => {
     await database.close();

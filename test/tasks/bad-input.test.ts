@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { badInputs, FIELDS_TRIED } from '../support/fixtures/task-bad-input.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { atDesk, type Desk } from '../support/task-server.ts';
+import { type TestServer, withServer } from '../support/test-server.ts';
 
 const TABLES = ['tasks', 'task_events', 'task_labels', 'task_dependencies', 'task_counts', 'counters', 'task_search'];
 
@@ -10,49 +10,51 @@ const details = z.strictObject({
   issues: z.array(z.strictObject({ path: z.array(z.union([z.string(), z.number()])), message: z.string().min(1) })),
 });
 
-async function countRows(desk: Desk): Promise<unknown> {
+async function countRows(server: TestServer): Promise<unknown> {
   const counts = TABLES.map((table) => `(SELECT COUNT(*) FROM ${table}) AS ${table}`);
-  return desk.query(`SELECT ${counts.join(', ')}`);
+  return server.query(`SELECT ${counts.join(', ')}`);
 }
 
-const lastEntries = (desk: Desk, count: number) =>
-  desk.query<{ idx: number; kind: string }>('SELECT idx, kind FROM ledger_entries ORDER BY idx DESC LIMIT $1', [count]);
+const lastEntries = (server: TestServer, count: number) =>
+  server.query<{ idx: number; kind: string }>('SELECT idx, kind FROM ledger_entries ORDER BY idx DESC LIMIT $1', [
+    count,
+  ]);
 
 /** Refused with the path; the ledger grows by the pair of the call and by nothing else. */
-async function expectRefused(desk: Desk, tool: string, input: Record<string, unknown>): Promise<unknown[][]> {
-  const [before] = await lastEntries(desk, 1);
-  const rows = await countRows(desk);
-  const { pattern, code, facts } = await desk.refusal(tool, input);
+async function expectRefused(server: TestServer, tool: string, input: Record<string, unknown>): Promise<unknown[][]> {
+  const [before] = await lastEntries(server, 1);
+  const rows = await countRows(server);
+  const { pattern, code, facts } = await server.refusal(tool, input);
   expect({ pattern, code }).toEqual({ pattern: 'A', code: 'INVALID_PARAMS' });
-  const entries = await lastEntries(desk, 2);
+  const entries = await lastEntries(server, 2);
   expect(entries.map(({ kind }) => kind)).toEqual(['action.exit', 'action.enter']);
   expect(entries[1]?.idx).toBe((before?.idx ?? 0) + 1);
-  expect(await countRows(desk)).toEqual(rows);
+  expect(await countRows(server)).toEqual(rows);
   return details.parse(facts).issues.map(({ path }) => path);
 }
 
 describe('bad input', () => {
   for (const tool of Object.keys(FIELDS_TRIED)) {
     promiseTest('tasks/bad-input', `every defect of every field of ${tool}`, () =>
-      atDesk(async (desk) => {
-        await desk.create({ title: 'the one that is there' });
-        const before = await desk.get({ task_id: 'T-0001' });
+      withServer(async (server) => {
+        await server.createTask({ title: 'the one that is there' });
+        const before = await server.getTask({ task_id: 'T-0001' });
         const missed: unknown[] = [];
         for (const { defect, input, path } of badInputs(tool)) {
-          const paths = await expectRefused(desk, tool, input);
+          const paths = await expectRefused(server, tool, input);
           const named = paths.some((candidate) => JSON.stringify(candidate) === JSON.stringify(path));
           if (!named) missed.push({ defect, path, paths });
         }
         expect(missed).toEqual([]);
-        expect(await desk.get({ task_id: 'T-0001' })).toEqual(before);
-        expect((await desk.create({ title: 'the next one' })).task_id).toBe('T-0002');
+        expect(await server.getTask({ task_id: 'T-0001' })).toEqual(before);
+        expect((await server.createTask({ title: 'the next one' })).task_id).toBe('T-0002');
       }),
     );
   }
 
   it('is tried on every field that tools/list shows', () =>
-    atDesk(async (desk) => {
-      const { tools } = await desk.client.listTools();
+    withServer(async (server) => {
+      const { tools } = await server.client.listTools();
       const shown = tools
         .filter(({ name }) => name.startsWith('task_'))
         .map(({ name, inputSchema }) => [name, Object.keys(inputSchema.properties ?? {}).toSorted()]);
@@ -60,9 +62,9 @@ describe('bad input', () => {
     }));
 
   promiseTest('tasks/bad-input', 'every problem is listed, not only the first', () =>
-    atDesk(async (desk) => {
+    withServer(async (server) => {
       const input = { title: '', priority: 'x', labels: ['', 5], estimate_hours: -1, nonsense: 1, more: 2 };
-      const paths = await expectRefused(desk, 'task_create', input);
+      const paths = await expectRefused(server, 'task_create', input);
       expect(new Set(paths.map((path) => path.join('.')))).toEqual(
         new Set(['title', 'priority', 'labels.0', 'labels.1', 'estimate_hours', 'nonsense', 'more']),
       );
@@ -70,13 +72,13 @@ describe('bad input', () => {
   );
 
   promiseTest('tasks/bad-input', 'an update that changes nothing, and a block without a reason', () =>
-    atDesk(async (desk) => {
-      await desk.create({ title: 'x', status: 'todo' });
-      expect(await expectRefused(desk, 'task_update', { task_id: 'T-0001' })).toEqual([[]]);
-      expect(await expectRefused(desk, 'task_update', { id: 'T-0001', patch: {} })).toEqual([[]]);
+    withServer(async (server) => {
+      await server.createTask({ title: 'x', status: 'todo' });
+      expect(await expectRefused(server, 'task_update', { task_id: 'T-0001' })).toEqual([[]]);
+      expect(await expectRefused(server, 'task_update', { id: 'T-0001', patch: {} })).toEqual([[]]);
       const blocked = { task_id: 'T-0001', status: 'blocked' };
-      expect(await expectRefused(desk, 'task_update', blocked)).toEqual([['blocked_reason']]);
-      expect(await expectRefused(desk, 'task_update', { ...blocked, blocked_reason: ' ' })).toEqual([
+      expect(await expectRefused(server, 'task_update', blocked)).toEqual([['blocked_reason']]);
+      expect(await expectRefused(server, 'task_update', { ...blocked, blocked_reason: ' ' })).toEqual([
         ['blocked_reason'],
       ]);
     }),
@@ -85,21 +87,21 @@ describe('bad input', () => {
 
 describe('spellings of both older contracts', () => {
   promiseTest('tasks/aliases', 'id, project_id and patch', () =>
-    atDesk(async (desk) => {
-      await desk.create({ title: 'x', project_id: 'ours' });
-      expect(await desk.get({ id: 'T-0001' })).toMatchObject({ project: 'ours' });
-      expect(await desk.update({ id: 'T-0001', patch: { status: 'todo', progress: 5 } })).toMatchObject({
+    withServer(async (server) => {
+      await server.createTask({ title: 'x', project_id: 'ours' });
+      expect(await server.getTask({ id: 'T-0001' })).toMatchObject({ project: 'ours' });
+      expect(await server.updateTask({ id: 'T-0001', patch: { status: 'todo', progress: 5 } })).toMatchObject({
         progress: 5,
       });
-      expect((await desk.list({ project_id: 'ours' })).total_count).toBe(1);
-      expect((await desk.next({ project_id: 'ours' })).count).toBe(1);
+      expect((await server.listTasks({ project_id: 'ours' })).total_count).toBe(1);
+      expect((await server.nextActions({ project_id: 'ours' })).count).toBe(1);
     }),
   );
 
   promiseTest('tasks/aliases', 'both at once are refused, and so are they where they mean nothing', () =>
-    atDesk(async (desk) => {
-      await desk.create({ title: 'x' });
-      await desk.create({ title: 'y' });
+    withServer(async (server) => {
+      await server.createTask({ title: 'x' });
+      await server.createTask({ title: 'y' });
       const refused: readonly (readonly [string, Record<string, unknown>, unknown[][]])[] = [
         ['task_get', { id: 'T-0001', task_id: 'T-0002' }, [['id']]],
         ['task_update', { id: 'T-0001', task_id: 'T-0002', progress: 1 }, [['id']]],
@@ -115,7 +117,7 @@ describe('spellings of both older contracts', () => {
         ['task_get', { id: 7 }, [['task_id']]],
       ];
       for (const [tool, input, paths] of refused)
-        expect(await expectRefused(desk, tool, input)).toEqual(expect.arrayContaining([...paths]));
+        expect(await expectRefused(server, tool, input)).toEqual(expect.arrayContaining([...paths]));
     }),
   );
 });

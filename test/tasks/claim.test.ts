@@ -1,14 +1,14 @@
 import { describe, expect } from 'vitest';
+import type { Agent } from '../support/agent.ts';
 import { withAgents } from '../support/concurrent-agents.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import type { Agent } from '../support/task-agent.ts';
 
 describe('taking work', () => {
   promiseTest('tasks/claim', 'six processes, one task, and the losers learn who has it', () =>
     withAgents(names('agent', 6), async (agents) => {
       const [first] = agents as [Agent];
       for (let round = 0; round < 8; round += 1) {
-        const { task_id } = await first.create({ title: `task ${round}`, status: 'todo' });
+        const { task_id } = await first.createTask({ title: `task ${round}`, status: 'todo' });
         const replies = await Promise.all(
           agents.map((agent) => agent.call('task_update', { task_id, status: 'in_progress' })),
         );
@@ -23,7 +23,7 @@ describe('taking work', () => {
           });
           expect(failure?.message).toContain(`assigned to ${winner}`);
         }
-        expect(await first.get({ task_id })).toMatchObject({ status: 'in_progress', assignee: winner });
+        expect(await first.getTask({ task_id })).toMatchObject({ status: 'in_progress', assignee: winner });
       }
     }),
   );
@@ -33,32 +33,32 @@ describe('taking work', () => {
       const [first] = agents as [Agent];
       const tasks: string[] = [];
       for (let count = 0; count < 24; count += 1) {
-        tasks.push((await first.create({ title: `task ${count}`, status: 'todo' })).task_id);
+        tasks.push((await first.createTask({ title: `task ${count}`, status: 'todo' })).task_id);
       }
       const grabbed = (await Promise.all(agents.map(emptyQueue))).flat();
       expect(grabbed.toSorted()).toEqual(tasks);
-      expect((await first.next({})).next_actions).toEqual([]);
+      expect((await first.nextActions({})).next_actions).toEqual([]);
     }),
   );
 
   promiseTest('tasks/claim', 'in a pipeline too the first step is taken once', () =>
     withAgents(names('agent', 3), async (agents) => {
       const [first] = agents as [Agent];
-      const { task_id } = await first.create({ title: 'a pipeline', workflow: 'pipeline' });
+      const { task_id } = await first.createTask({ title: 'a pipeline', workflow: 'pipeline' });
       const replies = await Promise.all(
         agents.map((agent) => agent.call('task_update', { task_id, status: 'GATHER' })),
       );
       const winner = replies.findIndex(({ failure }) => failure === undefined);
       expect(replies.filter(({ failure }) => failure !== undefined)).toHaveLength(2);
-      expect((await first.get({ task_id })).assignee).toBe(`agent-${winner}`);
+      expect((await first.getTask({ task_id })).assignee).toBe(`agent-${winner}`);
     }),
   );
 
   promiseTest('tasks/claim', 'who takes a task has it, whoever it was named for, and is told so', () =>
     withAgents(['alice'], async ([alice]) => {
-      const { create, update } = alice as Agent;
-      const { task_id } = await create({ title: 'for bob', status: 'todo', assignee: 'bob' });
-      const claimed = await update({ task_id, status: 'in_progress' });
+      const { createTask, updateTask } = alice as Agent;
+      const { task_id } = await createTask({ title: 'for bob', status: 'todo', assignee: 'bob' });
+      const claimed = await updateTask({ task_id, status: 'in_progress' });
       expect(claimed).toMatchObject({
         assignee: 'alice',
         updated_by: 'alice',
@@ -76,7 +76,7 @@ function names(prefix: string, count: number): string[] {
 async function emptyQueue(agent: Agent): Promise<string[]> {
   const mine: string[] = [];
   for (;;) {
-    const [head] = (await agent.next({ limit: 1 })).next_actions;
+    const [head] = (await agent.nextActions({ limit: 1 })).next_actions;
     if (head === undefined) return mine;
     const { failure } = await agent.call('task_update', { task_id: head.task_id, status: 'in_progress' });
     if (failure === undefined) mine.push(head.task_id);

@@ -1,95 +1,95 @@
 import { describe, expect } from 'vitest';
+import type { Agent, Arguments } from '../support/agent.ts';
 import { withAgents } from '../support/concurrent-agents.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import type { Agent, Arguments } from '../support/task-agent.ts';
-import { atDesk, type Desk } from '../support/task-server.ts';
+import { type TestServer, withServer } from '../support/test-server.ts';
 
-async function createTasks(agent: Pick<Desk, 'create'>, count: number): Promise<string[]> {
+async function createTasks(agent: Pick<TestServer, 'createTask'>, count: number): Promise<string[]> {
   const ids: string[] = [];
-  while (ids.length < count) ids.push((await agent.create({ title: `task ${ids.length}` })).task_id);
+  while (ids.length < count) ids.push((await agent.createTask({ title: `task ${ids.length}` })).task_id);
   return ids;
 }
 
 /** Closes the circle, expects the refusal to name it in order, and expects that nothing was changed. */
 async function expectCircle(
-  desk: Desk,
+  server: TestServer,
   input: Arguments & { task_id: string },
   cycle: readonly string[],
 ): Promise<void> {
-  const before = await desk.get({ task_id: input.task_id });
-  const events = await desk.query('SELECT idx FROM task_events');
-  const links = await desk.query('SELECT * FROM task_dependencies ORDER BY task_no, depends_on');
-  const { pattern, code, message, facts } = await desk.refusal('task_update', input);
+  const before = await server.getTask({ task_id: input.task_id });
+  const events = await server.query('SELECT idx FROM task_events');
+  const links = await server.query('SELECT * FROM task_dependencies ORDER BY task_no, depends_on');
+  const { pattern, code, message, facts } = await server.refusal('task_update', input);
   expect({ pattern, code, facts }).toEqual({
     pattern: 'B',
     code: 'ERR_CIRCULAR_DEPENDENCY',
     facts: { taskId: input.task_id, cycle },
   });
   expect(message).toContain(cycle.join(' → '));
-  expect(await desk.get({ task_id: input.task_id })).toEqual(before);
-  expect(await desk.query('SELECT idx FROM task_events')).toEqual(events);
-  expect(await desk.query('SELECT * FROM task_dependencies ORDER BY task_no, depends_on')).toEqual(links);
+  expect(await server.getTask({ task_id: input.task_id })).toEqual(before);
+  expect(await server.query('SELECT idx FROM task_events')).toEqual(events);
+  expect(await server.query('SELECT * FROM task_dependencies ORDER BY task_no, depends_on')).toEqual(links);
 }
 
 describe('a circle of dependencies', () => {
   for (const length of [1, 2, 3, 10, 60]) {
     promiseTest('tasks/cycles', `${length} tasks that depend on one another`, () =>
-      atDesk(async (desk) => {
-        const ids = await createTasks(desk, length);
+      withServer(async (server) => {
+        const ids = await createTasks(server, length);
         for (let index = 1; index < length; index += 1) {
-          await desk.update({ task_id: ids[index - 1], depends_on: [ids[index]] });
+          await server.updateTask({ task_id: ids[index - 1], depends_on: [ids[index]] });
         }
         const task_id = ids.at(-1) as string;
-        await expectCircle(desk, { task_id, depends_on: [ids[0]] }, [task_id, ...ids]);
+        await expectCircle(server, { task_id, depends_on: [ids[0]] }, [task_id, ...ids]);
       }),
     );
 
     promiseTest('tasks/cycles', `${length} tasks that are one another's parents`, () =>
-      atDesk(async (desk) => {
-        const ids = await createTasks(desk, length);
+      withServer(async (server) => {
+        const ids = await createTasks(server, length);
         for (let index = 1; index < length; index += 1) {
-          await desk.update({ task_id: ids[index], parent_id: ids[index - 1] });
+          await server.updateTask({ task_id: ids[index], parent_id: ids[index - 1] });
         }
         // A parent waits for its child, so the circle is told from the topmost down.
         const task_id = ids[0] as string;
-        await expectCircle(desk, { task_id, parent_id: ids.at(-1) }, [...ids, task_id]);
+        await expectCircle(server, { task_id, parent_id: ids.at(-1) }, [...ids, task_id]);
       }),
     );
   }
 
   promiseTest('tasks/cycles', 'a child that depends on its parent', () =>
-    atDesk(async (desk) => {
-      const [parent, child] = (await createTasks(desk, 2)) as [string, string];
-      await desk.update({ task_id: child, parent_id: parent });
-      await expectCircle(desk, { task_id: child, depends_on: [parent] }, [child, parent, child]);
-      const born = await desk.refusal('task_create', { title: 'x', parent_id: parent, depends_on: [parent] });
+    withServer(async (server) => {
+      const [parent, child] = (await createTasks(server, 2)) as [string, string];
+      await server.updateTask({ task_id: child, parent_id: parent });
+      await expectCircle(server, { task_id: child, depends_on: [parent] }, [child, parent, child]);
+      const born = await server.refusal('task_create', { title: 'x', parent_id: parent, depends_on: [parent] });
       expect(born).toMatchObject({ code: 'ERR_CIRCULAR_DEPENDENCY', facts: { cycle: ['T-0003', parent, 'T-0003'] } });
-      expect((await desk.create({ title: 'the refused one left no gap' })).task_id).toBe('T-0003');
+      expect((await server.createTask({ title: 'the refused one left no gap' })).task_id).toBe('T-0003');
     }),
   );
 
   promiseTest('tasks/cycles', 'through parents and dependencies by turns, and the shortest one is named', () =>
-    atDesk(async (desk) => {
-      const [a, b, c, d, e] = (await createTasks(desk, 5)) as [string, string, string, string, string];
-      await desk.update({ task_id: b, parent_id: a });
-      await desk.update({ task_id: b, depends_on: [c, d] });
-      await desk.update({ task_id: d, parent_id: c });
-      await desk.update({ task_id: d, depends_on: [e] });
-      await expectCircle(desk, { task_id: e, depends_on: [a] }, [e, a, b, d, e]);
-      await expectCircle(desk, { task_id: a, parent_id: e }, [a, b, d, e, a]);
-      await expectCircle(desk, { task_id: e, depends_on: [b, a] }, [e, b, d, e]);
+    withServer(async (server) => {
+      const [a, b, c, d, e] = (await createTasks(server, 5)) as [string, string, string, string, string];
+      await server.updateTask({ task_id: b, parent_id: a });
+      await server.updateTask({ task_id: b, depends_on: [c, d] });
+      await server.updateTask({ task_id: d, parent_id: c });
+      await server.updateTask({ task_id: d, depends_on: [e] });
+      await expectCircle(server, { task_id: e, depends_on: [a] }, [e, a, b, d, e]);
+      await expectCircle(server, { task_id: a, parent_id: e }, [a, b, d, e, a]);
+      await expectCircle(server, { task_id: e, depends_on: [b, a] }, [e, b, d, e]);
     }),
   );
 
   promiseTest('tasks/cycles', 'many ways to one task are no circle', () =>
-    atDesk(async (desk) => {
-      const [top, left, right, bottom] = (await createTasks(desk, 4)) as [string, string, string, string];
-      await desk.update({ task_id: top, depends_on: [left, right, bottom] });
-      await desk.update({ task_id: left, depends_on: [bottom] });
-      await desk.update({ task_id: right, depends_on: [bottom, left, bottom] });
-      expect((await desk.get({ task_id: right })).depends_on).toEqual([bottom, left]);
-      await desk.update({ task_id: top, depends_on: [] });
-      await desk.update({ task_id: bottom, depends_on: [top] });
+    withServer(async (server) => {
+      const [top, left, right, bottom] = (await createTasks(server, 4)) as [string, string, string, string];
+      await server.updateTask({ task_id: top, depends_on: [left, right, bottom] });
+      await server.updateTask({ task_id: left, depends_on: [bottom] });
+      await server.updateTask({ task_id: right, depends_on: [bottom, left, bottom] });
+      expect((await server.getTask({ task_id: right })).depends_on).toEqual([bottom, left]);
+      await server.updateTask({ task_id: top, depends_on: [] });
+      await server.updateTask({ task_id: bottom, depends_on: [top] });
     }),
   );
 
@@ -111,9 +111,13 @@ describe('a circle of dependencies', () => {
 });
 
 /** Links that nobody made through a tool: quick to add in numbers, and gone before the ledger is verified. */
-async function withChains(desk: Desk, ends: readonly [number, number][], work: () => Promise<void>): Promise<void> {
+async function withChains(
+  server: TestServer,
+  ends: readonly [number, number][],
+  work: () => Promise<void>,
+): Promise<void> {
   const change = (sql: string, parameters: readonly number[]) =>
-    desk.database.write({ durable: false }, (db) => db.query(sql, parameters));
+    server.database.write({ durable: false }, (db) => db.query(sql, parameters));
   for (const [waiting, awaited] of ends)
     await change(
       `WITH RECURSIVE n (no) AS (SELECT 0 UNION ALL SELECT no + 1 FROM n WHERE no < 11000)
@@ -128,35 +132,35 @@ async function withChains(desk: Desk, ends: readonly [number, number][], work: (
 
 describe('a cycle that a limited search cannot rule out', () => {
   promiseTest('tasks/bounded-search', 'the change is refused with advice, stores nothing, and the advice works', () =>
-    atDesk(async (desk) => {
-      const [first, middle, last, other] = (await createTasks(desk, 4)) as [string, string, string, string];
+    withServer(async (server) => {
+      const [first, middle, last, other] = (await createTasks(server, 4)) as [string, string, string, string];
       await withChains(
-        desk,
+        server,
         [
           [3, 2],
           [1, 4],
         ],
         async () => {
-          const before = await desk.query('SELECT * FROM tasks ORDER BY task_no');
-          const events = await desk.query('SELECT idx FROM task_events');
+          const before = await server.query('SELECT * FROM tasks ORDER BY task_no');
+          const events = await server.query('SELECT idx FROM task_events');
           for (const [tool, input] of [
             ['task_update', { task_id: middle, depends_on: [first] }],
             ['task_update', { task_id: first, parent_id: middle }],
             ['task_create', { title: 'x', parent_id: middle, depends_on: [first] }],
           ] as const) {
-            const { pattern, code, message, facts } = await desk.refusal(tool, input);
+            const { pattern, code, message, facts } = await server.refusal(tool, input);
             expect({ pattern, code }).toEqual({ pattern: 'B', code: 'ERR_CIRCULAR_DEPENDENCY' });
             expect(facts).toMatchObject({ maxLinks: 10_000 });
             expect(message).toContain('nothing was changed');
           }
-          expect(await desk.query('SELECT * FROM tasks ORDER BY task_no')).toEqual(before);
-          expect(await desk.query('SELECT idx FROM task_events')).toEqual(events);
+          expect(await server.query('SELECT * FROM tasks ORDER BY task_no')).toEqual(before);
+          expect(await server.query('SELECT idx FROM task_events')).toEqual(events);
           // Where one direction is short, or nothing can wait for the task yet, any graph may lie behind it.
-          await desk.update({ task_id: last, depends_on: [first] });
-          await desk.update({ task_id: last, depends_on: [] });
-          await desk.create({ title: 'depends on both', depends_on: [first, middle] });
-          await desk.create({ title: 'a child', parent_id: middle });
-          await desk.update({ task_id: other, title: 'changed without new links' });
+          await server.updateTask({ task_id: last, depends_on: [first] });
+          await server.updateTask({ task_id: last, depends_on: [] });
+          await server.createTask({ title: 'depends on both', depends_on: [first, middle] });
+          await server.createTask({ title: 'a child', parent_id: middle });
+          await server.updateTask({ task_id: other, title: 'changed without new links' });
         },
       );
     }),

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { type Task, type TaskRow, toColumns } from '../../src/domains/tasks/record.ts';
 import { PRIORITIES } from '../../src/integrity/index.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { atDesk, type Desk } from '../support/task-server.ts';
+import { type TestServer, withServer } from '../support/test-server.ts';
 
 interface Event {
   readonly idx: number;
@@ -18,17 +18,22 @@ const EVENTS = `SELECT task_events.*, kind, entry FROM task_events
                 JOIN ledger_entries ON ledger_entries.idx = task_events.idx ORDER BY task_events.idx`;
 
 /** A little of everything, so that every column has held more than one value. */
-async function work(desk: Desk): Promise<void> {
-  await desk.create({ title: 'first', labels: ['b', 'a', 'b'], estimate_hours: 0.1, status: 'todo' });
-  await desk.create({ title: 'second', parent_id: 'T-0001', project: 'other', description: '設計\n\t"quoted"' });
-  await desk.create({ title: 'third', workflow: 'pipeline', depends_on: ['T-0002', 'T-0001'], assignee: 'alice' });
-  await desk.update({ task_id: 'T-0001', status: 'blocked', blocked_reason: 'no key', labels: ['c'] });
-  await desk.update({ task_id: 'T-0002', status: 'todo', priority: 'critical', progress: 33 });
-  await desk.update({ task_id: 'T-0002', status: 'in_progress', title: 'second, renamed' });
-  await desk.update({ task_id: 'T-0003', depends_on: ['T-0002'], estimate_hours: 1000, parent_id: 'T-0001' });
-  await desk.update({ task_id: 'T-0001', status: 'cancelled' });
-  await desk.refusal('task_update', { task_id: 'T-0001', status: 'todo' });
-  await desk.refusal('task_create', { title: 'x', parent_id: 'T-0099' });
+async function work(server: TestServer): Promise<void> {
+  await server.createTask({ title: 'first', labels: ['b', 'a', 'b'], estimate_hours: 0.1, status: 'todo' });
+  await server.createTask({ title: 'second', parent_id: 'T-0001', project: 'other', description: '設計\n\t"quoted"' });
+  await server.createTask({
+    title: 'third',
+    workflow: 'pipeline',
+    depends_on: ['T-0002', 'T-0001'],
+    assignee: 'alice',
+  });
+  await server.updateTask({ task_id: 'T-0001', status: 'blocked', blocked_reason: 'no key', labels: ['c'] });
+  await server.updateTask({ task_id: 'T-0002', status: 'todo', priority: 'critical', progress: 33 });
+  await server.updateTask({ task_id: 'T-0002', status: 'in_progress', title: 'second, renamed' });
+  await server.updateTask({ task_id: 'T-0003', depends_on: ['T-0002'], estimate_hours: 1000, parent_id: 'T-0001' });
+  await server.updateTask({ task_id: 'T-0001', status: 'cancelled' });
+  await server.refusal('task_update', { task_id: 'T-0001', status: 'todo' });
+  await server.refusal('task_create', { title: 'x', parent_id: 'T-0099' });
 }
 
 /** SHA-256( "colibri:task:v1" LF, salt, content ), written out again here so that a slip in the product shows. */
@@ -42,11 +47,11 @@ function digest({ salt, content }: Event): string {
 
 describe('the ledger', () => {
   promiseTest('tasks/ledger', 'each create and update is one entry with the digest of the whole row', () =>
-    atDesk(async (desk) => {
-      await desk.create({ title: 'the task', labels: ['red'] });
-      await desk.update({ task_id: 'T-0001', status: 'todo' });
-      await desk.update({ task_id: 'T-0001', status: 'in_progress', progress: 10 });
-      const events = await desk.query<Event>(EVENTS);
+    withServer(async (server) => {
+      await server.createTask({ title: 'the task', labels: ['red'] });
+      await server.updateTask({ task_id: 'T-0001', status: 'todo' });
+      await server.updateTask({ task_id: 'T-0001', status: 'in_progress', progress: 10 });
+      const events = await server.query<Event>(EVENTS);
       expect(events.map(({ kind }) => kind)).toEqual(['task.created', 'task.updated', 'task.updated']);
       for (const event of events) {
         const row = JSON.parse(event.content) as Task;
@@ -61,26 +66,26 @@ describe('the ledger', () => {
         });
       }
       const whole = JSON.parse(events.at(-1)?.content ?? '') as Record<string, unknown>;
-      const shown = await desk.get({ task_id: 'T-0001' });
+      const shown = await server.getTask({ task_id: 'T-0001' });
       expect(whole).toEqual({ ...shown, sequence: 1, estimate_hours: null, parent_id: null, blocked_reason: null });
     }),
   );
 
   promiseTest('tasks/ledger', 'a refused change leaves the pair of its call and nothing else', () =>
-    atDesk(async (desk) => {
-      await desk.create({ title: 'x' });
+    withServer(async (server) => {
+      await server.createTask({ title: 'x' });
       const kinds = async () =>
-        (await desk.query<{ kind: string }>('SELECT kind FROM ledger_entries ORDER BY idx')).map(({ kind }) => kind);
+        (await server.query<{ kind: string }>('SELECT kind FROM ledger_entries ORDER BY idx')).map(({ kind }) => kind);
       const before = await kinds();
       for (const status of ['done', 'backlog', 'VERIFY'])
-        await desk.refusal('task_update', { task_id: 'T-0001', status });
-      await desk.refusal('task_update', { task_id: 'T-0002', progress: 1 });
-      await desk.refusal('task_update', { task_id: 'T-0001', depends_on: ['T-0001'] });
+        await server.refusal('task_update', { task_id: 'T-0001', status });
+      await server.refusal('task_update', { task_id: 'T-0002', progress: 1 });
+      await server.refusal('task_update', { task_id: 'T-0001', depends_on: ['T-0001'] });
       expect(await kinds()).toEqual([
         ...before,
         ...Array.from({ length: 5 }, () => ['action.enter', 'action.exit']).flat(),
       ]);
-      const outcomes = await desk.query<{ outcome: string }>('SELECT outcome FROM actions ORDER BY sequence_no');
+      const outcomes = await server.query<{ outcome: string }>('SELECT outcome FROM actions ORDER BY sequence_no');
       expect(outcomes.map(({ outcome }) => outcome)).toEqual([
         'ok',
         ...Array.from({ length: 3 }, () => 'ERR_INVALID_TRANSITION'),
@@ -91,9 +96,9 @@ describe('the ledger', () => {
   );
 
   promiseTest('tasks/ledger', 'the change and its exit stand side by side, in one transaction', () =>
-    atDesk(async (desk) => {
-      await work(desk);
-      const entries = await desk.query<{ idx: number; kind: string }>(
+    withServer(async (server) => {
+      await work(server);
+      const entries = await server.query<{ idx: number; kind: string }>(
         'SELECT idx, kind FROM ledger_entries ORDER BY idx',
       );
       for (const { idx, kind } of entries.filter((entry) => entry.kind.startsWith('task.'))) {
@@ -103,26 +108,26 @@ describe('the ledger', () => {
   );
 
   promiseTest('tasks/ledger', 'every table about tasks can be rebuilt from the events alone', () =>
-    atDesk(async (desk) => {
-      await work(desk);
+    withServer(async (server) => {
+      await work(server);
       const last = new Map<number, Event>();
-      for (const event of await desk.query<Event>(EVENTS)) last.set(event.task_no, event);
+      for (const event of await server.query<Event>(EVENTS)) last.set(event.task_no, event);
       const tasks = [...last.values()].map(({ content }) => JSON.parse(content) as Task);
       const number = (id: string) => Number(id.slice(2));
 
-      const rows = await desk.query<TaskRow>('SELECT * FROM tasks ORDER BY task_no');
+      const rows = await server.query<TaskRow>('SELECT * FROM tasks ORDER BY task_no');
       expect(rows).toEqual([...last.values()].map(({ idx }, index) => toColumns(tasks[index] as Task, idx)));
       for (const row of rows) expect(row).toMatchObject(plainColumns(tasks.find(({ title }) => title === row.title)));
 
-      expect(await desk.query('SELECT task_no, label FROM task_labels ORDER BY task_no, label')).toEqual(
+      expect(await server.query('SELECT task_no, label FROM task_labels ORDER BY task_no, label')).toEqual(
         tasks.flatMap(({ task_id, labels }) => labels.toSorted().map((label) => ({ task_no: number(task_id), label }))),
       );
-      expect(await desk.query('SELECT * FROM task_dependencies ORDER BY task_no, depends_on')).toEqual(
+      expect(await server.query('SELECT * FROM task_dependencies ORDER BY task_no, depends_on')).toEqual(
         tasks.flatMap(({ task_id, depends_on }) =>
           depends_on.toSorted().map((id) => ({ task_no: number(task_id), depends_on: number(id) })),
         ),
       );
-      const counts = await desk.query(
+      const counts = await server.query(
         'SELECT project, status, priority, assignee, tasks FROM task_counts WHERE tasks <> 0',
       );
       const groups = new Map<string, number>();
@@ -135,7 +140,7 @@ describe('the ledger', () => {
         expect(counts).toContainEqual({ ...(JSON.parse(group) as object), tasks: count });
       }
       expect(
-        await desk.query("SELECT * FROM counters WHERE name LIKE 'project/%' OR name = 'task' ORDER BY name"),
+        await server.query("SELECT * FROM counters WHERE name LIKE 'project/%' OR name = 'task' ORDER BY name"),
       ).toEqual([
         { name: 'project/default', value: 2 },
         { name: 'project/other', value: 1 },

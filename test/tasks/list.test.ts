@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { promiseTest } from '../support/promise-test.ts';
-import { type Desk, deskForAll } from '../support/task-server.ts';
+import { serverForAll, type TestServer } from '../support/test-server.ts';
 
 const PRIORITIES = ['low', 'normal', 'high', 'critical'];
 const PROJECTS = ['default', 'other'];
@@ -9,12 +9,12 @@ const LABELS = [[], ['red'], ['red', 'blue'], ['blue']];
 const WORDS = ['sun', 'moon', 'sun moon', 'star'];
 
 /** Small periods that share no factor: every combination of values occurs, and every value has many ties. */
-async function fill(desk: Desk): Promise<void> {
+async function fill(server: TestServer): Promise<void> {
   // A clock that stands still for eight tasks at a time: times have ties too.
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-04-08T22:00:00.000Z') });
   for (let count = 0; count < 60; count += 1) {
     if (count % 8 === 7) vi.setSystemTime(Date.now() + 1);
-    const { task_id } = await desk.create({
+    const { task_id } = await server.createTask({
       title: `${WORDS[count % 4]} ${count}`,
       status: count % 7 < 4 ? 'todo' : 'backlog',
       project: PROJECTS[count % 2],
@@ -22,18 +22,18 @@ async function fill(desk: Desk): Promise<void> {
       labels: LABELS[count % 4],
       ...(count % 3 === 0 ? {} : { assignee: ASSIGNEES[count % 3] }),
     });
-    if (count % 5 === 0) await desk.update({ task_id, progress: (count % 3) * 25 });
-    if (count % 7 === 0) await desk.update({ task_id, status: 'in_progress' });
-    if (count % 7 === 6) await desk.update({ task_id, status: 'cancelled' });
+    if (count % 5 === 0) await server.updateTask({ task_id, progress: (count % 3) * 25 });
+    if (count % 7 === 0) await server.updateTask({ task_id, status: 'in_progress' });
+    if (count % 7 === 6) await server.updateTask({ task_id, status: 'cancelled' });
   }
   vi.useRealTimers();
 }
 
 describe('a list', () => {
-  const desk = deskForAll(fill);
+  const server = serverForAll(fill);
 
   async function readAll(): Promise<Listed[]> {
-    const { tasks, total_count } = await desk().list({ limit: 500, sort_by: 'created', sort_order: 'asc' });
+    const { tasks, total_count } = await server().listTasks({ limit: 500, sort_by: 'created', sort_order: 'asc' });
     expect(tasks).toHaveLength(60);
     expect(total_count).toBe(60);
     return tasks;
@@ -69,7 +69,7 @@ describe('a list', () => {
   for (const filter of filters) {
     promiseTest('tasks/list', `${JSON.stringify(filter)} gives what a naive filter gives, counted`, async () => {
       const expected = (await readAll()).filter((task) => matches(task, filter));
-      const { tasks, total_count } = await desk().list({
+      const { tasks, total_count } = await server().listTasks({
         ...filter,
         limit: 500,
         sort_by: 'created',
@@ -77,7 +77,7 @@ describe('a list', () => {
       });
       expect(tasks).toEqual(expected);
       expect(total_count).toBe(expected.length);
-      const page = await desk().list({ ...filter, limit: 1, offset: 1 });
+      const page = await server().listTasks({ ...filter, limit: 1, offset: 1 });
       expect(page).toMatchObject({ total_count, returned_count: expected.length > 1 ? 1 : 0, limit: 1, offset: 1 });
     });
   }
@@ -85,8 +85,8 @@ describe('a list', () => {
   promiseTest('tasks/list', 'the bounds of time are exclusive', async () => {
     const all = await readAll();
     const middle = all[30]?.created_at as string;
-    const after = await desk().list({ created_after: middle, limit: 500 });
-    const before = await desk().list({ created_before: middle, limit: 500 });
+    const after = await server().listTasks({ created_after: middle, limit: 500 });
+    const before = await server().listTasks({ created_before: middle, limit: 500 });
     expect(after.total_count).toBe(all.filter(({ created_at }) => created_at > middle).length);
     expect(before.total_count).toBe(all.filter(({ created_at }) => created_at < middle).length);
   });
@@ -103,7 +103,7 @@ describe('a list', () => {
             for (const limit of [7, 23]) {
               const seen: Listed[] = [];
               for (let offset = 0; offset === 0 || offset < expected.length; offset += limit) {
-                const page = await desk().list({ ...filter, sort_by, sort_order, limit, offset });
+                const page = await server().listTasks({ ...filter, sort_by, sort_order, limit, offset });
                 expect(page).toMatchObject({
                   total_count: expected.length,
                   returned_count: page.tasks.length,
@@ -121,18 +121,18 @@ describe('a list', () => {
   }
 
   it('is empty behind its end and shows fifty rows, the last changed first, when nothing is asked for', async () => {
-    expect(await desk().list({ offset: 9_000_000_000 })).toMatchObject({
+    expect(await server().listTasks({ offset: 9_000_000_000 })).toMatchObject({
       tasks: [],
       total_count: 60,
       returned_count: 0,
     });
-    const { tasks, limit, offset, returned_count } = await desk().list({});
+    const { tasks, limit, offset, returned_count } = await server().listTasks({});
     expect({ limit, offset, returned_count }).toEqual({ limit: 50, offset: 0, returned_count: 50 });
     expect(tasks).toEqual((await readAll()).toSorted(compare('updated')).reverse().slice(0, 50));
   });
 
   it('has rows as lean as the catalogue shows them', async () => {
-    const { tasks } = await desk().list({ limit: 1 });
+    const { tasks } = await server().listTasks({ limit: 1 });
     expect(Object.keys(tasks[0] ?? {}).toSorted()).toEqual([
       'assignee',
       'created_at',
@@ -148,7 +148,7 @@ describe('a list', () => {
   });
 });
 
-type Listed = Awaited<ReturnType<Desk['list']>>['tasks'][number];
+type Listed = Awaited<ReturnType<TestServer['listTasks']>>['tasks'][number];
 
 /** The filters of a list. */
 interface Question {

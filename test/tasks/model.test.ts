@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { type Fields, type ModelTask, type NewFields, PRIORITIES, TaskModel } from '../support/fixtures/task-model.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { atDesk, type Desk } from '../support/task-server.ts';
+import { type TestServer, withServer } from '../support/test-server.ts';
 
 const STATES = 'todo in_progress review done backlog blocked cancelled GATHER ANALYZE PLAN APPLY VERIFY DONE CANCELLED';
 const PROJECTS = ['default', 'other'];
@@ -61,20 +61,20 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
 );
 
-async function run(desk: Desk, model: TaskModel, command: Command): Promise<void> {
+async function run(server: TestServer, model: TaskModel, command: Command): Promise<void> {
   switch (command.kind) {
     case 'create':
-      return doCreate(desk, model, command.input);
+      return doCreate(server, model, command.input);
     case 'change':
     case 'move':
-      return doUpdate(desk, model, command.task, command.input);
+      return doUpdate(server, model, command.task, command.input);
     case 'walk':
-      return walkOn(desk, model, command.task, command.pick);
+      return walkOn(server, model, command.task, command.pick);
     case 'think':
-      return think(desk, model, command.task);
+      return think(server, model, command.task);
     case 'look':
-      await lookAtQueue(desk, model, command.project);
-      return lookAtLists(desk, model, command.word);
+      await lookAtQueue(server, model, command.project);
+      return lookAtLists(server, model, command.word);
   }
 }
 
@@ -83,9 +83,9 @@ function sent(input: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(input)) as Record<string, unknown>;
 }
 
-async function doCreate(desk: Desk, model: TaskModel, input: NewFields): Promise<void> {
+async function doCreate(server: TestServer, model: TaskModel, input: NewFields): Promise<void> {
   const faults = model.faultsOfCreate(input);
-  const { data, failure } = await desk.call('task_create', sent(input));
+  const { data, failure } = await server.call('task_create', sent(input));
   if (failure !== undefined) return expect(faults).toContain(failure.code);
   expect(faults).toEqual([]);
   const { created_at } = data as { created_at: string };
@@ -93,11 +93,11 @@ async function doCreate(desk: Desk, model: TaskModel, input: NewFields): Promise
   expect(data).toEqual({ task_id, status, sequence, created_at, created_by: 'tester' });
 }
 
-async function doUpdate(desk: Desk, model: TaskModel, task_id: string, input: Fields): Promise<void> {
+async function doUpdate(server: TestServer, model: TaskModel, task_id: string, input: Fields): Promise<void> {
   if (Object.values(input).every((value) => value === undefined)) return;
   const faults = model.faultsOfUpdate(task_id, input);
   const before = model.find(task_id)?.status;
-  const { data, failure } = await desk.call('task_update', sent({ task_id, ...input }));
+  const { data, failure } = await server.call('task_update', sent({ task_id, ...input }));
   if (failure !== undefined) return expect(faults).toContain(failure.code);
   expect(faults).toEqual([]);
   const { updated_at } = data as { updated_at: string };
@@ -115,10 +115,10 @@ async function doUpdate(desk: Desk, model: TaskModel, task_id: string, input: Fi
 }
 
 /** Mostly legal steps, so that tasks get far; the refusal itself says which these are. */
-async function walkOn(desk: Desk, model: TaskModel, task_id: string, pick: number): Promise<void> {
+async function walkOn(server: TestServer, model: TaskModel, task_id: string, pick: number): Promise<void> {
   const task = model.find(task_id);
   if (task === undefined) return;
-  const { facts } = await desk.refusal('task_update', {
+  const { facts } = await server.refusal('task_update', {
     task_id,
     status: task.status,
     ...(task.status === 'blocked' && { blocked_reason: 'x' }),
@@ -126,27 +126,27 @@ async function walkOn(desk: Desk, model: TaskModel, task_id: string, pick: numbe
   const allowed = facts['allowed'] as string[];
   const onwards = pick % 8 === 0 ? allowed : allowed.filter((status) => status.toLowerCase() !== 'cancelled');
   const status = onwards[pick % Math.max(1, onwards.length)];
-  if (status !== undefined) await doUpdate(desk, model, task_id, step(status));
+  if (status !== undefined) await doUpdate(server, model, task_id, step(status));
 }
 
-async function think(desk: Desk, model: TaskModel, task_id: string): Promise<void> {
+async function think(server: TestServer, model: TaskModel, task_id: string): Promise<void> {
   const task = model.find(task_id);
-  const { failure } = await desk.call('thought_record', { task_id, type: 'decision', content: 'why' });
+  const { failure } = await server.call('thought_record', { task_id, type: 'decision', content: 'why' });
   if (task === undefined) return expect(failure?.facts['code']).toBe('ERR_TASK_NOT_FOUND');
   if (task.hasSession) {
     expect(failure).toBeUndefined();
     task.isExplained = true;
   } else {
     expect(failure?.facts['code']).toBe('ERR_SESSION_REQUIRED');
-    await desk.startSession({ task_id, auditor_id: 'tester' });
+    await server.startSession({ task_id, auditor_id: 'tester' });
     task.hasSession = true;
   }
 }
 
-async function lookAtQueue(desk: Desk, model: TaskModel, project: string): Promise<void> {
-  const { data, failure } = await desk.call('task_next_actions', { project, include_blocked: true });
+async function lookAtQueue(server: TestServer, model: TaskModel, project: string): Promise<void> {
+  const { data, failure } = await server.call('task_next_actions', { project, include_blocked: true });
   if (!model.tasks.some((task) => task.project === project)) return expect(failure?.code).toBe('ERR_PROJECT_NOT_FOUND');
-  const { next_actions, blocked } = data as Awaited<ReturnType<Desk['next']>>;
+  const { next_actions, blocked } = data as Awaited<ReturnType<TestServer['nextActions']>>;
   expect(next_actions.map(({ task_id }) => task_id)).toEqual(model.nextActions(project));
   expect(blocked?.map(({ task_id }) => task_id).toSorted()).toEqual(model.held(project));
   for (const { task_id, dependencies_unmet } of blocked ?? []) {
@@ -154,7 +154,7 @@ async function lookAtQueue(desk: Desk, model: TaskModel, project: string): Promi
   }
 }
 
-async function lookAtLists(desk: Desk, model: TaskModel, word: string): Promise<void> {
+async function lookAtLists(server: TestServer, model: TaskModel, word: string): Promise<void> {
   const questions = [
     { ask: { search: word }, has: ({ title }: ModelTask) => title === word },
     { ask: { label: word }, has: ({ labels }: ModelTask) => labels.includes(word) },
@@ -166,18 +166,18 @@ async function lookAtLists(desk: Desk, model: TaskModel, word: string): Promise<
     { ask: { assignee: 'alice' }, has: ({ assignee }: ModelTask) => assignee === 'alice' },
   ];
   for (const { ask, has } of questions) {
-    const { tasks, total_count } = await desk.list({ ...ask, sort_by: 'created', sort_order: 'asc' });
+    const { tasks, total_count } = await server.listTasks({ ...ask, sort_by: 'created', sort_order: 'asc' });
     expect(tasks.map(({ task_id }) => task_id)).toEqual(model.tasks.filter(has).map(({ task_id }) => task_id));
     expect(total_count).toBe(tasks.length);
   }
 }
 
-/** At the end: each stored task, and as many events as there were changes. atDesk verifies the ledger. */
-async function compareAll(desk: Desk, model: TaskModel): Promise<void> {
-  for (const project of PROJECTS) await lookAtQueue(desk, model, project);
-  await lookAtLists(desk, model, 'moon');
+/** At the end: each stored task, and as many events as there were changes. withServer verifies the ledger. */
+async function compareAll(server: TestServer, model: TaskModel): Promise<void> {
+  for (const project of PROJECTS) await lookAtQueue(server, model, project);
+  await lookAtLists(server, model, 'moon');
   for (const { isExplained: _explained, hasSession: _session, sequence: _sequence, ...task } of model.tasks) {
-    const stored = await desk.get({ task_id: task.task_id });
+    const stored = await server.getTask({ task_id: task.task_id });
     const {
       description: _text,
       estimate_hours: _hours,
@@ -188,8 +188,8 @@ async function compareAll(desk: Desk, model: TaskModel): Promise<void> {
     } = stored;
     expect(shown).toEqual(sent(task));
   }
-  expect(await desk.query('SELECT COUNT(*) AS events FROM task_events')).toEqual([{ events: model.changes }]);
-  expect(await desk.query('SELECT COUNT(*) AS tasks FROM tasks')).toEqual([{ tasks: model.tasks.length }]);
+  expect(await server.query('SELECT COUNT(*) AS events FROM task_events')).toEqual([{ events: model.changes }]);
+  expect(await server.query('SELECT COUNT(*) AS tasks FROM tasks')).toEqual([{ tasks: model.tasks.length }]);
 }
 
 /** Random calls prove nothing about rules that none of them meets. */
@@ -215,11 +215,11 @@ describe('random calls', () => {
     const met = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 60, maxLength: 120, size: 'max' }), (commands) =>
-        atDesk(async (desk) => {
+        withServer(async (server) => {
           const model = new TaskModel('tester');
-          for (const command of commands) await run(desk, model, command);
-          await compareAll(desk, model);
-          const calls = await desk.query<{ met: string }>("SELECT DISTINCT tool || ' ' || outcome AS met FROM calls");
+          for (const command of commands) await run(server, model, command);
+          await compareAll(server, model);
+          const calls = await server.query<{ met: string }>("SELECT DISTINCT tool || ' ' || outcome AS met FROM calls");
           for (const call of calls) met.add(call.met);
           for (const { status } of model.tasks) met.add(`a task that is ${status}`);
           if (model.tasks.some(({ attempt }) => attempt > 1)) met.add('a second attempt');

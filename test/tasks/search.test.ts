@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { promiseTest } from '../support/promise-test.ts';
-import { atDesk, type Desk, deskForAll } from '../support/task-server.ts';
+import { serverForAll, type TestServer, withServer } from '../support/test-server.ts';
 
 const TASKS: readonly (readonly [title: string, description: string])[] = [
   ['Fix the login page', 'The "remember me" box is ignored. See AUTH-17.'],
@@ -14,13 +14,13 @@ const TASKS: readonly (readonly [title: string, description: string])[] = [
   ['한국어 검색', 'login_flow.test.ts'],
 ];
 
-async function fill(desk: Desk): Promise<void> {
-  for (const [title, description] of TASKS) await desk.create({ title, description });
+async function fill(server: TestServer): Promise<void> {
+  for (const [title, description] of TASKS) await server.createTask({ title, description });
 }
 
 /** The numbers of the tasks found, oldest first. */
-async function find(desk: Desk, search: string): Promise<number[]> {
-  const { tasks, total_count } = await desk.list({ search, sort_by: 'created', sort_order: 'asc' });
+async function find(server: TestServer, search: string): Promise<number[]> {
+  const { tasks, total_count } = await server.listTasks({ search, sort_by: 'created', sort_order: 'asc' });
   expect(total_count).toBe(tasks.length);
   return tasks.map(({ task_id }) => Number(task_id.slice(2)));
 }
@@ -28,7 +28,7 @@ async function find(desk: Desk, search: string): Promise<number[]> {
 const ALL = TASKS.map((_, index) => index + 1);
 
 describe('searching for', () => {
-  const desk = deskForAll(fill);
+  const server = serverForAll(fill);
   const cases: Readonly<Record<string, readonly number[]>> = {
     '': ALL,
     login: [1, 9],
@@ -103,46 +103,46 @@ describe('searching for', () => {
   };
   for (const [search, numbers] of Object.entries(cases)) {
     promiseTest('tasks/search', `${JSON.stringify(search)} finds ${numbers.join(', ') || 'nothing'}`, () =>
-      expect(find(desk(), search)).resolves.toEqual(numbers),
+      expect(find(server(), search)).resolves.toEqual(numbers),
     );
   }
 
   for (const unit of ['x', 'y ', 'y"', 'ж', '設', '☀', '🚀 y', '\ufdfa', '\u337f', '\u0301', '"', "'", '*', '(', '^']) {
     promiseTest('tasks/search', `${JSON.stringify(unit)}, as often as fits, finds nothing`, async () => {
       const search = unit.repeat(256 / unit.length);
-      expect(await find(desk(), search)).toEqual([]);
+      expect(await find(server(), search)).toEqual([]);
     });
   }
 
   promiseTest('tasks/search', 'the same word many times finds what it finds once', async () => {
-    expect(await find(desk(), 'NOT '.repeat(64))).toEqual([2]);
+    expect(await find(server(), 'NOT '.repeat(64))).toEqual([2]);
   });
 });
 
 describe('a changed task', () => {
   promiseTest('tasks/search', 'is found by its new words and no longer by its old ones', () =>
-    atDesk(async (desk) => {
-      await desk.create({ title: 'alpha beta', description: 'gamma' });
-      await desk.create({ title: 'beta', description: 'gamma' });
-      await desk.update({ task_id: 'T-0001', title: 'delta' });
-      expect(await find(desk, 'alpha')).toEqual([]);
-      expect(await find(desk, 'beta')).toEqual([2]);
-      expect(await find(desk, 'delta gamma')).toEqual([1]);
-      await desk.update({ task_id: 'T-0001', description: 'epsilon' });
-      expect(await find(desk, 'gamma')).toEqual([2]);
-      expect(await find(desk, 'epsilon')).toEqual([1]);
-      await desk.update({ task_id: 'T-0001', description: '', priority: 'high' });
-      expect(await find(desk, 'epsilon')).toEqual([]);
-      expect(await find(desk, 'delta')).toEqual([1]);
-      await desk.refusal('task_update', { task_id: 'T-0001', title: 'zeta', depends_on: ['T-0001'] });
-      expect(await find(desk, 'zeta')).toEqual([]);
+    withServer(async (server) => {
+      await server.createTask({ title: 'alpha beta', description: 'gamma' });
+      await server.createTask({ title: 'beta', description: 'gamma' });
+      await server.updateTask({ task_id: 'T-0001', title: 'delta' });
+      expect(await find(server, 'alpha')).toEqual([]);
+      expect(await find(server, 'beta')).toEqual([2]);
+      expect(await find(server, 'delta gamma')).toEqual([1]);
+      await server.updateTask({ task_id: 'T-0001', description: 'epsilon' });
+      expect(await find(server, 'gamma')).toEqual([2]);
+      expect(await find(server, 'epsilon')).toEqual([1]);
+      await server.updateTask({ task_id: 'T-0001', description: '', priority: 'high' });
+      expect(await find(server, 'epsilon')).toEqual([]);
+      expect(await find(server, 'delta')).toEqual([1]);
+      await server.refusal('task_update', { task_id: 'T-0001', title: 'zeta', depends_on: ['T-0001'] });
+      expect(await find(server, 'zeta')).toEqual([]);
     }),
   );
 
   it('is found whatever state it is in', () =>
-    atDesk(async (desk) => {
-      await desk.create({ title: 'cancelled work' });
-      await desk.update({ task_id: 'T-0001', status: 'cancelled' });
-      expect(await find(desk, 'work')).toEqual([1]);
+    withServer(async (server) => {
+      await server.createTask({ title: 'cancelled work' });
+      await server.updateTask({ task_id: 'T-0001', status: 'cancelled' });
+      expect(await find(server, 'work')).toEqual([1]);
     }));
 });

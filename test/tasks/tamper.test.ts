@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { promiseTest } from '../support/promise-test.ts';
-import { type Desk, deskForAll } from '../support/task-server.ts';
+import { serverForAll, type TestServer } from '../support/test-server.ts';
 
 type Row = Readonly<Record<string, string | number | null>>;
 
@@ -21,14 +21,14 @@ const FORGED_TASK = `
          labels, estimate_hours, parent_no, depends_on, blocked_reason, attempt, created_at, created_by, updated_at, updated_by
   FROM tasks WHERE task_no = 1`;
 
-async function fill(desk: Desk): Promise<void> {
-  await desk.create({ title: 'first', labels: ['red', 'blue'], estimate_hours: 2.5, status: 'todo' });
-  await desk.create({ title: 'second', parent_id: 'T-0001', project: 'other', description: 'words' });
-  await desk.create({ title: 'third', depends_on: ['T-0001', 'T-0002'], workflow: 'pipeline', labels: ['red'] });
-  await desk.update({ task_id: 'T-0001', status: 'blocked', blocked_reason: 'no key' });
-  await desk.update({ task_id: 'T-0003', title: 'third, changed', priority: 'high', assignee: 'alice' });
-  await desk.startSession({ task_id: 'T-0003', auditor_id: 'tester' });
-  await desk.think({ task_id: 'T-0003', type: 'decision', content: 'why' });
+async function fill(server: TestServer): Promise<void> {
+  await server.createTask({ title: 'first', labels: ['red', 'blue'], estimate_hours: 2.5, status: 'todo' });
+  await server.createTask({ title: 'second', parent_id: 'T-0001', project: 'other', description: 'words' });
+  await server.createTask({ title: 'third', depends_on: ['T-0001', 'T-0002'], workflow: 'pipeline', labels: ['red'] });
+  await server.updateTask({ task_id: 'T-0001', status: 'blocked', blocked_reason: 'no key' });
+  await server.updateTask({ task_id: 'T-0003', title: 'third, changed', priority: 'high', assignee: 'alice' });
+  await server.startSession({ task_id: 'T-0003', auditor_id: 'tester' });
+  await server.recordThought({ task_id: 'T-0003', type: 'decision', content: 'why' });
 }
 
 function otherValues(value: string | number | null): (string | number | null)[] {
@@ -42,10 +42,10 @@ const at = (key: readonly string[], first: number) =>
 const valuesOf = (row: Row, names: readonly string[]) => names.map((name) => row[name] ?? null);
 
 describe('a direct edit', () => {
-  const desk = deskForAll(fill);
+  const server = serverForAll(fill);
   // A group that no task belongs to any more says nothing, and nobody can lie with it.
   const rowsOf = async (table: string) =>
-    desk().query<Row>(`SELECT * FROM ${table}${table === 'task_counts' ? ' WHERE tasks <> 0' : ''}`);
+    server().query<Row>(`SELECT * FROM ${table}${table === 'task_counts' ? ' WHERE tasks <> 0' : ''}`);
 
   for (const [table, { key, named }] of Object.entries(TABLES)) {
     promiseTest('tasks/tamper', `every column of every row of ${table}`, async () => {
@@ -58,7 +58,7 @@ describe('a direct edit', () => {
         for (const column of columns) {
           for (const other of otherValues(row[column] ?? null)) {
             const sql = `UPDATE ${table} SET ${column} = $1 WHERE ${at(key, 2)}`;
-            const problems = await tryEdit(desk(), sql, [other, ...valuesOf(row, key)]);
+            const problems = await tryEdit(server(), sql, [other, ...valuesOf(row, key)]);
             if (problems === undefined) continue;
             tried.add(column);
             if (!problems.some(({ place }) => named(row).test(place))) unnoticed.push({ row, column, other, problems });
@@ -71,7 +71,7 @@ describe('a direct edit', () => {
 
     promiseTest('tasks/tamper', `a deleted row of ${table}`, async () => {
       for (const row of await rowsOf(table)) {
-        const problems = await desk().verifyWith(`DELETE FROM ${table} WHERE ${at(key, 1)}`, valuesOf(row, key));
+        const problems = await server().verifyWith(`DELETE FROM ${table} WHERE ${at(key, 1)}`, valuesOf(row, key));
         expect(problems.map(({ place }) => place)).toContainEqual(expect.stringMatching(named(row)));
       }
     });
@@ -92,30 +92,30 @@ describe('a direct edit', () => {
   ];
   for (const [table, sql, place] of added) {
     promiseTest('tasks/tamper', `a row added to ${table}: ${place.source}`, async () => {
-      const problems = await desk().verifyWith(sql);
+      const problems = await server().verifyWith(sql);
       expect(problems.map((problem) => problem.place)).toContainEqual(expect.stringMatching(place));
     });
   }
 
   it('that takes a task back to how it was is found', async () => {
-    const [last] = await desk().query<{ idx: number }>('SELECT MAX(idx) AS idx FROM task_events WHERE task_no = 3');
-    const [first] = await desk().query<{ idx: number }>('SELECT MIN(idx) AS idx FROM task_events WHERE task_no = 3');
+    const [last] = await server().query<{ idx: number }>('SELECT MAX(idx) AS idx FROM task_events WHERE task_no = 3');
+    const [first] = await server().query<{ idx: number }>('SELECT MIN(idx) AS idx FROM task_events WHERE task_no = 3');
     expect(first?.idx).toBeLessThan(last?.idx ?? 0);
     const sql = `UPDATE tasks SET title = 'third', priority = 1, assignee = 'unassigned', updated_at = created_at,
                  event_idx = ${first?.idx} WHERE task_no = 3`;
-    const problems = await desk().verifyWith(sql);
+    const problems = await server().verifyWith(sql);
     expect(problems).toContainEqual({ place: 'T-0003', problem: `is older than its event ${last?.idx}` });
   });
 
   it('that changes nothing is no problem', async () => {
-    expect(await desk().verifyWith('UPDATE tasks SET title = title')).toEqual([]);
+    expect(await server().verifyWith('UPDATE tasks SET title = title')).toEqual([]);
   });
 });
 
 /** Undefined when the database itself refuses the value. */
-async function tryEdit(desk: Desk, sql: string, parameters: readonly (string | number | null)[]) {
+async function tryEdit(server: TestServer, sql: string, parameters: readonly (string | number | null)[]) {
   try {
-    return await desk.verifyWith(sql, parameters);
+    return await server.verifyWith(sql, parameters);
   } catch (error) {
     if (/constraint|datatype mismatch|invalid input syntax/i.test(String(error))) return undefined;
     throw error;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { promiseTest } from '../support/promise-test.ts';
-import { atDesk, type Desk } from '../support/task-server.ts';
+import { type TestServer, withServer } from '../support/test-server.ts';
 
-const queue = async (desk: Desk) => (await desk.next({})).next_actions.map(({ task_id }) => task_id);
+const queue = async (server: TestServer) => (await server.nextActions({})).next_actions.map(({ task_id }) => task_id);
 
-async function waiting(desk: Desk) {
-  const { blocked = [] } = await desk.next({ include_blocked: true });
+async function waiting(server: TestServer) {
+  const { blocked = [] } = await server.nextActions({ include_blocked: true });
   return blocked.map(({ task_id, blocked_reason, dependencies_unmet }) => [
     task_id,
     blocked_reason,
@@ -13,42 +13,43 @@ async function waiting(desk: Desk) {
   ]);
 }
 
-async function finish(desk: Desk, task_id: string): Promise<void> {
-  await desk.startSession({ task_id, auditor_id: 'tester' });
-  await desk.think({ task_id, type: 'decision', content: 'finished' });
-  for (const status of ['in_progress', 'review', 'done']) await desk.update({ task_id, status });
+async function finish(server: TestServer, task_id: string): Promise<void> {
+  await server.startSession({ task_id, auditor_id: 'tester' });
+  await server.recordThought({ task_id, type: 'decision', content: 'finished' });
+  for (const status of ['in_progress', 'review', 'done']) await server.updateTask({ task_id, status });
 }
 
-const todo = (desk: Desk, input: object = {}) => desk.create({ title: 'a task', status: 'todo', ...input });
+const todo = (server: TestServer, input: object = {}) =>
+  server.createTask({ title: 'a task', status: 'todo', ...input });
 
 describe('the queue', () => {
   promiseTest('tasks/waits', 'a finished dependency frees its dependents at once', () =>
-    atDesk(async (desk) => {
-      await todo(desk);
-      await todo(desk);
-      await todo(desk, { depends_on: ['T-0001', 'T-0002'] });
-      await todo(desk, { depends_on: ['T-0003'] });
-      expect(await queue(desk)).toEqual(['T-0001', 'T-0002']);
-      expect(await waiting(desk)).toEqual([
+    withServer(async (server) => {
+      await todo(server);
+      await todo(server);
+      await todo(server, { depends_on: ['T-0001', 'T-0002'] });
+      await todo(server, { depends_on: ['T-0003'] });
+      expect(await queue(server)).toEqual(['T-0001', 'T-0002']);
+      expect(await waiting(server)).toEqual([
         ['T-0003', 'waits for T-0001, T-0002', 2],
         ['T-0004', 'waits for T-0003', 1],
       ]);
-      await finish(desk, 'T-0001');
-      expect(await queue(desk)).toEqual(['T-0002']);
-      expect(await waiting(desk)).toContainEqual(['T-0003', 'waits for T-0002', 1]);
-      await desk.update({ task_id: 'T-0002', status: 'cancelled' });
-      expect(await queue(desk)).toEqual(['T-0003']);
-      await desk.update({ task_id: 'T-0004', depends_on: [] });
-      expect(await queue(desk)).toEqual(['T-0003', 'T-0004']);
+      await finish(server, 'T-0001');
+      expect(await queue(server)).toEqual(['T-0002']);
+      expect(await waiting(server)).toContainEqual(['T-0003', 'waits for T-0002', 1]);
+      await server.updateTask({ task_id: 'T-0002', status: 'cancelled' });
+      expect(await queue(server)).toEqual(['T-0003']);
+      await server.updateTask({ task_id: 'T-0004', depends_on: [] });
+      expect(await queue(server)).toEqual(['T-0003', 'T-0004']);
     }),
   );
 
   promiseTest('tasks/waits', 'a parent waits for its children', () =>
-    atDesk(async (desk) => {
-      await todo(desk);
-      await todo(desk, { parent_id: 'T-0001' });
-      await desk.create({ title: 'not even ready', parent_id: 'T-0001', depends_on: ['T-0002'] });
-      expect(await desk.next({ include_blocked: true })).toEqual({
+    withServer(async (server) => {
+      await todo(server);
+      await todo(server, { parent_id: 'T-0001' });
+      await server.createTask({ title: 'not even ready', parent_id: 'T-0001', depends_on: ['T-0002'] });
+      expect(await server.nextActions({ include_blocked: true })).toEqual({
         next_actions: [
           {
             task_id: 'T-0002',
@@ -65,73 +66,73 @@ describe('the queue', () => {
           { task_id: 'T-0001', title: 'a task', blocked_reason: 'waits for T-0002, T-0003', dependencies_unmet: 2 },
         ],
       });
-      expect((await desk.get({ task_id: 'T-0001', include_dependents: true })).dependents).toEqual([
+      expect((await server.getTask({ task_id: 'T-0001', include_dependents: true })).dependents).toEqual([
         'T-0002',
         'T-0003',
       ]);
-      await desk.update({ task_id: 'T-0003', status: 'cancelled' });
-      await finish(desk, 'T-0002');
-      expect(await queue(desk)).toEqual(['T-0001']);
+      await server.updateTask({ task_id: 'T-0003', status: 'cancelled' });
+      await finish(server, 'T-0002');
+      expect(await queue(server)).toEqual(['T-0001']);
     }),
   );
 
   promiseTest('tasks/waits', 'highest priority first, then oldest; only this project; no more than asked for', () =>
-    atDesk(async (desk) => {
-      for (const priority of ['low', 'critical', 'normal', 'high', 'critical', 'low']) await todo(desk, { priority });
-      await todo(desk, { project: 'other', priority: 'critical', estimate_hours: 2.5 });
-      await desk.create({ title: 'still in the backlog', priority: 'critical' });
-      expect(await queue(desk)).toEqual(['T-0002', 'T-0005', 'T-0004', 'T-0003', 'T-0001', 'T-0006']);
-      expect((await desk.next({ limit: 2 })).count).toBe(2);
-      const { next_actions, project } = await desk.next({ project_id: 'other' });
+    withServer(async (server) => {
+      for (const priority of ['low', 'critical', 'normal', 'high', 'critical', 'low']) await todo(server, { priority });
+      await todo(server, { project: 'other', priority: 'critical', estimate_hours: 2.5 });
+      await server.createTask({ title: 'still in the backlog', priority: 'critical' });
+      expect(await queue(server)).toEqual(['T-0002', 'T-0005', 'T-0004', 'T-0003', 'T-0001', 'T-0006']);
+      expect((await server.nextActions({ limit: 2 })).count).toBe(2);
+      const { next_actions, project } = await server.nextActions({ project_id: 'other' });
       expect(project).toBe('other');
       expect(next_actions).toMatchObject([{ task_id: 'T-0007', estimate_hours: 2.5 }]);
     }),
   );
 
   promiseTest('tasks/waits', 'a blocked task is listed with its own reason', () =>
-    atDesk(async (desk) => {
-      await todo(desk);
-      await todo(desk, { depends_on: ['T-0001'] });
-      await desk.update({ task_id: 'T-0002', status: 'blocked', blocked_reason: 'no key to the house' });
-      expect(await waiting(desk)).toEqual([['T-0002', 'no key to the house', 1]]);
-      await desk.update({ task_id: 'T-0002', blocked_reason: 'no house' });
-      expect(await waiting(desk)).toEqual([['T-0002', 'no house', 1]]);
-      await desk.update({ task_id: 'T-0002', status: 'todo' });
-      expect(await waiting(desk)).toEqual([['T-0002', 'waits for T-0001', 1]]);
+    withServer(async (server) => {
+      await todo(server);
+      await todo(server, { depends_on: ['T-0001'] });
+      await server.updateTask({ task_id: 'T-0002', status: 'blocked', blocked_reason: 'no key to the house' });
+      expect(await waiting(server)).toEqual([['T-0002', 'no key to the house', 1]]);
+      await server.updateTask({ task_id: 'T-0002', blocked_reason: 'no house' });
+      expect(await waiting(server)).toEqual([['T-0002', 'no house', 1]]);
+      await server.updateTask({ task_id: 'T-0002', status: 'todo' });
+      expect(await waiting(server)).toEqual([['T-0002', 'waits for T-0001', 1]]);
     }),
   );
 
   it('offers every open state of a pipeline', () =>
-    atDesk(
-      async (desk) => {
-        await desk.create({ title: 'a pipeline' });
+    withServer(
+      async (server) => {
+        await server.createTask({ title: 'a pipeline' });
         for (const status of ['GATHER', 'ANALYZE', 'PLAN', 'APPLY', 'VERIFY']) {
-          expect(await queue(desk)).toEqual(['T-0001']);
-          await desk.update({ task_id: 'T-0001', status });
+          expect(await queue(server)).toEqual(['T-0001']);
+          await server.updateTask({ task_id: 'T-0001', status });
         }
-        expect(await queue(desk)).toEqual(['T-0001']);
-        await desk.update({ task_id: 'T-0001', status: 'CANCELLED' });
-        expect(await queue(desk)).toEqual([]);
+        expect(await queue(server)).toEqual(['T-0001']);
+        await server.updateTask({ task_id: 'T-0001', status: 'CANCELLED' });
+        expect(await queue(server)).toEqual([]);
       },
       { COLIBRI_WORKFLOW: 'pipeline' },
     ));
 
   it('warns who starts a task that still waits, and names no more than a few', () =>
-    atDesk(async (desk) => {
-      await todo(desk);
-      for (let count = 0; count < 14; count += 1) await todo(desk, { parent_id: 'T-0001' });
-      const { warnings } = await desk.update({ task_id: 'T-0001', status: 'in_progress' });
+    withServer(async (server) => {
+      await todo(server);
+      for (let count = 0; count < 14; count += 1) await todo(server, { parent_id: 'T-0001' });
+      const { warnings } = await server.updateTask({ task_id: 'T-0001', status: 'in_progress' });
       expect(warnings).toHaveLength(1);
       expect(warnings?.[0]).toMatch(/^started while it waits for T-0002, (T-\d{4}, ){8}T-0011 and 4 more$/);
     }));
 
   it('knows a project once a task has named it', () =>
-    atDesk(async (desk) => {
-      const { code, message, facts } = await desk.refusal('task_next_actions', { project: 'nowhere' });
+    withServer(async (server) => {
+      const { code, message, facts } = await server.refusal('task_next_actions', { project: 'nowhere' });
       expect({ code, facts }).toEqual({ code: 'ERR_PROJECT_NOT_FOUND', facts: { project: 'nowhere' } });
       expect(message).toContain('task_create');
-      await desk.create({ title: 'x', project: 'nowhere' });
-      expect((await desk.next({ project: 'nowhere' })).next_actions).toEqual([]);
+      await server.createTask({ title: 'x', project: 'nowhere' });
+      expect((await server.nextActions({ project: 'nowhere' })).next_actions).toEqual([]);
     }));
 });
 
@@ -143,14 +144,14 @@ describe('a parent or dependency that does not exist', () => {
   };
   for (const [name, fields] of Object.entries(cases)) {
     promiseTest('tasks/waits', `${name} is ERR_NOT_FOUND, and no number is used up`, () =>
-      atDesk(async (desk) => {
-        await todo(desk);
+      withServer(async (server) => {
+        await todo(server);
         for (const [tool, input] of [
           ['task_create', { title: 'x', ...fields }],
           ['task_create', { title: 'x', project: 'fresh', ...fields }],
           ['task_update', { task_id: 'T-0001', title: 'changed', ...fields }],
         ] as const) {
-          const { pattern, code, facts, message } = await desk.refusal(tool, input);
+          const { pattern, code, facts, message } = await server.refusal(tool, input);
           expect({ pattern, code, facts }).toEqual({
             pattern: 'B',
             code: 'ERR_NOT_FOUND',
@@ -158,9 +159,9 @@ describe('a parent or dependency that does not exist', () => {
           });
           expect(message).toContain('T-0099');
         }
-        expect(await desk.query('SELECT COUNT(*) AS n FROM task_events')).toEqual([{ n: 1 }]);
-        expect((await desk.refusal('task_next_actions', { project: 'fresh' })).code).toBe('ERR_PROJECT_NOT_FOUND');
-        expect(await todo(desk)).toMatchObject({ task_id: 'T-0002', sequence: 2 });
+        expect(await server.query('SELECT COUNT(*) AS n FROM task_events')).toEqual([{ n: 1 }]);
+        expect((await server.refusal('task_next_actions', { project: 'fresh' })).code).toBe('ERR_PROJECT_NOT_FOUND');
+        expect(await todo(server)).toMatchObject({ task_id: 'T-0002', sequence: 2 });
       }),
     );
   }

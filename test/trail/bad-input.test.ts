@@ -4,19 +4,19 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { BAD_INPUTS } from '../support/fixtures/trail-bad-input.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { assertWhole, openDesk, type TrailDesk } from '../support/trail-server.ts';
+import { assertWhole, openServer, type TestServer } from '../support/test-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-bad-input-'));
-let desk: TrailDesk;
+let server: TestServer;
 
 beforeAll(async () => {
-  desk = await openDesk(join(folder, 'colibri.db'));
-  await desk.createTask({ title: 'a task' });
+  server = await openServer(join(folder, 'colibri.db'));
+  await server.createTask({ title: 'a task' });
 });
 
 afterAll(async () => {
-  await assertWhole(desk.database);
-  await desk.close();
+  await assertWhole(server.database);
+  await server.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -27,12 +27,12 @@ const STORED = `SELECT (SELECT COUNT(*) FROM thoughts) + (SELECT COUNT(*) FROM s
 describe('bad input', () => {
   for (const { tool, defect, input, path } of BAD_INPUTS)
     promiseTest('trail/bad-input', `${tool}: ${defect}`, async () => {
-      const before = await desk.query(STORED);
-      const { code, pattern, facts } = await desk.refusal(tool, input);
+      const before = await server.query(STORED);
+      const { code, pattern, facts } = await server.refusal(tool, input);
       expect({ code, pattern }).toEqual({ code: 'INVALID_PARAMS', pattern: 'A' });
       const issues = facts['issues'] as { path: (string | number)[]; message: string }[];
       expect(issues.map((issue) => issue.path)).toContainEqual(path);
       for (const { message } of issues) expect(message).not.toBe('');
-      expect(await desk.query(STORED)).toEqual(before);
+      expect(await server.query(STORED)).toEqual(before);
     });
 });

@@ -2,18 +2,22 @@ import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import type { ThoughtRow } from '../../src/domains/trail/repository.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { withDesk } from '../support/trail-server.ts';
+import { withServer } from '../support/test-server.ts';
 
 const hex = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
 
 describe('a thought', () => {
   promiseTest('trail/hash', 'computed by hand, key by key, from what a client is told', () =>
-    withDesk(async (desk) => {
-      await desk.createTask({ title: 'a task' });
-      await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+    withServer(async (server) => {
+      await server.createTask({ title: 'a task' });
+      await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
       let previous: string | null = null;
       for (const content of ['plain', 'quotes " and \\', 'lines\nand\ttabs', 'é 字 🐦 \u2028', '</script>']) {
-        const { hash, recorded_at, recorded_by } = await desk.record({ task_id: 'T-0001', type: 'risk', content });
+        const { hash, recorded_at, recorded_by } = await server.recordThought({
+          task_id: 'T-0001',
+          type: 'risk',
+          content,
+        });
         const text =
           `{"task_id":"T-0001","type":"risk","content":${JSON.stringify(content)},` +
           `"previous_hash":${previous === null ? 'null' : `"${previous}"`},` +
@@ -28,9 +32,9 @@ describe('a thought', () => {
     'trail/extras',
     'digested with label and salt, and named by the entry with all that places the thought',
     () =>
-      withDesk(async (desk) => {
-        await desk.createTask({ title: 'a task' });
-        await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+      withServer(async (server) => {
+        await server.createTask({ title: 'a task' });
+        await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
         const extras = {
           branch: 'main',
           commit_sha: 'a3f7d9b2c',
@@ -38,9 +42,9 @@ describe('a thought', () => {
           blockers: [],
           metadata: { z: 1, a: { '\u{1F600}': true, '\uE000': null } },
         };
-        await desk.record({ task_id: 'T-0001', type: 'decision', content: 'bare' });
-        await desk.record({ task_id: 'T-0001', type: 'decision', content: 'full', ...extras });
-        const rows = await desk.query<ThoughtRow>('SELECT * FROM thoughts ORDER BY thought_no');
+        await server.recordThought({ task_id: 'T-0001', type: 'decision', content: 'bare' });
+        await server.recordThought({ task_id: 'T-0001', type: 'decision', content: 'full', ...extras });
+        const rows = await server.query<ThoughtRow>('SELECT * FROM thoughts ORDER BY thought_no');
         const texts = [
           '{}',
           // The emoji sorts before the private character: by UTF-16 code units, not by code points.
@@ -52,7 +56,7 @@ describe('a thought', () => {
           const digest = hex(
             Buffer.concat([Buffer.from('colibri:extras:v1\n'), Buffer.from(row.salt, 'hex'), Buffer.from(text)]),
           );
-          const [logged] = await desk.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [
+          const [logged] = await server.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [
             row.idx,
           ]);
           expect(JSON.parse(logged?.entry ?? '')).toEqual({
@@ -75,13 +79,13 @@ describe('a thought', () => {
   );
 
   promiseTest('trail/extras', 'no word of content, extras or reason stands in the log', () =>
-    withDesk(async (desk) => {
-      await desk.createTask({ title: 'a task' });
-      await desk.start({ task_id: 'T-0001', auditor_id: 'secret', reason: 'secret' });
+    withServer(async (server) => {
+      await server.createTask({ title: 'a task' });
+      await server.startSession({ task_id: 'T-0001', auditor_id: 'secret', reason: 'secret' });
       const words = { branch: 'secret', blockers: ['secret'], metadata: { secret: 'secret' } };
-      await desk.record({ task_id: 'T-0001', type: 'decision', content: 'secret', ...words });
-      await desk.finalize({ session_id: 'A-0001' });
-      expect(await desk.query("SELECT idx FROM ledger_entries WHERE entry LIKE '%secret%'")).toEqual([]);
+      await server.recordThought({ task_id: 'T-0001', type: 'decision', content: 'secret', ...words });
+      await server.finalize({ session_id: 'A-0001' });
+      expect(await server.query("SELECT idx FROM ledger_entries WHERE entry LIKE '%secret%'")).toEqual([]);
     }),
   );
 });

@@ -4,7 +4,7 @@ import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { buildScenery, makeOlder, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { assertWhole, openDesk, withFolder } from '../support/trail-server.ts';
+import { assertWhole, openServer, withFolder } from '../support/test-server.ts';
 
 const idxOf = (thought: number) => `(SELECT idx FROM thoughts WHERE thought_no = ${thought})`;
 
@@ -21,12 +21,12 @@ describe('an older ledger', () => {
         const path = join(folder, 'colibri.db');
         await buildScenery(path);
         await makeOlder(await openFile(path), forgery);
-        const desk = await openDesk(path);
+        const server = await openServer(path);
         try {
-          const { problems } = await desk.database.read((reader) => verifyEverything(reader));
+          const { problems } = await server.database.read((reader) => verifyEverything(reader));
           expect(problems).not.toEqual([]);
         } finally {
-          await desk.close();
+          await server.close();
         }
       }),
     );
@@ -36,16 +36,16 @@ describe('an older ledger', () => {
       const path = join(folder, 'colibri.db');
       await buildScenery(path);
       await makeOlder(await openFile(path));
-      const desk = await openDesk(path);
+      const server = await openServer(path);
       try {
-        expect(await desk.database.schemaVersion()).toBe(SCHEMA_VERSION);
-        await assertWhole(desk.database);
-        const listed = await desk.query('SELECT 1 FROM session_events JOIN thoughts USING (idx)');
+        expect(await server.database.schemaVersion()).toBe(SCHEMA_VERSION);
+        await assertWhole(server.database);
+        const listed = await server.query('SELECT 1 FROM session_events JOIN thoughts USING (idx)');
         expect(listed).toEqual([]);
         const input = { session_id: 'A-0001' };
-        expect(await desk.verify(input)).toMatchObject({ chain_valid: true, integrity_score: 100 });
+        expect(await server.verifyChain(input)).toMatchObject({ chain_valid: true, integrity_score: 100 });
       } finally {
-        await desk.close();
+        await server.close();
       }
     }),
   );
@@ -55,19 +55,19 @@ describe('a newer ledger', () => {
   promiseTest('store/untouched', 'one that a newer program has migrated while this one ran', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'colibri.db');
-      const desk = await openDesk(path, 'tester', { isTolerant: true });
+      const server = await openServer(path, 'tester', { isTolerant: true });
       const newer = await openFile(path);
       try {
-        await desk.createTask({ title: 'before' });
+        await server.createTask({ title: 'before' });
         await newer.write({ durable: false }, (transaction) => transaction.setSchemaVersion(SCHEMA_VERSION + 1));
         const size = () => newer.read((reader) => reader.query('SELECT size FROM ledger_head'));
         const before = await size();
-        expect(await desk.refusal('task_create', { title: 'after' })).toMatchObject({
+        expect(await server.refusal('task_create', { title: 'after' })).toMatchObject({
           message: expect.stringMatching(/newer Colibri .*update Colibri/),
         });
         expect(await size()).toEqual(before);
       } finally {
-        await desk.close();
+        await server.close();
         await newer.close();
       }
     }),

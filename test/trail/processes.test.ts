@@ -2,11 +2,11 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect } from 'vitest';
+import { type Agent, createAgent } from '../support/agent.ts';
 import { ledgerAt } from '../support/ledger-targets.ts';
 import { openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { createCaller, type TrailCaller } from '../support/trail-caller.ts';
-import { assertWhole, withFolder } from '../support/trail-server.ts';
+import { assertWhole, withFolder } from '../support/test-server.ts';
 
 const PROCESSES = 4;
 const THOUGHTS = 40;
@@ -14,14 +14,16 @@ const THOUGHTS = 40;
 describe('four processes on one ledger', () => {
   promiseTest('trail/one-chain', 'every position once, every link to the one before, everything verified', () =>
     withProcesses(async (agents, path) => {
-      const [first] = agents as [TrailCaller, ...TrailCaller[]];
+      const [first] = agents as [Agent, ...Agent[]];
       await first.createTask({ title: 'a task' });
-      await first.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+      await first.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
       const recorded = await Promise.all(
         agents.map(async (agent, number) => {
-          const own: Awaited<ReturnType<TrailCaller['record']>>[] = [];
+          const own: Awaited<ReturnType<Agent['recordThought']>>[] = [];
           for (let count = 0; count < THOUGHTS; count += 1)
-            own.push(await agent.record({ task_id: 'T-0001', type: 'decision', content: `${number} says ${count}` }));
+            own.push(
+              await agent.recordThought({ task_id: 'T-0001', type: 'decision', content: `${number} says ${count}` }),
+            );
           return own;
         }),
       );
@@ -39,7 +41,7 @@ describe('four processes on one ledger', () => {
         );
       const sealed = await first.finalize({ session_id: 'A-0001' });
       expect(sealed.leaf_count).toBe(PROCESSES * THOUGHTS);
-      expect(await first.verify({ task_id: 'T-0001', session_id: 'A-0001' })).toMatchObject({
+      expect(await first.verifyChain({ task_id: 'T-0001', session_id: 'A-0001' })).toMatchObject({
         total_records: 2 * PROCESSES * THOUGHTS,
         integrity_score: 100,
       });
@@ -49,11 +51,11 @@ describe('four processes on one ledger', () => {
 
   promiseTest('trail/one-live', 'of processes that start a session at the same moment one does', () =>
     withProcesses(async (agents, path) => {
-      const [first] = agents as [TrailCaller, ...TrailCaller[]];
+      const [first] = agents as [Agent, ...Agent[]];
       for (let round = 1; round <= 8; round += 1) {
         const { task_id } = await first.createTask({ title: `task ${round}` });
         const input = { task_id, auditor_id: 'auditor' };
-        const started = await Promise.allSettled(agents.map((agent) => agent.start(input)));
+        const started = await Promise.allSettled(agents.map((agent) => agent.startSession(input)));
         const winners = started.filter((result) => result.status === 'fulfilled');
         expect(winners).toHaveLength(1);
         for (const result of started)
@@ -66,14 +68,14 @@ describe('four processes on one ledger', () => {
 
   promiseTest('proofs/seal', 'of processes that seal and record at the same moment each record is in or refused', () =>
     withProcesses(async (agents, path) => {
-      const [first, ...others] = agents as [TrailCaller, ...TrailCaller[]];
+      const [first, ...others] = agents as [Agent, ...Agent[]];
       await first.createTask({ title: 'a task' });
-      await first.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+      await first.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
       const thought = { task_id: 'T-0001', session_id: 'A-0001', type: 'decision', content: 'Just in time?' };
-      await first.record(thought);
+      await first.recordThought(thought);
       const taken = others.map(async (agent) => {
         for (let count = 0; ; count += 1) {
-          const isTaken = await agent.record(thought).then(
+          const isTaken = await agent.recordThought(thought).then(
             () => true,
             (error: Error) => !error.message.includes('ERR_SESSION_FINALIZED'),
           );
@@ -88,7 +90,7 @@ describe('four processes on one ledger', () => {
   );
 });
 
-async function withProcesses(work: (agents: readonly TrailCaller[], path: string) => Promise<void>): Promise<void> {
+async function withProcesses(work: (agents: readonly Agent[], path: string) => Promise<void>): Promise<void> {
   await withFolder(async (folder) => {
     const path = join(folder, 'colibri.db');
     const clients: Client[] = [];
@@ -99,7 +101,7 @@ async function withProcesses(work: (agents: readonly TrailCaller[], path: string
         await client.connect(new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env }));
         clients.push(client);
       }
-      await work(clients.map(createCaller), path);
+      await work(clients.map(createAgent), path);
     } finally {
       await Promise.all(clients.map((client) => client.close()));
     }

@@ -3,11 +3,11 @@ import { inclusionRanges, isIncluded } from '../../src/integrity/index.ts';
 import { naiveLeaf, naivePath, naiveRoot } from '../support/fixtures/naive.ts';
 import { SESSION_RECORDS } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { type TrailDesk, withDesk } from '../support/trail-server.ts';
+import { type TestServer, withServer } from '../support/test-server.ts';
 
 /** The leaves of a session, read off its entries by hand. */
-async function leavesOf(desk: TrailDesk, sessionNo: number, taskId?: string): Promise<string[]> {
-  const rows = await desk.query<{ entry: string }>(
+async function leavesOf(server: TestServer, sessionNo: number, taskId?: string): Promise<string[]> {
+  const rows = await server.query<{ entry: string }>(
     `SELECT entry FROM ${SESSION_RECORDS} JOIN ledger_entries USING (idx) WHERE session_no = ${sessionNo} ORDER BY session_seq`,
   );
   return rows
@@ -21,17 +21,17 @@ describe('a sealed session', () => {
   const DEPTHS = { 1: 1, 2: 2, 3: 3, 4: 3, 5: 4, 7: 4, 8: 4, 9: 5, 16: 5, 17: 6 };
   for (const [count, depth] of Object.entries(DEPTHS))
     promiseTest('proofs/tree', `${count} leaves make ${depth} levels and the naive root`, () =>
-      withDesk(async (desk) => {
-        await desk.createTask({ title: 'a task' });
-        await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+      withServer(async (server) => {
+        await server.createTask({ title: 'a task' });
+        await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
         for (let number = 0; number < Number(count); number += 1) {
-          await desk.record(thought);
-          const { merkle_root, is_finalized } = await desk.root({ session_id: 'A-0001' });
-          expect([merkle_root, is_finalized]).toEqual([naiveRoot(await leavesOf(desk, 1)), false]);
+          await server.recordThought(thought);
+          const { merkle_root, is_finalized } = await server.merkleRoot({ session_id: 'A-0001' });
+          expect([merkle_root, is_finalized]).toEqual([naiveRoot(await leavesOf(server, 1)), false]);
         }
-        expect(await desk.finalize({ session_id: 'A-0001' })).toEqual({
+        expect(await server.finalize({ session_id: 'A-0001' })).toEqual({
           session_id: 'A-0001',
-          merkle_root: naiveRoot(await leavesOf(desk, 1)),
+          merkle_root: naiveRoot(await leavesOf(server, 1)),
           tree_depth: depth,
           leaf_count: Number(count),
           finalized_at: expect.any(String),
@@ -41,47 +41,50 @@ describe('a sealed session', () => {
     );
 
   promiseTest('proofs/tree', 'thoughts and task events together, in the order of the log', () =>
-    withDesk(async (desk) => {
-      await desk.createTask({ title: 'parent' });
-      await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
-      await desk.createTask({ title: 'child', parent_id: 'T-0001' });
-      await desk.record({ ...thought, task_id: 'T-0002', session_id: 'A-0001' });
-      await desk.updateTask({ task_id: 'T-0002', status: 'todo' });
-      await desk.record(thought);
-      const before = await desk.root({ session_id: 'A-0001' });
-      const sealed = await desk.finalize({ session_id: 'A-0001' });
-      expect(sealed).toMatchObject({ leaf_count: 4, merkle_root: naiveRoot(await leavesOf(desk, 1)) });
+    withServer(async (server) => {
+      await server.createTask({ title: 'parent' });
+      await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
+      await server.createTask({ title: 'child', parent_id: 'T-0001' });
+      await server.recordThought({ ...thought, task_id: 'T-0002', session_id: 'A-0001' });
+      await server.updateTask({ task_id: 'T-0002', status: 'todo' });
+      await server.recordThought(thought);
+      const before = await server.merkleRoot({ session_id: 'A-0001' });
+      const sealed = await server.finalize({ session_id: 'A-0001' });
+      expect(sealed).toMatchObject({ leaf_count: 4, merkle_root: naiveRoot(await leavesOf(server, 1)) });
       expect(before.merkle_root).toBe(sealed.merkle_root);
-      expect(sealed.merkle_root).not.toBe(naiveRoot((await leavesOf(desk, 1)).reverse()));
+      expect(sealed.merkle_root).not.toBe(naiveRoot((await leavesOf(server, 1)).reverse()));
     }),
   );
 
   promiseTest('proofs/tree', 'with a task_id, only the records of that task', () =>
-    withDesk(async (desk) => {
-      await desk.createTask({ title: 'parent' });
-      await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
-      await desk.createTask({ title: 'child', parent_id: 'T-0001' });
-      await desk.record(thought);
-      await desk.record({ ...thought, task_id: 'T-0002', session_id: 'A-0001' });
-      const none = await desk.refusal('merkle_finalize', { session_id: 'A-0001', task_id: 'T-0099' });
+    withServer(async (server) => {
+      await server.createTask({ title: 'parent' });
+      await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
+      await server.createTask({ title: 'child', parent_id: 'T-0001' });
+      await server.recordThought(thought);
+      await server.recordThought({ ...thought, task_id: 'T-0002', session_id: 'A-0001' });
+      const none = await server.refusal('merkle_finalize', { session_id: 'A-0001', task_id: 'T-0099' });
       expect(none.code).toBe('ERR_NO_RECORDS');
-      const sealed = await desk.finalize({ session_id: 'A-0001', task_id: 'T-0002' });
-      expect(sealed).toMatchObject({ leaf_count: 2, merkle_root: naiveRoot(await leavesOf(desk, 1, 'T-0002')) });
-      expect(await desk.verify({ session_id: 'A-0001' })).toMatchObject({ total_records: 3, integrity_score: 100 });
-      expect((await desk.root({ session_id: 'A-0001' })).merkle_root).toBe(sealed.merkle_root);
+      const sealed = await server.finalize({ session_id: 'A-0001', task_id: 'T-0002' });
+      expect(sealed).toMatchObject({ leaf_count: 2, merkle_root: naiveRoot(await leavesOf(server, 1, 'T-0002')) });
+      expect(await server.verifyChain({ session_id: 'A-0001' })).toMatchObject({
+        total_records: 3,
+        integrity_score: 100,
+      });
+      expect((await server.merkleRoot({ session_id: 'A-0001' })).merkle_root).toBe(sealed.merkle_root);
     }),
   );
 
   promiseTest('proofs/seal', 'is an entry that names root, count and the heads of the chains', () =>
-    withDesk(async (desk) => {
-      await desk.createTask({ title: 'parent' });
-      await desk.createTask({ title: 'child', parent_id: 'T-0001' });
-      await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
-      await desk.record(thought);
-      const parent = await desk.record(thought);
-      const child = await desk.record({ ...thought, task_id: 'T-0002', session_id: 'A-0001' });
-      const { merkle_root, finalized_at } = await desk.finalize({ session_id: 'A-0001' });
-      const [row] = await desk.query<{ entry: string }>(
+    withServer(async (server) => {
+      await server.createTask({ title: 'parent' });
+      await server.createTask({ title: 'child', parent_id: 'T-0001' });
+      await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
+      await server.recordThought(thought);
+      const parent = await server.recordThought(thought);
+      const child = await server.recordThought({ ...thought, task_id: 'T-0002', session_id: 'A-0001' });
+      const { merkle_root, finalized_at } = await server.finalize({ session_id: 'A-0001' });
+      const [row] = await server.query<{ entry: string }>(
         "SELECT entry FROM ledger_entries WHERE kind = 'session.finalized'",
       );
       expect(JSON.parse(row?.entry ?? '')).toEqual({
@@ -101,12 +104,12 @@ describe('a sealed session', () => {
   );
 
   promiseTest('proofs/trace', 'from each record up to the root, and from no other record', () =>
-    withDesk(async (desk) => {
-      await desk.createTask({ title: 'a task' });
-      await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
-      for (let number = 0; number < 11; number += 1) await desk.record(thought);
-      const { merkle_root: root, leaf_count: size } = await desk.finalize({ session_id: 'A-0001' });
-      const leaves = await leavesOf(desk, 1);
+    withServer(async (server) => {
+      await server.createTask({ title: 'a task' });
+      await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
+      for (let number = 0; number < 11; number += 1) await server.recordThought(thought);
+      const { merkle_root: root, leaf_count: size } = await server.finalize({ session_id: 'A-0001' });
+      const leaves = await leavesOf(server, 1);
       for (const [index, leaf] of leaves.entries()) {
         const proof = inclusionRanges(index, size).map(({ begin, end }) => naiveRoot(leaves.slice(begin, end)));
         expect(proof).toEqual(naivePath(index, leaves));
@@ -115,7 +118,7 @@ describe('a sealed session', () => {
         expect(isIncluded({ leaf: other, index, size, proof, root })).toBe(false);
         expect(isIncluded({ leaf, index: (index + 1) % size, size, proof, root })).toBe(false);
       }
-      const places = await desk.query<{ session_seq: number; session_no: number }>(
+      const places = await server.query<{ session_seq: number; session_no: number }>(
         'SELECT session_no, session_seq FROM thoughts ORDER BY thought_no',
       );
       expect(places).toEqual(leaves.map((_, index) => ({ session_no: 1, session_seq: index + 1 })));
@@ -123,13 +126,13 @@ describe('a sealed session', () => {
   );
 
   promiseTest('proofs/tree', 'two sessions with the same words have different roots', () =>
-    withDesk(async (desk) => {
-      await desk.createTask({ title: 'a task' });
+    withServer(async (server) => {
+      await server.createTask({ title: 'a task' });
       const roots: string[] = [];
       for (const session_id of ['A-0001', 'A-0002']) {
-        await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
-        await desk.record(thought);
-        roots.push((await desk.finalize({ session_id })).merkle_root);
+        await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
+        await server.recordThought(thought);
+        roots.push((await server.finalize({ session_id })).merkle_root);
       }
       expect(new Set(roots).size).toBe(2);
     }),

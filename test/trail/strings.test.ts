@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { promiseTest } from '../support/promise-test.ts';
-import { withDesk } from '../support/trail-server.ts';
+import { withServer } from '../support/test-server.ts';
 
 /** Texts that are taken, come back as they were, and verify. */
 const KEPT: Readonly<Record<string, string>> = {
@@ -29,17 +29,19 @@ const REFUSED: Readonly<Record<string, string>> = {
 describe('strings that survive JSON but not every store', () => {
   for (const [name, text] of Object.entries(KEPT))
     promiseTest('trail/strings', `${name}, kept in every field`, () =>
-      withDesk(async (desk) => {
-        await desk.createTask({ title: text, description: text, labels: [text], assignee: text });
-        await desk.start({ task_id: 'T-0001', auditor_id: text, reason: text });
+      withServer(async (server) => {
+        await server.createTask({ title: text, description: text, labels: [text], assignee: text });
+        await server.startSession({ task_id: 'T-0001', auditor_id: text, reason: text });
         const extras = { branch: text, tests_run: [text], blockers: [text], metadata: { [text]: { [text]: [text] } } };
-        await desk.record({ task_id: 'T-0001', type: 'decision', content: text, ...extras });
-        await desk.finalize({ session_id: 'A-0001' });
-        expect((await desk.list({ task_id: 'T-0001' })).thoughts[0]?.content).toBe(text);
-        expect(await desk.verify({ task_id: 'T-0001', session_id: 'A-0001' })).toMatchObject({ integrity_score: 100 });
-        const [row] = await desk.query<{ extras: string }>('SELECT extras FROM thoughts');
+        await server.recordThought({ task_id: 'T-0001', type: 'decision', content: text, ...extras });
+        await server.finalize({ session_id: 'A-0001' });
+        expect((await server.listThoughts({ task_id: 'T-0001' })).thoughts[0]?.content).toBe(text);
+        expect(await server.verifyChain({ task_id: 'T-0001', session_id: 'A-0001' })).toMatchObject({
+          integrity_score: 100,
+        });
+        const [row] = await server.query<{ extras: string }>('SELECT extras FROM thoughts');
         expect(JSON.parse(row?.extras ?? '')).toEqual(extras);
-        expect(await desk.query('SELECT auditor_id, reason FROM sessions')).toEqual([
+        expect(await server.query('SELECT auditor_id, reason FROM sessions')).toEqual([
           { auditor_id: text, reason: text },
         ]);
       }),
@@ -47,11 +49,11 @@ describe('strings that survive JSON but not every store', () => {
 
   for (const [name, text] of Object.entries(REFUSED))
     promiseTest('trail/strings', `${name}, refused in every field`, () =>
-      withDesk(async (desk) => {
-        await desk.createTask({ title: 'a task' });
+      withServer(async (server) => {
+        await server.createTask({ title: 'a task' });
         const session = { task_id: 'T-0001', auditor_id: 'auditor' };
         const thought = { task_id: 'T-0001', type: 'decision', content: 'Because.' };
-        await desk.start(session);
+        await server.startSession(session);
         const inputs: [string, object][] = [
           ['task_create', { title: text }],
           ['task_create', { title: 'x', description: text }],
@@ -63,30 +65,35 @@ describe('strings that survive JSON but not every store', () => {
           ['thought_record', { ...thought, blockers: [text] }],
         ];
         for (const [tool, input] of inputs)
-          expect(await desk.refusal(tool, { ...input })).toMatchObject({ code: 'INVALID_PARAMS' });
-        expect((await desk.list({})).thought_count).toBe(0);
+          expect(await server.refusal(tool, { ...input })).toMatchObject({ code: 'INVALID_PARAMS' });
+        expect((await server.listThoughts({})).thought_count).toBe(0);
       }),
     );
 
   promiseTest('trail/strings', 'metadata takes every character that JSON can carry, also in keys', () =>
-    withDesk(async (desk) => {
-      await desk.createTask({ title: 'a task' });
-      await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+    withServer(async (server) => {
+      await server.createTask({ title: 'a task' });
+      await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
       const metadata: Record<string, unknown> = { 'a\u0000b': 'c\u0000d', '\u007f\u0085': '\u0001', '': '' };
-      await desk.record({ task_id: 'T-0001', type: 'decision', content: 'Because.', metadata });
-      const [row] = await desk.query<{ extras: string }>('SELECT extras FROM thoughts');
+      await server.recordThought({ task_id: 'T-0001', type: 'decision', content: 'Because.', metadata });
+      const [row] = await server.query<{ extras: string }>('SELECT extras FROM thoughts');
       expect(JSON.parse(row?.extras ?? '')).toEqual({ metadata });
       for (const broken of [{ '\ud800': 1 }, { a: '\udc00' }, { a: [{ '\udfff': 1 }] }])
         expect(
-          await desk.refusal('thought_record', { task_id: 'T-0001', type: 'decision', content: 'x', metadata: broken }),
+          await server.refusal('thought_record', {
+            task_id: 'T-0001',
+            type: 'decision',
+            content: 'x',
+            metadata: broken,
+          }),
         ).toMatchObject({ code: 'INVALID_PARAMS' });
     }),
   );
 
   promiseTest('trail/strings', 'names that mean something to JavaScript are plain names in metadata', () =>
-    withDesk(async (desk) => {
-      await desk.createTask({ title: 'a task' });
-      await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+    withServer(async (server) => {
+      await server.createTask({ title: 'a task' });
+      await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
       const text = '{"__proto__":{"a":1},"constructor":2,"nested":{"__proto__":3,"toString":4}}';
       const thought = {
         task_id: 'T-0001',
@@ -94,22 +101,22 @@ describe('strings that survive JSON but not every store', () => {
         content: 'Because.',
         metadata: JSON.parse(text) as object,
       };
-      await desk.record(thought).catch(async () => {
+      await server.recordThought(thought).catch(async () => {
         // Refusing is honest too; losing the name would not be.
-        expect((await desk.refusal('thought_record', thought)).code).toBe('INVALID_PARAMS');
+        expect((await server.refusal('thought_record', thought)).code).toBe('INVALID_PARAMS');
       });
-      for (const { extras } of await desk.query<{ extras: string }>('SELECT extras FROM thoughts'))
+      for (const { extras } of await server.query<{ extras: string }>('SELECT extras FROM thoughts'))
         expect(extras).toBe(`{"metadata":${text}}`);
     }),
   );
 
   promiseTest('trail/strings', 'equal to the eye is not equal to the record', () =>
-    withDesk(async (desk) => {
-      await desk.createTask({ title: 'a task' });
-      await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+    withServer(async (server) => {
+      await server.createTask({ title: 'a task' });
+      await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
       for (const content of ['caf\u00e9', 'cafe\u0301'])
-        await desk.record({ task_id: 'T-0001', type: 'decision', content });
-      const { thoughts } = await desk.list({});
+        await server.recordThought({ task_id: 'T-0001', type: 'decision', content });
+      const { thoughts } = await server.listThoughts({});
       expect(new Set(thoughts.map(({ content }) => content)).size).toBe(2);
       expect(new Set(thoughts.map(({ hash }) => hash)).size).toBe(2);
     }),
@@ -117,12 +124,15 @@ describe('strings that survive JSON but not every store', () => {
 
   for (const name of ['a\u0000b', 'bell\u0007', `${'x'.repeat(127)}\u{1F426}`, '\uFEFFclient', '\u2028'])
     promiseTest('trail/strings', `a client called ${JSON.stringify(name)} leaves a record that verifies`, () =>
-      withDesk(async (desk) => {
-        await desk.createTask({ title: 'a task' });
-        await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
-        await desk.record({ task_id: 'T-0001', type: 'decision', content: 'Because.' });
-        await desk.client.callTool({ name: `tool${name}`, arguments: {} }).catch(() => undefined);
-        expect(await desk.verify({ task_id: 'T-0001' })).toMatchObject({ integrity_score: 100 });
-      }, name),
+      withServer(
+        async (server) => {
+          await server.createTask({ title: 'a task' });
+          await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
+          await server.recordThought({ task_id: 'T-0001', type: 'decision', content: 'Because.' });
+          await server.client.callTool({ name: `tool${name}`, arguments: {} }).catch(() => undefined);
+          expect(await server.verifyChain({ task_id: 'T-0001' })).toMatchObject({ integrity_score: 100 });
+        },
+        { clientName: name },
+      ),
     );
 });

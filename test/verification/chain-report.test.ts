@@ -2,21 +2,21 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { growChain } from '../../bench/trail/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { openDesk, type TrailDesk, withDesk, withFolder } from '../support/trail-server.ts';
+import { openServer, type TestServer, withFolder, withServer } from '../support/test-server.ts';
 
 /** Two tasks, the second under the first; a sealed deep session with records of both, then a live one. */
-async function fill(desk: TrailDesk): Promise<void> {
-  await desk.createTask({ title: 'parent' });
-  await desk.createTask({ title: 'child', parent_id: 'T-0001' });
-  await desk.start({ task_id: 'T-0001', auditor_id: 'auditor', reason: 'review', scope: 'deep' });
+async function fill(server: TestServer): Promise<void> {
+  await server.createTask({ title: 'parent' });
+  await server.createTask({ title: 'child', parent_id: 'T-0001' });
+  await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor', reason: 'review', scope: 'deep' });
   for (let number = 1; number <= 4; number += 1)
-    await desk.record({ task_id: 'T-0001', type: 'decision', content: `sealed ${number}` });
-  await desk.record({ task_id: 'T-0002', session_id: 'A-0001', type: 'risk', content: 'of the child' });
-  await desk.updateTask({ task_id: 'T-0001', status: 'todo' });
-  await desk.finalize({ session_id: 'A-0001' });
-  await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
+    await server.recordThought({ task_id: 'T-0001', type: 'decision', content: `sealed ${number}` });
+  await server.recordThought({ task_id: 'T-0002', session_id: 'A-0001', type: 'risk', content: 'of the child' });
+  await server.updateTask({ task_id: 'T-0001', status: 'todo' });
+  await server.finalize({ session_id: 'A-0001' });
+  await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
   for (let number = 5; number <= 6; number += 1)
-    await desk.record({ task_id: 'T-0001', type: 'decision', content: `live ${number}` });
+    await server.recordThought({ task_id: 'T-0001', type: 'decision', content: `live ${number}` });
 }
 
 interface Expected {
@@ -181,12 +181,12 @@ describe('audit_verify_chain', () => {
   for (const [defect, { sql, scope, broken }] of Object.entries(DEFECTS))
     promiseTest('trail/report', defect, () =>
       withFolder(async (folder) => {
-        const desk = await openDesk(join(folder, 'colibri.db'));
+        const server = await openServer(join(folder, 'colibri.db'));
         try {
-          await fill(desk);
-          expect(await desk.verify(scope)).toMatchObject({ chain_valid: true, integrity_score: 100 });
-          await desk.database.write({ durable: false }, (transaction) => transaction.run(sql));
-          const report = await desk.verify(scope);
+          await fill(server);
+          expect(await server.verifyChain(scope)).toMatchObject({ chain_valid: true, integrity_score: 100 });
+          await server.database.write({ durable: false }, (transaction) => transaction.run(sql));
+          const report = await server.verifyChain(scope);
           expect(report.chain_valid).toBe(false);
           expect(report.integrity_score).toBeLessThan(100);
           const found = report.broken_links.map(({ layer, record, position }) => [layer, record, position]);
@@ -195,22 +195,22 @@ describe('audit_verify_chain', () => {
           const { position, expected_hash, actual_hash, problem } = report.broken_links[0] ?? {};
           expect([typeof position, typeof expected_hash, typeof actual_hash]).toEqual(['number', 'string', 'string']);
           expect(problem).not.toBe('');
-          const listed = await desk.list({ ...scope, verify_chain: true });
+          const listed = await server.listThoughts({ ...scope, verify_chain: true });
           expect(listed.chain_valid).toBe(false);
         } finally {
-          await desk.close();
+          await server.close();
         }
       }),
     );
 
   promiseTest('trail/progress', 'page by page on a long chain, and not to one that does not ask', () =>
-    withDesk(async (desk) => {
-      await desk.createTask({ title: 'a task' });
-      await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
-      await growChain(desk.database, 1, 1, 0, 2500);
+    withServer(async (server) => {
+      await server.createTask({ title: 'a task' });
+      await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
+      await growChain(server.database, 1, 1, 0, 2500);
       const seen: [number, number | undefined][] = [];
       const input = { task_id: 'T-0001', session_id: 'A-0001' };
-      await desk.client.callTool(
+      await server.client.callTool(
         { name: 'audit_verify_chain', arguments: input },
         { onprogress: ({ progress, total }) => seen.push([progress, total]) },
       );
@@ -221,51 +221,57 @@ describe('audit_verify_chain', () => {
       ]);
       expect(seen.map(([progress]) => progress)).toEqual([1000, 2000, 2500, 3500, 4500, 5000]);
       seen.length = 0;
-      expect((await desk.verify(input)).total_records).toBe(5000);
+      expect((await server.verifyChain(input)).total_records).toBe(5000);
       expect(seen).toEqual([]);
     }),
   );
 
   promiseTest('trail/report', 'two records in the last place of a page', () =>
     withFolder(async (folder) => {
-      const desk = await openDesk(join(folder, 'colibri.db'));
+      const server = await openServer(join(folder, 'colibri.db'));
       try {
-        await desk.createTask({ title: 'a task' });
-        await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
-        await growChain(desk.database, 1, 1, 0, 1001);
-        expect(await desk.verify(session)).toMatchObject({ chain_valid: true, integrity_score: 100 });
-        await desk.database.write({ durable: false }, (transaction) =>
+        await server.createTask({ title: 'a task' });
+        await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
+        await growChain(server.database, 1, 1, 0, 1001);
+        expect(await server.verifyChain(session)).toMatchObject({ chain_valid: true, integrity_score: 100 });
+        await server.database.write({ durable: false }, (transaction) =>
           transaction.run('INSERT INTO session_events (session_no, session_seq, idx) VALUES (1, 1000, 1)'),
         );
-        const report = await desk.verify(session);
+        const report = await server.verifyChain(session);
         expect(report.chain_valid).toBe(false);
         expect(report.integrity_score).toBeLessThan(100);
       } finally {
-        await desk.close();
+        await server.close();
       }
     }),
   );
 
   promiseTest('trail/report', 'a score is never rounded up to 100', () =>
     withFolder(async (folder) => {
-      const desk = await openDesk(join(folder, 'colibri.db'));
+      const server = await openServer(join(folder, 'colibri.db'));
       try {
-        await desk.createTask({ title: 'a task' });
-        await desk.start({ task_id: 'T-0001', auditor_id: 'auditor' });
-        await growChain(desk.database, 1, 1, 0, 300);
-        await desk.database.write({ durable: false }, (transaction) =>
+        await server.createTask({ title: 'a task' });
+        await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
+        await growChain(server.database, 1, 1, 0, 300);
+        await server.database.write({ durable: false }, (transaction) =>
           transaction.run("UPDATE thoughts SET content = 'x' WHERE thought_no = 150"),
         );
-        expect(await desk.verify({ task_id: 'T-0001' })).toMatchObject({ integrity_score: 99, chain_valid: false });
-        await desk.database.write({ durable: false }, (transaction) =>
+        expect(await server.verifyChain({ task_id: 'T-0001' })).toMatchObject({
+          integrity_score: 99,
+          chain_valid: false,
+        });
+        await server.database.write({ durable: false }, (transaction) =>
           transaction.run("UPDATE thoughts SET type = 'x'"),
         );
-        const ruined = await desk.verify({ task_id: 'T-0001' });
+        const ruined = await server.verifyChain({ task_id: 'T-0001' });
         expect(ruined).toMatchObject({ integrity_score: 0, chain_valid: false, total_records: 300 });
-        await desk.database.write({ durable: false }, (transaction) => transaction.run('DELETE FROM thoughts'));
-        expect(await desk.verify({ task_id: 'T-0001' })).toMatchObject({ integrity_score: 0, chain_valid: false });
+        await server.database.write({ durable: false }, (transaction) => transaction.run('DELETE FROM thoughts'));
+        expect(await server.verifyChain({ task_id: 'T-0001' })).toMatchObject({
+          integrity_score: 0,
+          chain_valid: false,
+        });
       } finally {
-        await desk.close();
+        await server.close();
       }
     }),
   );

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { promiseTest } from '../support/promise-test.ts';
-import { assertWhole, openDesk, withFolder } from '../support/trail-server.ts';
+import { assertWhole, openServer, withFolder } from '../support/test-server.ts';
 
 const ODD_NAMES = [
   '',
@@ -20,20 +20,20 @@ describe('what an honest server records', () => {
   promiseTest('verify/grammar', 'is whole whatever clients call themselves, their tools and their fields', () =>
     withFolder(async (folder) => {
       for (const name of ODD_NAMES) {
-        const desk = await openDesk(join(folder, 'colibri.db'), name);
+        const server = await openServer(join(folder, 'colibri.db'), name);
         await expect(
-          desk.client.callTool({ name, arguments: { [name]: name, z: [0.1, -1e-7, 1e20] } }),
+          server.client.callTool({ name, arguments: { [name]: name, z: [0.1, -1e-7, 1e20] } }),
         ).rejects.toThrow();
-        await desk.refusal('task_create', { title: 7, [name.repeat(40)]: { '\n': 1, '\\': 2 } });
-        const { task_id } = await desk.createTask({ title: '"\\字\u{1f426}', status: 'todo', estimate_hours: 1e-7 });
-        await desk.updateTask({ task_id, status: 'in_progress' });
-        await desk.close();
+        await server.refusal('task_create', { title: 7, [name.repeat(40)]: { '\n': 1, '\\': 2 } });
+        const { task_id } = await server.createTask({ title: '"\\字\u{1f426}', status: 'todo', estimate_hours: 1e-7 });
+        await server.updateTask({ task_id, status: 'in_progress' });
+        await server.close();
       }
-      const desk = await openDesk(join(folder, 'colibri.db'));
+      const server = await openServer(join(folder, 'colibri.db'));
       try {
-        await assertWhole(desk.database);
+        await assertWhole(server.database);
       } finally {
-        await desk.close();
+        await server.close();
       }
     }),
   );
@@ -41,17 +41,17 @@ describe('what an honest server records', () => {
   promiseTest('verify/inputs', 'texts as long as they may be, of characters that take two code units', () =>
     withFolder(async (folder) => {
       const birds = (count: number) => '\u{1f426}'.repeat(count);
-      const desk = await openDesk(join(folder, 'colibri.db'));
+      const server = await openServer(join(folder, 'colibri.db'));
       try {
-        const { task_id } = await desk.createTask({
+        const { task_id } = await server.createTask({
           title: birds(256),
           description: birds(8000),
           labels: [birds(64)],
           assignee: birds(128),
           status: 'todo',
         });
-        await desk.start({ task_id, auditor_id: birds(128), reason: birds(1000) });
-        await desk.record({
+        await server.startSession({ task_id, auditor_id: birds(128), reason: birds(1000) });
+        await server.recordThought({
           task_id,
           type: 'risk',
           content: birds(5000),
@@ -60,11 +60,11 @@ describe('what an honest server records', () => {
           blockers: [birds(1000)],
           metadata: { [birds(128)]: birds(8000) },
         });
-        await desk.updateTask({ task_id, status: 'blocked', blocked_reason: birds(1000) });
-        await desk.refusal('task_create', { title: birds(257) });
-        await assertWhole(desk.database);
+        await server.updateTask({ task_id, status: 'blocked', blocked_reason: birds(1000) });
+        await server.refusal('task_create', { title: birds(257) });
+        await assertWhole(server.database);
       } finally {
-        await desk.close();
+        await server.close();
       }
     }),
   );
@@ -74,12 +74,12 @@ describe('what an honest server records', () => {
       const times = [5, 5, 3, 1e12, 0.5, -7, 2 ** 31 - 1, 0];
       let asked = 0;
       const nowMs = () => times[asked++ % times.length] ?? 0;
-      const desk = await openDesk(join(folder, 'colibri.db'), 'tester', { nowMs });
+      const server = await openServer(join(folder, 'colibri.db'), 'tester', { nowMs });
       try {
-        for (const number of [1, 2, 3, 4, 5]) await desk.createTask({ title: `task ${number}` });
-        await assertWhole(desk.database);
+        for (const number of [1, 2, 3, 4, 5]) await server.createTask({ title: `task ${number}` });
+        await assertWhole(server.database);
       } finally {
-        await desk.close();
+        await server.close();
       }
     }),
   );

@@ -14,7 +14,7 @@ import { readEvents, writeLedger } from '../support/forge/ledger.ts';
 import { buildFinishedLedger, buildRuleLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { afterTampering } from '../support/tamper.ts';
-import { assertWhole } from '../support/trail-server.ts';
+import { assertWhole } from '../support/test-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-grammar-'));
 const database = await open('colibri.db', buildRuleLedger);

@@ -5,7 +5,7 @@ import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { tamperFile } from '../support/tamper.ts';
-import { assertWhole, openDesk, type TrailDesk, withDesk, withFolder } from '../support/trail-server.ts';
+import { assertWhole, openServer, type TestServer, withFolder, withServer } from '../support/test-server.ts';
 
 /** Tombstones of a segment have ids of their own, above those of all segments. */
 const TOMBSTONES = 'id >= (65536 << 37)';
@@ -14,14 +14,14 @@ describe('the origin of a task in the search index', () => {
   promiseTest('verify/search-origin', 'a wrong one is named before a change makes search find old words', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'colibri.db');
-      await fill(path, async (desk) => {
-        for (const title of ['alpha', 'beta', 'gamma']) await desk.createTask({ title });
+      await fill(path, async (server) => {
+        for (const title of ['alpha', 'beta', 'gamma']) await server.createTask({ title });
       });
       await tamperFile(path, 'UPDATE task_search_docsize SET origin = 3 WHERE id = 1');
       expect(await placesIn(path)).toEqual(['task_search_docsize']);
-      await fill(path, async (desk) => {
-        await desk.updateTask({ task_id: 'T-0001', title: 'delta' });
-        const found = await desk.query('SELECT rowid FROM task_search WHERE task_search MATCH \'"alpha"\'');
+      await fill(path, async (server) => {
+        await server.updateTask({ task_id: 'T-0001', title: 'delta' });
+        const found = await server.query('SELECT rowid FROM task_search WHERE task_search MATCH \'"alpha"\'');
         expect(found).toEqual([{ rowid: 1 }]);
       });
     }),
@@ -33,10 +33,10 @@ describe('the origin of a task in the search index', () => {
     () =>
       withFolder(async (folder) => {
         const path = join(folder, 'colibri.db');
-        await fill(path, async (desk) => {
-          await desk.createTask({ title: 'alpha' });
-          await desk.updateTask({ task_id: 'T-0001', title: 'beta' });
-          await desk.updateTask({ task_id: 'T-0001', title: 'alpha' });
+        await fill(path, async (server) => {
+          await server.createTask({ title: 'alpha' });
+          await server.updateTask({ task_id: 'T-0001', title: 'beta' });
+          await server.updateTask({ task_id: 'T-0001', title: 'alpha' });
         });
         expect(await placesIn(path)).toEqual([]);
         await tamperFile(
@@ -51,8 +51,8 @@ describe('the origin of a task in the search index', () => {
   promiseTest('verify/search-origin', 'ranges of origins that are out of order are named', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'colibri.db');
-      await fill(path, async (desk) => {
-        for (const title of ['alpha', 'beta', 'gamma']) await desk.createTask({ title });
+      await fill(path, async (server) => {
+        for (const title of ['alpha', 'beta', 'gamma']) await server.createTask({ title });
       });
       const hex = await withReader(path, structureOf);
       // Segments 1 and 2 take each other's origins, and so do their rows: every row is still in the range of its segment.
@@ -68,45 +68,45 @@ describe('the origin of a task in the search index', () => {
   );
 
   promiseTest('verify/search-origin', 'honest changes of titles hold through all merges of the index', () =>
-    withDesk(async (desk) => {
+    withServer(async (server) => {
       const title = (number: number) => Array.from({ length: 40 }, (_, word) => `w${number % 5}x${word}`).join(' ');
-      await desk.createTask({ title: '!!!' });
+      await server.createTask({ title: '!!!' });
       for (let number = 1; number <= 120; number += 1) {
-        if (number % 4 === 0) await desk.createTask({ title: title(number) });
+        if (number % 4 === 0) await server.createTask({ title: title(number) });
         const task = 1 + ((number * 7) % (1 + Math.floor(number / 4)));
-        await desk.updateTask({ task_id: `T-${String(task).padStart(4, '0')}`, title: title(number) });
-        if (number % 8 === 0) await assertWhole(desk.database);
+        await server.updateTask({ task_id: `T-${String(task).padStart(4, '0')}`, title: title(number) });
+        if (number % 8 === 0) await assertWhole(server.database);
       }
-      const [merged] = await desk.query('SELECT 1 FROM task_search_data WHERE id = 10 AND length(block) > 20');
+      const [merged] = await server.query('SELECT 1 FROM task_search_data WHERE id = 10 AND length(block) > 20');
       expect(merged).toBeDefined();
     }),
   );
 
   promiseTest('verify/search-origin', 'honest long texts hold through merges of segments with many pages', () =>
-    withDesk(async (desk) => {
+    withServer(async (server) => {
       const description = (number: number) =>
         Array.from({ length: 300 }, (_, word) => `common w${(number * 31 + word * 7) % 2003}`).join(' ');
       for (let number = 1; number <= 150; number += 1) {
-        await desk.createTask({ title: `task ${number}`, description: description(number) });
+        await server.createTask({ title: `task ${number}`, description: description(number) });
         if (number % 3 === 0)
-          await desk.updateTask({
+          await server.updateTask({
             task_id: `T-${String(number / 3).padStart(4, '0')}`,
             description: description(-number),
           });
-        if (number % 25 === 0) await assertWhole(desk.database);
+        if (number % 25 === 0) await assertWhole(server.database);
       }
-      const [largest] = await desk.query('SELECT MAX(pgno) AS page FROM task_search_idx');
+      const [largest] = await server.query('SELECT MAX(pgno) AS page FROM task_search_idx');
       expect(largest?.['page']).toBeGreaterThan(20);
     }),
   );
 });
 
-async function fill(path: string, work: (desk: TrailDesk) => Promise<void>): Promise<void> {
-  const desk = await openDesk(path);
+async function fill(path: string, work: (server: TestServer) => Promise<void>): Promise<void> {
+  const server = await openServer(path);
   try {
-    await work(desk);
+    await work(server);
   } finally {
-    await desk.close();
+    await server.close();
   }
 }
 

@@ -11,7 +11,7 @@ import { type Cell, edit, editsOf, listCells } from '../support/fixtures/single-
 import { buildScenery, openFile, TWO_LEVELS } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { openWithoutTypes } from '../support/tamper.ts';
-import { assertWhole } from '../support/trail-server.ts';
+import { assertWhole } from '../support/test-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-edits-'));
 /** Only the inner nodes need a ledger that takes long to verify. */

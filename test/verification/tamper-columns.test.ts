@@ -6,7 +6,7 @@ import type { Database, Transaction } from '../../src/db/database.ts';
 import { buildScenery, openFile, TWO_LEVELS } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { afterTampering, type Column, listColumns, PLACES } from '../support/tamper.ts';
-import { assertWhole } from '../support/trail-server.ts';
+import { assertWhole } from '../support/test-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-tamper-'));
 const short = await openLedger('short.db');

@@ -6,7 +6,7 @@ import { canonicalize } from '../../src/integrity/index.ts';
 import { buildScenery, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { afterTampering } from '../support/tamper.ts';
-import { assertWhole } from '../support/trail-server.ts';
+import { assertWhole } from '../support/test-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-tamper-entries-'));
 const path = join(folder, 'colibri.db');

@@ -9,7 +9,7 @@ import { canonicalize, saltedDigest, thoughtHash } from '../../src/integrity/ind
 import { buildScenery, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { afterTampering } from '../support/tamper.ts';
-import { assertWhole } from '../support/trail-server.ts';
+import { assertWhole } from '../support/test-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-forgeries-'));
 const path = join(folder, 'colibri.db');

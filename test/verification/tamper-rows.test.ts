@@ -7,7 +7,7 @@ import { DIFFERS } from '../../src/db/schema/difference.ts';
 import { buildScenery, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { afterTampering, listColumns, PLACES } from '../support/tamper.ts';
-import { assertWhole } from '../support/trail-server.ts';
+import { assertWhole } from '../support/test-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-rows-'));
 const path = join(folder, 'colibri.db');

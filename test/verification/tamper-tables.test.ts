@@ -5,7 +5,7 @@ import { DatabaseError, type Engine, type Reader } from '../../src/db/database.t
 import { verifyEverything, verifyRecord } from '../../src/verification/verify-ledger.ts';
 import { buildScenery, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { withFolder } from '../support/trail-server.ts';
+import { withFolder } from '../support/test-server.ts';
 
 const FORGERIES: Readonly<Record<string, readonly [sql: string, place: string]>> = {
   'a table': ['DROP TABLE session_events', 'session_events'],

@@ -9,7 +9,7 @@ import { buildScenery, createFileOfVersion, TWO_LEVELS } from '../support/ledger
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { tamperFile } from '../support/tamper.ts';
-import { openDesk } from '../support/trail-server.ts';
+import { openServer } from '../support/test-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-verify-'));
 const original = join(folder, 'original.db');
@@ -147,12 +147,12 @@ describe('colibri verify', () => {
 
   promiseTest('verify/command', 'while a server writes to the same file', async () => {
     copyFileSync(original, copy);
-    const desk = await openDesk(copy);
+    const server = await openServer(copy);
     try {
       const stop = new AbortController();
       const writing = (async () => {
         for (let number = 0; !stop.signal.aborted; number += 1) {
-          await desk.record({ task_id: 'T-0001', type: 'reflection', content: `while verifying ${number}` });
+          await server.recordThought({ task_id: 'T-0001', type: 'reflection', content: `while verifying ${number}` });
           // Server and client share this process and could go on for ever without letting anybody else in.
           await new Promise((resolve) => setImmediate(resolve));
         }
@@ -167,7 +167,7 @@ describe('colibri verify', () => {
       await writing;
       expect(sizes[2]).toBeGreaterThan(sizes[0] ?? 0);
     } finally {
-      await desk.close();
+      await server.close();
     }
   });
 });

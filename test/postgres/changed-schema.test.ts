@@ -27,7 +27,7 @@ const TRIGGER = `CREATE FUNCTION undo() RETURNS trigger LANGUAGE plpgsql AS $$BE
   CREATE TRIGGER undoing BEFORE UPDATE ON tasks FOR EACH ROW EXECUTE FUNCTION undo()`;
 
 describe('a PostgreSQL ledger whose schema was changed', () => {
-  promiseTest('fault/degraded', 'by a trigger, on PostgreSQL', async () => {
+  promiseTest('fault/degraded', 'a trigger on PostgreSQL', async () => {
     const env = { COLIBRI_DATABASE_URL: await newLedger() };
     await runOn(env.COLIBRI_DATABASE_URL, TRIGGER);
     const reason = /undoing differs from the schema: unexpected trigger of tasks/;
@@ -69,21 +69,17 @@ describe('a PostgreSQL ledger whose schema was changed', () => {
     expect(await (await openTestPostgres({ url })).schemaVersion()).toBe(SCHEMA_VERSION - 1);
   });
 
-  promiseTest(
-    'store/migrated',
-    'by several servers at the same moment, each of which looks at the schema first',
-    async () => {
-      const url = await newLedger();
-      await makeOlder(await openTestPostgres({ url }));
-      await Promise.all(
-        Array.from({ length: 6 }, async () => {
-          const database = await open(url);
-          onTestFinished(() => database.close());
-          await openLedger(database, 'tester', AT);
-        }),
-      );
-      const database = await openTestPostgres({ url, readOnly: true });
-      expect(await database.read(checkSchema)).toMatchObject({ version: SCHEMA_VERSION, differences: [] });
-    },
-  );
+  promiseTest('store/migrated', 'several servers check the schema and migrate at the same time', async () => {
+    const url = await newLedger();
+    await makeOlder(await openTestPostgres({ url }));
+    await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        const database = await open(url);
+        onTestFinished(() => database.close());
+        await openLedger(database, 'tester', AT);
+      }),
+    );
+    const database = await openTestPostgres({ url, readOnly: true });
+    expect(await database.read(checkSchema)).toMatchObject({ version: SCHEMA_VERSION, differences: [] });
+  });
 });

@@ -24,7 +24,7 @@ const COMMANDS: readonly (readonly string[])[] = [
 ];
 
 describe('the command line on PostgreSQL', () => {
-  promiseTest('cli/people-begin', 'in an empty database, by a command that does what is said of it', async () => {
+  promiseTest('cli/people-begin', 'an empty database names a command that creates the ledger', async () => {
     const env = { COLIBRI_DATABASE_URL: await newPostgresUrl() };
     const says =
       /is empty; the first server that starts there in FULL mode, the default, creates the ledger \((.*)\)$/m;
@@ -39,7 +39,7 @@ describe('the command line on PostgreSQL', () => {
     expect([status, stdout]).toEqual([0, expect.stringContaining('The ledger is empty')]);
   });
 
-  promiseTest('cli/people-wrong', 'a ledger of an older version says what brings it to this one', async () => {
+  promiseTest('cli/people-wrong', 'a ledger of an older version names the command that migrates it', async () => {
     const env = { COLIBRI_DATABASE_URL: await newPostgresUrl() };
     await createVersion(await openTestPostgres({ url: env.COLIBRI_DATABASE_URL }), 1);
     const { stderr } = await runColibri(['board'], env, tempFolder());
@@ -48,7 +48,7 @@ describe('the command line on PostgreSQL', () => {
     );
   });
 
-  promiseTest('team/same', 'every command that shows a ledger prints the same as on SQLite', async () => {
+  promiseTest('team/same', 'every command that shows a ledger prints the same text as on SQLite', async () => {
     const folder = tempFolder();
     const path = join(folder, 'colibri.db');
     placeLedger(path, path);

@@ -27,7 +27,7 @@ function listTables(url: string) {
 }
 
 describe('colibri doctor on PostgreSQL', () => {
-  promiseTest('doctor/healthy', 'the server takes the place of the file', async () => {
+  promiseTest('doctor/healthy', 'reports the PostgreSQL server instead of a file', async () => {
     const url = await createLedger();
     const { status, stderr, checks, find } = await diagnose(url);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
@@ -48,7 +48,7 @@ describe('colibri doctor on PostgreSQL', () => {
     expect(find('encryption')?.status).toBe('ok');
   });
 
-  promiseTest('doctor/healthy', 'servers that are connected are counted', async () => {
+  promiseTest('doctor/healthy', 'counts the connected servers', async () => {
     const url = await createLedger();
     const connected = async () => {
       const message = (await diagnose(url)).find('connections')?.message ?? '';
@@ -125,7 +125,7 @@ describe('colibri doctor on PostgreSQL', () => {
     });
   }
 
-  promiseTest('doctor/healthy', 'MINIMAL asks nobody', async () => {
+  promiseTest('doctor/healthy', 'MINIMAL does not connect', async () => {
     const { status, find } = await diagnose('postgres://127.0.0.1:1/colibri', { COLIBRI_MODE: 'MINIMAL' });
     expect({ status, ledger: find('ledger')?.status }).toEqual({ status: 0, ledger: 'ok' });
   });

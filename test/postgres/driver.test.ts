@@ -11,27 +11,27 @@ function methodOf(name: 'bind' | 'execute') {
 }
 
 const DEVIATIONS: Readonly<Record<string, () => void>> = {
-  'ends the packet after each statement': () => {
+  'sends each statement in a packet of its own': () => {
     const execute = methodOf('execute');
     vi.spyOn(Connection.prototype, 'execute').mockImplementation(function endPacket(this: Connection, config) {
       execute.call(this, config, true);
       this.sync();
     });
   },
-  'does not hand on errors': () => void vi.spyOn(handlers, '_handleErrorMessage').mockImplementation(() => undefined),
-  'does not hand on rows': () => void vi.spyOn(handlers, '_handleDataRow').mockImplementation(() => undefined),
-  'takes no description of a portal': () => {
+  'swallows errors': () => void vi.spyOn(handlers, '_handleErrorMessage').mockImplementation(() => undefined),
+  'swallows rows': () => void vi.spyOn(handlers, '_handleDataRow').mockImplementation(() => undefined),
+  'cannot describe a portal': () => {
     vi.spyOn(Connection.prototype, 'describe').mockImplementation(() => {
       throw new TypeError('describe is gone');
     });
   },
 };
 
-describe('a driver that works in another way', () => {
+describe('a driver with different behavior', () => {
   afterEach(() => vi.restoreAllMocks());
 
   for (const [deviation, install] of Object.entries(DEVIATIONS))
-    promiseTest('postgres/driver', `one that ${deviation}`, async () => {
+    promiseTest('postgres/driver', `a driver that ${deviation}`, async () => {
       const url = await newPostgresUrl();
       install();
       await expect(openTestPostgres({ url })).rejects.toMatchObject({
@@ -46,7 +46,7 @@ describe('a driver that works in another way', () => {
 describe('a driver that fails while it writes', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it('costs one error; nothing was changed, and the next call works', async () => {
+  it('fails one call without a change, and the next call works', async () => {
     const database = await openTestPostgres();
     await database.write({ durable: true }, (db) => db.run('CREATE TABLE words (word TEXT)'));
     const insert = (word: string) =>

@@ -63,33 +63,29 @@ const STRANGE = [
 ];
 
 describe('pg_dump and its restore', () => {
-  promiseTest(
-    'postgres/dump',
-    'the restored ledger is whole, has the same root, and servers go on from there',
-    async () => {
-      const url = await newDatabase();
-      const env = { COLIBRI_DATABASE_URL: url };
-      const client = await openCurrent({ command: process.execPath, args: [PROGRAM], cwd: tempFolder(), env });
-      const call = await createCall(client);
-      await playSession(call);
-      for (const description of STRANGE)
-        expect(await call('task_create', { title: 'strange', description, labels: ['x'] })).toMatchObject({ ok: true });
-      await client.close();
-      const dump = await runPgDump(url, flagsOfThePage());
-      expect(dump).toContain('Dumped by pg_dump version 18');
-      const restored = await restore(dump);
-      const before = await verify(url);
-      expect(before).toMatchObject({ verdict: 'whole', problems: [] });
-      expect(await verify(restored)).toEqual(before);
-      const next = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: restored } });
-      expect(await next.call('task_list', { search: 'lines and' })).toMatchObject({ data: { total_count: 1 } });
-      expect(await next.call('task_create', { title: 'after' })).toMatchObject({ ok: true });
-      await next.end();
-      expect((await verify(restored))['size']).toBe(Number(before['size']) + 5);
-    },
-  );
+  promiseTest('postgres/dump', 'the restored ledger verifies, has the same root, and accepts new calls', async () => {
+    const url = await newDatabase();
+    const env = { COLIBRI_DATABASE_URL: url };
+    const client = await openCurrent({ command: process.execPath, args: [PROGRAM], cwd: tempFolder(), env });
+    const call = await createCall(client);
+    await playSession(call);
+    for (const description of STRANGE)
+      expect(await call('task_create', { title: 'strange', description, labels: ['x'] })).toMatchObject({ ok: true });
+    await client.close();
+    const dump = await runPgDump(url, flagsOfThePage());
+    expect(dump).toContain('Dumped by pg_dump version 18');
+    const restored = await restore(dump);
+    const before = await verify(url);
+    expect(before).toMatchObject({ verdict: 'whole', problems: [] });
+    expect(await verify(restored)).toEqual(before);
+    const next = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: restored } });
+    expect(await next.call('task_list', { search: 'lines and' })).toMatchObject({ data: { total_count: 1 } });
+    expect(await next.call('task_create', { title: 'after' })).toMatchObject({ ok: true });
+    await next.end();
+    expect((await verify(restored))['size']).toBe(Number(before['size']) + 5);
+  });
 
-  promiseTest('postgres/dump', 'one schema of a database, while servers write, is whole too', async () => {
+  promiseTest('postgres/dump', 'a dump of one schema, taken while servers write, verifies', async () => {
     const database = await newDatabase();
     await runOn(database, 'CREATE SCHEMA colibri; CREATE TABLE public.invoices (id INTEGER)');
     const url = inSchema(database);
@@ -139,7 +135,7 @@ describe('the commands for files', () => {
     });
   }
 
-  promiseTest('postgres/dump', 'the way over a file that they name leads back to the same ledger', async () => {
+  promiseTest('postgres/dump', 'copying to a file and back, as they advise, gives the same ledger', async () => {
     const [here, there] = [await newDatabase(), await newDatabase()];
     const folder = tempFolder();
     const serve = await runColibri(['serve'], { COLIBRI_DATABASE_URL: here }, folder);
@@ -156,7 +152,7 @@ describe('the commands for files', () => {
     expect(await verify(there)).toEqual(await verify(here));
   });
 
-  promiseTest('postgres/dump', 'they name the commands of the page', async () => {
+  promiseTest('postgres/dump', 'the advice names the commands of docs/postgres.md', async () => {
     const [dump = '', restored = ''] = blocksOf('Backup and restore', 'sh');
     expect((await runColibri(['backup'], env, tempFolder())).stderr).toContain(dump.trim());
     const psql = /^psql .* --file=ledger\.sql/m.exec(restored)?.[0] ?? 'nothing';

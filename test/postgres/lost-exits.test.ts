@@ -12,7 +12,7 @@ import { assertWhole, openServer, type TestServer } from '../support/test-server
 describe('exits that a crash of the database lost', () => {
   promiseTest(
     'team/crash',
-    'an answered call whose enter survived is not taken for a stray by the next one',
+    'an answered call whose enter survived is not closed as interrupted by the next call',
     async () => {
       const url = await newPostgresUrl();
       const network = await Network.create(url);
@@ -32,7 +32,7 @@ describe('exits that a crash of the database lost', () => {
     },
   );
 
-  promiseTest('team/crash', 'are all written again, by the next call', async () => {
+  promiseTest('team/crash', 'the next call writes all lost exits again', async () => {
     const cluster = await Cluster.create(['wal_writer_delay=10s']);
     onTestFinished(() => cluster.stop());
     const server = await open(cluster.url());

@@ -16,7 +16,7 @@ const CALLS = SERVERS * ROUNDS * 5;
 const ROUNDS_WITH_CRASHES = sizeOf({ test: 25, torture: 50 });
 
 describe('eight servers on one database', () => {
-  promiseTest('team/one-log', `${CALLS} mixed calls, and no answer is lost`, async () => {
+  promiseTest('team/one-log', `${CALLS} mixed calls lose no response`, async () => {
     const url = await newPostgresUrl();
     const agents = await launchAll(url);
     const day = new BusyDay(agents, ROUNDS);
@@ -36,7 +36,7 @@ describe('eight servers on one database', () => {
     expect([counted?.['last'], counted?.['size']]).toEqual([(counted?.['entries'] ?? 0) - 1, counted?.['entries']]);
   });
 
-  promiseTest('team/crash', 'PostgreSQL is killed with kill -9 and restarted five times meanwhile', async () => {
+  promiseTest('team/crash', 'PostgreSQL is killed with SIGKILL and restarted five times during the calls', async () => {
     const cluster = await Cluster.create();
     onTestFinished(() => cluster.stop());
     const agents = await launchAll(cluster.url(), 'ignore');

@@ -13,7 +13,7 @@ import { assertWhole, openServer, type TestServer } from '../support/test-server
 const HASTY = { lock_timeout: '400', statement_timeout: '400' };
 
 describe('a connection that breaks while a change is being committed', () => {
-  promiseTest('team/network', 'the server never got the commit: nothing was changed, and the client is told so', () =>
+  promiseTest('team/network', 'commit lost before the server: nothing changed, and the client is told', () =>
     withNetwork(async ({ server, network }) => {
       failAt(network, COMMIT, 1, 'cut');
       const refusal = await server.refusal('task_create', { title: 'lost' });
@@ -26,37 +26,34 @@ describe('a connection that breaks while a change is being committed', () => {
     }),
   );
 
-  promiseTest(
-    'team/network',
-    'the server got it, and only its answer is lost: the client gets the answer all the same',
-    () =>
-      withNetwork(async ({ server, network }) => {
-        failAt(network, COMMIT, 1, 'pass and cut');
-        expect(await server.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
-        expect(await server.createTask({ title: 'next' })).toMatchObject({ task_id: 'T-0002' });
-        expect(await outcomes(server)).toEqual(['ok', 'ok']);
-      }),
-  );
-
-  promiseTest('team/network', 'and its last word is in another language: the client gets the answer all the same', () =>
+  promiseTest('team/network', 'only the response to the commit is lost: the client still gets its result', () =>
     withNetwork(async ({ server, network }) => {
-      // What a German server says when it cannot write its log.
-      network.lastWords = errorMessage({ severity: 'PANIK', code: '58030', message: 'konnte Datei nicht schreiben' });
       failAt(network, COMMIT, 1, 'pass and cut');
       expect(await server.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
-      expect(await outcomes(server)).toEqual(['ok']);
+      expect(await server.createTask({ title: 'next' })).toMatchObject({ task_id: 'T-0002' });
+      expect(await outcomes(server)).toEqual(['ok', 'ok']);
     }),
   );
 
   promiseTest(
     'team/network',
-    'and once more while the record is looked at: the client gets the answer all the same',
+    'a localized error message with the lost response: the client still gets its result',
     () =>
       withNetwork(async ({ server, network }) => {
-        failAt(network, COMMIT, 1, 'pass and cut', () => failAt(network, 'FOR UPDATE', 1, 'cut'));
+        // What a German server says when it cannot write its log.
+        network.lastWords = errorMessage({ severity: 'PANIK', code: '58030', message: 'konnte Datei nicht schreiben' });
+        failAt(network, COMMIT, 1, 'pass and cut');
         expect(await server.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
         expect(await outcomes(server)).toEqual(['ok']);
       }),
+  );
+
+  promiseTest('team/network', 'a second break while the commit is resolved: the client still gets its result', () =>
+    withNetwork(async ({ server, network }) => {
+      failAt(network, COMMIT, 1, 'pass and cut', () => failAt(network, 'FOR UPDATE', 1, 'cut'));
+      expect(await server.createTask({ title: 'kept' })).toMatchObject({ task_id: 'T-0001' });
+      expect(await outcomes(server)).toEqual(['ok']);
+    }),
   );
 
   for (const [verdict, title, outcome] of [
@@ -65,7 +62,7 @@ describe('a connection that breaks while a change is being committed', () => {
   ] as const)
     promiseTest(
       'team/network',
-      `and cannot be made again: the client is told of the doubt, the record of the end (${outcome})`,
+      `no reconnect after the commit: the client is told of the doubt, and the log ends with ${outcome}`,
       () =>
         withNetwork(async ({ server, network }) => {
           failAt(network, COMMIT, 1, verdict, () => (network.isDown = true));
@@ -83,17 +80,20 @@ describe('a connection that breaks while a change is being committed', () => {
     );
 
   for (const verdict of ['cut', 'pass and cut'] as const) {
-    promiseTest('team/network', `at the enter entry (${verdict}): the call goes on and is entered once`, () =>
-      withNetwork(async ({ server, network }) => {
-        failAt(network, ENTER, 1, verdict);
-        await server.createTask({ title: 'kept' });
-        expect(await outcomes(server)).toEqual(['ok']);
-      }),
+    promiseTest(
+      'team/network',
+      `a break at the enter entry (${verdict}): the call continues with one enter entry`,
+      () =>
+        withNetwork(async ({ server, network }) => {
+          failAt(network, ENTER, 1, verdict);
+          await server.createTask({ title: 'kept' });
+          expect(await outcomes(server)).toEqual(['ok']);
+        }),
     );
 
     promiseTest(
       'team/network',
-      `at the exit of a call that only reads (${verdict}): it is answered and has one exit`,
+      `a break at the exit of a read-only call (${verdict}): one response and one exit entry`,
       () =>
         withNetwork(async ({ server, network }) => {
           failAt(network, COMMIT, 1, verdict);
@@ -106,32 +106,38 @@ describe('a connection that breaks while a change is being committed', () => {
 });
 
 describe('an enter entry that arrives after its call was entered again', () => {
-  promiseTest('team/network', 'is closed as interrupted by the next call (the call had gone on)', () =>
-    withNetwork(async ({ server, network }) => {
-      failAt(network, ENTER, 1, 'late');
-      await server.createTask({ title: 'kept' });
-      await arrivesLate(server, network);
-      await server.createTask({ title: 'next' });
-      await server.createTask({ title: 'after' });
-      expect(await outcomes(server)).toEqual(['ok', 'interrupted', 'ok', 'ok']);
-    }),
-  );
-
-  promiseTest('team/network', 'is closed as interrupted by the next call (the call had been given up)', () =>
-    withNetwork(async ({ server, network }) => {
-      failAt(network, ENTER, 1, 'late', () => (network.isDown = true));
-      expect(await server.refusal('task_create', { title: 'never' })).toMatchObject({ code: 'AUDIT_ENTER_FAILED' });
-      network.isDown = false;
-      await server.createTask({ title: 'first' });
-      await arrivesLate(server, network);
-      await server.createTask({ title: 'next' });
-      expect(await outcomes(server)).toEqual(['AUDIT_ENTER_FAILED', 'ok', 'interrupted', 'ok']);
-    }),
+  promiseTest(
+    'team/network',
+    'a late enter entry is closed as interrupted by the next call, after the call continued',
+    () =>
+      withNetwork(async ({ server, network }) => {
+        failAt(network, ENTER, 1, 'late');
+        await server.createTask({ title: 'kept' });
+        await arrivesLate(server, network);
+        await server.createTask({ title: 'next' });
+        await server.createTask({ title: 'after' });
+        expect(await outcomes(server)).toEqual(['ok', 'interrupted', 'ok', 'ok']);
+      }),
   );
 
   promiseTest(
     'team/network',
-    'is looked for once more after a minute, and then calls are entered at once again',
+    'a late enter entry is closed as interrupted by the next call, after the call failed',
+    () =>
+      withNetwork(async ({ server, network }) => {
+        failAt(network, ENTER, 1, 'late', () => (network.isDown = true));
+        expect(await server.refusal('task_create', { title: 'never' })).toMatchObject({ code: 'AUDIT_ENTER_FAILED' });
+        network.isDown = false;
+        await server.createTask({ title: 'first' });
+        await arrivesLate(server, network);
+        await server.createTask({ title: 'next' });
+        expect(await outcomes(server)).toEqual(['AUDIT_ENTER_FAILED', 'ok', 'interrupted', 'ok']);
+      }),
+  );
+
+  promiseTest(
+    'team/network',
+    'the server stops looking for a late enter entry after one more check a minute later',
     async () => {
       let nowMs = 1000;
       const work = async ({ server, network }: Place) => {
@@ -163,7 +169,7 @@ describe('an enter entry that arrives after its call was entered again', () => {
 });
 
 describe('a network that is not there', () => {
-  promiseTest('team/network', 'a connection that is cut between two calls is made again, and nobody notices', () =>
+  promiseTest('team/network', 'a connection that is cut between two calls is reopened without an error', () =>
     withNetwork(async ({ server, network }) => {
       await server.createTask({ title: 'before' });
       network.cut();
@@ -172,27 +178,30 @@ describe('a network that is not there', () => {
     }),
   );
 
-  promiseTest('team/network', 'a call says that it was not recorded and did not run, and the next one works', () =>
-    withNetwork(async ({ server, network }) => {
-      network.isDown = true;
-      network.cut();
-      const refusal = await server.refusal('task_create', { title: 'never' });
-      expect(refusal).toMatchObject({
-        code: 'AUDIT_ENTER_FAILED',
-        message: expect.stringMatching(/did not run.*call again/),
-      });
-      network.isDown = false;
-      expect(await server.createTask({ title: 'first' })).toMatchObject({ task_id: 'T-0001' });
-    }),
+  promiseTest(
+    'team/network',
+    'an unreachable database refuses a call as not recorded and not run, and the next call works',
+    () =>
+      withNetwork(async ({ server, network }) => {
+        network.isDown = true;
+        network.cut();
+        const refusal = await server.refusal('task_create', { title: 'never' });
+        expect(refusal).toMatchObject({
+          code: 'AUDIT_ENTER_FAILED',
+          message: expect.stringMatching(/did not run.*call again/),
+        });
+        network.isDown = false;
+        expect(await server.createTask({ title: 'first' })).toMatchObject({ task_id: 'T-0001' });
+      }),
   );
 });
 
 describe('a network that stalls', () => {
   for (const [name, stall] of [
-    ['answers do not come', (network: Network) => (network.isDeaf = true)],
-    ['questions do not arrive', (network: Network) => (network.judge = () => 'swallow')],
+    ['responses do not arrive', (network: Network) => (network.isDeaf = true)],
+    ['requests do not arrive', (network: Network) => (network.judge = () => 'swallow')],
   ] as const)
-    promiseTest('team/network', `${name}: the call ends with the time-out, and the next one works`, async () => {
+    promiseTest('team/network', `${name}: the call ends with a timeout, and the next call works`, async () => {
       const network = await Network.create(await newPostgresUrl());
       const database = await openTestPostgres({ url: network.url(HASTY) });
       stall(network);
@@ -204,7 +213,7 @@ describe('a network that stalls', () => {
       expect(await database.read((reader) => reader.query('SELECT 1 AS one'))).toEqual([{ one: 1 }]);
     });
 
-  promiseTest('team/network', 'a database that vanished keeps nobody from closing', async () => {
+  promiseTest('team/network', 'close returns although the database no longer responds', async () => {
     const network = await Network.create(await newPostgresUrl(), { isHalfOpen: true });
     const database = await openTestPostgres({ url: network.url() });
     await database.read((reader) => reader.query('SELECT 1 AS one'));
@@ -213,18 +222,22 @@ describe('a network that stalls', () => {
     await database.close();
   });
 
-  promiseTest('team/network', 'half of a statement arrives: no double apply, and the next one works', async () => {
-    const network = await Network.create(await newPostgresUrl());
-    const database = await openTestPostgres({ url: network.url(HASTY) });
-    await database.write({ durable: true }, (db) => db.run('CREATE TABLE words (word TEXT)'));
-    let pieces = 0;
-    network.judge = (piece) => (piece.includes('INSERT') && ++pieces === 1 ? 'half' : 'pass');
-    const insert = (word: string) =>
-      database.write({ durable: true }, (db) => db.query('INSERT INTO words (word) VALUES ($1)', [word]));
-    await expect(insert('half')).rejects.toMatchObject({ fault: 'lost' });
-    await insert('whole');
-    expect(await database.read((reader) => reader.query('SELECT word FROM words'))).toEqual([{ word: 'whole' }]);
-  });
+  promiseTest(
+    'team/network',
+    'half of a statement arrives: nothing is applied twice, and the next statement works',
+    async () => {
+      const network = await Network.create(await newPostgresUrl());
+      const database = await openTestPostgres({ url: network.url(HASTY) });
+      await database.write({ durable: true }, (db) => db.run('CREATE TABLE words (word TEXT)'));
+      let pieces = 0;
+      network.judge = (piece) => (piece.includes('INSERT') && ++pieces === 1 ? 'half' : 'pass');
+      const insert = (word: string) =>
+        database.write({ durable: true }, (db) => db.query('INSERT INTO words (word) VALUES ($1)', [word]));
+      await expect(insert('half')).rejects.toMatchObject({ fault: 'lost' });
+      await insert('whole');
+      expect(await database.read((reader) => reader.query('SELECT word FROM words'))).toEqual([{ word: 'whole' }]);
+    },
+  );
 });
 
 /** After its enter entry a call commits once: a write with its exit, or the exit alone after a read that failed. */

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { newPostgresUrl, openTestPostgres, runOn } from '../support/postgres/database.ts';
 
-describe('statements that leave together', () => {
-  it('are answered each with its own rows, also those that have none', async () => {
+describe('statements sent in one packet', () => {
+  it('statements of one packet each get their own rows, including none', async () => {
     const database = await openWords();
     const answers = await database.write({ durable: true }, (db) =>
       Promise.all([
@@ -16,7 +16,7 @@ describe('statements that leave together', () => {
     expect(answers).toEqual([[{ one: 'a', nothing: null }], [], [{ word: 'b', length: 1 }], []]);
   });
 
-  it('fail together, change nothing, and all of them work the next time', async () => {
+  it('statements of one packet fail together, change nothing, and work when repeated', async () => {
     const database = await openWords();
     const attempt = (word: string) =>
       database.write({ durable: true }, (db) =>
@@ -33,7 +33,7 @@ describe('statements that leave together', () => {
     expect(await words(database)).toEqual(['one', 'two']);
   });
 
-  it('and of which one cannot be understood leave nothing behind, and the next one works', async () => {
+  it('a syntax error in one statement of a packet changes nothing, and the next packet works', async () => {
     const database = await openWords();
     const attempt = () => database.write({ durable: true }, (db) => db.query('SELECT no_such_column FROM words'));
     await expect(attempt()).rejects.toThrow(/no_such_column/);
@@ -41,7 +41,7 @@ describe('statements that leave together', () => {
     expect(await attempt()).toEqual([]);
   });
 
-  it('a change that nobody waited for fails the commit', async () => {
+  it('a failed change that was not awaited fails the commit', async () => {
     const database = await openWords();
     const work = database.write({ durable: true }, async (db) => {
       db.send('INSERT INTO words (word) VALUES ($1)', ['kept?']);
@@ -51,7 +51,7 @@ describe('statements that leave together', () => {
     expect(await words(database)).toEqual([]);
   });
 
-  it('work that throws before anything has left keeps nobody waiting', async () => {
+  it('work that throws before anything was sent does not block the next transaction', async () => {
     const url = await newPostgresUrl();
     const database = await openWords(url);
     const other = await openTestPostgres({ url, busyTimeoutMs: 2000 });
@@ -62,7 +62,7 @@ describe('statements that leave together', () => {
     expect(await words(database)).toEqual(['next']);
   });
 
-  it('whose tables another process has changed fail once, with a sentence, and work the next time', async () => {
+  it('statements on tables that another process altered fail once with advice, then work', async () => {
     const url = await newPostgresUrl();
     const database = await openWords(url);
     const ask = () => database.read((reader) => reader.query('SELECT * FROM words'));
@@ -73,7 +73,7 @@ describe('statements that leave together', () => {
     expect(await Promise.all([ask(), count()])).toEqual([[], []]);
   });
 
-  it('that the server has forgotten fail once, with a sentence, and work the next time', async () => {
+  it('prepared statements that the server deallocated fail once with advice, then work', async () => {
     const database = await openWords();
     const add = () =>
       database.write({ durable: true }, (db) => db.query('INSERT INTO words (word) VALUES ($1) RETURNING word', ['a']));
@@ -86,7 +86,7 @@ describe('statements that leave together', () => {
     expect(await words(database)).toEqual(['a', 'a']);
   });
 
-  it('whose names mean something else on the server fail once, with a sentence, and work the next time', async () => {
+  it('statement names prepared with other text fail once with advice, then work', async () => {
     const database = await openWords();
     const add = () =>
       database.write({ durable: true }, (db) => db.query('INSERT INTO words (word) VALUES ($1) RETURNING word', ['a']));
@@ -104,7 +104,7 @@ describe('statements that leave together', () => {
     expect(await words(database)).toEqual(['a', 'a']);
   });
 
-  it('of which the last is no COMMIT to the server are not acknowledged', async () => {
+  it('a packet whose last statement was not run as COMMIT is not acknowledged', async () => {
     const database = await openWords();
     const add = (word: string) =>
       database.write({ durable: true }, (db) => db.query('INSERT INTO words (word) VALUES ($1)', [word]));
@@ -116,7 +116,7 @@ describe('statements that leave together', () => {
     expect(await words(database)).toEqual(['kept']);
   });
 
-  it('may be many: more values than one statement can have', async () => {
+  it('a packet can carry more values than one statement allows', async () => {
     const database = await openWords();
     const COUNT = 70_000;
     await database.write({ durable: true }, async (db) => {
@@ -127,7 +127,7 @@ describe('statements that leave together', () => {
     ]);
   });
 
-  it('with a value that is none are refused before anything leaves, and the next one works', async () => {
+  it('a parameter of an unsupported type is refused before anything is sent, and the next statement works', async () => {
     const database = await openWords();
     for (const value of [true, 1n, {}, new Uint8Array(1)] as unknown as string[])
       for (const ask of ['query', 'send'] as const)

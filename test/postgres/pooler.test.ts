@@ -12,29 +12,33 @@ const ADVICE = /a pooler .*session mode.*connect to the database directly/;
 
 describe('a pooler in transaction mode', () => {
   for (const backends of [1, 2])
-    promiseTest('postgres/pooler', `with ${backends} connections: a server does not start, and says why`, async () => {
-      const pooler = await Pooler.create(await newPostgresUrl(), 'transaction', { backends });
-      pooler.assign = () => 0;
-      await expect(openTestPostgres({ url: pooler.url() })).rejects.toMatchObject({
-        fault: 'refused',
-        message: expect.stringMatching(ADVICE),
-      });
-      // Other programs get this connection next.
-      const [settings] = await queryOn<Record<string, string>>(
-        pooler.url(),
-        "SELECT current_setting('colibri.session', TRUE) AS mark, current_setting('row_security') AS row_security",
-      );
-      expect([settings?.['mark'] || undefined, settings?.['row_security']]).toEqual([undefined, 'on']);
-    });
+    promiseTest(
+      'postgres/pooler',
+      `transaction mode with ${backends} connections: a server does not start and reports why`,
+      async () => {
+        const pooler = await Pooler.create(await newPostgresUrl(), 'transaction', { backends });
+        pooler.assign = () => 0;
+        await expect(openTestPostgres({ url: pooler.url() })).rejects.toMatchObject({
+          fault: 'refused',
+          message: expect.stringMatching(ADVICE),
+        });
+        // Other programs get this connection next.
+        const [settings] = await queryOn<Record<string, string>>(
+          pooler.url(),
+          "SELECT current_setting('colibri.session', TRUE) AS mark, current_setting('row_security') AS row_security",
+        );
+        expect([settings?.['mark'] || undefined, settings?.['row_security']]).toEqual([undefined, 'on']);
+      },
+    );
 
-  promiseTest('postgres/pooler', 'that serves in turn is found as well', async () => {
+  promiseTest('postgres/pooler', 'a pooler that rotates its backends is detected too', async () => {
     const pooler = await Pooler.create(await newPostgresUrl(), 'transaction', { backends: 3 });
     let transactions = 0;
     pooler.assign = () => (transactions += 1);
     await expect(openTestPostgres({ url: pooler.url() })).rejects.toMatchObject({ fault: 'refused' });
   });
 
-  promiseTest('doctor/finds', 'a pooler in transaction mode, with what to configure', async () => {
+  promiseTest('doctor/finds', 'reports a pooler in transaction mode and what to configure', async () => {
     const pooler = await Pooler.create(await newPostgresUrl(), 'transaction', { backends: 1 });
     const { status, find } = await diagnose(pooler.url());
     expect(status).toBe(1);
@@ -68,7 +72,7 @@ describe('a pooler in transaction mode that was not found at the start', () => {
     expect(words.map(({ word }) => word)).toEqual(acknowledged);
   });
 
-  promiseTest('postgres/pooler', 'what servers acknowledge was done, and what they refuse was not', async () => {
+  promiseTest('postgres/pooler', 'acknowledged calls were done, and refused calls were not', async () => {
     const url = await newPostgresUrl();
     const pooler = await createLatePooler(url);
     const [maker, reader] = [await launch(pooler.url(), 'maker'), await launch(pooler.url(), 'reader')];
@@ -93,28 +97,24 @@ describe('a pooler in transaction mode that was not found at the start', () => {
     await assertWhole(await openTestPostgres({ url }));
   });
 
-  promiseTest(
-    'postgres/pooler',
-    'a backend that others have used in the meantime is not taken for its own',
-    async () => {
-      const url = await newPostgresUrl();
-      const pooler = await createLatePooler(url);
-      const database = await openInOwnProcess(pooler.url());
-      pooler.assign = () => 0;
-      for (const attempt of [
-        () => database.read((reader) => reader.query('SELECT 1 AS one')),
-        () => database.write({ durable: true }, (db) => db.query('SELECT 1 AS one')),
-      ]) {
-        expect(await attempt()).toEqual([{ one: 1 }]);
-        await runOn(pooler.url(), 'DISCARD ALL');
-        await expect(attempt()).rejects.toMatchObject({ fault: 'refused', message: expect.stringMatching(ADVICE) });
-      }
-    },
-  );
+  promiseTest('postgres/pooler', 'a server notices that other clients have used its backend', async () => {
+    const url = await newPostgresUrl();
+    const pooler = await createLatePooler(url);
+    const database = await openInOwnProcess(pooler.url());
+    pooler.assign = () => 0;
+    for (const attempt of [
+      () => database.read((reader) => reader.query('SELECT 1 AS one')),
+      () => database.write({ durable: true }, (db) => db.query('SELECT 1 AS one')),
+    ]) {
+      expect(await attempt()).toEqual([{ one: 1 }]);
+      await runOn(pooler.url(), 'DISCARD ALL');
+      await expect(attempt()).rejects.toMatchObject({ fault: 'refused', message: expect.stringMatching(ADVICE) });
+    }
+  });
 });
 
 describe('a pooler in session mode', () => {
-  promiseTest('postgres/pooler', 'serves as a direct connection does', async () => {
+  promiseTest('postgres/pooler', 'session mode works like a direct connection', async () => {
     const url = await newPostgresUrl();
     const pooler = await Pooler.create(url, 'session', { backends: 8 });
     const agents = [await launch(pooler.url(), 'one'), await launch(pooler.url(), 'two')];

@@ -40,7 +40,7 @@ async function caughtUp(): Promise<void> {
 }
 
 describe('a streaming replica', () => {
-  promiseTest('postgres/replica', 'serves READONLY, and shows what the primary gets meanwhile', async () => {
+  promiseTest('postgres/replica', 'READONLY works and shows what the primary receives', async () => {
     const writer = await connect(primary, 'FULL');
     const reader = await connect(replica, 'READONLY');
     for (const title of ['one', 'two']) {
@@ -57,7 +57,7 @@ describe('a streaming replica', () => {
   });
 
   for (const command of ['board', 'log', 'next']) {
-    promiseTest('postgres/replica', `colibri ${command} says the same there`, async () => {
+    promiseTest('postgres/replica', `colibri ${command} prints the same as on the primary`, async () => {
       await caughtUp();
       const [here, there] = [await run([command], primary), await run([command], replica)];
       expect(there).toEqual(here);
@@ -65,15 +65,19 @@ describe('a streaming replica', () => {
     });
   }
 
-  promiseTest('postgres/replica', 'a FULL server on it stays up, and says where to go', async () => {
-    const client = await connect(replica, 'FULL');
-    expect(await client.data('server_health')).toMatchObject({
-      status: 'degraded',
-      problems: [{ code: 'ERR_INIT_FAILED', message: expect.stringMatching(SENT_AWAY) }],
-    });
-    expect(JSON.stringify(await client.call('task_create', { title: 'never' }))).toMatch(SENT_AWAY);
-    await client.end();
-  });
+  promiseTest(
+    'postgres/replica',
+    'a FULL server on a replica stays up and advises connecting to the primary',
+    async () => {
+      const client = await connect(replica, 'FULL');
+      expect(await client.data('server_health')).toMatchObject({
+        status: 'degraded',
+        problems: [{ code: 'ERR_INIT_FAILED', message: expect.stringMatching(SENT_AWAY) }],
+      });
+      expect(JSON.stringify(await client.call('task_create', { title: 'never' }))).toMatch(SENT_AWAY);
+      await client.end();
+    },
+  );
 
   promiseTest('doctor/finds', 'a replica in the place of a primary', async () => {
     expect((await diagnose(replica.url())).find('server')).toMatchObject({
@@ -85,7 +89,7 @@ describe('a streaming replica', () => {
     expect({ status, server: find('server')?.status }).toEqual({ status: 0, server: 'ok' });
   });
 
-  promiseTest('postgres/replica', 'a transaction that would write is refused with the same words', async () => {
+  promiseTest('postgres/replica', 'a write transaction is refused with the same message', async () => {
     const database = await openTestPostgres({ url: replica.url(), readOnly: true });
     const writing = database.write({ durable: true }, (transaction) => transaction.query('SELECT 1'));
     await expect(writing).rejects.toMatchObject({ fault: 'readonly', message: expect.stringMatching(SENT_AWAY) });
@@ -110,7 +114,7 @@ describe('a streaming replica', () => {
     return error;
   }
 
-  promiseTest('postgres/replica', 'a statement that the replay cancels may be asked again', async () => {
+  promiseTest('postgres/replica', 'a statement canceled by the replay is retryable', async () => {
     const isRunning = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep%'";
     const error = await withConflict(async (reader, cleanUp) => {
       const statement = reader.query('SELECT pg_sleep(50) FROM passing');
@@ -120,7 +124,7 @@ describe('a streaming replica', () => {
     expect(error).toMatchObject({ name: 'DatabaseError', fault: 'busy', message: expect.stringMatching(CANCELLED) });
   });
 
-  promiseTest('postgres/replica', 'a read that the replay ends between two statements may be asked again', async () => {
+  promiseTest('postgres/replica', 'a read transaction ended by the replay is retryable', async () => {
     const error = await withConflict(async (reader, cleanUp) => {
       await cleanUp();
       for (;;) await reader.query('SELECT * FROM passing');
@@ -148,7 +152,7 @@ describe('a primary that waits for its replica', () => {
     ['off', 'relaxed', /synchronous_commit = off.*crash of its machine may lose acknowledged changes/],
   ];
   for (const [level, durability, weakness] of LEVELS)
-    promiseTest('process/health', `tells what a commit with synchronous_commit=${level} survives`, async () => {
+    promiseTest('process/health', `reports what a commit with synchronous_commit=${level} survives`, async () => {
       const url = new URL(primary.url());
       url.searchParams.set('options', `-c synchronous_commit=${level}`);
       const client = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: url.href } });
@@ -161,21 +165,17 @@ describe('a primary that waits for its replica', () => {
       expect((await diagnose(url.href)).find('durability')?.status).toBe(weakness === undefined ? 'ok' : 'warn');
     });
 
-  promiseTest(
-    'process/health',
-    'is content with synchronous_commit=local where there is no replica to wait for',
-    async () => {
-      await waitFor('');
-      const url = new URL(primary.url());
-      url.searchParams.set('options', '-c synchronous_commit=local');
-      const database = await openTestPostgres({ url: url.href });
-      expect(await database.durability()).toEqual({ level: 'full' });
-    },
-  );
+  promiseTest('process/health', 'accepts synchronous_commit=local when there is no replica', async () => {
+    await waitFor('');
+    const url = new URL(primary.url());
+    url.searchParams.set('options', '-c synchronous_commit=local');
+    const database = await openTestPostgres({ url: url.href });
+    expect(await database.durability()).toEqual({ level: 'full' });
+  });
 });
 
 describe('a replica that becomes the primary', () => {
-  promiseTest('fault/recovers', 'a FULL server that was sent away begins its work', async () => {
+  promiseTest('fault/recovers', 'a FULL server that was refused starts working after the promotion', async () => {
     const client = await connect(replica, 'FULL');
     expect(await client.data('server_health')).toMatchObject({ status: 'degraded', mode: 'MINIMAL' });
     await runOn(replica.url(), 'SELECT pg_promote()');

@@ -35,7 +35,7 @@ async function withServer(url: string, mode = 'FULL') {
 }
 
 describe('the role of the servers', () => {
-  promiseTest('postgres/least-privilege', 'plays all 14 tools', async () => {
+  promiseTest('postgres/least-privilege', 'the server role can call all 14 tools', async () => {
     const env = { COLIBRI_DATABASE_URL: server };
     const client = await openCurrent({ command: process.execPath, args: [PROGRAM], cwd: tempFolder(), env });
     const call = await createCall(client);
@@ -87,14 +87,18 @@ describe('the role of the servers', () => {
     'DELETE FROM sessions',
     'DELETE FROM tasks',
   ];
-  promiseTest('postgres/least-privilege', 'cannot change the schema, nor what only grows', async () => {
-    for (const statement of CHANGES_OF_THE_SCHEMA) {
-      expect([statement, await refusalOf(server, statement)]).toEqual([statement, PERMISSION_DENIED]);
-    }
-    expect(await run(['verify'], reader)).toMatchObject({ status: 0 });
-  });
+  promiseTest(
+    'postgres/least-privilege',
+    'the server role cannot change the schema or append-only tables',
+    async () => {
+      for (const statement of CHANGES_OF_THE_SCHEMA) {
+        expect([statement, await refusalOf(server, statement)]).toEqual([statement, PERMISSION_DENIED]);
+      }
+      expect(await run(['verify'], reader)).toMatchObject({ status: 0 });
+    },
+  );
 
-  promiseTest('postgres/least-privilege', 'a missing privilege is named, with what to do', async () => {
+  promiseTest('postgres/least-privilege', 'a missing privilege is reported with how to grant it', async () => {
     await runOn(roleUrl(cluster, 'colibri_owner'), 'REVOKE INSERT ON ledger_entries FROM colibri_server');
     const client = await withServer(server);
     const answer = JSON.stringify(await client.call('task_list'));
@@ -106,7 +110,7 @@ describe('the role of the servers', () => {
     expect(await run(['verify'], reader)).toMatchObject({ status: 0 });
   });
 
-  promiseTest('postgres/least-privilege', 'an empty database needs the owner', async () => {
+  promiseTest('postgres/least-privilege', 'only the owner can create a ledger in an empty database', async () => {
     await runOn(cluster.url(), 'CREATE DATABASE empty');
     const url = server.replace(/colibri$/, 'empty');
     const client = await withServer(url);
@@ -117,7 +121,7 @@ describe('the role of the servers', () => {
 });
 
 describe('the role of the readers', () => {
-  promiseTest('postgres/least-privilege', 'serves READONLY', async () => {
+  promiseTest('postgres/least-privilege', 'the reader role can serve READONLY', async () => {
     const client = await withServer(reader, 'READONLY');
     expect(await client.data('server_health')).toMatchObject({ status: 'ok', capabilities: ['ledger.read'] });
     for (const tool of ['task_list', 'task_next_actions', 'skill_list', 'server_ping'])
@@ -138,7 +142,7 @@ describe('the role of the readers', () => {
     });
   }
 
-  promiseTest('postgres/least-privilege', 'writes nothing', async () => {
+  promiseTest('postgres/least-privilege', 'the reader role cannot write', async () => {
     const tables = await queryOn<{ name: string }>(
       reader,
       "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
@@ -161,7 +165,7 @@ describe('colibri doctor', () => {
     ['colibri_reader', 'READONLY', /^ok colibri_reader may only read/],
   ] as const;
   for (const [role, mode, says] of FINDINGS) {
-    promiseTest('doctor/finds', `what ${role} may do, in mode ${mode}`, async () => {
+    promiseTest('doctor/finds', `reports the privileges of ${role} in mode ${mode}`, async () => {
       const { find } = await diagnose(roleUrl(cluster, role), { COLIBRI_MODE: mode });
       const found = find('role');
       expect(`${found?.status} ${found?.message} ${found?.fix}`).toMatch(says);

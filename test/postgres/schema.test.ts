@@ -10,13 +10,17 @@ import { promiseTest } from '../support/promise-test.ts';
 
 describe('the schema that a PostgreSQL ledger is compared with', () => {
   // After a new migration: npx vitest run --project postgres test/postgres/schema.test.ts -u
-  promiseTest('store/schema-reference', 'it is stored as the migrations make it, version by version', async () => {
-    const versions: SchemaFact[][] = [];
-    for (let version = 0; version <= SCHEMA_VERSION; version += 1) versions.push(await factsOf(version));
-    await expect(renderModule(versions)).toMatchFileSnapshot('../../src/db/postgres/schema.ts');
-  });
+  promiseTest(
+    'store/schema-reference',
+    'the stored schema of each version equals what the migrations create',
+    async () => {
+      const versions: SchemaFact[][] = [];
+      for (let version = 0; version <= SCHEMA_VERSION; version += 1) versions.push(await factsOf(version));
+      await expect(renderModule(versions)).toMatchFileSnapshot('../../src/db/postgres/schema.ts');
+    },
+  );
 
-  promiseTest('ledger/fresh', 'in every version, before it is migrated', async () => {
+  promiseTest('ledger/fresh', 'a ledger of every version verifies before it is migrated', async () => {
     for (let version = 1; version <= SCHEMA_VERSION; version += 1) {
       const database = await openTestPostgres();
       await createVersion(database, version);
@@ -24,7 +28,7 @@ describe('the schema that a PostgreSQL ledger is compared with', () => {
     }
   });
 
-  promiseTest('ledger/fresh', 'after maintenance of the database', async () => {
+  promiseTest('ledger/fresh', 'a ledger verifies after maintenance of the database', async () => {
     const url = await newPostgresUrl();
     const database = await openTestPostgres({ url });
     await openLedger(database, 'tester', AT);

@@ -96,7 +96,7 @@ function environmentOf({ url, env }: Way, change: (url: string) => string = (sam
 
 describe('a server that asks for passwords with scram-sha-256', () => {
   for (const way of WAYS) {
-    promiseTest('postgres/secrets', `${way.what} opens the ledger, also after a lost connection`, async () => {
+    promiseTest('postgres/secrets', `${way.what} opens the ledger, and again after a lost connection`, async () => {
       const env = environmentOf(way);
       const client = await connectRaw({ cwd: tempFolder(), env });
       expect(await client.data('server_health')).toMatchObject({ status: 'ok' });
@@ -113,7 +113,7 @@ describe('a server that asks for passwords with scram-sha-256', () => {
   }
 
   for (const [what, change, says] of MISHAPS) {
-    promiseTest('postgres/secrets', `${what} is told without them`, async () => {
+    promiseTest('postgres/secrets', `${what} is reported without the password`, async () => {
       const env = environmentOf(ENCODED, change);
       const { status, stdout, stderr } = await runColibri(['verify'], env, tempFolder());
       expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(says) });
@@ -121,7 +121,7 @@ describe('a server that asks for passwords with scram-sha-256', () => {
     });
   }
 
-  promiseTest('postgres/secrets', 'a server without its ledger stays up and says why without them', async () => {
+  promiseTest('postgres/secrets', 'a server without its ledger reports why without the password', async () => {
     for (const way of WAYS.filter(({ url }) => url().includes(encoded))) {
       const client = await connectRaw({
         cwd: tempFolder(),
@@ -137,7 +137,7 @@ describe('a server that asks for passwords with scram-sha-256', () => {
     }
   });
 
-  promiseTest('postgres/secrets', 'a wrong or a missing one is told without it', async () => {
+  promiseTest('postgres/secrets', 'a wrong or missing password is reported without it', async () => {
     const cases: [string, RegExp][] = [
       [`postgres://plain:${encoded}@${at()}`, /the server refused the user or the password/],
       [`postgres://plain@${at()}?password=${encoded}`, /the server refused the user or the password/],

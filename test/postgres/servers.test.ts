@@ -13,7 +13,7 @@ import { connectRaw } from '../support/raw-client.ts';
 import { assertWhole } from '../support/test-server.ts';
 
 describe('servers that start together', () => {
-  promiseTest('process/one-genesis', 'twenty of them, on a database in which there is nothing', async () => {
+  promiseTest('process/one-genesis', 'twenty servers on an empty database', async () => {
     const url = await newPostgresUrl();
     const names = Array.from({ length: 20 }, (_, index) => `agent-${index}`);
     const agents = await Promise.all(names.map((name) => launchAgent({ COLIBRI_DATABASE_URL: url }, name)));
@@ -32,7 +32,7 @@ describe('servers that start together', () => {
 });
 
 describe('a server on PostgreSQL', () => {
-  promiseTest('team/one-log', 'does not depend on the isolation that its role prefers', async () => {
+  promiseTest('team/one-log', 'a default transaction isolation of the role has no effect', async () => {
     const url = new URL(await newPostgresUrl());
     url.searchParams.set('options', `${url.searchParams.get('options')} -c default_transaction_isolation=serializable`);
     const names = ['one', 'two', 'three'];
@@ -47,7 +47,7 @@ describe('a server on PostgreSQL', () => {
 
   promiseTest(
     'copy/resumed',
-    'that ran before a copy into its ledger began writes nothing until it is finished',
+    'a running server writes nothing while a copy into its ledger is unfinished',
     async () => {
       const url = await newPostgresUrl();
       const agent = await launchAgent({ COLIBRI_DATABASE_URL: url }, 'agent', 'ignore');
@@ -65,7 +65,7 @@ describe('a server on PostgreSQL', () => {
 });
 
 describe('a database that is away when a server starts', () => {
-  promiseTest('fault/recovers', 'calls are refused meanwhile, and the server works as soon as it is back', async () => {
+  promiseTest('fault/recovers', 'calls are refused while the database is down, and work when it is back', async () => {
     const network = await Network.create(await newPostgresUrl());
     network.isDown = true;
     const client = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: network.url() } });
@@ -97,7 +97,7 @@ describe('a database that is away when a server starts', () => {
     await assertWhole(await openTestPostgres({ url: network.url() }));
   });
 
-  promiseTest('fault/recovers', 'a server that nobody needs any more does not wait for it', async () => {
+  promiseTest('fault/recovers', 'a server exits with its client although the database is down', async () => {
     const env = { COLIBRI_DATABASE_URL: 'postgres://someone@127.0.0.1:1/nowhere' };
     const client = await connectRaw({ cwd: tempFolder(), env });
     await client.data('server_health');
@@ -176,7 +176,7 @@ describe('a mode on PostgreSQL', () => {
 });
 
 describe('the health of a server on PostgreSQL', () => {
-  promiseTest('process/health', 'names engine, place and durability', async () => {
+  promiseTest('process/health', 'reports engine, location and durability', async () => {
     const url = await newPostgresUrl();
     const health = await healthAt(url);
     const path = parsePostgresUrl(url)?.location;
@@ -197,14 +197,14 @@ describe('the health of a server on PostgreSQL', () => {
     });
   });
 
-  promiseTest('process/health', 'a server that cannot be reached is said to be so, with what to do', async () => {
+  promiseTest('process/health', 'reports an unreachable server with what to do', async () => {
     const health = await healthAt('postgres://someone:hidden@127.0.0.1:1/nowhere');
     expect(health).toMatchObject({ status: 'degraded', mode: 'MINIMAL', problems: [{ code: 'ERR_INIT_FAILED' }] });
     expect(JSON.stringify(health)).toContain('cannot be reached');
     expect(JSON.stringify(health)).not.toContain('hidden');
   });
 
-  promiseTest('process/health', 'a schema of another program is left alone', async () => {
+  promiseTest('process/health', 'reports a schema of another program and leaves it unchanged', async () => {
     const url = await newPostgresUrl();
     await runOn(url, 'CREATE TABLE tasks (mine TEXT)');
     const health = await healthAt(url);

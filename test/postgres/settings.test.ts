@@ -91,7 +91,7 @@ describe('an honest ledger in a database with defaults of its own', () => {
       ).toEqual([]);
     });
 
-  promiseTest('postgres/settings', 'every one that Colibri sets has the value that Colibri gives it', async () => {
+  promiseTest('postgres/settings', 'every setting that Colibri sets has its value', async () => {
     const before = await readSettings();
     await setDefaults(HOSTILE);
     expect(await readSettings()).toEqual(before);

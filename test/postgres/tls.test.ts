@@ -76,7 +76,7 @@ describe('a server with a certificate of an authority of its own', () => {
     ['verify-full', () => ({ sslmode: 'verify-full', sslrootcert: fileOf(authority.certificate) }), true],
   ];
   for (const [what, parameters, wanted] of ENCRYPTED) {
-    promiseTest('postgres/tls', `${what}: ${wanted ? 'encrypted' : 'in the clear'}`, async () => {
+    promiseTest('postgres/tls', `${what}: ${wanted ? 'encrypted' : 'not encrypted'}`, async () => {
       expect(await isEncrypted(urlWith(parameters()))).toBe(wanted);
     });
   }
@@ -112,14 +112,14 @@ describe('a server with a certificate of an authority of its own', () => {
     });
   }
 
-  promiseTest('postgres/tls', 'for another host only verify-full refuses it', async () => {
+  promiseTest('postgres/tls', 'only verify-full refuses a certificate of another host', async () => {
     const server = cluster.url().replace('127.0.0.1', 'localhost');
     const sslrootcert = fileOf(authority.certificate);
     expect(await isEncrypted(urlWith({ sslmode: 'verify-ca', sslrootcert }, server))).toBe(true);
     expect(await refusalOf(urlWith({ sslmode: 'verify-full', sslrootcert }, server))).toMatch(/is for another host/);
   });
 
-  promiseTest('postgres/tls', 'the built program connects without a word of the driver', async () => {
+  promiseTest('postgres/tls', 'the built program connects without a driver warning', async () => {
     for (const parameters of [
       { sslmode: 'require' },
       { sslmode: 'verify-full', sslrootcert: fileOf(authority.certificate) },
@@ -160,7 +160,7 @@ describe('a server with a certificate of an authority of its own', () => {
     expect(find('encryption')).toEqual({ check: 'encryption', status: 'ok', message: 'TLS' });
   });
 
-  promiseTest('postgres/tls', 'the built program stays up, and says why it is not connected', async () => {
+  promiseTest('postgres/tls', 'the built program stays up and reports why it is not connected', async () => {
     const env = { COLIBRI_DATABASE_URL: urlWith({ sslmode: 'verify-full' }) };
     const client = await connectRaw({ cwd: tempFolder(), env });
     const { problems } = await client.data('server_health');

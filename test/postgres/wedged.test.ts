@@ -43,7 +43,7 @@ describe('a role that may add rows', () => {
       await assertWhole(server.database);
     });
 
-  promiseTest('postgres/wedged', 'an entry far beyond the head keeps servers from starting', async () => {
+  promiseTest('postgres/wedged', 'an entry far beyond the head prevents servers from starting', async () => {
     const { url } = await openLedger();
     await runOn(url, `INSERT INTO ledger_entries VALUES (1000000000000, 'genesis', ${ENTRY})`);
     await expect(openAt(url)).rejects.toThrow(/does not end where its head says/);
@@ -53,7 +53,7 @@ describe('a role that may add rows', () => {
     await assertWhole(server.database);
   });
 
-  promiseTest('postgres/wedged', 'a session that keeps the lock is found and ended', async () => {
+  promiseTest('postgres/wedged', 'the session that holds the lock is found and terminated', async () => {
     const { url, server } = await openLedger({ lock_timeout: '300' });
     const holder = new Client({ connectionString: url });
     holder.on('error', () => undefined);

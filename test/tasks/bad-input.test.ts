@@ -52,7 +52,7 @@ describe('bad input', () => {
     );
   }
 
-  it('is tried on every field that tools/list shows', () =>
+  it('every field that tools/list shows is covered', () =>
     withServer(async (server) => {
       const { tools } = await server.client.listTools();
       const shown = tools
@@ -71,7 +71,7 @@ describe('bad input', () => {
     }),
   );
 
-  promiseTest('tasks/bad-input', 'an update that changes nothing, and a block without a reason', () =>
+  promiseTest('tasks/bad-input', 'an update without changes, and blocked without a reason', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'x', status: 'todo' });
       expect(await expectRefused(server, 'task_update', { task_id: 'T-0001' })).toEqual([[]]);
@@ -85,7 +85,7 @@ describe('bad input', () => {
   );
 });
 
-describe('spellings of both older contracts', () => {
+describe('aliases of both older contracts', () => {
   promiseTest('tasks/aliases', 'id, project_id and patch', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'x', project_id: 'ours' });
@@ -98,7 +98,7 @@ describe('spellings of both older contracts', () => {
     }),
   );
 
-  promiseTest('tasks/aliases', 'both at once are refused, and so are they where they mean nothing', () =>
+  promiseTest('tasks/aliases', 'an alias beside its name is refused, and so is an alias of another tool', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'x' });
       await server.createTask({ title: 'y' });

@@ -3,8 +3,8 @@ import type { Agent } from '../support/agent.ts';
 import { withAgents } from '../support/concurrent-agents.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
-describe('taking work', () => {
-  promiseTest('tasks/claim', 'six processes, one task, and the losers learn who has it', () =>
+describe('claiming tasks', () => {
+  promiseTest('tasks/claim', 'six processes claim one task, and the losers learn the holder', () =>
     withAgents(names('agent', 6), async (agents) => {
       const [first] = agents as [Agent];
       for (let round = 0; round < 8; round += 1) {
@@ -28,7 +28,7 @@ describe('taking work', () => {
     }),
   );
 
-  promiseTest('tasks/claim', 'four agents that empty one queue never start the same task', () =>
+  promiseTest('tasks/claim', 'four agents that drain one queue never start the same task', () =>
     withAgents(names('grabber', 4), async (agents) => {
       const [first] = agents as [Agent];
       const tasks: string[] = [];
@@ -41,7 +41,7 @@ describe('taking work', () => {
     }),
   );
 
-  promiseTest('tasks/claim', 'in a pipeline too the first step is taken once', () =>
+  promiseTest('tasks/claim', 'the first step of a pipeline task is claimed once', () =>
     withAgents(names('agent', 3), async (agents) => {
       const [first] = agents as [Agent];
       const { task_id } = await first.createTask({ title: 'a pipeline', workflow: 'pipeline' });
@@ -54,7 +54,7 @@ describe('taking work', () => {
     }),
   );
 
-  promiseTest('tasks/claim', 'who takes a task has it, whoever it was named for, and is told so', () =>
+  promiseTest('tasks/claim', 'claiming a task assigned to another agent reassigns it with a warning', () =>
     withAgents(['alice'], async ([alice]) => {
       const { createTask, updateTask } = alice as Agent;
       const { task_id } = await createTask({ title: 'for bob', status: 'todo', assignee: 'bob' });

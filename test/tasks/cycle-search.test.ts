@@ -82,7 +82,7 @@ async function search(taskNo: number, cost: ReadingCost = { statements: 0, links
 }
 
 describe('the search for a cycle in a database', () => {
-  promiseTest('tasks/cycles', 'agrees with trying every way, in graphs of parents and dependencies', async () => {
+  promiseTest('tasks/cycles', 'the search agrees with an exhaustive search on random graphs', async () => {
     const number = fc.integer({ min: 1, max: 9 });
     const graphs = fc.sample(
       fc.record({
@@ -165,7 +165,7 @@ describe('the search for a cycle in a database', () => {
     });
   }
 
-  promiseTest('tasks/flat', 'every statement about links looks tasks up in an index', async () => {
+  promiseTest('tasks/flat', 'every statement about links uses an index', async () => {
     await fill(
       [[2, 1]],
       [

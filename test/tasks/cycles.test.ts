@@ -31,9 +31,9 @@ async function expectCircle(
   expect(await server.query('SELECT * FROM task_dependencies ORDER BY task_no, depends_on')).toEqual(links);
 }
 
-describe('a circle of dependencies', () => {
+describe('a cycle of dependencies', () => {
   for (const length of [1, 2, 3, 10, 60]) {
-    promiseTest('tasks/cycles', `${length} tasks that depend on one another`, () =>
+    promiseTest('tasks/cycles', `${length} tasks that depend on each other`, () =>
       withServer(async (server) => {
         const ids = await createTasks(server, length);
         for (let index = 1; index < length; index += 1) {
@@ -44,7 +44,7 @@ describe('a circle of dependencies', () => {
       }),
     );
 
-    promiseTest('tasks/cycles', `${length} tasks that are one another's parents`, () =>
+    promiseTest('tasks/cycles', `${length} tasks that are each other's parents`, () =>
       withServer(async (server) => {
         const ids = await createTasks(server, length);
         for (let index = 1; index < length; index += 1) {
@@ -68,7 +68,7 @@ describe('a circle of dependencies', () => {
     }),
   );
 
-  promiseTest('tasks/cycles', 'through parents and dependencies by turns, and the shortest one is named', () =>
+  promiseTest('tasks/cycles', 'a cycle through parents and dependencies is reported by its shortest path', () =>
     withServer(async (server) => {
       const [a, b, c, d, e] = (await createTasks(server, 5)) as [string, string, string, string, string];
       await server.updateTask({ task_id: b, parent_id: a });
@@ -81,7 +81,7 @@ describe('a circle of dependencies', () => {
     }),
   );
 
-  promiseTest('tasks/cycles', 'many ways to one task are no circle', () =>
+  promiseTest('tasks/cycles', 'many paths to one task are not a cycle', () =>
     withServer(async (server) => {
       const [top, left, right, bottom] = (await createTasks(server, 4)) as [string, string, string, string];
       await server.updateTask({ task_id: top, depends_on: [left, right, bottom] });
@@ -93,7 +93,7 @@ describe('a circle of dependencies', () => {
     }),
   );
 
-  promiseTest('tasks/cycles', 'closed by two processes at the same moment: exactly one is refused', () =>
+  promiseTest('tasks/cycles', 'of two processes that close a cycle at the same time exactly one is refused', () =>
     withAgents(['left', 'right'], async ([left, right]) => {
       const [one, other] = [left, right] as [Agent, Agent];
       for (let round = 0; round < 12; round += 1) {
@@ -131,7 +131,7 @@ async function withChains(
 }
 
 describe('a cycle that a limited search cannot rule out', () => {
-  promiseTest('tasks/bounded-search', 'the change is refused with advice, stores nothing, and the advice works', () =>
+  promiseTest('tasks/bounded-search', 'a change beyond the search limit is refused with advice that works', () =>
     withServer(async (server) => {
       const [first, middle, last, other] = (await createTasks(server, 4)) as [string, string, string, string];
       await withChains(

@@ -71,7 +71,7 @@ describe('the ledger', () => {
     }),
   );
 
-  promiseTest('tasks/ledger', 'a refused change leaves the pair of its call and nothing else', () =>
+  promiseTest('tasks/ledger', 'a refused change leaves only the enter and exit of its call', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'x' });
       const kinds = async () =>
@@ -95,7 +95,7 @@ describe('the ledger', () => {
     }),
   );
 
-  promiseTest('tasks/ledger', 'the change and its exit stand side by side, in one transaction', () =>
+  promiseTest('tasks/ledger', 'the change and its exit are adjacent entries of one transaction', () =>
     withServer(async (server) => {
       await work(server);
       const entries = await server.query<{ idx: number; kind: string }>(
@@ -107,7 +107,7 @@ describe('the ledger', () => {
     }),
   );
 
-  promiseTest('tasks/ledger', 'every table about tasks can be rebuilt from the events alone', () =>
+  promiseTest('tasks/ledger', 'every task table can be rebuilt from the events', () =>
     withServer(async (server) => {
       await work(server);
       const last = new Map<number, Event>();

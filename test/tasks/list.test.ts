@@ -67,7 +67,7 @@ describe('a list', () => {
     { created_before: '2020-01-01T00:00:00.000Z' },
   ];
   for (const filter of filters) {
-    promiseTest('tasks/list', `${JSON.stringify(filter)} gives what a naive filter gives, counted`, async () => {
+    promiseTest('tasks/list', `${JSON.stringify(filter)} matches a naive filter, and its count`, async () => {
       const expected = (await readAll()).filter((task) => matches(task, filter));
       const { tasks, total_count } = await server().listTasks({
         ...filter,
@@ -82,7 +82,7 @@ describe('a list', () => {
     });
   }
 
-  promiseTest('tasks/list', 'the bounds of time are exclusive', async () => {
+  promiseTest('tasks/list', 'time bounds are exclusive', async () => {
     const all = await readAll();
     const middle = all[30]?.created_at as string;
     const after = await server().listTasks({ created_after: middle, limit: 500 });
@@ -120,7 +120,7 @@ describe('a list', () => {
     }
   }
 
-  it('is empty behind its end and shows fifty rows, the last changed first, when nothing is asked for', async () => {
+  it('a page past the end is empty, and the default page has fifty rows, last changed first', async () => {
     expect(await server().listTasks({ offset: 9_000_000_000 })).toMatchObject({
       tasks: [],
       total_count: 60,
@@ -131,7 +131,7 @@ describe('a list', () => {
     expect(tasks).toEqual((await readAll()).toSorted(compare('updated')).reverse().slice(0, 50));
   });
 
-  it('has rows as lean as the catalogue shows them', async () => {
+  it('rows have only the fields of the catalogue', async () => {
     const { tasks } = await server().listTasks({ limit: 1 });
     expect(Object.keys(tasks[0] ?? {}).toSorted()).toEqual([
       'assignee',

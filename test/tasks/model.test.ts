@@ -211,7 +211,7 @@ const MUST_MEET = [
 ];
 
 describe('random calls', () => {
-  promiseTest('tasks/model', 'sequences of creating, changing, thinking and looking', async () => {
+  promiseTest('tasks/model', 'random sequences of create, update, thought and list calls', async () => {
     const met = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 60, maxLength: 120, size: 'max' }), (commands) =>

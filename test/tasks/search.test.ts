@@ -108,19 +108,19 @@ describe('searching for', () => {
   }
 
   for (const unit of ['x', 'y ', 'y"', 'ж', '設', '☀', '🚀 y', '\ufdfa', '\u337f', '\u0301', '"', "'", '*', '(', '^']) {
-    promiseTest('tasks/search', `${JSON.stringify(unit)}, as often as fits, finds nothing`, async () => {
+    promiseTest('tasks/search', `${JSON.stringify(unit)}, repeated to the length limit, finds nothing`, async () => {
       const search = unit.repeat(256 / unit.length);
       expect(await find(server(), search)).toEqual([]);
     });
   }
 
-  promiseTest('tasks/search', 'the same word many times finds what it finds once', async () => {
+  promiseTest('tasks/search', 'a repeated word finds the same tasks as one', async () => {
     expect(await find(server(), 'NOT '.repeat(64))).toEqual([2]);
   });
 });
 
 describe('a changed task', () => {
-  promiseTest('tasks/search', 'is found by its new words and no longer by its old ones', () =>
+  promiseTest('tasks/search', 'a changed task is found by its new words and not by its old ones', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'alpha beta', description: 'gamma' });
       await server.createTask({ title: 'beta', description: 'gamma' });
@@ -139,7 +139,7 @@ describe('a changed task', () => {
     }),
   );
 
-  it('is found whatever state it is in', () =>
+  it('a task is found in every status', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'cancelled work' });
       await server.updateTask({ task_id: 'T-0001', status: 'cancelled' });

@@ -97,7 +97,7 @@ describe('a direct edit', () => {
     });
   }
 
-  it('that takes a task back to how it was is found', async () => {
+  it('restoring an earlier version of a task row is found', async () => {
     const [last] = await server().query<{ idx: number }>('SELECT MAX(idx) AS idx FROM task_events WHERE task_no = 3');
     const [first] = await server().query<{ idx: number }>('SELECT MIN(idx) AS idx FROM task_events WHERE task_no = 3');
     expect(first?.idx).toBeLessThan(last?.idx ?? 0);
@@ -107,7 +107,7 @@ describe('a direct edit', () => {
     expect(problems).toContainEqual({ place: 'T-0003', problem: `is older than its event ${last?.idx}` });
   });
 
-  it('that changes nothing is no problem', async () => {
+  it('an update without a change is not reported', async () => {
     expect(await server().verifyWith('UPDATE tasks SET title = title')).toEqual([]);
   });
 });

@@ -23,7 +23,7 @@ const todo = (server: TestServer, input: object = {}) =>
   server.createTask({ title: 'a task', status: 'todo', ...input });
 
 describe('the queue', () => {
-  promiseTest('tasks/waits', 'a finished dependency frees its dependents at once', () =>
+  promiseTest('tasks/waits', 'finishing a dependency makes its dependents available', () =>
     withServer(async (server) => {
       await todo(server);
       await todo(server);
@@ -76,7 +76,7 @@ describe('the queue', () => {
     }),
   );
 
-  promiseTest('tasks/waits', 'highest priority first, then oldest; only this project; no more than asked for', () =>
+  promiseTest('tasks/waits', 'order is highest priority, then oldest, within the project and the limit', () =>
     withServer(async (server) => {
       for (const priority of ['low', 'critical', 'normal', 'high', 'critical', 'low']) await todo(server, { priority });
       await todo(server, { project: 'other', priority: 'critical', estimate_hours: 2.5 });
@@ -102,7 +102,7 @@ describe('the queue', () => {
     }),
   );
 
-  it('offers every open state of a pipeline', () =>
+  it('every open status of a pipeline is offered', () =>
     withServer(
       async (server) => {
         await server.createTask({ title: 'a pipeline' });
@@ -117,7 +117,7 @@ describe('the queue', () => {
       { COLIBRI_WORKFLOW: 'pipeline' },
     ));
 
-  it('warns who starts a task that still waits, and names no more than a few', () =>
+  it('starting a task that still waits gives a warning with a few task ids', () =>
     withServer(async (server) => {
       await todo(server);
       for (let count = 0; count < 14; count += 1) await todo(server, { parent_id: 'T-0001' });
@@ -126,7 +126,7 @@ describe('the queue', () => {
       expect(warnings?.[0]).toMatch(/^started while it waits for T-0002, (T-\d{4}, ){8}T-0011 and 4 more$/);
     }));
 
-  it('knows a project once a task has named it', () =>
+  it('a project exists once a task names it', () =>
     withServer(async (server) => {
       const { code, message, facts } = await server.refusal('task_next_actions', { project: 'nowhere' });
       expect({ code, facts }).toEqual({ code: 'ERR_PROJECT_NOT_FOUND', facts: { project: 'nowhere' } });
@@ -143,7 +143,7 @@ describe('a parent or dependency that does not exist', () => {
     'one of several depends_on': { depends_on: ['T-0001', 'T-0099'] },
   };
   for (const [name, fields] of Object.entries(cases)) {
-    promiseTest('tasks/waits', `${name} is ERR_NOT_FOUND, and no number is used up`, () =>
+    promiseTest('tasks/waits', `${name} is ERR_NOT_FOUND, and no task number is consumed`, () =>
       withServer(async (server) => {
         await todo(server);
         for (const [tool, input] of [

@@ -95,7 +95,7 @@ for (const [workflow, table] of Object.entries(TABLES)) {
 describe('a new task', () => {
   const entries: Readonly<Record<string, readonly string[]>> = { board: ['backlog', 'todo'], pipeline: ['INIT'] };
 
-  it('starts only where its workflow begins', () =>
+  it('a new task starts only in a first status of its workflow', () =>
     withServer(async (server) => {
       for (const [workflow, allowed] of Object.entries(entries)) {
         expect((await server.createTask({ title: 'default', workflow })).status).toBe(allowed[0]);
@@ -111,7 +111,7 @@ describe('a new task', () => {
       expect(await server.query('SELECT COUNT(*) AS n FROM tasks')).toEqual([{ n: 5 }]);
     }));
 
-  it('follows the workflow and the project of the environment unless told otherwise', () =>
+  it('workflow and project default to those of the environment', () =>
     withServer(
       async (server) => {
         const { task_id, status } = await server.createTask({ title: 'from the environment' });

@@ -41,7 +41,7 @@ for (const workflow of ['board', 'pipeline'] as const) {
   const done = DONE[workflow];
 
   describe(`finishing a ${workflow} task`, () => {
-    promiseTest('tasks/writeback', `${workflow}: the honest way works`, () =>
+    promiseTest('tasks/writeback', `${workflow}: done is accepted after a thought record`, () =>
       withServer(async (server) => {
         const task_id = await taskBeforeDone(server, workflow);
         await server.startSession({ task_id, auditor_id: 'tester' });
@@ -53,7 +53,7 @@ for (const workflow of ['board', 'pipeline'] as const) {
       }),
     );
 
-    promiseTest('tasks/writeback', `${workflow}: no combination of fields and spellings gets around it`, () =>
+    promiseTest('tasks/writeback', `${workflow}: no combination of fields and aliases bypasses the rule`, () =>
       withServer(async (server) => {
         const task_id = await taskBeforeDone(server, workflow);
         const whole = { status: done, progress: 100, description: 'thought_record: yes', labels: ['thought_record'] };
@@ -115,8 +115,8 @@ for (const workflow of ['board', 'pipeline'] as const) {
   });
 }
 
-describe('the way to done', () => {
-  promiseTest('tasks/writeback', 'a thought does not open a shorter way', () =>
+describe('the steps to done', () => {
+  promiseTest('tasks/writeback', 'a thought record does not allow a skipped step', () =>
     withServer(async (server) => {
       const { task_id } = await server.createTask({ title: 'too early' });
       await server.startSession({ task_id, auditor_id: 'tester' });
@@ -133,13 +133,13 @@ describe('the way to done', () => {
     }),
   );
 
-  it('lets a task be cancelled without a thought', () =>
+  it('a task can be cancelled without a thought record', () =>
     withServer(async (server) => {
       const task_id = await taskBeforeDone(server, 'board');
       expect((await server.updateTask({ task_id, status: 'cancelled' })).status).toBe('cancelled');
     }));
 
-  it('counts being blocked and resumed as the same attempt', () =>
+  it('blocking and resuming a task keeps its attempt', () =>
     withServer(async (server) => {
       const { task_id } = await server.createTask({ title: 'x', status: 'todo' });
       await server.startSession({ task_id, auditor_id: 'tester' });

@@ -16,7 +16,7 @@ const FORGERIES: Readonly<Record<string, string>> = {
 
 describe('an older ledger', () => {
   for (const [name, forgery] of Object.entries(FORGERIES))
-    promiseTest('store/migrated', `what was forged stays to be seen: ${name}`, () =>
+    promiseTest('store/migrated', `a migration does not hide a forgery: ${name}`, () =>
       withFolder(async (folder) => {
         const path = join(folder, 'colibri.db');
         await buildScenery(path);
@@ -31,7 +31,7 @@ describe('an older ledger', () => {
       }),
     );
 
-  promiseTest('store/migrated', 'one whose sessions list their thoughts', () =>
+  promiseTest('store/migrated', 'a ledger whose sessions list their thoughts', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'colibri.db');
       await buildScenery(path);
@@ -52,7 +52,7 @@ describe('an older ledger', () => {
 });
 
 describe('a newer ledger', () => {
-  promiseTest('store/untouched', 'one that a newer program has migrated while this one ran', () =>
+  promiseTest('store/untouched', 'a ledger that a newer program migrated while this one runs is refused', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'colibri.db');
       const server = await openServer(path, 'tester', { isTolerant: true });

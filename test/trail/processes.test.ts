@@ -12,7 +12,7 @@ const PROCESSES = 4;
 const THOUGHTS = 40;
 
 describe('four processes on one ledger', () => {
-  promiseTest('trail/one-chain', 'every position once, every link to the one before, everything verified', () =>
+  promiseTest('trail/one-chain', 'every position exists once, links to the previous one, and verifies', () =>
     withProcesses(async (agents, path) => {
       const [first] = agents as [Agent, ...Agent[]];
       await first.createTask({ title: 'a task' });
@@ -49,7 +49,7 @@ describe('four processes on one ledger', () => {
     }),
   );
 
-  promiseTest('trail/one-live', 'of processes that start a session at the same moment one does', () =>
+  promiseTest('trail/one-live', 'of processes that start a session at the same time exactly one succeeds', () =>
     withProcesses(async (agents, path) => {
       const [first] = agents as [Agent, ...Agent[]];
       for (let round = 1; round <= 8; round += 1) {
@@ -66,7 +66,7 @@ describe('four processes on one ledger', () => {
     }),
   );
 
-  promiseTest('proofs/seal', 'of processes that seal and record at the same moment each record is in or refused', () =>
+  promiseTest('proofs/seal', 'a record at the same time as a seal is either sealed or refused', () =>
     withProcesses(async (agents, path) => {
       const [first, ...others] = agents as [Agent, ...Agent[]];
       await first.createTask({ title: 'a task' });

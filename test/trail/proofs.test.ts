@@ -40,7 +40,7 @@ describe('a sealed session', () => {
       }),
     );
 
-  promiseTest('proofs/tree', 'thoughts and task events together, in the order of the log', () =>
+  promiseTest('proofs/tree', 'the tree has thoughts and task events in log order', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'parent' });
       await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
@@ -56,7 +56,7 @@ describe('a sealed session', () => {
     }),
   );
 
-  promiseTest('proofs/tree', 'with a task_id, only the records of that task', () =>
+  promiseTest('proofs/tree', 'with a task_id, the tree has only the records of that task', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'parent' });
       await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
@@ -75,7 +75,7 @@ describe('a sealed session', () => {
     }),
   );
 
-  promiseTest('proofs/seal', 'is an entry that names root, count and the heads of the chains', () =>
+  promiseTest('proofs/seal', 'a seal is an entry with root, leaf count and chain heads', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'parent' });
       await server.createTask({ title: 'child', parent_id: 'T-0001' });
@@ -103,7 +103,7 @@ describe('a sealed session', () => {
     }),
   );
 
-  promiseTest('proofs/trace', 'from each record up to the root, and from no other record', () =>
+  promiseTest('proofs/trace', 'every record has a proof to the root, and no other record has one', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'a task' });
       await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -125,7 +125,7 @@ describe('a sealed session', () => {
     }),
   );
 
-  promiseTest('proofs/tree', 'two sessions with the same words have different roots', () =>
+  promiseTest('proofs/tree', 'two sessions with the same content have different roots', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'a task' });
       const roots: string[] = [];

@@ -23,8 +23,8 @@ const recordsOf = (server: TestServer, sessionNo: number) =>
     `SELECT kind FROM ${SESSION_RECORDS} JOIN ledger_entries USING (idx) WHERE session_no = ${sessionNo} ORDER BY session_seq`,
   );
 
-describe('the reach of a session', () => {
-  promiseTest('trail/scope', 'deep takes thoughts and changes of children, grandchildren and later children', () =>
+describe('the scope of a session', () => {
+  promiseTest('trail/scope', 'deep covers thoughts and changes of children, grandchildren and later children', () =>
     withServer(async (server) => {
       await makeFamily(server);
       await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
@@ -44,7 +44,7 @@ describe('the reach of a session', () => {
     }),
   );
 
-  promiseTest('trail/scope', 'shallow refuses a child and leaves out its changes', () =>
+  promiseTest('trail/scope', 'shallow refuses thoughts of a child and omits its changes', () =>
     withServer(async (server) => {
       await makeFamily(server);
       await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -57,7 +57,7 @@ describe('the reach of a session', () => {
     }),
   );
 
-  promiseTest('trail/scope', 'deep reaches down only: not to a parent, not to a stranger', () =>
+  promiseTest('trail/scope', 'deep covers neither the parent nor unrelated tasks', () =>
     withServer(async (server) => {
       await makeFamily(server);
       await server.startSession({ task_id: 'T-0002', auditor_id: 'auditor', scope: 'deep' });
@@ -89,20 +89,23 @@ describe('the reach of a session', () => {
     }),
   );
 
-  promiseTest('trail/scope', "without a name a thought goes to its task's own session, not to a deep one above", () =>
-    withServer(async (server) => {
-      await makeFamily(server);
-      await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
-      const { facts } = await server.refusal('thought_record', thought('T-0002'));
-      expect(facts['code']).toBe('ERR_SESSION_REQUIRED');
-      await server.startSession({ task_id: 'T-0002', auditor_id: 'auditor' });
-      expect((await server.recordThought(thought('T-0002'))).session_id).toBe('A-0002');
-    }),
+  promiseTest(
+    'trail/scope',
+    "without a session_id a thought goes to its task's own session, not to a deep one above",
+    () =>
+      withServer(async (server) => {
+        await makeFamily(server);
+        await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
+        const { facts } = await server.refusal('thought_record', thought('T-0002'));
+        expect(facts['code']).toBe('ERR_SESSION_REQUIRED');
+        await server.startSession({ task_id: 'T-0002', auditor_id: 'auditor' });
+        expect((await server.recordThought(thought('T-0002'))).session_id).toBe('A-0002');
+      }),
   );
 });
 
 describe('the life of a session', () => {
-  promiseTest('trail/one-live', 'a second is refused until the first is sealed, and other tasks do not matter', () =>
+  promiseTest('trail/one-live', 'a second session of a task is refused until the first is sealed', () =>
     withServer(async (server) => {
       await makeFamily(server);
       await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });
@@ -119,7 +122,7 @@ describe('the life of a session', () => {
     }),
   );
 
-  promiseTest('proofs/seal', 'nothing joins after the seal: no thought, no change, no second seal', () =>
+  promiseTest('proofs/seal', 'a sealed session refuses thoughts and seals, and omits later changes', () =>
     withServer(async (server) => {
       await makeFamily(server);
       await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor', scope: 'deep' });

@@ -28,7 +28,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 
 describe('strings that survive JSON but not every store', () => {
   for (const [name, text] of Object.entries(KEPT))
-    promiseTest('trail/strings', `${name}, kept in every field`, () =>
+    promiseTest('trail/strings', `${name} is kept in every field`, () =>
       withServer(async (server) => {
         await server.createTask({ title: text, description: text, labels: [text], assignee: text });
         await server.startSession({ task_id: 'T-0001', auditor_id: text, reason: text });
@@ -48,7 +48,7 @@ describe('strings that survive JSON but not every store', () => {
     );
 
   for (const [name, text] of Object.entries(REFUSED))
-    promiseTest('trail/strings', `${name}, refused in every field`, () =>
+    promiseTest('trail/strings', `${name} is refused in every field`, () =>
       withServer(async (server) => {
         await server.createTask({ title: 'a task' });
         const session = { task_id: 'T-0001', auditor_id: 'auditor' };
@@ -70,7 +70,7 @@ describe('strings that survive JSON but not every store', () => {
       }),
     );
 
-  promiseTest('trail/strings', 'metadata takes every character that JSON can carry, also in keys', () =>
+  promiseTest('trail/strings', 'metadata keeps every character of JSON, in keys too', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'a task' });
       await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -90,7 +90,7 @@ describe('strings that survive JSON but not every store', () => {
     }),
   );
 
-  promiseTest('trail/strings', 'names that mean something to JavaScript are plain names in metadata', () =>
+  promiseTest('trail/strings', 'reserved JavaScript names are plain keys in metadata', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'a task' });
       await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -110,7 +110,7 @@ describe('strings that survive JSON but not every store', () => {
     }),
   );
 
-  promiseTest('trail/strings', 'equal to the eye is not equal to the record', () =>
+  promiseTest('trail/strings', 'texts that only look equal stay different', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'a task' });
       await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -123,7 +123,7 @@ describe('strings that survive JSON but not every store', () => {
   );
 
   for (const name of ['a\u0000b', 'bell\u0007', `${'x'.repeat(127)}\u{1F426}`, '\uFEFFclient', '\u2028'])
-    promiseTest('trail/strings', `a client called ${JSON.stringify(name)} leaves a record that verifies`, () =>
+    promiseTest('trail/strings', `the record of a client named ${JSON.stringify(name)} verifies`, () =>
       withServer(
         async (server) => {
           await server.createTask({ title: 'a task' });

@@ -7,7 +7,7 @@ const HASH = /^[0-9a-f]{64}$/;
 const thought = { task_id: 'T-0001', type: 'decision', content: 'Because.' };
 
 describe('audit_session_start', () => {
-  promiseTest('trail/tools', 'the answer names the session, and shallow is the default', () =>
+  promiseTest('trail/tools', 'the response names the session, and the default scope is shallow', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'a task' });
       const started = await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -28,7 +28,7 @@ describe('audit_session_start', () => {
     }),
   );
 
-  promiseTest('trail/tools', 'longest fields are taken whole', () =>
+  promiseTest('trail/tools', 'fields of maximum length are stored completely', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'a task' });
       const [auditor_id, reason] = ['a'.repeat(128), 'r'.repeat(1000)];
@@ -41,7 +41,7 @@ describe('audit_session_start', () => {
 });
 
 describe('thought_record', () => {
-  promiseTest('trail/tools', 'the answer has every field, and the second names the first', () =>
+  promiseTest('trail/tools', 'the response has every field, and the second thought links to the first', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'a task' });
       await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -82,7 +82,7 @@ describe('thought_record', () => {
       }),
     );
 
-  promiseTest('trail/tools', 'its refusals are HANDLER_ERROR with the code in front, pattern A', () =>
+  promiseTest('trail/tools', 'refusals of thought_record are HANDLER_ERROR with the code first, in pattern A', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'a task' });
       await server.createTask({ title: 'another' });
@@ -102,7 +102,7 @@ describe('thought_record', () => {
 });
 
 describe('thought_record_list', () => {
-  promiseTest('trail/tools', 'filters, pages and counts, oldest first', () =>
+  promiseTest('trail/tools', 'thought_record_list filters, pages and counts, oldest first', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'a task' });
       await server.createTask({ title: 'its child', parent_id: 'T-0001' });
@@ -136,7 +136,7 @@ describe('thought_record_list', () => {
     }),
   );
 
-  promiseTest('trail/tools', 'a page has 100 thoughts unless asked, and what is not there is refused', () =>
+  promiseTest('trail/tools', 'the default page has 100 thoughts, and an unknown id is refused', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'a task' });
       await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -150,7 +150,7 @@ describe('thought_record_list', () => {
 });
 
 describe('audit_verify_chain', () => {
-  promiseTest('trail/tools', 'the answer for a task, for a session and for both', () =>
+  promiseTest('trail/tools', 'audit_verify_chain accepts a task, a session or both', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'a task' });
       await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
@@ -180,7 +180,7 @@ describe('audit_verify_chain', () => {
     }),
   );
 
-  promiseTest('trail/tools', 'what is not there is ERR_NOT_FOUND, as the catalogue has it', () =>
+  promiseTest('trail/tools', 'audit_verify_chain refuses an unknown id with ERR_NOT_FOUND', () =>
     withServer(async (server) => {
       for (const [input, facts] of [
         [{ task_id: 'T-0099' }, { taskId: 'T-0099' }],

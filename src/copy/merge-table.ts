@@ -36,7 +36,9 @@ export async function mergeTable(
     });
     if (upTo === undefined) return;
     if (after !== undefined && !isAfter(upTo, after))
-      throw new DatabaseError('corrupt', `the source has keys in ${table} that cannot be put in order; run verify`);
+      throw new DatabaseError('corrupt', `the source has keys in ${table} that cannot be put in order`, {
+        advice: 'run colibri verify',
+      });
     after = upTo;
   }
 }

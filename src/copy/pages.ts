@@ -33,7 +33,9 @@ export async function readPage(source: Reader, begin: number): Promise<Page> {
   const nodes = readFinishedNodes(source, begin, end).then((rows) => ['ledger_nodes', rows] as const);
   const tables = await Promise.all([...ofEntries, nodes]);
   if (tables[0]?.[1].length !== end - begin)
-    throw new DatabaseError('corrupt', `the source misses entries between ${begin} and ${end}; run verify`);
+    throw new DatabaseError('corrupt', `the source misses entries between ${begin} and ${end}`, {
+      advice: 'run colibri verify',
+    });
   return { begin, end, size, tables };
 }
 

@@ -2,10 +2,10 @@ import { type Database, DatabaseError, type Reader, type Transaction } from '../
 import {
   assertKnown,
   createTables,
-  describeOutdated,
-  describeUnfinished,
+  outdatedError,
   SCHEMA_VERSION,
   UNFINISHED_VERSION,
+  unfinishedError,
 } from '../db/migrate.ts';
 
 /** What a copy finds where it is to go. */
@@ -61,10 +61,11 @@ async function countEntries(reader: Reader): Promise<number> {
 }
 
 function changed(location: string): DatabaseError {
-  return new DatabaseError('busy', `another program writes to ${location} as well; try again when it has ended`);
+  return new DatabaseError('busy', `another program writes to ${location} as well`, {
+    advice: 'try again when it has ended',
+  });
 }
 
 function otherVersion(location: string, version: number): DatabaseError {
-  const advice = version < 0 ? describeUnfinished(version) : describeOutdated(version);
-  return new DatabaseError('unavailable', `${location} ${advice}`);
+  return version < 0 ? unfinishedError(location, version) : outdatedError(location, version);
 }

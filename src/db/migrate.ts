@@ -66,25 +66,25 @@ export async function createTables(transaction: Transaction, current = 0): Promi
 /** For those who may not migrate. */
 export async function assertMigrated(database: Database): Promise<void> {
   const version = await assertCreated(database);
-  if (version !== SCHEMA_VERSION)
-    throw new DatabaseError('unavailable', `${database.location} ${describeOutdated(version)}`);
+  if (version !== SCHEMA_VERSION) throw outdatedError(database.location, version);
 }
 
 /** For those who can do with an older ledger; returns its version. */
 export async function assertCreated(database: Database): Promise<number> {
   const version = assertUsable(database.location, await database.schemaVersion());
   if (version > 0) return version;
-  const advice = `is empty; the first server that ${STARTS} creates the ledger (${START})`;
-  throw new DatabaseError('unavailable', `${database.location} ${advice}`);
+  throw new DatabaseError('unavailable', `${database.location} is empty`, {
+    advice: `start a server in FULL mode, the default, to create the ledger: ${START}`,
+  });
 }
 
-/** For commands and for servers that only read: neither creates or migrates anything. */
-const STARTS = 'starts there in FULL mode, the default,';
+/** Commands, and servers that only read, neither create nor migrate a ledger. */
 const START = 'colibri serve < /dev/null';
 
-/** What there is to say of a schema that is older than this program. */
-export function describeOutdated(version: number): string {
-  return `has schema ${version}, this version needs ${SCHEMA_VERSION}; the next server that ${STARTS} migrates it (${START})`;
+export function outdatedError(location: string, version: number): DatabaseError {
+  return new DatabaseError('unavailable', `${location} has schema ${version}, this version needs ${SCHEMA_VERSION}`, {
+    advice: `start a server in FULL mode, the default, to migrate it: ${START}`,
+  });
 }
 
 /** Refuses what a newer program wrote; returns the version otherwise. */
@@ -92,19 +92,23 @@ export function assertKnown(location: string, version: number): number {
   if (version <= SCHEMA_VERSION) return version;
   throw new DatabaseError(
     'refused',
-    `${location} was written by a newer Colibri (schema ${version}, this version knows ${SCHEMA_VERSION}); update Colibri to use it`,
+    `${location} was written by a newer Colibri (schema ${version}, this version knows ${SCHEMA_VERSION})`,
+    { advice: 'update Colibri to use it' },
   );
 }
 
 /** Refuses what a newer program wrote, and an unfinished copy; returns the version otherwise. */
 export function assertUsable(location: string, version: number): number {
   if (version >= 0) return assertKnown(location, version);
-  throw new DatabaseError('unavailable', `${location} ${describeUnfinished(version)}`);
+  throw unfinishedError(location, version);
 }
 
-/** What there is to say of a copy that is not finished. */
-export function describeUnfinished(version: number): string {
+export function unfinishedError(location: string, version: number): DatabaseError {
   return version === UNFINISHED_VERSION
-    ? 'is a copy that is not finished; run colibri copy with the same --to again to finish it'
-    : 'is a copy that another version of Colibri has begun; remove it, or finish it with that version';
+    ? new DatabaseError('unavailable', `${location} is a copy that is not finished`, {
+        advice: 'run colibri copy with the same --to again to finish it',
+      })
+    : new DatabaseError('unavailable', `${location} is a copy that another version of Colibri has begun`, {
+        advice: 'remove it, or finish it with that version',
+      });
 }

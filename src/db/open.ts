@@ -67,10 +67,9 @@ async function openFile(options: OpenOptions): Promise<Database> {
 
 function assertExists(path: string): void {
   if (existsSync(path)) return;
-  throw new DatabaseError(
-    'unavailable',
-    `there is no ledger at ${path}; the first server that starts there in FULL mode, the default, creates it`,
-  );
+  throw new DatabaseError('unavailable', `no ledger at ${path}`, {
+    advice: 'start a server there in FULL mode, the default, to create it',
+  });
 }
 
 /**

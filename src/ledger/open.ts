@@ -29,9 +29,8 @@ async function checkEnds(database: Database): Promise<void> {
     const first = rows[0] && parseEntry(rows[0].entry);
     const last = rows.at(-1);
     if (first?.kind === 'genesis' && last?.idx === size - 1 && parseEntry(last.entry) !== undefined) return;
-    throw new DatabaseError(
-      'corrupt',
-      `${database.location}: the ledger does not end where its head says; restore a backup`,
-    );
+    throw new DatabaseError('corrupt', `${database.location}: the ledger does not end where its head says`, {
+      advice: 'restore a backup',
+    });
   });
 }

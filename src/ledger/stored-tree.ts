@@ -89,10 +89,9 @@ export class StoredTree {
 async function readNodes(reader: Reader, level: number, begin: number, end: number): Promise<Digest[]> {
   const hashes = await readStored(reader, level, begin, end);
   if (hashes.length !== end - begin) {
-    throw new DatabaseError(
-      'corrupt',
-      `the ledger misses rows between ${begin} and ${end} of level ${level}; run verify`,
-    );
+    throw new DatabaseError('corrupt', `the ledger misses rows between ${begin} and ${end} of level ${level}`, {
+      advice: 'run colibri verify',
+    });
   }
   return hashes;
 }

@@ -47,20 +47,25 @@ function findJournal(databasePath: string): DatabaseError | undefined {
 function refuseUnsafe({ path, says }: Concern, databasePath: string): DatabaseError {
   return new DatabaseError(
     'unavailable',
-    `${path} ${says}, so the ledger was not opened: a clone could lead to any file this way; to use it all the same, set COLIBRI_DB_PATH to ${databasePath}`,
+    `${path} ${says}, so the ledger was not opened: a clone could lead to any file this way`,
+    { advice: `to use it anyway, set COLIBRI_DB_PATH to ${databasePath}` },
   );
 }
 
 function refuseUnknown({ path, says }: Concern, databasePath: string): DatabaseError {
   return new DatabaseError(
     'unavailable',
-    `${path} ${says}, so the ledger may have come with a clone and was not opened; look at it and accept it with colibri trust, or set COLIBRI_DB_PATH to ${databasePath}`,
+    `${path} ${says}, so the ledger may have come with a clone and was not opened`,
+    { advice: acceptAdvice(databasePath) },
   );
 }
 
 function refuseSwapped({ path, says }: Concern, swap: string, databasePath: string): DatabaseError {
-  return new DatabaseError(
-    'unavailable',
-    `${path} ${says}, and the ledger ${swap}; look at it and accept it with colibri trust, or set COLIBRI_DB_PATH to ${databasePath}`,
-  );
+  return new DatabaseError('unavailable', `${path} ${says}, and the ledger ${swap}`, {
+    advice: acceptAdvice(databasePath),
+  });
+}
+
+function acceptAdvice(databasePath: string): string {
+  return `run colibri trust to look at it and accept it, or set COLIBRI_DB_PATH to ${databasePath}`;
 }

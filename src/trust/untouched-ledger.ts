@@ -84,12 +84,12 @@ async function withFile<Result>(path: string, work: (database: Database) => Prom
   }
 }
 
-/** People know the ledger, not the copy of it. */
+/** Errors name the path of the ledger, because users do not know the copy. */
 function named(thrown: unknown, copyFolder: string, folder: string): Error {
   const error = toError(thrown);
-  const message = error.message.replaceAll(copyFolder, folder);
-  if (message === error.message) return error;
-  return error instanceof DatabaseError
-    ? new DatabaseError(error.fault, message, { cause: error })
-    : new Error(message, { cause: error });
+  if (!error.message.includes(copyFolder)) return error;
+  if (!(error instanceof DatabaseError))
+    return new Error(error.message.replaceAll(copyFolder, folder), { cause: error });
+  const { fault, problem, advice } = error;
+  return new DatabaseError(fault, problem.replaceAll(copyFolder, folder), { advice, cause: error });
 }

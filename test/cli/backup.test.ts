@@ -144,7 +144,7 @@ describe('a refused backup', () => {
       make: nothing,
       env: { COLIBRI_DB_PATH: 'gone/colibri.db' },
       status: 2,
-      says: 'there is no ledger at',
+      says: 'no ledger at ',
     },
     'the ledger is no database': {
       make: async (place) => {

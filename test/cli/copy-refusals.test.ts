@@ -127,7 +127,7 @@ describe('a target that cannot be used', () => {
     async () => {
       const odd = place.path('odd.db');
       const defects: readonly (readonly [make: () => Promise<void>, says: string])[] = [
-        [() => tamper(odd, 'CREATE TABLE cookies (name TEXT)'), 'another program; set --to to another file'],
+        [() => tamper(odd, 'CREATE TABLE cookies (name TEXT)'), 'another program; choose another target with --to'],
         [
           () => createFileOfVersion(odd, 3, 99).then(() => tamper(odd, 'CREATE TABLE later (x INTEGER)')),
           'newer Colibri',
@@ -193,7 +193,7 @@ describe('bad input', () => {
 
   promiseTest('copy/refusals', 'no ledger to copy', async () => {
     const { status, stderr } = await new Place().run('copy', '--to', 'x.db');
-    expect({ status, says: stderr.includes('there is no ledger') }).toEqual({ status: 2, says: true });
+    expect({ status, says: stderr.includes('no ledger at ') }).toEqual({ status: 2, says: true });
   });
 
   promiseTest('copy/refusals', '--help has examples and exit codes', async () => {

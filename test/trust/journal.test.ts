@@ -27,7 +27,7 @@ describe('a rollback journal in a project', () => {
         const { code, stdout, stderr } = clone.run(args);
         expect([args, code]).toEqual([args, args[0] === 'doctor' || args[0] === 'verify' ? 1 : 2]);
         expect(`${stdout}${stderr}`).toMatch(/colibri\.db-journal was not written by Colibri[\s\S]*move it/);
-        expect(`${stdout}${stderr}`).not.toContain('may not be written');
+        expect(`${stdout}${stderr}`).not.toContain('is not writable');
       }
       expect(clone.run(['trust', '--yes']).stdout).not.toContain('accepted;');
       const client = await connectRaw({ cwd: clone.root, env: clone.env });

@@ -98,7 +98,7 @@ describe('colibri verify', () => {
   });
 
   const UNKNOWN: Readonly<Record<string, readonly [prepare: () => Promise<void> | void, message: RegExp]>> = {
-    'no ledger': [() => rmSync(copy, { force: true }), /there is no ledger/],
+    'no ledger': [() => rmSync(copy, { force: true }), /no ledger at /],
     'an empty file': [() => writeFileSync(copy, ''), /is empty/],
     'a file that is no database': [() => writeFileSync(copy, 'not a database '.repeat(400)), /damaged|not a ledger/],
     'half a file': [() => truncateSync(copied(), 8192), /damaged/],
@@ -110,7 +110,10 @@ describe('colibri verify', () => {
       async () => tamperFile(copied(), 'PRAGMA user_version = 99; CREATE TABLE later (x INTEGER)'),
       /newer Colibri/,
     ],
-    'an older schema': [() => createFileOfVersion(copy, 4), /has schema 4, this version needs \d+; the next server/],
+    'an older schema': [
+      () => createFileOfVersion(copy, 4),
+      /has schema 4, this version needs \d+; start a server in FULL mode/,
+    ],
     'a copy that is not finished': [() => createFileOfVersion(copy, SCHEMA_VERSION, -SCHEMA_VERSION), /not finished/],
     'a folder in its place': [() => mkdirSync(copy), /cannot be opened|damaged/],
   };
@@ -131,7 +134,7 @@ describe('colibri verify', () => {
     const { status, stderr } = await runColibri(['verify'], { COLIBRI_DB_PATH: '.colibri/colibri.db' }, empty);
     rmSync(empty, { recursive: true });
     expect(status).toBe(2);
-    expect(stderr).toMatch(/there is no ledger/);
+    expect(stderr).toMatch(/no ledger at /);
   });
 
   promiseTest('verify/command', 'a wrong configuration is 3 and names the variable', async () => {

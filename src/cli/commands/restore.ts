@@ -60,11 +60,7 @@ async function restoreBackup(file: string, force: boolean): Promise<CommandResul
   if (config.dbPath === undefined) await assertTrusted(named, { isWithoutVerification: true });
   const target = existsSync(named) ? realpathSync(named) : named;
   const source = locateBackup(file, target);
-  await assertLedgerFile(source).catch((error: unknown) => {
-    throw error instanceof SchemaError
-      ? tampered(source, describeProblems(error.differences), error.differences)
-      : error;
-  });
+  await assertBackup(source);
   await assertNotServed(target);
   createLedgerFolder(dirname(target));
   const isUnnamed = config.dbPath === undefined;
@@ -109,6 +105,17 @@ function locateBackup(file: string, target: string): string {
   }
   if (realpathSync(source) !== target) return source;
   throw new CommandError('bad input', `${source} is the ledger itself`, { advice: 'pass the path of a backup' });
+}
+
+/** The advice of the port is about the ledger, not about a backup. */
+async function assertBackup(source: string): Promise<void> {
+  try {
+    await assertLedgerFile(source);
+  } catch (error) {
+    if (error instanceof SchemaError) throw tampered(source, describeProblems(error.differences), error.differences);
+    if (!(error instanceof DatabaseError) || error.fault !== 'corrupt') throw error;
+    throw new DatabaseError(error.fault, error.problem, { advice: 'use another backup', cause: error });
+  }
 }
 
 async function assertNotServed(target: string): Promise<void> {

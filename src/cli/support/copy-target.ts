@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type Database, DatabaseError } from '../../db/database.ts';
+import { type Database, DatabaseError, type DatabaseFault } from '../../db/database.ts';
 import { type OpenOptions, openDatabase } from '../../db/open.ts';
 import { findUrlProblem } from '../../db/postgres/url.ts';
 import { SchemaError } from '../../db/schema/difference.ts';
@@ -24,7 +24,7 @@ export async function openTarget(location: TargetLocation): Promise<Database> {
       acceptsUnfinished: true,
     });
   } catch (error) {
-    throw withCliFlagNames(error);
+    throw withTargetAdvice(error);
   }
 }
 
@@ -46,8 +46,14 @@ function badInput(problem: string, advice: string): CommandError {
   return new CommandError('bad input', problem, { advice });
 }
 
-/** The port advises about the variables by which a server finds its ledger. */
-function withCliFlagNames(error: unknown): unknown {
+const TARGET_ADVICE: Partial<Record<DatabaseFault, string>> = {
+  corrupt: 'choose another target with --to',
+  readonly: 'choose a target with --to that this user may write',
+};
+
+/** The advice of the port names the variables by which a server finds its ledger. */
+function withTargetAdvice(error: unknown): unknown {
   if (!(error instanceof DatabaseError) || error instanceof SchemaError) return error;
-  return new DatabaseError(error.fault, error.message.replaceAll(/COLIBRI_(?:DATABASE_URL|DB_PATH)/g, '--to'));
+  const { fault, problem, advice, cause } = error;
+  return new DatabaseError(fault, problem, { advice: TARGET_ADVICE[fault] ?? advice, cause });
 }

@@ -1,22 +1,35 @@
 import { DatabaseError, type DatabaseFault } from '../database.ts';
 
-/** Between a program and its file there is no connection to be lost, and nobody who refuses. */
+/** A file has no connection that can be lost or refused. */
 export type SqliteFault = Exclude<DatabaseFault, 'lost' | 'unknown' | 'refused' | 'unsynced'>;
 
-const ADVICE: Readonly<Record<Exclude<SqliteFault, 'other'>, string>> = {
-  busy: 'another process keeps the ledger locked; call again, and if it stays so look for a program that has the file open',
-  full: 'the disk is full; free some space and call again',
-  corrupt: 'the file is damaged or is not a ledger; restore a backup, or set COLIBRI_DB_PATH to another file',
-  readonly:
-    'the file or its folder may not be written; check their owner and permissions, or use COLIBRI_MODE=READONLY',
-  unavailable:
-    'the file cannot be opened or read; check that its folder exists, that this user may use it, and that it is not on a read-only disk',
+const EXPLANATIONS: Readonly<
+  Record<Exclude<SqliteFault, 'other'>, { readonly problem: string; readonly advice: string }>
+> = {
+  busy: {
+    problem: 'another process keeps the ledger locked',
+    advice: 'call again, and if it stays locked look for a program that has the file open',
+  },
+  full: { problem: 'the disk is full', advice: 'free some space and call again' },
+  corrupt: {
+    problem: 'the file is damaged or is not a ledger',
+    advice: 'restore a backup, or set COLIBRI_DB_PATH to another file',
+  },
+  readonly: {
+    problem: 'the file or its folder may not be written',
+    advice: 'check their owner and permissions, or use COLIBRI_MODE=READONLY',
+  },
+  unavailable: {
+    problem: 'the file cannot be opened or read',
+    advice: 'check that its folder exists, that this user may use it, and that it is not on a read-only disk',
+  },
 };
 
-/** Turns what a library threw into a sentence that a person can act on; what is no fault of the store stays as it is. */
+/** Explains an error of the SQLite library; returns errors that are not faults of the store unchanged. */
 export function explainFault(path: string, fault: SqliteFault, error: unknown): unknown {
   if (error instanceof DatabaseError || fault === 'other') return error;
-  return new DatabaseError(fault, `${path}: ${ADVICE[fault]}`, { cause: error });
+  const { problem, advice } = EXPLANATIONS[fault];
+  return new DatabaseError(fault, `${path}: ${problem}`, { advice, cause: error });
 }
 
 export function faultOfSystemError(error: unknown): SqliteFault {

@@ -18,7 +18,8 @@ export function assertNoJournal(databasePath: string): void {
   if (stats === undefined || isHarmless(journal, stats, { path, size, hasLog })) return;
   throw new DatabaseError(
     'corrupt',
-    `${journal} was not written by Colibri, and SQLite could change the ledger or delete another file when it reads it; move it out of the folder, then run colibri verify`,
+    `${journal} was not written by Colibri, and SQLite could change the ledger or delete another file when it reads it`,
+    { advice: 'move it out of the folder, then run colibri verify' },
   );
 }
 

@@ -5,7 +5,7 @@ import { withCleanUp } from '../support/clean-up.ts';
 import { openAgent } from './agent.ts';
 import { playScenario, type Step } from './scenario.ts';
 
-/** Far more than the demo takes: after this time a server hangs. */
+/** Far more than the demo takes, so a server that needs longer hangs. */
 const TIMEOUT_MS = 60_000;
 
 /** Runs the scenario in a temporary folder. Returns the path of the folder, which is removed unless `keep` is set. */

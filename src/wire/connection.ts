@@ -13,6 +13,7 @@ import type { Chain } from '../middleware/call.ts';
 import { runCall } from '../middleware/chain.ts';
 import { isAdmitted } from '../modes.ts';
 import type { Tool } from '../tool.ts';
+import { within } from './startup-timeout.ts';
 import { listTool, type ToolListing } from './tool-listing.ts';
 
 /** What `tools/list` and `tools/call` are served from. */
@@ -134,25 +135,6 @@ function whenStarted(transport: Transport): Promise<void> {
       }
     };
   });
-}
-
-export class StartupTimeout extends Error {
-  constructor(timeoutMs: number) {
-    super(`startup timeout exceeded (${timeoutMs} ms); set COLIBRI_STARTUP_TIMEOUT_MS to allow more`);
-    this.name = 'StartupTimeout';
-  }
-}
-
-export async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new StartupTimeout(timeoutMs)), timeoutMs);
-  });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function memoize<Value>(compute: () => Value): () => Value {

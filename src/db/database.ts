@@ -79,7 +79,10 @@ export interface Database {
    * `call` and inserts its row; an adapter that can do the same in fewer round trips does not run it.
    */
   enterCall(call: EnteredCall, work: (transaction: Transaction) => Promise<number>): Promise<number>;
-  /** How many connections were opened so far. When it has grown, commits that were not durable may be lost. */
+  /**
+   * How many connections were opened so far. When it has grown, commits that were not durable may be lost. Always 0 if
+   * this process cannot outlive such a loss.
+   */
   connectionCount(): number;
   /** The number of the last applied migration; 0 for an empty database. Refuses a database of another program. */
   schemaVersion(): Promise<number>;

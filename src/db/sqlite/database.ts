@@ -133,9 +133,9 @@ class SqliteDatabase implements Database {
     return this.write({ durable: false }, work);
   }
 
-  /** The file stays open, and only a crash of the machine, which ends this process too, loses commits. */
+  /** Only a crash of the machine loses commits, and it ends this process too. */
   connectionCount(): number {
-    return 1;
+    return 0;
   }
 
   async schemaVersion(): Promise<number> {

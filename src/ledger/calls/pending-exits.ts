@@ -36,6 +36,7 @@ export class PendingExits {
   /** The exit was committed without waiting for the disk. */
   committed(call: OpenCall, exit: Exit): void {
     this.#pending.delete(exit.correlationId);
+    if (this.#database.connectionCount() === 0) return;
     this.#unsynced.push({ call, exit });
     const syncedAt = call.enter.timestamp - UNSYNCED_MS;
     const isSynced = () => (this.#unsynced[0]?.call.enter.timestamp ?? 0) <= syncedAt;

@@ -43,6 +43,26 @@ describe('a driver with different behavior', () => {
     });
 });
 
+describe('a server that fails during the self-test of the driver', () => {
+  afterEach(() => vi.restoreAllMocks());
+
+  const CONDITIONS: readonly (readonly [code: string, error: object])[] = [
+    ['53200', { fault: 'unavailable', message: expect.stringContaining('lacks memory') }],
+    ['57014', { fault: 'busy', advice: expect.stringContaining('raise statement_timeout') }],
+    ['58030', { code: '58030' }],
+  ];
+  for (const [code, error] of CONDITIONS)
+    it(`is not blamed on the driver (SQLSTATE ${code})`, async () => {
+      const url = await newPostgresUrl();
+      const parse = Reflect.get(Connection.prototype, 'parse') as (query: object, more: boolean) => void;
+      vi.spyOn(Connection.prototype, 'parse').mockImplementation(function fail(this: Connection, query, more) {
+        const raise = `DO $$ BEGIN RAISE EXCEPTION 'a condition of the server' USING ERRCODE = '${code}'; END $$`;
+        parse.call(this, query?.text === 'SELECT 1 AS one' ? { ...query, text: raise } : (query ?? {}), more ?? false);
+      });
+      await expect(openTestPostgres({ url })).rejects.toMatchObject(error);
+    });
+});
+
 describe('a driver that fails while it writes', () => {
   afterEach(() => vi.restoreAllMocks());
 

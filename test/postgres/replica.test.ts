@@ -147,7 +147,7 @@ describe('a primary that waits for its replica', () => {
   const LEVELS: [string, string, RegExp | undefined][] = [
     ['on', 'full', undefined],
     ['remote_apply', 'full', undefined],
-    ['remote_write', 'full', /synchronous_commit = remote_write.*crash of the machines of both/],
+    ['remote_write', 'full', /synchronous_commit = remote_write.*crash of both machines/],
     ['local', 'full', /synchronous_commit = local.*failover may lose acknowledged changes/],
     ['off', 'relaxed', /synchronous_commit = off.*crash of its machine may lose acknowledged changes/],
   ];
@@ -187,5 +187,5 @@ describe('a replica that becomes the primary', () => {
   });
 });
 
-const CANCELLED = /asked for another try; call again \(.*conflict with recovery\)/;
+const CANCELLED = /could not serialize the transaction \(.*conflict with recovery\); call again/;
 const SENT_AWAY = /read-only replica.*point COLIBRI_DATABASE_URL at the primary, or use COLIBRI_MODE=READONLY/;

@@ -63,6 +63,6 @@ function renderModule(versions: readonly (readonly SchemaFact[])[]): string {
 }
 
 const HEADING = `/**
- * The schema of a PostgreSQL ledger in the words of the server: kind, name, owner and definition of each object, with
+ * The schema of a PostgreSQL ledger as the server describes it: kind, name, owner and definition of each object, with
  * the first and the last version that have it. Generated from the migrations by test/postgres/schema.test.ts.
  */`;

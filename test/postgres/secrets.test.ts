@@ -71,7 +71,7 @@ const MISHAPS: [string, (url: string) => string, RegExp][] = [
   ['a wrong user', (url) => url.replace('//', '//no'), /the server refused the user or the password/],
   ['a closed port', (url) => url.replace(/:\d+\/postgres/, ':1/postgres'), /the database cannot be reached/],
   ['a host that is not there', (url) => url.replace('127.0.0.1', 'host.invalid'), /the database cannot be reached/],
-  ['a database that is not there', (url) => url.replace('/postgres', '/nowhere'), /there is no such database/],
+  ['a database that is not there', (url) => url.replace('/postgres', '/nowhere'), /the database does not exist/],
   [
     'a schema that is not there',
     (url) => `${url}${url.includes('?') ? '&' : '?'}options=-c%20search_path%3Dnowhere`,
@@ -141,7 +141,7 @@ describe('a server that asks for passwords with scram-sha-256', () => {
     const cases: [string, RegExp][] = [
       [`postgres://plain:${encoded}@${at()}`, /the server refused the user or the password/],
       [`postgres://plain@${at()}?password=${encoded}`, /the server refused the user or the password/],
-      [`postgres://plain@${at()}`, /the server wants a password that was not given/],
+      [`postgres://plain@${at()}`, /the server requires a password and none was given/],
     ];
     for (const [COLIBRI_DATABASE_URL, says] of cases)
       for (const command of ['board', 'doctor']) {

@@ -34,7 +34,8 @@ describe('a role that may add rows', () => {
       const { url, server } = await openLedger();
       await runOn(url, insert);
       const failure = await createUntilRefused(server);
-      expect(failure.message).toContain('a row that Colibri did not write is in the way; run colibri verify');
+      expect(failure.message).toContain('a row that Colibri did not write blocks the next entry');
+      expect(failure.message).toContain('; run colibri verify');
       expect(failure.message).toContain(`${table}: Key (`);
       const { problems } = await server.database.read((reader) => verifyEverything(reader));
       expect(problems.length).toBeGreaterThan(0);

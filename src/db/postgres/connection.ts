@@ -8,16 +8,15 @@ import { assertDriver } from './protocol/driver-check.ts';
 import { Pipeline } from './protocol/pipeline.ts';
 import { parserOf } from './protocol/types.ts';
 import { sameSession, sameSessionAs, startPooledSession, startSession } from './session.ts';
-import type { Way } from './transaction.ts';
 import type { PostgresUrl } from './url.ts';
 
-/** A connection that nobody uses is given back, so that a server has as many as there are agents at work. */
+/** An unused connection is closed, so that a database server has as many as there are active agents. */
 const IDLE_MS = 60_000;
 const RETRY_MS = 50;
 const MAX_RETRY_MS = 500;
-/** Who does not say goodbye in this time is not there any more. */
-const GOODBYE_MS = 1000;
-/** Within this time after an answer a connection is taken to be alive. */
+/** Servers that do not close in time are treated as dead. */
+const CLOSE_TIMEOUT_MS = 1000;
+/** A connection that was used this recently is assumed to be alive. */
 const FRESH_MS = 1000;
 
 const types = {
@@ -27,16 +26,24 @@ const types = {
   },
 };
 
-/** The one connection of a process: opened when it is needed, opened again when it was lost. */
-export class PostgresLink {
+/** An open connection. */
+export interface Connection {
+  readonly client: Client;
+  readonly pipeline: Pipeline;
+  /** The random text that its backend was marked with; see `sameSession`. */
+  readonly mark: string;
+}
+
+/** Opens the one connection of a process on demand, and again after it was lost. */
+export class Connector {
   readonly #url: PostgresUrl;
   readonly #options: PostgresOptions;
-  #way: Way | undefined;
+  #connection: Connection | undefined;
   #processId: string | undefined;
-  #connections = 0;
-  #lastUse = Number.NEGATIVE_INFINITY;
-  /** Why the last connection ended, when it ended while nothing was being asked of it. */
-  #loss: Error | undefined;
+  #count = 0;
+  #lastUseMs = Number.NEGATIVE_INFINITY;
+  /** Why the last connection ended, if it ended while it was idle. */
+  #idleError: Error | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -45,74 +52,75 @@ export class PostgresLink {
     this.#options = options;
   }
 
-  get connections(): number {
-    return this.#connections;
+  /** How many connections were opened so far. */
+  get count(): number {
+    return this.#count;
   }
 
-  /** Waits for a server that restarts; one that was never reached is an error at once. */
-  async way(): Promise<Way> {
+  /** Waits for a server that restarts. Fails at once if no connection has succeeded yet. */
+  async connection(): Promise<Connection> {
     clearTimeout(this.#idleTimer);
     if (this.#isClosed) throw new Error('the database was closed');
-    if (this.#way !== undefined) return this.#way;
+    if (this.#connection !== undefined) return this.#connection;
     const deadline = performance.now() + this.#options.busyTimeoutMs;
     for (let waitMs = RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
       try {
         return await this.#connect();
       } catch (error) {
-        const isWorthwhile = isConnectionLost(error) && (this.#connections > 0 || isStartingUp(error));
-        if (!isWorthwhile || performance.now() + waitMs > deadline) throw error;
+        const canRetry = isConnectionLost(error) && (this.#count > 0 || isStartingUp(error));
+        if (!canRetry || performance.now() + waitMs > deadline) throw error;
         await new Promise((resume) => setTimeout(resume, waitMs));
       }
     }
   }
 
-  /** The same, for a transaction: a connection that nobody used for a while is asked first whether it still lives. */
-  async liveConnection(): Promise<Way> {
-    const way = await this.way();
-    if (performance.now() - this.#lastUse < FRESH_MS) return way;
+  /** The same for a transaction: checks a connection that was idle for a while, and replaces a dead one. */
+  async liveConnection(): Promise<Connection> {
+    const connection = await this.connection();
+    if (performance.now() - this.#lastUseMs < FRESH_MS) return connection;
     try {
-      await way.client.query(`SELECT ${sameSessionAs(way.mark)}`);
-      return way;
+      await connection.client.query(`SELECT ${sameSessionAs(connection.mark)}`);
+      return connection;
     } catch (error) {
       await this.drop();
       if (!isConnectionLost(error)) throw error;
-      return this.way();
+      return this.connection();
     }
   }
 
-  /** What the server said when it ended the connection, where the driver only says that there is none. */
+  /** The server's reason for ending an idle connection, of which the driver later reports only that it is closed. */
   causeOf(error: unknown): unknown {
-    const isAfterwards = error instanceof Error && /^Client (?:has encountered|was closed)/.test(error.message);
-    return isAfterwards ? (this.#loss ?? error) : error;
+    const isConsequence = error instanceof Error && /^Client (?:has encountered|was closed)/.test(error.message);
+    return isConsequence ? (this.#idleError ?? error) : error;
   }
 
-  /** To be called after each use. */
-  rest(): void {
-    this.#lastUse = performance.now();
+  /** Call it after each use: starts the idle timer. */
+  release(): void {
+    this.#lastUseMs = performance.now();
     clearTimeout(this.#idleTimer);
     this.#idleTimer = setTimeout(() => void this.drop(), IDLE_MS).unref();
   }
 
-  /** A session-level lock ends with its connection, however that ends. */
+  /** A session-level lock ends with its connection, even after a crash. */
   async enlist(processId: string): Promise<void> {
     this.#processId = processId;
-    await enlistOn(await this.way(), processId);
-    this.rest();
+    await lockPresence(await this.connection(), processId);
+    this.release();
   }
 
   async isEnlisted(processId: string): Promise<boolean> {
-    const { client } = await this.way();
+    const { client } = await this.connection();
     const { rows } = await client.query(IS_ENLISTED, presenceKey(processId));
     return rows.length > 0;
   }
 
   async drop(): Promise<void> {
     clearTimeout(this.#idleTimer);
-    const way = this.#way;
-    this.#way = undefined;
-    if (way === undefined) return;
-    const { client } = way;
-    const timer = setTimeout(() => client.connection.stream.destroy(), GOODBYE_MS);
+    const connection = this.#connection;
+    this.#connection = undefined;
+    if (connection === undefined) return;
+    const { client } = connection;
+    const timer = setTimeout(() => client.connection.stream.destroy(), CLOSE_TIMEOUT_MS);
     await client.end().catch(() => undefined);
     clearTimeout(timer);
   }
@@ -122,36 +130,36 @@ export class PostgresLink {
     await this.drop();
   }
 
-  async #connect(): Promise<Way> {
+  async #connect(): Promise<Connection> {
     const config = this.#config();
     const client = openClient(config);
     const forget = () => {
-      if (this.#way?.client === client) this.#way = undefined;
+      if (this.#connection?.client === client) this.#connection = undefined;
     };
     client.on('error', (error) => {
-      if (this.#way?.client === client) this.#loss = error;
+      if (this.#connection?.client === client) this.#idleError = error;
       forget();
     });
     client.on('end', forget);
-    const way = { client, pipeline: new Pipeline(client), mark: randomBytes(16).toString('hex') };
+    const connection = { client, pipeline: new Pipeline(client), mark: randomBytes(16).toString('hex') };
     try {
       await client.connect();
-      await this.#start(way, config);
+      await this.#start(connection, config);
     } catch (error) {
       void client.end().catch(() => undefined);
       throw error;
     }
-    this.#way = way;
-    this.#loss = undefined;
-    this.#connections += 1;
-    this.#lastUse = performance.now();
-    return this.#way;
+    this.#connection = connection;
+    this.#idleError = undefined;
+    this.#count += 1;
+    this.#lastUseMs = performance.now();
+    return connection;
   }
 
-  /** Sent together: on a direct connection all of it is one round trip. */
-  async #start(way: Way, config: ClientConfig): Promise<void> {
-    const { client, pipeline, mark } = way;
-    const isFirst = this.#connections === 0;
+  /** On a direct connection the settings and the self-test of the driver share one round trip. */
+  async #start(connection: Connection, config: ClientConfig): Promise<void> {
+    const { client, pipeline, mark } = connection;
+    const isFirst = this.#count === 0;
     const session = startSession(client, mark, this.#options);
     session.catch(() => undefined);
     if (isFirst) await assertDriver(pipeline);
@@ -159,7 +167,7 @@ export class PostgresLink {
       if (isFirst) await assertSessionPooling(client, config, openClient, this.#url.location);
       await startPooledSession(client, mark, this.#options);
     }
-    if (this.#processId !== undefined) await enlistOn(way, this.#processId);
+    if (this.#processId !== undefined) await lockPresence(connection, this.#processId);
   }
 
   #config(): ClientConfig {
@@ -168,7 +176,7 @@ export class PostgresLink {
       connectionString: this.#url.connectionString,
       application_name: 'colibri',
       connectionTimeoutMillis: busyTimeoutMs,
-      // A little more than the server allows: a late answer is still read, a missing one ends the connection.
+      // Longer than the server's limit, so that a late answer is still read and a missing one ends the connection.
       query_timeout: statementTimeoutMs + busyTimeoutMs,
       keepAlive: true,
       pipeline: true,
@@ -183,11 +191,11 @@ function openClient(config: ClientConfig): Client {
   return client;
 }
 
-async function enlistOn({ client, mark }: Way, processId: string): Promise<void> {
+async function lockPresence({ client, mark }: Connection, processId: string): Promise<void> {
   await client.query(ENLIST, [...presenceKey(processId), mark]);
 }
 
-/** A lock on a backend of somebody else would outlive this process. */
+/** Behind a pooler, a lock on another client's backend would outlive this process. */
 const ENLIST = `SELECT CASE WHEN ${sameSession('$3')} = 0 THEN pg_try_advisory_lock_shared($1, $2) END`;
 const IS_ENLISTED = `SELECT 1 FROM pg_locks
   WHERE locktype = 'advisory' AND objsubid = 2 AND classid = ($1::bigint & 4294967295)::oid

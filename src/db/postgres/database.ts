@@ -10,44 +10,44 @@ import {
   type WriteOptions,
 } from '../database.ts';
 import { assertProcessId, isProcessId } from '../process-id.ts';
-import { PostgresLink } from './connection.ts';
+import { type Connection, Connector } from './connection.ts';
 import { readDurability } from './durability.ts';
 import { enterCallStatement } from './enter-call.ts';
 import { explainPostgresFault, isConnectionEnded, isSessionChanged, REPLICA } from './errors.ts';
-import { isPooled } from './pooler.ts';
+import { poolerError } from './pooler.ts';
 import { toStatement } from './protocol/statement.ts';
 import { sameSession, sameSessionAs } from './session.ts';
-import { Scope, type Way } from './transaction.ts';
+import { PostgresTransaction } from './transaction.ts';
 import { type PostgresUrl, parsePostgresUrl } from './url.ts';
 import { CREATE_MARK, lockStatement } from './write-lock.ts';
 
 export interface PostgresOptions {
   readonly url: string;
   readonly readOnly: boolean;
-  /** `relaxed` never waits for the server's disk: what is acknowledged survives this process, not the server. */
+  /** `relaxed` never waits for the server's disk: an acknowledged change survives a crash of this process, not of the server. */
   readonly durability: 'full' | 'relaxed';
   /** How long to wait for other writers, and for a server that restarts, before giving up. */
   readonly busyTimeoutMs: number;
-  /** How long the server may work on one statement. */
+  /** The limit for one statement. */
   readonly statementTimeoutMs: number;
-  /** For verification, which reports a changed schema: the database is opened whatever it holds. */
+  /** For verification, which reports a changed schema instead of refusing it. */
   readonly acceptsAnySchema?: boolean;
   /** For `copy`, the only writer of an unfinished copy. */
   readonly acceptsUnfinished?: boolean;
 }
 
-/** The first query takes the snapshot. Nobody waits for a reader, so it may take its time between two questions. */
+/** The first query takes the snapshot. A reader blocks nobody, so it may be idle between two statements. */
 const BEGIN_READ = toStatement('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', []);
 const PREPARE_READ = `SELECT set_config('idle_in_transaction_session_timeout', '0', true), ${sameSession('$1')}`;
 const BEGIN_WRITE = toStatement('BEGIN', []);
 
-const LOOK = `SELECT current_schema() AS schema, pg_is_in_recovery() AS is_replica,
+const INSPECT = `SELECT current_schema() AS schema, pg_is_in_recovery() AS is_replica,
   current_setting('server_encoding') AS encoding,
   EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema())) AND relname = 'colibri') AS is_ours,
   EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(current_schema()))
           AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE objid = pg_class.oid AND deptype = 'e')) AS is_used`;
 
-interface Look {
+interface Inspection {
   readonly schema: string | null;
   readonly is_replica: number;
   readonly encoding: string;
@@ -57,7 +57,10 @@ interface Look {
 
 export async function openPostgres(options: PostgresOptions): Promise<Database> {
   const url = parsePostgresUrl(options.url);
-  if (url === undefined) throw new DatabaseError('refused', 'COLIBRI_DATABASE_URL is not a URL of PostgreSQL');
+  if (url === undefined)
+    throw new DatabaseError('refused', 'COLIBRI_DATABASE_URL is not a PostgreSQL URL', {
+      advice: 'set it to a URL such as postgres://user:password@host:5432/database',
+    });
   const database = new PostgresDatabase(url, { ...options, ...url.timeouts });
   try {
     await database.prepareSchema();
@@ -73,95 +76,92 @@ class PostgresDatabase implements Database {
   readonly location: string;
   readonly #url: PostgresUrl;
   readonly #options: PostgresOptions;
-  readonly #link: PostgresLink;
-  /** One connection holds one transaction: whoever comes second waits for the first to end. */
-  readonly #turn = new FifoLock();
+  readonly #connector: Connector;
+  /** The one connection can hold only one transaction at a time. */
+  readonly #connectionLock = new FifoLock();
 
   constructor(url: PostgresUrl, options: PostgresOptions) {
     this.location = url.location;
     this.#url = url;
     this.#options = options;
-    this.#link = new PostgresLink(url, options);
+    this.#connector = new Connector(url, options);
   }
 
-  /** Looks before it touches: a schema of another program is refused as it is. */
+  /** Reads before it writes: a schema of another program is refused unchanged. */
   async prepareSchema(): Promise<void> {
     await this.#guard(async () => {
-      const { client } = await this.#link.way();
+      const { client } = await this.#connector.connection();
       if (this.#options.acceptsAnySchema === true) return;
-      if ((await this.#look(client)) || this.#options.readOnly) return;
+      if ((await this.#hasLedger(client)) || this.#options.readOnly) return;
       try {
         await client.query(CREATE_MARK);
       } catch (error) {
-        // Of several that create the same table at the same moment some are told that it exists, whatever they asked.
-        if (!(await this.#look(client))) throw error;
+        // IF NOT EXISTS still fails for some of several sessions that create the same table at the same time.
+        if (!(await this.#hasLedger(client))) throw error;
       }
     });
   }
 
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
-    return this.#inTurn(async (way) => {
-      const scope = new Scope(way, this.#explainLost);
-      scope.start(BEGIN_READ, toStatement(PREPARE_READ, [way.mark]));
-      const result = await inside(scope, work);
-      // Nothing depends on how a reader ends; the next statement comes behind it in any case.
-      scope.leave().catch(() => this.#link.drop());
+    return this.#withConnection(async (connection) => {
+      const transaction = this.#createTransaction(connection);
+      transaction.begin(BEGIN_READ, toStatement(PREPARE_READ, [connection.mark]));
+      const result = await runWork(transaction, work);
+      // The result does not depend on the end of a read transaction, and later statements queue behind it.
+      transaction.commitUnchanged().catch(() => this.#connector.drop());
       return result;
     });
   }
 
   write<Result>({ durable }: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     const isDurable = durable && this.#options.durability === 'full';
-    return this.#inTurn(async (way) => {
-      const scope = new Scope(way, this.#explainLost);
-      const lock = this.#lockStatement('$1', isDurable);
-      // Not awaited: on one connection whatever the work asks for comes after it, or fails with it.
-      scope.start(BEGIN_WRITE, toStatement(lock, [way.mark]));
-      const result = await inside(scope, work);
-      await this.#commit(scope, way);
+    return this.#withConnection(async (connection) => {
+      const transaction = this.#createTransaction(connection);
+      // Not awaited: later statements on the connection run after the lock is held, or fail with it.
+      transaction.begin(BEGIN_WRITE, toStatement(this.#lockStatement('$1', isDurable), [connection.mark]));
+      const result = await runWork(transaction, work);
+      await this.#commit(transaction, connection);
       return result;
     });
   }
 
   async enterCall(call: EnteredCall, work: (transaction: Transaction) => Promise<number>): Promise<number> {
-    const [row] = await this.#inTurn(async (way) => {
-      const scope = new Scope(way, this.#explainLost);
+    const [row] = await this.#withConnection(async (connection) => {
+      const transaction = this.#createTransaction(connection);
       const { sql, parameters } = enterCallStatement(call, (mark) => this.#lockStatement(mark, false));
       try {
-        return await scope.query<{ idx: number }>(sql, [...parameters, way.mark]);
+        return await transaction.query<{ idx: number }>(sql, [...parameters, connection.mark]);
       } catch (error) {
-        throw scope.failure === undefined ? error : await this.#resolveFailure(scope.failure, way);
+        const { failure } = transaction;
+        throw failure === undefined ? error : await this.#resolveFailure(failure, connection);
       }
     });
     return row?.idx ?? this.write({ durable: false }, work);
   }
 
-  #lockStatement(mark: string, isDurable: boolean): string {
-    return lockStatement(mark, { isDurable, acceptsUnfinished: this.#options.acceptsUnfinished === true });
-  }
-
   connectionCount(): number {
-    return this.#link.connections;
+    return this.#connector.count;
   }
 
   schemaVersion(): Promise<number> {
-    return this.#turn.run(() =>
+    return this.#connectionLock.run(() =>
       this.#guard(async () => {
-        const way = await this.#link.way();
-        return (await this.#look(way.client)) ? new Scope(way, this.#explainLost).schemaVersion() : 0;
+        const connection = await this.#connector.connection();
+        const hasLedger = await this.#hasLedger(connection.client);
+        return hasLedger ? this.#createTransaction(connection).schemaVersion() : 0;
       }),
     );
   }
 
   async enlist(processId: string): Promise<void> {
     assertProcessId(processId);
-    return this.#turn.run(() => this.#guard(() => this.#link.enlist(processId)));
+    return this.#connectionLock.run(() => this.#guard(() => this.#connector.enlist(processId)));
   }
 
-  /** Out of turn: it is asked inside of transactions too. */
+  /** Without the connection lock, because it is also called inside transactions. */
   async isAlive(processId: string): Promise<boolean> {
     if (!isProcessId(processId)) return false;
-    return this.#guard(() => this.#link.isEnlisted(processId));
+    return this.#guard(() => this.#connector.isEnlisted(processId));
   }
 
   async durability(): Promise<Durability> {
@@ -170,118 +170,130 @@ class PostgresDatabase implements Database {
   }
 
   async close(): Promise<void> {
-    await this.#turn.run(() => this.#link.close());
+    await this.#connectionLock.run(() => this.#connector.close());
   }
 
-  #inTurn<Result>(work: (way: Way) => Promise<Result>): Promise<Result> {
-    return this.#turn.run(async () => {
-      const way = await this.#guard(() => this.#link.liveConnection());
+  #createTransaction(connection: Connection): PostgresTransaction {
+    return new PostgresTransaction(connection, this.#explainLost);
+  }
+
+  #lockStatement(mark: string, isDurable: boolean): string {
+    return lockStatement(mark, { isDurable, acceptsUnfinished: this.#options.acceptsUnfinished === true });
+  }
+
+  #withConnection<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
+    return this.#connectionLock.run(async () => {
+      const connection = await this.#guard(() => this.#connector.liveConnection());
       try {
-        return await work(way);
+        return await work(connection);
       } catch (error) {
-        throw error instanceof DatabaseError && error.fault === 'unknown' ? error : await this.#undo(way, error);
+        const isInDoubt = error instanceof DatabaseError && error.fault === 'unknown';
+        throw isInDoubt ? error : await this.#undo(connection, error);
       } finally {
-        this.#link.rest();
+        this.#connector.release();
       }
     });
   }
 
-  async #commit(scope: Scope, way: Way): Promise<void> {
+  async #commit(transaction: PostgresTransaction, connection: Connection): Promise<void> {
     try {
-      // The server answers in order: by now it has answered everything that was sent before.
-      await scope.commit();
-      if (scope.failure === undefined) return;
+      // The server answers in order: after COMMIT every earlier statement has its answer.
+      await transaction.commit();
+      if (transaction.failure === undefined) return;
     } catch (error) {
-      // Otherwise the scope knows it, and what came before it: a statement that the server refused undoes the whole.
-      if (scope.failure === undefined) throw error;
+      if (transaction.failure === undefined) throw error;
     }
-    throw await this.#resolveFailure(scope.failure, way);
+    throw await this.#resolveFailure(transaction.failure, connection);
   }
 
-  /** A session that still answers has undone the transaction. The severity does not tell: it may be in any language. */
-  async #resolveFailure(failure: unknown, way: Way): Promise<unknown> {
-    const session = isConnectionEnded(failure) ? 'gone' : await this.#rollBack(way);
+  /** A session that still answers has rolled back. The severity does not tell: it may be in any language. */
+  async #resolveFailure(failure: unknown, connection: Connection): Promise<unknown> {
+    const session = isConnectionEnded(failure) ? 'gone' : await this.#rollback(connection);
     if (session === 'gone') return this.#inDoubt();
-    return session === 'changed' ? isPooled(this.location) : this.#explainLost(failure);
+    return session === 'changed' ? poolerError(this.location) : this.#explainLost(failure);
   }
 
   async #inDoubt(): Promise<DatabaseError> {
-    await this.#link.drop();
+    await this.#connector.drop();
     return new DatabaseError(
       'unknown',
-      `${this.location}: the connection was lost while the change was being committed, so it may have been made or not; look before you repeat it`,
+      `${this.location}: the connection was lost during the commit, so the change may have been made or not`,
+      { advice: 'check whether it was made before you repeat it' },
     );
   }
 
-  /** Ends a transaction that failed. Returns what to throw: a backend that has changed explains every other failure. */
-  async #undo(way: Way, error: unknown): Promise<unknown> {
-    const session = await this.#rollBack(way);
-    return session === 'changed' ? isPooled(this.location) : error;
+  /** Rolls back, and returns the error to throw: a changed backend explains every other failure. */
+  async #undo(connection: Connection, error: unknown): Promise<unknown> {
+    const session = await this.#rollback(connection);
+    return session === 'changed' ? poolerError(this.location) : error;
   }
 
-  async #rollBack({ client, pipeline, mark }: Way): Promise<'same' | 'changed' | 'gone'> {
+  async #rollback({ client, pipeline, mark }: Connection): Promise<'same' | 'changed' | 'gone'> {
     try {
       pipeline.flush();
       await client.query(`ROLLBACK; SELECT ${sameSessionAs(mark)}`);
       return 'same';
     } catch (error) {
-      await this.#link.drop();
+      await this.#connector.drop();
       return isSessionChanged(error) ? 'changed' : 'gone';
     }
   }
 
-  /** True for a ledger, false for nothing at all. */
-  async #look(client: Client): Promise<boolean> {
-    const { rows } = await client.query<Look>(LOOK);
+  /** False for an empty schema. Throws for a database that cannot hold a ledger. */
+  async #hasLedger(client: Client): Promise<boolean> {
+    const { rows } = await client.query<Inspection>(INSPECT);
     const [found] = rows;
-    if (found?.is_replica === 1 && !this.#options.readOnly) throw isReplica(this.location);
-    if (found?.schema === null) throw noSchema(this.location);
-    // Whoever has a ledger in such a database may read it, to copy it out.
+    if (found?.is_replica === 1 && !this.#options.readOnly) throw replicaError(this.location);
+    if (found?.schema === null) throw missingSchemaError(this.location);
+    // An existing ledger in another encoding can still be read, to copy it out.
     const isOnlyRead = this.#options.readOnly && found?.is_ours === 1;
-    if (found !== undefined && found.encoding !== 'UTF8' && !isOnlyRead) throw notUtf8(this.location, found.encoding);
+    if (found !== undefined && found.encoding !== 'UTF8' && !isOnlyRead)
+      throw encodingError(this.location, found.encoding);
     if (found?.is_used === 0) return false;
     if (found?.is_ours === 1) return true;
-    throw new DatabaseError(
-      'corrupt',
-      `${this.location} holds tables of another program; use a database of its own, or a schema (?options=-c%20search_path%3Dcolibri)`,
-    );
+    throw new DatabaseError('corrupt', `${this.location} holds tables of another program`, {
+      advice: 'use an empty database, or a schema of its own (?options=-c%20search_path%3Dcolibri)',
+    });
   }
 
   async #guard<Result>(action: () => Promise<Result>): Promise<Result> {
     try {
       return await action();
     } catch (error) {
-      throw explainPostgresFault(this.#link.causeOf(error), { ...this.#url, wasConnected: false });
+      throw explainPostgresFault(this.#connector.causeOf(error), { ...this.#url, wasConnected: false });
     }
   }
 
   readonly #explainLost = (error: unknown): unknown =>
-    explainPostgresFault(this.#link.causeOf(error), { ...this.#url, wasConnected: true });
+    explainPostgresFault(this.#connector.causeOf(error), { ...this.#url, wasConnected: true });
 }
 
-async function inside<Result>(scope: Scope, work: (scope: Scope) => Promise<Result>): Promise<Result> {
+async function runWork<Result>(
+  transaction: PostgresTransaction,
+  work: (transaction: PostgresTransaction) => Promise<Result>,
+): Promise<Result> {
   try {
-    return await work(scope);
+    return await work(transaction);
   } catch (error) {
-    scope.end();
+    transaction.end();
     throw error;
   }
 }
 
-/** Said when it is opened: the first write would be the first call of an agent. */
-function isReplica(location: string): DatabaseError {
-  const [fault, advice] = REPLICA;
-  return new DatabaseError(fault, `${location}: ${advice}`);
+/** Thrown on opening: otherwise the first call of an agent would fail. */
+function replicaError(location: string): DatabaseError {
+  const { fault, problem, advice } = REPLICA;
+  return new DatabaseError(fault, `${location}: ${problem}`, { advice });
 }
 
-function noSchema(location: string): DatabaseError {
-  return new DatabaseError('unavailable', `${location}: the schema that search_path names does not exist; create it`);
+function missingSchemaError(location: string): DatabaseError {
+  const problem = `${location}: the schema that search_path names does not exist`;
+  return new DatabaseError('unavailable', problem, { advice: 'create it' });
 }
 
-/** LATIN1 lacks most characters, and SQL_ASCII takes any bytes for text. */
-function notUtf8(location: string, encoding: string): DatabaseError {
-  return new DatabaseError(
-    'refused',
-    `${location}: the encoding of this database is ${encoding}, which cannot hold every text; create one with CREATE DATABASE colibri ENCODING 'UTF8' TEMPLATE template0`,
-  );
+/** LATIN1 lacks most characters, and SQL_ASCII accepts any bytes as text. */
+function encodingError(location: string, encoding: string): DatabaseError {
+  const problem = `${location}: the encoding of this database is ${encoding}, which cannot hold every text`;
+  const advice = "create one with CREATE DATABASE colibri ENCODING 'UTF8' TEMPLATE template0";
+  return new DatabaseError('refused', problem, { advice });
 }

@@ -4,15 +4,15 @@ const SETTINGS = `SELECT name, setting FROM pg_settings
   WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names') ORDER BY name`;
 
 /**
- * What an acknowledged commit lacks where others copy it: it is on the disk of the primary, and no further than that.
+ * What can lose an acknowledged commit when a synchronous standby exists but the commit does not wait for its disk.
  * https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SYNCHRONOUS-COMMIT
  */
 const REACH: Readonly<Record<string, string>> = {
   local: 'a failover may lose acknowledged changes',
-  remote_write: 'a crash of the machines of both may lose acknowledged changes',
+  remote_write: 'a crash of both machines may lose acknowledged changes',
 };
 
-/** What the settings of the server, or of the role, make of a commit that waits for them. */
+/** Derives the durability of a commit from the settings of the server and of the role. */
 export async function readDurability(reader: Reader): Promise<Durability> {
   const rows = await reader.query<{ name: string; setting: string }>(SETTINGS);
   const { synchronous_standby_names: standbys, ...settings } = Object.fromEntries(
@@ -26,7 +26,7 @@ export async function readDurability(reader: Reader): Promise<Durability> {
   }
   const commit = settings['synchronous_commit'] ?? 'on';
   const loss = REACH[commit];
-  // Without a standby to wait for these mean the same as on.
+  // Without a standby these levels mean the same as `on`.
   if (loss === undefined || !standbys) return { level: 'full' };
   const weakness = `the database server has a synchronous standby and runs with synchronous_commit = ${commit}: ${loss}`;
   return { level: 'full', weakness };

@@ -1,12 +1,9 @@
 import pgpass from 'pgpass';
 
-// It writes its warnings as plain text to stderr, where only JSON may stand; what is no stream it leaves alone.
+// The library writes plain-text warnings, and stderr must hold only JSON lines; it ignores a value that is not a stream.
 pgpass.warnTo({});
 
-/**
- * The password in ~/.pgpass, or in the file that PGPASSFILE names. The driver looks there by itself, and says each time
- * that it will not for ever.
- */
+/** Reads ~/.pgpass or the file in PGPASSFILE. The driver's own lookup prints a deprecation warning each time. */
 export function lookUpPassword(connection: object): Promise<string | undefined> {
   return new Promise((resolve) => pgpass(connection, resolve));
 }

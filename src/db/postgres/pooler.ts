@@ -1,21 +1,22 @@
 import type { Client, ClientConfig } from 'pg';
 import { DatabaseError } from '../database.ts';
 
-/** How to name the cause, and what to do about it, wherever it is found. */
+const POOLER_PROBLEM =
+  'a pooler hands this connection to other clients after each transaction, which loses settings, prepared statements and locks';
 const POOLER_ADVICE =
-  'a pooler hands this connection to other clients after each transaction, which loses settings, prepared statements and locks; put the pooler into session mode (PgBouncer, Pgcat: pool_mode = session; Supabase: port 5432 in place of 6543), or connect to the database directly';
+  'put the pooler into session mode (PgBouncer, Pgcat: pool_mode = session; Supabase: port 5432 instead of 6543), or connect to the database directly';
 
-export function isPooled(location: string): DatabaseError {
-  return new DatabaseError('refused', `${location}: ${POOLER_ADVICE}`);
+export function poolerError(location: string): DatabaseError {
+  return new DatabaseError('refused', `${location}: ${POOLER_PROBLEM}`, { advice: POOLER_ADVICE });
 }
 
-/** A pool in session mode that has no connection left lets a second client wait; one in transaction mode does not. */
-const PATIENCE_MS = 2000;
+/** An exhausted pool in session mode makes the second client wait; a pool in transaction mode does not. */
+const TIMEOUT_MS = 2000;
 const ATTEMPTS = 4;
 
 /**
- * Refuses a pooler that is not in session mode, before anything was set on its connections: a second client holds a
- * transaction open, and neither may be served by the other's backend, nor by a new one.
+ * Refuses a pooler that is not in session mode, before any setting is made on its connections: while a second client
+ * holds a transaction open, each client must keep the backend that it had.
  */
 export async function assertSessionPooling(
   client: Client,
@@ -24,7 +25,7 @@ export async function assertSessionPooling(
   location: string,
 ): Promise<void> {
   const backend = await backendOf(client);
-  const second = openClient({ ...config, connectionTimeoutMillis: PATIENCE_MS, query_timeout: PATIENCE_MS });
+  const second = openClient({ ...config, connectionTimeoutMillis: TIMEOUT_MS, query_timeout: TIMEOUT_MS });
   second.on('error', () => undefined);
   let isShared = false;
   try {
@@ -39,7 +40,7 @@ export async function assertSessionPooling(
     await second.query('ROLLBACK').catch(() => undefined);
     void second.end().catch(() => undefined);
   }
-  if (isShared) throw isPooled(location);
+  if (isShared) throw poolerError(location);
 }
 
 async function backendOf(client: Client): Promise<number | undefined> {

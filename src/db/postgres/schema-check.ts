@@ -6,9 +6,8 @@ import { POSTGRES_SCHEMA } from './schema.ts';
 import { listSchemaFacts, type SchemaFact } from './schema-facts.ts';
 
 /**
- * Compares the schema of a PostgreSQL ledger with the one that the migrations make, in the words of the server: tables
- * with every property of their columns, constraints, indexes, views, and whatever acts on them. The expected words are
- * stored: most roles, and every replica, may not create tables to compare with.
+ * Compares the server's description of a ledger's schema with the stored description of what the migrations create.
+ * It is stored because most roles, and every replica, cannot create tables to compare with.
  */
 export async function checkPostgresSchema(reader: Reader): Promise<SchemaReport> {
   const facts = await listSchemaFacts(reader);
@@ -21,14 +20,14 @@ export async function checkPostgresSchema(reader: Reader): Promise<SchemaReport>
     version: mark ?? 0,
     isLedger: ['ledger_entries', 'ledger_head'].every((name) => facts.some((fact) => fact.name === name)),
     isMarked: true,
-    // A view in the place of a table, a rule or a policy would run its functions as the role that verifies.
+    // A view that replaces a table, a rule or a policy would run its functions as the role that verifies.
     isSafeToRead: differences.length === 0,
-    // A newer program has made its own tables; nothing is known about them here.
+    // The tables of a newer version are unknown here.
     differences: isNewer ? [] : [...(isMarkRight ? [] : [describeMark(mark, version)]), ...differences],
   };
 }
 
-/** What the migrations up to this version make; version 0 has the mark of a ledger and nothing else. */
+/** What the migrations up to this version create; version 0 has only the table that marks a ledger. */
 export function expectedFacts(version: number): SchemaFact[] {
   return POSTGRES_SCHEMA.trim()
     .split('\n')
@@ -46,10 +45,10 @@ type StoredFact = readonly [
   until: number | null,
 ];
 
-/** The version that the ledger claims; undefined when it does not say one. */
+/** The version that the ledger claims; undefined if its mark is malformed. */
 async function readMark(reader: Reader, facts: readonly SchemaFact[]): Promise<number | undefined> {
   if (facts.length === 0) return 0;
-  // A view in the place of the table would run when it is read.
+  // Reading a view that replaces the table would run it.
   if (compare(facts.filter(isOfMark), expectedFacts(0)).length > 0) return undefined;
   const rows = await reader.query<{ id: number; schema_version: number }>('SELECT id, schema_version FROM colibri');
   return rows.length === 1 && rows[0]?.id === 1 ? rows[0].schema_version : undefined;
@@ -68,7 +67,7 @@ interface Match {
   readonly differences: readonly SchemaDifference[];
 }
 
-/** The version whose schema this is; where it is that of none, the claimed one with all differences. */
+/** The version with exactly this schema, or the claimed version with all differences. */
 function findVersion(facts: readonly SchemaFact[], claimed: number): Match {
   const differences = facts.length === 0 ? [] : compare(facts, expectedFacts(claimed));
   if (differences.length === 0) return { version: claimed, differences };
@@ -103,7 +102,7 @@ function describe({ kind, owner }: SchemaFact): string {
 
 const MAX_TEXT = 300;
 
-/** The columns that only the first of two definitions has, or all of it; without semicolons, which end a reason. */
+/** The columns that only the first of two definitions has, or all of it, on one line. */
 function onlyIn(fact: SchemaFact, other: SchemaFact): string {
   const others = new Set(columnsOf(other));
   const own = columnsOf(fact).filter((part) => !others.has(part));

@@ -1,25 +1,25 @@
 import type { Reader } from '../database.ts';
 
-/** An object of a PostgreSQL schema, or something that acts on one, in the words of the server. */
+/** An object of a PostgreSQL schema, or one that acts on it, as the server describes it. */
 export interface SchemaFact {
   readonly kind: string;
   readonly name: string;
-  /** The table that it belongs to, or an empty text. */
+  /** The table that it belongs to, or an empty string. */
   readonly owner: string;
   readonly text: string;
 }
 
 interface FactRow extends SchemaFact {
-  /** Not 0 for what an extension brought along: an administrator installs those beside the ledger. */
+  /** Not 0 for an object of an extension, which an administrator may install beside the ledger. */
   readonly is_extension: number;
 }
 
 /**
- * Everything in the current schema, and whatever elsewhere acts on it. Reads catalogs only: it needs no privilege, works
- * on a replica, and evaluates nothing that the schema defines.
+ * Lists everything in the current schema, and objects elsewhere that act on it. Reads only catalogs: it needs no
+ * privilege, works on a replica, and evaluates nothing that the schema defines.
  */
 export async function listSchemaFacts(reader: Reader): Promise<SchemaFact[]> {
-  // To the end of the transaction the server prints every name of another schema together with that schema.
+  // Until the end of the transaction the server qualifies every name of another schema.
   const narrowed = reader.query<{ server: number }>(
     `SELECT current_setting('server_version_num')::int AS server,
        set_config('search_path', quote_ident(current_schema()), true)`,
@@ -37,10 +37,10 @@ export async function listSchemaFacts(reader: Reader): Promise<SchemaFact[]> {
     }));
 }
 
-/** From this version on the server prints the columns of a view over one table without the name of the table. */
+/** PostgreSQL 16 and later print the columns of a view over one table without the table's name. */
 const UNQUALIFIED_COLUMNS = 160_000;
 
-/** Not after FROM, where a schema of that name would stand, and not before a parenthesis, where a function would. */
+/** Not after FROM, where `calls.` would be a schema, and not before a parenthesis, where it would be a function. */
 function withoutQualifiers(text: string): string {
   return text.replaceAll(/(?<=[\s(])(?<!FROM |JOIN )calls\.(?=[a-z_]+[\s,)])/g, '');
 }
@@ -56,7 +56,7 @@ const COLUMNS = `
          WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum)), ', ' ORDER BY a.attnum)
   FROM pg_attribute AS a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped`;
 
-/** The words before the columns say what no table of a ledger is; nothing is said of an ordinary one. */
+/** The parts before the columns appear only for kinds of relations that a ledger does not have. */
 const RELATIONS = `
   SELECT CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' ELSE 'relation' END AS kind, c.relname AS name, '' AS owner,
     concat_ws(' ',
@@ -71,7 +71,7 @@ const RELATIONS = `
     ${ofExtension('pg_class', 'c.oid')} AS is_extension
   FROM pg_class AS c, here WHERE c.relnamespace = here.oid AND c.relkind NOT IN ('i', 'I')`;
 
-/** PostgreSQL 18 also lists NOT NULL here, which the columns say already; one that was never checked is listed. */
+/** PostgreSQL 18 also lists NOT NULL, which is part of the columns; only unvalidated ones are listed here. */
 const CONSTRAINTS = `
   SELECT 'constraint', k.conname, c.relname,
     pg_get_constraintdef(k.oid) || CASE WHEN k.convalidated THEN '' ELSE ' UNCHECKED' END, 0
@@ -89,7 +89,7 @@ const INDEXES = `
   FROM pg_index AS i JOIN pg_class AS x ON x.oid = i.indexrelid JOIN pg_class AS c ON c.oid = i.indrelid, here
   WHERE c.relnamespace = here.oid`;
 
-/** Whatever acts on a table without being called; a ledger has nothing of the kind. */
+/** Objects that act on a table without being called; a ledger has none. */
 const ACTORS = `
   SELECT 'trigger', t.tgname, c.relname, pg_get_triggerdef(t.oid), 0
   FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid, here WHERE c.relnamespace = here.oid AND t.tgconstraint = 0
@@ -112,7 +112,7 @@ const ACTORS = `
   FROM pg_inherits AS h JOIN pg_class AS child ON child.oid = h.inhrelid JOIN pg_class AS parent ON parent.oid = h.inhparent, here
   WHERE here.oid IN (child.relnamespace, parent.relnamespace) AND child.relkind NOT IN ('i', 'I')`;
 
-/** What a statement of this program could name without meaning it. An array of a type comes and goes with the type. */
+/** Objects that could shadow a name in our statements. Array types belong to their element type. */
 const OTHERS = [
   ['function', 'pg_proc', 'proname', 'pronamespace', ''],
   ['operator', 'pg_operator', 'oprname', 'oprnamespace', ''],

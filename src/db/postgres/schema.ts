@@ -1,5 +1,5 @@
 /**
- * The schema of a PostgreSQL ledger in the words of the server: kind, name, owner and definition of each object, with
+ * The schema of a PostgreSQL ledger as the server describes it: kind, name, owner and definition of each object, with
  * the first and the last version that have it. Generated from the migrations by test/postgres/schema.test.ts.
  */
 export const POSTGRES_SCHEMA = String.raw`

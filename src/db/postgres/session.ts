@@ -4,29 +4,29 @@ import type { PostgresOptions } from './database.ts';
 type Limits = Pick<PostgresOptions, 'readOnly' | 'busyTimeoutMs' | 'statementTimeoutMs'>;
 
 /**
- * Gives a new connection its settings and its mark, in one round trip. False, with nothing set, when the backend is not
- * the one that answered the login: then a pooler stands in between.
+ * Sets up a new connection and marks its backend, in one round trip. Returns false, and sets nothing, if the backend is
+ * not the one that answered the login: then there is a pooler in between.
  */
 export async function startSession(client: Client, mark: string, limits: Limits): Promise<boolean> {
   const { processID } = client as Client & { readonly processID?: number | null };
   return prepare(client, mark, limits, `pg_backend_pid() = ${processID ?? 0}`);
 }
 
-/** The same behind a pooler, whatever backend answers. */
+/** The same behind a pooler, on whichever backend answers. */
 export async function startPooledSession(client: Client, mark: string, limits: Limits): Promise<void> {
   await prepare(client, mark, limits, 'TRUE');
 }
 
 /**
- * SQL that fails with a code of its own unless the backend is the one that `startSession` has marked. A pooler that hands
- * out another one leaves the settings, the prepared statements and the presence lock behind.
+ * SQL that fails with SQLSTATE 2201E unless the backend is the one that `startSession` has marked. On another backend
+ * of a pooler the settings, the prepared statements and the presence lock are missing.
  */
 export function sameSession(mark: string): string {
   const isSame = `current_setting('${MARK}', true) = pg_backend_pid() || '/' || CAST(${mark} AS TEXT)`;
   return `ln(CASE WHEN ${isSame} THEN 1 ELSE 0 END)`;
 }
 
-/** The same for a text that takes no parameters; a mark is hexadecimal. */
+/** The same with a literal, for a script that takes no parameters; a mark is hexadecimal. */
 export function sameSessionAs(mark: string): string {
   return sameSession(`'${mark}'`);
 }
@@ -50,8 +50,8 @@ async function prepare(client: Client, mark: string, limits: Limits, condition: 
 }
 
 /**
- * The schema that holds the ledger, or else the first on the path: what follows it there cannot stand in for a table or a
- * function. https://www.postgresql.org/docs/current/ddl-schemas.html#DDL-SCHEMAS-PATTERNS
+ * The schema that holds the ledger, or else the first one on the path, alone: objects in later schemas could replace a
+ * missing table or function. https://www.postgresql.org/docs/current/ddl-schemas.html#DDL-SCHEMAS-PATTERNS
  */
 const SEARCH_PATH = `
   SELECT quote_ident(nspname) || ', pg_temp'
@@ -61,7 +61,7 @@ const SEARCH_PATH = `
   ORDER BY EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = pg_namespace.oid AND relname = 'colibri') DESC, place
   LIMIT 1`;
 
-/** A database or a role can have defaults of its own for all of these. One that the server does not know is left out. */
+/** Databases and roles can have their own defaults for all of these. Settings that the server does not know are skipped. */
 function settingsOf({
   readOnly,
   busyTimeoutMs,
@@ -70,19 +70,19 @@ function settingsOf({
   return { ...MEANING, ...RESULTS, ...limitsOf(busyTimeoutMs, statementTimeoutMs), ...modeOf(readOnly) };
 }
 
-/** What a statement means, and what the server lets it do. */
+/** Settings that change what a statement means or may do. */
 const MEANING = {
   array_nulls: 'on',
   backslash_quote: 'safe_encoding',
   exit_on_error: 'off',
-  // Hidden rows become an error: verification must not take what a policy leaves for all there is.
+  // Hidden rows become an error: verification must not mistake the visible rows for all rows.
   row_security: 'off',
   restrict_nonsystem_relation_kind: '',
   standard_conforming_strings: 'on',
   transform_null_equals: 'off',
 };
 
-/** How values are written, and which rows come. */
+/** Settings that change the format of values or the set of rows. */
 const RESULTS = {
   bytea_output: 'hex',
   client_encoding: 'UTF8',
@@ -90,7 +90,7 @@ const RESULTS = {
   datestyle: 'ISO, MDY',
   // The shortest text that reads back as the same number.
   extra_float_digits: 1,
-  // Any other limit makes an index return a random part of what it finds.
+  // Any other limit makes a GIN index return a random subset.
   gin_fuzzy_search_limit: 0,
   intervalstyle: 'postgres',
   lc_monetary: 'C',
@@ -101,7 +101,7 @@ const RESULTS = {
   timezone: 'UTC',
 };
 
-/** A peer that dies holds its locks only until the server has noticed; these make it notice. */
+/** A client that dies keeps its locks until the server notices; these make it notice soon. */
 function limitsOf(busyTimeoutMs: number, statementTimeoutMs: number) {
   return {
     idle_in_transaction_session_timeout: Math.max(1000, Math.floor(busyTimeoutMs / 2)),
@@ -112,7 +112,7 @@ function limitsOf(busyTimeoutMs: number, statementTimeoutMs: number) {
     tcp_keepalives_idle: 10,
     tcp_keepalives_interval: 5,
     tcp_user_timeout: 20_000,
-    // A long verification is one transaction.
+    // A verification is one long transaction.
     transaction_timeout: 0,
   };
 }
@@ -120,7 +120,7 @@ function limitsOf(busyTimeoutMs: number, statementTimeoutMs: number) {
 function modeOf(readOnly: boolean) {
   return {
     default_transaction_deferrable: 'off',
-    // A writer that waited for the lock must see what was committed meanwhile.
+    // A writer that waited for the lock must see what others committed in the meantime.
     default_transaction_isolation: 'read committed',
     default_transaction_read_only: readOnly ? 'on' : 'off',
   };

@@ -1,27 +1,24 @@
-import type { Client } from 'pg';
 import type { Row, SqlValue, Transaction } from '../database.ts';
+import type { Connection } from './connection.ts';
 import { Batch } from './protocol/batch.ts';
-import type { Pipeline } from './protocol/pipeline.ts';
 import { assertParameters, type Statement, toStatement } from './protocol/statement.ts';
 
-/** What work is handed: statements on the connection that holds the transaction. */
-export class Scope implements Transaction {
+/** The statements of one transaction on the connection that holds it. */
+export class PostgresTransaction implements Transaction {
   readonly engine = 'postgres';
-  readonly #client: Client;
-  readonly #pipeline: Pipeline;
+  readonly #connection: Connection;
   readonly #explain: (error: unknown) => unknown;
-  readonly #last = new Map<string, readonly SqlValue[]>();
+  readonly #queued = new Map<string, readonly SqlValue[]>();
   readonly #batch = new Batch();
   #failure: unknown;
-  #isOver = false;
+  #hasEnded = false;
 
-  constructor({ client, pipeline }: Way, explain: (error: unknown) => unknown) {
-    this.#client = client;
-    this.#pipeline = pipeline;
+  constructor(connection: Connection, explain: (error: unknown) => unknown) {
+    this.#connection = connection;
     this.#explain = explain;
   }
 
-  /** What the first statement that failed failed with; all later ones fail because of it. */
+  /** The error of the first statement that failed; all later ones fail because of it. */
   get failure(): unknown {
     return this.#failure;
   }
@@ -30,7 +27,7 @@ export class Scope implements Transaction {
     this.#assertOpen();
     const statement = toStatement(sql, parameters);
     this.#sendBatch();
-    return (await this.#ask(statement)) as Shape[];
+    return (await this.#run(statement)) as Shape[];
   }
 
   /** PostgreSQL stores neither a NUL nor invalid UTF-8, and no value of another type than its column's. */
@@ -38,7 +35,7 @@ export class Scope implements Transaction {
     return this.query(sql, parameters);
   }
 
-  /** Kept back until something is asked that needs an answer, because one statement costs less than several. */
+  /** Delayed until a result is needed, because one merged statement costs less than several. */
   send(sql: string, parameters: readonly SqlValue[] = []): void {
     this.#assertOpen();
     assertParameters(sql, parameters);
@@ -48,42 +45,41 @@ export class Scope implements Transaction {
   }
 
   sendAtCommit(sql: string, parameters: readonly SqlValue[]): void {
-    this.#last.set(sql, parameters);
+    this.#queued.set(sql, parameters);
   }
 
-  /** Asks for what the scope itself needs; whatever is asked for afterwards fails with it. */
-  start(...statements: readonly Statement[]): void {
-    for (const statement of statements) this.#ask(statement).catch(() => undefined);
+  /** Sends the statements that begin the transaction. If one fails, every later statement fails with its error. */
+  begin(...statements: readonly Statement[]): void {
+    for (const statement of statements) this.#run(statement).catch(() => undefined);
   }
 
-  /** Ends the transaction with all that was kept back. */
   async commit(): Promise<void> {
-    for (const [sql, parameters] of this.#last) this.send(sql, parameters);
+    for (const [sql, parameters] of this.#queued) this.send(sql, parameters);
     this.end();
     this.#sendBatch();
-    const committed = this.#ask(COMMIT);
-    this.#pipeline.flush();
+    const committed = this.#run(COMMIT);
+    this.#connection.pipeline.flush();
     await committed;
   }
 
-  /** The same for who changed nothing: it leaves together with what comes next, and does not fail it. */
-  async leave(): Promise<void> {
+  /** Ends a transaction that changed nothing. Sent together with the next packet, which does not fail with it. */
+  async commitUnchanged(): Promise<void> {
     this.end();
-    const left = this.#ask(COMMIT);
-    this.#pipeline.separate();
-    await left;
+    const committed = this.#run(COMMIT);
+    this.#connection.pipeline.endPacket();
+    await committed;
   }
 
-  /** Whoever goes on afterwards is refused: his statements would be in no transaction, or in that of the next. */
+  /** Later statements throw instead of joining the next transaction. */
   end(): void {
-    this.#isOver = true;
+    this.#hasEnded = true;
   }
 
   async run(script: string): Promise<void> {
     this.#assertOpen();
     this.#sendBatch();
-    this.#pipeline.flush();
-    await this.#watch(this.#client.query(script));
+    this.#connection.pipeline.flush();
+    await this.#watch(this.#connection.client.query(script));
   }
 
   async schemaVersion(): Promise<number> {
@@ -96,16 +92,16 @@ export class Scope implements Transaction {
   }
 
   #assertOpen(): void {
-    if (this.#isOver) throw new Error('the transaction has ended');
+    if (this.#hasEnded) throw new Error('the transaction has ended');
   }
 
   #sendBatch(): void {
-    const statement = this.#batch.empty();
-    if (statement !== undefined) this.#ask(statement).catch(() => undefined);
+    const statement = this.#batch.flush();
+    if (statement !== undefined) this.#run(statement).catch(() => undefined);
   }
 
-  #ask(statement: Statement): Promise<Row[]> {
-    return this.#watch(this.#pipeline.ask(statement));
+  #run(statement: Statement): Promise<Row[]> {
+    return this.#watch(this.#connection.pipeline.query(statement));
   }
 
   async #watch<Answer>(answer: Promise<Answer>): Promise<Answer> {
@@ -118,13 +114,5 @@ export class Scope implements Transaction {
   }
 }
 
-/** A connection, and how statements get onto it. */
-export interface Way {
-  readonly client: Client;
-  readonly pipeline: Pipeline;
-  /** What its backend was marked with. */
-  readonly mark: string;
-}
-
-/** By a name that tells: whoever looks at the wire sees what may have been committed. */
+/** Named, so that a capture of the traffic shows what may have been committed. */
 const COMMIT: Statement = { name: 'COMMIT', text: 'COMMIT', parameters: [], tag: 'COMMIT' };

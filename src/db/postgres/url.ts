@@ -1,26 +1,26 @@
-/** What a database URL says, with the secrets kept apart from what people may see. */
+/** A parsed database URL, with the secrets apart from what may be printed. */
 export interface PostgresUrl {
-  /** For the driver: with what libpq means by the modes of TLS. */
+  /** For the driver, with libpq's meaning of the sslmode values. */
   readonly connectionString: string;
-  /** For people: who, where and which, never how. */
+  /** User, host and database: safe to print. */
   readonly location: string;
-  /** In milliseconds, where the URL names them. */
+  /** Only those that the URL sets. */
   readonly timeouts: { readonly busyTimeoutMs?: number; readonly statementTimeoutMs?: number };
-  /** Takes every secret of the URL out of a text. */
+  /** Replaces every secret of the URL in a text. */
   readonly redact: (text: string) => string;
 }
 
-/** Parameters that are secrets, or lead to one. */
+/** Parameters that are secrets or name a file with one. */
 const SECRET = /pass|key|secret|token/i;
 
-/** Those of libpq that can be kept: the driver cannot fall back to a connection in the clear, as `allow` would. */
+/** Those of libpq except `allow`: the driver cannot start without TLS and fall back to it. */
 const SSL_MODES: readonly string[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
-/** The authorities that the machine trusts, in the words of libpq; the driver would take it for a file. */
+/** libpq's name for the system's trust store; the driver would open it as a file. */
 const SYSTEM = 'system';
 const STRICT = 'verify-full';
 
-/** Of the server or of the driver: one that is no number would be refused in their words, or cut every statement short. */
+/** Server and driver would report a malformed value poorly, or cancel every statement. */
 const TIMEOUTS: ReadonlySet<string> = new Set([
   'lock_timeout',
   'statement_timeout',
@@ -29,7 +29,7 @@ const TIMEOUTS: ReadonlySet<string> = new Set([
 ]);
 const MILLISECONDS = /^[1-9]\d{0,8}$/;
 
-/** What keeps the text from being a URL that can be used; the text itself is not in it, for it may hold a password. */
+/** Returns why the URL cannot be used. Never repeats the URL, which may hold a password. */
 export function findUrlProblem(text: string): string | undefined {
   if (!/^postgres(?:ql)?:/.test(text) || !URL.canParse(text))
     return 'is not a URL such as postgres://user:password@host:5432/database';
@@ -39,19 +39,19 @@ export function findUrlProblem(text: string): string | undefined {
       return `has ${shown(name, value)}; it is one of ${SSL_MODES.join(', ')}`;
     if (TIMEOUTS.has(name) && !MILLISECONDS.test(value))
       return `has ${shown(name, value)}; it is a whole number of milliseconds from 1 to 999999999`;
-    // Anybody can get a certificate of a public authority, for a host of their own.
+    // Anyone can get a certificate from a public authority for a host of their own.
     if (name === 'sslrootcert' && value === SYSTEM && (searchParams.get('sslmode') ?? STRICT) !== STRICT)
       return `has sslrootcert=${SYSTEM}, which goes with sslmode=${STRICT} alone`;
   }
   return undefined;
 }
 
-/** A text that looks like no number and no word is not repeated: who knows what was pasted there. */
+/** Repeats only short plain words and numbers: other text may be a misplaced secret. */
 function shown(name: string, value: string): string {
   return /^[\w.+-]{0,40}$/.test(value) ? `${name}=${value}` : `a ${name} of another kind`;
 }
 
-/** Undefined when there is a problem with the URL. */
+/** Returns undefined if the URL cannot be used. */
 export function parsePostgresUrl(text: string): PostgresUrl | undefined {
   if (findUrlProblem(text) !== undefined) return undefined;
   const url = new URL(text);
@@ -68,7 +68,7 @@ export function parsePostgresUrl(text: string): PostgresUrl | undefined {
   };
 }
 
-/** Without it the driver takes `require` for `verify-full` and says so on every start. */
+/** Otherwise the driver treats `require` as `verify-full` and prints a warning on every start. */
 function withLibpqModes(url: URL): URL {
   const copy = new URL(url);
   if (copy.searchParams.get('sslrootcert') === SYSTEM) {
@@ -91,10 +91,10 @@ function locationOf(url: URL): string {
 }
 
 function redactor(secrets: readonly string[]): (text: string) => string {
-  const spellings = secrets.flatMap((secret) =>
+  const variants = secrets.flatMap((secret) =>
     secret === '' ? [] : [secret, decode(secret), encodeURIComponent(decode(secret))],
   );
-  return (text) => spellings.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
+  return (text) => variants.reduce((redacted, secret) => redacted.replaceAll(secret, '***'), text);
 }
 
 function decode(text: string): string {

@@ -9,33 +9,33 @@ const CHECKS: Readonly<Record<Engine, (reader: Reader) => Promise<SchemaReport>>
   postgres: checkPostgresSchema,
 };
 
-/** Compares the schema with the one that the migrations make. */
+/** Compares the schema with the one that the migrations create. */
 export function checkSchema(reader: Reader): Promise<SchemaReport> {
   return CHECKS[reader.engine](reader);
 }
 
-/** Refuses a ledger whose schema somebody changed. The callers refuse what is no ledger, or too new for this program. */
+/** Refuses a ledger with a changed schema. The callers refuse a database of another program and a newer ledger. */
 export async function assertSchema(database: Pick<Database, 'location' | 'read'>): Promise<void> {
   for (;;) {
-    const report = await look(database);
+    const report = await readReport(database);
     if (!report.isMarked || report.version > SCHEMA_VERSION || report.differences.length === 0) return;
-    // PostgreSQL describes objects as they are now, not as they were at the snapshot: a migration may have come between.
-    const again = await look(database);
+    // PostgreSQL describes objects as they are now, not as in the snapshot: a migration may have run in between.
+    const again = await readReport(database);
     if (again.version === report.version && again.differences.length > 0)
       throw new SchemaError(database.location, again.differences);
   }
 }
 
-const MAX_LOOKS = 10;
+const MAX_ATTEMPTS = 10;
 
-/** PostgreSQL fails to describe a table of the snapshot that a migration has dropped meanwhile; the next one lacks it. */
-async function look(database: Pick<Database, 'read'>): Promise<SchemaReport> {
-  for (let looks = 1; ; looks += 1)
+/** PostgreSQL fails to describe a table of the snapshot that a migration has just dropped; the next snapshot lacks it. */
+async function readReport(database: Pick<Database, 'read'>): Promise<SchemaReport> {
+  for (let attempt = 1; ; attempt += 1)
     try {
       return await database.read(checkSchema);
     } catch (error) {
       const isDropped = error instanceof Error && 'code' in error && error.code === INTERNAL_ERROR;
-      if (!isDropped || looks === MAX_LOOKS) throw error;
+      if (!isDropped || attempt === MAX_ATTEMPTS) throw error;
     }
 }
 

@@ -1,6 +1,6 @@
 import { DatabaseError } from '../database.ts';
 
-/** An object of the schema that is not as the migrations make it. */
+/** An object of the schema that differs from what the migrations create. */
 export interface SchemaDifference {
   readonly place: string;
   readonly problem: string;
@@ -9,16 +9,16 @@ export interface SchemaDifference {
 export interface SchemaReport {
   /** The version that the database claims to have; negative for an unfinished copy, 0 for an empty database. */
   readonly version: number;
-  /** False: neither the mark nor the tables are those of a ledger. */
+  /** False: the tables of a ledger are missing. */
   readonly isLedger: boolean;
-  /** False: another program has marked the database as its own. */
+  /** False: the database carries the mark of another program. */
   readonly isMarked: boolean;
-  /** False: reading the tables would run code that came with the database. */
+  /** False: reading the tables could run code that is stored in the database. */
   readonly isSafeToRead: boolean;
   readonly differences: readonly SchemaDifference[];
 }
 
-/** All problems with the schema begin with this. */
+/** The prefix of every problem with the schema. */
 export const DIFFERS = 'differs from the schema: ';
 
 export function difference(place: string, detail: string): SchemaDifference {
@@ -27,7 +27,7 @@ export function difference(place: string, detail: string): SchemaDifference {
 
 const MAX_NAMED = 3;
 
-/** Somebody changed the schema. The ledger is not used: a schema can act, hide rows and undo changes. */
+/** The schema was changed. Such a ledger is not used: a schema can run code, hide rows and undo changes. */
 export class SchemaError extends DatabaseError {
   constructor(
     location: string,
@@ -35,10 +35,9 @@ export class SchemaError extends DatabaseError {
   ) {
     const named = differences.slice(0, MAX_NAMED).map(({ place, problem }) => `${place} ${problem}`);
     const more = differences.length > MAX_NAMED ? `, and ${differences.length - MAX_NAMED} more` : '';
-    super(
-      'corrupt',
-      `${location}: another program changed this ledger: ${named.join(', ')}${more}; run colibri verify to see every difference, then restore a backup`,
-    );
+    super('corrupt', `${location}: another program changed this ledger: ${named.join(', ')}${more}`, {
+      advice: 'run colibri verify to see every difference, then restore a backup',
+    });
     this.name = 'SchemaError';
   }
 }

@@ -8,11 +8,11 @@ describe('a batch of changes', () => {
     const batch = new Batch();
     expect(batch.take(ENTRY, [1, 'one'])).toBe(true);
     expect(batch.take('UPDATE head SET size = $1', [2])).toBe(true);
-    expect(batch.empty()).toMatchObject({
+    expect(batch.flush()).toMatchObject({
       text: 'WITH change_0 AS (INSERT INTO entries (idx, text) VALUES ($1, $2)) UPDATE head SET size = $3',
       parameters: [1, 'one', 2],
     });
-    expect(batch.empty()).toBeUndefined();
+    expect(batch.flush()).toBeUndefined();
   });
 
   it('adds the rows of one table at once, wherever they stand', () => {
@@ -20,7 +20,7 @@ describe('a batch of changes', () => {
     batch.take(ENTRY, [1, 'one']);
     batch.take('UPDATE head SET size = $1', [2]);
     batch.take(ENTRY, [2, 'two']);
-    expect(batch.empty()).toMatchObject({
+    expect(batch.flush()).toMatchObject({
       text: 'WITH change_0 AS (INSERT INTO entries (idx, text) VALUES ($1, $2), ($4, $5)) UPDATE head SET size = $3',
       parameters: [1, 'one', 2, 2, 'two'],
     });
@@ -30,7 +30,7 @@ describe('a batch of changes', () => {
     const batch = new Batch();
     batch.take('INSERT INTO marks SELECT 1', []);
     batch.take('INSERT INTO marks SELECT 1', []);
-    expect(batch.empty()?.text).toBe('WITH change_0 AS (INSERT INTO marks SELECT 1) INSERT INTO marks SELECT 1');
+    expect(batch.flush()?.text).toBe('WITH change_0 AS (INSERT INTO marks SELECT 1) INSERT INTO marks SELECT 1');
   });
 
   it.each([
@@ -45,7 +45,7 @@ describe('a batch of changes', () => {
       const values = first.includes('$2') ? [1, 'one'] : [1];
       expect(batch.take(first, values)).toBe(true);
       expect(batch.take(second, values)).toBe(false);
-      expect(batch.empty()?.text).toBe(first);
+      expect(batch.flush()?.text).toBe(first);
     }
   });
 });

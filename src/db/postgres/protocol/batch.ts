@@ -2,14 +2,14 @@ import type { SqlValue } from '../../database.ts';
 import { MAX_PARAMETERS, type Statement, toStatement } from './statement.ts';
 
 /**
- * Changes that do not touch one another, put into one statement. Inside of one statement nothing sees what the others
- * change, and a row can be changed only once: so a table stands in it once, unless rows are only added to it.
+ * Merges independent changes into one statement with CTEs. Its parts do not see each other's changes, and PostgreSQL
+ * changes a row at most once in it, so it may change a table once, or insert into it any number of times.
  */
 export class Batch {
   #shape = Shape.EMPTY;
   #parameters: SqlValue[] = [];
 
-  /** False when the change has to wait for another statement. */
+  /** Returns false if the change needs another statement. */
   take(sql: string, parameters: readonly SqlValue[]): boolean {
     const shape = this.#shape.followedBy(sql, parameters.length);
     if (shape === undefined) return false;
@@ -18,8 +18,8 @@ export class Batch {
     return true;
   }
 
-  /** What was taken, as one statement, and the batch is empty again. */
-  empty(): Statement | undefined {
+  /** Returns the merged statement and empties the batch. */
+  flush(): Statement | undefined {
     if (this.#shape === Shape.EMPTY) return undefined;
     const statement = toStatement(this.#shape.text(), this.#parameters);
     this.#shape = Shape.EMPTY;
@@ -28,14 +28,14 @@ export class Batch {
   }
 }
 
-/** Calls make the same short batches again and again; a copy makes long ones, once. */
-const MAX_KEPT = 1000;
-const MAX_KEPT_LENGTH = 20;
-/** Putting a long statement together costs more than it saves. */
+/** Calls repeat the same short batches; a copy makes long ones that do not repeat. */
+const MAX_CACHED = 1000;
+const MAX_CACHED_LENGTH = 20;
+/** Merging more statements costs more than it saves. */
 const MAX_TEXTS = 500;
-let kept = 0;
+let cached = 0;
 
-/** The texts of a batch, without the values: whatever follows from them is found out once. */
+/** The texts of a batch without the values, so that merging them is cached. */
 class Shape {
   static readonly EMPTY = new Shape([], 0, new Set(), new Set());
 
@@ -58,13 +58,13 @@ class Shape {
     this.#changed = changed;
   }
 
-  /** Undefined when the next one cannot be in the same statement. */
+  /** Returns undefined if the next text needs another statement. */
   followedBy(sql: string, parameterCount: number): Shape | undefined {
     const known = this.#followers.get(sql);
     if (known !== undefined || this.#followers.has(sql)) return known;
     const shape = this.#follow(sql, parameterCount);
-    if (kept < MAX_KEPT && this.#texts.length < MAX_KEPT_LENGTH) {
-      kept += 1;
+    if (cached < MAX_CACHED && this.#texts.length < MAX_CACHED_LENGTH) {
+      cached += 1;
       this.#followers.set(sql, shape);
     }
     return shape;
@@ -96,18 +96,18 @@ class Shape {
 
 const CHANGE = /^\s*(?:INSERT INTO|UPDATE|DELETE FROM) (\w+)/;
 
-/** Rows for one table are one change. */
+/** Plain inserts into one table are merged into one insert of several rows. */
 const ROWS = /^(INSERT INTO \w+ \([^)]*\)\s+VALUES )(\([^()]*\)(?:, \([^()]*\))*)$/;
 
 function merge(texts: readonly string[]): string {
   const all: string[] = [];
-  const places = new Map<string, number>();
+  const positions = new Map<string, number>();
   for (const text of texts) {
     const [, start, rows] = ROWS.exec(text) ?? [];
-    const place = start === undefined ? undefined : places.get(start);
-    if (place !== undefined) all[place] += `, ${rows}`;
+    const position = start === undefined ? undefined : positions.get(start);
+    if (position !== undefined) all[position] += `, ${rows}`;
     else if (start === undefined) all.push(text);
-    else places.set(start, all.push(text) - 1);
+    else positions.set(start, all.push(text) - 1);
   }
   const last = all.pop() ?? '';
   const others = all.map((text, index) => `change_${index} AS (${text})`);

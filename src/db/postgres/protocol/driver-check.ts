@@ -1,17 +1,17 @@
 import { toError } from '../../../errors.ts';
 import { DatabaseError } from '../../database.ts';
-import { isConnectionEnded } from '../errors.ts';
+import { isConnectionEnded, isServerCondition } from '../errors.ts';
 import type { Pipeline } from './pipeline.ts';
 import type { Statement } from './statement.ts';
 
 /**
- * Packets use internals of the driver. One packet whose second statement fails, and one behind it, show whether it still
- * works as they need; both leave together, so that it costs no round trip of its own.
+ * `Packet` uses internals of the driver. A packet whose second statement fails, and a packet after it, show whether they
+ * still work as needed. Both are sent together with the settings of the session and cost no extra round trip.
  */
 export async function assertDriver(pipeline: Pipeline): Promise<void> {
   const outcomes = CHECKS.map(({ statement, endsPacket }) => {
-    const outcome = pipeline.ask(statement);
-    if (endsPacket) pipeline.separate();
+    const outcome = pipeline.query(statement);
+    if (endsPacket) pipeline.endPacket();
     return outcome;
   });
   pipeline.flush();
@@ -22,11 +22,13 @@ export async function assertDriver(pipeline: Pipeline): Promise<void> {
   const wrong = CHECKS.findIndex(({ expected }, index) => seen[index] !== expected);
   if (wrong === -1) return;
   const first = settled[wrong];
-  // A connection that breaks says nothing about the driver.
-  if (first?.status === 'rejected' && isConnectionEnded(first.reason)) throw toError(first.reason);
+  // A lost connection, a canceled statement or a lack of resources says nothing about the driver.
+  if (first?.status === 'rejected' && (isConnectionEnded(first.reason) || isServerCondition(first.reason)))
+    throw toError(first.reason);
   throw new DatabaseError(
     'refused',
-    `the PostgreSQL driver does not work as Colibri needs (statement ${wrong + 1} of its self-test gave ${seen[wrong]}); install Colibri again with the dependencies it was released with`,
+    `the PostgreSQL driver does not work as Colibri needs (statement ${wrong + 1} of its self-test returned ${seen[wrong]})`,
+    { advice: 'install Colibri again with the dependencies it was released with' },
   );
 }
 
@@ -36,7 +38,7 @@ interface Check {
   readonly endsPacket: boolean;
 }
 
-/** Stands in the log of the server at each start. */
+/** The server logs it at each start. */
 const EXPECTED_FAILURE = 'this error is expected: Colibri tests its driver';
 const INVALID_TEXT = '22P02';
 

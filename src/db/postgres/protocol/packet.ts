@@ -5,14 +5,14 @@ import type { Statement } from './statement.ts';
 import { type Parser, parserOf, toParameter } from './types.ts';
 
 /**
- * Statements that leave together and are answered together: the server speaks once, and this process wakes up once. When
- * one of them fails the server does none of those behind it, and all of them count as failed.
+ * Statements that are sent in one write and answered in one read. If one fails, the server skips the ones after it, and
+ * all of them are rejected.
  * https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-PIPELINING
  */
 export class Packet extends Query {
-  /** Whom the driver, which limits the time, wants to be told that it has ended. */
+  /** The driver sets it, and ends its query timeout when it is called. */
   callback: (error: Error | null) => void = () => undefined;
-  readonly #questions: Question[] = [];
+  readonly #pending: PendingStatement[] = [];
   #answered = 0;
   #rows: Row[] = [];
 
@@ -20,35 +20,35 @@ export class Packet extends Query {
     super('');
   }
 
-  ask(statement: Statement): Promise<Row[]> {
+  add(statement: Statement): Promise<Row[]> {
     return new Promise((resolve, reject) => {
-      this.#questions.push({ statement, resolve, reject, rows: [], tag: '', plan: undefined, isParsedHere: false });
+      this.#pending.push({ statement, resolve, reject, rows: [], tag: '', plan: undefined, isParsedHere: false });
     });
   }
 
-  /** Returns an error for the driver to hand back to `handleError`. */
+  /** The driver passes a returned error to `handleError`. */
   override submit = (connection: Connection): Error | undefined => {
     try {
       whileCorked(connection.stream, () => {
-        for (const question of this.#questions) write(connection, question);
+        for (const pending of this.#pending) write(connection, pending);
         connection.sync();
       });
       return undefined;
     } catch (thrown) {
-      // The server would take what comes next for the rest of this packet.
+      // The server would read the next packet as the rest of this one.
       connection.stream.destroy();
       return toError(thrown);
     }
   };
 
   handleRowDescription({ fields }: { readonly fields: readonly FieldDef[] }): void {
-    const plan = this.#questions[this.#answered]?.plan;
+    const plan = this.#pending[this.#answered]?.plan;
     if (plan !== undefined)
       plan.columns = fields.map(({ name, dataTypeID }) => ({ name, parse: parserOf(dataTypeID) }));
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    const columns = this.#questions[this.#answered]?.plan?.columns ?? [];
+    const columns = this.#pending[this.#answered]?.plan?.columns ?? [];
     const row: Record<string, unknown> = {};
     for (let index = 0; index < columns.length; index += 1) {
       const { name, parse } = columns[index] as Column;
@@ -59,36 +59,36 @@ export class Packet extends Query {
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {
-    const question = this.#questions[this.#answered];
-    if (question?.plan === undefined) return;
-    // It is the same for as long as the statement has its name: the server refuses one whose columns have changed.
-    question.plan.columns ??= [];
-    question.rows = this.#rows;
-    question.tag = text;
+    const pending = this.#pending[this.#answered];
+    if (pending?.plan === undefined) return;
+    // The columns of a prepared statement never change: the server refuses to run it when they would.
+    pending.plan.columns ??= [];
+    pending.rows = this.#rows;
+    pending.tag = text;
     this.#rows = [];
     this.#answered += 1;
   }
 
-  /** Not before: a statement outside of a transaction is committed after it was answered. */
+  /** Resolves only here: a statement without a transaction is committed after its answer. */
   handleReadyForQuery(): void {
     this.callback(null);
-    for (const { statement, tag, rows, resolve, reject } of this.#questions)
+    for (const { statement, tag, rows, resolve, reject } of this.#pending)
       if (statement.tag === undefined || statement.tag === tag) resolve(rows);
-      else reject(notDone(statement.tag, tag));
+      else reject(unexpectedTag(statement.tag, tag));
   }
 
   handleError(error: Error, connection: Connection): void {
-    for (const { plan, isParsedHere } of this.#questions.slice(this.#answered))
+    for (const { plan, isParsedHere } of this.#pending.slice(this.#answered))
       if (plan !== undefined && isParsedHere) plan.state = 'doubtful';
-    // One that vanished or no longer fits its tables is never alone: a pooler drops all, a migration changes several.
+    // One stale statement means others are stale too: a pooler drops all of them, a migration changes several tables.
     if ('code' in error && STALE_PLAN.has(error.code))
       for (const plan of plans.get(connection)?.values() ?? []) plan.state = 'doubtful';
     this.callback(error);
-    for (const { reject } of this.#questions) reject(error);
+    for (const { reject } of this.#pending) reject(error);
   }
 }
 
-/** One piece on the wire, also when the writing fails: a stream that stays corked is deaf for good. */
+/** Sends everything in one write. Uncorks even after a failure: a corked stream would never send again. */
 export function whileCorked(stream: Connection['stream'], write: () => void): void {
   stream.cork();
   try {
@@ -98,7 +98,7 @@ export function whileCorked(stream: Connection['stream'], write: () => void): vo
   }
 }
 
-interface Question {
+interface PendingStatement {
   readonly statement: Statement;
   readonly resolve: (rows: Row[]) => void;
   readonly reject: (error: Error) => void;
@@ -108,9 +108,9 @@ interface Question {
   isParsedHere: boolean;
 }
 
-/** What a connection knows of a statement that has a name. */
+/** The state of a named statement on one connection. */
 interface Plan {
-  /** Doubtful after a failure: the server may have parsed it or not. */
+  /** `doubtful` after a failure: the server may have parsed it or not. */
   state: 'unknown' | 'parsed' | 'doubtful';
   columns: Column[] | undefined;
 }
@@ -120,9 +120,10 @@ interface Column {
   readonly parse: Parser;
 }
 
-/** A COMMIT of a transaction that has failed is answered with ROLLBACK, and no error. */
-function notDone(wanted: string, done: string): DatabaseError {
-  return new DatabaseError('lost', `the server answered ${wanted} with ${done}, and nothing was changed; call again`);
+/** The server answers a COMMIT of a failed transaction with the tag ROLLBACK and no error. */
+function unexpectedTag(expected: string, received: string): DatabaseError {
+  const problem = `the server answered ${expected} with ${received}, and nothing was changed`;
+  return new DatabaseError('lost', problem, { advice: 'call again' });
 }
 
 /**
@@ -133,17 +134,17 @@ const STALE_PLAN: ReadonlySet<unknown> = new Set(['0A000', '26000', '42P05', '08
 
 const plans = new WeakMap<Connection, Map<string, Plan>>();
 
-function write(connection: Connection, question: Question): void {
-  const { name, text, parameters } = question.statement;
+function write(connection: Connection, pending: PendingStatement): void {
+  const { name, text, parameters } = pending.statement;
   const plan = planOf(connection, name);
-  question.plan = plan;
+  pending.plan = plan;
   if (plan.state !== 'parsed') {
-    // To close what is not there is no error.
+    // Closing a statement that does not exist is no error.
     if (plan.state === 'doubtful') connection.close({ type: 'S', name }, true);
     connection.parse({ name, text, types: [] }, true);
     plan.state = 'parsed';
     plan.columns = undefined;
-    question.isParsedHere = true;
+    pending.isParsedHere = true;
   }
   connection.bind({ statement: name, values: parameters as string[], valueMapper: toParameter }, true);
   if (plan.columns === undefined) connection.describe({ type: 'P' }, true);

@@ -4,41 +4,41 @@ import { Packet, whileCorked } from './packet.ts';
 import type { Statement } from './statement.ts';
 
 /**
- * The way to the server. What is asked in one turn of the event loop leaves as one packet: waking one another up costs
- * both processes more than most statements do.
+ * Collects the statements of one iteration of the event loop into one packet: waking both processes costs more than most
+ * statements do.
  */
 export class Pipeline {
   readonly #client: Client;
-  readonly #closed: Packet[] = [];
+  readonly #complete: Packet[] = [];
   #open: Packet | undefined;
-  #isWaiting = false;
+  #isScheduled = false;
 
   constructor(client: Client) {
     this.#client = client;
   }
 
-  ask(statement: Statement): Promise<Row[]> {
+  query(statement: Statement): Promise<Row[]> {
     this.#open ??= new Packet();
-    if (!this.#isWaiting) {
-      this.#isWaiting = true;
+    if (!this.#isScheduled) {
+      this.#isScheduled = true;
       setImmediate(() => this.flush());
     }
-    return this.#open.ask(statement);
+    return this.#open.add(statement);
   }
 
-  /** What comes next is not to fail with what came before. */
-  separate(): void {
-    if (this.#open !== undefined) this.#closed.push(this.#open);
+  /** Later statements do not fail with the earlier ones. */
+  endPacket(): void {
+    if (this.#open !== undefined) this.#complete.push(this.#open);
     this.#open = undefined;
   }
 
-  /** To be called before the driver is asked for something in another way. */
+  /** Sends now. Call it before using the client directly, to keep the order. */
   flush(): void {
-    this.separate();
-    this.#isWaiting = false;
-    if (this.#closed.length === 0) return;
+    this.endPacket();
+    this.#isScheduled = false;
+    if (this.#complete.length === 0) return;
     whileCorked(this.#client.connection.stream, () => {
-      for (const packet of this.#closed.splice(0)) this.#client.query(packet);
+      for (const packet of this.#complete.splice(0)) this.#client.query(packet);
     });
   }
 }

@@ -4,7 +4,7 @@ import { PROMISES } from './promises.ts';
 import { listFiles } from './support/folders.ts';
 
 describe('promises', () => {
-  it('are all kept by a test that cites them', () => {
+  it('every promise is cited by a test', () => {
     const cited = new Set(
       [...testFiles()].flatMap((file) =>
         [...readFileSync(file, 'utf8').matchAll(/promiseTest\(\s*'([^']+)'/g)].map(([, id]) => id),
@@ -13,7 +13,7 @@ describe('promises', () => {
     expect(Object.keys(PROMISES).filter((id) => !cited.has(id))).toEqual([]);
   });
 
-  it('cover the 26 tests of the server contract', () => {
+  it('the promises cover the 26 tests of the server contract', () => {
     const seeds = Object.values(PROMISES).flatMap((promise) => ('seed' in promise ? [promise.seed] : []));
     expect(seeds.toSorted()).toEqual(Array.from({ length: 26 }, (_, index) => `T-${index + 1}`).toSorted());
   });

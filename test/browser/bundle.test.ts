@@ -13,7 +13,7 @@ async function bundleForBrowser(entryPoint: string): Promise<Metafile> {
 }
 
 describe('the browser bundle', () => {
-  promiseTest('integrity/browser', 'the bundle stands alone and imports nothing of Node', async () => {
+  promiseTest('integrity/browser', 'the bundle imports nothing, and no module of Node', async () => {
     const { inputs, outputs } = await bundleForBrowser(BUNDLE);
     expect(Object.keys(inputs)).toHaveLength(1);
     expect(Object.values(outputs).flatMap((output) => output.imports)).toEqual([]);
@@ -23,7 +23,7 @@ describe('the browser bundle', () => {
     }
   });
 
-  promiseTest('integrity/browser', 'only the one hash file would need Node', async () => {
+  promiseTest('integrity/browser', 'only the hash file imports a module of Node', async () => {
     const failure: unknown = await bundleForBrowser(SOURCE).catch((error: unknown) => error);
     const { errors } = failure as { errors: { text: string; location: { file: string } }[] };
     expect(errors.map(({ location }) => location.file)).toEqual([expect.stringMatching(/integrity\/sha256\.ts$/)]);

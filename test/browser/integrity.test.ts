@@ -69,7 +69,7 @@ describe('the integrity library in Chromium', () => {
     expect(inBrowser).toEqual(vectors.map(({ canonical }) => canonical));
   });
 
-  promiseTest('integrity/browser', 'any text has the same hashes', async () => {
+  promiseTest('integrity/browser', 'any text has the same hashes as in Node', async () => {
     const texts = fc.sample(fc.string({ unit: 'binary', maxLength: 300 }), { seed: 6962, numRuns: 300 });
     const { inNode, inBrowser } = await inBoth([...texts, '', 'a'.repeat(100_000)], (integrity, inputs) =>
       inputs.map((text) => [
@@ -82,13 +82,13 @@ describe('the integrity library in Chromium', () => {
     expect(inBrowser).toEqual(inNode);
   });
 
-  promiseTest('integrity/browser', 'any value has the same canonical text', async () => {
+  promiseTest('integrity/browser', 'any value has the same canonical text as in Node', async () => {
     const values = fc.sample(plainJson, { seed: 6962, numRuns: 300 });
     const { inNode, inBrowser } = await inBoth(values, ({ canonicalize }, inputs) => inputs.map(canonicalize));
     expect(inBrowser).toEqual(inNode);
   });
 
-  promiseTest('integrity/browser', 'a tree grown there has the same roots', async () => {
+  promiseTest('integrity/browser', 'a growing tree has the same roots as in Node', async () => {
     const entries = Array.from({ length: 130 }, (_, index) => `{"n":${index}}`);
     const { inNode, inBrowser } = await inBoth(entries, ({ TreeBuilder, leafHash }, inputs) => {
       const tree = new TreeBuilder();
@@ -100,7 +100,7 @@ describe('the integrity library in Chromium', () => {
     expect(inBrowser).toEqual(inNode);
   });
 
-  promiseTest('integrity/browser', 'an entry is read as strictly there', async () => {
+  promiseTest('integrity/browser', 'an entry is parsed as strictly as in Node', async () => {
     const entry = '{"actor":"a","at":"2026-11-15T10:00:00.000Z","kind":"genesis","v":1}';
     const texts = [entry, ` ${entry}`, entry.replace('"v":1', '"v":1.0'), entry.replace('"a"', '"\\u0061"'), '{}', ''];
     const { inNode, inBrowser } = await inBoth(texts, ({ parseEntry }, inputs) =>

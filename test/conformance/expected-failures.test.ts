@@ -9,13 +9,13 @@ describe.each(['2025', '2026'])('the expected failures of the conformance suite,
   const text = readFileSync(`test/conformance/expected-failures-${year}.yml`, 'utf8');
   const { server } = parse(text) as { server: string[] };
 
-  it('have a reason, each of them', () => {
+  it('every expected failure has a reason', () => {
     const lines = text.split('\n').filter((line) => line.startsWith('  - '));
     expect(lines.filter((line) => !/^ {2}- [\w-]+ # \S.{15,}$/.test(line))).toEqual([]);
     expect(lines).toHaveLength(server.length);
   });
 
-  it('are named once, and are not about what every server of tools must do', () => {
+  it('every expected failure is listed once and is optional for a tool server', () => {
     expect(new Set(server).size).toBe(server.length);
     expect(server.filter((name) => NEVER.test(name))).toEqual([]);
   });

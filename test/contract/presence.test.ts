@@ -11,12 +11,12 @@ async function expectDead(engine: Engine, database: Database, processId: string)
 }
 
 describeContract('the presence of a process', (engine) => {
-  promiseTest('store/alive', 'nobody knows a process that never enlisted', async () => {
+  promiseTest('store/alive', 'a process that never enlisted is not alive', async () => {
     const database = await engine.open(await engine.newLocation());
     expect(await database.isAlive(processIdOf('nobody'))).toBe(false);
   });
 
-  promiseTest('store/alive', 'to itself and to others, until it closes the database', async () => {
+  promiseTest('store/alive', 'a process is alive to itself and to others until it closes the database', async () => {
     const location = await engine.newLocation();
     const [one, two] = [await engine.open(location), await engine.open(location)];
     await one.enlist(processIdOf('one'));
@@ -28,7 +28,7 @@ describeContract('the presence of a process', (engine) => {
     expect(await two.isAlive(processIdOf('two'))).toBe(true);
   });
 
-  promiseTest('store/alive', 'across processes, and not a moment after kill -9', async () => {
+  promiseTest('store/alive', 'a process is alive to other processes until it is killed', async () => {
     const location = await engine.newLocation();
     const database = await engine.open(location);
     const [killed, living] = [await engine.startProcess(location), await engine.startProcess(location)];
@@ -43,7 +43,7 @@ describeContract('the presence of a process', (engine) => {
     await expectDead(engine, database, processIdOf('living'));
   });
 
-  promiseTest('store/alive', 'asking does not wake the dead, nor hurt the living who ask', async () => {
+  promiseTest('store/alive', 'checking a dead process changes nothing', async () => {
     const location = await engine.newLocation();
     const database = await engine.open(location);
     await database.enlist(processIdOf('asker'));
@@ -61,7 +61,7 @@ describeContract('the presence of a process', (engine) => {
   });
 
   for (const [name, id] of ILL_FORMED_PROCESS_IDS) {
-    promiseTest('store/process-ids', `${name} is no process, and none can enlist as it`, async () => {
+    promiseTest('store/process-ids', `${name} is not alive and cannot enlist`, async () => {
       const database = await engine.open(await engine.newLocation());
       expect(await database.isAlive(id)).toBe(false);
       await expect(database.enlist(id)).rejects.toThrow('process id');
@@ -70,7 +70,7 @@ describeContract('the presence of a process', (engine) => {
     });
   }
 
-  promiseTest('store/alive', 'many may come and go while others come and look', async () => {
+  promiseTest('store/alive', 'processes enlist, leave and check concurrently', async () => {
     const location = await engine.newLocation();
     await engine.open(location);
     const guests = [await engine.startProcess(location), await engine.startProcess(location)];

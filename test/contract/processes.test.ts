@@ -7,21 +7,25 @@ const WRITERS = 4;
 const ROUNDS = 150;
 
 describeContract('several processes', (engine) => {
-  promiseTest('store/snapshot', 'a commit of another process shows to the next reader, not to this one', async () => {
-    const location = await engine.newLocation();
-    const database = await openWords(engine, location);
-    const other = await engine.startProcess(location);
-    const count = 'SELECT COUNT(*) AS n FROM words';
-    const seen = await database.read(async (reader) => {
-      const before = await reader.query(count);
-      await other.run('insert from the other process');
-      return [before, await reader.query(count)];
-    });
-    expect(seen).toEqual([[{ n: 0 }], [{ n: 0 }]]);
-    expect(await listWords(database)).toEqual(['from the other process']);
-  });
+  promiseTest(
+    'store/snapshot',
+    'a commit of another process is visible to the next reader, not to an open one',
+    async () => {
+      const location = await engine.newLocation();
+      const database = await openWords(engine, location);
+      const other = await engine.startProcess(location);
+      const count = 'SELECT COUNT(*) AS n FROM words';
+      const seen = await database.read(async (reader) => {
+        const before = await reader.query(count);
+        await other.run('insert from the other process');
+        return [before, await reader.query(count)];
+      });
+      expect(seen).toEqual([[{ n: 0 }], [{ n: 0 }]]);
+      expect(await listWords(database)).toEqual(['from the other process']);
+    },
+  );
 
-  promiseTest('store/snapshot', 'it is taken when the reader begins, also when it reads later', async () => {
+  promiseTest('store/snapshot', 'the snapshot is taken when the reader begins, not at its first query', async () => {
     const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const other = await engine.startProcess(location);
@@ -32,7 +36,7 @@ describeContract('several processes', (engine) => {
     expect(seen).toEqual([]);
   });
 
-  promiseTest('store/turns', 'a writer waits for one in another process', async () => {
+  promiseTest('store/turns', 'a writer waits for a writer in another process', async () => {
     const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const other = await engine.startProcess(location);
@@ -47,7 +51,7 @@ describeContract('several processes', (engine) => {
     expect(await listWords(database)).toEqual(['after']);
   });
 
-  promiseTest('store/turns', 'a writer that is killed lets the next one in, and leaves nothing', async () => {
+  promiseTest('store/turns', 'a killed writer releases the lock and leaves no change', async () => {
     const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const other = await engine.startProcess(location);
@@ -59,7 +63,7 @@ describeContract('several processes', (engine) => {
     expect(await listWords(database)).toEqual(['survivor']);
   });
 
-  promiseTest('store/responsive', 'timers fire while a lock is held elsewhere', async () => {
+  promiseTest('store/responsive', 'timers fire while another process holds the lock', async () => {
     const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const other = await engine.startProcess(location);
@@ -75,7 +79,7 @@ describeContract('several processes', (engine) => {
 
   promiseTest(
     'store/fault-named',
-    'a lock that is never released is a busy store, and a later call works',
+    'a lock that is not released in time is reported as busy, and a later call works',
     async () => {
       const location = await engine.newLocation();
       await openWords(engine, location);

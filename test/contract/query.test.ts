@@ -62,7 +62,7 @@ describeContract('a query', (engine) => {
     expect(rows).toEqual([{ word: null, amount: null }]);
   });
 
-  it('takes parameters out of order, repeated, and more than nine of them', async () => {
+  it('accepts parameters out of order, repeated, and more than nine', async () => {
     const database = await engine.open(await engine.newLocation());
     const select = (sql: string, parameters: readonly SqlValue[]) =>
       database.read((reader) => reader.query(sql, parameters));
@@ -74,7 +74,7 @@ describeContract('a query', (engine) => {
     ]);
   });
 
-  it('runs again with other parameters and remembers nothing of the first time', async () => {
+  it('a statement runs again with other parameters', async () => {
     const database = await engine.open(await engine.newLocation());
     const echo = (word: SqlValue) => database.read((reader) => reader.query('SELECT $1 AS word', [word]));
     expect(await echo('first')).toEqual([{ word: 'first' }]);

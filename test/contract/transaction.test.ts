@@ -4,7 +4,7 @@ import { promiseTest } from '../support/promise-test.ts';
 import { describeContract, insertWord, listWords, openWords } from './engines.ts';
 
 describeContract('a transaction', (engine) => {
-  promiseTest('store/all-or-nothing', 'what is committed is there for the next to open it', async () => {
+  promiseTest('store/all-or-nothing', 'a committed change is visible after reopening', async () => {
     const location = await engine.newLocation();
     const database = await openWords(engine, location);
     await insertWord(database, 'kept');
@@ -12,7 +12,7 @@ describeContract('a transaction', (engine) => {
     expect(await listWords(await engine.open(location))).toEqual(['kept']);
   });
 
-  promiseTest('store/all-or-nothing', 'a throw undoes everything and reaches the caller as it was', async () => {
+  promiseTest('store/all-or-nothing', 'a thrown error rolls back and reaches the caller unchanged', async () => {
     const database = await openWords(engine);
     const thrown = new Error('changed my mind');
     const attempt = database.write({ durable: true }, async (transaction) => {
@@ -26,7 +26,7 @@ describeContract('a transaction', (engine) => {
     await expect(database.read((reader) => reader.query('SELECT 1 FROM more'))).rejects.toThrow(/more/);
   });
 
-  promiseTest('store/all-or-nothing', 'a broken rule of the schema undoes what came before it', async () => {
+  promiseTest('store/all-or-nothing', 'a violated constraint rolls back the whole transaction', async () => {
     const database = await openWords(engine);
     const attempt = database.write({ durable: false }, async (transaction) => {
       await transaction.query("INSERT INTO words (id, word) VALUES (1, 'first')");
@@ -38,7 +38,7 @@ describeContract('a transaction', (engine) => {
     expect(await listWords(database)).toEqual(['afterwards']);
   });
 
-  promiseTest('store/all-or-nothing', 'what comes after its end is refused, however it ended', async () => {
+  promiseTest('store/all-or-nothing', 'a statement after the end of its transaction is refused', async () => {
     const database = await openWords(engine);
     const INSERT = "INSERT INTO words (word) VALUES ('late')";
     const scopes: Transaction[] = [];
@@ -58,7 +58,7 @@ describeContract('a transaction', (engine) => {
     expect(await listWords(database)).toEqual([]);
   });
 
-  it('passes on even a thrown string', async () => {
+  it('passes on a thrown string', async () => {
     const database = await openWords(engine);
     await expect(database.write({ durable: false }, () => Promise.reject('a string'))).rejects.toBe('a string');
     await expect(database.read(() => Promise.reject('a string'))).rejects.toBe('a string');
@@ -66,7 +66,7 @@ describeContract('a transaction', (engine) => {
     expect(await listWords(database)).toEqual(['afterwards']);
   });
 
-  promiseTest('store/turns', 'of two started together the second begins when the first has ended', async () => {
+  promiseTest('store/turns', 'the second of two concurrent transactions begins when the first has ended', async () => {
     const database = await openWords(engine);
     const steps: string[] = [];
     const work = (name: string, fails: boolean) =>
@@ -83,7 +83,7 @@ describeContract('a transaction', (engine) => {
     expect(await listWords(database)).toEqual(['a', 'c']);
   });
 
-  promiseTest('store/turns', 'one started inside another runs after it, in a transaction of its own', async () => {
+  promiseTest('store/turns', 'a transaction started inside another runs after it', async () => {
     const database = await openWords(engine);
     let inner: Promise<unknown> = Promise.resolve();
     const outer = database.write({ durable: false }, async () => {
@@ -95,13 +95,13 @@ describeContract('a transaction', (engine) => {
     expect(await listWords(database)).toEqual(['inner']);
   });
 
-  promiseTest('store/turns', 'a reader in the same process waits for the writer before it', async () => {
+  promiseTest('store/turns', 'a reader in the same process waits for an earlier writer', async () => {
     const database = await openWords(engine);
     const [, seen] = await Promise.all([insertWord(database, 'first'), listWords(database)]);
     expect(seen).toEqual(['first']);
   });
 
-  it('is finished before the database closes, and closing twice is closing once', async () => {
+  it('close waits for the transaction, and a second close does nothing', async () => {
     const location = await engine.newLocation();
     const database = await openWords(engine, location);
     const writing = insertWord(database, 'last words');
@@ -118,7 +118,7 @@ describeContract('a transaction', (engine) => {
     await expect(listWords(database)).rejects.toThrow();
   });
 
-  it('sets the schema version, which others see only when it is committed', async () => {
+  it('the schema version is visible to others only after the commit', async () => {
     const location = await engine.newLocation();
     const [one, two] = [await engine.open(location), await engine.open(location)];
     expect(await one.schemaVersion()).toBe(0);

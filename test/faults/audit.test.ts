@@ -6,7 +6,7 @@ import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw, type RawClient } from '../support/raw-client.ts';
 
 describe('a ledger that refuses entries', () => {
-  promiseTest('fault/enter', 'the client is told, and the next call after the repair works', async () => {
+  promiseTest('fault/enter', 'the refusal is reported, and the next call after the repair works', async () => {
     const { client, path } = await startWithTrigger('action.enter');
     expect(await client.call('server_health')).toMatchObject({
       ok: false,
@@ -30,7 +30,7 @@ describe('a ledger that refuses entries', () => {
     await verifyFile(path);
   });
 
-  promiseTest('fault/exit', 'a reader: the client is told now, the ledger is made whole later', async () => {
+  promiseTest('fault/exit', 'read-only tool: the failure is reported, and the exit is recorded later', async () => {
     const { client, path } = await startWithTrigger('action.exit');
     expect(await client.call('server_health')).toMatchObject({
       ok: false,
@@ -50,7 +50,7 @@ describe('a ledger that refuses entries', () => {
     expect((await verifyFile(path)).size).toBe(7);
   });
 
-  promiseTest('fault/exit', 'a writer: its change is undone, and the trail says so', async () => {
+  promiseTest('fault/exit', 'writing tool: its change is rolled back, and the log records the failure', async () => {
     const { client, path } = await startWithTrigger('action.exit', 'server');
     expect(await client.call('note', { text: 'undone' })).toMatchObject({
       ok: false,
@@ -65,7 +65,7 @@ describe('a ledger that refuses entries', () => {
     await verifyFile(path);
   });
 
-  promiseTest('fault/exit', 'a tool that failed: the client gets the error of the tool', async () => {
+  promiseTest('fault/exit', 'failed tool: the client gets the error of the tool', async () => {
     const { client, path } = await startWithTrigger('action.exit', 'server');
     expect(await client.call('throw_string')).toMatchObject({ error: { code: 'INTERNAL' } });
     expect(await client.logLine('audit exit failed')).toMatchObject({ tool: 'throw_string' });
@@ -76,7 +76,7 @@ describe('a ledger that refuses entries', () => {
     await verifyFile(path);
   });
 
-  promiseTest('fault/killed', 'a debt that its server never paid is closed by the next one', async () => {
+  promiseTest('fault/killed', 'an exit that a server never recorded is closed by the next server', async () => {
     const { client, path, cwd } = await startWithTrigger('action.exit');
     await client.call('server_health');
     await client.end();

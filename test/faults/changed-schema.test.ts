@@ -86,7 +86,7 @@ describe('a ledger whose schema was changed', () => {
     },
   );
 
-  promiseTest('store/schema', 'neither a backup nor the target of a copy may be one', async () => {
+  promiseTest('store/schema', 'a changed schema is refused as a backup and as the target of a copy', async () => {
     const place = new Place({ like: template });
     await tamperFile(place.path('backup.db'), UNDO);
     const restored = await place.json('restore', 'backup.db');
@@ -95,7 +95,7 @@ describe('a ledger whose schema was changed', () => {
     expect(copied).toMatchObject({ status: 1, answer: { verdict: 'tampered', problems: [{ place: 'undo' }] } });
   });
 
-  promiseTest('backup/kept', 'a backup takes its place when that is forced, and it is kept', async () => {
+  promiseTest('backup/kept', 'restore --force replaces a ledger with a changed schema and keeps it', async () => {
     const place = new Place({ like: template });
     await tamperFile(place.ledger, UNDO);
     expect(await place.json('restore', 'backup.db')).toMatchObject({

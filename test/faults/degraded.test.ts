@@ -46,27 +46,31 @@ describe('a server whose ledger cannot be opened', () => {
     });
   }
 
-  promiseTest('fault/degraded', 'a tool that needs the ledger says so, and its call is on stderr', async () => {
-    const cwd = tempFolder();
-    mkdirSync(dirname(ledgerIn(cwd)), { mode: 0o700 });
-    writeFileSync(ledgerIn(cwd), 'garbage '.repeat(1000), { mode: 0o600 });
-    const client = await connectRaw({ cwd, program: fixturePath('server') });
-    expect(await client.call('note', { text: 'lost' })).toMatchObject({
-      ok: false,
-      error: {
-        code: 'HANDLER_ERROR',
-        message: expect.stringMatching(/^ERR_INIT_FAILED: .*damaged.*server_health/),
-        details: { code: 'ERR_INIT_FAILED' },
-      },
-    });
-    expect(await client.logLine('action.exit')).toMatchObject({ tool: 'note', outcome: 'ERR_INIT_FAILED' });
-    expect(await client.call('throw_string')).toMatchObject({ error: { code: 'INTERNAL' } });
-    await client.end();
-  });
+  promiseTest(
+    'fault/degraded',
+    'a tool that needs the ledger is refused, and its call is logged to stderr',
+    async () => {
+      const cwd = tempFolder();
+      mkdirSync(dirname(ledgerIn(cwd)), { mode: 0o700 });
+      writeFileSync(ledgerIn(cwd), 'garbage '.repeat(1000), { mode: 0o600 });
+      const client = await connectRaw({ cwd, program: fixturePath('server') });
+      expect(await client.call('note', { text: 'lost' })).toMatchObject({
+        ok: false,
+        error: {
+          code: 'HANDLER_ERROR',
+          message: expect.stringMatching(/^ERR_INIT_FAILED: .*damaged.*server_health/),
+          details: { code: 'ERR_INIT_FAILED' },
+        },
+      });
+      expect(await client.logLine('action.exit')).toMatchObject({ tool: 'note', outcome: 'ERR_INIT_FAILED' });
+      expect(await client.call('throw_string')).toMatchObject({ error: { code: 'INTERNAL' } });
+      await client.end();
+    },
+  );
 });
 
 describe('a ledger that comes later than its server', () => {
-  promiseTest('fault/recovers', 'a folder that was not there yet', async () => {
+  promiseTest('fault/recovers', 'the folder of the ledger is created later', async () => {
     const cwd = tempFolder();
     // As a network drive does before it is mounted: something is there, and no folder.
     writeFileSync(dirname(ledgerIn(cwd)), 'not a folder');
@@ -86,7 +90,7 @@ describe('a ledger that comes later than its server', () => {
     await verifyFile(ledgerIn(cwd));
   });
 
-  promiseTest('fault/recovers', 'a reader whose ledger somebody creates', async () => {
+  promiseTest('fault/recovers', 'a READONLY server whose ledger is created later', async () => {
     const cwd = tempFolder();
     const reader = await connectRaw({ cwd, env: { COLIBRI_MODE: 'READONLY' } });
     expect(await reader.data('server_health')).toMatchObject({ status: 'degraded', db: { open: false } });
@@ -100,7 +104,7 @@ describe('a ledger that comes later than its server', () => {
 });
 
 describe('a ledger that goes away while the server runs', () => {
-  promiseTest('fault/degraded', 'no call is acknowledged that would be lost with the deleted file', async () => {
+  promiseTest('fault/degraded', 'a deleted ledger file: no call is acknowledged', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     await client.data('server_health');
@@ -119,7 +123,7 @@ describe('a ledger that goes away while the server runs', () => {
 describe('a full disk', () => {
   promiseTest(
     'fault/full',
-    'what was acknowledged stays, what was not is gone, and the client knows which',
+    'acknowledged changes stay, refused ones are absent, and the client knows which',
     async () => {
       const cwd = tempFolder();
       const path = ledgerIn(cwd);

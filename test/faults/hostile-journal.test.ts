@@ -19,7 +19,7 @@ describe('a rollback journal that came with a ledger', () => {
     ['replaced', (path) => replaceSqlite({ target: path, staged: 'none', kept: `${path}.kept`, size: undefined })],
   ];
   for (const [name, open] of WAYS) {
-    promiseTest('store/super-journal', `a ledger that is ${name} deletes no file outside of it`, async () => {
+    promiseTest('store/super-journal', `a ledger that is ${name} deletes no other file`, async () => {
       const path = await makeLedger();
       const victim = join(tempFolder(), 'victim');
       writeFileSync(victim, 'precious');
@@ -30,7 +30,7 @@ describe('a rollback journal that came with a ledger', () => {
     });
   }
 
-  promiseTest('store/super-journal', 'a link in the place of the journal is not followed', async () => {
+  promiseTest('store/super-journal', 'a symbolic link as the journal is not followed', async () => {
     const path = await makeLedger();
     const target = join(tempFolder(), 'target');
     writeFileSync(target, 'precious');
@@ -63,7 +63,7 @@ describe('a rollback journal that came with a ledger', () => {
     ['a folder', (path) => mkdirSync(`${path}-journal`)],
   ];
   for (const [name, write] of HOSTILE)
-    promiseTest('store/journal', `${name} is refused and named`, async () => {
+    promiseTest('store/journal', `${name} is refused and reported`, async () => {
       const path = await makeLedger();
       write(path);
       for (const [, open] of WAYS) await expectRefused(path, open);
@@ -86,22 +86,26 @@ describe('a rollback journal that came with a ledger', () => {
     ['DELETE', 'WAL'],
     ['WAL', 'DELETE'],
   ] as const)
-    promiseTest('store/journal', `one of a change from ${from} to ${to} that was killed needs no remedy`, async () => {
-      const path = await makeLedger();
-      await tamper(path, `PRAGMA journal_mode = ${from}`);
-      const before = readFileSync(path);
-      await tamper(path, `PRAGMA journal_mode = ${to}`);
-      writeFileSync(`${path}-journal`, journalBetween(path, before));
-      await expectWhole(await openTestLedger({ path }));
-      expect(existsSync(`${path}-journal`)).toBe(false);
-    });
+    promiseTest(
+      'store/journal',
+      `a journal left by a killed change from ${from} to ${to} needs no repair`,
+      async () => {
+        const path = await makeLedger();
+        await tamper(path, `PRAGMA journal_mode = ${from}`);
+        const before = readFileSync(path);
+        await tamper(path, `PRAGMA journal_mode = ${to}`);
+        writeFileSync(`${path}-journal`, journalBetween(path, before));
+        await expectWhole(await openTestLedger({ path }));
+        expect(existsSync(`${path}-journal`)).toBe(false);
+      },
+    );
 
   for (const [name, bytes] of [
     ['an empty one', Buffer.alloc(0)],
     ['one of zeros, as a finished transaction leaves it', Buffer.alloc(512)],
     ['a short one', Buffer.from('d9d505', 'hex')],
   ] as const) {
-    promiseTest('store/super-journal', `${name} keeps nobody from opening the ledger`, async () => {
+    promiseTest('store/super-journal', `${name} does not prevent opening the ledger`, async () => {
       const path = await makeLedger();
       writeFileSync(`${path}-journal`, bytes);
       const database = await openTestDatabase({ path });

@@ -19,7 +19,7 @@ import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 
 describe('a process id in a ledger that someone else wrote', () => {
-  promiseTest('store/process-ids', 'a server that starts deletes no file outside of the project', async () => {
+  promiseTest('store/process-ids', 'a starting server deletes no file outside the project', async () => {
     const outside = tempFolder();
     const cwd = join(outside, 'project');
     mkdirSync(cwd);
@@ -39,7 +39,7 @@ describe('a process id in a ledger that someone else wrote', () => {
   });
 
   for (const [name, id] of ILL_FORMED_PROCESS_IDS) {
-    promiseTest('store/process-ids', `${name} counts as dead, its call is closed, no file is touched`, async () => {
+    promiseTest('store/process-ids', `${name} counts as dead, its call is closed, and no file is touched`, async () => {
       const path = join(tempFolder(), '.colibri', 'colibri.db');
       mkdirSync(dirname(path));
       const database = await openTestLedger({ path });
@@ -65,7 +65,7 @@ describe('files beside a ledger that look like presence files', () => {
     ['another suffix', (folder) => make(folder, `${NAME}.bak`, touch)],
   ];
   for (const [name, create] of LOOK_ALIKES) {
-    promiseTest('store/presence-files', `${name} is left as it is by servers and restore`, async () => {
+    promiseTest('store/presence-files', `${name} is left unchanged by servers and restore`, async () => {
       const folder = tempFolder();
       const victim = join(tempFolder(), 'victim');
       writeFileSync(victim, '');
@@ -106,7 +106,7 @@ describe('one ledger that is reached by two paths', () => {
     ['through a linked file', (folder: string) => [folder, 'linked.db']],
     ['through a linked folder', (folder: string) => [`${folder}-link`, 'colibri.db']],
   ] as const) {
-    promiseTest('store/alive', `to a server that came ${name}, and the other way around`, async () => {
+    promiseTest('store/alive', `a process is alive to a server that came ${name}, and vice versa`, async () => {
       const folder = join(tempFolder(), 'real');
       mkdirSync(folder);
       symlinkSync(folder, `${folder}-link`);

@@ -15,7 +15,7 @@ const STUCK = `CREATE TRIGGER stuck BEFORE INSERT ON ledger_entries
   END`;
 
 describe('kill -9 between the two entries of a call', () => {
-  promiseTest('fault/killed', 'in the middle of writing the exit; a living server keeps its call', async () => {
+  promiseTest('fault/killed', 'killed while writing the exit, and the open call of a live server is kept', async () => {
     const cwd = tempFolder();
     const path = ledgerIn(cwd);
     const living = await startCall(cwd, 'living');
@@ -51,7 +51,7 @@ describe('kill -9 between the two entries of a call', () => {
     await verifyFile(path);
   });
 
-  promiseTest('fault/killed', 'eight servers that start together close it once', async () => {
+  promiseTest('fault/killed', 'eight servers that start at the same time close the call once', async () => {
     const cwd = tempFolder();
     const path = ledgerIn(cwd);
     await kill(await startCall(cwd, 'doomed'));
@@ -63,7 +63,7 @@ describe('kill -9 between the two entries of a call', () => {
     await verifyFile(path);
   });
 
-  promiseTest('fault/killed', 'what was answered before is still there', async () => {
+  promiseTest('fault/killed', 'acknowledged calls survive the kill', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd, program: fixturePath('server') });
     const answered: unknown[] = [];

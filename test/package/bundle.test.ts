@@ -21,7 +21,7 @@ describe('the bundle', () => {
 
   const manifest = () => JSON.parse(Buffer.from(files['manifest.json'] ?? []).toString('utf8')) as Manifest;
 
-  promiseTest('package/bundle', 'it fits the schema of manifests and is of this version', () => {
+  promiseTest('package/bundle', 'the manifest matches its schema and has this version', () => {
     expect(bundleManifest.safeParse(manifest()).error?.issues).toBeUndefined();
     expect(manifest()).toMatchObject({ name: MANIFEST.name, version: MANIFEST.version });
     expect(files).toHaveProperty([manifest().server.entry_point]);
@@ -40,13 +40,13 @@ describe('the bundle', () => {
       expect(bundleManifest.safeParse(damage(manifest())).success).toBe(false);
     });
 
-  promiseTest('package/bundle', 'it holds the program, the papers and the skills, and no native module', () => {
+  promiseTest('package/bundle', 'the bundle contains the program, documents and skills, and no native module', () => {
     const allowed =
       /^(?:manifest\.json|package\.json|LICENSE|README\.md|dist\/(?:colibri\.js|program\.cjs)|\.agents\/skills\/.+)$/;
     expect(Object.keys(files).filter((path) => !allowed.test(path))).toEqual([]);
   });
 
-  promiseTest('package/bundle', 'the same sources give the same bytes', () => {
+  promiseTest('package/bundle', 'the build of the bundle is reproducible', () => {
     const repository = join(folder, 'repository');
     expect(makeBundle(repository)).toEqual(makeBundle(repository));
   });

@@ -26,7 +26,7 @@ describe('the package', () => {
     return entries.filter((name) => statSync(join(place, name)).isFile());
   };
 
-  promiseTest('package/contents', 'program, library, types, skills and the papers', () => {
+  promiseTest('package/contents', 'program, library, types, skills and documents', () => {
     const allowed =
       /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/[\w.-]+\.(?:js|cjs)|dist\/types\/.+\.d\.ts|\.agents\/skills\/.+)$/;
     const contents = listContents();
@@ -48,16 +48,16 @@ describe('the package', () => {
     );
   });
 
-  promiseTest('package/contents', 'it is small', () => {
+  promiseTest('package/contents', 'the package is small', () => {
     expect(statSync(tarball).size).toBeLessThan(1_000_000);
   });
 
-  promiseTest('package/contents', 'nothing has to be installed beside it', () => {
+  promiseTest('package/contents', 'the package has no required dependencies', () => {
     const installed = readdirSync(join(project, 'node_modules')).filter((name) => !name.startsWith('.'));
     expect(installed.filter((name) => name !== 'better-sqlite3')).toEqual(['colibri-mcp']);
   });
 
-  promiseTest('package/contents', 'publint has nothing to say', () => {
+  promiseTest('package/contents', 'publint reports nothing', () => {
     const { status, stdout, stderr } = run(project, bin('publint'), 'run', tarball, '--strict');
     expect(status, stdout + stderr).toBe(0);
     expect(stdout).toContain('All good!');
@@ -68,7 +68,7 @@ describe('the package', () => {
     expect(status, stdout + stderr).toBe(0);
   });
 
-  promiseTest('package/types', 'they name no package that the package does not name', () => {
+  promiseTest('package/types', 'the types import only declared packages', () => {
     const { peerDependencies } = JSON.parse(
       readFileSync(join(project, 'node_modules/colibri-mcp/package.json'), 'utf8'),
     ) as { peerDependencies: Record<string, string> };

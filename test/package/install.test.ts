@@ -29,7 +29,7 @@ describe('the installed package', () => {
     expect(run(project, colibri, 'fly')).toMatchObject({ status: 64, stdout: '' });
   });
 
-  promiseTest('package/program', 'an agent plays a session, and colibri verify finds it whole', async () => {
+  promiseTest('package/program', 'an agent completes a session, and colibri verify accepts it', async () => {
     const client = await openCurrent({ command: colibri, args: ['serve'], cwd: project, env: {} });
     expect(client.serverVersion).toBe(MANIFEST.version);
     const call = await createCall(client);
@@ -40,7 +40,7 @@ describe('the installed package', () => {
     expect([status, JSON.parse(stdout)]).toMatchObject([0, { verdict: 'whole', problems: [] }]);
   });
 
-  promiseTest('package/library', 'the server is imported without any other package', () => {
+  promiseTest('package/library', 'the server can be imported without any other package', () => {
     const code = `
       const { createServer } = await import('colibri-mcp');
       console.log(createServer({ mode: 'MINIMAL' }).getVersion());`;
@@ -90,7 +90,7 @@ describe('the installed package', () => {
     expect(inBrowser.stdout).toBe(`integrity.browser.js ${root}\n`);
   });
 
-  promiseTest('package/library', 'nothing else can be imported', () => {
+  promiseTest('package/library', 'no other path can be imported', () => {
     for (const path of ['dist/server.js', 'server', 'integrity/merkle', 'dist/program.cjs'])
       expect(evaluate(`await import('colibri-mcp/${path}')`).stderr, path).toContain('ERR_PACKAGE_PATH_NOT_EXPORTED');
   });

@@ -17,7 +17,7 @@ function askOffline(cache: string, major: string) {
 }
 
 describe('a version of Node that npm cannot get', () => {
-  it('is undefined instead of an error, and leaves nothing that looks installed', () => {
+  it('returns undefined and leaves no partial installation', () => {
     const cache = join(tempFolder(), 'nodes');
     const { status, stdout, stderr } = askOffline(cache, '24');
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'undefined\n' });

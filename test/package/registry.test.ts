@@ -9,7 +9,7 @@ import { serverJson } from './published-schemas.ts';
 const raw = JSON.parse(readFileSync('server.json', 'utf8')) as Record<string, unknown>;
 
 describe('server.json', () => {
-  promiseTest('package/registry', 'it fits the schema of the registry', () => {
+  promiseTest('package/registry', 'server.json matches the schema of the registry', () => {
     expect(serverJson.safeParse(raw).error?.issues).toBeUndefined();
   });
 
@@ -29,14 +29,14 @@ describe('server.json', () => {
       expect(serverJson.safeParse({ ...raw, ...change }).success).toBe(false);
     });
 
-  promiseTest('package/registry', 'name, version and repository are those of the package', () => {
+  promiseTest('package/registry', 'name, version and repository match the package', () => {
     const { name, version, repository, packages } = serverJson.parse(raw);
     expect({ name, version }).toEqual({ name: MANIFEST['mcpName'], version: MANIFEST.version });
     expect(packages[0]).toMatchObject({ identifier: MANIFEST.name, version: MANIFEST.version });
     expect(MANIFEST['repository']).toEqual({ type: 'git', url: `git+${repository.url}.git` });
   });
 
-  promiseTest('package/registry', 'the program takes the variables with the defaults and choices that it names', () => {
+  promiseTest('package/registry', 'the program accepts the listed variables, defaults and choices', () => {
     const variables = serverJson.parse(raw).packages.flatMap((entry) => entry.environmentVariables);
     const sources = readFileSync('src/config.ts', 'utf8');
     for (const { name } of variables) expect(sources).toContain(`'${name}'`);
@@ -49,7 +49,7 @@ describe('server.json', () => {
 });
 
 describe('package.json', () => {
-  promiseTest('package/registry', 'it says what a registry wants to know', () => {
+  promiseTest('package/registry', 'package.json has the fields that the registry requires', () => {
     expect(MANIFEST).toMatchObject({
       license: 'Apache-2.0',
       engines: { node: '>=20.19' },

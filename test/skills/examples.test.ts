@@ -18,7 +18,7 @@ interface Example {
 }
 
 describe('the shipped skills', () => {
-  promiseTest('skills/examples', 'all of them, in order, on one ledger', async () => {
+  promiseTest('skills/examples', 'all examples, in order, on one ledger', async () => {
     const folder = makeFolder();
     const { client } = await openProgram(folder);
     for (const skill of SKILLS) {

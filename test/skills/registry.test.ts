@@ -30,7 +30,7 @@ async function openShipped(env: Record<string, string> = {}) {
 const ALL = ['hand-over', 'plan-and-claim', 'proof-session', 'record-decisions', 'verify'];
 
 describe('skill_list', () => {
-  promiseTest('skills/search', 'everything, as the files say it', async () => {
+  promiseTest('skills/search', 'skill_list returns all fields of all files', async () => {
     const { folder, client } = await openShipped();
     const { skills, total_count } = await list(client);
     expect(total_count).toBe(5);
@@ -45,7 +45,7 @@ describe('skill_list', () => {
     expect((await projectReport(folder)).problems).toEqual([]);
   });
 
-  promiseTest('skills/search', 'by words in name or description, by capability, by both', async () => {
+  promiseTest('skills/search', 'filters by words of name or description, by capability, or both', async () => {
     const { client } = await openShipped();
     const found = await Promise.all(
       [
@@ -87,7 +87,7 @@ describe('skill_list', () => {
     expect((await call(client, 'skill_list', args)).error?.code).toBe('INVALID_PARAMS');
   });
 
-  promiseTest('skills/fresh', 'a server that runs sees what changes', async () => {
+  promiseTest('skills/fresh', 'a running server sees changed files', async () => {
     const { folder, client } = await openShipped();
     const root = join(folder, '.agents/skills');
     rmSync(join(root, 'colibri-verify'), { recursive: true });
@@ -98,36 +98,40 @@ describe('skill_list', () => {
     expect(await list(client)).toEqual({ skills: [], total_count: 0 });
   });
 
-  promiseTest('skills/health', 'with its path and its defect, while the others are served', async () => {
-    const { folder, client, log } = await openShipped();
-    const root = join(folder, '.agents/skills');
-    // The server looks once by itself when it starts; from here on it looks when it is asked.
-    await listNames(client);
-    mkdirSync(join(root, 'bad'));
-    writeFileSync(join(root, 'bad', 'SKILL.md'), '---\nname: other\ndescription: x\n---\n');
-    symlinkSync(join(root, 'colibri-verify'), join(root, 'linked'));
-    for (let look = 0; look < 3; look += 1) expect(await listNames(client)).toEqual(ALL);
-    const { data } = await call(client, 'server_health');
-    expect(data).toMatchObject({
-      status: 'ok',
-      skills: {
-        loaded: 5,
-        skipped: [
-          { path: '.agents/skills/bad/SKILL.md', defect: 'name: "other" must be the name of its folder, "bad"' },
-          { path: '.agents/skills/linked/SKILL.md', defect: 'its folder is a symbolic link' },
-        ],
-      },
-    });
-    const skipped = () =>
-      log.filter(({ event }) => event === 'skipped a skill').map(({ level, path }) => [level, path]);
-    // The log takes another pipe than the answers.
-    await expect.poll(skipped).toEqual([
-      ['warn', '.agents/skills/bad/SKILL.md'],
-      ['warn', '.agents/skills/linked/SKILL.md'],
-    ]);
-  });
+  promiseTest(
+    'skills/health',
+    'a skipped skill is reported with path and defect, and the others are listed',
+    async () => {
+      const { folder, client, log } = await openShipped();
+      const root = join(folder, '.agents/skills');
+      // The server looks once by itself when it starts; from here on it looks when it is asked.
+      await listNames(client);
+      mkdirSync(join(root, 'bad'));
+      writeFileSync(join(root, 'bad', 'SKILL.md'), '---\nname: other\ndescription: x\n---\n');
+      symlinkSync(join(root, 'colibri-verify'), join(root, 'linked'));
+      for (let look = 0; look < 3; look += 1) expect(await listNames(client)).toEqual(ALL);
+      const { data } = await call(client, 'server_health');
+      expect(data).toMatchObject({
+        status: 'ok',
+        skills: {
+          loaded: 5,
+          skipped: [
+            { path: '.agents/skills/bad/SKILL.md', defect: 'name: "other" must be the name of its folder, "bad"' },
+            { path: '.agents/skills/linked/SKILL.md', defect: 'its folder is a symbolic link' },
+          ],
+        },
+      });
+      const skipped = () =>
+        log.filter(({ event }) => event === 'skipped a skill').map(({ level, path }) => [level, path]);
+      // The log takes another pipe than the answers.
+      await expect.poll(skipped).toEqual([
+        ['warn', '.agents/skills/bad/SKILL.md'],
+        ['warn', '.agents/skills/linked/SKILL.md'],
+      ]);
+    },
+  );
 
-  promiseTest('skills/fresh', 'from the folder that is configured, in every mode that reads', async () => {
+  promiseTest('skills/fresh', 'skills come from the configured folder in every mode with skill_list', async () => {
     const folder = makeFolder();
     cpSync('.agents/skills', join(folder, 'here'), { recursive: true });
     const { client } = await openProgram(folder, { COLIBRI_SKILLS_PATH: 'here', COLIBRI_MODE: 'TEST' });

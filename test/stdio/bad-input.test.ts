@@ -46,7 +46,7 @@ const ARGUMENTS: readonly (readonly [name: string, json: string, message: RegExp
 ];
 
 describe('bad input', () => {
-  promiseTest('process/bad-input', 'every kind of message that is none, one after the other', async () => {
+  promiseTest('process/bad-input', 'every kind of invalid message, one after another', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     for (const [round, [name, line, code]] of REFUSED.entries()) {
@@ -59,7 +59,7 @@ describe('bad input', () => {
     await expectWorking(client, cwd);
   });
 
-  promiseTest('process/bad-input', 'arguments that no record may contain, one after the other', async () => {
+  promiseTest('process/bad-input', 'arguments without a canonical form, one after another', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     for (const [name, json, message] of ARGUMENTS) {
@@ -76,7 +76,7 @@ describe('bad input', () => {
     expect(longest[0]?.n).toBeLessThan(10_000);
   });
 
-  promiseTest('process/bad-input', 'more unanswerable requests than may wait for an answer', async () => {
+  promiseTest('process/bad-input', 'more invalid requests than may be pending', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     for (let id = 1000; id < 1300; id += 1) client.send({ jsonrpc: '2.0', id, method: 7 });
@@ -84,7 +84,7 @@ describe('bad input', () => {
     await expectWorking(client, cwd);
   });
 
-  promiseTest('process/bad-input', 'a message in pieces, and many in one piece', async () => {
+  promiseTest('process/bad-input', 'a message split into chunks, and many messages in one chunk', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     const line = `${request('tools/call', '{"name":"server_ping","arguments":{}}')}\n`;
@@ -96,7 +96,7 @@ describe('bad input', () => {
     expect(await listCalls(ledgerIn(cwd))).toHaveLength(402);
   });
 
-  promiseTest('process/bad-input', 'half a line and then nothing more', async () => {
+  promiseTest('process/bad-input', 'half a line at the end of the input', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     await client.data('server_health');
@@ -106,7 +106,7 @@ describe('bad input', () => {
     await verifyFile(ledgerIn(cwd));
   });
 
-  promiseTest('process/bad-input', 'a client that no longer listens', async () => {
+  promiseTest('process/bad-input', 'a client that stops reading', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     await client.data('server_health');

@@ -33,7 +33,7 @@ const WRONG: readonly (readonly [variable: string, value: string, hint: RegExp])
 
 describe('a start that fails', () => {
   for (const [variable, value, hint] of WRONG) {
-    promiseTest('process/exit-codes', `78 for ${variable}=${JSON.stringify(value)}`, async () => {
+    promiseTest('process/exit-codes', `exit code 78 for ${variable}=${JSON.stringify(value)}`, async () => {
       const cwd = tempFolder();
       const program = startProgram({ cwd, env: { [variable]: value } });
       expect(await program.exit).toEqual({ code: 78, signal: null });
@@ -48,22 +48,26 @@ describe('a start that fails', () => {
   }
 
   for (const timeoutMs of ['1', '50']) {
-    promiseTest('process/exit-codes', `75 for a ledger that is locked for longer than ${timeoutMs} ms`, async () => {
-      const cwd = tempFolder();
-      await (await connectRaw({ cwd })).end();
-      const other = await startPortProcess(ledgerIn(cwd));
-      other.send('hold');
-      await other.expectLine('held');
-      const program = startProgram({ cwd, env: { COLIBRI_STARTUP_TIMEOUT_MS: timeoutMs } });
-      expect(await program.exit).toEqual({ code: 75, signal: null });
-      expect(program.errorLines().join('\n')).toMatch(/startup timeout exceeded.*COLIBRI_STARTUP_TIMEOUT_MS/);
-      other.send('release');
-      await other.expectLine('done hold');
-      await verifyFile(ledgerIn(cwd));
-    });
+    promiseTest(
+      'process/exit-codes',
+      `exit code 75 for a ledger that is locked for longer than ${timeoutMs} ms`,
+      async () => {
+        const cwd = tempFolder();
+        await (await connectRaw({ cwd })).end();
+        const other = await startPortProcess(ledgerIn(cwd));
+        other.send('hold');
+        await other.expectLine('held');
+        const program = startProgram({ cwd, env: { COLIBRI_STARTUP_TIMEOUT_MS: timeoutMs } });
+        expect(await program.exit).toEqual({ code: 75, signal: null });
+        expect(program.errorLines().join('\n')).toMatch(/startup timeout exceeded.*COLIBRI_STARTUP_TIMEOUT_MS/);
+        other.send('release');
+        await other.expectLine('done hold');
+        await verifyFile(ledgerIn(cwd));
+      },
+    );
   }
 
-  promiseTest('process/exit-codes', '1 for a ledger that cannot be opened, when nobody said a word', async () => {
+  promiseTest('process/exit-codes', 'exit code 1 for a ledger that cannot be opened, without any input', async () => {
     const cwd = tempFolder();
     mkdirSync(dirname(ledgerIn(cwd)), { mode: 0o700 });
     writeFileSync(ledgerIn(cwd), 'garbage '.repeat(1000), { mode: 0o600 });
@@ -74,22 +78,26 @@ describe('a start that fails', () => {
     expect(program.outLines()).toEqual([]);
   });
 
-  promiseTest('process/exit-codes', '75 for one that was not open in time, when nobody said a word', async () => {
-    const cwd = tempFolder();
-    await (await connectRaw({ cwd })).end();
-    const other = await startPortProcess(ledgerIn(cwd));
-    other.send('hold');
-    await other.expectLine('held');
-    const program = startProgram({ cwd, args: ['serve'] });
-    program.child.stdin?.end();
-    expect(await program.exit).toEqual({ code: 75, signal: null });
-    expect(program.errorLines().join('\n')).toContain('not open in time');
-    other.send('release');
-    await other.expectLine('done hold');
-  });
+  promiseTest(
+    'process/exit-codes',
+    'exit code 75 for a ledger that does not open in time, without any input',
+    async () => {
+      const cwd = tempFolder();
+      await (await connectRaw({ cwd })).end();
+      const other = await startPortProcess(ledgerIn(cwd));
+      other.send('hold');
+      await other.expectLine('held');
+      const program = startProgram({ cwd, args: ['serve'] });
+      program.child.stdin?.end();
+      expect(await program.exit).toEqual({ code: 75, signal: null });
+      expect(program.errorLines().join('\n')).toContain('not open in time');
+      other.send('release');
+      await other.expectLine('done hold');
+    },
+  );
 
   for (const mode of ['FULL', 'TEST', 'MINIMAL'])
-    promiseTest('process/exit-codes', `0 for a ${mode} server to which nobody said a word`, async () => {
+    promiseTest('process/exit-codes', `exit code 0 for a ${mode} server without any input`, async () => {
       const program = startProgram({ cwd: tempFolder(), args: ['serve'], env: { COLIBRI_MODE: mode } });
       program.child.stdin?.end();
       expect(await program.exit).toEqual({ code: 0, signal: null });
@@ -100,7 +108,7 @@ describe('a start that fails', () => {
     ['a word too many', ['serve', 'now'], 'colibri serve --help'],
     ['an unknown option', ['--fast'], 'colibri --help'],
   ] as const) {
-    promiseTest('process/exit-codes', `64 for ${name}`, async () => {
+    promiseTest('process/exit-codes', `exit code 64 for ${name}`, async () => {
       const cwd = tempFolder();
       const program = startProgram({ cwd, args });
       expect(await program.exit).toEqual({ code: 64, signal: null });

@@ -8,7 +8,7 @@ import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw, startPortProcess } from '../support/raw-client.ts';
 
 describe('the built program', () => {
-  promiseTest('process/at-once', 'also while another process keeps the ledger locked', async () => {
+  promiseTest('process/at-once', 'while another process holds the write lock', async () => {
     const cwd = tempFolder();
     await (await connectRaw({ cwd })).end();
     const other = await startPortProcess(ledgerIn(cwd));
@@ -54,31 +54,27 @@ describe('the built program', () => {
     });
   }
 
-  promiseTest(
-    'process/health',
-    'its size and root are those of the file, its other words those of the process',
-    async () => {
-      const cwd = realpathSync(tempFolder());
-      const client = await connectRaw({ cwd, env: { COLIBRI_DURABILITY: 'relaxed' } });
-      for (let call = 0; call < 20; call += 1) await client.data('server_ping');
-      const health = await client.data('server_health');
-      // Between the two entries of the call that asked.
-      expect(health['ledger']).toMatchObject({ size: 1 + 2 * 20 + 1 });
-      expect(health).toMatchObject({
-        status: 'ok',
-        problems: [],
-        mode: 'FULL',
-        phase: 'ready',
-        capabilities: ['ledger.read', 'ledger.write'],
-        db: { open: true, engine: 'sqlite', user_version: SCHEMA_VERSION, path: ledgerIn(cwd), durability: 'relaxed' },
-        middleware: { stages: ['tool-lock', 'validate', 'audit-enter', 'dispatch', 'audit-exit'] },
-        process: { pid: client.program.child.pid, node: process.versions.node },
-      });
-      await client.end();
-      const after = await connectRaw({ cwd, env: { COLIBRI_MODE: 'READONLY' } });
-      const { size, root } = await verifyFile(ledgerIn(cwd));
-      expect((await after.data('server_health'))['ledger']).toEqual({ size, root });
-      expect(size).toBe(1 + 2 * 21);
-    },
-  );
+  promiseTest('process/health', 'size and root match the file, the other fields match the process', async () => {
+    const cwd = realpathSync(tempFolder());
+    const client = await connectRaw({ cwd, env: { COLIBRI_DURABILITY: 'relaxed' } });
+    for (let call = 0; call < 20; call += 1) await client.data('server_ping');
+    const health = await client.data('server_health');
+    // Between the two entries of the call that asked.
+    expect(health['ledger']).toMatchObject({ size: 1 + 2 * 20 + 1 });
+    expect(health).toMatchObject({
+      status: 'ok',
+      problems: [],
+      mode: 'FULL',
+      phase: 'ready',
+      capabilities: ['ledger.read', 'ledger.write'],
+      db: { open: true, engine: 'sqlite', user_version: SCHEMA_VERSION, path: ledgerIn(cwd), durability: 'relaxed' },
+      middleware: { stages: ['tool-lock', 'validate', 'audit-enter', 'dispatch', 'audit-exit'] },
+      process: { pid: client.program.child.pid, node: process.versions.node },
+    });
+    await client.end();
+    const after = await connectRaw({ cwd, env: { COLIBRI_MODE: 'READONLY' } });
+    const { size, root } = await verifyFile(ledgerIn(cwd));
+    expect((await after.data('server_health'))['ledger']).toEqual({ size, root });
+    expect(size).toBe(1 + 2 * 21);
+  });
 });

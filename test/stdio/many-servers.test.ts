@@ -10,7 +10,7 @@ const SERVERS = 4;
 const CALLS = 120;
 
 describe('several servers on one file', () => {
-  promiseTest('process/one-log', `${SERVERS} with ${CALLS} calls each, all at once`, async () => {
+  promiseTest('process/one-log', `${SERVERS} servers with ${CALLS} concurrent calls each`, async () => {
     const cwd = tempFolder();
     const clients = await Promise.all(
       Array.from({ length: SERVERS }, (_, n) => connectRaw({ cwd, env: { COLIBRI_AGENT_ID: `agent-${n}` } })),
@@ -39,7 +39,7 @@ describe('several servers on one file', () => {
   });
 
   for (const copies of [2, 8]) {
-    promiseTest('process/one-genesis', `${copies} copies on a file that does not exist`, async () => {
+    promiseTest('process/one-genesis', `${copies} servers on a file that does not exist`, async () => {
       const cwd = tempFolder();
       const clients = await Promise.all(Array.from({ length: copies }, () => connectRaw({ cwd })));
       const healths = await Promise.all(clients.map((client) => client.data('server_health')));
@@ -51,7 +51,7 @@ describe('several servers on one file', () => {
     });
   }
 
-  promiseTest('process/one-log', 'servers that come, go and are killed in between', async () => {
+  promiseTest('process/one-log', 'servers that start, stop and are killed', async () => {
     const cwd = tempFolder();
     const lasting = await connectRaw({ cwd });
     for (let round = 0; round < 3; round += 1) {

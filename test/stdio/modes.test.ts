@@ -7,7 +7,7 @@ import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 
 describe('the built program in each mode', () => {
-  promiseTest('process/modes', 'FULL records every call in a file for the owner alone', async () => {
+  promiseTest('process/modes', 'FULL records every call in a file that only the owner can read', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     await client.data('server_health');
@@ -22,7 +22,7 @@ describe('the built program in each mode', () => {
     await verifyFile(ledgerIn(cwd));
   });
 
-  promiseTest('process/modes', 'in a subfolder of a repository the ledger of the repository is used', async () => {
+  promiseTest('process/modes', 'a subfolder of a repository uses the ledger of the repository', async () => {
     const root = tempFolder();
     const subfolder = `${root}/packages/one`;
     mkdirSync(`${root}/.git`);
@@ -37,7 +37,7 @@ describe('the built program in each mode', () => {
     await verifyFile(ledgerIn(root));
   });
 
-  promiseTest('process/modes', 'without a repository a folder has a ledger of its own', async () => {
+  promiseTest('process/modes', 'a folder outside a repository has its own ledger', async () => {
     const root = tempFolder();
     const subfolder = `${root}/one`;
     mkdirSync(subfolder);
@@ -48,7 +48,7 @@ describe('the built program in each mode', () => {
     }
   });
 
-  promiseTest('process/modes', 'READONLY leaves the file byte for byte and audits on stderr', async () => {
+  promiseTest('process/modes', 'READONLY does not change a byte of the file and logs calls to stderr', async () => {
     const cwd = tempFolder();
     const writer = await connectRaw({ cwd });
     await writer.data('server_health');
@@ -68,7 +68,7 @@ describe('the built program in each mode', () => {
     expect(readFileSync(ledgerIn(cwd))).toEqual(before);
   });
 
-  promiseTest('process/modes', 'READONLY sees what a server in FULL mode adds meanwhile', async () => {
+  promiseTest('process/modes', 'READONLY sees what a FULL server adds', async () => {
     const cwd = tempFolder();
     const writer = await connectRaw({ cwd });
     await writer.data('server_health');
@@ -82,7 +82,7 @@ describe('the built program in each mode', () => {
     expect((await verifyFile(ledgerIn(cwd))).size).toBe(7);
   });
 
-  promiseTest('process/modes', 'READONLY without a ledger creates none and says how to', async () => {
+  promiseTest('process/modes', 'READONLY creates no ledger and reports how to create one', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd, env: { COLIBRI_MODE: 'READONLY' } });
     const { problems } = (await client.data('server_health')) as { problems: unknown };
@@ -91,7 +91,7 @@ describe('the built program in each mode', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  promiseTest('process/modes', 'TEST uses a file that is gone afterwards', async () => {
+  promiseTest('process/modes', 'TEST deletes its file on exit', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd, env: { COLIBRI_MODE: 'TEST' } });
     const health = (await client.data('server_health')) as { db: { path: string }; status: string };
@@ -102,7 +102,7 @@ describe('the built program in each mode', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  promiseTest('process/modes', 'TEST keeps a file that was named', async () => {
+  promiseTest('process/modes', 'TEST keeps a file that COLIBRI_DB_PATH names', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd, env: { COLIBRI_MODE: 'TEST', COLIBRI_DB_PATH: 'named.db' } });
     await client.data('server_health');
@@ -111,7 +111,7 @@ describe('the built program in each mode', () => {
     await verifyFile(`${cwd}/named.db`);
   });
 
-  promiseTest('process/modes', 'MINIMAL opens no file at all', async () => {
+  promiseTest('process/modes', 'MINIMAL opens no file', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd, env: { COLIBRI_MODE: 'MINIMAL' } });
     const health = await client.data('server_health');

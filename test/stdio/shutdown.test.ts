@@ -10,7 +10,7 @@ const CLEAN_EXIT = { code: 0, signal: null };
 
 describe('shutting down', () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    promiseTest('process/shutdown', `at ${signal}, with a call that waits for the ledger`, async () => {
+    promiseTest('process/shutdown', `${signal} while a call waits for the ledger`, async () => {
       const cwd = tempFolder();
       const client = await connectRaw({ cwd });
       await client.data('server_health');
@@ -33,7 +33,7 @@ describe('shutting down', () => {
     });
   }
 
-  promiseTest('process/shutdown', 'at the end of its input, after answering all that came before', async () => {
+  promiseTest('process/shutdown', 'end of input, after every earlier request is answered', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     const answers = Array.from({ length: 50 }, () => client.data('server_ping'));
@@ -45,14 +45,14 @@ describe('shutting down', () => {
     await verifyFile(ledgerIn(cwd));
   });
 
-  promiseTest('process/shutdown', 'before anybody has said a word', async () => {
+  promiseTest('process/shutdown', 'end of input before the first request', async () => {
     const cwd = tempFolder();
     expect(await new RawClient({ cwd }).end()).toEqual(CLEAN_EXIT);
     expectCleanFolder(cwd);
     await verifyFile(ledgerIn(cwd));
   });
 
-  promiseTest('process/shutdown', 'while it is still starting, in a throw-away folder', async () => {
+  promiseTest('process/shutdown', 'a signal during startup removes the temporary folder', async () => {
     const cwd = tempFolder();
     const temporary = tempFolder();
     const client = new RawClient({ cwd, env: { COLIBRI_MODE: 'TEST', TMPDIR: temporary } });
@@ -62,7 +62,7 @@ describe('shutting down', () => {
     expect(readdirSync(temporary).filter((name) => name.startsWith('colibri'))).toEqual([]);
   });
 
-  promiseTest('process/shutdown', 'twice is once', async () => {
+  promiseTest('process/shutdown', 'a second signal changes nothing', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     await client.data('server_health');
@@ -73,7 +73,7 @@ describe('shutting down', () => {
     expectCleanFolder(cwd);
   });
 
-  promiseTest('process/shutdown', 'after requests that were cancelled or were never valid', async () => {
+  promiseTest('process/shutdown', 'end of input after cancelled and invalid requests', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     await client.data('server_health');

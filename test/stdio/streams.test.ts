@@ -33,7 +33,7 @@ describe('the two output streams', () => {
     );
   }
 
-  promiseTest('process/streams', 'a quiet level is quiet', async () => {
+  promiseTest('process/streams', 'log level error prints nothing for successful calls', async () => {
     const client = await connectRaw({ cwd: tempFolder(), env: { COLIBRI_LOG_LEVEL: 'error' } });
     await client.data('server_health');
     await client.end();

@@ -40,7 +40,7 @@ describe('one repository, one ledger', () => {
 
   promiseTest(
     'process/worktrees',
-    'work trees made by git itself share a ledger, also those of a bare repository',
+    'work trees created by git share a ledger, including those of a bare repository',
     async () => {
       const main = realpathSync(tempFolder());
       const bare = `${realpathSync(tempFolder())}/r.git`;
@@ -108,7 +108,7 @@ describe('one repository, one ledger', () => {
     });
   }
 
-  promiseTest('process/worktrees', 'commands in a linked work tree say which ledger they use', async () => {
+  promiseTest('process/worktrees', 'commands in a linked work tree report which ledger they use', async () => {
     const place = new Place();
     mkdirSync(place.path('.git'));
     const linked = place.path('linked');

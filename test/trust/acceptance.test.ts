@@ -22,7 +22,7 @@ import { connectRaw } from '../support/raw-client.ts';
 const createClone = clonesOfOneLedger();
 
 describe('an acceptance is for one ledger in one place', () => {
-  promiseTest('trust/accepts', 'a ledger that servers write to goes on being accepted', async () => {
+  promiseTest('trust/accepts', 'a ledger stays accepted while servers write to it', async () => {
     const clone = await createAccepted();
     for (const count of [1, 2, 3]) {
       const client = await connectRaw({ cwd: clone.root, env: clone.env });
@@ -58,7 +58,7 @@ describe('an acceptance is for one ledger in one place', () => {
       expect(clone.snapshot()).toEqual(before);
     });
 
-  promiseTest('trust/bound', 'verify lists what was changed in an accepted ledger', async () => {
+  promiseTest('trust/bound', 'verify lists the changes of an accepted ledger', async () => {
     const clone = await createAccepted();
     await tamper(clone.path, "UPDATE tasks SET title = 'other'");
     expect(clone.run(['verify'])).toMatchObject({ code: 1, stdout: expect.stringContaining('TAMPERED') as string });
@@ -85,7 +85,7 @@ describe('an acceptance is for one ledger in one place', () => {
     expect(runProgram(['verify'], { cwd: moved, home: clone.home }).code).toBe(2);
   });
 
-  promiseTest('trust/bound', 'another user has not accepted it', async () => {
+  promiseTest('trust/bound', 'the acceptance of one user does not count for another', async () => {
     const clone = await createAccepted();
     expect(clone.run(['verify'], { HOME: clone.outside }).code).toBe(2);
   });
@@ -109,7 +109,7 @@ describe('an acceptance is for one ledger in one place', () => {
     ['with another root', (file) => edit(file, { root: '0'.repeat(64) })],
     ['with a root that is none', (file) => edit(file, { root: '' })],
   ];
-  promiseTest('trust/bound', 'a note that could be from somebody else does not count', async () => {
+  promiseTest('trust/bound', 'an acceptance file that another user could write does not count', async () => {
     const clone = await createAccepted();
     const notes = join(clone.home, '.config', 'colibri', 'trusted');
     const kept = join(clone.outside, 'kept');
@@ -128,7 +128,7 @@ describe('an acceptance is for one ledger in one place', () => {
 });
 
 describe('a server on a ledger that came with a clone', () => {
-  promiseTest('clone/refused', 'stays up and says why, and works as soon as the ledger is accepted', async () => {
+  promiseTest('clone/refused', 'a server stays up and reports why, and works once the ledger is accepted', async () => {
     const clone = await createClone();
     clone.track();
     chmodSync(clone.path, 0o644);
@@ -151,7 +151,7 @@ describe('a server on a ledger that came with a clone', () => {
     expect(clone.run(['verify']).code).toBe(0);
   });
 
-  promiseTest('clone/untouched', 'no command touches it, and each says what to do', async () => {
+  promiseTest('clone/untouched', 'no command touches the ledger, and each advises what to do', async () => {
     const clone = await createClone();
     clone.track();
     const backup = join(clone.outside, 'backup.db');
@@ -176,7 +176,7 @@ describe('a server on a ledger that came with a clone', () => {
     expect(readdirSync(clone.outside)).toEqual(['backup.db']);
   });
 
-  promiseTest('clone/refused', 'COLIBRI_DB_PATH opens it', async () => {
+  promiseTest('clone/refused', 'COLIBRI_DB_PATH opens the ledger', async () => {
     const clone = await createClone();
     clone.track();
     expect(clone.run(['verify'], { COLIBRI_DB_PATH: clone.path }).code).toBe(0);
@@ -184,7 +184,7 @@ describe('a server on a ledger that came with a clone', () => {
 });
 
 describe('a ledger that Colibri makes where one was tracked', () => {
-  promiseTest('clone/own', 'a new one is used by the next server too', async () => {
+  promiseTest('clone/own', 'the next server also uses the new ledger', async () => {
     const clone = await createClone();
     clone.track();
     rmSync(clone.path);
@@ -211,19 +211,23 @@ describe('a ledger that Colibri makes where one was tracked', () => {
     },
   );
 
-  promiseTest('clone/own', 'without a home folder a new ledger works, and the next start says what to do', async () => {
-    const clone = await createClone();
-    clone.track();
-    rmSync(clone.path);
-    const env = { HOME: resolve('package.json') };
-    const client = await connectRaw({ cwd: clone.root, env });
-    expect(await client.data('server_health')).toMatchObject({ status: 'ok' });
-    await client.end();
-    expect(clone.run(['verify'], env)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('colibri trust') as string,
-    });
-  });
+  promiseTest(
+    'clone/own',
+    'without a home folder a new ledger works, and the next start advises what to do',
+    async () => {
+      const clone = await createClone();
+      clone.track();
+      rmSync(clone.path);
+      const env = { HOME: resolve('package.json') };
+      const client = await connectRaw({ cwd: clone.root, env });
+      expect(await client.data('server_health')).toMatchObject({ status: 'ok' });
+      await client.end();
+      expect(clone.run(['verify'], env)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('colibri trust') as string,
+      });
+    },
+  );
 });
 
 /** What a ledger loses when its last entries go, with everything that tells of them left as it is. */

@@ -12,7 +12,7 @@ const createClone = clonesOfOneLedger();
 const TASKS = 3;
 
 describe('colibri trust shows', () => {
-  promiseTest('trust/shows', 'what the ledger holds, and nothing is accepted without a yes', async () => {
+  promiseTest('trust/shows', 'the contents are shown, and nothing is accepted without consent', async () => {
     const clone = await createTracked();
     const before = everything(clone);
     const { code, stdout, stderr } = clone.run(['trust']);
@@ -31,7 +31,7 @@ describe('colibri trust shows', () => {
     expect(clone.run(['verify']).code).toBe(2);
   });
 
-  promiseTest('trust/shows', 'it without touching side files that came along', async () => {
+  promiseTest('trust/shows', 'side files of the ledger are not touched', async () => {
     const clone = await createTracked();
     writeFileSync(`${clone.path}-shm`, Buffer.alloc(32_768), { mode: 0o600 });
     writeFileSync(`${clone.path}-wal`, '', { mode: 0o600 });
@@ -40,7 +40,7 @@ describe('colibri trust shows', () => {
     expect(everything(clone)).toEqual(before);
   });
 
-  promiseTest('trust/shows', 'the same as JSON', async () => {
+  promiseTest('trust/shows', 'the same facts as JSON', async () => {
     const clone = await createTracked();
     const { code, stdout } = clone.run(['trust', '--json']);
     expect(code).toBe(1);
@@ -78,7 +78,7 @@ describe('colibri trust shows', () => {
       },
     );
 
-  promiseTest('trust/shows', 'no control characters of the data', async () => {
+  promiseTest('trust/shows', 'control characters of stored text are escaped', async () => {
     const clone = await createTracked();
     await forgeActor(clone, '\u001B[2Jwhole\u202E');
     const { code, stdout, stderr } = clone.run(['trust', '--yes']);
@@ -86,7 +86,7 @@ describe('colibri trust shows', () => {
     expect(code).toBe(1);
   });
 
-  promiseTest('trust/shows', 'how it is used', async () => {
+  promiseTest('trust/shows', '--help explains the command', async () => {
     const { stdout } = (await createClone()).run(['trust', '--help']);
     for (const part of ['Examples:', 'colibri trust --yes', 'Exit codes:\n  0   accepted'])
       expect(stdout).toContain(part);
@@ -99,7 +99,7 @@ describe('colibri trust shows', () => {
     ['a link', linkLedger, ['--yes'], 1, /symbolic link.*COLIBRI_DB_PATH/],
     ['a file that is no database', spoil, ['--yes'], 2, /damaged or is not a ledger/],
   ] as const)
-    promiseTest('trust/shows', `what is wrong, or that nothing is: ${name}`, async () => {
+    promiseTest('trust/shows', `reports whether acceptance is needed: ${name}`, async () => {
       const clone = await createClone();
       prepare(clone);
       const before = everything(clone);
@@ -111,7 +111,7 @@ describe('colibri trust shows', () => {
       expect(everything(clone)).toEqual(before);
     });
 
-  promiseTest('trust/shows', 'that a named file needs none, and that PostgreSQL has its own ways', async () => {
+  promiseTest('trust/shows', 'a named file and a PostgreSQL ledger need no acceptance', async () => {
     const clone = await createTracked();
     const named = clone.run(['trust'], { COLIBRI_DB_PATH: clone.path });
     expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining('nothing to accept') as string });
@@ -152,21 +152,25 @@ describe('colibri trust accepts no ledger that was tampered with', () => {
 });
 
 describe('an acceptance', () => {
-  promiseTest('trust/accepts', 'is noted for its user only, and the files are closed to others', async () => {
-    const clone = await createTracked();
-    const accepted = clone.run(['trust', '--yes', '--json']);
-    expect(accepted.code).toBe(0);
-    const { noted_in: file } = JSON.parse(accepted.stdout) as { noted_in: string };
-    expect(file.startsWith(join(clone.home, '.config', 'colibri', 'trusted'))).toBe(true);
-    expect([mode(file), mode(join(file, '..')), mode(clone.path), mode(clone.folder)]).toEqual([
-      0o600, 0o700, 0o600, 0o700,
-    ]);
-    expect(readdirSync(join(file, '..'))).toHaveLength(1);
-    expect(clone.run(['verify']).code).toBe(0);
-    expect(clone.run(['trust']).stdout).toContain('was accepted on');
-  });
+  promiseTest(
+    'trust/accepts',
+    'an acceptance is stored for its user only, and other users lose access to the files',
+    async () => {
+      const clone = await createTracked();
+      const accepted = clone.run(['trust', '--yes', '--json']);
+      expect(accepted.code).toBe(0);
+      const { noted_in: file } = JSON.parse(accepted.stdout) as { noted_in: string };
+      expect(file.startsWith(join(clone.home, '.config', 'colibri', 'trusted'))).toBe(true);
+      expect([mode(file), mode(join(file, '..')), mode(clone.path), mode(clone.folder)]).toEqual([
+        0o600, 0o700, 0o600, 0o700,
+      ]);
+      expect(readdirSync(join(file, '..'))).toHaveLength(1);
+      expect(clone.run(['verify']).code).toBe(0);
+      expect(clone.run(['trust']).stdout).toContain('was accepted on');
+    },
+  );
 
-  promiseTest('trust/accepts', 'closes files that were open to others, which is all that was wrong', async () => {
+  promiseTest('trust/accepts', 'files that other users could read are made private', async () => {
     const clone = await createClone();
     for (const name of ['colibri.db-wal']) writeFileSync(join(clone.folder, name), '', { mode: 0o644 });
     expect(clone.run(['verify']).code).toBe(2);
@@ -176,7 +180,7 @@ describe('an acceptance', () => {
     expect(clone.run(['verify']).code).toBe(0);
   });
 
-  promiseTest('trust/accepts', 'follows XDG_CONFIG_HOME, and ignores a relative one', async () => {
+  promiseTest('trust/accepts', 'acceptances are stored under XDG_CONFIG_HOME unless it is relative', async () => {
     const clone = await createTracked();
     const elsewhere = join(clone.outside, 'config');
     expect(clone.run(['trust', '--yes'], { XDG_CONFIG_HOME: elsewhere }).code).toBe(0);
@@ -188,7 +192,7 @@ describe('an acceptance', () => {
     expect(existsSync(join(clone.home, '.config', 'colibri'))).toBe(true);
   });
 
-  promiseTest('trust/accepts', 'that cannot be noted is an error, and nothing is accepted', async () => {
+  promiseTest('trust/accepts', 'an acceptance that cannot be stored is an error', async () => {
     const clone = await createTracked();
     writeFileSync(join(clone.home, '.config'), 'a file');
     const { code, stderr } = clone.run(['trust', '--yes']);

@@ -17,29 +17,33 @@ const CASES: readonly (readonly [name: string, prepare: (clone: Clone) => Promis
 
 describe('a rollback journal in a project', () => {
   for (const [name, prepare] of CASES)
-    promiseTest('store/journal', `${name} is named by every command, and nothing is changed or accepted`, async () => {
-      const clone = await createClone();
-      const backup = join(clone.outside, 'backup.db');
-      copyFileSync(clone.path, backup);
-      await prepare(clone);
-      const before = clone.snapshot();
-      for (const args of [['board'], ['verify'], ['doctor'], ['backup'], ['restore', backup]]) {
-        const { code, stdout, stderr } = clone.run(args);
-        expect([args, code]).toEqual([args, args[0] === 'doctor' || args[0] === 'verify' ? 1 : 2]);
-        expect(`${stdout}${stderr}`).toMatch(/colibri\.db-journal was not written by Colibri[\s\S]*move it/);
-        expect(`${stdout}${stderr}`).not.toContain('is not writable');
-      }
-      expect(clone.run(['trust', '--yes']).stdout).not.toContain('accepted;');
-      const client = await connectRaw({ cwd: clone.root, env: clone.env });
-      expect(await client.data('server_health')).toMatchObject({
-        status: 'degraded',
-        problems: [{ message: expect.stringMatching(/-journal was not written by Colibri/) as string }],
-      });
-      await client.end();
-      expect(clone.snapshot()).toEqual(before);
-    });
+    promiseTest(
+      'store/journal',
+      `${name} is reported by every command, and nothing is changed or accepted`,
+      async () => {
+        const clone = await createClone();
+        const backup = join(clone.outside, 'backup.db');
+        copyFileSync(clone.path, backup);
+        await prepare(clone);
+        const before = clone.snapshot();
+        for (const args of [['board'], ['verify'], ['doctor'], ['backup'], ['restore', backup]]) {
+          const { code, stdout, stderr } = clone.run(args);
+          expect([args, code]).toEqual([args, args[0] === 'doctor' || args[0] === 'verify' ? 1 : 2]);
+          expect(`${stdout}${stderr}`).toMatch(/colibri\.db-journal was not written by Colibri[\s\S]*move it/);
+          expect(`${stdout}${stderr}`).not.toContain('is not writable');
+        }
+        expect(clone.run(['trust', '--yes']).stdout).not.toContain('accepted;');
+        const client = await connectRaw({ cwd: clone.root, env: clone.env });
+        expect(await client.data('server_health')).toMatchObject({
+          status: 'degraded',
+          problems: [{ message: expect.stringMatching(/-journal was not written by Colibri/) as string }],
+        });
+        await client.end();
+        expect(clone.snapshot()).toEqual(before);
+      },
+    );
 
-  promiseTest('clone/refused', 'that is tracked alone is what trust names', async () => {
+  promiseTest('clone/refused', 'trust names a journal that is tracked without its ledger', async () => {
     const clone = await createClone();
     writeFileSync(`${clone.path}-journal`, '', { mode: 0o600 });
     clone.track('.colibri/colibri.db-journal');
@@ -47,7 +51,7 @@ describe('a rollback journal in a project', () => {
     expect(reasons).toEqual([`${clone.path}-journal is tracked by git`]);
   });
 
-  promiseTest('store/journal', 'is not accepted by trust, which names it', async () => {
+  promiseTest('store/journal', 'trust names the journal and does not accept the ledger', async () => {
     const clone = await createClone();
     await trackForgery(clone);
     const { code, stderr } = clone.run(['trust', '--yes']);

@@ -12,7 +12,7 @@ type Source = Pick<Database, 'read'>;
 
 /**
  * Brings the target to one moment of the source, and returns the head of that moment. The target has been marked, and
- * its first `size` entries are the source's. Nobody waits for a copy: the source is read in snapshots, and goes on.
+ * its first `size` entries are the source's. A copy blocks no writer: it reads the source in snapshots.
  */
 export async function synchronize(
   source: Source,

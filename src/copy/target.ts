@@ -24,7 +24,7 @@ export async function readTarget(database: Database): Promise<Target> {
   return { state: 'unfinished', size: await database.write({ durable: false }, countEntries) };
 }
 
-/** Creates the tables where there are none. From here on nobody but a copy may use the target. */
+/** Creates missing tables. From here on only a copy may use the target. */
 export async function markUnfinished(database: Database, { state, size }: Target): Promise<void> {
   await database.write({ durable: true }, async (transaction) => {
     const expected = { empty: 0, unfinished: UNFINISHED_VERSION, finished: SCHEMA_VERSION }[state];

@@ -57,7 +57,7 @@ const SESSION_FIELDS: Fields = { auditor_id: line(128), reason: orNull(prose(100
 
 const THOUGHT_FIELDS: Fields = { type: oneOf(THOUGHT_TYPES), content: visibleProse(5000) };
 
-/** What a client sent: any object, which nobody else has a grammar for. What is too long was cut. */
+/** The arguments of a call: any object, or the cut form of one that is too long. */
 export function argumentsDefect(content: string): string | undefined {
   if (!isCanonicalText(content)) return NOT_CANONICAL;
   if (content.length > MAX_ARGUMENTS_LENGTH) return objectDefect(CUT_FIELDS, parseJson(content));

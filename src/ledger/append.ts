@@ -20,7 +20,7 @@ export function encode(entry: Entry): EncodedEntry {
   return { kind: entry.kind, text, leaf: leafHash(text) };
 }
 
-/** Nobody else writes while a transaction does, so its head is read once. */
+/** A write transaction is the only writer, so it reads the head once. */
 const heads = new WeakMap<Transaction, Head | Promise<Head>>();
 
 /** Shares a head that the caller already queried. */

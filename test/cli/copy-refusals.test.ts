@@ -37,7 +37,7 @@ describe('a target whose log is not a prefix of the source', () => {
           status: 1,
           answer: { verdict: 'refused', reason: 'diverged', common: copied['size'] },
         });
-        expect(refused.answer['message']).toContain(`only the first ${String(copied['size'])} are those of the source`);
+        expect(refused.answer['message']).toContain(`only the first ${String(copied['size'])} match the source`);
         expect(await readEverything(target)).toEqual(before);
       }
       expect((await verifySpot(target)).problems).toEqual([]);

@@ -1,4 +1,5 @@
 import { findForeignImports } from './tidy-imports.ts';
+import { findForbiddenWords, isPlainText } from './tidy-words.ts';
 
 export interface Rule {
   readonly says: string;
@@ -104,6 +105,7 @@ export const RULES: readonly Rule[] = [
     appliesTo: isCode,
     findProblems: (path) => path.split('/').flatMap(findBadName),
   },
+  { says: 'is written in plain words', appliesTo: isPlainText, findProblems: findForbiddenWords },
 ];
 
 function forbid(pattern: RegExp): Rule['findProblems'] {

@@ -1,6 +1,8 @@
+import { IMPORT_SAMPLES } from './tidy-import-samples.ts';
+
 export type Sample = readonly [path: string, text: string];
 
-interface Samples {
+export interface Samples {
   /** Part of what the rule says. */
   readonly says: RegExp;
   readonly bad: readonly Sample[];
@@ -12,66 +14,7 @@ interface Samples {
  * from finding the samples.
  */
 export const SAMPLES: readonly Samples[] = [
-  {
-    says: /layer/,
-    bad: [
-      ['src/integrity/merkle.ts', `import { x } from '../errors.ts';`],
-      ['src/integrity/merkle.ts', `import { createHash } from 'node:crypto';`],
-      ['src/integrity/merkle.ts', `import * as z from 'zod';`],
-      ['src/integrity/sha256.ts', `import { readFileSync } from 'node:fs';`],
-      ['src/domains/tasks/tools.ts', `import { openSqlite } from '../../db/sqlite/database.ts';`],
-      ['src/domains/tasks/tools.ts', `import type { Chain } from '../../middleware/chain.ts';`],
-      ['src/domains/tasks/tools.ts', `import { createServer } from '../../server.ts';`],
-      ['src/domains/tasks/tools.ts', `import { seal } from '../proofs/seal.ts';`],
-      ['src/domains/trail/tools.ts', `import { findTask } from '../tasks/repository.ts';`],
-      ['src/domains/skills/tools.ts', `import { x } from '../trail/schema.ts';`],
-      ['src/middleware/chain.ts', `export { x } from '../domains/system/health.ts';`],
-      ['src/db/sqlite/database.ts', `const x = await import('../../domains/tasks/repository.ts');`],
-      ['src/ledger/append.ts', `import '../domains/tasks/schema.ts';`],
-      ['src/ledger/append.ts', `import { verifyTables } from '../verification/verify-ledger.ts';`],
-      ['src/db/sqlite/file.ts', `import { url } from '../postgres/url.ts';`],
-      ['src/domains/tasks/repository.ts', `import { x } from '../../verification/report.ts';`],
-      ['src/wire/stdio.ts', `import { openLedger } from '../ledger/open.ts';`],
-      ['src/errors.ts', `import { readConfig } from './config.ts';`],
-      ['src/errors.ts', `import type { Config } from './config.ts';`],
-      ['src/errors.ts', `export type { Config } from './config.ts';`],
-      ['src/errors.ts', `export * from "./config.ts";`],
-      ['src/errors.ts', `type Config = import('./config.ts').Config;`],
-      ['src/errors.ts', `const config = await import(/* later */ './config.ts');`],
-      ['src/errors.ts', 'const config = await import(`./config.ts`);'],
-      ['src/errors.ts', `const config = createRequire(import.meta.url)(require.resolve('./config.ts'));`],
-      ['src/errors.ts', `const config = await import(\`./\${name}.ts\`);`],
-      ['src/errors.ts', `const config = await import(path);`],
-      ['src/new-room/first.ts', `export const first = 1;`],
-      ['src/new-room/first.ts', `import { readConfig } from '../config.ts';`],
-      ['src/new-file.ts', `export const first = 1;`],
-      ['src/domains/tasks/repository.ts', `import pg from 'pg';`],
-      ['src/db/sqlite/database.ts', `import { Client } from 'pg';`],
-      ['src/db/postgres/database.ts', `process.getBuiltinModule('node:sqlite')`],
-      ['src/domains/tasks/writeback.ts', `import { readFileSync } from 'node:fs';`],
-      ['src/middleware/chain.ts', `import { execFile } from 'node:child_process';`],
-      ['src/ledger/append.ts', `import { Command } from 'commander';`],
-      ['web/verify.ts', `import { readConfig } from '../src/config.ts';`],
-    ],
-    good: [
-      ['src/integrity/merkle.ts', `import { sha256 } from './sha256.ts';`],
-      ['src/integrity/sha256.ts', `import { hash } from 'node:crypto';`],
-      ['src/integrity/sha256.browser.ts', `import { sha256 } from '@noble/hashes/sha2.js';`],
-      ['src/integrity/merkle.test.ts', `import fc from 'fast-check';`],
-      ['src/domains/tasks/tools.ts', `import type { Reader } from '../../db/database.ts';`],
-      ['src/domains/tasks/writeback.ts', `import { x } from '../trail/repository.ts';`],
-      ['src/domains/proofs/seal.ts', `import { x } from '../trail/schema.ts'; import * as z from 'zod';`],
-      ['src/middleware/chain.ts', `import { x } from '../tool.ts';`],
-      ['src/domains/trail/tools.ts', `import { x } from '../../verification/verify-targets.ts';`],
-      ['src/server.ts', `import { x } from './domains/system/health.ts';`],
-      ['src/cli/commands/verify.ts', `import { x } from '../../domains/tasks/board.ts';`],
-      ['src/cli/load-program.ts', `return require(path);`],
-      ['src/db/postgres/connection.ts', `import pg from 'pg';`],
-      ['src/domains/skills/repository.ts', `import { readFileSync } from 'node:fs';`],
-      ['test/support/files.ts', `import { readConfig } from '../../src/config.ts';`],
-      ['web/verify.ts', `import { verify } from '../src/integrity/index.ts';`],
-    ],
-  },
+  IMPORT_SAMPLES,
   {
     says: /lines$/,
     bad: [['src/long.ts', 'x\n'.repeat(301)]],
@@ -287,6 +230,27 @@ export const SAMPLES: readonly Samples[] = [
       ['src/db/migrations/0001-ledger.sql', ''],
       ['src/integrity/sha256.browser.ts', ''],
       ['docs/README.md', ''],
+    ],
+  },
+  {
+    says: /plain words/,
+    bad: [
+      '// How to me~nd it.',
+      '// It would wait for ~ever.',
+      '/** Who~ever asks. */',
+      '// No~body honest stores this.',
+      '// Some~body changed it.',
+      '// Two rows, of ~which one is new.',
+      '// The client is ~told so.',
+      '/** For ~who appends. */',
+      '/** Wh~o appends meets the failure. */',
+      '// Those ~there are.',
+      '// A round trip is ~dear.',
+    ].flatMap((words) => ['src/ledger/append.ts', 'README.md', 'docs/trust.md'].map((path) => [path, words] as const)),
+    good: [
+      ['src/ledger/append.ts', '// The caller fixes it. Amend, commend. Who can write the file? It stays forever.'],
+      ['src/ledger/append.test.ts', '// some~body'],
+      ['CHANGELOG.md', '`me~nd` is now `fix`'],
     ],
   },
 ];

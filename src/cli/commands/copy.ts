@@ -99,7 +99,7 @@ async function assertPrefix(source: ReadableLedger, target: Database, { size }: 
   if (common === size) return;
   throw new CommandError(
     'refused',
-    `${target.location} has ${size} entries, of which only the first ${common} are those of the source: it is another ledger, or has entries of its own`,
+    `${target.location} has ${size} entries, but only the first ${common} match the source: it is another ledger, or has its own entries`,
     {
       advice: 'choose another target',
       facts: { to: target.location, reason: 'diverged', size, common, source_size: sourceSize },

@@ -14,7 +14,7 @@ describe('the findings for a PostgreSQL server', () => {
     [97, 88, 'warn'],
     [97, 87, 'ok'],
     [97, 97, 'warn'],
-  ])('rates %i connections of which %i are in use', (max_connections, connections, status) => {
+  ])('rates a limit of %i connections with %i in use', (max_connections, connections, status) => {
     expect(checkConnections({ servers: 3, connections, max_connections })).toMatchObject({ status });
   });
 

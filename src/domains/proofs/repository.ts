@@ -12,7 +12,7 @@ export interface Seal {
   readonly actor: string;
 }
 
-/** The seal is itself an entry of the log, so that nobody can replace the root later. */
+/** The seal is itself an entry of the log, so the root cannot be replaced later. */
 export async function sealSession(db: Transaction, { session, sealedTaskNo, tree, at, actor }: Seal): Promise<void> {
   const index = await append(db, {
     v: 1,

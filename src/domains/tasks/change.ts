@@ -42,7 +42,7 @@ export function changedTask(task: Task, input: UpdateInput, actor: string, at: s
   const moves = input.status !== undefined;
   if (moves) assertTransition(task, status);
   const given = taskFields.given('update', input);
-  // The actor that starts a task becomes its assignee, whoever was assigned before: losers of a race must see the winner.
+  // The actor that starts a task becomes its assignee, even if another was assigned: losers of a race must see the winner.
   const claimant = moves && isClaim(task.workflow, task.status, status) ? actor : undefined;
   return {
     ...task,

@@ -72,7 +72,7 @@ class WaitGraph {
     this.#wait(parent);
   }
 
-  /** Takes away who waits for nobody until there is none; who is left leads to a cycle. */
+  /** Removes tasks that wait for nothing until none is left; a remaining task leads to a cycle. */
   findCycle(): number[] | undefined {
     const free: number[] = [];
     for (let task = 1; task <= this.#tasks; task += 1) if (this.#awaited.get(task) === 0) free.push(task);

@@ -15,7 +15,7 @@ const VERSION_2 = [0xff, 0x00, 0x00, 0x01];
 
 /** The segments of each level, oldest first. Throws where the block is not exactly a structure record. */
 export function readStructure(block: Uint8Array): Segment[][] {
-  // The cookie counts changes of settings, of which a ledger makes none.
+  // The cookie counts changes of settings; a ledger makes none.
   if ([0, 0, 0, 0, ...VERSION_2].some((byte, place) => block[place] !== byte)) throw malformed();
   const varints = new Varints(block, COOKIE_BYTES + VERSION_2.length);
   const levelCount = varints.next();

@@ -7,7 +7,7 @@ import { forEachRow, isDeleted, type Segment } from './fts5-format.ts';
 
 /**
  * FTS5 deletes a row by its origin: it marks the row in those segments whose range of origins has it. A wrong origin does
- * no harm until the task changes, and then search finds the old words for ever. So the words of each task must lie in
+ * no harm until the task changes, and then search finds the old words forever. So the words of each task must lie in
  * segments that its origin leads to. Which of several origins of a merged segment it is makes no difference to anybody.
  */
 export async function checkSearchOrigins(
@@ -26,7 +26,7 @@ export async function checkSearchOrigins(
     report('task_search_docsize', `has an origin that does not lead to the words of ${formatTaskId(taskNo)}`);
 }
 
-/** Somebody who changes one row can change a million; a few names are enough to start looking. */
+/** An attacker can change a million rows; a few names are enough to start an investigation. */
 const MAX_NAMED = 10;
 
 function follows({ firstOrigin, lastOrigin }: Segment, place: number, level: readonly Segment[]): boolean {
@@ -79,7 +79,7 @@ async function checkSegment(
     if (origin >= firstOrigin && origin <= lastOrigin) return;
     if (tombstonePages === 0 || !isDeleted(tombstones, tombstonePages, rowid)) wrong.add(rowid);
   };
-  // A segment of which a merge has taken everything has no pages; pages that are missing end the loop.
+  // A fully merged segment has no pages; missing pages end the loop.
   for (let page = Math.max(firstPage, 1); page <= lastPage; page += PAGES_AT_ONCE) {
     const blocks = await readBlocks(reader, id, page, Math.min(page + PAGES_AT_ONCE, lastPage + 1));
     for (const { block } of blocks) forEachRow(block, visit);

@@ -18,7 +18,7 @@ const identity = {
 const released = derive(TASK_FIELDS);
 const before = newTask({ title: 'a task', parent_id: 'T-0001', labels: ['a'], priority: 'high' }, identity);
 
-/** What somebody writes who adds a field to a released product. */
+/** A field added to a released product. */
 const extended = derive({
   ...TASK_FIELDS,
   reviewer: { type: nullable(line(128)), initial: null, create: true, update: true, clearable: true, addedLater: true },

@@ -1,5 +1,5 @@
 import { describe, expect, vi } from 'vitest';
-import { call, openDoor, type Register } from '../test/support/memory-server.ts';
+import { call, openMemoryServer, type Register } from '../test/support/memory-server.ts';
 import { promiseTest } from '../test/support/promise-test.ts';
 import { type LedgerAccess, MODES, type Mode } from './modes.ts';
 
@@ -25,14 +25,14 @@ function registerAll(register: Register): void {
 for (const mode of MODES) {
   describe(`${mode} mode`, () => {
     promiseTest('door/list', mode, async () => {
-      const { client } = await openDoor({ mode, tools: registerAll });
+      const { client } = await openMemoryServer({ mode, tools: registerAll });
       expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(ADMITTED[mode]);
     });
 
     for (const [name] of TOOLS) {
       const isAdmitted = ADMITTED[mode].includes(name);
       promiseTest('chain/admission', `${mode} ${isAdmitted ? 'admits' : 'refuses'} a tool that ${name}`, async () => {
-        const { client, sink } = await openDoor({ mode, tools: registerAll });
+        const { client, sink } = await openMemoryServer({ mode, tools: registerAll });
         const { ok, error, isError } = await call(client, name);
         expect({ ok, isError }).toEqual({ ok: isAdmitted, isError: !isAdmitted });
         if (!isAdmitted) {
@@ -48,13 +48,13 @@ for (const mode of MODES) {
 
 describe('a tool that is not admitted', () => {
   promiseTest('chain/admission', 'before its input is validated', async () => {
-    const { client } = await openDoor({ mode: 'READONLY', tools: registerAll });
+    const { client } = await openMemoryServer({ mode: 'READONLY', tools: registerAll });
     expect((await call(client, 'writes', { wrong: '\ud800' })).error?.code).toBe('TOOL_NOT_ADMITTED');
   });
 
   promiseTest('chain/admission', 'the tool does not run', async () => {
     const write = vi.fn();
-    const { client } = await openDoor({
+    const { client } = await openMemoryServer({
       mode: 'MINIMAL',
       tools: (register) => register('writes', write, { access: 'write' }),
     });

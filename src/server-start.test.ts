@@ -6,7 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { InMemoryTransport, type Transport } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { tempFolder } from '../test/support/folders.ts';
-import { call, openDoor } from '../test/support/memory-server.ts';
+import { call, openMemoryServer } from '../test/support/memory-server.ts';
 import { promiseTest } from '../test/support/promise-test.ts';
 import { type CreateServerOptions, createServer, start, stop } from './server.ts';
 
@@ -67,7 +67,7 @@ describe('start', () => {
   });
 
   it('logs starting and ready', async () => {
-    const { server, log } = await openDoor({ version: '1.2.3' });
+    const { server, log } = await openMemoryServer({ version: '1.2.3' });
     await server.chain.runtime.passGate(false);
     await new Promise((resolve) => setImmediate(resolve));
     expect(log.map(({ event }) => event)).toEqual(['starting', 'ready']);
@@ -143,7 +143,7 @@ describe('stop', () => {
 
   promiseTest('boot/drains', 'it waits for the running call', async () => {
     let finish: () => void = () => undefined;
-    const { client, server, sink } = await openDoor({
+    const { client, server, sink } = await openMemoryServer({
       tools: (register) => register('slow', () => new Promise<object>((resolve) => (finish = () => resolve({})))),
     });
     const answer = call(client, 'slow');

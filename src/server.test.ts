@@ -5,7 +5,7 @@ import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { listFiles } from '../test/support/folders.ts';
 import { importsOf, reachableFrom } from '../test/support/imports.ts';
-import { call, openDoor } from '../test/support/memory-server.ts';
+import { call, openMemoryServer } from '../test/support/memory-server.ts';
 import { promiseTest } from '../test/support/promise-test.ts';
 import type { Mode } from './modes.ts';
 import * as library from './server.ts';
@@ -59,7 +59,7 @@ describe('createServer', () => {
   });
 
   promiseTest('door/version-override', 'clients see it', async () => {
-    const { server, client } = await openDoor({ version: '9.9.9-test' });
+    const { server, client } = await openMemoryServer({ version: '9.9.9-test' });
     expect(server.getVersion()).toBe('9.9.9-test');
     expect(client.getServerVersion()).toMatchObject({ name: 'colibri', version: '9.9.9-test' });
   });
@@ -133,7 +133,7 @@ describe('registerColibriTool', () => {
   });
 
   promiseTest('door/register-once', 'the second registration throws and the first stays', async () => {
-    const { client } = await openDoor({
+    const { client } = await openMemoryServer({
       tools: (register) => {
         register('echo', () => 1);
         expect(() => register('echo', () => 2)).toThrow('tool already registered: echo');

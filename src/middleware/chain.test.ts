@@ -2,19 +2,19 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { listFiles } from '../../test/support/folders.ts';
-import { call, openDoor } from '../../test/support/memory-server.ts';
+import { call, openMemoryServer } from '../../test/support/memory-server.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 
 describe('a call that succeeds', () => {
   promiseTest('door/own-sink', 'it gets an enter and an exit event', async () => {
-    const { client, sink } = await openDoor({ tools: (register) => register('echo') });
+    const { client, sink } = await openMemoryServer({ tools: (register) => register('echo') });
     await call(client, 'echo');
     expect(sink.story).toEqual(['enter echo', 'exit echo ok']);
   });
 
   promiseTest('chain/pair', 'the exit carries the duration', async () => {
     let nowMs = 1000;
-    const { client, sink } = await openDoor({
+    const { client, sink } = await openMemoryServer({
       nowMs: () => nowMs,
       tools: (register) =>
         register('work', () => {
@@ -35,27 +35,32 @@ describe('a call that succeeds', () => {
 
   promiseTest('chain/pair', 'a clock that runs backwards yields a duration of 0', async () => {
     let nowMs = 1000;
-    const { client, sink } = await openDoor({ nowMs: () => (nowMs -= 5), tools: (register) => register('work') });
+    const { client, sink } = await openMemoryServer({
+      nowMs: () => (nowMs -= 5),
+      tools: (register) => register('work'),
+    });
     await call(client, 'work');
     expect(sink.exits[0]?.durationMs).toBe(0);
   });
 
   promiseTest('chain/pair', 'both events are frozen', async () => {
-    const { client, sink } = await openDoor({ tools: (register) => register('echo') });
+    const { client, sink } = await openMemoryServer({ tools: (register) => register('echo') });
     await call(client, 'echo');
     expect(Object.isFrozen(sink.enters[0])).toBe(true);
     expect(Object.isFrozen(sink.exits[0])).toBe(true);
   });
 
   promiseTest('chain/success-exit', 'the result is the return value of the tool', async () => {
-    const { client, sink } = await openDoor({ tools: (register) => register('echo', () => ({ word: 'hello' })) });
+    const { client, sink } = await openMemoryServer({
+      tools: (register) => register('echo', () => ({ word: 'hello' })),
+    });
     const answer = await call(client, 'echo');
     expect(sink.exits[0]).toMatchObject({ result: { word: 'hello' }, outcome: 'ok', answerText: answer.text });
     expect(sink.exits[0]).not.toHaveProperty('error');
   });
 
   it('returns the same JSON as structured content and as text', async () => {
-    const { client } = await openDoor({ tools: (register) => register('echo', () => ({ word: 'hello' })) });
+    const { client } = await openMemoryServer({ tools: (register) => register('echo', () => ({ word: 'hello' })) });
     const { text, isError, ...envelope } = await call(client, 'echo');
     expect(envelope).toEqual({ ok: true, data: { word: 'hello' } });
     expect(JSON.parse(text)).toEqual(envelope);
@@ -64,7 +69,7 @@ describe('a call that succeeds', () => {
 
   it('passes the parsed input to the tool and the raw input to the sink', async () => {
     const inputSchema = z.strictObject({ limit: z.int().default(20) });
-    const { client, sink } = await openDoor({
+    const { client, sink } = await openMemoryServer({
       tools: (register) => register('list', ({ limit }) => ({ limit }), { inputSchema }),
     });
     expect((await call(client, 'list')).data).toEqual({ limit: 20 });
@@ -98,13 +103,13 @@ describe('the source of the chain', () => {
 
 describe('concurrent calls', () => {
   promiseTest('chain/serial', 'two calls of one tool do not overlap', async () => {
-    const { client, sink } = await openDoor({ tools: (register) => register('slow', slowly) });
+    const { client, sink } = await openMemoryServer({ tools: (register) => register('slow', slowly) });
     await Promise.all([call(client, 'slow'), call(client, 'slow')]);
     expect(sink.story).toEqual(['enter slow', 'exit slow ok', 'enter slow', 'exit slow ok']);
   });
 
   promiseTest('chain/serial', 'calls of different tools do not overlap', async () => {
-    const { client, sink } = await openDoor({
+    const { client, sink } = await openMemoryServer({
       tools: (register) => {
         register('first', slowly);
         register('second');
@@ -122,7 +127,7 @@ describe('concurrent calls', () => {
   });
 
   promiseTest('chain/serial', 'a failing call does not block the next', async () => {
-    const { client, sink } = await openDoor({
+    const { client, sink } = await openMemoryServer({
       tools: (register) => {
         register('fails', () => Promise.reject(new Error('no')));
         register('works');

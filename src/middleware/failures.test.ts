@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { call, openDoor } from '../../test/support/memory-server.ts';
+import { call, openMemoryServer } from '../../test/support/memory-server.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { ColibriError } from '../errors.ts';
 
@@ -7,7 +7,7 @@ const broken = new ColibriError('ERR_TASK_NOT_FOUND', 'no task T-0099', { taskId
 
 describe('a rule that fails', () => {
   promiseTest('chain/failure-exit', 'the same error object, and no result', async () => {
-    const { client, sink } = await openDoor({ tools: (register) => register('fails', () => raise(broken)) });
+    const { client, sink } = await openMemoryServer({ tools: (register) => register('fails', () => raise(broken)) });
     await call(client, 'fails');
     expect(sink.exits[0]?.error).toBe(broken);
     expect(sink.exits[0]).not.toHaveProperty('result');
@@ -18,7 +18,7 @@ describe('a rule that fails', () => {
     'chain/patterns',
     'pattern A puts it at the top level, with the code as prefix and in details',
     async () => {
-      const { client } = await openDoor({ tools: (register) => register('fails', () => raise(broken)) });
+      const { client } = await openMemoryServer({ tools: (register) => register('fails', () => raise(broken)) });
       const { ok, error, isError, text } = await call(client, 'fails');
       expect({ ok, isError }).toEqual({ ok: false, isError: true });
       expect(error).toEqual({
@@ -31,7 +31,7 @@ describe('a rule that fails', () => {
   );
 
   promiseTest('chain/patterns', 'pattern B puts it inside data, with the facts beside the code', async () => {
-    const { client } = await openDoor({
+    const { client } = await openMemoryServer({
       tools: (register) => register('fails', () => raise(broken), { errorPattern: 'B' }),
     });
     const { ok, data, isError } = await call(client, 'fails');
@@ -43,7 +43,7 @@ describe('a rule that fails', () => {
   });
 
   promiseTest('chain/patterns', 'a failed stage is at the top level in both patterns', async () => {
-    const { client, sink } = await openDoor({
+    const { client, sink } = await openMemoryServer({
       tools: (register) => {
         register('strict', undefined, { errorPattern: 'B' });
         register('bug', () => raise(new Error('secret')), { errorPattern: 'B' });
@@ -71,7 +71,9 @@ describe('a bug in a tool', () => {
   ];
   for (const [what, value] of thrown) {
     promiseTest('chain/internal', `a tool throws ${what}`, async () => {
-      const { client, sink, log } = await openDoor({ tools: (register) => register('bug', () => raise(value)) });
+      const { client, sink, log } = await openMemoryServer({
+        tools: (register) => register('bug', () => raise(value)),
+      });
       const { ok, error, isError, text } = await call(client, 'bug');
       expect({ ok, isError }).toEqual({ ok: false, isError: true });
       expect(error?.code).toBe('INTERNAL');
@@ -83,7 +85,9 @@ describe('a bug in a tool', () => {
   }
 
   promiseTest('chain/internal', 'the log has the stack under the correlation id that the client got', async () => {
-    const { client, log } = await openDoor({ tools: (register) => register('bug', () => raise('a secret string')) });
+    const { client, log } = await openMemoryServer({
+      tools: (register) => register('bug', () => raise('a secret string')),
+    });
     const { error } = await call(client, 'bug');
     const line = log.find(({ event }) => event === 'bug') as { correlationId: string; error: { stack: string } };
     expect(line.correlationId).toBe(error?.details?.['correlationId']);
@@ -97,7 +101,7 @@ describe('a bug in a tool', () => {
   ];
   for (const [what, value] of unwritable) {
     promiseTest('chain/internal', `a tool returns ${what}`, async () => {
-      const { client, sink } = await openDoor({ tools: (register) => register('bug', () => ({ value })) });
+      const { client, sink } = await openMemoryServer({ tools: (register) => register('bug', () => ({ value })) });
       const { error, text } = await call(client, 'bug');
       expect(error?.code).toBe('INTERNAL');
       expect(text).not.toMatch(/secret|BigInt|circular/);
@@ -107,7 +111,7 @@ describe('a bug in a tool', () => {
 
   it('includes facts of a failed rule that have no JSON text', async () => {
     const error = new ColibriError('ERR_NOT_FOUND', 'no', { big: 1n });
-    const { client, sink } = await openDoor({ tools: (register) => register('bug', () => raise(error)) });
+    const { client, sink } = await openMemoryServer({ tools: (register) => register('bug', () => raise(error)) });
     expect((await call(client, 'bug')).error?.code).toBe('INTERNAL');
     expect(sink.story).toEqual(['enter bug', 'exit bug INTERNAL']);
   });
@@ -120,7 +124,7 @@ describe('a sink that fails', () => {
       runs += 1;
       return { runs };
     };
-    const { client, sink } = await openDoor({ tools: (register) => register('work', work) });
+    const { client, sink } = await openMemoryServer({ tools: (register) => register('work', work) });
     sink.enterThrows = new Error('the disk is full');
     const { ok, error, isError } = await call(client, 'work');
     expect({ ok, isError, runs }).toEqual({ ok: false, isError: true, runs: 0 });
@@ -132,13 +136,13 @@ describe('a sink that fails', () => {
   });
 
   promiseTest('chain/enter-fails', 'also when the sink throws a string', async () => {
-    const { client, sink } = await openDoor({ tools: (register) => register('work') });
+    const { client, sink } = await openMemoryServer({ tools: (register) => register('work') });
     sink.enterThrows = 'just a string';
     expect((await call(client, 'work')).error?.code).toBe('AUDIT_ENTER_FAILED');
   });
 
   promiseTest('chain/exit-fails', 'after a success the answer is AUDIT_EXIT_FAILED', async () => {
-    const { client, sink, log } = await openDoor({ tools: (register) => register('work') });
+    const { client, sink, log } = await openMemoryServer({ tools: (register) => register('work') });
     sink.exitThrows = new Error('the disk is full');
     const { ok, data, error, isError } = await call(client, 'work');
     expect({ ok, data, isError }).toEqual({ ok: false, data: undefined, isError: true });
@@ -151,7 +155,7 @@ describe('a sink that fails', () => {
     'chain/exit-fails',
     'after one failed attempt the recorded outcome is the one the client got',
     async () => {
-      const { client, sink } = await openDoor({ tools: (register) => register('work') });
+      const { client, sink } = await openMemoryServer({ tools: (register) => register('work') });
       const exit = sink.exit.bind(sink);
       sink.exit = (event) => {
         sink.exit = exit;
@@ -166,7 +170,9 @@ describe('a sink that fails', () => {
     'chain/exit-fails',
     "after a failure the client gets the tool's own error and the log gets the audit's",
     async () => {
-      const { client, sink, log } = await openDoor({ tools: (register) => register('fails', () => raise(broken)) });
+      const { client, sink, log } = await openMemoryServer({
+        tools: (register) => register('fails', () => raise(broken)),
+      });
       sink.exitThrows = new Error('the disk is full');
       expect((await call(client, 'fails')).error?.message).toBe('ERR_TASK_NOT_FOUND: no task T-0099');
       const line = log.find(({ event }) => event === 'audit exit failed') as { error: { message: string } };
@@ -175,7 +181,7 @@ describe('a sink that fails', () => {
   );
 
   it('does not stop the server', async () => {
-    const { client, sink } = await openDoor({ tools: (register) => register('work') });
+    const { client, sink } = await openMemoryServer({ tools: (register) => register('work') });
     sink.enterThrows = new Error('no');
     sink.exitThrows = new Error('no');
     expect((await call(client, 'work')).error?.code).toBe('AUDIT_ENTER_FAILED');

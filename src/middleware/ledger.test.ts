@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, vi } from 'vitest';
 import * as z from 'zod';
-import { call, openDoor, type Register } from '../../test/support/memory-server.ts';
+import { call, openMemoryServer, type Register } from '../../test/support/memory-server.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { readConfig } from '../config.ts';
 import type { WriteContext } from '../context.ts';
@@ -22,7 +22,7 @@ async function openWithLedger(
   const folder = mkdtempSync(join(tmpdir(), 'colibri-door-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const ledger: { database?: Database } = {};
-  const door = await openDoor({
+  const door = await openMemoryServer({
     ownSink,
     boot: async ({ chain }) => {
       const config = readConfig({ COLIBRI_DB_PATH: join(folder, 'colibri.db') });

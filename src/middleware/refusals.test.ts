@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { type Answered, call, openDoor } from '../../test/support/memory-server.ts';
+import { type Answered, call, openMemoryServer } from '../../test/support/memory-server.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 
 interface Issue {
@@ -19,7 +19,7 @@ function issuesOf(answer: Answered): Issue[] {
 }
 
 function openWithTool() {
-  return openDoor({ tools: (register) => register('work', undefined, { inputSchema }) });
+  return openMemoryServer({ tools: (register) => register('work', undefined, { inputSchema }) });
 }
 
 describe('an input that the schema refuses', () => {
@@ -53,7 +53,7 @@ describe('an input that the schema refuses', () => {
 
   it('does not reach the tool', async () => {
     const work = vi.fn();
-    const { client } = await openDoor({ tools: (register) => register('work', work, { inputSchema }) });
+    const { client } = await openMemoryServer({ tools: (register) => register('work', work, { inputSchema }) });
     await call(client, 'work', { title: 5 });
     expect(work).not.toHaveBeenCalled();
   });
@@ -63,7 +63,7 @@ describe('an input that the schema refuses', () => {
       throw new Error('a secret message');
     });
     const schema = z.strictObject({ inner: throwing.optional() });
-    const { client, sink } = await openDoor({
+    const { client, sink } = await openMemoryServer({
       tools: (register) => register('work', undefined, { inputSchema: schema }),
     });
     const { error, text } = await call(client, 'work', { inner: {} });

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { call, openDoor, RecordingSink, type Register } from '../../test/support/memory-server.ts';
+import { call, openMemoryServer, RecordingSink, type Register } from '../../test/support/memory-server.ts';
 import { settle } from '../../test/support/pipes.ts';
 import { fixturePath } from '../../test/support/program.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
@@ -29,7 +29,7 @@ function holdOpen() {
 async function openHeld() {
   const held = holdOpen();
   const ledger = new RecordingSink();
-  const door = await openDoor({ boot: held.boot, ownSink: false, tools: registerTools });
+  const door = await openMemoryServer({ boot: held.boot, ownSink: false, tools: registerTools });
   return { ...door, ...held, ledger };
 }
 
@@ -174,7 +174,7 @@ describe('a boot that fails with a transient fault', () => {
 
   promiseTest('boot/recovers', 'calls are then recorded in the ledger', async () => {
     const { door, ledger, attempts } = failing(new DatabaseError('unavailable', 'the database cannot be reached'));
-    const { client, server, log } = await openDoor(door);
+    const { client, server, log } = await openMemoryServer(door);
     const { error } = await call(client, 'reads');
     expect(error?.message).toMatch(/^ERR_INIT_FAILED: .*cannot be reached.*server_health.*keeps retrying/);
     expect(server.getMode()).toBe('MINIMAL');
@@ -193,7 +193,7 @@ describe('a boot that fails with a transient fault', () => {
     onTestFinished(() => void vi.useRealTimers());
     const away = Array.from({ length: 100 }, () => new DatabaseError('busy', 'another process keeps it locked'));
     const { door, attempts } = failing(...away);
-    const { log } = await openDoor(door);
+    const { log } = await openMemoryServer(door);
     await vi.advanceTimersByTimeAsync(10_000);
     expect(attempts.mock.calls.length).toBeGreaterThan(3);
     await vi.advanceTimersByTimeAsync(590_000);
@@ -211,7 +211,7 @@ describe('a boot that fails with a transient fault', () => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       onTestFinished(() => void vi.useRealTimers());
       const { door, attempts } = failing(error);
-      const { client } = await openDoor(door);
+      const { client } = await openMemoryServer(door);
       await vi.advanceTimersByTimeAsync(600_000);
       expect(attempts).toHaveBeenCalledTimes(1);
       expect((await call(client, 'reads')).error?.message).not.toContain('retrying');
@@ -228,7 +228,7 @@ describe('a boot that fails with a transient fault', () => {
 
   promiseTest('boot/recovers', 'stop ends the retries', async () => {
     const { door, attempts } = failing(new DatabaseError('lost', 'the connection was lost'));
-    const { client, server } = await openDoor(door);
+    const { client, server } = await openMemoryServer(door);
     await call(client, 'health');
     await stop(server);
     await new Promise((resolve) => setTimeout(resolve, 1000));

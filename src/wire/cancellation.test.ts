@@ -6,7 +6,7 @@ import { expect, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { openRaw } from '../../test/support/ledger.ts';
 import { openTwoPages } from '../../test/support/ledgers.ts';
-import { call, openDoor } from '../../test/support/memory-server.ts';
+import { call, openMemoryServer } from '../../test/support/memory-server.ts';
 import { createPipes, line, request } from '../../test/support/pipes.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { readConfig } from '../config.ts';
@@ -80,7 +80,7 @@ function createLedger() {
 for (const [generation, client] of GENERATIONS) {
   const open = async () => {
     const ledger = createLedger();
-    const door = await openDoor({
+    const door = await openMemoryServer({
       client,
       ownSink: false,
       boot: ledger.boot,

@@ -3,7 +3,7 @@ import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js
 import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { call, openDoor, RecordingSink, type Register } from '../../test/support/memory-server.ts';
+import { call, openMemoryServer, RecordingSink, type Register } from '../../test/support/memory-server.ts';
 import { createPipes, line, settle } from '../../test/support/pipes.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { ColibriError } from '../errors.ts';
@@ -32,7 +32,7 @@ function registerTools(register: Register): void {
 for (const [what, options] of GENERATIONS) {
   describe(what, () => {
     const open = () =>
-      openDoor({ client: options, clientName: 'the-client', instructions: 'Be brief.', tools: registerTools });
+      openMemoryServer({ client: options, clientName: 'the-client', instructions: 'Be brief.', tools: registerTools });
 
     promiseTest('door/generations', `${what}: list, call, refusal, unknown tool`, async () => {
       const { client, sink, server } = await open();
@@ -63,7 +63,7 @@ for (const [what, options] of GENERATIONS) {
     });
 
     promiseTest('door/actor', `${what}: the agent id takes precedence`, async () => {
-      const { client, sink } = await openDoor({ client: options, agentId: 'agent-7', tools: registerTools });
+      const { client, sink } = await openMemoryServer({ client: options, agentId: 'agent-7', tools: registerTools });
       await call(client, 'echo', { word: 'hello' });
       expect(sink.enters[0]?.actor).toBe('agent-7');
     });
@@ -79,7 +79,7 @@ for (const [what, options] of GENERATIONS) {
         'door/actor',
         `${what}: ${JSON.stringify(clientName.slice(-9))} becomes fit to be recorded`,
         async () => {
-          const { client, sink } = await openDoor({ client: options, clientName, tools: registerTools });
+          const { client, sink } = await openMemoryServer({ client: options, clientName, tools: registerTools });
           await call(client, 'echo', { word: 'hello' });
           expect(sink.enters[0]?.actor).toBe(actor);
         },
@@ -88,7 +88,7 @@ for (const [what, options] of GENERATIONS) {
 
     it('sends progress notifications to a client that asks for them', async () => {
       const seen: unknown[] = [];
-      const { client } = await openDoor({
+      const { client } = await openMemoryServer({
         client: options,
         tools: (register) =>
           register('work', ((
@@ -112,9 +112,9 @@ for (const [what, options] of GENERATIONS) {
 
 describe('a connection', () => {
   promiseTest('door/generations', 'the requested revision', async () => {
-    const pinned = await openDoor({ client: { versionNegotiation: { mode: { pin: NEWEST } } } });
+    const pinned = await openMemoryServer({ client: { versionNegotiation: { mode: { pin: NEWEST } } } });
     expect(pinned.client.getNegotiatedProtocolVersion()).toBe(NEWEST);
-    const plain = await openDoor({});
+    const plain = await openMemoryServer({});
     expect(plain.client.getNegotiatedProtocolVersion()).toMatch(/^2025-/);
   });
 
@@ -205,7 +205,7 @@ describe('a connection', () => {
   });
 
   promiseTest('door/list', 'with a cache hint', async () => {
-    const { client } = await openDoor({
+    const { client } = await openMemoryServer({
       client: { versionNegotiation: { mode: { pin: NEWEST } } },
       tools: registerTools,
     });

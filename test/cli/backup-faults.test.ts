@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { StoredTree } from '../../src/ledger/stored-tree.ts';
 import {
   addTask,
+  CliProject,
   finished,
   inherited,
-  Place,
   PROGRAM,
   titlesIn,
   verifyFile,
@@ -16,25 +16,25 @@ import {
 import { createLargeLedger } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
-let large: Place;
+let large: CliProject;
 
 beforeAll(async () => {
-  large = new Place({ isShared: true });
+  large = new CliProject({ isShared: true });
   await createLargeLedger(large.ledger, 3000);
 });
 afterAll(() => large.remove());
 
-const openLargePlace = () => new Place({ like: large });
+const openLargePlace = () => new CliProject({ like: large });
 const partials = (folder: string) => readdirSync(folder).filter((name) => name.endsWith('.partial'));
 
 /** Waits until the backup has started to write. */
-async function begun(place: Place): Promise<void> {
+async function begun(place: CliProject): Promise<void> {
   while (partials(place.folder).length === 0) await new Promise((resolve) => setImmediate(resolve));
 }
 
 describe('backup while servers write', () => {
   promiseTest('backup/under-fire', 'two servers, five backups', async () => {
-    const place = new Place();
+    const place = new CliProject();
     await place.addTasks('before');
     const agents = await Promise.all(['alice', 'bob'].map((name) => place.openAgent(name)));
     const answered: string[] = [];

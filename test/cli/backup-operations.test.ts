@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { chmodSync, cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  CliProject,
   createTemplate,
   edit,
   finished,
   inherited,
-  Place,
   PROGRAM,
   type Run,
   verifyFile,
@@ -38,7 +38,7 @@ function linesOf([, block = '']: readonly string[]): Line[] {
 }
 
 /** Sets up what each section assumes before its first line. */
-const scenes: Record<string, (place: Place) => Promise<void>> = {
+const scenes: Record<string, (place: CliProject) => Promise<void>> = {
   'When `verify` is red': async (place) => {
     cpSync(place.path('backup.db'), place.path('good.db'));
     await edit(place.ledger, "UPDATE tasks SET title = 'forged' WHERE task_no = 1");
@@ -56,13 +56,13 @@ const scenes: Record<string, (place: Place) => Promise<void>> = {
 };
 
 /** Events between two lines of a section. */
-const interludes: Record<string, (place: Place) => void> = {
+const interludes: Record<string, (place: CliProject) => void> = {
   'colibri restore move.db': ({ ledger }) => {
     for (const suffix of ['', '-wal', '-shm']) rmSync(`${ledger}${suffix}`, { force: true });
   },
 };
 
-let template: Place;
+let template: CliProject;
 
 beforeAll(async () => {
   template = await createTemplate();
@@ -70,7 +70,7 @@ beforeAll(async () => {
 afterAll(() => template.remove());
 
 /** A shell in which `colibri` is the built program. */
-function createShell(place: Place): (command: string) => Promise<Run> {
+function createShell(place: CliProject): (command: string) => Promise<Run> {
   const shim = `${place.mkdir('bin')}/colibri`;
   writeFileSync(shim, `#!/bin/sh\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`);
   chmodSync(shim, 0o700);
@@ -98,7 +98,7 @@ describe('docs/operations.md', () => {
 
   for (const { title, lines } of sections) {
     promiseTest('backup/documented', title, async () => {
-      const place = new Place({ like: template });
+      const place = new CliProject({ like: template });
       await scenes[title]?.(place);
       const run = createShell(place);
       for (const { command, status } of lines) {

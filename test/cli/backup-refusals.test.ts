@@ -2,19 +2,19 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, unlinkSync,
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { openSqlite } from '../../src/db/sqlite/database.ts';
-import { createTemplate, edit, Place, verifyFile } from '../support/cli-project.ts';
+import { CliProject, createTemplate, edit, verifyFile } from '../support/cli-project.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
-let template: Place;
-let place: Place;
+let template: CliProject;
+let place: CliProject;
 
 beforeAll(async () => {
   template = await createTemplate();
 });
 afterAll(() => template.remove());
 beforeEach(() => {
-  place = new Place({ like: template });
+  place = new CliProject({ like: template });
 });
 
 describe('a ledger in use', () => {

@@ -6,21 +6,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqlite } from '../../src/db/sqlite/database.ts';
 import { loadSqlite } from '../../src/db/sqlite/driver.ts';
 import { replaceSqlite } from '../../src/db/sqlite/files/replace.ts';
-import { addTask, finished, inherited, Place, PROGRAM, titlesIn, verifyFile } from '../support/cli-project.ts';
+import { addTask, CliProject, finished, inherited, PROGRAM, titlesIn, verifyFile } from '../support/cli-project.ts';
 import { createLargeLedger } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
-let large: Place;
+let large: CliProject;
 
 beforeAll(async () => {
-  large = new Place({ isShared: true });
+  large = new CliProject({ isShared: true });
   await createLargeLedger(large.path('new.db'), 2000);
 });
 afterAll(() => large.remove());
 
-const partial = (place: Place) => readdirSync(dirname(place.ledger)).find((name) => name.endsWith('.partial'));
+const partial = (place: CliProject) => readdirSync(dirname(place.ledger)).find((name) => name.endsWith('.partial'));
 
-const reached: Record<string, (place: Place) => boolean> = {
+const reached: Record<string, (place: CliProject) => boolean> = {
   'while it copies the backup': (place) => partial(place) !== undefined,
   'while it verifies the copy': (place) => existsSync(join(dirname(place.ledger), `${partial(place)}-wal`)),
   'after it kept the old file': (place) => readdirSync(dirname(place.ledger)).some((name) => name.includes('replaced')),
@@ -29,7 +29,7 @@ const reached: Record<string, (place: Place) => boolean> = {
 describe('an interrupted restore', () => {
   for (const [moment, isReached] of Object.entries(reached)) {
     promiseTest('backup/restore-atomic', `kill -9 ${moment}`, async () => {
-      const place = new Place();
+      const place = new CliProject();
       await place.addTasks('old');
       cpSync(large.path('new.db'), place.path('new.db'));
       const [old, fresh] = [await verifyFile(place.ledger), await verifyFile(place.path('new.db'))];
@@ -47,7 +47,7 @@ describe('an interrupted restore', () => {
   }
 
   promiseTest('backup/restore-atomic', 'a full disk leaves the old ledger', async () => {
-    const place = new Place();
+    const place = new CliProject();
     await place.addTasks('old');
     cpSync(large.path('new.db'), place.path('new.db'));
     const script = 'ulimit -f 1000; exec "$0" "$@"';
@@ -65,7 +65,7 @@ describe('restore while servers start and stop', () => {
     'backup/restore-atomic',
     'every answered change is in the ledger or in a kept one, all of them whole',
     async () => {
-      const place = new Place();
+      const place = new CliProject();
       await place.addTasks('base');
       expect((await place.run('backup', 'base.db')).status).toBe(0);
       const answered: string[] = ['base'];
@@ -99,7 +99,7 @@ describe('restore while servers start and stop', () => {
   );
 
   it('leaves an unwritable file to a process that opened it just before the replacement', async () => {
-    const place = new Place();
+    const place = new CliProject();
     await place.addTasks('old');
     await createLargeLedger(place.path('staged.db'), 1);
     const { size } = await verifyFile(place.ledger);

@@ -13,29 +13,29 @@ import {
 import { basename, dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openSqlite } from '../../src/db/sqlite/database.ts';
-import { addTask, createTemplate, edit, Place, titlesIn, verifyFile } from '../support/cli-project.ts';
+import { addTask, CliProject, createTemplate, edit, titlesIn, verifyFile } from '../support/cli-project.ts';
 import { makeOlder } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
-let template: Place;
+let template: CliProject;
 
 beforeAll(async () => {
   template = await createTemplate();
 });
 afterAll(() => template.remove());
 
-const openPlace = () => new Place({ like: template });
+const openPlace = () => new CliProject({ like: template });
 
-const openBackup = (place: Place) =>
+const openBackup = (place: CliProject) =>
   openSqlite({ path: place.path('backup.db'), readOnly: false, durability: 'relaxed', busyTimeoutMs: 1000 });
 
-const listLedgerFolder = (place: Place) => readdirSync(dirname(place.ledger)).toSorted();
+const listLedgerFolder = (place: CliProject) => readdirSync(dirname(place.ledger)).toSorted();
 
 describe('restore', () => {
   promiseTest('backup/restored', 'on a new machine', async () => {
     const old = openPlace();
-    const place = new Place();
+    const place = new CliProject();
     mkdirSync(dirname(place.ledger));
     const { status, answer } = await place.json('restore', old.path('backup.db'));
     const { size, root, problems } = await verifyFile(old.path('backup.db'));
@@ -103,7 +103,7 @@ describe('restore', () => {
     'without a folder, which is created with the permissions that a server uses',
     async () => {
       const old = openPlace();
-      const place = new Place();
+      const place = new CliProject();
       const env = { COLIBRI_DB_PATH: 'new/ledger.db' };
       expect((await place.runWith({ env }, 'restore', old.path('backup.db'))).status).toBe(0);
       expect(readdirSync(place.path('new')).toSorted()).toEqual(['.gitignore', 'ledger.db']);
@@ -219,7 +219,7 @@ describe('a restore that loses entries', () => {
     async () => {
       const place = openPlace();
       const common = (await verifyFile(place.ledger)).size;
-      const other = new Place();
+      const other = new CliProject();
       mkdirSync(dirname(other.ledger));
       await other.run('restore', place.path('backup.db'));
       await other.addTasks('there', 'and there', 'and there again');
@@ -234,7 +234,7 @@ describe('a restore that loses entries', () => {
 
   promiseTest('backup/nothing-lost', 'the backup is of another ledger', async () => {
     const place = openPlace();
-    const other = new Place();
+    const other = new CliProject();
     await other.addTasks('elsewhere');
     await other.run('backup', 'backup.db');
     const { size } = await verifyFile(place.ledger);

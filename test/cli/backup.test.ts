@@ -10,11 +10,11 @@ import {
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { createTemplate, edit, Place, verifyFile, withFile } from '../support/cli-project.ts';
+import { CliProject, createTemplate, edit, verifyFile, withFile } from '../support/cli-project.ts';
 import { copyProject } from '../support/folders.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
-let template: Place;
+let template: CliProject;
 
 beforeAll(async () => {
   template = await createTemplate();
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => template.remove());
 
-const openPlace = () => new Place({ like: template });
+const openPlace = () => new CliProject({ like: template });
 
 /** Every row of every table, including the shadow tables of the search index. */
 function dump(path: string): Promise<unknown> {
@@ -99,7 +99,7 @@ describe('backup', () => {
 const nothing = async () => undefined;
 
 describe('a refused backup', () => {
-  const taken: Record<string, (place: Place) => void> = {
+  const taken: Record<string, (place: CliProject) => void> = {
     'a file of that name': (place) => writeFileSync(place.path('x.db'), 'mine'),
     'a WAL file that SQLite would apply to it': (place) => writeFileSync(place.path('x.db-wal'), 'mine'),
     'a rollback journal that SQLite would apply to it': (place) => writeFileSync(place.path('x.db-journal'), 'mine'),
@@ -133,7 +133,7 @@ describe('a refused backup', () => {
   const refused: Record<
     string,
     {
-      make: (place: Place) => Promise<void>;
+      make: (place: CliProject) => Promise<void>;
       args?: string[];
       env?: Record<string, string>;
       status: number;
@@ -184,7 +184,7 @@ describe('a refused backup', () => {
   };
   for (const [why, { make, args = [], env = {}, status, says }] of Object.entries(refused)) {
     promiseTest('backup/refusals', why, async () => {
-      const place = new Place();
+      const place = new CliProject();
       await make(place);
       const people = await place.runWith({ env }, 'backup', ...args);
       expect({ status: people.status, stdout: people.stdout }).toEqual({ status, stdout: '' });

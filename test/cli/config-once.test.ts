@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { Place, PROGRAM } from '../support/cli-project.ts';
+import { CliProject, PROGRAM } from '../support/cli-project.ts';
 
 /** Counts how often the program reads a variable that only the configuration reads, and reports it at the exit. */
 const COUNTER = `data:text/javascript,${encodeURIComponent(`
@@ -13,9 +13,9 @@ const COUNTER = `data:text/javascript,${encodeURIComponent(`
   process.on('exit', () => writeSync(2, 'read ' + count + ' times'));
 `)}`;
 
-let template: Place;
+let template: CliProject;
 beforeAll(async () => {
-  template = new Place({ isShared: true });
+  template = new CliProject({ isShared: true });
   await template.addTasks('one');
   await template.run('backup', 'backup.db');
 });
@@ -34,7 +34,7 @@ it.each([
   ['copy', '--to', 'copy.db'],
   ['serve'],
 ])('colibri %s reads the configuration once', async (...command) => {
-  const place = new Place({ like: template });
+  const place = new CliProject({ like: template });
   const child = place.spawn([COUNTER, PROGRAM, ...command], { program: '--import' });
   child.stdin?.end();
   let errors = '';

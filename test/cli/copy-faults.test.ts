@@ -4,24 +4,24 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { append } from '../../src/ledger/append.ts';
 import { StoredTree } from '../../src/ledger/stored-tree.ts';
-import { addTask, Place, type Run } from '../support/cli-project.ts';
+import { addTask, CliProject, type Run } from '../support/cli-project.ts';
 import {
-  openSpot,
-  postgresSpot,
+  type LedgerTarget,
+  openTarget,
+  postgresTarget,
   readEverything,
-  SPOTS,
-  type Spot,
-  sqliteSpot,
-  verifySpot,
+  sqliteTarget,
+  TARGETS,
+  verifyTarget,
 } from '../support/ledger-targets.ts';
 import { createLargeLedger } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
-let large: Place;
+let large: CliProject;
 
 beforeAll(async () => {
-  large = new Place({ isShared: true });
+  large = new CliProject({ isShared: true });
   await large.addTasks('first', 'second', 'third');
   await createLargeLedger(large.ledger, 2500);
 });
@@ -44,11 +44,15 @@ async function progressOf(target: Database): Promise<Progress | undefined> {
 }
 
 /** Starts the command and kills it when it has reached this point. */
-async function killAt(place: Place, target: Spot, isReached: (progress: Progress) => boolean): Promise<Progress> {
+async function killAt(
+  place: CliProject,
+  target: LedgerTarget,
+  isReached: (progress: Progress) => boolean,
+): Promise<Progress> {
   const child = place.spawn(['copy', '--to', target.to]);
   const exited = once(child, 'exit');
   while (target.engine === 'sqlite' && !existsSync(target.to)) await new Promise((resolve) => setImmediate(resolve));
-  const database = await openSpot(target, { acceptsUnfinished: true });
+  const database = await openTarget(target, { acceptsUnfinished: true });
   for (;;) {
     const progress = await progressOf(database).catch(() => undefined);
     if (progress !== undefined && isReached(progress)) break;
@@ -71,8 +75,8 @@ const json = async (run: Promise<Run>) => JSON.parse((await run).stdout) as Reco
 describe('a copy that is killed', () => {
   for (const engine of ['sqlite', 'postgres'] as const)
     promiseTest('copy/resumed', `killed three times, to ${engine}`, async () => {
-      const place = new Place({ like: large });
-      const target = await SPOTS[engine]();
+      const place = new CliProject({ like: large });
+      const target = await TARGETS[engine]();
       const first = await killAt(place, target, ({ entries }) => entries > 0);
       expect(first.head).toBe(0);
       await expectUnusable(place, target);
@@ -84,13 +88,13 @@ describe('a copy that is killed', () => {
       const last = await json(place.run('copy', '--to', target.to, '--json'));
       expect(last).toMatchObject({ verdict: 'copied', added: Number(last['size']) - third.entries });
       expect(first.entries).toBeLessThan(second.entries);
-      expect(await verifySpot(target)).toEqual(await verifySpot(sqliteSpot(place.ledger)));
-      expect(await readEverything(target)).toEqual(await readEverything(sqliteSpot(place.ledger)));
+      expect(await verifyTarget(target)).toEqual(await verifyTarget(sqliteTarget(place.ledger)));
+      expect(await readEverything(target)).toEqual(await readEverything(sqliteTarget(place.ledger)));
     });
 });
 
 /** Neither a command nor a server uses it. */
-async function expectUnusable(place: Place, target: Spot): Promise<void> {
+async function expectUnusable(place: CliProject, target: LedgerTarget): Promise<void> {
   const { status, stderr } = await place.runWith({ env: target.env }, 'verify');
   expect(status).toBe(2);
   expect(stderr).toContain('is a copy that is not finished; run colibri copy');
@@ -102,8 +106,8 @@ async function expectUnusable(place: Place, target: Spot): Promise<void> {
 }
 
 /** A server that opened the target before the copy started does not check the version again. */
-async function expectNoAppend(target: Spot): Promise<void> {
-  const database = await openSpot(target);
+async function expectNoAppend(target: LedgerTarget): Promise<void> {
+  const database = await openTarget(target);
   const entry = { v: 1, kind: 'action.enter', at: '2026-01-01T00:00:00.000Z', actor: 'early' } as const;
   const appended = database.write({ durable: true }, (transaction) => append(transaction, entry));
   await expect(appended).rejects.toThrow(/(?:copy into this ledger|is a copy that) is not finished/);
@@ -113,9 +117,9 @@ async function expectNoAppend(target: Spot): Promise<void> {
 describe('copy while servers write', () => {
   for (const engine of ['sqlite', 'postgres'] as const)
     promiseTest('copy/under-fire', `from ${engine} while a server writes to it`, async () => {
-      const place = new Place({ like: large });
-      const source = engine === 'sqlite' ? sqliteSpot(place.ledger) : await postgresSpot();
-      const target = await (engine === 'sqlite' ? postgresSpot() : SPOTS.sqlite());
+      const place = new CliProject({ like: large });
+      const source = engine === 'sqlite' ? sqliteTarget(place.ledger) : await postgresTarget();
+      const target = await (engine === 'sqlite' ? postgresTarget() : TARGETS.sqlite());
       const agent = await place.openAgent('alice', source.env);
       const answered: string[] = [];
       const end = new AbortController();
@@ -131,9 +135,9 @@ describe('copy while servers write', () => {
         while (answered.length < minimum) await new Promise((resolve) => setImmediate(resolve));
         const before = [...answered];
         const copied = await json(place.runWith({ env: source.env }, 'copy', '--to', target.to, '--json'));
-        const { size, root, problems } = await verifySpot(target);
+        const { size, root, problems } = await verifyTarget(target);
         expect({ ...copied, problems }).toMatchObject({ verdict: 'copied', size, root, problems: [] });
-        const original = await openSpot(source);
+        const original = await openTarget(source);
         expect(await original.read((reader) => new StoredTree(reader, size).root())).toBe(root);
         await original.close();
         const titles = (await readEverything(target))['tasks']?.map((row) => (row as { title: string }).title);
@@ -150,26 +154,26 @@ describe('copy while servers write', () => {
     });
 
   promiseTest('copy/under-fire', 'two copies to one target: one finishes, and it is whole', async () => {
-    const place = new Place({ like: large });
-    const target = await postgresSpot();
+    const place = new CliProject({ like: large });
+    const target = await postgresTarget();
     const runs = await Promise.all([1, 2].map(() => place.run('copy', '--to', target.to, '--json')));
     const verdicts = runs.map(({ stdout }) => (JSON.parse(stdout) as { verdict: string }).verdict);
     expect(verdicts).toContain('copied');
     expect(verdicts.filter((verdict) => verdict !== 'copied' && verdict !== 'cannot tell')).toEqual([]);
-    expect(await readEverything(target)).toEqual(await readEverything(sqliteSpot(place.ledger)));
+    expect(await readEverything(target)).toEqual(await readEverything(sqliteTarget(place.ledger)));
   });
 
   promiseTest('copy/usable', 'a server that has a finished target open sees the entries of the next copy', async () => {
-    const place = new Place();
+    const place = new CliProject();
     await place.addTasks('first');
-    const target = await postgresSpot();
+    const target = await postgresTarget();
     expect((await place.run('copy', '--to', target.to)).status).toBe(0);
     const agent = await place.openAgent('bob', target.env);
     await place.addTasks('second');
     expect((await place.run('copy', '--to', target.to)).status).toBe(0);
     await addTask(agent, 'third');
     await agent.close();
-    expect((await verifySpot(target)).problems).toEqual([]);
+    expect((await verifyTarget(target)).problems).toEqual([]);
     const titles = (await readEverything(target))['tasks']?.map((row) => (row as { title: string }).title);
     expect(titles).toEqual(['first', 'second', 'third']);
   });

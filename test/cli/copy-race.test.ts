@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { synchronize } from '../../src/copy/synchronize.ts';
 import { markFinished, markUnfinished, readTarget } from '../../src/copy/target.ts';
-import { openSpot, readEverything, SPOTS, sqliteSpot } from '../support/ledger-targets.ts';
+import { openTarget, readEverything, sqliteTarget, TARGETS } from '../support/ledger-targets.ts';
 import { createLargeLedger } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
@@ -11,9 +11,9 @@ const noCheck = () => Promise.resolve();
 describe('a copy that another copy overtakes', () => {
   for (const engine of ['sqlite', 'postgres'] as const)
     promiseTest('copy/under-fire', `stops at each of its steps, on ${engine}`, async () => {
-      const [here, there] = [sqliteSpot(), await SPOTS[engine]()];
+      const [here, there] = [sqliteTarget(), await TARGETS[engine]()];
       await createLargeLedger(here.to, 20);
-      const [source, target] = [await openSpot(here), await openSpot(there, { acceptsUnfinished: true })];
+      const [source, target] = [await openTarget(here), await openTarget(there, { acceptsUnfinished: true })];
       const found = await readTarget(target);
       await markUnfinished(target, found);
       await expect(markUnfinished(target, found)).rejects.toThrow('another program writes to');

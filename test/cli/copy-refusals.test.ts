@@ -1,30 +1,37 @@
 import { existsSync, linkSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
-import { createTemplate, edit, Place, verifyFile } from '../support/cli-project.ts';
+import { CliProject, createTemplate, edit, verifyFile } from '../support/cli-project.ts';
 import { processIdOf, tamper } from '../support/ledger.ts';
-import { openSpot, postgresSpot, readEverything, SPOTS, sqliteSpot, verifySpot } from '../support/ledger-targets.ts';
+import {
+  openTarget,
+  postgresTarget,
+  readEverything,
+  sqliteTarget,
+  TARGETS,
+  verifyTarget,
+} from '../support/ledger-targets.ts';
 import { createFileOfVersion } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import { runOn } from '../support/postgres/database.ts';
 import { startRefusingPostgres } from '../support/postgres/wire.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
-let template: Place;
-let place: Place;
+let template: CliProject;
+let place: CliProject;
 
 beforeAll(async () => {
   template = await createTemplate();
 });
 afterAll(() => template.remove());
 beforeEach(() => {
-  place = new Place({ like: template });
+  place = new CliProject({ like: template });
 });
 
 describe('a target whose log is not a prefix of the source', () => {
   for (const engine of ['sqlite', 'postgres'] as const) {
     promiseTest('copy/refusals', `a copy on ${engine} with entries of its own`, async () => {
-      const target = await SPOTS[engine]();
+      const target = await TARGETS[engine]();
       const { answer: copied } = await place.json('copy', '--to', target.to);
       const agent = await place.openAgent('bob', target.env);
       await call(agent, 'task_create', { title: 'there' });
@@ -40,12 +47,12 @@ describe('a target whose log is not a prefix of the source', () => {
         expect(refused.answer['message']).toContain(`only the first ${String(copied['size'])} match the source`);
         expect(await readEverything(target)).toEqual(before);
       }
-      expect((await verifySpot(target)).problems).toEqual([]);
+      expect((await verifyTarget(target)).problems).toEqual([]);
     });
   }
 
   promiseTest('copy/refusals', 'another ledger, which is not changed', async () => {
-    const other = new Place();
+    const other = new CliProject();
     await other.addTasks('something else');
     const before = readFileSync(other.ledger);
     const refused = await place.json('copy', '--to', other.ledger);
@@ -79,14 +86,14 @@ describe('a target that is the source', () => {
   });
 
   promiseTest('copy/refusals', 'a schema by another URL', async () => {
-    const target = await postgresSpot();
+    const target = await postgresTarget();
     expect((await place.run('copy', '--to', target.to)).status).toBe(0);
     const url = new URL(target.to);
     url.searchParams.set('application_name', 'another');
     url.hostname = 'localhost';
     const { status, stderr } = await place.runWith({ env: target.env }, 'copy', '--to', url.href);
     expect({ status, says: stderr.includes('is the ledger itself') }).toEqual({ status: 3, says: true });
-    expect((await verifySpot(target)).problems).toEqual([]);
+    expect((await verifyTarget(target)).problems).toEqual([]);
   });
 });
 
@@ -150,7 +157,7 @@ describe('a target that cannot be used', () => {
   );
 
   promiseTest('copy/refusals', 'a schema of another program', async () => {
-    const target = await postgresSpot();
+    const target = await postgresTarget();
     await runOn(target.to, 'CREATE TABLE invoices (id INTEGER)');
     const { status, stderr } = await place.run('copy', '--to', target.to);
     expect({ status, says: stderr.includes('tables of another program') }).toEqual({ status: 2, says: true });
@@ -161,9 +168,9 @@ describe('a target that cannot be used', () => {
     'a text with a NUL, which no server writes and PostgreSQL cannot hold, is named',
     async () => {
       const call = { tool: 'a\u0000b', actor: 'old', at: '2026-01-01T00:00:00.000Z', correlationId: '1' };
-      const log = new CallRecorder(await openSpot(sqliteSpot(place.ledger)), processIdOf('a-process-that-died'));
+      const log = new CallRecorder(await openTarget(sqliteTarget(place.ledger)), processIdOf('a-process-that-died'));
       await log.enter({ ...call, args: {}, timestamp: 0, argumentsText: '{}' });
-      for (const to of ['second.db', (await postgresSpot()).to]) {
+      for (const to of ['second.db', (await postgresTarget()).to]) {
         const { status, answer } = await place.json('copy', '--to', to);
         expect({ status, ...answer }).toMatchObject({ status: 1, verdict: 'tampered' });
         expect(String(answer['message'])).toMatch(/the first at call \d+: .*; nothing was copied/);
@@ -192,7 +199,7 @@ describe('bad input', () => {
     });
 
   promiseTest('copy/refusals', 'no ledger to copy', async () => {
-    const { status, stderr } = await new Place().run('copy', '--to', 'x.db');
+    const { status, stderr } = await new CliProject().run('copy', '--to', 'x.db');
     expect({ status, says: stderr.includes('no ledger at ') }).toEqual({ status: 2, says: true });
   });
 
@@ -226,15 +233,15 @@ describe('a password', () => {
   });
 
   promiseTest('copy/secrets', 'on success', async () => {
-    const target = await postgresSpot();
+    const target = await postgresTarget();
     const url = new URL(target.to);
     url.password = 'hush';
     const there = await place.run('copy', '--to', url.href);
     const back = await place.runWith({ env: { COLIBRI_DATABASE_URL: url.href } }, 'copy', '--to', 'back.db', '--json');
     expect([there.status, back.status]).toEqual([0, 0]);
     expect(there.stdout + there.stderr + back.stdout + back.stderr).not.toContain('hush');
-    expect(await readEverything(sqliteSpot(place.path('back.db')))).toEqual(
-      await readEverything(sqliteSpot(place.ledger)),
+    expect(await readEverything(sqliteTarget(place.path('back.db')))).toEqual(
+      await readEverything(sqliteTarget(place.ledger)),
     );
   });
 });

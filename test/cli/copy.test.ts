@@ -5,36 +5,40 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BY_ENTRY, BY_KEY, HEAD } from '../../src/copy/tables.ts';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { expectedFacts } from '../../src/db/postgres/schema-check.ts';
-import { addTask, Place, PROGRAM } from '../support/cli-project.ts';
+import { addTask, CliProject, PROGRAM } from '../support/cli-project.ts';
 import {
-  openSpot,
-  postgresSpot,
+  type LedgerTarget,
+  openTarget,
+  postgresTarget,
   readEverything,
-  type Spot,
-  sqliteSpot,
-  verifySpot,
+  sqliteTarget,
+  verifyTarget,
 } from '../support/ledger-targets.ts';
-import { buildScenery } from '../support/ledgers.ts';
+import { buildFullLedger } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-copy-'));
 const scenery = join(folder, 'scenery.db');
 
-beforeAll(() => buildScenery(scenery));
+beforeAll(() => buildFullLedger(scenery));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Runs the real command and checks every statement in its output about the target. */
-async function copy(place: Place, source: Spot, target: Spot): Promise<{ size: number; root: string; added: number }> {
+async function copy(
+  place: CliProject,
+  source: LedgerTarget,
+  target: LedgerTarget,
+): Promise<{ size: number; root: string; added: number }> {
   const { status, stdout, stderr } = await place.runWith({ env: source.env }, 'copy', '--to', target.to, '--json');
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   const answer = JSON.parse(stdout) as { verdict: string; size: number; root: string; added: number };
   expect(answer.verdict).toBe('copied');
-  expect(await verifySpot(target)).toEqual({ size: answer.size, root: answer.root, problems: [] });
+  expect(await verifyTarget(target)).toEqual({ size: answer.size, root: answer.root, problems: [] });
   return answer;
 }
 
-async function work(place: Place, spot: Spot, ...titles: readonly string[]): Promise<void> {
+async function work(place: CliProject, spot: LedgerTarget, ...titles: readonly string[]): Promise<void> {
   const agent = await place.openAgent('alice', spot.env);
   for (const title of titles) await addTask(agent, title);
   await agent.close();
@@ -52,25 +56,31 @@ describe('copy', () => {
     'copy/exact',
     'from SQLite to PostgreSQL, on to a second one, back to a file and to a second file',
     async () => {
-      const place = new Place();
-      const spots = [sqliteSpot(scenery), await postgresSpot(), await postgresSpot(), sqliteSpot(), sqliteSpot()];
-      const original = await readEverything(sqliteSpot(scenery));
+      const place = new CliProject();
+      const spots = [
+        sqliteTarget(scenery),
+        await postgresTarget(),
+        await postgresTarget(),
+        sqliteTarget(),
+        sqliteTarget(),
+      ];
+      const original = await readEverything(sqliteTarget(scenery));
       expect(Object.entries(original).filter(([, rows]) => rows.length === 0)).toEqual([]);
-      const { size, root } = await verifySpot(sqliteSpot(scenery));
+      const { size, root } = await verifyTarget(sqliteTarget(scenery));
       for (const [index, target] of spots.slice(1).entries()) {
-        expect(await copy(place, spots[index] as Spot, target)).toMatchObject({ size, root, added: size });
+        expect(await copy(place, spots[index] as LedgerTarget, target)).toMatchObject({ size, root, added: size });
         expect(await readEverything(target)).toEqual(original);
       }
     },
   );
 
   for (const [name, open] of [
-    ['PostgreSQL', postgresSpot],
-    ['SQLite', async () => sqliteSpot()],
+    ['PostgreSQL', postgresTarget],
+    ['SQLite', async () => sqliteTarget()],
   ] as const)
     promiseTest('copy/usable', `a server continues on the copy on ${name}, which can be copied back`, async () => {
-      const place = new Place();
-      const [source, target] = [sqliteSpot(), await open()];
+      const place = new CliProject();
+      const [source, target] = [sqliteTarget(), await open()];
       await work(place, source, 'first', 'second');
       await copy(place, source, target);
       const agent = await place.openAgent('bob', target.env);
@@ -93,9 +103,9 @@ describe('copy', () => {
     });
 
   promiseTest('copy/again', 'a second run adds new entries and touches no other row', async () => {
-    const place = new Place();
-    const [source, target] = [sqliteSpot(join(place.mkdir('again'), 'source.db')), await postgresSpot()];
-    await buildScenery(source.to);
+    const place = new CliProject();
+    const [source, target] = [sqliteTarget(join(place.mkdir('again'), 'source.db')), await postgresTarget()];
+    await buildFullLedger(source.to);
     const first = await copy(place, source, target);
     expect(await copy(place, source, target)).toEqual({ ...first, added: 0 });
     const before = await listVersions(target);
@@ -126,12 +136,12 @@ describe('copy', () => {
   });
 
   promiseTest('copy/exact', 'with a progress bar on a terminal', async () => {
-    const place = new Place();
+    const place = new CliProject();
     const watched = 'data:text/javascript,process.stderr.isTTY=true';
     const env = { COLIBRI_DB_PATH: scenery };
     const run = place.runWith({ env, program: '--import' }, watched, PROGRAM, 'copy', '--to', 'second.db');
     const { status, stdout, stderr } = await run;
-    const { size, root } = await verifySpot(sqliteSpot(place.path('second.db')));
+    const { size, root } = await verifyTarget(sqliteTarget(place.path('second.db')));
     expect({ status, stdout }).toEqual({
       status: 0,
       stdout: `copied ${scenery} to ${place.path('second.db')}: ${size} entries added\nwhole: ${size} entries, root ${root}\n`,
@@ -145,9 +155,9 @@ describe('copy', () => {
 });
 
 /** The transaction that wrote each row (xmin). */
-async function listVersions(spot: Spot): Promise<string[]> {
+async function listVersions(spot: LedgerTarget): Promise<string[]> {
   const tables = [...Object.keys(BY_ENTRY), ...Object.keys(BY_KEY), 'ledger_nodes', 'task_search', HEAD.table];
-  const database = await openSpot(spot);
+  const database = await openTarget(spot);
   return database.read(async (reader) => {
     const versions: string[] = [];
     for (const table of tables) {

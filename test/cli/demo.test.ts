@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, 
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { finished, inherited, Place, PROGRAM, verifyFile } from '../support/cli-project.ts';
+import { CliProject, finished, inherited, PROGRAM, verifyFile } from '../support/cli-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 interface Told {
@@ -17,18 +17,18 @@ interface Told {
 type Evidence = Record<string, never>;
 
 /** Creates the temporary folder of the demo inside the project, where the test can see it. */
-async function play(place: Place, ...args: string[]) {
+async function play(place: CliProject, ...args: string[]) {
   const result = await place.runWith({ env: { TMPDIR: place.mkdir('tmp') } }, 'demo', ...args);
   return { ...result, left: readdirSync(place.path('tmp')) };
 }
 
-async function tell(place: Place, ...args: string[]): Promise<Told> {
+async function tell(place: CliProject, ...args: string[]): Promise<Told> {
   return JSON.parse((await play(place, '--json', ...args)).stdout) as Told;
 }
 
 describe('demo', () => {
   promiseTest('demo/story', 'prints a line per step', async () => {
-    const { status, stdout, stderr, left } = await play(new Place());
+    const { status, stdout, stderr, left } = await play(new CliProject());
     expect({ status, stderr, left }).toEqual({ status: 0, stderr: '', left: [] });
     expect(stdout.trimEnd().split('\n')).toHaveLength(12);
     expect(stdout).toMatch(
@@ -40,7 +40,7 @@ describe('demo', () => {
   });
 
   promiseTest('demo/story', '--json has the tool results behind every line', async () => {
-    const { ok, steps } = await tell(new Place());
+    const { ok, steps } = await tell(new CliProject());
     expect(ok).toBe(true);
     expect(steps.map(({ step }) => step)).toEqual(
       'create race shortcut thought done seal check verify forgery caught fixed'.split(' '),
@@ -62,7 +62,7 @@ describe('demo', () => {
   });
 
   promiseTest('demo/throw-away', '--keep keeps the folder, whose ledger verifies', async () => {
-    const place = new Place();
+    const place = new CliProject();
     const { ok, folder } = await tell(place, '--keep');
     expect({ ok, left: readdirSync(place.path('tmp')) }).toEqual({ ok: true, left: [folder?.split('/').at(-1)] });
     expect((await verifyFile(join(String(folder), '.colibri/colibri.db'))).problems).toEqual([]);
@@ -70,7 +70,7 @@ describe('demo', () => {
   });
 
   promiseTest('demo/throw-away', 'ignores the environment and the ledger of the current folder', async () => {
-    const place = new Place();
+    const place = new CliProject();
     await place.addTasks('mine');
     const before = readFileSync(place.ledger);
     const env = { COLIBRI_MODE: 'READONLY', COLIBRI_DB_PATH: place.ledger, COLIBRI_AGENT_ID: 'me', AMS_MODE: 'old' };
@@ -83,7 +83,7 @@ describe('demo', () => {
   });
 
   promiseTest('demo/throw-away', 'removes the folder when a signal ends it', async () => {
-    const place = new Place();
+    const place = new CliProject();
     const child = place.spawn(['demo'], { env: { TMPDIR: place.mkdir('tmp') } });
     const exited = once(child, 'exit');
     const isOnStage = () =>
@@ -98,7 +98,7 @@ describe('demo', () => {
 
 describe('a demo that fails', () => {
   /** The real program, except for one command. */
-  const withCommand = (place: Place, command: string, body: string): string => {
+  const withCommand = (place: CliProject, command: string, body: string): string => {
     const path = place.path('fake.mjs');
     const real = JSON.stringify(pathToFileURL(PROGRAM).href);
     writeFileSync(path, `if (process.argv[2] === '${command}') { ${body} } else { await import(${real}); }`);
@@ -121,7 +121,7 @@ describe('a demo that fails', () => {
     ],
     ['verify prints nothing', 'verify', '', 'JSON'],
   ])('reports that %s', async (_case, command, body, message) => {
-    const place = new Place();
+    const place = new CliProject();
     const program = withCommand(place, command, body);
     const env = { TMPDIR: place.mkdir('tmp') };
     const people = await place.runWith({ program, env }, 'demo');
@@ -132,12 +132,12 @@ describe('a demo that fails', () => {
   });
 
   it('reports a missing folder for temporary files', async () => {
-    const { status, stderr } = await new Place().runWith({ env: { TMPDIR: '/nowhere' } }, 'demo');
+    const { status, stderr } = await new CliProject().runWith({ env: { TMPDIR: '/nowhere' } }, 'demo');
     expect({ status, stderr: stderr.includes('/nowhere') }).toEqual({ status: 1, stderr: true });
   });
 
   it('refuses unknown options', async () => {
-    const { status, stderr } = await new Place().run('demo', '--kep');
+    const { status, stderr } = await new CliProject().run('demo', '--kep');
     expect(status).toBe(64);
     expect(stderr).toContain('--keep');
   });
@@ -145,7 +145,7 @@ describe('a demo that fails', () => {
 
 describe('npm run demo', () => {
   promiseTest('demo/npm', 'passes the arguments on and prints nothing else', async () => {
-    const place = new Place();
+    const place = new CliProject();
     // A clone that is set up and built: it has the stamp and no newer source.
     mkdirSync(place.path('src'));
     mkdirSync(place.path('node_modules'));

@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { finished, inherited, type Place, PROGRAM, type Run } from '../support/cli-project.ts';
+import { type CliProject, finished, inherited, PROGRAM, type Run } from '../support/cli-project.ts';
 import { createHonestProject, createHostileProject, type Forgery } from '../support/fixtures/hostile-project.ts';
 import { EVERYTHING_HOSTILE, findRaw } from '../support/fixtures/hostile-text.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -28,7 +28,7 @@ const ON_A_TERMINAL = `--import=data:text/javascript,${encodeURIComponent(
   'Object.assign(process.stdout, { isTTY: true, columns: 100, hasColors: () => true })',
 )}`;
 
-let honest: Place;
+let honest: CliProject;
 beforeAll(async () => {
   honest = await createHonestProject();
 });

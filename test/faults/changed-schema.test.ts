@@ -1,12 +1,12 @@
 import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { createTemplate, Place } from '../support/cli-project.ts';
+import { CliProject, createTemplate } from '../support/cli-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 import { tamperFile } from '../support/tamper.ts';
 
-let template: Place;
+let template: CliProject;
 beforeAll(async () => {
   template = await createTemplate();
 });
@@ -36,7 +36,7 @@ describe('a ledger whose schema was changed', () => {
     ],
   ] as const)
     promiseTest('fault/degraded', name, async () => {
-      const place = new Place({ like: template });
+      const place = new CliProject({ like: template });
       await tamperFile(place.ledger, sql);
       const before = readFileSync(place.ledger);
       for (const mode of ['FULL', 'READONLY']) {
@@ -64,7 +64,7 @@ describe('a ledger whose schema was changed', () => {
     'store/schema',
     'every command that opens a ledger says what was changed, and leaves everything as it is',
     async () => {
-      const place = new Place({ like: template });
+      const place = new CliProject({ like: template });
       await tamperFile(place.ledger, HANG);
       cpSync(place.ledger, place.path('forged.db'));
       const before = readFileSync(place.ledger);
@@ -87,7 +87,7 @@ describe('a ledger whose schema was changed', () => {
   );
 
   promiseTest('store/schema', 'a changed schema is refused as a backup and as the target of a copy', async () => {
-    const place = new Place({ like: template });
+    const place = new CliProject({ like: template });
     await tamperFile(place.path('backup.db'), UNDO);
     const restored = await place.json('restore', 'backup.db');
     expect(restored).toMatchObject({ status: 1, answer: { verdict: 'refused', reason: 'tampered backup' } });
@@ -96,7 +96,7 @@ describe('a ledger whose schema was changed', () => {
   });
 
   promiseTest('backup/kept', 'restore --force replaces a ledger with a changed schema and keeps it', async () => {
-    const place = new Place({ like: template });
+    const place = new CliProject({ like: template });
     await tamperFile(place.ledger, UNDO);
     expect(await place.json('restore', 'backup.db')).toMatchObject({
       status: 2,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { tempFolder } from '../support/folders.ts';
 import { placeLedger } from '../support/ledger-targets.ts';
-import { buildScenery, createVersion } from '../support/ledgers.ts';
+import { buildFullLedger, createVersion } from '../support/ledgers.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -49,7 +49,7 @@ describe('the command line on PostgreSQL', () => {
     const folder = tempFolder();
     const path = join(folder, 'colibri.db');
     placeLedger(path, path);
-    await buildScenery(path);
+    await buildFullLedger(path);
     const url = await newPostgresUrl();
     const onFile = { COLIBRI_DB_PATH: path };
     const onServer = { COLIBRI_DATABASE_URL: url };

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import { openPostgres } from '../../src/db/postgres/database.ts';
 import type { Agent } from '../support/agent.ts';
-import { BusyDay, launchAgent } from '../support/concurrent-agents.ts';
+import { ConcurrentAgents, launchAgent } from '../support/concurrent-agents.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -19,7 +19,7 @@ describe('eight servers on one database', () => {
   promiseTest('team/one-log', `${CALLS} mixed calls lose no response`, async () => {
     const url = await newPostgresUrl();
     const agents = await launchAll(url);
-    const day = new BusyDay(agents, ROUNDS);
+    const day = new ConcurrentAgents(agents, ROUNDS);
     await day.play();
     expect([day.calls, day.failures]).toEqual([CALLS, 0]);
     const database = await openTestPostgres({ url });
@@ -40,7 +40,7 @@ describe('eight servers on one database', () => {
     const cluster = await Cluster.create();
     onTestFinished(() => cluster.stop());
     const agents = await launchAll(cluster.url(), 'ignore');
-    const day = new BusyDay(agents, ROUNDS_WITH_CRASHES);
+    const day = new ConcurrentAgents(agents, ROUNDS_WITH_CRASHES);
     const calls = SERVERS * ROUNDS_WITH_CRASHES * 5;
     const playing = day.play();
     for (const share of [0.1, 0.25, 0.4, 0.55, 0.7]) {

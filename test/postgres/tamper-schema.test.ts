@@ -3,11 +3,11 @@ import { afterAll, describe, expect } from 'vitest';
 import type { Reader } from '../../src/db/database.ts';
 import { checkSchema } from '../../src/db/schema/check.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { buildScenery, openFile } from '../support/ledgers.ts';
+import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole } from '../support/test-server.ts';
 
-await buildScenery('changed schema');
+await buildFullLedger('changed schema');
 const database = await openFile('changed schema');
 
 afterAll(async () => {

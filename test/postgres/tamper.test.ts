@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { buildScenery, openFile } from '../support/ledgers.ts';
+import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { afterTampering, PLACES } from '../support/tamper.ts';
 import { assertWhole } from '../support/test-server.ts';
 
-await buildScenery('tampered');
+await buildFullLedger('tampered');
 const database = await openFile('tampered');
 const columns = await listColumns(database);
 const tables = [...new Set(columns.map(({ table }) => table))];

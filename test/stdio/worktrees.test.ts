@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { Place } from '../support/cli-project.ts';
+import { CliProject } from '../support/cli-project.ts';
 import { git, linkWorkTree } from '../support/fixtures/git-index.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, verifyFile } from '../support/ledger.ts';
@@ -109,7 +109,7 @@ describe('one repository, one ledger', () => {
   }
 
   promiseTest('process/worktrees', 'commands in a linked work tree report which ledger they use', async () => {
-    const place = new Place();
+    const place = new CliProject();
     mkdirSync(place.path('.git'));
     const linked = place.path('linked');
     linkWorkTree(place.path('.git'), linked);

@@ -21,14 +21,14 @@ export interface Run {
 }
 
 /** A project folder of its own for a test, with the built program at hand; removed when the test ends. */
-export class Place {
+export class CliProject {
   readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'colibri-place-')));
   readonly ledger = join(this.folder, '.colibri', 'colibri.db');
 
   readonly #isShared: boolean;
 
   /** Starts as a copy of another place; a shared one is removed by hand. */
-  constructor({ like, isShared = false }: { like?: Place; isShared?: boolean } = {}) {
+  constructor({ like, isShared = false }: { like?: CliProject; isShared?: boolean } = {}) {
     this.#isShared = isShared;
     if (like !== undefined) copyProject(like.folder, this.folder);
     if (!isShared) onTestFinished(() => this.remove());
@@ -125,8 +125,8 @@ export async function withFile<Result>(path: string, work: (reader: Reader) => P
 }
 
 /** Three tasks and a backup of them, backup.db; made once, copied by the tests. */
-export async function createTemplate(): Promise<Place> {
-  const place = new Place({ isShared: true });
+export async function createTemplate(): Promise<CliProject> {
+  const place = new CliProject({ isShared: true });
   await place.addTasks('first', 'second', 'third');
   await place.run('backup', 'backup.db');
   return place;

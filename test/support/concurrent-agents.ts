@@ -52,7 +52,7 @@ export async function launchAgent(
 }
 
 /** What several agents did at the same time, and what each of them was told about it. */
-export class BusyDay {
+export class ConcurrentAgents {
   readonly #agents: readonly Agent[];
   readonly #rounds: number;
   readonly #told = new Map<string, 'done' | 'not done' | 'in doubt'>();

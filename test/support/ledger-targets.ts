@@ -44,7 +44,7 @@ function isUrl(place: string): boolean {
 }
 
 /** A place for a ledger on either engine. */
-export interface Spot {
+export interface LedgerTarget {
   readonly engine: Database['engine'];
   /** As the command line names it. */
   readonly to: string;
@@ -52,23 +52,23 @@ export interface Spot {
   readonly env: Record<string, string>;
 }
 
-export function sqliteSpot(path = join(tempFolder(), 'spot.db')): Spot {
+export function sqliteTarget(path = join(tempFolder(), 'spot.db')): LedgerTarget {
   return { engine: 'sqlite', to: path, env: { COLIBRI_DB_PATH: path } };
 }
 
-export async function postgresSpot(): Promise<Spot> {
+export async function postgresTarget(): Promise<LedgerTarget> {
   const url = await newPostgresUrl();
   return { engine: 'postgres', to: url, env: { COLIBRI_DATABASE_URL: url } };
 }
 
-export const SPOTS: Readonly<Record<Database['engine'], () => Promise<Spot>>> = {
-  sqlite: async () => sqliteSpot(),
-  postgres: postgresSpot,
+export const TARGETS: Readonly<Record<Database['engine'], () => Promise<LedgerTarget>>> = {
+  sqlite: async () => sqliteTarget(),
+  postgres: postgresTarget,
 };
 
 /** Closed with the test. */
-export async function openSpot(
-  { engine, to }: Spot,
+export async function openTarget(
+  { engine, to }: LedgerTarget,
   options: Pick<OpenOptions, 'acceptsUnfinished'> = {},
 ): Promise<Database> {
   const place = engine === 'sqlite' ? { dbPath: to } : { dbPath: undefined, databaseUrl: to };
@@ -77,8 +77,8 @@ export async function openSpot(
   return database;
 }
 
-export async function verifySpot(spot: Spot) {
-  const database = await openSpot(spot);
+export async function verifyTarget(spot: LedgerTarget) {
+  const database = await openTarget(spot);
   const { size, root, problems } = await database.read((reader) => verifyEverything(reader));
   await database.close();
   return { size, root, problems };
@@ -91,8 +91,8 @@ const TABLES = {
 };
 
 /** Every row of every table that there is, and of the search index what the engines have in common. */
-export async function readEverything(spot: Spot): Promise<Record<string, readonly unknown[]>> {
-  const database = await openSpot(spot);
+export async function readEverything(spot: LedgerTarget): Promise<Record<string, readonly unknown[]>> {
+  const database = await openTarget(spot);
   const everything = await database.read(async (reader) => {
     const found: Record<string, readonly unknown[]> = {};
     for (const { name } of await reader.query<{ name: string }>(TABLES[reader.engine]))

@@ -21,7 +21,7 @@ export const TWO_LEVELS = { thoughts: 75 };
  * interrupted and one that still runs. With `TWO_LEVELS` thoughts it also has inner nodes of two levels, and takes
  * three times as long to verify.
  */
-export async function buildScenery(path: string, { thoughts = 5 } = {}): Promise<void> {
+export async function buildFullLedger(path: string, { thoughts = 5 } = {}): Promise<void> {
   await leaveCall(path, 'a-process-that-died');
   const server = await openServer(path);
   try {

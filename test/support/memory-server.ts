@@ -43,7 +43,7 @@ export type Register = (
   config?: Partial<ColibriToolConfig>,
 ) => void;
 
-interface Door {
+interface MemoryServer {
   readonly server: ColibriServerContext;
   readonly client: Client;
   readonly sink: RecordingSink;
@@ -51,7 +51,7 @@ interface Door {
   readonly log: Record<string, unknown>[];
 }
 
-interface DoorOptions extends CreateServerOptions {
+interface MemoryServerOptions extends CreateServerOptions {
   readonly client?: ClientOptions;
   readonly clientName?: string;
   readonly tools?: (register: Register) => void;
@@ -60,8 +60,8 @@ interface DoorOptions extends CreateServerOptions {
 }
 
 /** A server and a real client, joined in memory; both are closed when the test ends. */
-export async function openDoor(doorOptions: DoorOptions): Promise<Door> {
-  const { client: clientOptions, clientName = 'test-client', tools, ownSink = true, ...options } = doorOptions;
+export async function openMemoryServer(serverOptions: MemoryServerOptions): Promise<MemoryServer> {
+  const { client: clientOptions, clientName = 'test-client', tools, ownSink = true, ...options } = serverOptions;
   const [near, far] = InMemoryTransport.createLinkedPair();
   const sink = new RecordingSink();
   const log: Record<string, unknown>[] = [];

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { buildScenery, makeOlder, openFile } from '../support/ledgers.ts';
+import { buildFullLedger, makeOlder, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole, openServer, withFolder } from '../support/test-server.ts';
 
@@ -19,7 +19,7 @@ describe('an older ledger', () => {
     promiseTest('store/migrated', `a migration does not hide a forgery: ${name}`, () =>
       withFolder(async (folder) => {
         const path = join(folder, 'colibri.db');
-        await buildScenery(path);
+        await buildFullLedger(path);
         await makeOlder(await openFile(path), forgery);
         const server = await openServer(path);
         try {
@@ -34,7 +34,7 @@ describe('an older ledger', () => {
   promiseTest('store/migrated', 'a ledger whose sessions list their thoughts', () =>
     withFolder(async (folder) => {
       const path = join(folder, 'colibri.db');
-      await buildScenery(path);
+      await buildFullLedger(path);
       await makeOlder(await openFile(path));
       const server = await openServer(path);
       try {

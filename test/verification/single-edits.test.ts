@@ -8,7 +8,7 @@ import { findSession } from '../../src/domains/trail/sessions.ts';
 import { verifySession, verifyTaskChain } from '../../src/verification/verify-chain.ts';
 import { verifyRecord } from '../../src/verification/verify-ledger.ts';
 import { type Cell, edit, editsOf, listCells } from '../support/fixtures/single-edits.ts';
-import { buildScenery, openFile, TWO_LEVELS } from '../support/ledgers.ts';
+import { buildFullLedger, openFile, TWO_LEVELS } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { openWithoutTypes } from '../support/tamper.ts';
 import { assertWhole } from '../support/test-server.ts';
@@ -22,7 +22,7 @@ const ledgers = [
 
 async function openLedger(name: string, isTested: (cell: Cell) => boolean, size?: typeof TWO_LEVELS) {
   const path = join(folder, name);
-  await buildScenery(path, size);
+  await buildFullLedger(path, size);
   const file = await openWithoutTypes(path);
   return { file, database: await openFile(path), cells: listCells(file).filter(isTested) };
 }

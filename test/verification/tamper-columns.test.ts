@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Database, Transaction } from '../../src/db/database.ts';
-import { buildScenery, openFile, TWO_LEVELS } from '../support/ledgers.ts';
+import { buildFullLedger, openFile, TWO_LEVELS } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { afterTampering, type Column, listColumns, PLACES } from '../support/tamper.ts';
 import { assertWhole } from '../support/test-server.ts';
@@ -14,7 +14,7 @@ const long = await openLedger('long.db', TWO_LEVELS);
 const columns = await listColumns(short);
 
 async function openLedger(name: string, size?: typeof TWO_LEVELS): Promise<Database> {
-  await buildScenery(join(folder, name), size);
+  await buildFullLedger(join(folder, name), size);
   return openFile(join(folder, name));
 }
 

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
 import type { Transaction } from '../../src/db/database.ts';
-import { buildScenery, openFile, TWO_LEVELS } from '../support/ledgers.ts';
+import { buildFullLedger, openFile, TWO_LEVELS } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { afterTampering, listColumns, PLACES } from '../support/tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-twice-'));
 const path = join(folder, 'colibri.db');
-await buildScenery(path, TWO_LEVELS);
+await buildFullLedger(path, TWO_LEVELS);
 const database = await openFile(path);
 const columns = await listColumns(database);
 const tables = new Set(columns.map(({ table }) => table).filter((table) => !table.startsWith('task_search_')));

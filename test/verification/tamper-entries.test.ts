@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
 import { canonicalize } from '../../src/integrity/index.ts';
-import { buildScenery, openFile } from '../support/ledgers.ts';
+import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { afterTampering } from '../support/tamper.ts';
 import { assertWhole } from '../support/test-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-tamper-entries-'));
 const path = join(folder, 'colibri.db');
-await buildScenery(path);
+await buildFullLedger(path);
 const database = await openFile(path);
 const entries = await database.read((reader) =>
   reader.query<{ idx: number; kind: string; entry: string }>(

@@ -6,14 +6,14 @@ import type { Transaction } from '../../src/db/database.ts';
 import type { ThoughtRow } from '../../src/domains/trail/repository.ts';
 import { formatTaskId } from '../../src/ids.ts';
 import { canonicalize, saltedDigest, thoughtHash } from '../../src/integrity/index.ts';
-import { buildScenery, openFile } from '../support/ledgers.ts';
+import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { afterTampering } from '../support/tamper.ts';
 import { assertWhole } from '../support/test-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-forgeries-'));
 const path = join(folder, 'colibri.db');
-await buildScenery(path);
+await buildFullLedger(path);
 const database = await openFile(path);
 
 afterAll(async () => {

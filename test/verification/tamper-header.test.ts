@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
-import { buildScenery } from '../support/ledgers.ts';
+import { buildFullLedger } from '../support/ledgers.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { rewriteFile } from '../support/sqlite-pages.ts';
@@ -10,7 +10,7 @@ import { tamperFile } from '../support/tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-header-'));
 const [original, copy] = [join(folder, 'original.db'), join(folder, 'copy.db')];
-await buildScenery(original);
+await buildFullLedger(original);
 await tamperFile(original, 'PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode = DELETE; PRAGMA journal_mode = WAL');
 afterAll(() => rmSync(folder, { recursive: true }));
 

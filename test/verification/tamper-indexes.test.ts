@@ -2,14 +2,14 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
-import { buildScenery } from '../support/ledgers.ts';
+import { buildFullLedger } from '../support/ledgers.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { tamperFile } from '../support/tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-indexes-'));
 const original = join(folder, 'original.db');
-await buildScenery(original);
+await buildFullLedger(original);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const BY_PROJECT = 'CREATE INDEX tasks_by_project ON tasks (project, updated_at, task_no)';

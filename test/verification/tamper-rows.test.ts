@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
 import type { SqlValue, Transaction } from '../../src/db/database.ts';
 import { DIFFERS } from '../../src/db/schema/difference.ts';
-import { buildScenery, openFile } from '../support/ledgers.ts';
+import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { afterTampering, listColumns, PLACES } from '../support/tamper.ts';
 import { assertWhole } from '../support/test-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-rows-'));
 const path = join(folder, 'colibri.db');
-await buildScenery(path);
+await buildFullLedger(path);
 const database = await openFile(path);
 const columns = (await listColumns(database)).filter(({ table }) => !table.startsWith('task_search_'));
 const tables = [...new Set(columns.map(({ table }) => table))];

@@ -8,13 +8,13 @@ import { openDatabase } from '../../src/db/open.ts';
 import { SchemaError } from '../../src/db/schema/difference.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { openTestDatabase } from '../support/ledger.ts';
-import { buildScenery, createFileOfVersion } from '../support/ledgers.ts';
+import { buildFullLedger, createFileOfVersion } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { tamperFile } from '../support/tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-schema-'));
 const [original, copy] = [join(folder, 'original.db'), join(folder, 'copy.db')];
-await buildScenery(original);
+await buildFullLedger(original);
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** As a forger with a hex editor does: the text is another one, the rows stay. */

@@ -8,13 +8,13 @@ import { formatTaskId } from '../../src/ids.ts';
 import { nextNumber } from '../../src/ledger/counters.ts';
 import type { Problem } from '../../src/verification/report.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { buildScenery, openFile } from '../support/ledgers.ts';
+import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { listColumns, tamperFile } from '../support/tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-search-'));
 const original = join(folder, 'original.db');
-await buildScenery(original);
+await buildFullLedger(original);
 await addManyWords(original);
 
 afterAll(() => rmSync(folder, { recursive: true }));

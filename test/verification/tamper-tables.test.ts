@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { beforeEachStatement } from '../../src/db/before-each-statement.ts';
 import { DatabaseError, type Engine, type Reader } from '../../src/db/database.ts';
 import { verifyEverything, verifyRecord } from '../../src/verification/verify-ledger.ts';
-import { buildScenery, openFile } from '../support/ledgers.ts';
+import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { withFolder } from '../support/test-server.ts';
 
@@ -26,7 +26,7 @@ function withForged(
 ): Promise<void> {
   return withFolder(async (folder) => {
     const path = join(folder, 'colibri.db');
-    await buildScenery(path);
+    await buildFullLedger(path);
     const database = await openFile(path);
     try {
       await database.write({ durable: false }, (transaction) =>

@@ -5,7 +5,7 @@ import { afterAll, describe, expect } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { StoredTree } from '../../src/ledger/stored-tree.ts';
 import { openTestDatabase } from '../support/ledger.ts';
-import { buildScenery, createFileOfVersion, TWO_LEVELS } from '../support/ledgers.ts';
+import { buildFullLedger, createFileOfVersion, TWO_LEVELS } from '../support/ledgers.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { tamperFile } from '../support/tamper.ts';
@@ -13,7 +13,7 @@ import { openServer } from '../support/test-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-verify-'));
 const original = join(folder, 'original.db');
-await buildScenery(original, TWO_LEVELS);
+await buildFullLedger(original, TWO_LEVELS);
 const copy = join(folder, 'copy.db');
 
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -135,7 +135,7 @@ describe('canonical JSON', () => {
     expect(canonicalize({ message: refusal.message, path: [...refusal.path] })).toContain('a\ufffd');
   });
 
-  it('forgets the place of a value that it has left', () => {
+  it('names only the path of the refused value', () => {
     expect(caught([{ a: [1, 2] }, { b: { c: 1 } }, { d: 1n }]).path).toEqual([2, 'd']);
   });
 });

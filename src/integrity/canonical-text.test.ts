@@ -4,7 +4,7 @@ import { plainJson } from '../../test/support/properties.ts';
 import { canonicalize } from './canonical-json.ts';
 import { isCanonicalText } from './canonical-text.ts';
 
-/** The same question asked by parsing and writing again. */
+/** The reference: parse and canonicalize again. */
 function isCanonicalByParsing(text: string): boolean {
   try {
     return canonicalize(JSON.parse(text)) === text;
@@ -84,7 +84,7 @@ describe('a canonical text', () => {
     expect(isCanonicalByParsing(text)).toBe(false);
   });
 
-  it('tells keys apart that some engines confuse', () => {
+  it('distinguishes keys that some engines confuse', () => {
     expect(isCanonicalText('{"4294967296":1,"\\\\":2}')).toBe(true);
     expect(isCanonicalText('[{"4294967296":1,"\\\\":2},{"\\n":3}]')).toBe(true);
     expect(isCanonicalText('{"\\\\":1,"\\n":2}')).toBe(false);

@@ -3,7 +3,7 @@ import { readHex } from './hex.ts';
 import { parseJson } from './parse-json.ts';
 import { type Digest, sha256 } from './sha256.ts';
 
-/** What one line of the log says. Its place in the log is the index of its leaf, never a field of its own. */
+/** One entry of the log. Its position is the index of its leaf and not a field. */
 export interface Entry {
   readonly v: 1;
   readonly kind: EntryKind;
@@ -30,7 +30,7 @@ export function encodeEntry(entry: Entry): string {
   return canonicalize(entry);
 }
 
-/** Reads a stored entry back; undefined when the text is not the one canonical text of an entry. */
+/** Parses a stored entry; undefined unless the text is the canonical text of an entry. */
 export function parseEntry(text: string): Entry | undefined {
   if (typeof text !== 'string') return undefined;
   let value: unknown;
@@ -54,16 +54,16 @@ function isEntry(value: unknown): value is Entry {
   );
 }
 
-/** Keeps a digest of one field from being passed off as a digest of another. */
+/** Domain separation: a digest of one field cannot pass for a digest of another. */
 export type DigestLabel = 'arguments' | 'answer' | 'task' | 'session' | 'extras';
 
-/** 16 random bytes in hexadecimal: without them short content could be found by guessing. */
+/** 16 random bytes in hexadecimal: without them short content could be guessed. */
 export type Salt = string;
 
 const encoder = new TextEncoder();
 const SALT_BYTES = 16;
 
-/** One buffer for each label, with the label in it: making one for each text costs more than hashing it. */
+/** A buffer with the label in it, reused because an allocation costs more than the hash. */
 class Preimage {
   readonly #head: Uint8Array;
   #bytes: Uint8Array;
@@ -74,7 +74,7 @@ class Preimage {
     [this.#bytes, this.#text] = this.#allocate(4096);
   }
 
-  /** Undefined when the salt is none. */
+  /** Returns undefined if the salt is malformed. */
   digest(salt: Salt, text: string): Digest | undefined {
     // A UTF-16 unit takes at most three bytes in UTF-8.
     if (text.length * 3 > this.#text.length) [this.#bytes, this.#text] = this.#allocate(text.length * 3);
@@ -102,14 +102,14 @@ const PREIMAGES: Readonly<Record<DigestLabel, Preimage>> = {
 
 /** SHA-256( "colibri:" label ":v1" LF, the 16 bytes of the salt, the text in UTF-8 ). */
 export function saltedDigest(label: DigestLabel, salt: Salt, text: string): Digest {
-  // UTF-8 has no half of a surrogate pair: the encoder would give two texts one digest.
+  // The encoder replaces lone surrogates, which would give two texts one digest.
   if (!text.isWellFormed()) throw new RangeError('the text contains half of a surrogate pair');
   const digest = PREIMAGES[label].digest(salt, text);
   if (digest === undefined) throw new RangeError(`not ${SALT_BYTES * 2} lower-case hexadecimal digits`);
   return digest;
 }
 
-/** What a stored row's content digests to; undefined when the row holds something that no honest writer stores. */
+/** The digest of a stored row's content; undefined if the row contains something that no server stores. */
 export function storedDigest(label: DigestLabel, salt: unknown, text: unknown): Digest | undefined {
   if (typeof salt !== 'string' || typeof text !== 'string' || !text.isWellFormed()) return undefined;
   return PREIMAGES[label].digest(salt, text);

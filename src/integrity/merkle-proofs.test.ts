@@ -72,17 +72,17 @@ describe('proofs', () => {
 
   const NO_COUNTS = [-1, 0.5, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, 1e300];
 
-  it('cannot be asked for a leaf that is not there', () => {
+  it('refuses a leaf outside of the tree', () => {
     for (const wrong of [...NO_COUNTS, 7, 8]) expect(() => inclusionRanges(wrong, 7)).toThrow(RangeError);
     for (const wrong of [...NO_COUNTS, 0]) expect(() => inclusionRanges(0, wrong)).toThrow(RangeError);
   });
 
-  it('cannot be asked for a tree that does not precede the other', () => {
+  it('refuses an old tree that is larger than the new one', () => {
     for (const wrong of [...NO_COUNTS, 0, 8]) expect(() => consistencyRanges(wrong, 7)).toThrow(RangeError);
     for (const wrong of [...NO_COUNTS, 0, 2]) expect(() => consistencyRanges(3, wrong)).toThrow(RangeError);
   });
 
-  it('cannot be asked for leaves that no subtree spans', () => {
+  it('refuses leaves that no subtree spans', () => {
     for (const wrong of NO_COUNTS) {
       expect(() => perfectSubtrees({ begin: 0, end: wrong })).toThrow(RangeError);
       expect(() => perfectSubtrees({ begin: wrong, end: 8 })).toThrow(RangeError);

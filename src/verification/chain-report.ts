@@ -10,9 +10,9 @@ import {
   thoughtHash,
 } from '../integrity/index.ts';
 
-/** One place in a chain that does not hold. */
+/** One defect of a chain. */
 export interface BrokenLink {
-  /** In the task's chain, or in the session. */
+  /** Its position in the task's chain or in the session; 0 for the session itself. */
   readonly position: number;
   readonly expected_hash: string;
   readonly actual_hash: string;
@@ -23,13 +23,13 @@ export interface BrokenLink {
 
 export interface ThoughtEvidence {
   readonly row: ThoughtRow;
-  /** The thought before it in the chain of its task; undefined when there is none. */
+  /** The thought before it in the chain of its task; undefined for the first. */
   readonly previous: { readonly hash: Digest; readonly chain_position: number } | undefined;
-  /** The entry at the index that the row names; undefined when it is missing or unreadable. */
+  /** The entry at the row's index; undefined if it is missing or unreadable. */
   readonly entry: Entry | undefined;
 }
 
-/** Everything about one thought that can be checked without the tree around it. */
+/** Checks everything about one thought except the tree above its entry. */
 export function checkThought({ row, previous, entry }: ThoughtEvidence): BrokenLink[] {
   const record = formatThoughtId(row.thought_no);
   const broken: BrokenLink[] = [];
@@ -55,7 +55,7 @@ export function checkThought({ row, previous, entry }: ThoughtEvidence): BrokenL
   say('attempt', row.attempt);
   say('session_id', storedId(formatSessionId, row.session_no));
   say('session_seq', row.session_seq);
-  // What differs from its entry is reported once; the grammar finds the same defect again.
+  // The grammar would report a difference from the entry a second time.
   const refuse = (part: string, defect: string | undefined) => {
     if (!broken.some(({ layer }) => layer === 'entry'))
       expect('entry', `${part} breaks the grammar: it ${defect}`, undefined, defect);
@@ -66,7 +66,7 @@ export function checkThought({ row, previous, entry }: ThoughtEvidence): BrokenL
   return broken;
 }
 
-/** 100 only when every record was checked and holds. */
+/** 100 only if no record has a defect. */
 export function integrityScore(total: number, defective: number): number {
   if (defective === 0) return 100;
   const share = total === 0 ? 0 : Math.floor((100 * Math.max(0, total - defective)) / total);

@@ -4,7 +4,7 @@ import { findSession, type SessionRow } from '../domains/trail/sessions.ts';
 import { ColibriError, isStageCode } from '../errors.ts';
 import { type ChainOptions, type ChainReport, verifySession, verifyTaskChain } from './verify-chain.ts';
 
-/** The records that a caller asks about: whole chains of tasks, and whole sessions. */
+/** What to verify: whole chains of tasks, and whole sessions. */
 export interface Scope {
   readonly taskNos: readonly number[];
   readonly sessions: readonly SessionRow[];
@@ -15,7 +15,7 @@ export interface ScopeInput {
   readonly session_id?: string | undefined;
 }
 
-/** Where neither is named, the chains that the listed thoughts are links of. */
+/** If the input names neither, returns the chains of the listed thoughts. */
 export async function findScope(
   db: Reader,
   { task_id, session_id }: ScopeInput,
@@ -32,7 +32,7 @@ export async function findScope(
 export async function verifyScope(db: Reader, scope: Scope, options: ChainOptions): Promise<ChainReport> {
   const reports: ChainReport[] = [];
   const totalOf = (count: (report: ChainReport) => number) => reports.reduce((sum, report) => sum + count(report), 0);
-  // Progress may only rise, also when one part is finished and the next begins.
+  // Progress must not fall when one part ends and the next begins.
   let reached = 0;
   const continued = (): ChainOptions => {
     const before = reached;
@@ -53,7 +53,7 @@ export async function verifyScope(db: Reader, scope: Scope, options: ChainOption
   };
 }
 
-/** Position 0 is the session as a whole, which is no link. */
+/** Position 0 is the session itself, not a link. */
 export function positionsOf({ broken }: ChainReport): number[] {
   return [...new Set(broken.map(({ position }) => position))].filter((position) => position > 0);
 }
@@ -72,7 +72,7 @@ export async function requireTask(db: Reader, taskId: string): Promise<TrailTask
   throw new ColibriError('ERR_TASK_NOT_FOUND', `no task ${taskId}`, { taskId }, { advice });
 }
 
-/** audit_verify_chain has one code for both. */
+/** audit_verify_chain has one code for a missing task and a missing session. */
 export function asNotFound(thrown: unknown): never {
   if (!(thrown instanceof ColibriError) || isStageCode(thrown.code)) throw thrown;
   throw new ColibriError('ERR_NOT_FOUND', thrown.problem, thrown.facts, { advice: thrown.advice });

@@ -38,13 +38,13 @@ describe('audit_verify_chain', () => {
       const forged = await verifyChain(folder, threads.env, { task_id: 'T-0001', session_id: 'A-0001' });
       expect(forged.report).toMatchObject({ chain_valid: false, total_records: 2 * RECORDS });
       expect(forged.report.broken_links.map(({ position }) => position)).toEqual([FORGED, FORGED]);
-      // Each part may start over; what is said still only rises.
+      // Each part may run a second pass; progress still only rises.
       expect(forged.reached.at(-1)).toBeGreaterThanOrEqual(2 * RECORDS);
       expect(forged.reached).toEqual([...new Set(forged.reached)].toSorted((left, right) => left - right));
     },
   );
 
-  promiseTest('trail/progress', 'and waits for the thread page by page, so that nothing piles up', async () => {
+  promiseTest('trail/progress', 'for each page, and waits for the worker so that the backlog stays short', async () => {
     const database = await openTestLedger();
     const { taskNo, sessionNo } = await createTaskWithSession(database);
     await growChain(database, taskNo, sessionNo, 0, 2500);
@@ -63,7 +63,7 @@ describe('audit_verify_chain', () => {
       reached = 0;
       if (session !== undefined) await verifySession(reader, session, options);
     });
-    // Before each page is said to be done, in the chain and in the session.
+    // Before each page is reported as done, in the chain and in the session.
     expect(pausedAt).toEqual([0, 1000, 2000, 0, 1000, 2000]);
   });
 });

@@ -59,7 +59,7 @@ const ROW_FORGERIES: Readonly<Record<string, string>> = {
 
 const MAX_ROWS = sizeOf({ test: 3, torture: Number.POSITIVE_INFINITY });
 
-describe('a row that is not as it looks', () => {
+describe('a forged row that is read as part of one value', () => {
   const keys: Readonly<Record<string, string>> = {
     calls: 'sequence_no',
     thoughts: 'thought_no',
@@ -68,7 +68,7 @@ describe('a row that is not as it looks', () => {
   };
 
   for (const [turn, [name, update]] of Object.entries(ROW_FORGERIES).entries()) {
-    promiseTest('verify/tampering', `as the reference does, ${name}`, async () => {
+    promiseTest('verify/tampering', `reports the same as the reference for ${name}`, async () => {
       const table = /UPDATE (\w+)/.exec(update)?.[1] ?? '';
       const key = keys[table] ?? '';
       let applied = 0;

@@ -95,7 +95,7 @@ describe('the fast path', () => {
   });
 
   for (const [turn, [name, forge]] of Object.entries(OTHER_TEXTS).entries()) {
-    promiseTest('verify/tampering', `as the reference does, ${name} in an entry`, async () => {
+    promiseTest('verify/tampering', `reports the same as the reference for ${name} in an entry`, async () => {
       let tried = 0;
       for (const { index, forged } of sample(forgeAll(forge), 4, turn)) {
         tried += 1;
@@ -113,9 +113,9 @@ describe('the fast path', () => {
   }
 });
 
-describe('an entry in the place of another', () => {
+describe('an entry that replaces another', () => {
   for (const [turn, from] of SAMPLES.entries())
-    promiseTest('verify/tampering', `as the reference does, a copy of entry ${from}`, async () => {
+    promiseTest('verify/tampering', `reports the same as the reference for a copy of entry ${from}`, async () => {
       for (const to of sample(
         SAMPLES.filter((index) => index !== from),
         4,

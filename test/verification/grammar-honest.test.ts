@@ -16,8 +16,8 @@ const ODD_NAMES = [
   '{}',
 ];
 
-describe('what an honest server records', () => {
-  promiseTest('verify/grammar', 'is whole whatever clients call themselves, their tools and their fields', () =>
+describe('a ledger of an honest server', () => {
+  promiseTest('verify/grammar', 'verifies with any names of clients, tools and fields', () =>
     withFolder(async (folder) => {
       for (const name of ODD_NAMES) {
         const server = await openServer(join(folder, 'colibri.db'), name);
@@ -38,7 +38,7 @@ describe('what an honest server records', () => {
     }),
   );
 
-  promiseTest('verify/inputs', 'texts as long as they may be, of characters that take two code units', () =>
+  promiseTest('verify/inputs', 'texts of the maximum length in characters of two code units', () =>
     withFolder(async (folder) => {
       const birds = (count: number) => '\u{1f426}'.repeat(count);
       const server = await openServer(join(folder, 'colibri.db'));
@@ -69,7 +69,7 @@ describe('what an honest server records', () => {
     }),
   );
 
-  promiseTest('verify/grammar', 'is whole with a monotonic clock that stands still, runs backwards or leaps', () =>
+  promiseTest('verify/grammar', 'verifies with a monotonic clock that stands still, runs backwards or leaps', () =>
     withFolder(async (folder) => {
       const times = [5, 5, 3, 1e12, 0.5, -7, 2 ** 31 - 1, 0];
       let asked = 0;

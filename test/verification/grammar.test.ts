@@ -34,8 +34,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-describe('a ledger with everything recomputed', () => {
-  promiseTest('verify/grammar', 'the honest one is whole when the same forger has written it anew', async () => {
+describe('a ledger whose hashes a forger recomputed', () => {
+  promiseTest('verify/grammar', 'verifies if the forger changed nothing', async () => {
     const problems = await afterTampering(database, async (db) => {
       const before = await db.query('SELECT idx, kind, entry FROM ledger_entries ORDER BY idx');
       const nodes = await db.query('SELECT level, idx, hash FROM ledger_nodes ORDER BY level, idx');
@@ -47,7 +47,7 @@ describe('a ledger with everything recomputed', () => {
     expect(problems).toEqual([]);
   });
 
-  promiseTest('verify/grammar', 'nor does it have to be read row by row when every call has ended', async () => {
+  promiseTest('verify/grammar', 'is proven by the fast path if every call has ended', async () => {
     const problems = await afterTampering(finished, async (db) => {
       await writeLedger(db, await readEvents(db));
       const { size, problems: found, fast } = await verifyEverything(db);
@@ -63,7 +63,7 @@ describe('a ledger with everything recomputed', () => {
   for (const breaker of [...ENTRY_BREAKERS, ...CONTENT_BREAKERS, ...HISTORY_BREAKERS]) refused(database, breaker);
 });
 
-describe('where rows are compared as a whole', () => {
+describe('rows that are compared as one value', () => {
   for (const breaker of [...ENTRY_BREAKERS, ...CONTENT_BREAKERS])
     if (/^(action\.e|arguments|extras|a thought)/.test(breaker.name)) refused(finished, breaker);
 });

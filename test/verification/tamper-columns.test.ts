@@ -38,7 +38,7 @@ const CHANGES: Readonly<Record<string, string>> = {
 };
 
 describe('one changed value', () => {
-  it('is looked for in every table', () => {
+  it('is tried in every table', () => {
     expect([...new Set(columns.map(({ table }) => table))]).toEqual(Object.keys(PLACES).toSorted());
   });
 

@@ -35,7 +35,7 @@ const FORGERIES: Readonly<Record<string, { readonly steps: readonly string[]; re
   },
 };
 
-describe('an index that does not say what its table holds', () => {
+describe('an index that differs from its table', () => {
   for (const [name, { steps, place }] of Object.entries(FORGERIES))
     promiseTest('verify/tampering', name, async () => {
       const path = join(folder, `${place}.db`);

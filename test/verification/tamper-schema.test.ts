@@ -205,7 +205,7 @@ describe('the schema of an SQLite ledger', () => {
         await expect(openDatabase({ ...READ_ONLY, acceptsAnySchema })).rejects.toThrow(/damaged/);
     });
 
-  promiseTest('store/schema-reference', 'an honest ledger of every version is opened', async () => {
+  promiseTest('store/schema-reference', 'opens an honest ledger of every version', async () => {
     for (let version = 1; version <= SCHEMA_VERSION; version += 1) {
       rmSync(copy, { force: true });
       await createFileOfVersion(copy, version);

@@ -48,14 +48,14 @@ describe('a ledger that lacks', () => {
       }),
     );
 
-  promiseTest('verify/tampering', 'nothing, but has another version: a lost connection stays an error', () =>
+  promiseTest('verify/tampering', 'nothing, but has another version: a lost connection remains an error', () =>
     withForged(OLDER, async (reader) => {
       const away = withoutHead(reader, new DatabaseError('lost', 'the connection was lost'));
       await expect(verifyRecord(away)).rejects.toThrow('the connection was lost');
     }),
   );
 
-  promiseTest('verify/tampering', 'nothing, but has another version: what cannot be read does not hide that', () =>
+  promiseTest('verify/tampering', 'nothing, but has another version: an unreadable table does not hide it', () =>
     withForged(OLDER, async (reader) => {
       const broken = withoutHead(reader, new Error('integer overflow'));
       const { problems } = await verifyRecord(broken);
@@ -63,7 +63,7 @@ describe('a ledger that lacks', () => {
     }),
   );
 
-  promiseTest('verify/tampering', 'nothing: another error stays an error', () =>
+  promiseTest('verify/tampering', 'nothing: another error remains an error', () =>
     withForged('SELECT 1', async (reader) => {
       const broken = withoutHead(reader, new TypeError('a bug'));
       await expect(verifyRecord(broken)).rejects.toThrow('a bug');

@@ -21,13 +21,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const verify = (path: string, ...args: string[]) => runColibri(['verify', ...args], { COLIBRI_DB_PATH: path }, folder);
 
 describe('colibri verify', () => {
-  promiseTest('verify/command', 'a whole ledger is 0, in words', async () => {
+  promiseTest('verify/command', 'exits 0 for a valid ledger, as text', async () => {
     const { status, stdout, stderr } = await verify(original);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/^whole: \d+ entries, root [0-9a-f]{64}\n$/);
   });
 
-  promiseTest('verify/command', 'a whole ledger is 0, as JSON', async () => {
+  promiseTest('verify/command', 'exits 0 for a valid ledger, as JSON', async () => {
     const bytes = readFileSync(original);
     const { status, stdout } = await verify(original, '--json');
     expect(status).toBe(0);
@@ -40,7 +40,7 @@ describe('colibri verify', () => {
     expect(readFileSync(original)).toEqual(bytes);
   });
 
-  promiseTest('verify/checkpoint', 'an earlier root is found again, and one that never was is not', async () => {
+  promiseTest('verify/checkpoint', 'accepts an earlier root and rejects one that never existed', async () => {
     const database = await openTestDatabase({ path: original, readOnly: true });
     const roots = await database.read((reader) =>
       Promise.all([1, 17, 256].map((size) => new StoredTree(reader, size).root())),
@@ -57,7 +57,7 @@ describe('colibri verify', () => {
   });
 
   for (const bad of ['', 'x', '12', '12:', `0:${'a'.repeat(64)}`, `12:${'a'.repeat(63)}`, `1.5:${'a'.repeat(64)}`])
-    promiseTest('verify/checkpoint', `${JSON.stringify(bad)} is bad input`, async () => {
+    promiseTest('verify/checkpoint', `rejects ${JSON.stringify(bad)} as bad input`, async () => {
       expect(await verify(original, '--expect', bad)).toMatchObject({ status: 3, stdout: '' });
     });
 
@@ -77,7 +77,7 @@ describe('colibri verify', () => {
     'a trigger': ['CREATE TRIGGER forget AFTER INSERT ON calls BEGIN DELETE FROM calls; END', 'forget'],
   };
   for (const [defect, [sql, place]] of Object.entries(TAMPERED))
-    promiseTest('verify/command', `${defect} is 1 and named`, async () => {
+    promiseTest('verify/command', `exits 1 and names ${defect}`, async () => {
       copyFileSync(original, copy);
       await tamperFile(copy, sql);
       const [json, text] = await Promise.all([verify(copy, '--json'), verify(copy)]);
@@ -89,7 +89,7 @@ describe('colibri verify', () => {
       expect(text.stdout).toContain(`  ${place}`);
     });
 
-  promiseTest('verify/command', 'many problems are counted, and the first of them shown', async () => {
+  promiseTest('verify/command', 'counts many problems and shows the first of them', async () => {
     copyFileSync(original, copy);
     await tamperFile(copy, "UPDATE thoughts SET content = content || '!'");
     const { status, stdout } = await verify(copy);
@@ -118,7 +118,7 @@ describe('colibri verify', () => {
     'a folder in its place': [() => mkdirSync(copy), /cannot be opened|damaged/],
   };
   for (const [defect, [prepare, message]] of Object.entries(UNKNOWN))
-    promiseTest('verify/command', `${defect} is 2, with what to do`, async () => {
+    promiseTest('verify/command', `exits 2 with advice for ${defect}`, async () => {
       rmSync(copy, { force: true, recursive: true });
       await prepare();
       const [text, json] = await Promise.all([verify(copy), verify(copy, '--json')]);
@@ -128,7 +128,7 @@ describe('colibri verify', () => {
       expect(JSON.parse(json.stdout)).toEqual({ verdict: 'cannot tell', message: expect.stringMatching(message) });
     });
 
-  promiseTest('verify/command', 'an empty folder is 2', async () => {
+  promiseTest('verify/command', 'exits 2 for an empty folder', async () => {
     const empty = mkdtempSync(join(tmpdir(), 'colibri-empty-'));
     // Named, because a folder above the one for temporary files may have a ledger.
     const { status, stderr } = await runColibri(['verify'], { COLIBRI_DB_PATH: '.colibri/colibri.db' }, empty);
@@ -137,7 +137,7 @@ describe('colibri verify', () => {
     expect(stderr).toMatch(/no ledger at /);
   });
 
-  promiseTest('verify/command', 'a wrong configuration is 3 and names the variable', async () => {
+  promiseTest('verify/command', 'exits 3 for a wrong configuration and names the variable', async () => {
     for (const env of [{ COLIBRI_MODE: 'LOUD' }, { AMS_MODE: 'FULL' }] as Record<string, string>[]) {
       const [name] = Object.keys(env) as [string];
       const text = await runColibri(['verify'], { COLIBRI_DB_PATH: original, ...env }, folder);

@@ -8,7 +8,7 @@ export interface Damage {
 
 export interface DamageReport {
   readonly damages: readonly Damage[];
-  /** False: pages are linked wrongly, and a query over them may never end. */
+  /** False: the b-tree pages are linked wrongly, and a query over them may never end. */
   readonly isSafeToRead: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface DamageReport {
  * index that leaves a row out. Only for a schema that was compared: the check evaluates its expressions.
  */
 export async function findDamageInSqlite(reader: Reader): Promise<DamageReport> {
-  // More than one problem at a time would let SQLite walk the rows of a b-tree that it has found to be damaged.
+  // After its first problem SQLite would go on to walk the rows of a damaged b-tree.
   let first: string | undefined;
   try {
     first = await checkIntegrity(reader, '1');
@@ -32,7 +32,7 @@ export async function findDamageInSqlite(reader: Reader): Promise<DamageReport> 
   return { damages: damages.length > 0 ? damages : [damage(SEARCH_TABLE, first)], isSafeToRead: true };
 }
 
-/** What SQLite says about a file that it cannot check; undefined for any other error, such as a lost lock. */
+/** SQLite's message about a file that it cannot check; undefined for any other error, such as a lost lock. */
 function reasonOf(thrown: unknown): string | undefined {
   const error = toError(thrown);
   if (error instanceof DatabaseError)
@@ -40,7 +40,7 @@ function reasonOf(thrown: unknown): string | undefined {
   return 'code' in error && String(error.code).includes('SQLITE') ? error.message : undefined;
 }
 
-/** SQLite writes this above what it finds wrong with pages; problems with rows have no heading. */
+/** SQLite's heading for problems with pages; problems with rows have none. */
 const DAMAGED_PAGES = '*** in database';
 
 /** The only virtual table of a ledger, which SQLite cannot check by name. */
@@ -60,7 +60,7 @@ async function listDamagedTables(reader: Reader): Promise<Damage[]> {
 
 async function checkIntegrity(reader: Reader, argument: string): Promise<string | undefined> {
   const [first] = await reader.query<{ integrity_check: string }>(`PRAGMA integrity_check(${argument})`);
-  return first?.integrity_check === 'ok' ? undefined : (first?.integrity_check ?? 'SQLite does not say how');
+  return first?.integrity_check === 'ok' ? undefined : (first?.integrity_check ?? 'SQLite gives no reason');
 }
 
 async function describePages(reader: Reader, text: string): Promise<Damage> {

@@ -1,4 +1,4 @@
-/** One whole number below 2^32 for each task or session, by its number: a few bytes each, zero unless set. */
+/** One integer below 2^32 for each task or session, by its number; zero unless set. */
 export class NumberColumn {
   #values = new Uint32Array(64);
 

@@ -4,14 +4,14 @@ import { listHeads, type SessionRow, sessionContent } from '../../domains/trail/
 import { formatSessionId, formatTaskId, storedId } from '../../ids.ts';
 import { canonicalize, type Entry, entryDefect, sessionDefect, storedDigest } from '../../integrity/index.ts';
 
-/** What a session's row, its records or its seal say against the log. */
+/** A difference between the log and a session's row, its records or its seal. */
 export interface SessionProblem {
   readonly problem: string;
   readonly expected: unknown;
   readonly actual: unknown;
 }
 
-/** The row of a session against the entry that started it. */
+/** Compares the row of a session with the entry that started it. */
 export async function checkStart(
   _reader: Reader,
   session: SessionRow,
@@ -34,7 +34,7 @@ export async function checkStart(
   ];
 }
 
-/** The seal against its entry, the sealed records against the root, and the chains against the heads it names. */
+/** Compares the seal with its entry, the sealed records with the root, and the chains with the heads of the seal. */
 export async function checkSeal(
   reader: Reader,
   session: SessionRow,
@@ -69,7 +69,7 @@ function defects(part: string, defect: string | undefined): SessionProblem[] {
   return [{ problem: `${part} breaks the grammar: it ${defect}`, expected: undefined, actual: defect }];
 }
 
-/** A forged row may hold bytes, which no entry can. */
+/** A forged row may contain bytes, which are not JSON. */
 function textOf(value: unknown): string {
   try {
     return canonicalize(value);
@@ -78,7 +78,7 @@ function textOf(value: unknown): string {
   }
 }
 
-/** The first difference tells; the others are mostly its consequences. */
+/** Only the first difference: the others are usually its consequences. */
 function differences(problem: string, pairs: readonly (readonly [unknown, unknown])[]): SessionProblem[] {
   const first = pairs.find(([stored, logged]) => stored !== logged);
   return first === undefined ? [] : [{ problem, expected: first[1], actual: first[0] }];

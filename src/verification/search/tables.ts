@@ -4,7 +4,7 @@ import { type Averages, readAverages, type Segment } from './fts5-format.ts';
 
 /**
  * Every row of the inner tables must belong to a segment that the structure record names. FTS5 gives the number of a
- * deleted segment to a new one: rows that wait there make later writes fail.
+ * deleted segment to a new one: orphan rows there make later writes fail.
  */
 export async function checkSearchTables(
   reader: Reader,
@@ -77,5 +77,5 @@ async function checkAverages(reader: Reader, least: Averages, report: Report): P
   if (row === undefined) return report('task_search_data', 'has no row of averages');
   const { rows, words } = readAverages(Buffer.from(row.hex, 'hex'));
   const isPossible = rows >= least.rows && words >= least.words && Number.isSafeInteger(rows + words);
-  if (!isPossible) report('task_search_data', `has averages of ${words} words in ${rows} rows, which cannot be`);
+  if (!isPossible) report('task_search_data', `has averages of ${words} words in ${rows} rows, which is impossible`);
 }

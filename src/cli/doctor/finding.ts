@@ -25,8 +25,7 @@ export function fail(check: string, message: string, fix: string): Finding {
 
 export function failFrom(check: string, error: Error): Finding {
   const { problem, advice } = error instanceof AdvisedError ? error : { problem: error.message, advice: undefined };
-  const [says = problem, ...rest] = advice === undefined ? problem.split('; ') : [problem, advice];
-  return fail(check, says, rest.join('; ') || NO_ADVICE);
+  return fail(check, problem, advice ?? NO_ADVICE);
 }
 
 const NO_ADVICE = 'correct what the message names, then run colibri doctor again';

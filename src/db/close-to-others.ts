@@ -1,6 +1,6 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync } from 'node:fs';
 
-/** Leaves a file or folder to its owner alone; follows no link. Not for a file on which this process holds a lock. */
+/** Removes all permissions of other users; follows no link. Not for a file on which this process holds a lock. */
 export function closeToOthers(path: string): void {
   if (process.platform === 'win32') return;
   try {
@@ -11,6 +11,6 @@ export function closeToOthers(path: string): void {
       closeSync(handle);
     }
   } catch {
-    // A file system without permissions, or nothing there: opening the ledger says what is wrong.
+    // A file system without permissions, or a missing file: opening the ledger reports what is wrong.
   }
 }

@@ -16,8 +16,8 @@ export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
 ];
 
 /**
- * Two words mean something else to PostgreSQL: an INTEGER of SQLite has 64 bits, and its TEXT is ordered by bytes.
- * (A BIGINT PRIMARY KEY would cost SQLite a second index.)
+ * Two types differ on PostgreSQL: SQLite's INTEGER has 64 bits, and its TEXT is ordered by bytes. (A BIGINT PRIMARY KEY
+ * would cost SQLite a second index.)
  */
 function onBoth(script: string): Record<Engine, string> {
   const postgres = script
@@ -38,12 +38,12 @@ export function listDefinitions(engine: Engine): string[] {
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** The number of the schema with a minus marks a copy that is not finished: nobody works on half a ledger. */
+/** A negative version marks an unfinished copy, which only `copy` may write to. */
 export const UNFINISHED_VERSION = -SCHEMA_VERSION;
 
 /**
- * Brings the database to this program's version. Several processes may do this at the same moment: the first one
- * migrates, the others find it done. `onCreated` runs in the transaction that made the first table.
+ * Migrates the database to this program's version. If several processes start together, the first one migrates and the
+ * others find it done. `onCreated` runs in the transaction that created the first table.
  */
 export async function migrate(
   database: Database,
@@ -58,18 +58,18 @@ export async function migrate(
   });
 }
 
-/** Everything that the migrations after `current` make; the caller says what the schema then counts as. */
+/** Runs the migrations after `current`; the caller sets the schema version. */
 export async function createTables(transaction: Transaction, current = 0): Promise<void> {
   for (const migration of MIGRATIONS.slice(current)) await transaction.run(migration[transaction.engine]);
 }
 
-/** For those who may not migrate. */
+/** For callers that must not migrate. */
 export async function assertMigrated(database: Database): Promise<void> {
   const version = await assertCreated(database);
   if (version !== SCHEMA_VERSION) throw outdatedError(database.location, version);
 }
 
-/** For those who can do with an older ledger; returns its version. */
+/** For callers that can read an older ledger; returns its version. */
 export async function assertCreated(database: Database): Promise<number> {
   const version = assertUsable(database.location, await database.schemaVersion());
   if (version > 0) return version;

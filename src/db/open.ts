@@ -11,26 +11,26 @@ import { assertSchema } from './schema/check.ts';
 import { openSqlite } from './sqlite/database.ts';
 import { explainFault, faultOfSystemError } from './sqlite/errors.ts';
 
-/** The longest statement of a call reads a page of the log; what takes this long is stuck. */
+/** The longest statement of a call reads one page of the log; a statement that takes this long is stuck. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
-/** Other writers hold the lock for a fraction of a millisecond; who waits this long meets something that is stuck. */
+/** Other writers hold the lock for less than a millisecond; a longer wait means that one is stuck. */
 const BUSY_TIMEOUT_MS = 10_000;
 
 export interface OpenOptions extends LedgerPlace, Pick<Config, 'mode' | 'durability'> {
   readonly databaseUrl?: string | undefined;
   readonly readOnly: boolean;
-  /** For verification: opens a ledger that somebody has changed, too. */
+  /** For verification, which reports a changed schema instead of refusing it. */
   readonly acceptsAnySchema?: boolean;
   /** For `copy`, the only writer of an unfinished copy. */
   readonly acceptsUnfinished?: boolean;
 }
 
-/** Refuses a ledger whose schema is not the one that the migrations make. */
+/** Refuses a ledger whose schema is not the one that the migrations create. */
 export async function openDatabase(options: OpenOptions): Promise<Database> {
   const { databaseUrl: url, durability, readOnly } = options;
   if (url === undefined) return openFile(options);
-  // Only who uses it waits for the driver to load.
+  // Loaded on demand: SQLite users do not wait for the driver.
   const { openPostgres } = await import('./postgres/database.ts');
   const timeouts = { busyTimeoutMs: BUSY_TIMEOUT_MS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
   const { acceptsAnySchema = false, acceptsUnfinished = false } = options;
@@ -50,7 +50,7 @@ async function openFile(options: OpenOptions): Promise<Database> {
   const isThrowAway = mode === 'TEST' && dbPath === undefined;
   const path = isThrowAway ? join(mkdtempSync(join(tmpdir(), 'colibri-')), 'colibri.db') : locateDatabase(options);
   const isNamed = isThrowAway || dbPath !== undefined;
-  // A command that takes any schema verifies everything itself, and lists what it finds.
+  // A command that accepts any schema verifies everything itself.
   if (!isNamed) await assertTrusted(path, { isWithoutVerification: acceptsAnySchema === true });
   if (readOnly) assertExists(path);
   else if (existsSync(path)) await assertOurs(path);
@@ -73,8 +73,8 @@ function assertExists(path: string): void {
 }
 
 /**
- * Looks through a connection that cannot write. One that can would, on closing, tidy up a log that another program
- * left behind: what is not ours, or newer than we are, stays as it is.
+ * Checks through a read-only connection. One that can write would checkpoint another program's log on closing; a file
+ * of another program, or of a newer version, must stay unchanged.
  */
 async function assertOurs(path: string): Promise<void> {
   let version: number;
@@ -88,13 +88,13 @@ async function assertOurs(path: string): Promise<void> {
     }
   } catch (error) {
     if (error instanceof DatabaseError && error.fault === 'corrupt') throw error;
-    // Whatever else keeps a reader out, the writer meets it again and says what it is.
+    // The writer meets every other failure again and reports it.
     return;
   }
   assertKnown(path, version);
 }
 
-/** A ledger holds what agents wrote: for the owner's eyes, and not for the repository around it. */
+/** A ledger holds what agents wrote: only its owner may read it, and git ignores it. */
 export function createLedgerFolder(folder: string): void {
   if (existsSync(folder)) return;
   try {

@@ -1,24 +1,24 @@
 import { statSync } from 'node:fs';
 import type { Database } from './database.ts';
 
-type Place = Pick<Database, 'engine' | 'location' | 'read'>;
+type Location = Pick<Database, 'engine' | 'location' | 'read'>;
 
-/** Are these two ways to one database? Names tell little: files have links, and servers have several addresses. */
-export async function isSamePlace(one: Place, other: Place): Promise<boolean> {
+/** Names do not tell: files have links, and servers have several addresses. */
+export async function isSameDatabase(one: Location, other: Location): Promise<boolean> {
   if (one.engine !== other.engine) return false;
   const identify = one.engine === 'sqlite' ? identifyFile : identifySchema;
   const [first, second] = [await identify(one), await identify(other)];
   return JSON.stringify(first) === JSON.stringify(second);
 }
 
-async function identifyFile({ location }: Place): Promise<unknown> {
+async function identifyFile({ location }: Location): Promise<unknown> {
   const { dev, ino } = statSync(location, { bigint: true });
   return [String(dev), String(ino)];
 }
 
-/** The moment of its start tells a server from every other, and the table is there once the database has been opened. */
-function identifySchema(place: Place): Promise<unknown> {
-  return place.read((reader) =>
+/** The start time identifies the server. Opening a database creates the table `colibri`, if it did not exist. */
+function identifySchema(database: Location): Promise<unknown> {
+  return database.read((reader) =>
     reader.query(
       `SELECT EXTRACT(EPOCH FROM pg_postmaster_start_time()) AS started,
               (SELECT oid FROM pg_database WHERE datname = current_database()) AS database,

@@ -6,25 +6,25 @@ import { createFolders } from '../create-folders.ts';
 import { isOwnedByOther } from '../db/file-owner.ts';
 import { parseJson } from '../integrity/index.ts';
 
-/** A ledger, told by its first entry and by the root over the entries that it had. It may have grown since. */
+/** Identifies a ledger by its first entry and by the root over its entries at that time. It may have grown since. */
 export interface LedgerIdentity {
   readonly ledgerId: string;
   readonly size: number;
   readonly root: string;
 }
 
-/** That a user has looked at a ledger and wants it used, in this place. */
+/** The user's decision to use the ledger at this path. */
 export interface Acceptance extends LedgerIdentity {
   /** The real path. */
   readonly path: string;
   readonly acceptedAt: string;
-  /** The files as they were when the whole ledger was last verified; without it, it is verified at the next opening. */
+  /** The state of the files at the last full verification; if missing, the next opening verifies again. */
   readonly verifiedFiles?: string | undefined;
 }
 
 const MAX_BYTES = 65_536;
 
-/** One file for each ledger, so that two commands at once cannot lose what the other wrote. */
+/** One file for each ledger, so that two concurrent commands cannot lose each other's change. */
 export function acceptanceFile(path: string): string | undefined {
   const folder = findConfigFolder();
   const name = `${createHash('sha256').update(path).digest('hex')}.json`;
@@ -42,7 +42,7 @@ export function findAcceptance(path: string): Acceptance | undefined {
   }
 }
 
-/** Returns the file; undefined for a user who has no place for configuration. */
+/** Returns the file; undefined if the user has no configuration folder. */
 export function storeAcceptance(acceptance: Acceptance): string | undefined {
   const { path, ledgerId, size, root, acceptedAt, verifiedFiles } = acceptance;
   const file = acceptanceFile(path);
@@ -67,7 +67,7 @@ export function storeAcceptance(acceptance: Acceptance): string | undefined {
   return file;
 }
 
-/** Whoever else could write here could accept in the user's name. */
+/** A user who can write here could accept a ledger on the owner's behalf. */
 function isPrivate(path: string): boolean {
   try {
     const stats = lstatSync(path);

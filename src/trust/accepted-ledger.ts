@@ -12,8 +12,8 @@ export interface Check {
 }
 
 /**
- * Returns why a ledger is not the one that was accepted. The stored root alone does not show it: whoever has the ledger
- * can change its rows and keep the root. So all of it is verified again, unless its files are as they were then.
+ * Returns why a ledger is not the accepted one. The stored root alone does not prove it: an attacker can change rows and
+ * keep the root. So the whole ledger is verified again, unless its files have not changed since.
  */
 export async function findSwap(
   databasePath: string,
@@ -30,18 +30,18 @@ export async function findSwap(
   return found;
 }
 
-/** With what it was compared with: after an edit of the note it is compared again. */
+/** Includes the accepted identity: after an edit of the acceptance the ledger is compared again. */
 function stateOf(databasePath: string, { ledgerId, size, root }: Acceptance): string {
   return `${ledgerId} ${size} ${root} ${readFileState(databasePath)}`;
 }
 
-/** An honest ledger only grows; one that was swapped has other entries at the beginning, or does not verify. */
+/** An honest ledger only grows; a swapped one has another prefix, or does not verify. */
 async function compare(reader: Reader, acceptance: Acceptance, isUnverified: boolean): Promise<string | undefined> {
   const identity = await readIdentity(reader, acceptance.size);
   if (identity?.ledgerId !== acceptance.ledgerId || identity.root !== acceptance.root)
     return 'is not the one that was accepted here';
   if (isUnverified) return undefined;
-  // Only a ledger that was accepted needs it, and it knows the tables of every domain.
+  // Loaded on demand: only an accepted ledger needs it, and it imports every domain.
   const { verifyEverything } = await import('../verification/verify-ledger.ts');
   // SQLite blocks the event loop; yielding between two statements lets a server answer its client.
   const { problems } = await verifyEverything(beforeEachStatement(reader, () => setImmediate()));

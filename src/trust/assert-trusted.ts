@@ -5,13 +5,13 @@ import { type Acceptance, findAcceptance } from './acceptance.ts';
 import { type Check, findSwap } from './accepted-ledger.ts';
 import { type Concern, listConcerns } from './list-concerns.ts';
 
-/** What is known of a ledger that nobody named, before it is opened. */
+/** The verdict on a ledger that the user did not name explicitly, before it is opened. */
 export type Trust =
   | { readonly verdict: 'own' }
   | { readonly verdict: 'accepted'; readonly concerns: readonly Concern[]; readonly acceptance: Acceptance }
   | { readonly verdict: 'refused'; readonly concerns: readonly Concern[]; readonly error: DatabaseError };
 
-/** Refuses a ledger that Colibri did not make here and that its user has not accepted; touches nothing. */
+/** Refuses a ledger that Colibri did not create here and that the user has not accepted. Changes nothing. */
 export async function assertTrusted(databasePath: string, check: Check = {}): Promise<void> {
   const trust = await judgeLedger(databasePath, check);
   if (trust.verdict === 'refused') throw trust.error;
@@ -32,7 +32,7 @@ export async function judgeLedger(databasePath: string, check: Check = {}): Prom
   return { verdict: 'refused', concerns, error: refuseSwapped(first, swap, databasePath) };
 }
 
-/** First of all other signs: to accept the ledger would not help. */
+/** Reported before other concerns: accepting the ledger would not help. */
 function findJournal(databasePath: string): DatabaseError | undefined {
   try {
     assertNoJournal(databasePath);

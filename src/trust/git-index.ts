@@ -64,7 +64,7 @@ function scan(index: Buffer, version: number, hashBytes: number, paths: Readonly
   return { isTracked, sharedIndex: findSharedIndex(index, position, end, hashBytes) };
 }
 
-/** One object for all entries, of which there may be a million. */
+/** One object is reused for all entries: there may be a million. */
 interface Name {
   bytes: Buffer;
   start: number;

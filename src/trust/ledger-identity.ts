@@ -4,7 +4,7 @@ import { readSize } from '../ledger/head.ts';
 import { StoredTree } from '../ledger/stored-tree.ts';
 import type { LedgerIdentity } from './acceptance.ts';
 
-/** Of the ledger as it is or, with a size, as it was with so many entries; undefined if it never had so many. */
+/** The identity of the ledger now, or at an earlier size; undefined if it has fewer entries. */
 export async function readIdentity(reader: Reader, atSize?: number): Promise<LedgerIdentity | undefined> {
   const present = await readSize(reader);
   const size = atSize ?? present;

@@ -3,25 +3,25 @@ import { basename, dirname, join } from 'node:path';
 import { isOwnedByOther } from '../db/file-owner.ts';
 import { findTracking } from './find-tracked.ts';
 
-/** A sign that Colibri did not make a ledger here. */
+/** A sign that Colibri did not create this ledger here. */
 export interface Concern {
   readonly path: string;
-  /** Follows the path in a sentence. */
+  /** The predicate of a sentence whose subject is the path. */
   readonly says: string;
-  /** False: to open it would act on something else than the ledger, so that only COLIBRI_DB_PATH allows it. */
+  /** False: opening it could affect other files, so only COLIBRI_DB_PATH allows it. */
   readonly isAcceptable: boolean;
 }
 
 const SIDE_FILES = ['', '-wal', '-shm', '-journal'] as const;
 const FOR_OTHERS = 0o077;
 
-/** Looks at names, kinds, owners and permissions, and at git's index; opens no database and follows no link. */
+/** Checks names, file types, owners, permissions and git's index. Opens no database and follows no link. */
 export function listConcerns(databasePath: string): Concern[] {
   const folder = dirname(databasePath);
   const stats = statOf(folder);
   if (stats === undefined) return [];
   if (stats.isSymbolicLink()) return [unsafe(folder, 'is a symbolic link')];
-  // Opening says what is wrong with something that is no folder.
+  // Opening reports a path that is not a folder.
   if (!stats.isDirectory()) return [];
   const unsafeFiles = listFiles(databasePath).flatMap(concernsAbout);
   const signs = isOwnedByOther(stats) ? [unsafe(folder, 'belongs to another user')] : [];
@@ -29,7 +29,7 @@ export function listConcerns(databasePath: string): Concern[] {
   return listSigns(databasePath, stats);
 }
 
-/** The file and its side files, as far as they exist. */
+/** The file and its existing side files. */
 export function listDatabaseFiles(databasePath: string): string[] {
   return SIDE_FILES.map((suffix) => `${databasePath}${suffix}`).filter((path) => statOf(path)?.isFile() === true);
 }
@@ -41,7 +41,7 @@ export function isOpenToOthers(path: string): boolean {
 
 function listSigns(databasePath: string, folderStats: Stats): Concern[] {
   const files = listDatabaseFiles(databasePath);
-  // Side files alone are no ledger: SQLite removes them when it makes a new file.
+  // Side files alone are not a ledger: SQLite removes them when it creates a new file.
   if (!files.includes(databasePath)) return [];
   const open = files.filter(isOpenToOthers);
   if (hasModeForOthers(folderStats)) open.unshift(dirname(databasePath));
@@ -56,13 +56,13 @@ function listTracked(databasePath: string, files: readonly string[]): Concern[] 
     );
   const tracking = track(files);
   if (tracking === 'untracked') return [];
-  // Asked once for each only if one of them is: an index may be long.
+  // Each file is looked up only if one of them is tracked: an index may be long.
   if (tracking === 'tracked')
     return files.filter((path) => track([path]) === 'tracked').map((path) => sign(path, 'is tracked by git'));
   return [sign(databasePath, 'may be tracked by git: the index of the repository cannot be read')];
 }
 
-/** Everything that SQLite or Colibri would open by its name. */
+/** Every file that SQLite or Colibri would open by its name. */
 function listFiles(databasePath: string): string[] {
   const [folder, name] = [dirname(databasePath), basename(databasePath)];
   const fixed = SIDE_FILES.map((suffix) => `${databasePath}${suffix}`);
@@ -70,14 +70,14 @@ function listFiles(databasePath: string): string[] {
     const presence = readdirSync(folder).filter((file) => file.startsWith(`${name}-`) && file.endsWith('.live'));
     return [...fixed, ...presence.map((file) => join(folder, file))];
   } catch {
-    // A folder that may be entered and not be listed.
+    // The folder may be entered but not listed.
     return fixed;
   }
 }
 
 function concernsAbout(path: string): Concern[] {
   const stats = statOf(path);
-  // Opening says what is wrong with a folder.
+  // Opening reports a folder at the path of a file.
   if (stats === undefined || stats.isDirectory()) return [];
   if (stats.isSymbolicLink()) return [unsafe(path, 'is a symbolic link')];
   if (!stats.isFile()) return [unsafe(path, 'is not a regular file')];
@@ -94,7 +94,7 @@ function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    // A file stands in the place of a folder, or the folder may not be entered.
+    // A parent is a file or may not be entered.
     return undefined;
   }
 }

@@ -12,8 +12,8 @@ export function isYetToBeMade(config: Config): boolean {
 }
 
 /**
- * For a ledger that Colibri itself has just created or restored. It needs an acceptance where it would be taken for a
- * stranger's: on a file system without permissions, or in the place of a tracked file.
+ * Accepts a ledger that Colibri has just created or restored. Otherwise it would be refused as foreign on a file system
+ * without permissions, or at the path of a tracked file.
  */
 export async function acceptOwnLedger(database: Pick<Database, 'location' | 'read'>, at: string): Promise<void> {
   if (listConcerns(database.location).length === 0) return;
@@ -22,6 +22,6 @@ export async function acceptOwnLedger(database: Pick<Database, 'location' | 'rea
   try {
     storeAcceptance({ ...identity, path: realpathSync(database.location), acceptedAt: at });
   } catch {
-    // The ledger works without it; the next start says what to do.
+    // The ledger works without it; the next start reports what to do.
   }
 }

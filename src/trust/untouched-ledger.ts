@@ -13,7 +13,7 @@ import { readFileState } from './file-state.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Opens a ledger for reading without leaving a trace beside it, and refuses one that this version cannot use. */
+/** Reads a ledger without changing its folder. Refuses one that this version cannot use. */
 export function withUntouchedLedger<Result>(
   path: string,
   work: (database: Database) => Promise<Result>,
@@ -26,21 +26,21 @@ export function withUntouchedLedger<Result>(
 }
 
 /**
- * SQLite puts side files beside a database that it opens, even for reading, and writes to those that are there. While a
- * server of this user has the file open they are its own, and the file is read in its place; otherwise a copy is, so
- * that the folder stays as it was. The work looks at the schema before it reads anything else.
+ * SQLite creates and writes side files even for a reader. If a live server of this user has the file open, the side files
+ * are its own and the file is read directly; otherwise a copy is read, and the folder does not change. `work` must check
+ * the schema before it reads anything else.
  */
 export async function withUntouchedFile<Result>(
   path: string,
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
-  // Nothing beside the copy would say that SQLite changes the ledger when it is opened in its place.
+  // The copy has no journal beside it, so the check must use the original.
   assertNoJournal(path);
   if (await hasLiveServer(path)) return withFile(path, work);
   const folder = mkdtempSync(join(tmpdir(), 'colibri-look-'));
   try {
     const copy = join(folder, basename(path));
-    // A process that has started meanwhile may have written while the file was copied.
+    // A process that started in the meantime may write while the file is copied.
     return await withFile((await copyUnchanged(path, copy)) ? copy : path, work);
   } catch (error) {
     throw named(error, folder, dirname(path));

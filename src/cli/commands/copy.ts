@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { synchronize } from '../../copy/synchronize.ts';
 import { markFinished, markUnfinished, readTarget, type Target } from '../../copy/target.ts';
 import type { Database, Reader } from '../../db/database.ts';
-import { isSamePlace } from '../../db/same-database.ts';
+import { isSameDatabase } from '../../db/same-database.ts';
 import { isServed } from '../../db/sqlite/files/replace.ts';
 import { countCommonEntries } from '../../ledger/common-prefix.ts';
 import { type LedgerHead, readHead } from '../../ledger/head.ts';
@@ -79,7 +79,7 @@ function assertWhole(source: ReadableLedger, { problems }: LedgerReport): void {
 
 async function assertUsable(source: ReadableLedger, target: Database): Promise<void> {
   const to = target.location;
-  if (await isSamePlace(source, target))
+  if (await isSameDatabase(source, target))
     throw new CommandError('bad input', `${to} is the ledger itself`, { advice: 'choose another target' });
   if (target.engine !== 'sqlite' || !(await isServed(to))) return;
   throw new CommandError('refused', `a server has ${to} open`, {

@@ -88,7 +88,7 @@ export class Connector {
     }
   }
 
-  /** The server's reason for ending an idle connection, of which the driver later reports only that it is closed. */
+  /** The server's reason for ending an idle connection; the driver later reports only that it is closed. */
   causeOf(error: unknown): unknown {
     const isConsequence = error instanceof Error && /^Client (?:has encountered|was closed)/.test(error.message);
     return isConsequence ? (this.#idleError ?? error) : error;

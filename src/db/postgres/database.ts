@@ -36,7 +36,7 @@ export interface PostgresOptions {
   readonly acceptsUnfinished?: boolean;
 }
 
-/** The first query takes the snapshot. A reader blocks nobody, so it may be idle between two statements. */
+/** The first query takes the snapshot. A reader blocks no writer, so it may be idle between two statements. */
 const BEGIN_READ = toStatement('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', []);
 const PREPARE_READ = `SELECT set_config('idle_in_transaction_session_timeout', '0', true), ${sameSession('$1')}`;
 const BEGIN_WRITE = toStatement('BEGIN', []);

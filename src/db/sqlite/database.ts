@@ -14,14 +14,7 @@ import { assertProcessId, isProcessId } from '../process-id.ts';
 import { loadSqlite, type SqliteDriver, type SqliteLibrary } from './driver.ts';
 import { explainFault } from './errors.ts';
 import { createForOwnerOnly, inodeOf } from './files/file.ts';
-import {
-  beginPresence,
-  isPresent,
-  listPresenceFiles,
-  type Presence,
-  presencePath,
-  removeDead,
-} from './files/presence.ts';
+import { beginPresence, countLive, isPresent, type Presence, presencePath, removeDead } from './files/presence.ts';
 import { WalFile } from './files/wal-file.ts';
 import { LockWait, retryWhileBusy } from './lock-wait.ts';
 import { APPLICATION_ID, HEADER, PRAGMAS } from './pragmas.ts';
@@ -67,7 +60,7 @@ class SqliteDatabase implements Database {
   readonly #connectionLock = new FifoLock();
   readonly #inode: number | undefined;
   readonly #realPath: string;
-  readonly #lockWait = new LockWait({ countProcesses: () => listPresenceFiles(this.#realPath).length });
+  readonly #lockWait = new LockWait({ countProcesses: () => countLive(this.#sqlite, this.#realPath) });
   readonly #wal: WalFile;
   #presence: Presence | undefined;
   #isClosed = false;

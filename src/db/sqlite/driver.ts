@@ -2,33 +2,38 @@ import type { SqlValue } from '../database.ts';
 import type { SqliteFault } from './errors.ts';
 import { assertNoJournal } from './files/journal.ts';
 
-/** The little that the adapter needs of an SQLite library. Every call is synchronous and throws the library's error. */
+/** An open connection of an SQLite library. Every method is synchronous and throws the library's own error. */
 export interface SqliteDriver {
-  /** Runs a text of one or more statements without parameters. */
+  /** Runs a script of one or more statements without parameters. */
   exec(sql: string): void;
+  /** Compiles one statement, which stays valid until `close`. */
   prepare(sql: string): SqliteStatement;
+  /** Releases every lock. Closing twice is an error. */
   close(): void;
 }
 
 export interface SqliteStatement {
-  /** Returns the rows, or none for a statement that yields none. Parameters bind by position. */
+  /** Runs the statement and returns all rows, or an empty array. Parameters bind by position. */
   all(parameters: readonly SqlValue[]): unknown[];
-  /** The names of the columns of its rows. */
+  /** The names of the result columns. */
   columns(): readonly string[];
 }
 
+/** An SQLite library. Both implementations return the same rows for the same file. */
 export interface SqliteLibrary {
+  /** Fails on a busy lock at once: the busy timeout is 0. */
   open(path: string, options: { readonly readOnly: boolean }): SqliteDriver;
+  /** Classifies an error that a driver threw; `other` for every other value. */
   faultOf(error: unknown): SqliteFault;
 }
 
-/** Node 22.16 and later bring SQLite along with its full-text search; before that an add-on does. */
+/** Node 22.16 and later include SQLite with full-text search; older versions need the add-on. */
 export async function loadSqlite(): Promise<SqliteLibrary> {
   if (hasBuiltInSqlite(process.versions.node)) return guarded((await import('./node-sqlite.ts')).nodeSqlite);
   return guarded((await import('./better-sqlite3.ts')).betterSqlite);
 }
 
-/** Every open goes through here, so that no journal is played back unseen. */
+/** Checks every file before it is opened, so that SQLite never plays back an unknown journal. */
 function guarded(library: SqliteLibrary): SqliteLibrary {
   return {
     ...library,
@@ -71,7 +76,7 @@ const CODE_NAMES: Readonly<Record<number, string>> = {
   26: 'SQLITE_NOTADB',
 };
 
-/** Extended codes carry the primary one in their first two words or their low byte. */
+/** An extended code contains the primary one: in the first two words of its name, or in its low byte. */
 export function faultOfName(code: string): SqliteFault {
   return FAULTS[code.split('_').slice(0, 2).join('_')] ?? 'other';
 }

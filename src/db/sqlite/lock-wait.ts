@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const MIN_DELAY_MS = 1;
 const MAX_DELAY_MS = 50;
 const RECOUNT_MS = 1000;
-/** A transaction that was suspended for a while says nothing about the others. */
+/** A longer transaction was suspended, and does not represent the others. */
 const MAX_HOLD_MS = 10;
-/** How much of the newest transaction goes into the mean. */
+/** The weight of the newest transaction in the moving average. */
 const WEIGHT = 0.05;
 
 /**
- * Repeats an attempt that meets a busy lock, without blocking the event loop. SQLite's own busy handler blocks it, and can
- * starve a writer forever. Throws the last error once the time is up, and any other error at once.
+ * Retries while the lock is busy, without blocking the event loop. SQLite's own busy handler blocks it, and can starve a
+ * writer forever. Throws the last error after the timeout, and any other error at once.
  */
 export async function retryWhileBusy<Result>(
   attempt: () => Result,
@@ -30,7 +30,7 @@ export async function retryWhileBusy<Result>(
   }
 }
 
-/** Capturing where a busy lock was met costs three times as much as meeting it. */
+/** Capturing the stack trace of a busy error costs three times as much as the attempt. */
 function withoutStackTraces<Result>(attempt: () => Result): Result {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -50,7 +50,7 @@ export interface LockWaitOptions {
 }
 
 /**
- * When to retry SQLite's write lock, which wakes nobody when it becomes free. Retrying too rarely leaves the lock idle;
+ * When to retry SQLite's write lock, which notifies no waiter when it is released. Retrying too rarely leaves it idle;
  * retrying too often takes processor time from its holder, because every wake-up costs about a fifth of a transaction.
  * The mean delay is the time in which every live process could hold the lock once: then about one retry succeeds for each
  * that fails, whatever the number of processes. Delays are randomised, so that no two processes stay in step.
@@ -67,7 +67,7 @@ export class LockWait {
 
   /** The delay before the next attempt of a transaction that has failed so often and waited so long. */
   delayMs(failedAttempts: number, waitedMs: number): number {
-    // Those that lost several times retry up to twice as often, so that chance starves nobody.
+    // A transaction that lost several times retries up to twice as often, so that it does not starve.
     const turnMs = (this.#countProcesses() * this.#holdMs) / (1 + Math.min(failedAttempts, 8) / 8);
     // A lock that is held far longer than usual is stuck; retrying at the usual rate would be wasted.
     const meanMs = Math.min(Math.max(turnMs, waitedMs / 32, MIN_DELAY_MS), MAX_DELAY_MS);

@@ -1,6 +1,6 @@
 import { faultOfNumber, type SqliteLibrary } from './driver.ts';
 
-/** The part of node:sqlite that is used here; the type files of the oldest supported Node do not know the module. */
+/** The part of node:sqlite that is used here; the types of the oldest supported Node lack the module. */
 interface NodeSqlite {
   readonly DatabaseSync: new (
     path: string,
@@ -58,7 +58,7 @@ function isBeyondExact(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE';
 }
 
-/** Whole numbers as the nearest that JavaScript has, like the add-on gives them. */
+/** Rounds integers to the nearest JavaScript number, as better-sqlite3 does. */
 function readNearest(statement: NodeStatement, parameters: readonly unknown[]): unknown[] {
   statement.setReadBigInts(true);
   try {
@@ -73,7 +73,7 @@ function readNearest(statement: NodeStatement, parameters: readonly unknown[]): 
   }
 }
 
-/** Some Node versions announce on stderr, between our JSON lines, that the module may still change. */
+/** Suppresses the ExperimentalWarning of some Node versions: stderr must hold only JSON lines. */
 function quietly<Result>(load: () => Result): Result {
   const emitWarning = process.emitWarning.bind(process);
   process.emitWarning = () => undefined;

@@ -2,13 +2,13 @@
 export const APPLICATION_ID = 0x436f6c69;
 
 /**
- * One statement sees one state: between several, another process could create the ledger. The parentheses keep a table
- * of the file that is named like a pragma from answering in its place.
+ * One statement, so that no other process can create the ledger in between. With parentheses, because a table of the
+ * file that is named like a pragma would otherwise be read instead.
  */
 export const HEADER = `SELECT application_id, user_version, NOT EXISTS (SELECT 1 FROM sqlite_schema) AS is_empty
   FROM pragma_application_id(), pragma_user_version()`;
 
-/** The two SQLite libraries default differently, so nothing is left to a default. */
+/** Every setting is explicit, because the two SQLite libraries have different defaults. */
 export const PRAGMAS = `
   PRAGMA busy_timeout = 0;
   PRAGMA synchronous = NORMAL;

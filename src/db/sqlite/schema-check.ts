@@ -5,9 +5,8 @@ import { APPLICATION_ID } from './pragmas.ts';
 import { listSchemaObjects, readBehavior, referenceSchema, type SchemaObject } from './schema.ts';
 
 /**
- * Compares the schema of a file with the one that the migrations make: every text byte for byte, and what SQLite makes of
- * it. Reads nothing but sqlite_schema until that is known to be the right one, because a view that came with the file
- * would run in this process.
+ * Compares the schema of a file with the one that the migrations create: every text byte for byte, and how SQLite
+ * interprets it. Reads only sqlite_schema until that matches, because a view in the file would run in this process.
  */
 export async function checkSqliteSchema(reader: Reader): Promise<SchemaReport> {
   const header = await readHeader(reader);
@@ -22,9 +21,9 @@ export async function checkSqliteSchema(reader: Reader): Promise<SchemaReport> {
     version: header.version,
     isLedger: ['ledger_entries', 'ledger_head'].every((name) => objects.some((object) => object.name === name)),
     isMarked,
-    // A view in the place of a table, a computed column or an index on an expression would run while it is read.
+    // A view that replaces a table, a computed column or an index on an expression would run while it is read.
     isSafeToRead: differences.length === 0,
-    // A newer program has made its own tables; nothing is known about them here.
+    // The tables of a newer version are unknown here.
     differences:
       header.version > SCHEMA_VERSION && differences.length > 0
         ? []
@@ -48,7 +47,7 @@ interface Header {
   readonly encoding: string;
 }
 
-/** By statements of their own: a table of the file may have the name of a table-valued pragma, and would be read instead. */
+/** One PRAGMA statement each: a table of the file that is named like a pragma function would be read instead. */
 async function readHeader(reader: Reader): Promise<Header> {
   const [id] = await reader.query<{ application_id: number }>('PRAGMA application_id');
   const [version] = await reader.query<{ user_version: number }>('PRAGMA user_version');
@@ -65,7 +64,7 @@ interface Match {
   readonly differences: readonly SchemaDifference[];
 }
 
-/** The version whose schema this is; where it is that of none, the claimed one with all differences. */
+/** The version with exactly this schema, or the claimed version with all differences. */
 async function findVersion(reader: Reader, objects: readonly SchemaObject[], claimed: number): Promise<Match> {
   const differences = await compare(reader, objects, claimed);
   if (differences.length === 0) return { version: claimed, differences };
@@ -115,7 +114,7 @@ function describeChange(object: SchemaObject, wanted: SchemaObject): string {
   return `the definition of the ${object.type} was changed`;
 }
 
-/** Two objects on the same pages change each other; page 1 holds the schema itself. */
+/** Objects that share pages overwrite each other; page 1 holds the schema itself. */
 function checkRootPages(objects: readonly SchemaObject[]): readonly SchemaDifference[] {
   const owners = new Map<string, string>();
   return objects.flatMap(({ name, type, sql, rootPage }) => {

@@ -8,7 +8,7 @@ export interface SchemaObject {
   readonly name: string;
   readonly table: string;
   readonly sql: string;
-  /** Every byte of the four texts, and how they are stored. */
+  /** Every byte of the four texts, and their storage classes. */
   readonly bytes: string;
   readonly rootPage: string;
 }
@@ -19,7 +19,7 @@ export interface SqliteSchema {
   readonly behavior: ReadonlyMap<string, string>;
 }
 
-/** Bytes, because a driver may cut a text at a NUL and decodes invalid UTF-8 to something else. */
+/** As bytes, because a driver may cut a text at a NUL and replaces invalid UTF-8. */
 const OBJECTS = `SELECT hex(type) AS type, hex(name) AS name, hex(tbl_name) AS tbl_name, hex(sql) AS sql,
     typeof(type) || ' ' || typeof(name) || ' ' || typeof(tbl_name) || ' ' || typeof(sql) AS classes,
     quote(rootpage) AS root_page
@@ -34,7 +34,7 @@ interface ObjectRow {
   readonly root_page: string;
 }
 
-/** Reads sqlite_schema alone: whatever else the file defines cannot act on this statement. */
+/** Reads only sqlite_schema, so nothing that the file defines can run. */
 export async function listSchemaObjects(reader: Reader): Promise<SchemaObject[]> {
   return (await reader.query<ObjectRow>(OBJECTS)).map((row) => ({
     type: fromHex(row.type),
@@ -50,7 +50,7 @@ function fromHex(bytes: string): string {
   return Buffer.from(bytes, 'hex').toString();
 }
 
-/** A connection that has used the search index knows its inner tables as such; one that has not calls them tables. */
+/** SQLite reports the search index's inner tables as `shadow` only after the connection has used the index. */
 const BEHAVIOR = `SELECT t.name AS name, json_array(
     CASE t.type WHEN 'shadow' THEN 'table' ELSE t.type END, t.wr, t.strict,
     (SELECT json_group_array(json_array(c.cid, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden))
@@ -64,7 +64,7 @@ const BEHAVIOR = `SELECT t.name AS name, json_array(
        FROM pragma_foreign_key_list(t.name) AS f)) AS text
   FROM pragma_table_list AS t WHERE t.schema = 'main' AND t.type <> 'virtual' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`;
 
-/** Only for a schema whose objects are known: a table named like a pragma would answer in its place. */
+/** Call it only after the objects were checked: a table that is named like a pragma would be read instead. */
 export async function readBehavior(reader: Reader): Promise<ReadonlyMap<string, string>> {
   const rows = await reader.query<{ name: string; text: string }>(BEHAVIOR);
   return new Map(rows.map(({ name, text }) => [name, text]));
@@ -72,7 +72,7 @@ export async function readBehavior(reader: Reader): Promise<ReadonlyMap<string, 
 
 const references = new Map<number, Promise<SqliteSchema>>();
 
-/** What the migrations up to this version make, in memory and with the library that reads the ledger. */
+/** What the migrations up to this version create, built in memory with the library that reads the ledger. */
 export function referenceSchema(version: number): Promise<SqliteSchema> {
   const known = references.get(version);
   if (known !== undefined) return known;

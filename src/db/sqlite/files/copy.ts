@@ -5,17 +5,17 @@ import { explainFault, faultOfSystemError } from '../errors.ts';
 const BUSY_TIMEOUT_MS = 10_000;
 
 /**
- * Writes the state of one moment, with every row as it is, to a new file for the owner's eyes. Writers go on meanwhile:
- * SQLite reads one snapshot. The copy is a single file, without a write-ahead log beside it.
+ * Writes one snapshot, with every row unchanged, to a new file that only the owner may read. Does not block writers. The
+ * copy is a single file without a write-ahead log.
  */
 export async function copySqlite(source: string, target: string): Promise<void> {
   const sqlite = await loadSqlite();
-  const place = `copying ${source} to ${target}`;
+  const operation = `copying ${source} to ${target}`;
   try {
-    // SQLite would create the file for everybody to read; an empty one it takes as it is.
+    // SQLite would create a file that everyone may read; it keeps the mode of an empty one.
     closeSync(openSync(target, 'wx', 0o600));
   } catch (error) {
-    throw explainFault(place, faultOfSystemError(error), error);
+    throw explainFault(operation, faultOfSystemError(error), error);
   }
   try {
     const driver = sqlite.open(source, { readOnly: true });
@@ -26,6 +26,6 @@ export async function copySqlite(source: string, target: string): Promise<void> 
       driver.close();
     }
   } catch (error) {
-    throw explainFault(place, sqlite.faultOf(error), error);
+    throw explainFault(operation, sqlite.faultOf(error), error);
   }
 }

@@ -5,14 +5,14 @@ export function inodeOf(path: string): number | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })?.ino;
   } catch {
-    // A file has taken the place of a folder on the way.
+    // A parent of the path is a file.
     return undefined;
   }
 }
 
 /**
- * SQLite gives its side files the mode of the main one. A file that exists is not opened here: closing it would drop
- * the locks that this process holds on it (POSIX).
+ * SQLite gives its side files the mode of the main one. Never opens an existing file: closing it would drop the locks
+ * that this process holds on it (POSIX).
  */
 export function createForOwnerOnly(path: string): void {
   try {

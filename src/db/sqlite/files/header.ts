@@ -3,7 +3,7 @@ import { APPLICATION_ID } from '../pragmas.ts';
 
 const HEADER_BYTES = 100;
 
-/** Values of the file header that SQLite reads or writes by, and that no statement returns. */
+/** Values of the file header that change how SQLite reads or writes, and that no statement returns. */
 const FIXED: readonly (readonly [at: number, allowed: readonly number[], name: string])[] = [
   [18, [1, 2], 'write version'],
   [19, [1, 2], 'read version'],
@@ -13,7 +13,7 @@ const FIXED: readonly (readonly [at: number, allowed: readonly number[], name: s
   [23, [32], 'leaf payload fraction'],
 ];
 
-/** What no ledger has in its file header. Call it while this process has no connection: closing a file drops its locks. */
+/** Lists header values that no ledger has. Call it without an open connection: closing the file drops its locks. */
 export function listHeaderProblems(path: string): string[] {
   const header = readHeader(path);
   return FIXED.filter(([at, allowed]) => !allowed.includes(header[at] ?? -1)).map(
@@ -21,7 +21,7 @@ export function listHeaderProblems(path: string): string[] {
   );
 }
 
-/** True for a file with the mark of a ledger and all its pages: where SQLite cannot read it, somebody changed it. */
+/** True for a file with the mark of a ledger and all its pages. If SQLite cannot read it, it was changed. */
 export function isCompleteLedgerFile(path: string): boolean {
   const header = readHeader(path);
   const pageSize = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);

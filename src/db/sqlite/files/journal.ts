@@ -2,16 +2,16 @@ import { closeSync, fstatSync, lstatSync, openSync, readSync, realpathSync, type
 import { DatabaseError } from '../../database.ts';
 
 /**
- * A ledger uses a write-ahead log, so a rollback journal beside one was written by somebody else, and SQLite would write
- * its pages into the ledger. Only a change of the journal mode makes one for a moment: at the creation of a ledger, at
- * the first start on a backup, and in `restore`. Those journals change no row, so that a crash then needs no remedy.
+ * Refuses a foreign rollback journal. A ledger uses a write-ahead log, and SQLite would copy the pages of a journal into
+ * it. Colibri creates a journal only while it changes the journal mode: for a new ledger, on the first start on a
+ * backup, and in `restore`. Those change no row, so a crash leaves a journal that is safe to play back.
  */
 export function assertNoJournal(databasePath: string): void {
   const path = realPathOf(databasePath);
-  // In this order: a process that creates the ledger removes its journal before it writes a log or more than a page.
+  // In this order: a process that creates the ledger removes its journal before it writes a log or a second page.
   const size = sizeOf(path);
   const hasLog = sizeOf(`${path}-wal`) > 0;
-  // Beside an empty file SQLite removes the journal without reading it.
+  // SQLite removes the journal of an empty file without reading it.
   if (size === 0) return;
   const journal = `${path}-journal`;
   const stats = statOf(journal);
@@ -26,17 +26,17 @@ export function assertNoJournal(databasePath: string): void {
 interface Ledger {
   readonly path: string;
   readonly size: number;
-  /** Whether changes wait in a write-ahead log. */
+  /** Whether the write-ahead log holds changes. */
   readonly hasLog: boolean;
 }
 
 /** The beginning and, if the journal names a super-journal, the end: https://www.sqlite.org/fileformat.html */
 const MAGIC = Buffer.from('d9d505f920a163d7', 'hex');
-/** SQLite reads no page from a journal that is shorter. */
+/** SQLite reads no page from a shorter journal. */
 const MIN_HEADER_BYTES = 512;
 const MAX_HEADER_BYTES = 65_536;
 const PAGE_BYTES = 4096;
-/** The number of a page before it, and a checksum after it. */
+/** A page number, the page and a checksum. */
 const RECORD_BYTES = 4 + PAGE_BYTES + 4;
 
 function isHarmless(journal: string, stats: Stats, ledger: Ledger): boolean {
@@ -48,16 +48,16 @@ function isHarmless(journal: string, stats: Stats, ledger: Ledger): boolean {
     bytes = readAt(journal, 0, MAX_HEADER_BYTES + RECORD_BYTES);
     end = readAt(journal, Math.max(0, stats.size - MAGIC.length), MAGIC.length);
   } catch (error) {
-    // The process that is changing the mode has removed it meanwhile.
+    // The process that changes the mode has just removed it.
     return (error as NodeJS.ErrnoException).code === 'ENOENT';
   }
-  // To play back a journal is to delete the super-journal that it names, which may be any file of this user.
+  // Playing back a journal deletes the super-journal that it names, which may be any file of this user.
   if (end.equals(MAGIC)) return false;
   if (bytes[0] === 0 || stats.size < MIN_HEADER_BYTES) return true;
   return !ledger.hasLog && isModeChange(bytes, stats.size, ledger);
 }
 
-/** Whether nothing but the mode of the database is in it, in the one page that a change of the mode writes. */
+/** Whether the journal holds only page 1, unchanged except for the journal mode. */
 function isModeChange(journal: Buffer, journalSize: number, { path, size }: Ledger): boolean {
   const [pages, headerBytes] = [journal.readUInt32BE(16), journal.readUInt32BE(20)];
   // A file of one page holds no table.
@@ -65,11 +65,11 @@ function isModeChange(journal: Buffer, journalSize: number, { path, size }: Ledg
   if (journal.readUInt32BE(24) !== PAGE_BYTES || pages * PAGE_BYTES !== size) return false;
   if (headerBytes < MIN_HEADER_BYTES || headerBytes > MAX_HEADER_BYTES || journalSize > headerBytes + RECORD_BYTES)
     return false;
-  // Without the whole record there is nothing to play back.
+  // An incomplete record is not played back.
   if (journalSize < headerBytes + RECORD_BYTES) return true;
   const page = journal.subarray(headerBytes + 4, headerBytes + 4 + PAGE_BYTES);
   if (journal.readUInt32BE(headerBytes) !== 1 || !page.subarray(18, 20).every(isKnownMode)) return false;
-  // Nobody in this process has the ledger open in such a mode, so that closing the file drops no lock.
+  // This process has no connection to a ledger in this mode, so closing the file drops no lock.
   return withoutMode(page).equals(withoutMode(readAt(path, 0, PAGE_BYTES)));
 }
 
@@ -77,7 +77,7 @@ function isKnownMode(version: number): boolean {
   return version === 1 || version === 2;
 }
 
-/** The versions that say which journal is used, the counter of changes, and what SQLite derives from that. */
+/** Clears the journal mode, the change counter and the fields that SQLite derives from it. */
 function withoutMode(firstPage: Buffer): Buffer {
   const page = Buffer.from(firstPage);
   if (page.length < 100) return page;
@@ -97,7 +97,7 @@ function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {
-    // A file stands in the place of a folder, or the folder may not be entered: opening says so.
+    // A parent is a file or may not be entered; opening the ledger reports it.
     return undefined;
   }
 }

@@ -5,8 +5,8 @@ import { isProcessId } from '../../process-id.ts';
 import type { SqliteDriver, SqliteLibrary } from '../driver.ts';
 
 /**
- * Tells live processes from dead ones by a lock on a file of their own, which the operating system drops together with
- * the process. Process numbers are reused and mean nothing across containers; heartbeats need honest clocks.
+ * Tells live processes from dead ones by a lock on a file per process, which the operating system releases when the
+ * process ends. Process numbers are reused and mean nothing across containers; heartbeats need honest clocks.
  *
  * Every database path here is a real path: processes that reach one file through different links must see each other.
  */
@@ -16,7 +16,7 @@ export interface Presence {
 
 const SUFFIX = '.live';
 
-/** The caller passes a well-formed process id and nothing else. */
+/** The process id must be well-formed: it becomes part of a path. */
 export function presencePath(databasePath: string, processId: string): string {
   return `${databasePath}-${processId}${SUFFIX}`;
 }
@@ -32,18 +32,18 @@ export function beginPresence(sqlite: SqliteLibrary, path: string): Presence {
   };
 }
 
-/** Removes the file that a dead process left behind; leaves alone what is not a presence file of this user. */
+/** Removes the file of a dead process. Ignores files that are not presence files of this user. */
 export function isPresent(sqlite: SqliteLibrary, path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined || !isPresenceFile(stats)) return false;
-  // Only its owner may open the file, so nobody here can tell: its calls stay open.
+  // Only the owner may open the file. Its process counts as alive, so its calls stay open.
   if (isOwnedByOther(stats)) return true;
   const driver = sqlite.open(path, { readOnly: false });
   try {
     lock(driver);
   } catch (error) {
     if (sqlite.faultOf(error) === 'busy') return true;
-    // Its owner may exit at this moment and remove the file.
+    // The process may just have exited and removed the file.
     if (!existsSync(path)) return false;
     throw error;
   } finally {
@@ -53,7 +53,7 @@ export function isPresent(sqlite: SqliteLibrary, path: string): boolean {
   return false;
 }
 
-/** Whether the process of a presence file lives; leaves the file as it is. */
+/** Whether the process of a presence file is alive. Does not change the file. */
 export function isLocked(sqlite: SqliteLibrary, path: string): boolean {
   try {
     const driver = sqlite.open(path, { readOnly: true });
@@ -65,19 +65,20 @@ export function isLocked(sqlite: SqliteLibrary, path: string): boolean {
     }
   } catch (error) {
     if (sqlite.faultOf(error) === 'busy') return true;
-    // Its owner may exit at this moment and remove the file.
+    // The process may just have exited and removed the file.
     if (!existsSync(path)) return false;
     throw error;
   }
 }
 
-/** The presence files of this user beside a database, whether their processes live or not. */
-export function listPresenceFiles(databasePath: string): string[] {
+/** The presence files of this user beside a database, of live and dead processes. Looks at no more than `limit` files. */
+export function listPresenceFiles(databasePath: string, limit = Number.POSITIVE_INFINITY): string[] {
   const folder = dirname(databasePath);
   const prefix = `${basename(databasePath)}-`;
   return readdirSync(folder)
     .filter((name) => name.startsWith(prefix) && name.endsWith(SUFFIX))
     .filter((name) => isProcessId(name.slice(prefix.length, -SUFFIX.length)))
+    .slice(0, limit)
     .map((name) => join(folder, name))
     .filter((path) => {
       const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -85,17 +86,27 @@ export function listPresenceFiles(databasePath: string): string[] {
     });
 }
 
-/** An idle process that was killed leaves a file and no call that would make a later process look for it. */
+/** Bounds a start beside many files; later starts remove the rest. */
+const MAX_REMOVED = 500;
+/** Beyond this many processes the delay between two attempts is at its maximum anyway. */
+const MAX_COUNTED = 100;
+
+/** Removes files of idle processes that were killed: they left no open call that would lead to their file. */
 export function removeDead(sqlite: SqliteLibrary, databasePath: string): void {
-  for (const path of listPresenceFiles(databasePath)) isPresent(sqlite, path);
+  for (const path of listPresenceFiles(databasePath, MAX_REMOVED)) isPresent(sqlite, path);
 }
 
-/** Nothing is ever written to one. Opening a link, a pipe or a database with content would act on what it holds. */
+/** How many processes of this user have the database open, as far as the first files tell. */
+export function countLive(sqlite: SqliteLibrary, databasePath: string): number {
+  return listPresenceFiles(databasePath, MAX_COUNTED).filter((path) => isLocked(sqlite, path)).length;
+}
+
+/** A presence file stays empty. Opening a link, a pipe or a database with content could have effects. */
 function isPresenceFile(stats: Stats): boolean {
   return stats.isFile() && stats.size === 0 && stats.nlink === 1;
 }
 
-/** A journal in memory: one on disk would be one more file to leave behind. */
+/** With a journal in memory, because one on disk could be left behind. */
 function lock(driver: SqliteDriver): void {
   driver.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
 }

@@ -16,7 +16,7 @@ import { loadSqlite, type SqliteDriver } from '../driver.ts';
 import { explainFault } from '../errors.ts';
 import { isPresent, listPresenceFiles } from './presence.ts';
 
-/** Whether a live server has this file open. Asks the presence files, which outlive even the deletion of the file. */
+/** Whether a live server has this file open. Uses the presence files, which remain even if the file was deleted. */
 export async function isServed(path: string): Promise<boolean> {
   const sqlite = await loadSqlite();
   if (!existsSync(dirname(path))) return false;
@@ -30,21 +30,21 @@ export interface Replacement {
   readonly staged: string;
   /** Gets the replaced file, byte for byte. */
   readonly kept: string;
-  /** How many entries the target must have for this to go ahead; undefined when nobody can tell. */
+  /** Replaces the target only if it has this many entries; undefined skips the check. */
   readonly size: number | undefined;
 }
 
-/** The highest number there is: whoever waited for the replaced file finds one that no version can use. */
+/** The highest possible version: a process that waited for the replaced file refuses to use it. */
 const UNUSABLE_VERSION = 2 ** 31 - 1;
 
 /**
- * Puts one database in the place of another that nobody has open, all at once. A process that opens the target
- * meanwhile waits for the lock with the old file in its hands, and would then write its log beside the new one; so the
- * old file, which has no name any more, is made unusable before the lock is dropped.
+ * Replaces a database that no other process has open, atomically. A process that opens the target in the meantime waits
+ * for the lock on the old file, and would then write its log beside the new one; so the old file, which has no name any
+ * more, is made unusable before the lock is released.
  */
 export async function replaceSqlite({ target, staged, kept, size }: Replacement): Promise<void> {
   const sqlite = await loadSqlite();
-  // Closing any descriptor of a file drops all locks that this process has on it, so this one is closed last.
+  // Closing any descriptor of a file drops all locks of this process on it, so this one is closed last.
   const file = openSync(target, 'r');
   try {
     const driver = sqlite.open(target, { readOnly: false });
@@ -64,26 +64,26 @@ export async function replaceSqlite({ target, staged, kept, size }: Replacement)
   }
 }
 
-/** For a target that SQLite cannot read, and therefore not lock. What belongs to it moves along. */
+/** For a target that SQLite cannot read, and therefore not lock. Moves its side files too. */
 export function replaceDamaged({ target, staged, kept }: Omit<Replacement, 'size'>): void {
   linkSync(target, kept);
   moveSideFiles(target, kept);
   renameSync(staged, target);
 }
 
-/** SQLite would mix what an older database left beside its name into the new one. */
+/** SQLite would apply side files of an older database to the new one. */
 export function moveSideFiles(target: string, kept: string): void {
   for (const suffix of ['-wal', '-shm', '-journal']) {
     if (existsSync(`${target}${suffix}`)) renameSync(`${target}${suffix}`, `${kept}${suffix}`);
   }
 }
 
-/** Brings everything into the one file. SQLite allows that only to the last one who has it open. */
+/** Checkpoints everything into the one file, which SQLite allows only to the last open connection. */
 function lockAlone(driver: SqliteDriver, target: string): void {
   driver.exec('PRAGMA busy_timeout = 0; PRAGMA synchronous = FULL; PRAGMA journal_mode = DELETE');
-  // From here on no journal may appear beside the target: it would be taken for one of the new file.
+  // From here on no journal may appear beside the target: SQLite would apply it to the new file.
   driver.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-  // Somebody who came between the two has brought the write-ahead log back, under which this lock keeps nobody out.
+  // A process that connected in between may have restored WAL mode, in which this lock excludes nobody.
   const [mode] = driver.prepare('PRAGMA journal_mode').all([]) as { journal_mode: string }[];
   if (mode?.journal_mode !== 'memory') throw new DatabaseError('busy', `${target} is open in another process`);
 }

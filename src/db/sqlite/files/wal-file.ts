@@ -4,9 +4,9 @@ import { DatabaseError } from '../../database.ts';
 import { inodeOf } from './file.ts';
 
 /**
- * Flushes SQLite's write-ahead log. With `synchronous = FULL` SQLite does the same inside COMMIT, but keeps the write lock
- * until the disk is done. Flushed after COMMIT, the lock is free meanwhile, and one flush also serves every commit before
- * it, of whatever process: all of them are in the one file. A checkpoint flushes the log itself before it reuses it.
+ * Flushes SQLite's write-ahead log. With `synchronous = FULL` SQLite would flush inside COMMIT and hold the write lock
+ * meanwhile. After COMMIT the lock is free, and one flush covers the earlier commits of every process, because they
+ * share the file. A checkpoint flushes the log before it reuses it.
  */
 export class WalFile {
   readonly #path: string;
@@ -15,22 +15,19 @@ export class WalFile {
   #inode: number | undefined;
   #hasFailed = false;
 
-  /**
-   * The path of the log, which lies beside the real path of its database, and a way to bring all of it into the database;
-   * false when that was not possible.
-   */
+  /** `checkpoint` copies the whole log into the database, and returns false if it could not. */
   constructor(path: string, checkpoint: () => boolean) {
     this.#path = path;
     this.#checkpoint = checkpoint;
   }
 
-  /** Opened before the first write: an error of the disk is told to each descriptor that was open when it happened. */
+  /** Call it before the first write: the system reports a disk error only to descriptors that were open at that time. */
   open(): void {
     this.#file ??= fs.openSync(this.#path, 'r+');
     this.#inode ??= fs.fstatSync(this.#file).ino;
   }
 
-  /** SQLite writes to one log as long as it has the database open. A log that was replaced takes its commits along. */
+  /** False if the log was replaced: SQLite keeps writing to the old file, and those commits will be lost. */
   isInPlace(): boolean {
     return this.#inode === undefined || this.#inode === inodeOf(this.#path);
   }
@@ -39,14 +36,14 @@ export class WalFile {
     try {
       this.open();
       await this.#recover();
-      // Asynchronous, because a slow disk must not block the event loop. Looked up now, so that a test can make it fail.
+      // Asynchronous, because a slow disk must not block the event loop. Read from `fs` here, so that a test can replace it.
       await promisify(fs.fdatasync)(this.#file as number);
     } catch (error) {
       this.#hasFailed = true;
-      throw this.#unsynced('the disk did not confirm that the change is stored; check the disk', error);
+      throw this.#unsynced('the disk did not confirm that the change is stored', 'check the disk', error);
     }
     if (!this.isInPlace())
-      throw this.#unsynced('the file was deleted or replaced while the server used it; restart the server');
+      throw this.#unsynced('the file was deleted or replaced while the server used it', 'restart the server');
   }
 
   close(): void {
@@ -55,17 +52,17 @@ export class WalFile {
   }
 
   /**
-   * After a failed flush, the operating system may take the lost pages for written, and later flushes succeed without them.
-   * A checkpoint copies them into the database, so that nothing depends on the log any more.
+   * After a failed flush the operating system may treat the lost pages as written, and later flushes succeed without
+   * them. A checkpoint copies them into the database, so nothing depends on the log.
    */
   async #recover(): Promise<void> {
     if (!this.#hasFailed) return;
-    if (!this.#checkpoint()) throw new Error('the write-ahead log could not be brought into the database');
+    if (!this.#checkpoint()) throw new Error('the write-ahead log could not be checkpointed');
     this.#hasFailed = false;
   }
 
-  #unsynced(problem: string, cause?: unknown): DatabaseError {
-    const message = `${this.#path}: ${problem}, then look before you repeat the call: its change may be lost`;
-    return new DatabaseError('unsynced', message, { cause });
+  #unsynced(problem: string, remedy: string, cause?: unknown): DatabaseError {
+    const advice = `${remedy}, then check whether the change was made before you repeat the call: it may be lost`;
+    return new DatabaseError('unsynced', `${this.#path}: ${problem}`, { advice, cause });
   }
 }

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { Results } from './results.ts';
-import { BARS, MEMORY_BAR, TOKEN_BUDGET } from './workloads.ts';
+import { BARS, MEMORY_BAR, STORAGE_BARS, TOKEN_BUDGET } from './workloads.ts';
 
 /** One measured value and its limit. */
 export interface Finding {
@@ -11,17 +11,22 @@ export interface Finding {
   readonly verdict: '' | 'aim met' | 'met' | 'MISSED';
 }
 
-export function judge({ timings, definitions, memory }: Results): Finding[] {
+export function judge({ timings, definitions, memory, storage }: Results): Finding[] {
   const ratios = BARS.map(({ of, over, ...bar }) =>
     finding(`${of} / ${over}`, (timings.get(of)?.p50Us ?? Number.NaN) / (timings.get(over)?.p50Us ?? Number.NaN), bar),
   );
   const tokens = finding(`tokens of ${definitions.tools} tools`, definitions.tokens, { atMost: TOKEN_BUDGET });
+  const stored = [
+    finding('bytes of a task_create', storage.bytes, { atMost: STORAGE_BARS.bytes }),
+    finding('pages written by its change', storage.changePages, { atMost: STORAGE_BARS.changePages }),
+    finding('pages written by its enter entry', storage.enterPages, {}),
+  ];
   const [early, late] = memory;
-  if (early === undefined || late === undefined) return [...ratios, tokens];
+  if (early === undefined || late === undefined) return [...ratios, ...stored, tokens];
   const grown = finding(`memory after ${late.calls} calls / after ${early.calls}`, late.bytes / early.bytes, {
     atMost: MEMORY_BAR,
   });
-  return [...ratios, tokens, grown];
+  return [...ratios, ...stored, tokens, grown];
 }
 
 /** Markdown, for the terminal and for results.md. */

@@ -5,7 +5,9 @@ import { Workplace } from '../support/servers.ts';
 import { measureStarts } from './cold-start.ts';
 import { type DefinitionSizes, measureDefinitions } from './definitions.ts';
 import type { Replay } from './echo-server.ts';
+import { measureFirstCalls } from './first-calls.ts';
 import { type MemoryUse, measureMemory } from './memory.ts';
+import { measureStorage, type StorageUse } from './storage.ts';
 import { type CaseName, SMALLEST, TASKS, type Workload } from './workloads.ts';
 
 export interface Results {
@@ -14,6 +16,7 @@ export interface Results {
   readonly timings: ReadonlyMap<string, Timing>;
   readonly definitions: DefinitionSizes;
   readonly memory: readonly MemoryUse[];
+  readonly storage: StorageUse;
 }
 
 export interface RunOptions extends Plan {
@@ -30,13 +33,15 @@ export async function collectResults(options: RunOptions): Promise<Results> {
     const { calls, ping, full } = await prepareCalls(workplace, colibri, workload);
     const timings = await measureInterleaved(calls, options);
     const starts = await measureStarts(workplace, options.starts);
+    const firstCalls = await measureFirstCalls(workplace, options.starts / 2);
     // Writes and reads count only if they run in the server whose memory is measured.
     const mixed = workload.program === 'colibri.js' ? [ping, full.read, full.write] : [ping];
     return {
       tools: `${workload.write.name} and ${workload.read.name} of ${workload.program}`,
-      timings: new Map<string, Timing>([...timings, ...starts]),
+      timings: new Map<string, Timing>([...timings, ...starts, ...firstCalls]),
       definitions: await measureDefinitions(colibri),
       memory: options.memory ? await measureMemory(colibri, mixed) : [],
+      storage: await measureStorage(workplace),
     };
   } finally {
     await workplace.close();

@@ -26,19 +26,23 @@ export const SMALLEST: Workload = {
 export type CaseName = 'echo' | 'echo and commit' | 'ping' | 'read' | 'write, full' | 'write, relaxed';
 
 export interface Bar {
-  readonly of: CaseName | 'cold start';
-  readonly over: CaseName | 'bare loop';
+  readonly of: CaseName | 'cold start' | 'first 50 calls';
+  readonly over: CaseName | 'bare loop' | 'later calls';
   readonly atMost?: number;
   readonly aim?: number;
 }
 
 export const BARS: readonly Bar[] = [
   { of: 'write, full', over: 'echo and commit', atMost: 1.5, aim: 1.25 },
-  { of: 'write, relaxed', over: 'echo', atMost: 1.5 },
-  { of: 'read', over: 'echo', atMost: 1.8, aim: 1.4 },
+  { of: 'write, relaxed', over: 'echo', atMost: 2, aim: 1.6 },
+  { of: 'read', over: 'echo', atMost: 1.6, aim: 1.4 },
   { of: 'ping', over: 'echo' },
-  { of: 'cold start', over: 'bare loop', atMost: 2, aim: 1.6 },
+  { of: 'cold start', over: 'bare loop', atMost: 1.9, aim: 1.6 },
+  { of: 'first 50 calls', over: 'later calls', atMost: 1.5 },
 ];
+
+/** Bytes that a `task_create` leaves in an SQLite file, and pages that the commit of its change writes. */
+export const STORAGE_BARS = { bytes: 1500, changePages: 12 };
 
 /** For the input side of all 14 tools. */
 export const TOKEN_BUDGET = 2500;

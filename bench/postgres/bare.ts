@@ -17,7 +17,6 @@ function query(text: string, values: readonly unknown[] = []) {
 }
 
 const entry = 'x'.repeat(330);
-const content = 'x'.repeat(480);
 const at = '2026-04-08T23:15:00.000Z';
 const hash = 'a'.repeat(64);
 
@@ -37,18 +36,19 @@ async function insertRows(): Promise<void> {
   void client.query('BEGIN');
   const { rows } = await query('SELECT size FROM ledger_head WHERE id = 1 FOR UPDATE');
   const size = Number(rows[0]?.size);
-  for (const idx of [size, size + 1, size + 2])
-    void query('INSERT INTO ledger_entries (idx, kind, entry) VALUES ($1, $2, $3)', [idx, 'bench', entry]);
+  void query('INSERT INTO ledger_entries (idx, entry, salt, content) VALUES ($1, $2, $3, $4)', [
+    size,
+    entry,
+    hash.slice(32),
+    '{"project":"bench","title":"Measure what one call costs"}',
+  ]);
+  for (const idx of [size + 1, size + 2])
+    void query('INSERT INTO ledger_entries (idx, entry) VALUES ($1, $2)', [idx, entry]);
+  void query('INSERT INTO call_exits (sequence_no, exit_idx) VALUES ($1, $2)', [size, size + 2]);
   void query(
-    `INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt, exit_idx, exited_at, outcome, duration_ms)
-     VALUES ($1, 'task_create', 'bench', $2, $3, $4, $5, $6, $3, 'ok', 1)`,
-    [size, hash.slice(28), at, '{"project":"bench","title":"Measure what one call costs"}', hash.slice(32), size + 2],
-  );
-  void query('INSERT INTO task_events (idx, task_no, salt, content) VALUES ($1, $1, $2, $3)', [size, hash, content]);
-  void query(
-    `INSERT INTO tasks VALUES ($1, $1, 'bench', $1, 'board', 'backlog', 1, 0, $2, '', 1, 0, 'unassigned', '[]', NULL, NULL,
+    `INSERT INTO tasks VALUES ($1, $1, $4, 'bench', $1, 'board', 'backlog', 1, 0, $2, '', 1, 0, 'unassigned', '[]', NULL, NULL,
        '[]', NULL, 1, $3, 'bench', $3, 'bench')`,
-    [size, 'Measure what one call costs', at],
+    [size, 'Measure what one call costs', Date.parse(at), hash.slice(32)],
   );
   void query('INSERT INTO task_search (task_no, words) VALUES ($1, $2)', [size, 'measure what one call costs']);
   void query("UPDATE counters SET value = value + 1 WHERE name IN ('task', 'project/bench')");

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Reader } from '../../src/db/database.ts';
+import type { TaskRow } from '../../src/domains/tasks/record.ts';
+import { currentVersion } from '../../src/domains/tasks/versions.ts';
 import { sha256 } from '../../src/integrity/index.ts';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { verifyTaskChain } from '../../src/verification/verify-chain.ts';
@@ -94,8 +96,14 @@ async function listPreimages(reader: Reader): Promise<{ chain: string[]; others:
   });
   const links = await list('SELECT content AS text FROM thoughts', chained);
   const others = [
-    ...(await list('SELECT arguments AS text FROM calls', 'colibri:arguments:v1 0123456789abcdef')),
-    ...(await list('SELECT content AS text FROM task_events', 'colibri:task:v1 0123456789abcdef')),
+    ...(await list(
+      'SELECT content AS text FROM ledger_entries WHERE content IS NOT NULL',
+      'colibri:arguments:v1 0123456789abcdef',
+    )),
+    ...(await list('SELECT content AS text FROM task_versions', 'colibri:task:v1 0123456789abcdef')),
+    ...(await reader.query<TaskRow>('SELECT * FROM tasks')).map(
+      (row) => `colibri:task:v1 0123456789abcdef${currentVersion(row).content}`,
+    ),
   ];
   // Flat strings: a rope would be flattened inside the measured loop.
   const flat = (texts: readonly string[]) => texts.map((text) => Buffer.from(text).toString());

@@ -2,7 +2,7 @@ import { DatabaseError, type Reader, type Row, type Transaction } from '../db/da
 import { isAfter } from '../ledger/cursor.ts';
 import { readSize } from '../ledger/head.ts';
 import { LEVELS_PER_BLOCK } from '../ledger/stored-tree.ts';
-import { insertRows, upsertRows } from './rows.ts';
+import { deleteRow, insertRows } from './rows.ts';
 import { BY_ENTRY } from './tables.ts';
 
 /** Entries that are copied together; memory holds one page, and a copy that is cut short loses one at most. */
@@ -32,11 +32,30 @@ export async function readPage(source: Reader, begin: number): Promise<Page> {
   );
   const nodes = readFinishedNodes(source, begin, end).then((rows) => ['ledger_nodes', rows] as const);
   const tables = await Promise.all([...ofEntries, nodes]);
-  if (tables[0]?.[1].length !== end - begin)
+  const entries = tables[0]?.[1] ?? [];
+  tables.push(['task_versions', await readReplacedVersions(source, entries)]);
+  if (entries.length !== end - begin)
     throw new DatabaseError('corrupt', `the source misses entries between ${begin} and ${end}`, {
       advice: 'run colibri verify',
     });
   return { begin, end, size, tables };
+}
+
+/** Canonical JSON sorts its keys. */
+const UPDATED_TASK = /"kind":"task\.updated".*"task_id":"T-(\d+)"/;
+
+/** A version is stored when a later entry replaces it, so it is copied with that entry. */
+async function readReplacedVersions(source: Reader, entries: readonly Row[]): Promise<Row[]> {
+  const replaced = entries.map(async ({ idx, entry }) => {
+    const [, taskNo] = UPDATED_TASK.exec(String(entry)) ?? [];
+    if (taskNo === undefined) return [];
+    return source.query(
+      `SELECT * FROM task_versions
+       WHERE idx = (SELECT MAX(idx) FROM task_versions WHERE task_no = $1 AND idx < $2)`,
+      [Number(taskNo), idx as number],
+    );
+  });
+  return (await Promise.all(replaced)).flat();
 }
 
 /** The stored nodes whose subtrees the entries from `begin` to `end` complete. */
@@ -62,17 +81,15 @@ export function writePage(target: Transaction, { tables }: Page): void {
 export async function closeCalls(source: Reader, target: Transaction): Promise<void> {
   for (let after = -1; ; ) {
     const open = await target.query<{ sequence_no: number }>(
-      'SELECT sequence_no FROM calls WHERE exit_idx IS NULL AND sequence_no > $1 ORDER BY sequence_no LIMIT $2',
+      'SELECT sequence_no FROM open_calls WHERE sequence_no > $1 ORDER BY sequence_no LIMIT $2',
       [after, PAGE],
     );
     if (open.length === 0) return;
     const numbers = open.map(({ sequence_no }) => sequence_no);
     const wanted = numbers.map((_, index) => `$${index + 1}`).join(', ');
-    const closed = await source.query(
-      `SELECT * FROM calls WHERE exit_idx IS NOT NULL AND sequence_no IN (${wanted})`,
-      numbers,
-    );
-    upsertRows(target, 'calls', ['sequence_no'], closed);
+    const ended = await source.query(`SELECT * FROM call_exits WHERE sequence_no IN (${wanted})`, numbers);
+    insertRows(target, 'call_exits', ended);
+    for (const row of ended) deleteRow(target, 'open_calls', ['sequence_no'], row);
     const last = numbers.at(-1) ?? after;
     if (!isAfter([last], [after])) return;
     after = last;

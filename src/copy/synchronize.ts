@@ -1,6 +1,6 @@
 import type { Database, Reader, Row, Transaction } from '../db/database.ts';
 import { type TaskRow, taskFields } from '../domains/tasks/record.ts';
-import { forgetWords, indexWords } from '../domains/tasks/search.ts';
+import { addWords, changeWords, indexPending } from '../domains/tasks/search.ts';
 import { type LedgerHead, readHead } from '../ledger/head.ts';
 import { mergeTable, type OnWritten, type Write } from './merge-table.ts';
 import { closeCalls, PAGE, readPage, writePage } from './pages.ts';
@@ -77,12 +77,16 @@ async function completeTo(
 async function mergeTables(source: Reader, write: Write): Promise<void> {
   for (const [table, key] of Object.entries(BY_KEY))
     await mergeTable(source, write, { table, key }, table === 'tasks' ? indexTask : undefined);
+  const words = { arePending: true };
+  while (words.arePending)
+    await write(async (target) => {
+      words.arePending = await indexPending(target);
+    });
 }
 
 /** The words of a task are not copied: each engine has its own index of them. */
 const indexTask: OnWritten = (target, row, before) => {
-  const isNew = before === undefined;
-  if (!isNew && row['title'] === before['title'] && row['description'] === before['description']) return;
-  if (!isNew) forgetWords(target, Number(row['task_no']));
-  indexWords(target, taskFields.fromRow(row as Row & TaskRow));
+  const task = taskFields.fromRow(row as Row & TaskRow);
+  if (before === undefined) addWords(target, task);
+  else if (row['title'] !== before['title'] || row['description'] !== before['description']) changeWords(target, task);
 };

@@ -3,8 +3,8 @@
 /** Rows that come with one entry of the log, by the column that names it. Only a call changes later: it ends. */
 export const BY_ENTRY = {
   ledger_entries: 'idx',
-  calls: 'sequence_no',
-  task_events: 'idx',
+  open_calls: 'sequence_no',
+  call_exits: 'sequence_no',
   thoughts: 'idx',
 } as const;
 

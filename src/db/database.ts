@@ -51,8 +51,9 @@ export interface EnteredCall {
   readonly leaf: string;
   /** An entry that completes this many also stores a node of the tree, which only the caller's `work` does. */
   readonly blockSize: number;
-  /** tool, actor, process_id, entered_at, arguments, salt */
-  readonly columns: readonly SqlValue[];
+  readonly salt: string;
+  /** The arguments, of which the entry holds a salted digest. */
+  readonly content: string;
 }
 
 /** What an acknowledged change survives, and why that is less than configured, if it is. */

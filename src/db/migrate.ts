@@ -5,6 +5,9 @@ import postgresTaskSearch from './migrations/0003-task-search.postgres.sql';
 import sqliteTaskSearch from './migrations/0003-task-search.sqlite.sql';
 import trail from './migrations/0004-trail.sql';
 import sessionEvents from './migrations/0005-session-events.sql';
+import postgresOnePlace from './migrations/0006-one-place.postgres.sql';
+import onePlace from './migrations/0006-one-place.sql';
+import sqliteOnePlace from './migrations/0006-one-place.sqlite.sql';
 
 /** In order; the position is the number. An applied migration is never edited: a change is a new one. */
 export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
@@ -13,27 +16,44 @@ export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
   { sqlite: sqliteTaskSearch, postgres: postgresTaskSearch },
   onBoth(trail),
   onBoth(sessionEvents),
+  { sqlite: onBoth(onePlace).sqlite + sqliteOnePlace, postgres: onBoth(onePlace).postgres + postgresOnePlace },
 ];
 
 /**
- * Two types differ on PostgreSQL: SQLite's INTEGER has 64 bits, and its TEXT is ordered by bytes. (A BIGINT PRIMARY KEY
- * would cost SQLite a second index.)
+ * Translates what the engines spell differently: an INTEGER PRIMARY KEY of SQLite has 64 bits, its TEXT is ordered by
+ * bytes, and EPOCH_MS(text) is a time as milliseconds. (A BIGINT PRIMARY KEY would cost SQLite a second index.)
  */
 function onBoth(script: string): Record<Engine, string> {
+  const epochMs = /EPOCH_MS\((\w+)\)/g;
   const postgres = script
     .replaceAll('INTEGER PRIMARY KEY', 'BIGINT PRIMARY KEY')
-    .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"');
-  return { sqlite: script, postgres };
+    .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"')
+    .replaceAll(epochMs, 'CAST(EXTRACT(EPOCH FROM CAST($1 AS TIMESTAMPTZ)) * 1000 AS BIGINT)');
+  // A text that is no time, which only tampering stores, becomes a time that no entry has.
+  const sqlite = script.replaceAll(epochMs, 'COALESCE(unixepoch($1) * 1000 + CAST(substr($1, 21, 3) AS INTEGER), -1)');
+  return { sqlite, postgres };
 }
 
-/** The statements that make something which no later one takes away, without comments. */
+/** The definitions that the schema of today consists of: created, and not dropped later. */
 export function listDefinitions(engine: Engine): string[] {
-  const statements = MIGRATIONS.flatMap((migration) => migration[engine].replaceAll(/^--.*$/gm, '').split(';')).map(
-    (statement) => statement.trim(),
-  );
-  const isTakenAway = (definition: string) =>
-    statements.some((statement) => definition.startsWith(`${statement.replace(/^DROP /, 'CREATE ')} (`));
-  return statements.filter((statement) => statement.startsWith('CREATE ') && !isTakenAway(statement));
+  const definitions = new Map<string, string>();
+  for (const statement of MIGRATIONS.flatMap((migration) => listStatements(migration[engine]))) {
+    const [, verb, name = ''] = /^(CREATE|DROP) (?:[A-Z]+ )*(\w+)/.exec(statement) ?? [];
+    const [, from = '', to = ''] = /^ALTER TABLE (\w+) RENAME TO (\w+)/.exec(statement) ?? [];
+    if (verb === 'CREATE') definitions.set(name, statement);
+    if (verb === 'DROP') definitions.delete(name);
+    if (verb === 'DROP')
+      for (const [other, definition] of definitions)
+        if (definition.includes(` ON ${name} (`)) definitions.delete(other);
+    if (from !== '') definitions.set(to, (definitions.get(from) ?? '').replace(from, to));
+    if (from !== '') definitions.delete(from);
+  }
+  return [...definitions.values()];
+}
+
+function listStatements(script: string): string[] {
+  const statements = script.replaceAll(/^--.*$/gm, '').split(';');
+  return statements.map((statement) => statement.trim()).filter((statement) => statement !== '');
 }
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
@@ -41,26 +61,67 @@ export const SCHEMA_VERSION = MIGRATIONS.length;
 /** A negative version marks an unfinished copy, which only `copy` may write to. */
 export const UNFINISHED_VERSION = -SCHEMA_VERSION;
 
+export type MigrationProgress = (done: number, total: number) => void;
+
 /**
- * Migrates the database to this program's version. If several processes start together, the first one migrates and the
- * others find it done. `onCreated` runs in the transaction that created the first table.
+ * Brings the database to this program's version, in one transaction. Several processes may do this at the same moment:
+ * the first one migrates, the others find it done. `onCreated` runs in the transaction that made the first table.
  */
 export async function migrate(
   database: Database,
   onCreated: (transaction: Transaction) => Promise<void>,
+  progress: MigrationProgress = () => undefined,
 ): Promise<void> {
   if (assertUsable(database.location, await database.schemaVersion()) === SCHEMA_VERSION) return;
   await database.write({ durable: true }, async (transaction) => {
     const current = assertUsable(database.location, await transaction.schemaVersion());
-    await createTables(transaction, current);
+    await createTables(transaction, current, SCHEMA_VERSION, progress);
     await transaction.setSchemaVersion(SCHEMA_VERSION);
     if (current === 0) await onCreated(transaction);
   });
 }
 
-/** Runs the migrations after `current`; the caller sets the schema version. */
-export async function createTables(transaction: Transaction, current = 0): Promise<void> {
-  for (const migration of MIGRATIONS.slice(current)) await transaction.run(migration[transaction.engine]);
+/** Runs the migrations after `current` up to `version`; the caller marks the schema with its version. */
+export async function createTables(
+  transaction: Transaction,
+  current = 0,
+  version = SCHEMA_VERSION,
+  progress: MigrationProgress = () => undefined,
+): Promise<void> {
+  for (const migration of MIGRATIONS.slice(current, version)) {
+    const statements = listStatements(migration[transaction.engine]);
+    const ranged = statements.filter(isRanged).length;
+    let done = 0;
+    for (const statement of statements) {
+      if (!isRanged(statement)) await transaction.run(statement);
+      else {
+        const before = done;
+        await runInRanges(transaction, statement, (part, whole) => progress(before * whole + part, ranged * whole));
+        done += 1;
+      }
+    }
+  }
+}
+
+/** A statement that moves the rows of the entries from $1 to $2 (exclusive). */
+function isRanged(statement: string): boolean {
+  return statement.includes('$1') && statement.includes('$2');
+}
+
+/** Large enough that a range costs no more than its rows, small enough for a progress bar that moves. */
+const ENTRIES_AT_ONCE = 50_000;
+
+async function runInRanges(transaction: Transaction, statement: string, progress: MigrationProgress): Promise<void> {
+  const [ends] = await transaction.query<{ first: number | null; last: number | null }>(
+    'SELECT MIN(idx) AS first, MAX(idx) AS last FROM ledger_entries',
+  );
+  const first = ends?.first ?? 0;
+  const end = (ends?.last ?? -1) + 1;
+  for (let begin = first; begin < end; begin += ENTRIES_AT_ONCE) {
+    const next = Math.min(begin + ENTRIES_AT_ONCE, end);
+    await transaction.query(statement, [begin, next]);
+    progress(next - first, end - first);
+  }
 }
 
 /** For callers that must not migrate. */

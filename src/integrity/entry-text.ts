@@ -7,23 +7,16 @@ import type { Digest } from './sha256.ts';
  * what JSON puts between its quotation marks.
  */
 
-export interface EnterFields {
+/** What the text of an enter entry says. */
+export interface EnterText {
   readonly actor: string;
+  readonly arguments: Digest;
   readonly at: string;
   readonly process_id: string;
-  readonly tool: string;
 }
 
-/** The digest of the arguments in the text of an enter entry; undefined unless it says all the rest. */
-export function findArguments(text: string, entry: EnterFields): Digest | undefined {
-  return between(
-    text,
-    `{"actor":"${entry.actor}","arguments":"`,
-    `","at":"${entry.at}","kind":"action.enter","process_id":"${entry.process_id}","tool":"${entry.tool}","v":1}`,
-  );
-}
-
-export interface ExitFields {
+/** What the text of an exit entry says. */
+export interface ExitText {
   readonly actor: string;
   readonly at: string;
   readonly duration_ms: string;
@@ -31,14 +24,31 @@ export interface ExitFields {
   readonly sequence_no: string;
 }
 
-/** The digest of the answer in the text of an exit entry; undefined unless it says all the rest. */
-export function findAnswer(text: string, entry: ExitFields): Digest | undefined {
-  return between(
-    text,
-    `{"actor":"${entry.actor}","answer":"`,
-    `","at":"${entry.at}","duration_ms":${entry.duration_ms},"kind":"action.exit","outcome":"${entry.outcome}","sequence_no":${entry.sequence_no},"v":1}`,
-  );
+/** A string as canonical JSON writes it: one spelling of each character. */
+const STRING = String.raw`((?:[^"\\\x00-\x1f]|\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[0-9a-f])))*)`;
+const DIGEST = '([0-9a-f]{64})';
+const NUMBER = '(0|[1-9][0-9]*)';
+const ENTER = new RegExp(
+  `^\\{"actor":"${STRING}","arguments":"${DIGEST}","at":"${STRING}","kind":"action\\.enter","process_id":"${STRING}","tool":"${STRING}","v":1\\}$`,
+);
+const EXIT = new RegExp(
+  `^\\{"actor":"${STRING}","answer":"${DIGEST}","at":"${STRING}","duration_ms":${NUMBER},"kind":"action\\.exit","outcome":"${STRING}","sequence_no":${NUMBER},"v":1\\}$`,
+);
+
+/** Reads the canonical text of an enter entry; undefined for any other text. */
+export function readEnter(text: string): EnterText | undefined {
+  const [, actor = '', digest = '', at = '', process_id = ''] = ENTER.exec(text) ?? NO_MATCH;
+  return digest === '' ? undefined : { actor, arguments: digest, at, process_id };
 }
+
+/** Reads the canonical text of an exit entry; undefined for any other text. */
+export function readExit(text: string): ExitText | undefined {
+  const [, actor = '', answer = '', at = '', duration_ms = '', outcome = '', sequence_no = ''] =
+    EXIT.exec(text) ?? NO_MATCH;
+  return answer === '' ? undefined : { actor, at, duration_ms, outcome, sequence_no };
+}
+
+const NO_MATCH: readonly string[] = [];
 
 export interface ThoughtFields {
   readonly actor: string;

@@ -1,5 +1,5 @@
 import type { Transaction } from '../db/database.ts';
-import { type Digest, type Entry, type EntryKind, encodeEntry, leafHash } from '../integrity/index.ts';
+import { type Digest, type Entry, encodeEntry, leafHash, type Salt } from '../integrity/index.ts';
 import { storeFinishedSubtrees } from './stored-tree.ts';
 import { nextTail } from './tail.ts';
 
@@ -10,14 +10,13 @@ export interface Head {
 
 /** An entry as it will be stored. It does not depend on its index, so it can be made before the write lock is taken. */
 export interface EncodedEntry {
-  readonly kind: EntryKind;
   readonly text: string;
   readonly leaf: Digest;
 }
 
 export function encode(entry: Entry): EncodedEntry {
   const text = encodeEntry(entry);
-  return { kind: entry.kind, text, leaf: leafHash(text) };
+  return { text, leaf: leafHash(text) };
 }
 
 /** A write transaction is the only writer, so it reads the head once. */
@@ -36,12 +35,29 @@ export function append(transaction: Transaction, entry: Entry): Promise<number> 
   return appendEncoded(transaction, encode(entry));
 }
 
-export async function appendEncoded(transaction: Transaction, { kind, text, leaf }: EncodedEntry): Promise<number> {
+/** What the log keeps only a salted digest of, stored beside the entry that has the digest. */
+export interface PrivateContent {
+  readonly salt: Salt;
+  readonly content: string;
+}
+
+export async function appendEncoded(
+  transaction: Transaction,
+  { text, leaf }: EncodedEntry,
+  kept?: PrivateContent,
+): Promise<number> {
   const { size: index, tail } = await (heads.get(transaction) ?? readHead(transaction));
   const size = index + 1;
   const head = { size, tail: nextTail(tail, leaf, size) };
   heads.set(transaction, head);
-  transaction.send('INSERT INTO ledger_entries (idx, kind, entry) VALUES ($1, $2, $3)', [index, kind, text]);
+  if (kept === undefined) transaction.send('INSERT INTO ledger_entries (idx, entry) VALUES ($1, $2)', [index, text]);
+  else
+    transaction.send('INSERT INTO ledger_entries (idx, entry, salt, content) VALUES ($1, $2, $3, $4)', [
+      index,
+      text,
+      kept.salt,
+      kept.content,
+    ]);
   transaction.sendAtCommit('UPDATE ledger_head SET size = $1, tail = $2 WHERE id = 1', [head.size, head.tail]);
   await storeFinishedSubtrees(transaction, size);
   return index;

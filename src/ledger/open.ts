@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { type Database, DatabaseError } from '../db/database.ts';
-import { assertMigrated, migrate } from '../db/migrate.ts';
+import { type Database, DatabaseError, type Transaction } from '../db/database.ts';
+import { assertMigrated, type MigrationProgress, migrate } from '../db/migrate.ts';
 import { parseEntry } from '../integrity/index.ts';
 import { append } from './append.ts';
 import { readHead } from './head.ts';
 
 /** Creates the tables and the first entry where there are none, then looks at both ends of the log. */
-export async function openLedger(database: Database, actor: string, at: string): Promise<void> {
-  await migrate(database, async (transaction) => {
+export async function openLedger(
+  database: Database,
+  actor: string,
+  at: string,
+  progress?: MigrationProgress,
+): Promise<void> {
+  const begin = async (transaction: Transaction) => {
     await append(transaction, { v: 1, kind: 'genesis', at, actor, ledger_id: randomUUID() });
-  });
+  };
+  await migrate(database, begin, progress);
   await checkEnds(database);
 }
 

@@ -110,7 +110,7 @@ async function countRows(database: Database): Promise<number> {
   const [row] = await database.read((reader) =>
     reader.query<{ n: number }>(
       `SELECT (SELECT COUNT(*) FROM ledger_entries) + (SELECT COUNT(*) FROM ledger_nodes)
-            + (SELECT COUNT(*) FROM ledger_head) + (SELECT COUNT(*) FROM calls) AS n`,
+            + (SELECT COUNT(*) FROM ledger_head) + (SELECT COUNT(*) FROM call_exits) AS n`,
     ),
   );
   return row?.n ?? Number.NaN;

@@ -223,7 +223,7 @@ promiseTest('chain/unknown-tool', 'the exit entry holds the digest of an empty t
   await client.callTool({ name: 'nothing', arguments: {} }).catch(() => undefined);
   const [row] = await database.read((db) =>
     db.query<{ entry: string; salt: string }>(
-      "SELECT entry, salt FROM calls JOIN ledger_entries ON idx = exit_idx WHERE tool = 'nothing'",
+      "SELECT entry, calls.salt FROM calls JOIN ledger_entries ON idx = exit_idx WHERE tool = 'nothing'",
     ),
   );
   expect(parseEntry(row?.entry ?? '')).toMatchObject({

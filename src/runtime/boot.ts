@@ -27,7 +27,7 @@ export async function boot(config: Config, log: Log, logger: (line: string) => v
     const processId = randomUUID();
     const actor = config.agentId ?? 'colibri';
     const at = new Date().toISOString();
-    await openLedger(database, actor, at);
+    await openLedger(database, actor, at, logMigration(log));
     if (isNew) await acceptOwnLedger(database, at);
     await database.enlist(processId);
     const interrupted = await closeInterruptedCalls(database, actor, at);
@@ -39,6 +39,17 @@ export async function boot(config: Config, log: Log, logger: (line: string) => v
     await database.close();
     throw error;
   }
+}
+
+/** Logs every tenth of a migration: a ledger of millions of entries takes minutes. */
+function logMigration(log: Log): (done: number, total: number) => void {
+  let reported = 0;
+  return (done, total) => {
+    const percent = Math.floor((done / total) * 10) * 10;
+    if (percent <= reported) return;
+    reported = percent;
+    log('info', 'migrating the ledger', { percent });
+  };
 }
 
 /** Called last: a boot is retried if the ledger cannot be opened, and each skipped skill must be logged only once. */

@@ -19,7 +19,7 @@ export interface Evidence extends ThoughtRow {
 
 export interface StoredEvent {
   readonly salt: string;
-  readonly content: string;
+  readonly content: string | null;
 }
 
 type Trace = { readonly position: number; readonly record: string; readonly hash: string };
@@ -77,7 +77,7 @@ export class ChainCheck {
       if (defect !== undefined) {
         const problem = `it breaks the grammar of a task event: it ${defect}`;
         this.fail({ position, record, layer: 'entry', problem }, undefined, defect);
-      } else if (!isOfEvent(logged, event?.content)) {
+      } else if (!isOfEvent(logged, event?.content ?? '')) {
         const problem = 'the log names another task, time or actor than its content';
         this.fail({ position, record, layer: 'entry', problem }, logged.actor, event?.content);
       }

@@ -12,30 +12,20 @@ export interface PageProof {
 
 export const NOTHING_PROVEN: PageProof = { isProven: new Uint8Array(), calls: undefined, thoughts: undefined };
 
-export interface CallRow {
-  readonly sequence_no: number;
-  readonly tool: string;
-  readonly actor: string;
-  readonly process_id: string;
-  readonly entered_at: string;
-  readonly arguments: string;
-  readonly salt: string;
-  readonly exit_idx: number | null;
-  readonly exited_at: string | null;
-  readonly outcome: string | null;
-  readonly duration_ms: number | null;
-}
-
 /** What has to be known about a call until its exit. */
-export type OpenCall = Pick<CallRow, 'sequence_no' | 'actor' | 'exit_idx' | 'exited_at' | 'outcome' | 'duration_ms'>;
+export interface OpenCall {
+  readonly actor: string;
+  /** Null if call_exits has no row for the call. */
+  readonly exit_idx: number | null;
+}
 
 export interface ProvenCalls {
   /** Of the enter and exit entries. */
   readonly indexes: readonly number[];
-  /** The number of enter entries in this page. */
-  readonly count: number;
+  /** The number of rows in call_exits for the calls that were entered in this page. */
+  readonly exits: number;
   /** Calls that were entered in this page and exit in a later one. */
-  readonly entered: readonly OpenCall[];
+  readonly entered: ReadonlyMap<number, OpenCall>;
   /** Calls of earlier pages that exit in this one. */
   readonly left: readonly number[];
 }

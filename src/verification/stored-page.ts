@@ -9,8 +9,6 @@ export interface StoredTexts extends EntryBytes {
 
 /** Ends early at an entry that is missing or stored twice. */
 export interface StoredPage extends StoredTexts {
-  /** The column `kind` of each row. */
-  readonly kinds: readonly string[];
   /** True if the rows were read as one value. */
   readonly isPacked: boolean;
   /** Why the page ends early. */

@@ -1,8 +1,9 @@
 import type { Reader } from '../db/database.ts';
+import { currentVersion, listCurrentRows, type StoredVersion } from '../domains/tasks/versions.ts';
 import { countRecords, readRecords, type SessionRecord } from '../domains/trail/session-tree.ts';
 import { findSession, listSessionsOf, type SessionRow } from '../domains/trail/sessions.ts';
-import { formatSessionId, formatTaskId } from '../ids.ts';
-import { parseEntry } from '../integrity/index.ts';
+import { formatSessionId, formatTaskId, parseId } from '../ids.ts';
+import { isTaskId, parseEntry } from '../integrity/index.ts';
 import { isAfter } from '../ledger/cursor.ts';
 import { ChainCheck, type Evidence, type StoredEvent } from './chain-check.ts';
 import type { BrokenLink } from './chain-report.ts';
@@ -201,11 +202,7 @@ async function checkRecords(
   const between = 'session_no = $1 AND thoughts.session_seq >= $2 AND thoughts.session_seq <= $3';
   const thoughts =
     proven === undefined ? await source.db.query<Evidence>(`${EVIDENCE} WHERE thoughts.${between}`, range) : [];
-  const events = await source.db.query<StoredEvent & { idx: number }>(
-    `SELECT task_events.idx, salt, content FROM session_events JOIN task_events ON task_events.idx = session_events.idx
-     WHERE session_no = $1 AND session_seq >= $2 AND session_seq <= $3`,
-    range,
-  );
+  const events = await listEvents(source.db, session.session_no, page);
   const thoughtBySeq = new Map(thoughts.map((thought) => [thought.session_seq, thought]));
   const eventByIndex = new Map(events.map((event) => [event.idx, event]));
   for (const record of page) {
@@ -255,14 +252,37 @@ async function addSession(
   else sessions.set(session_no, session);
 }
 
+/** The versions of tasks that a page of records has, wherever they are stored. */
+async function listEvents(
+  db: Reader,
+  sessionNo: number,
+  page: readonly SessionRecord[],
+): Promise<(StoredEvent & { readonly idx: number })[]> {
+  const earlier = await db.query<StoredVersion>(
+    `SELECT task_versions.idx, task_no, salt, content FROM session_events
+     JOIN task_versions ON task_versions.idx = session_events.idx
+     WHERE session_no = $1 AND session_seq >= $2 AND session_seq <= $3`,
+    [sessionNo, page[0]?.session_seq ?? 0, page.at(-1)?.session_seq ?? 0],
+  );
+  const taskNos = page.flatMap(({ entry }) => {
+    const logged = parseEntry(entry ?? '');
+    const id = logged?.kind.startsWith('task.') ? logged['task_id'] : undefined;
+    return typeof id === 'string' && isTaskId(id) ? [parseId(id)] : [];
+  });
+  const current = (await listCurrentRows(db, [...new Set(taskNos)])).map(currentVersion);
+  return [...current, ...earlier];
+}
+
 /** A task's chain consists of thoughts; a session also contains task events. */
-const RECORD_KINDS = { task_id: "'thought'", session_id: "'thought', 'task.created', 'task.updated'" };
+const RECORD_KINDS = { task_id: ['thought'], session_id: ['thought', 'task.created', 'task.updated'] } as const;
 
 /** Counts the records of a task or a session in the whole log: a forger could have cut any index or projection. */
 async function countLogged(db: Reader, field: 'task_id' | 'session_id', id: string): Promise<number> {
+  const kinds = RECORD_KINDS[field];
   const [row] = await db.query<{ count: number }>(
-    `SELECT COUNT(*) AS count FROM ledger_entries WHERE kind IN (${RECORD_KINDS[field]}) AND entry LIKE $1`,
-    [`%"${field}":"${id}"%`],
+    `SELECT COUNT(*) AS count FROM ledger_entries WHERE ${kinds.map((_, place) => `entry LIKE $${place + 1}`).join(' OR ')}`,
+    // Canonical JSON sorts its keys, so the kind comes before both fields.
+    kinds.map((kind) => `%"kind":"${kind}"%"${field}":"${id}"%`),
   );
   return row?.count ?? 0;
 }

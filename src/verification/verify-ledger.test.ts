@@ -22,37 +22,39 @@ import { verifyTables } from './verify-ledger.ts';
 const SIZE = 84;
 const INTERRUPTED = 81;
 const RUNNING = 83;
-const REOPENED = 'exit_idx = NULL, exited_at = NULL, outcome = NULL, duration_ms = NULL';
 
 const changes: readonly (readonly [name: string, script: string, place: string])[] = [
   ['an actor in an entry', replaceIn(20, '"tester"', '"mallet"'), 'node 4/1'],
   [
-    'an entry and its row alike',
-    `${replaceIn(21, '"tester"', '"mallet"')}; ${setCall(21, 'actor', 'mallet')}`,
+    'an actor in both entries of a call',
+    `${replaceIn(21, '"tester"', '"mallet"')}; ${replaceIn(22, '"tester"', '"mallet"')}`,
     'node 4/1',
   ],
   ['a field that no row repeats', replaceIn(4, '"answer":"', '"answer":"0'), 'node 4/0'],
   ['a space in an entry', replaceIn(5, '":"', '": "'), 'entry 5'],
   ['an entry that is no JSON', replaceIn(5, '{', ''), 'entry 5'],
   ['an entry that is no object', "UPDATE ledger_entries SET entry = '[]' WHERE idx = 83", 'entry 83'],
-  ['an outcome in an entry at the end', replaceIn(80, '"ok"', '"OK"'), 'call 79'],
-  ['the kind of an entry', "UPDATE ledger_entries SET kind = 'genesis' WHERE idx = 7", 'entry 7'],
+  ['an outcome in an entry at the end', replaceIn(80, '"ok"', '"OK"'), 'entry 80'],
+  ['the kind of an entry', replaceIn(7, 'action.enter', 'genesis'), 'entry 7'],
+  [
+    'a salt beside an exit entry',
+    "UPDATE ledger_entries SET salt = '00112233445566778899aabbccddeeff' WHERE idx = 8",
+    'entry 8',
+  ],
+  ['content beside an exit entry', "UPDATE ledger_entries SET content = '{}' WHERE idx = 8", 'entry 8'],
+  ['content beside the genesis', "UPDATE ledger_entries SET content = '{}' WHERE idx = 0", 'entry 0'],
   ['a deleted entry', 'DELETE FROM ledger_entries WHERE idx = 33', 'entry 33'],
   ['two swapped entries', swap(3, 5), 'node 4/0'],
   ['two swapped entries at the end', swap(80, 81), 'call 80'],
-  ['a genesis that is something else', `${replaceIn(0, 'genesis', 'genesys')}; ${setKind(0, 'genesys')}`, 'entry 0'],
-  [
-    'a kind that there is not',
-    `${replaceIn(80, 'action.exit', 'action.rest')}; ${setKind(80, 'action.rest')}`,
-    'entry 80',
-  ],
-  ['a second genesis', `${replaceIn(80, 'action.exit', 'genesis')}; ${setKind(80, 'genesis')}`, 'entry 80'],
+  ['a genesis that is something else', replaceIn(0, 'genesis', 'genesys'), 'entry 0'],
+  ['a kind that there is not', replaceIn(80, 'action.exit', 'action.rest'), 'entry 80'],
+  ['a second genesis', replaceIn(80, 'action.exit', 'genesis'), 'entry 80'],
   ['a second exit of one call', `${copyEntry(80)}; UPDATE ledger_head SET size = size + 1`, 'entry 84'],
   ['a second interruption', `${copyEntry(82)}; UPDATE ledger_head SET size = size + 1`, 'entry 84'],
   ['an entry behind the head', copyEntry(80), 'ledger_entries'],
   [
     'an entry before the first',
-    'INSERT INTO ledger_entries SELECT -1, kind, entry FROM ledger_entries WHERE idx = 0',
+    'INSERT INTO ledger_entries SELECT -1, entry, salt, content FROM ledger_entries WHERE idx = 0',
     'ledger_entries',
   ],
   ['a head that is too small', 'UPDATE ledger_head SET size = size - 1', 'ledger_entries'],
@@ -62,25 +64,45 @@ const changes: readonly (readonly [name: string, script: string, place: string])
   ['a node too many', "INSERT INTO ledger_nodes VALUES (4, 5, 'ab')", 'ledger_nodes'],
   ['a node of a level that is not stored', "INSERT INTO ledger_nodes VALUES (3, 0, 'ab')", 'ledger_nodes'],
   ['a node moved elsewhere', 'UPDATE ledger_nodes SET level = 8 WHERE idx = 0', 'node 4/0'],
-  ['a deleted call', 'DELETE FROM calls WHERE sequence_no = 1', 'call 1'],
-  ['a deleted running call', `DELETE FROM calls WHERE sequence_no = ${RUNNING}`, `call ${RUNNING}`],
-  ['a call that no entry knows', copyCall(2), 'call 2'],
-  ['a call behind the head', copyCall(SIZE), 'calls'],
-  ['a call before the first entry', copyCall(-5), 'calls'],
-  ['other arguments', setCall(1, 'arguments', '{}'), 'call 1'],
+  ['a call without its exit', 'DELETE FROM call_exits WHERE sequence_no = 1', 'call 1'],
+  ['a running call that is not listed', `DELETE FROM open_calls WHERE sequence_no = ${RUNNING}`, `call ${RUNNING}`],
+  ['a finished call that is listed as open', 'INSERT INTO open_calls VALUES (1)', 'call 1'],
+  ['an open call that no entry knows', 'INSERT INTO open_calls VALUES (2)', 'call 2'],
+  ['an open call behind the head', `INSERT INTO open_calls VALUES (${SIZE})`, `call ${SIZE}`],
+  ['an open call before the first entry', 'INSERT INTO open_calls VALUES (-5)', 'call -5'],
+  ['an exit of a call that no entry knows', copyExit(2), 'call 2'],
+  ['an exit of a call behind the head', copyExit(SIZE), 'call_exits'],
+  ['an exit of a call before the first entry', copyExit(-5), 'call_exits'],
+  ['an exit of the running call', copyExit(RUNNING), `call ${RUNNING}`],
+  ['other arguments', setCall(1, 'content', '{}'), 'call 1'],
+  ['arguments that are gone', 'UPDATE ledger_entries SET content = NULL WHERE idx = 1', 'call 1'],
+  ['a call without a salt', 'UPDATE ledger_entries SET salt = NULL WHERE idx = 1', 'call 1'],
+  [
+    'a call without salt and arguments',
+    'UPDATE ledger_entries SET salt = NULL, content = NULL WHERE idx = 1',
+    'call 1',
+  ],
   [
     'arguments that hide others',
-    `UPDATE calls SET arguments = arguments || char(30) || salt WHERE sequence_no = 9`,
+    'UPDATE ledger_entries SET content = content || char(30) || salt WHERE idx = 9',
     'call 9',
   ],
   [
     'another salt',
-    `UPDATE calls SET salt = (SELECT salt FROM calls WHERE sequence_no = 3) WHERE sequence_no = 1`,
+    'UPDATE ledger_entries SET salt = (SELECT salt FROM ledger_entries WHERE idx = 3) WHERE idx = 1',
     'call 1',
   ],
   ['a salt that is no salt', setCall(1, 'salt', 'salt'), 'call 1'],
-  ['a finished call made running', `UPDATE calls SET ${REOPENED} WHERE sequence_no = 1`, 'call 1'],
-  ['an interrupted call made to look well', setCall(INTERRUPTED, 'outcome', 'ok'), `call ${INTERRUPTED}`],
+  [
+    'a finished call made running',
+    'DELETE FROM call_exits WHERE sequence_no = 1; INSERT INTO open_calls VALUES (1)',
+    'call 1',
+  ],
+  [
+    'an interrupted call made to look well',
+    replaceIn(INTERRUPTED + 1, 'action.interrupted', 'action.exit'),
+    `entry ${INTERRUPTED + 1}`,
+  ],
 ];
 
 describe('verification', () => {
@@ -101,13 +123,14 @@ describe('verification', () => {
     ledger_entries: [0, 1, 2, 80, 82, RUNNING],
     ledger_head: [1],
     ledger_nodes: [1, 2, 3, 4, 5],
-    calls: [1, 5, INTERRUPTED, RUNNING],
+    call_exits: [1, 5, INTERRUPTED],
+    open_calls: [RUNNING],
   };
 
   promiseTest('ledger/tamper', 'every table of the log is looked at', async () => {
     const stored = await queryFile<{ name: string }>(
       await honestFile(),
-      "SELECT name FROM sqlite_schema WHERE type = 'table' AND (name LIKE 'ledger%' OR name = 'calls') ORDER BY name",
+      "SELECT name FROM sqlite_schema WHERE type = 'table' AND (name LIKE 'ledger%' OR name LIKE '%call%') ORDER BY name",
     );
     expect(stored.map(({ name }) => name)).toEqual(Object.keys(rows).sort());
   });
@@ -132,12 +155,8 @@ function replaceIn(index: number, from: string, to: string): string {
   return `UPDATE ledger_entries SET entry = replace(entry, '${from}', '${to}') WHERE idx = ${index}`;
 }
 
-function setKind(index: number, kind: string): string {
-  return `UPDATE ledger_entries SET kind = '${kind}' WHERE idx = ${index}`;
-}
-
 function setCall(sequenceNo: number, column: string, value: string): string {
-  return `UPDATE calls SET ${column} = '${value}' WHERE sequence_no = ${sequenceNo}`;
+  return `UPDATE ledger_entries SET ${column} = '${value}' WHERE idx = ${sequenceNo}`;
 }
 
 function swap(one: number, two: number): string {
@@ -146,12 +165,11 @@ function swap(one: number, two: number): string {
 }
 
 function copyEntry(index: number): string {
-  return `INSERT INTO ledger_entries SELECT ${SIZE}, kind, entry FROM ledger_entries WHERE idx = ${index}`;
+  return `INSERT INTO ledger_entries SELECT ${SIZE}, entry, salt, content FROM ledger_entries WHERE idx = ${index}`;
 }
 
-function copyCall(sequenceNo: number): string {
-  return `INSERT INTO calls SELECT ${sequenceNo}, tool, actor, process_id, entered_at, arguments, salt, exit_idx, exited_at,
-    outcome, duration_ms FROM calls WHERE sequence_no = 1`;
+function copyExit(sequenceNo: number): string {
+  return `INSERT INTO call_exits SELECT ${sequenceNo}, exit_idx FROM call_exits WHERE sequence_no = 1`;
 }
 
 function changeColumn(table: string, column: string, rowid: number): string {

@@ -64,7 +64,7 @@ function createLedger() {
     listCalls: async () => {
       const rows = await (opened.database as Database).read((db) =>
         db.query<{ tool: string; outcome: string; salt: string; entry: string }>(
-          'SELECT tool, outcome, salt, entry FROM calls JOIN ledger_entries ON idx = exit_idx ORDER BY sequence_no',
+          'SELECT tool, outcome, calls.salt, entry FROM calls JOIN ledger_entries ON idx = exit_idx ORDER BY sequence_no',
         ),
       );
       return rows.map(({ tool, outcome, salt, entry }) => {

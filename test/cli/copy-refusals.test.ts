@@ -1,16 +1,8 @@
 import { existsSync, linkSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
-import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { CliProject, createTemplate, edit, verifyFile } from '../support/cli-project.ts';
-import { processIdOf, tamper } from '../support/ledger.ts';
-import {
-  openTarget,
-  postgresTarget,
-  readEverything,
-  sqliteTarget,
-  TARGETS,
-  verifyTarget,
-} from '../support/ledger-targets.ts';
+import { tamper } from '../support/ledger.ts';
+import { postgresTarget, readEverything, sqliteTarget, TARGETS, verifyTarget } from '../support/ledger-targets.ts';
 import { createFileOfVersion } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import { runOn } from '../support/postgres/database.ts';
@@ -115,7 +107,7 @@ describe('a ledger that was tampered with', () => {
 
   promiseTest('copy/refusals', 'a tampered copy is not updated', async () => {
     expect((await place.run('copy', '--to', 'second.db')).status).toBe(0);
-    await edit(place.path('second.db'), "UPDATE calls SET arguments = '{}' WHERE sequence_no = 1");
+    await edit(place.path('second.db'), "UPDATE ledger_entries SET content = '{}' WHERE idx = 1");
     for (const titles of [[], ['fourth']]) {
       if (titles.length > 0) await place.addTasks(...titles);
       const { status, answer } = await place.json('copy', '--to', 'second.db');
@@ -167,9 +159,7 @@ describe('a target that cannot be used', () => {
     'copy/refusals',
     'a text with a NUL, which no server writes and PostgreSQL cannot hold, is named',
     async () => {
-      const call = { tool: 'a\u0000b', actor: 'old', at: '2026-01-01T00:00:00.000Z', correlationId: '1' };
-      const log = new CallRecorder(await openTarget(sqliteTarget(place.ledger)), processIdOf('a-process-that-died'));
-      await log.enter({ ...call, args: {}, timestamp: 0, argumentsText: '{}' });
+      await edit(place.ledger, 'UPDATE ledger_entries SET content = content || char(0) WHERE idx = 1');
       for (const to of ['second.db', (await postgresTarget()).to]) {
         const { status, answer } = await place.json('copy', '--to', to);
         expect({ status, ...answer }).toMatchObject({ status: 1, verdict: 'tampered' });

@@ -132,11 +132,11 @@ describe('colibri show', () => {
     ['what hangs on a decision', "UPDATE thoughts SET extras = 'no JSON' WHERE thought_no = 1", /about extras/],
     ['the last decision, removed', 'DELETE FROM thoughts WHERE thought_no = 1', /it does not follow|position/],
     ['the task itself', "UPDATE tasks SET assignee = 'somebody' WHERE task_no = 1", /not what its last change made it/],
-    ['a change', "UPDATE task_events SET content = replace(content, 'claude', 'mallet')", /not what the log says/],
-    ['a change, to no JSON', "UPDATE task_events SET content = '[' WHERE task_no = 1", /not what the log says/],
+    ['a change', "UPDATE task_versions SET content = replace(content, 'claude', 'mallet')", /not what the log says/],
+    ['a change, to no JSON', "UPDATE task_versions SET content = '[' WHERE task_no = 1", /not what the log says/],
     [
       'the creation, removed',
-      'DELETE FROM task_events WHERE idx IN (SELECT MIN(idx) FROM task_events)',
+      'DELETE FROM task_versions WHERE idx IN (SELECT MIN(idx) FROM task_versions)',
       /creation is missing/,
     ],
     [

@@ -123,7 +123,7 @@ async function startWithTrigger(
   const path = ledgerIn(cwd);
   await tamper(
     path,
-    `CREATE TRIGGER refusing BEFORE INSERT ON ledger_entries WHEN NEW.kind = '${kind}'
+    `CREATE TRIGGER refusing BEFORE INSERT ON ledger_entries WHEN NEW.entry ->> 'kind' = '${kind}'
      BEGIN SELECT RAISE(ABORT, 'refused by test'); END`,
   );
   return { client, path, cwd };
@@ -134,6 +134,6 @@ function dropTrigger(path: string): Promise<void> {
 }
 
 async function notes(path: string): Promise<string[]> {
-  const sql = "SELECT content AS note FROM task_events WHERE salt = 'note' ORDER BY idx";
+  const sql = 'SELECT description AS note FROM tasks ORDER BY task_no';
   return (await queryFile<{ note: string }>(path, sql)).map(({ note }) => note);
 }

@@ -127,7 +127,8 @@ describe('one ledger that is reached by two paths', () => {
 
 /** As if the first call had never ended, and had been made by a process of this id. */
 function reopenCall(processId: string): string {
-  return `UPDATE calls SET process_id = '${processId}', exit_idx = NULL, exited_at = NULL, outcome = NULL WHERE sequence_no = 1`;
+  return `UPDATE ledger_entries SET entry = json_set(entry, '$.process_id', '${processId}') WHERE idx = 1;
+    DELETE FROM call_exits WHERE sequence_no = 1; INSERT INTO open_calls VALUES (1)`;
 }
 
 function make(folder: string, name: string, create: (path: string) => void): string {

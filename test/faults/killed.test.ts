@@ -9,7 +9,7 @@ import { connectRaw, type RawClient } from '../support/raw-client.ts';
 
 /** Never finishes writing the exit of a call by the doomed agent. */
 const STUCK = `CREATE TRIGGER stuck BEFORE INSERT ON ledger_entries
-  WHEN NEW.kind = 'action.exit' AND instr(NEW.entry, '"actor":"doomed"') > 0
+  WHEN NEW.entry ->> 'kind' = 'action.exit' AND instr(NEW.entry, '"actor":"doomed"') > 0
   BEGIN
     SELECT COUNT(*) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n);
   END`;

@@ -71,11 +71,11 @@ async function loseExit(url: string, { size, tail }: Head): Promise<void> {
   const tailThen = nextTail(tail, leafHash(enter?.entry ?? ''), size + 1);
   await runOn(
     url,
-    `ALTER TABLE ledger_entries DISABLE TRIGGER USER; ALTER TABLE calls DISABLE TRIGGER USER;
+    `ALTER TABLE ledger_entries DISABLE TRIGGER USER; ALTER TABLE call_exits DISABLE TRIGGER USER;
      DELETE FROM ledger_entries WHERE idx = ${size + 1};
-     UPDATE calls SET exit_idx = NULL, exited_at = NULL, outcome = NULL, duration_ms = NULL WHERE sequence_no = ${size};
+     DELETE FROM call_exits WHERE sequence_no = ${size}; INSERT INTO open_calls VALUES (${size});
      UPDATE ledger_head SET size = ${size + 1}, tail = '${tailThen}';
-     ALTER TABLE ledger_entries ENABLE TRIGGER USER; ALTER TABLE calls ENABLE TRIGGER USER;`,
+     ALTER TABLE ledger_entries ENABLE TRIGGER USER; ALTER TABLE call_exits ENABLE TRIGGER USER;`,
   );
 }
 

@@ -51,7 +51,7 @@ describe('the role of the servers', () => {
     expect(await run(['verify'], reader)).toMatchObject({ status: 0, stderr: '' });
   });
 
-  for (const table of ['ledger_entries', 'ledger_nodes', 'task_events', 'thoughts', 'session_events']) {
+  for (const table of ['ledger_entries', 'ledger_nodes', 'call_exits', 'task_versions', 'thoughts', 'session_events']) {
     promiseTest('postgres/least-privilege', `cannot change, delete or empty ${table}`, async () => {
       const [column] = await queryOn<{ name: string }>(
         reader,
@@ -82,8 +82,9 @@ describe('the role of the servers', () => {
     'DELETE FROM colibri',
     "INSERT INTO ledger_head VALUES (2, 0, '')",
     'DELETE FROM ledger_head',
-    "UPDATE calls SET actor = 'mine'",
-    'DELETE FROM calls',
+    'UPDATE call_exits SET exit_idx = 1',
+    'DELETE FROM call_exits',
+    'UPDATE open_calls SET sequence_no = 1',
     'DELETE FROM sessions',
     'DELETE FROM tasks',
   ];

@@ -25,8 +25,8 @@ const TRIGGER = `CREATE FUNCTION quiet() RETURNS trigger LANGUAGE plpgsql AS $$B
 /** What was done, and the object that verification must name for it. */
 const CHANGES: Readonly<Record<string, readonly [script: string, place: string]>> = {
   'a dropped primary key and a forged row': [
-    'ALTER TABLE calls DROP CONSTRAINT calls_pkey; INSERT INTO calls SELECT * FROM calls ORDER BY sequence_no LIMIT 1',
-    'calls_pkey',
+    'ALTER TABLE call_exits DROP CONSTRAINT call_exits_pkey; INSERT INTO call_exits SELECT * FROM call_exits ORDER BY sequence_no LIMIT 1',
+    'call_exits_pkey',
   ],
   'a dropped UNIQUE': [
     'ALTER TABLE thoughts DROP CONSTRAINT thoughts_task_no_chain_position_key',
@@ -47,28 +47,28 @@ const CHANGES: Readonly<Record<string, readonly [script: string, place: string]>
     'sessions_live',
   ],
   'a partial index over other rows': [
-    'DROP INDEX calls_open; CREATE INDEX calls_open ON calls (sequence_no) WHERE exit_idx IS NOT NULL',
-    'calls_open',
+    'DROP INDEX tasks_blocked; CREATE INDEX tasks_blocked ON tasks (project, priority DESC, task_no) WHERE blocked_reason IS NULL',
+    'tasks_blocked',
   ],
   'an index that the server does not use': [
     `UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'thoughts_first'::regclass`,
     'thoughts_first',
   ],
-  'an index over an expression': ['CREATE INDEX more ON calls (upper(tool))', 'more'],
+  'an index over an expression': ['CREATE INDEX more ON sessions (upper(scope))', 'more'],
   'a CHECK that calls a function of another schema': [
-    `${FUNCTION} ALTER TABLE calls ADD CONSTRAINT calls_watch CHECK (${ELSEWHERE}.act(tool))`,
-    'calls_watch',
+    `${FUNCTION} ALTER TABLE sessions ADD CONSTRAINT sessions_watch CHECK (${ELSEWHERE}.act(scope))`,
+    'sessions_watch',
   ],
   'such a CHECK under the name of an honest one': [
-    `${FUNCTION} ALTER TABLE calls DROP CONSTRAINT calls_check;
-     ALTER TABLE calls ADD CONSTRAINT calls_check CHECK ((exit_idx IS NULL) = (outcome IS NULL) AND ${ELSEWHERE}.act(tool))`,
-    'calls_check',
+    `${FUNCTION} ALTER TABLE sessions DROP CONSTRAINT sessions_check;
+     ALTER TABLE sessions ADD CONSTRAINT sessions_check CHECK ((finalized_idx IS NULL) = (root IS NULL) AND ${ELSEWHERE}.act(scope))`,
+    'sessions_check',
   ],
   'a dropped CHECK': ['ALTER TABLE sessions DROP CONSTRAINT sessions_check', 'sessions_check'],
   'a CHECK that old rows need not pass': [
-    `ALTER TABLE calls DROP CONSTRAINT calls_check;
-     ALTER TABLE calls ADD CONSTRAINT calls_check CHECK ((exit_idx IS NULL) = (outcome IS NULL)) NOT VALID`,
-    'calls_check',
+    `ALTER TABLE sessions DROP CONSTRAINT sessions_check;
+     ALTER TABLE sessions ADD CONSTRAINT sessions_check CHECK ((finalized_idx IS NULL) = (root IS NULL)) NOT VALID`,
+    'sessions_check',
   ],
   'a DEFAULT': ["ALTER TABLE tasks ALTER COLUMN assignee SET DEFAULT 'mallory'", 'tasks'],
   'a DEFAULT that calls a function': [
@@ -77,8 +77,8 @@ const CHANGES: Readonly<Record<string, readonly [script: string, place: string]>
   ],
   'a column that may be NULL': ['ALTER TABLE thoughts ALTER COLUMN hash DROP NOT NULL', 'thoughts'],
   'a column that must not be NULL': [
-    'UPDATE calls SET duration_ms = 0 WHERE duration_ms IS NULL; ALTER TABLE calls ALTER COLUMN duration_ms SET NOT NULL',
-    'calls',
+    "UPDATE sessions SET reason = 'x' WHERE reason IS NULL; ALTER TABLE sessions ALTER COLUMN reason SET NOT NULL",
+    'sessions',
   ],
   'a column of another type': ['ALTER TABLE thoughts ALTER COLUMN attempt TYPE bigint', 'thoughts'],
   'a column in another order of letters': [
@@ -112,12 +112,12 @@ const CHANGES: Readonly<Record<string, readonly [script: string, place: string]>
     'task_labels',
   ],
   'ON DELETE CASCADE': [
-    `${CREATE_ELSEWHERE} CREATE TABLE ${ELSEWHERE}.trap AS SELECT sequence_no AS id FROM calls; ALTER TABLE ${ELSEWHERE}.trap ADD PRIMARY KEY (id);
-     ALTER TABLE calls ADD CONSTRAINT calls_trap FOREIGN KEY (sequence_no) REFERENCES ${ELSEWHERE}.trap (id) ON DELETE CASCADE`,
+    `${CREATE_ELSEWHERE} CREATE TABLE ${ELSEWHERE}.trap AS SELECT sequence_no AS id FROM call_exits; ALTER TABLE ${ELSEWHERE}.trap ADD PRIMARY KEY (id);
+     ALTER TABLE call_exits ADD CONSTRAINT calls_trap FOREIGN KEY (sequence_no) REFERENCES ${ELSEWHERE}.trap (id) ON DELETE CASCADE`,
     'calls_trap',
   ],
   'a table elsewhere that refers to the ledger': [
-    `${CREATE_ELSEWHERE} CREATE TABLE ${ELSEWHERE}.hook (n BIGINT CONSTRAINT hooked REFERENCES calls (sequence_no))`,
+    `${CREATE_ELSEWHERE} CREATE TABLE ${ELSEWHERE}.hook (n BIGINT CONSTRAINT hooked REFERENCES call_exits (sequence_no))`,
     'hooked',
   ],
   'a table that a crash empties': ['ALTER TABLE task_labels SET UNLOGGED', 'task_labels'],
@@ -133,7 +133,7 @@ const CHANGES: Readonly<Record<string, readonly [script: string, place: string]>
   'a view over another table': [
     `${CREATE_ELSEWHERE} CREATE TABLE ${ELSEWHERE}.calls AS SELECT * FROM calls;
      CREATE OR REPLACE VIEW actions AS SELECT sequence_no, tool, actor, entered_at, exited_at,
-       COALESCE(outcome, 'running') AS outcome, duration_ms, arguments FROM ${ELSEWHERE}.calls`,
+       COALESCE(outcome, 'running') AS outcome, duration_ms, arguments, answer AS result_digest FROM ${ELSEWHERE}.calls`,
     'actions',
   ],
   'a view with other options': ['ALTER VIEW actions SET (security_barrier = true)', 'actions'],
@@ -142,20 +142,20 @@ const CHANGES: Readonly<Record<string, readonly [script: string, place: string]>
     'task_waits',
   ],
   'a trigger': [
-    `${TRIGGER} CREATE TRIGGER silent BEFORE INSERT ON calls FOR EACH ROW EXECUTE FUNCTION quiet()`,
+    `${TRIGGER} CREATE TRIGGER silent BEFORE INSERT ON call_exits FOR EACH ROW EXECUTE FUNCTION quiet()`,
     'silent',
   ],
   'a constraint trigger': [
-    `${TRIGGER} CREATE CONSTRAINT TRIGGER late AFTER INSERT ON calls DEFERRABLE FOR EACH ROW EXECUTE FUNCTION quiet()`,
+    `${TRIGGER} CREATE CONSTRAINT TRIGGER late AFTER INSERT ON call_exits DEFERRABLE FOR EACH ROW EXECUTE FUNCTION quiet()`,
     'late',
   ],
   'a trigger on a view': [
     `${TRIGGER} CREATE TRIGGER instead INSTEAD OF INSERT ON actions FOR EACH ROW EXECUTE FUNCTION quiet()`,
     'instead',
   ],
-  'a rule': ['CREATE RULE deaf AS ON INSERT TO calls DO INSTEAD NOTHING', 'deaf'],
-  'a policy': ['CREATE POLICY blind ON calls USING (false)', 'blind'],
-  statistics: ['CREATE STATISTICS guess ON tool, actor FROM calls', 'guess'],
+  'a rule': ['CREATE RULE deaf AS ON INSERT TO call_exits DO INSTEAD NOTHING', 'deaf'],
+  'a policy': ['CREATE POLICY blind ON call_exits USING (false)', 'blind'],
+  statistics: ['CREATE STATISTICS guess ON sequence_no, exit_idx FROM call_exits', 'guess'],
   'a function that hides one of the server': [
     "CREATE FUNCTION convert_to(text, text) RETURNS bytea LANGUAGE sql AS 'SELECT NULL::bytea'",
     'convert_to',
@@ -185,7 +185,7 @@ const WATCH = `${CREATE_ELSEWHERE} CREATE FUNCTION ${ELSEWHERE}.watch() RETURNS 
   AS $$BEGIN PERFORM set_config('colibri.has_run', current_user, false); RETURN true; END$$;`;
 
 describe('a function that came with a PostgreSQL ledger', () => {
-  for (const table of ['calls', 'ledger_head', 'ledger_entries', 'tasks', 'task_search'])
+  for (const table of ['call_exits', 'ledger_head', 'ledger_entries', 'tasks', 'task_search'])
     promiseTest(
       'verify/tampering',
       `a function in a view that replaces ${table} is reported and not executed`,

@@ -69,14 +69,14 @@ describe('the schema', () => {
   for (const [name, script, place] of [
     [
       'a trigger',
-      'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NULL; END$$; CREATE TRIGGER quiet BEFORE INSERT ON calls FOR EACH ROW EXECUTE FUNCTION f()',
+      'CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RETURN NULL; END$$; CREATE TRIGGER quiet BEFORE INSERT ON call_exits FOR EACH ROW EXECUTE FUNCTION f()',
       'quiet',
     ],
-    ['a rule', 'CREATE RULE deaf AS ON INSERT TO calls DO INSTEAD NOTHING', 'deaf'],
-    ['row security', 'ALTER TABLE calls ENABLE ROW LEVEL SECURITY', 'calls (row security)'],
+    ['a rule', 'CREATE RULE deaf AS ON INSERT TO call_exits DO INSTEAD NOTHING', 'deaf'],
+    ['row security', 'ALTER TABLE call_exits ENABLE ROW LEVEL SECURITY', 'call_exits (row security)'],
     [
       'a view that leaves something out',
-      "CREATE OR REPLACE VIEW actions AS SELECT sequence_no, tool, actor, entered_at, exited_at, COALESCE(outcome, 'running') AS outcome, duration_ms, arguments FROM calls WHERE actor <> 'me'",
+      "CREATE OR REPLACE VIEW actions AS SELECT sequence_no, tool, actor, entered_at, exited_at, COALESCE(outcome, 'running') AS outcome, duration_ms, arguments, answer AS result_digest FROM calls WHERE actor <> 'me'",
       'actions',
     ],
     ['a view more', 'CREATE VIEW more AS SELECT 1 AS one', 'more'],

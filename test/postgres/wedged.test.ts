@@ -13,18 +13,14 @@ const ENTRY = `'{"actor":"x","at":"x","kind":"genesis","ledger_id":"x","v":1}'`;
 
 /** What a role may do that may only add rows, by the table that is then named. */
 const WEDGES: readonly (readonly [table: string, what: string, insert: string])[] = [
-  [
-    'ledger_entries',
-    'an entry behind the last',
-    `INSERT INTO ledger_entries SELECT size, 'genesis', ${ENTRY} FROM ledger_head`,
-  ],
+  ['ledger_entries', 'an entry behind the last', `INSERT INTO ledger_entries SELECT size, ${ENTRY} FROM ledger_head`],
   [
     'ledger_entries',
     'an entry further on, in the place of an exit',
-    `INSERT INTO ledger_entries SELECT size + 2, 'genesis', ${ENTRY} FROM ledger_head`,
+    `INSERT INTO ledger_entries SELECT size + 2, ${ENTRY} FROM ledger_head`,
   ],
-  ['calls', 'a call behind the last', "INSERT INTO calls SELECT size, 'x', 'x', 'x', 'x', '{}', 'x' FROM ledger_head"],
-  ['task_events', 'an event behind the last', "INSERT INTO task_events SELECT size + 1, 1, 'x', '{}' FROM ledger_head"],
+  ['open_calls', 'an open call behind the last', 'INSERT INTO open_calls SELECT size FROM ledger_head'],
+  ['call_exits', 'an exit of a call behind the last', 'INSERT INTO call_exits SELECT size, size + 2 FROM ledger_head'],
   ['ledger_nodes', 'a node that is not finished', "INSERT INTO ledger_nodes SELECT 4, size / 16, 'x' FROM ledger_head"],
 ];
 
@@ -46,7 +42,7 @@ describe('a role that may add rows', () => {
 
   promiseTest('postgres/wedged', 'an entry far beyond the head prevents servers from starting', async () => {
     const { url } = await openLedger();
-    await runOn(url, `INSERT INTO ledger_entries VALUES (1000000000000, 'genesis', ${ENTRY})`);
+    await runOn(url, `INSERT INTO ledger_entries VALUES (1000000000000, ${ENTRY})`);
     await expect(openAt(url)).rejects.toThrow(/does not end where its head says/);
     await runOn(url, REMEDY);
     const server = await openAt(url);

@@ -1,5 +1,9 @@
 import * as z from 'zod';
 import { readConfig } from '../../src/config.ts';
+import { newTask } from '../../src/domains/tasks/change.ts';
+import { insertTask, projectCounter } from '../../src/domains/tasks/repository.ts';
+import { formatTaskId } from '../../src/ids.ts';
+import { nextNumbers } from '../../src/ledger/counters.ts';
 import { boot } from '../../src/runtime/boot.ts';
 import { createShutdown } from '../../src/runtime/shutdown.ts';
 import { createServer, registerColibriTool, start } from '../../src/server.ts';
@@ -33,11 +37,25 @@ registerColibriTool(server, 'throw_after_change', { inputSchema: noInput }, asyn
   throw new Error('after the change');
 });
 registerColibriTool(server, 'never_ends', { inputSchema: noInput, access: 'none' }, () => new Promise(() => undefined));
-registerColibriTool(server, 'note', { inputSchema: z.strictObject({ text: z.string() }) }, async ({ text }, { db }) => {
-  const next = '(SELECT COUNT(*) FROM task_events)';
-  await db.query(`INSERT INTO task_events (idx, task_no, salt, content) VALUES (${next}, 0, 'note', $1)`, [text]);
-  return { stored: text.length };
-});
+/** Stores a text in a way that verification accepts: as a task. */
+registerColibriTool(
+  server,
+  'note',
+  { inputSchema: z.strictObject({ text: z.string() }) },
+  async ({ text }, { db, actor, at }) => {
+    const [taskNo, sequence] = await nextNumbers(db, 'task', projectCounter('notes'));
+    const identity = {
+      task_id: formatTaskId(taskNo),
+      sequence,
+      project: 'notes',
+      workflow: 'board',
+      at,
+      actor,
+    } as const;
+    await insertTask(db, newTask({ title: 'note', description: text }, identity));
+    return { stored: text.length };
+  },
+);
 
 const shutDown = createShutdown(server.chain.log, () => server.stop());
 transport.onend = () => shutDown('the client closed the connection');

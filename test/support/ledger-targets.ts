@@ -107,10 +107,11 @@ function inOrder(rows: readonly Row[]): Row[] {
   return rows.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
 }
 
-/** Which tasks the index knows. Whether it knows their words is verified on SQLite, and can be read on PostgreSQL. */
+/** Which tasks a search finds, in the index or pending. Whether it knows their words is verified on SQLite, and can be read on PostgreSQL. */
 async function listIndexed(reader: Reader): Promise<number[]> {
   if (reader.engine === 'sqlite') {
-    const rows = await reader.query<{ id: number }>('SELECT id FROM task_search_docsize ORDER BY id');
+    const rows = await reader.query<{ id: number }>(`SELECT id FROM task_search_docsize
+       UNION SELECT task_no FROM tasks WHERE task_no > (SELECT COALESCE(MAX(id), 0) FROM task_search_docsize) ORDER BY id`);
     return rows.map(({ id }) => id);
   }
   const rows = await reader.query<{ task_no: number; words: string; title: string; description: string }>(

@@ -94,7 +94,10 @@ export function listCalls(path: string): Promise<CallRow[]> {
 }
 
 export async function countKind(path: string, kind: string): Promise<number> {
-  const [row] = await queryFile<{ n: number }>(path, `SELECT COUNT(*) AS n FROM ledger_entries WHERE kind = '${kind}'`);
+  const [row] = await queryFile<{ n: number }>(
+    path,
+    `SELECT COUNT(*) AS n FROM ledger_entries WHERE entry ->> 'kind' = '${kind}'`,
+  );
   return row?.n ?? 0;
 }
 

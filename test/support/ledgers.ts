@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import type { Database } from '../../src/db/database.ts';
-import { MIGRATIONS } from '../../src/db/migrate.ts';
+import type { Database, Engine } from '../../src/db/database.ts';
+import { createTables, MIGRATIONS } from '../../src/db/migrate.ts';
 import { openDatabase } from '../../src/db/open.ts';
+import type { TaskRow } from '../../src/domains/tasks/record.ts';
+import { currentVersion, type StoredVersion } from '../../src/domains/tasks/versions.ts';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { processIdOf, tamper } from './ledger.ts';
@@ -214,7 +216,7 @@ export async function createFileOfVersion(path: string, version: number, mark = 
 /** The same for an empty database behind the port. */
 export async function createVersion(database: Database, version: number): Promise<void> {
   await database.write({ durable: false }, async (transaction) => {
-    for (const migration of MIGRATIONS.slice(0, version)) await transaction.run(migration[transaction.engine]);
+    await createTables(transaction, 0, version);
     await transaction.setSchemaVersion(version);
   });
 }
@@ -222,16 +224,68 @@ export async function createVersion(database: Database, version: number): Promis
 /** Makes a ledger of an older schema of one of today, and closes it. */
 export async function makeOlder(database: Database, forgery = ''): Promise<void> {
   await database.write({ durable: false }, async (transaction) => {
-    const [table = ''] =
-      /CREATE TABLE session_records[^;]*/.exec(MIGRATIONS[BEFORE_SESSION_EVENTS - 1]?.[transaction.engine] ?? '') ?? [];
-    await transaction.run(
-      `${table};
-       INSERT INTO session_records SELECT session_no, session_seq, idx FROM thoughts
-         UNION ALL SELECT session_no, session_seq, idx FROM session_events;
-       DROP TABLE session_events`,
-    );
-    if (forgery !== '') await transaction.run(forgery);
+    const { engine } = transaction;
+    const current = await transaction.query<TaskRow>('SELECT * FROM tasks');
+    const earlier = await transaction.query<StoredVersion>('SELECT * FROM task_versions');
+    await transaction.run(withOldTasks(engine));
+    for (const { idx, task_no, salt, content } of [...earlier, ...current.map(currentVersion)])
+      transaction.send('INSERT INTO task_events VALUES ($1, $2, $3, $4)', [idx, task_no, salt, content]);
+    for (const script of [withOldCalls(engine), withOldSessions(engine), forgery])
+      if (script !== '') await transaction.run(script);
     await transaction.setSchemaVersion(BEFORE_SESSION_EVENTS);
   });
   await database.close();
+}
+
+function withOldTasks(engine: Engine): string {
+  const time = (column: string) =>
+    engine === 'postgres'
+      ? `to_char(to_timestamp(${column} / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+      : `strftime('%Y-%m-%dT%H:%M:%S', ${column} / 1000, 'unixepoch') || printf('.%03dZ', ${column} % 1000)`;
+  const script = MIGRATIONS[1]?.[engine] ?? '';
+  const indexes = [...script.matchAll(/CREATE INDEX (tasks_\w+)[^;]*;/g)];
+  return `
+    DROP VIEW task_waits; ${indexes.map(([, name]) => `DROP INDEX IF EXISTS ${name};`).join(' ')}
+    ALTER TABLE tasks RENAME TO newer_tasks;
+    ${engine === 'postgres' ? 'ALTER INDEX tasks_pkey RENAME TO newer_tasks_pkey;' : ''}
+    ${definitionOf(engine, 2, 'TABLE tasks')};
+    INSERT INTO tasks SELECT task_no, event_idx, project, sequence, workflow, status, is_open, is_ready, title,
+      description, priority, progress, assignee, labels, estimate_hours, parent_no, depends_on, blocked_reason, attempt,
+      ${time('created_at')}, created_by, ${time('updated_at')}, updated_by FROM newer_tasks ORDER BY task_no;
+    DROP TABLE newer_tasks; DROP TABLE task_versions;
+    ${indexes.map(([definition]) => definition).join(' ')}
+    ${definitionOf(engine, 2, 'TABLE task_events')};
+    ${definitionOf(engine, 2, 'VIEW task_waits')};`;
+}
+
+function withOldCalls(engine: Engine): string {
+  const old = (definition: string) => definitionOf(engine, 1, definition);
+  const onPostgres = (script: string) => (engine === 'postgres' ? script : '');
+  const kind = engine === 'postgres' ? "CAST(entry AS JSONB) ->> 'kind'" : "entry ->> 'kind'";
+  return `
+    CREATE TABLE newer_calls AS SELECT * FROM calls;
+    DROP VIEW actions; DROP VIEW calls; DROP TABLE open_calls; DROP TABLE call_exits;
+    ALTER TABLE ledger_entries RENAME TO newer_entries;
+    ${onPostgres('ALTER INDEX ledger_entries_pkey RENAME TO newer_entries_pkey;')}
+    ${old('TABLE ledger_entries')};
+    INSERT INTO ledger_entries SELECT idx, ${kind}, entry FROM newer_entries ORDER BY idx;
+    ${old('TABLE calls')};
+    ${old('INDEX calls_open')};
+    INSERT INTO calls SELECT sequence_no, tool, actor, process_id, entered_at, arguments, salt, exit_idx, exited_at,
+      outcome, duration_ms FROM newer_calls ORDER BY sequence_no;
+    DROP TABLE newer_calls; DROP TABLE newer_entries;
+    ${old('VIEW actions')};`;
+}
+
+function withOldSessions(engine: Engine): string {
+  return `
+    ${definitionOf(engine, BEFORE_SESSION_EVENTS, 'TABLE session_records')};
+    INSERT INTO session_records SELECT session_no, session_seq, idx FROM thoughts
+      UNION ALL SELECT session_no, session_seq, idx FROM session_events;
+    DROP TABLE session_events;`;
+}
+
+function definitionOf(engine: Engine, version: number, name: string): string {
+  const script = MIGRATIONS[version - 1]?.[engine] ?? '';
+  return new RegExp(`CREATE ${name}\\b[^;]*`).exec(script)?.[0] ?? '';
 }

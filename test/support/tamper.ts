@@ -89,21 +89,22 @@ export async function listColumns(database: Database): Promise<Column[]> {
 
 /** How a problem with each table is named. A table that is not here has nobody who checks it. */
 export const PLACES: Readonly<Record<string, RegExp>> = {
-  calls: /^(call \d+|calls)$/,
+  call_exits: /^(call \d+|call_exits)$/,
   counters: /^counter .+$/,
-  ledger_entries: /^(entry \d+|ledger_entries)$/,
+  ledger_entries: /^(entry \d+|call \d+|ledger_entries)$/,
   ledger_head: /^(ledger_head|ledger_entries|entry \d+)$/,
   ledger_nodes: /^(node \d+\/\d+|ledger_nodes)$/,
+  open_calls: /^call \d+$/,
   session_events: /^(A-\d+ record \d+|A-\d+|session_events)$/,
   sessions: /^(A-\d+|sessions)$/,
   task_counts: /^task_counts$/,
   task_dependencies: /^(T-\d+|task_dependencies)$/,
-  task_events: /^(task event \d+|task_events)$/,
   task_labels: /^(T-\d+|task_labels)$/,
   task_search_config: /^task_search/,
   task_search_data: /^task_search/,
   task_search_docsize: /^task_search/,
   task_search_idx: /^task_search/,
+  task_versions: /^(task event \d+|task_versions)$/,
   tasks: /^(T-\d+|tasks)$/,
   thoughts: /^(\p{L}-\d+|thoughts)$/u,
 };

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { parseEntry } from '../../src/integrity/index.ts';
 import { badInputs, FIELDS_TRIED } from '../support/fixtures/task-bad-input.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { type TestServer, withServer } from '../support/test-server.ts';
 
-const TABLES = ['tasks', 'task_events', 'task_labels', 'task_dependencies', 'task_counts', 'counters', 'task_search'];
+const TABLES = ['tasks', 'task_versions', 'task_labels', 'task_dependencies', 'task_counts', 'counters', 'task_search'];
 
 const details = z.strictObject({
   issues: z.array(z.strictObject({ path: z.array(z.union([z.string(), z.number()])), message: z.string().min(1) })),
@@ -16,7 +17,7 @@ async function countRows(server: TestServer): Promise<unknown> {
 }
 
 const lastEntries = (server: TestServer, count: number) =>
-  server.query<{ idx: number; kind: string }>('SELECT idx, kind FROM ledger_entries ORDER BY idx DESC LIMIT $1', [
+  server.query<{ idx: number; entry: string }>('SELECT idx, entry FROM ledger_entries ORDER BY idx DESC LIMIT $1', [
     count,
   ]);
 
@@ -27,7 +28,7 @@ async function expectRefused(server: TestServer, tool: string, input: Record<str
   const { pattern, code, facts } = await server.refusal(tool, input);
   expect({ pattern, code }).toEqual({ pattern: 'A', code: 'INVALID_PARAMS' });
   const entries = await lastEntries(server, 2);
-  expect(entries.map(({ kind }) => kind)).toEqual(['action.exit', 'action.enter']);
+  expect(entries.map(({ entry }) => parseEntry(entry)?.kind)).toEqual(['action.exit', 'action.enter']);
   expect(entries[1]?.idx).toBe((before?.idx ?? 0) + 1);
   expect(await countRows(server)).toEqual(rows);
   return details.parse(facts).issues.map(({ path }) => path);

@@ -58,10 +58,10 @@ async function fillFrom(
       ofDependencies,
     );
     await db.query(
-      `INSERT INTO tasks (task_no, parent_no, event_idx, project, sequence, workflow, status, is_open, is_ready, title,
+      `INSERT INTO tasks (task_no, parent_no, event_idx, salt, project, sequence, workflow, status, is_open, is_ready, title,
          description, priority, progress, assignee, labels, depends_on, attempt, created_at, created_by, updated_at, updated_by)
-       SELECT task_no, parent_no, task_no, 'default', task_no, 'board', 'todo', 1, 1, 'one of many',
-         '', 2, 0, 'unassigned', '[]', '[]', 1, '', '', '', '' FROM (${parents}) AS p`,
+       SELECT task_no, parent_no, task_no, '', 'default', task_no, 'board', 'todo', 1, 1, 'one of many',
+         '', 2, 0, 'unassigned', '[]', '[]', 1, 0, '', 0, '' FROM (${parents}) AS p`,
       ofParents,
     );
   });

@@ -17,7 +17,9 @@ async function expectCircle(
   cycle: readonly string[],
 ): Promise<void> {
   const before = await server.getTask({ task_id: input.task_id });
-  const events = await server.query('SELECT idx FROM task_events');
+  const events = await server.query(
+    'SELECT idx FROM task_versions UNION ALL SELECT event_idx AS idx FROM tasks ORDER BY idx',
+  );
   const links = await server.query('SELECT * FROM task_dependencies ORDER BY task_no, depends_on');
   const { pattern, code, message, facts } = await server.refusal('task_update', input);
   expect({ pattern, code, facts }).toEqual({
@@ -27,7 +29,9 @@ async function expectCircle(
   });
   expect(message).toContain(cycle.join(' → '));
   expect(await server.getTask({ task_id: input.task_id })).toEqual(before);
-  expect(await server.query('SELECT idx FROM task_events')).toEqual(events);
+  expect(
+    await server.query('SELECT idx FROM task_versions UNION ALL SELECT event_idx AS idx FROM tasks ORDER BY idx'),
+  ).toEqual(events);
   expect(await server.query('SELECT * FROM task_dependencies ORDER BY task_no, depends_on')).toEqual(links);
 }
 
@@ -142,7 +146,9 @@ describe('a cycle that a limited search cannot rule out', () => {
         ],
         async () => {
           const before = await server.query('SELECT * FROM tasks ORDER BY task_no');
-          const events = await server.query('SELECT idx FROM task_events');
+          const events = await server.query(
+            'SELECT idx FROM task_versions UNION ALL SELECT event_idx AS idx FROM tasks ORDER BY idx',
+          );
           for (const [tool, input] of [
             ['task_update', { task_id: middle, depends_on: [first] }],
             ['task_update', { task_id: first, parent_id: middle }],
@@ -154,7 +160,11 @@ describe('a cycle that a limited search cannot rule out', () => {
             expect(message).toContain('nothing was changed');
           }
           expect(await server.query('SELECT * FROM tasks ORDER BY task_no')).toEqual(before);
-          expect(await server.query('SELECT idx FROM task_events')).toEqual(events);
+          expect(
+            await server.query(
+              'SELECT idx FROM task_versions UNION ALL SELECT event_idx AS idx FROM tasks ORDER BY idx',
+            ),
+          ).toEqual(events);
           // Where one direction is short, or nothing can wait for the task yet, any graph may lie behind it.
           await server.updateTask({ task_id: last, depends_on: [first] });
           await server.updateTask({ task_id: last, depends_on: [] });

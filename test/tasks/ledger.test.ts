@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { type Task, type TaskRow, toColumns } from '../../src/domains/tasks/record.ts';
+import { listVersions } from '../../src/domains/tasks/versions.ts';
 import { PRIORITIES } from '../../src/integrity/index.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { type TestServer, withServer } from '../support/test-server.ts';
@@ -14,8 +15,29 @@ interface Event {
   readonly entry: string;
 }
 
-const EVENTS = `SELECT task_events.*, kind, entry FROM task_events
-                JOIN ledger_entries ON ledger_entries.idx = task_events.idx ORDER BY task_events.idx`;
+/** Every version of every task with its entry, in the order of the log. */
+async function listEvents(server: TestServer): Promise<Event[]> {
+  const versions = await server.database.read(async (reader) => {
+    const tasks = await reader.query<{ task_no: number }>('SELECT task_no FROM tasks');
+    return Promise.all(tasks.map(({ task_no }) => listVersions(reader, task_no)));
+  });
+  const events = versions.flat().map((version) => {
+    const { content, entry } = version;
+    if (content === null || entry === null) throw new Error(`entry ${version.idx} is not readable`);
+    return { ...version, content, entry, kind: kindOf(entry) };
+  });
+  return events.toSorted((one, other) => one.idx - other.idx);
+}
+
+function kindOf(entry: string): string {
+  return (JSON.parse(entry) as { kind: string }).kind;
+}
+
+/** The kinds of all entries, by index. */
+async function listKinds(server: TestServer): Promise<string[]> {
+  const entries = await server.query<{ entry: string }>('SELECT entry FROM ledger_entries ORDER BY idx');
+  return entries.map(({ entry }) => kindOf(entry));
+}
 
 /** A little of everything, so that every column has held more than one value. */
 async function work(server: TestServer): Promise<void> {
@@ -51,7 +73,7 @@ describe('the ledger', () => {
       await server.createTask({ title: 'the task', labels: ['red'] });
       await server.updateTask({ task_id: 'T-0001', status: 'todo' });
       await server.updateTask({ task_id: 'T-0001', status: 'in_progress', progress: 10 });
-      const events = await server.query<Event>(EVENTS);
+      const events = await listEvents(server);
       expect(events.map(({ kind }) => kind)).toEqual(['task.created', 'task.updated', 'task.updated']);
       for (const event of events) {
         const row = JSON.parse(event.content) as Task;
@@ -74,14 +96,12 @@ describe('the ledger', () => {
   promiseTest('tasks/ledger', 'a refused change leaves only the enter and exit of its call', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'x' });
-      const kinds = async () =>
-        (await server.query<{ kind: string }>('SELECT kind FROM ledger_entries ORDER BY idx')).map(({ kind }) => kind);
-      const before = await kinds();
+      const before = await listKinds(server);
       for (const status of ['done', 'backlog', 'VERIFY'])
         await server.refusal('task_update', { task_id: 'T-0001', status });
       await server.refusal('task_update', { task_id: 'T-0002', progress: 1 });
       await server.refusal('task_update', { task_id: 'T-0001', depends_on: ['T-0001'] });
-      expect(await kinds()).toEqual([
+      expect(await listKinds(server)).toEqual([
         ...before,
         ...Array.from({ length: 5 }, () => ['action.enter', 'action.exit']).flat(),
       ]);
@@ -98,12 +118,10 @@ describe('the ledger', () => {
   promiseTest('tasks/ledger', 'the change and its exit are adjacent entries of one transaction', () =>
     withServer(async (server) => {
       await work(server);
-      const entries = await server.query<{ idx: number; kind: string }>(
-        'SELECT idx, kind FROM ledger_entries ORDER BY idx',
-      );
-      for (const { idx, kind } of entries.filter((entry) => entry.kind.startsWith('task.'))) {
-        expect([entries[idx - 1]?.kind, kind, entries[idx + 1]?.kind]).toEqual(['action.enter', kind, 'action.exit']);
-      }
+      const kinds = await listKinds(server);
+      for (const [idx, kind] of kinds.entries())
+        if (kind.startsWith('task.'))
+          expect([kinds[idx - 1], kind, kinds[idx + 1]]).toEqual(['action.enter', kind, 'action.exit']);
     }),
   );
 
@@ -111,12 +129,14 @@ describe('the ledger', () => {
     withServer(async (server) => {
       await work(server);
       const last = new Map<number, Event>();
-      for (const event of await server.query<Event>(EVENTS)) last.set(event.task_no, event);
+      for (const event of await listEvents(server)) last.set(event.task_no, event);
       const tasks = [...last.values()].map(({ content }) => JSON.parse(content) as Task);
       const number = (id: string) => Number(id.slice(2));
 
       const rows = await server.query<TaskRow>('SELECT * FROM tasks ORDER BY task_no');
-      expect(rows).toEqual([...last.values()].map(({ idx }, index) => toColumns(tasks[index] as Task, idx)));
+      expect(rows).toEqual(
+        [...last.values()].map(({ idx, salt }, index) => toColumns(tasks[index] as Task, { event_idx: idx, salt })),
+      );
       for (const row of rows) expect(row).toMatchObject(plainColumns(tasks.find(({ title }) => title === row.title)));
 
       expect(await server.query('SELECT task_no, label FROM task_labels ORDER BY task_no, label')).toEqual(
@@ -166,9 +186,9 @@ function plainColumns(task: Task | undefined): Partial<TaskRow> {
     estimate_hours,
     blocked_reason,
     attempt,
-    created_at,
+    created_at: Date.parse(created_at),
     created_by,
-    updated_at,
+    updated_at: Date.parse(updated_at),
     updated_by,
     labels: JSON.stringify(task.labels),
     depends_on: JSON.stringify(task.depends_on),

@@ -7,7 +7,7 @@ type Row = Readonly<Record<string, string | number | null>>;
 /** The tables about tasks: how to point at one row, and what a report about it must name. */
 const TABLES: Readonly<Record<string, { key: readonly string[]; named: (row: Row) => RegExp }>> = {
   tasks: { key: ['task_no'], named: ({ task_no }) => new RegExp(`^T-000${task_no}$`) },
-  task_events: { key: ['idx'], named: ({ idx }) => new RegExp(`^task event ${idx}$`) },
+  task_versions: { key: ['idx'], named: ({ idx }) => new RegExp(`^task event ${idx}$`) },
   task_labels: { key: ['label', 'task_no'], named: ({ task_no }) => new RegExp(`^T-000${task_no}$`) },
   task_dependencies: { key: ['task_no', 'depends_on'], named: ({ task_no }) => new RegExp(`^T-000${task_no}$`) },
   task_counts: { key: ['project', 'status', 'priority', 'assignee'], named: () => /^task_counts$/ },
@@ -17,7 +17,7 @@ const TABLES: Readonly<Record<string, { key: readonly string[]; named: (row: Row
 /** All of the first task, under a number of its own. */
 const FORGED_TASK = `
   INSERT INTO tasks
-  SELECT 9, event_idx, project, 9, workflow, status, is_open, is_ready, title, description, priority, progress, assignee,
+  SELECT 9, event_idx, salt, project, 9, workflow, status, is_open, is_ready, title, description, priority, progress, assignee,
          labels, estimate_hours, parent_no, depends_on, blocked_reason, attempt, created_at, created_by, updated_at, updated_by
   FROM tasks WHERE task_no = 1`;
 
@@ -79,9 +79,14 @@ describe('a direct edit', () => {
 
   const added: readonly (readonly [string, string, RegExp])[] = [
     ['tasks', FORGED_TASK, /^T-0009$/],
-    ['task_events', "INSERT INTO task_events VALUES (0, 1, '', '{}')", /^task event 0$/],
-    ['task_events', "INSERT INTO task_events VALUES (90000, 1, '', '{}')", /^task event 90000$/],
-    ['task_events', "INSERT INTO task_events VALUES (-1, 1, '', '{}')", /^task event -1$/],
+    ['task_versions', "INSERT INTO task_versions VALUES (0, 1, '', '{}')", /^task event 0$/],
+    ['task_versions', "INSERT INTO task_versions VALUES (90000, 1, '', '{}')", /^task event 90000$/],
+    ['task_versions', "INSERT INTO task_versions VALUES (-1, 1, '', '{}')", /^task event -1$/],
+    [
+      'task_versions',
+      "INSERT INTO task_versions SELECT event_idx, task_no, salt, '{}' FROM tasks WHERE task_no = 1",
+      /^task event \d+$/,
+    ],
     ['task_labels', "INSERT INTO task_labels VALUES ('green', 1)", /^T-0001$/],
     ['task_labels', "INSERT INTO task_labels VALUES ('red', 77)", /^T-0077$/],
     ['task_dependencies', 'INSERT INTO task_dependencies VALUES (1, 3)', /^T-0001$/],
@@ -98,8 +103,10 @@ describe('a direct edit', () => {
   }
 
   it('restoring an earlier version of a task row is found', async () => {
-    const [last] = await server().query<{ idx: number }>('SELECT MAX(idx) AS idx FROM task_events WHERE task_no = 3');
-    const [first] = await server().query<{ idx: number }>('SELECT MIN(idx) AS idx FROM task_events WHERE task_no = 3');
+    const [last] = await server().query<{ idx: number }>('SELECT event_idx AS idx FROM tasks WHERE task_no = 3');
+    const [first] = await server().query<{ idx: number }>(
+      'SELECT MIN(idx) AS idx FROM task_versions WHERE task_no = 3',
+    );
     expect(first?.idx).toBeLessThan(last?.idx ?? 0);
     const sql = `UPDATE tasks SET title = 'third', priority = 1, assignee = 'unassigned', updated_at = created_at,
                  event_idx = ${first?.idx} WHERE task_no = 3`;

@@ -159,7 +159,9 @@ describe('a parent or dependency that does not exist', () => {
           });
           expect(message).toContain('T-0099');
         }
-        expect(await server.query('SELECT COUNT(*) AS n FROM task_events')).toEqual([{ n: 1 }]);
+        expect(
+          await server.query('SELECT (SELECT COUNT(*) FROM tasks) + (SELECT COUNT(*) FROM task_versions) AS n'),
+        ).toEqual([{ n: 1 }]);
         expect((await server.refusal('task_next_actions', { project: 'fresh' })).code).toBe('ERR_PROJECT_NOT_FOUND');
         expect(await todo(server)).toMatchObject({ task_id: 'T-0002', sequence: 2 });
       }),

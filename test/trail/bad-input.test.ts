@@ -22,7 +22,7 @@ afterAll(async () => {
 
 /** Everything but the record of the calls themselves. */
 const STORED = `SELECT (SELECT COUNT(*) FROM thoughts) + (SELECT COUNT(*) FROM sessions) + (SELECT COUNT(*) FROM session_events)
-  + (SELECT COUNT(*) FROM ledger_entries WHERE kind NOT LIKE 'action.%') + (SELECT SUM(value) FROM counters) AS stored`;
+  + (SELECT COUNT(*) FROM ledger_entries WHERE entry NOT LIKE '%"kind":"action.%') + (SELECT SUM(value) FROM counters) AS stored`;
 
 describe('bad input', () => {
   for (const { tool, defect, input, path } of BAD_INPUTS)

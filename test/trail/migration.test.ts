@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
+import type { Transaction } from '../../src/db/database.ts';
+import { createTables, SCHEMA_VERSION } from '../../src/db/migrate.ts';
+import { openLedger } from '../../src/ledger/open.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
+import { AT } from '../support/ledger.ts';
 import { buildFullLedger, makeOlder, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole, openServer, withFolder } from '../support/test-server.ts';
@@ -50,6 +53,70 @@ describe('an older ledger', () => {
     }),
   );
 });
+
+describe('the migration of a ledger', () => {
+  promiseTest(
+    'store/migrated',
+    'every entry and the root stay as they are, and an attempt that fails changes nothing',
+    () =>
+      withFolder(async (folder) => {
+        const path = join(folder, 'colibri.db');
+        await buildFullLedger(path);
+        const before = await readLog(path);
+        await makeOlder(await openFile(path));
+        const older = await openFile(path);
+        const version = await older.schemaVersion();
+        const migration = { isComplete: false };
+        for (let statements = 0; !migration.isComplete; statements += 1) {
+          const attempt = older.write({ durable: false }, async (transaction) => {
+            await createTables(failingAfter(transaction, statements), version);
+            migration.isComplete = true;
+            throw new Error('interrupted');
+          });
+          await expect(attempt).rejects.toThrow('interrupted');
+          expect(await older.schemaVersion()).toBe(version);
+        }
+        const reported: number[] = [];
+        await openLedger(older, 'tester', AT, (done, total) => reported.push(done / total));
+        expect(reported.at(-1)).toBe(1);
+        expect(reported).toEqual(reported.toSorted((one, other) => one - other));
+        await older.close();
+        expect(await readLog(path)).toEqual(before);
+      }),
+  );
+});
+
+/** A transaction that is lost after so many statements. */
+function failingAfter(transaction: Transaction, statements: number): Transaction {
+  let left = statements;
+  const count = () => {
+    if (left === 0) throw new Error('interrupted');
+    left -= 1;
+  };
+  return {
+    ...transaction,
+    run: async (script) => {
+      count();
+      await transaction.run(script);
+    },
+    query: async (sql, parameters) => {
+      count();
+      return transaction.query(sql, parameters);
+    },
+  };
+}
+
+async function readLog(path: string): Promise<unknown> {
+  const database = await openFile(path);
+  try {
+    return await database.read(async (reader) => {
+      const { root, problems } = await verifyEverything(reader);
+      return { root, problems, entries: await reader.query('SELECT idx, entry FROM ledger_entries ORDER BY idx') };
+    });
+  } finally {
+    await database.close();
+  }
+}
 
 describe('a newer ledger', () => {
   promiseTest('store/untouched', 'a ledger that a newer program migrated while this one runs is refused', () =>

@@ -85,7 +85,7 @@ describe('a sealed session', () => {
       const child = await server.recordThought({ ...thought, task_id: 'T-0002', session_id: 'A-0001' });
       const { merkle_root, finalized_at } = await server.finalize({ session_id: 'A-0001' });
       const [row] = await server.query<{ entry: string }>(
-        "SELECT entry FROM ledger_entries WHERE kind = 'session.finalized'",
+        `SELECT entry FROM ledger_entries WHERE entry LIKE '%"kind":"session.finalized"%'`,
       );
       expect(JSON.parse(row?.entry ?? '')).toEqual({
         v: 1,

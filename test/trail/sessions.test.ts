@@ -20,7 +20,7 @@ const thought = (task_id: string, session_id?: string) => ({
 
 const recordsOf = (server: TestServer, sessionNo: number) =>
   server.query<{ kind: string }>(
-    `SELECT kind FROM ${SESSION_RECORDS} JOIN ledger_entries USING (idx) WHERE session_no = ${sessionNo} ORDER BY session_seq`,
+    `SELECT entry ->> 'kind' AS kind FROM ${SESSION_RECORDS} JOIN ledger_entries USING (idx) WHERE session_no = ${sessionNo} ORDER BY session_seq`,
   );
 
 describe('the scope of a session', () => {

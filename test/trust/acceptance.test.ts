@@ -43,7 +43,7 @@ describe('an acceptance is for one ledger in one place', () => {
     ['a rewritten beginning', (clone) => tamper(clone.path, REWRITTEN)],
     ['other titles under the same root', (clone) => tamper(clone.path, "UPDATE tasks SET title = 'other'")],
     ['other entries under the same root', (clone) => tamper(clone.path, OTHER_ENTRIES)],
-    ['fewer calls under the same root', (clone) => tamper(clone.path, 'DELETE FROM calls WHERE sequence_no = 1')],
+    ['fewer calls under the same root', (clone) => tamper(clone.path, 'DELETE FROM call_exits WHERE sequence_no = 1')],
   ];
   for (const [name, swap] of SWAPS)
     promiseTest('trust/bound', `${name} is not accepted`, async () => {

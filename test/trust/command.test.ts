@@ -133,7 +133,7 @@ describe('colibri trust accepts no ledger that was tampered with', () => {
     ['a trigger', 'CREATE TRIGGER undo AFTER UPDATE ON tasks BEGIN SELECT 1; END', /undo/],
     [
       'a trigger over an endless view',
-      `CREATE VIEW endless AS ${ENDLESS}; CREATE TRIGGER hang BEFORE INSERT ON calls BEGIN SELECT * FROM endless; END`,
+      `CREATE VIEW endless AS ${ENDLESS}; CREATE TRIGGER hang BEFORE INSERT ON call_exits BEGIN SELECT * FROM endless; END`,
       /endless|hang/,
     ],
     ['an endless view in the place of a table', `DROP TABLE counters; CREATE VIEW counters AS ${ENDLESS}`, /counters/],
@@ -231,7 +231,10 @@ function spoil(clone: Clone): void {
 
 /** Every place that an actor is stored in; the record no longer verifies, and the report names what it found. */
 async function forgeActor({ path }: Clone, actor: string): Promise<void> {
-  await tamper(path, `UPDATE calls SET actor = '${actor}'; UPDATE tasks SET title = '${actor}'`);
+  await tamper(
+    path,
+    `UPDATE ledger_entries SET entry = json_set(entry, '$.actor', '${actor}') WHERE salt IS NOT NULL; UPDATE tasks SET title = '${actor}'`,
+  );
 }
 
 /** Standard input and output say that they are terminals. */

@@ -123,7 +123,7 @@ const DEFECTS: Readonly<Record<string, Expected>> = {
     broken: [['session', 'A-0001', 0]],
   },
   'another content of a task event': {
-    sql: "UPDATE task_events SET content = '{}' WHERE idx = (SELECT MAX(idx) FROM task_events)",
+    sql: "UPDATE tasks SET title = 'x' WHERE event_idx = (SELECT MAX(event_idx) FROM tasks)",
     scope: session,
     broken: [['entry', 'entry', 6]],
   },

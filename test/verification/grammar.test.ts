@@ -37,11 +37,11 @@ afterAll(async () => {
 describe('a ledger whose hashes a forger recomputed', () => {
   promiseTest('verify/grammar', 'verifies if the forger changed nothing', async () => {
     const problems = await afterTampering(database, async (db) => {
-      const before = await db.query('SELECT idx, kind, entry FROM ledger_entries ORDER BY idx');
+      const before = await db.query('SELECT idx, entry FROM ledger_entries ORDER BY idx');
       const nodes = await db.query('SELECT level, idx, hash FROM ledger_nodes ORDER BY level, idx');
       await writeLedger(db, await readEvents(db));
       expect(await countDefects(db)).toBe(0);
-      expect(await db.query('SELECT idx, kind, entry FROM ledger_entries ORDER BY idx')).toEqual(before);
+      expect(await db.query('SELECT idx, entry FROM ledger_entries ORDER BY idx')).toEqual(before);
       expect(await db.query('SELECT level, idx, hash FROM ledger_nodes ORDER BY level, idx')).toEqual(nodes);
     });
     expect(problems).toEqual([]);
@@ -52,7 +52,8 @@ describe('a ledger whose hashes a forger recomputed', () => {
       await writeLedger(db, await readEvents(db));
       const { size, problems: found, fast } = await verifyEverything(db);
       const [rest] = await db.query<{ entries: number }>(
-        "SELECT COUNT(*) AS entries FROM ledger_entries WHERE kind NOT LIKE 'action.e%' AND kind <> 'thought'",
+        `SELECT COUNT(*) AS entries FROM ledger_entries
+         WHERE entry NOT LIKE '%"kind":"action.e%' AND entry NOT LIKE '%"kind":"thought"%'`,
       );
       expect(found).toEqual([]);
       expect(fast).toEqual({ pages: Math.ceil(size / 512), entries: size - (rest?.entries ?? 0) });

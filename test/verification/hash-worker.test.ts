@@ -15,22 +15,23 @@ const inWorker = hashInWorker.bind(undefined, new URL('../../dist/hash-worker.js
 
 /** Mostly forgeries that only a digest shows: the worker finds them after the page was passed. */
 const FORGERIES: Readonly<Record<string, string>> = {
-  'the first arguments': "UPDATE calls SET arguments = '{}' WHERE sequence_no = (SELECT MIN(sequence_no) FROM calls)",
-  'the last arguments': "UPDATE calls SET arguments = '{}' WHERE sequence_no = (SELECT MAX(sequence_no) FROM calls)",
-  'all arguments': "UPDATE calls SET arguments = arguments || ' '",
-  'arguments that reach into the next call': "UPDATE calls SET arguments = arguments || char(30) || '{}'",
-  'the salt of a call': 'UPDATE calls SET salt = lower(hex(zeroblob(16))) WHERE sequence_no % 100 = 1',
+  'the first arguments': "UPDATE ledger_entries SET content = '{}' WHERE idx = (SELECT MIN(sequence_no) FROM calls)",
+  'the last arguments': "UPDATE ledger_entries SET content = '{}' WHERE idx = (SELECT MAX(sequence_no) FROM calls)",
+  'all arguments': "UPDATE ledger_entries SET content = content || ' '",
+  'arguments that reach into the next call': "UPDATE ledger_entries SET content = content || char(30) || '{}'",
+  'the salt of a call':
+    'UPDATE ledger_entries SET salt = lower(hex(zeroblob(16))) WHERE salt IS NOT NULL AND idx % 100 IN (1, 2, 3)',
   'the first extras': 'UPDATE thoughts SET extras = \'{"branch":"x"}\' WHERE thought_no = 1',
   'the last extras':
     'UPDATE thoughts SET extras = \'{"branch":"x"}\' WHERE thought_no = (SELECT MAX(thought_no) FROM thoughts)',
   'the salts of two thoughts': `UPDATE thoughts SET salt = (SELECT salt FROM thoughts AS other
      WHERE other.thought_no = 3 - thoughts.thought_no) WHERE thought_no IN (1, 2)`,
   'an entry that no row repeats': `UPDATE ledger_entries SET entry = replace(entry, '"answer":"', '"answer":"0')
-     WHERE idx = (SELECT MAX(exit_idx) FROM calls WHERE exit_idx % 16 < 8)`,
+     WHERE idx = (SELECT MAX(exit_idx) FROM call_exits WHERE exit_idx % 16 < 8)`,
   'an entry in front of a thought': `UPDATE ledger_entries SET entry = replace(entry, '"v":1', '"v":2')
      WHERE idx = (SELECT MIN(idx) - 1 FROM thoughts)`,
-  'an entry of the second page and a call of the first': `UPDATE calls SET arguments = '{}'
-       WHERE sequence_no = (SELECT MIN(sequence_no) FROM calls);
+  'an entry of the second page and a call of the first': `UPDATE ledger_entries SET content = '{}'
+       WHERE idx = (SELECT MIN(sequence_no) FROM call_exits);
      UPDATE ledger_entries SET entry = entry || ' ' WHERE idx = 520`,
   'an entry of the second page and a node at the end of the first': `UPDATE ledger_nodes SET hash = hex(zeroblob(32))
        WHERE level = 8 AND idx = 1;

@@ -69,8 +69,16 @@ function isHarmless({ table, column, where }: Cell, change: string): boolean {
 const MAX_STEPS = 3000;
 
 /** The tables that the fast path reads, and those that a chain or a session is checked by. */
-const IN_FAST_PATH = new Set(['ledger_entries', 'calls', 'thoughts']);
-const IN_CHAINS = new Set(['ledger_entries', 'ledger_nodes', 'thoughts', 'sessions', 'session_events', 'task_events']);
+const IN_FAST_PATH = new Set(['ledger_entries', 'call_exits', 'open_calls', 'thoughts']);
+const IN_CHAINS = new Set([
+  'ledger_entries',
+  'ledger_nodes',
+  'thoughts',
+  'sessions',
+  'session_events',
+  'task_versions',
+  'tasks',
+]);
 
 /** Each way of verifying has to end within a bounded number of statements. */
 function findEdit(database: Database, table: string): Promise<'found' | 'missed' | 'differs'> {

@@ -14,7 +14,7 @@ await buildFullLedger(path);
 const database = await openFile(path);
 const entries = await database.read((reader) =>
   reader.query<{ idx: number; kind: string; entry: string }>(
-    'SELECT idx, kind, entry FROM ledger_entries ORDER BY idx',
+    "SELECT idx, entry ->> 'kind' AS kind, entry FROM ledger_entries ORDER BY idx",
   ),
 );
 

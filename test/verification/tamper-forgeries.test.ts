@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
 import type { Transaction } from '../../src/db/database.ts';
+import type { TaskRow } from '../../src/domains/tasks/record.ts';
+import { currentVersion } from '../../src/domains/tasks/versions.ts';
 import type { ThoughtRow } from '../../src/domains/trail/repository.ts';
 import { formatTaskId } from '../../src/ids.ts';
 import { canonicalize, saltedDigest, thoughtHash } from '../../src/integrity/index.ts';
@@ -80,30 +82,28 @@ describe('a forger who knows the format', () => {
   );
 
   found('rewrites a task, its row and its digest', /^node \d+\/\d+$/, async (db) => {
-    const [event] = await db.query<{ idx: number; salt: string; content: string }>(
-      'SELECT task_events.* FROM task_events JOIN tasks ON event_idx = idx WHERE tasks.task_no = 1',
-    );
-    if (event === undefined) throw new Error('no event');
-    const content = canonicalize({ ...(JSON.parse(event.content) as object), assignee: 'mallory' });
-    const [before, after] = [event.content, content].map((text) => saltedDigest('task', event.salt, text));
-    await db.query('UPDATE task_events SET content = $1 WHERE idx = $2', [content, event.idx]);
+    const [row] = await db.query<TaskRow>('SELECT * FROM tasks WHERE task_no = 1');
+    if (row === undefined) throw new Error('no task');
+    const contents = [row, { ...row, assignee: 'mallory' }].map((task) => currentVersion(task).content ?? '');
+    const [before, after] = contents.map((content) => saltedDigest('task', row.salt, content));
     await db.run(`UPDATE tasks SET assignee = 'mallory' WHERE task_no = 1;
                   UPDATE task_counts SET assignee = 'mallory' WHERE assignee = 'alice';
                   UPDATE ledger_entries SET entry = REPLACE(entry, '${before}', '${after}')`);
   });
 
   found('lets a task step back to an earlier event', /^T-0002$/, (db) =>
-    db.run('UPDATE tasks SET event_idx = (SELECT MIN(idx) FROM task_events WHERE task_no = 2) WHERE task_no = 2'),
+    db.run('UPDATE tasks SET event_idx = (SELECT MIN(idx) FROM task_versions WHERE task_no = 2) WHERE task_no = 2'),
   );
 
   found('digests something that is no task', /^task event \d+$/, async (db) => {
     const salt = '0'.repeat(32);
-    await db.query("UPDATE task_events SET content = '7', salt = $1 WHERE idx = (SELECT MIN(idx) FROM task_events)", [
-      salt,
-    ]);
+    await db.query(
+      "UPDATE task_versions SET content = '7', salt = $1 WHERE idx = (SELECT MIN(idx) FROM task_versions)",
+      [salt],
+    );
     const digest = saltedDigest('task', salt, '7');
     await db.run(`UPDATE ledger_entries SET entry = substr(entry, 1, instr(entry, '"task":"') + 7) || '${digest}' || substr(entry, instr(entry, '"task":"') + 72)
-                  WHERE idx = (SELECT MIN(idx) FROM task_events)`);
+                  WHERE idx = (SELECT MIN(idx) FROM task_versions)`);
   });
 
   for (const [name, sql] of Object.entries({

@@ -17,7 +17,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const COLUMNS = 'INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql)';
 
 const SCHEMAS: Readonly<Record<string, string>> = {
-  'a row of the schema twice': "INSERT INTO sqlite_schema SELECT * FROM sqlite_schema WHERE name = 'tasks_open'",
+  'a row of the schema twice': "INSERT INTO sqlite_schema SELECT * FROM sqlite_schema WHERE name = 'tasks_by_project'",
   'a row of the schema without a name': `${COLUMNS} VALUES (NULL, NULL, NULL, NULL, 'CREATE TRIGGER x AFTER INSERT ON tasks BEGIN SELECT 1; END')`,
   'a text of the schema that is cut off': "UPDATE sqlite_schema SET sql = 'CREATE TABLE tasks (' WHERE name = 'tasks'",
   'a table that is strict about unknown types':

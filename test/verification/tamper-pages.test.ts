@@ -16,7 +16,7 @@ const roots = await readRoots();
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the pages of an SQLite ledger', () => {
-  for (const names of [['thoughts', 'sessions', 'task_labels'], ['tasks_open'], ['task_search_data']])
+  for (const names of [['thoughts', 'sessions', 'task_labels'], ['tasks_by_project'], ['task_search_data']])
     promiseTest('verify/tampering', `a freelist that names pages of ${names.join(', ')}`, async () => {
       const { status, problems } = await verifyAfter((bytes) => freePages(bytes, names.map(rootOf)));
       expect(status).toBe(1);

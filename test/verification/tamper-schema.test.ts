@@ -37,9 +37,13 @@ const NO_BREAK_SPACE = '\u00a0';
 /** What was done, and the object that must be named for it. */
 const CHANGES: Readonly<Record<string, readonly [sql: string, place: string]>> = {
   'a forged call before the real one, under a key that is none': [
-    `${rebuild('calls', 'INTEGER PRIMARY', `INTEGER${NO_BREAK_SPACE}PRIMARY`, 'INSERT INTO calls SELECT * FROM calls LIMIT 1')};
-     CREATE INDEX calls_open ON calls (sequence_no) WHERE exit_idx IS NULL`,
-    'calls',
+    rebuild(
+      'call_exits',
+      'INTEGER PRIMARY',
+      `INTEGER${NO_BREAK_SPACE}PRIMARY`,
+      'INSERT INTO call_exits SELECT * FROM call_exits LIMIT 1',
+    ),
+    'call_exits',
   ],
   'two entries that swapped their places, under a key that is none': [
     rebuild(
@@ -52,15 +56,15 @@ const CHANGES: Readonly<Record<string, readonly [sql: string, place: string]>> =
   ],
   'a blank more in a text': [rewrite('actions', 'FROM calls', 'FROM  calls'), 'actions'],
   'a line break less in a text': [rewrite('task_waits', '\nUNION', ' UNION'), 'task_waits'],
-  'a text in capitals': ["UPDATE sqlite_schema SET sql = upper(sql) WHERE name = 'calls_open'", 'calls_open'],
+  'a text in capitals': ["UPDATE sqlite_schema SET sql = upper(sql) WHERE name = 'tasks_blocked'", 'tasks_blocked'],
   'a comment in a text': [rewrite('counters', 'BIGINT NOT NULL', 'BIGINT NOT NULL -- counted'), 'counters'],
   'a text that goes on after a NUL': [
     "UPDATE sqlite_schema SET sql = sql || char(0) || ' more' WHERE name = 'tasks_ready'",
     'tasks_ready',
   ],
   'a text that is stored as bytes': [
-    "UPDATE sqlite_schema SET sql = CAST(sql AS BLOB) WHERE name = 'tasks_open'",
-    'tasks_open',
+    "UPDATE sqlite_schema SET sql = CAST(sql AS BLOB) WHERE name = 'tasks_by_project'",
+    'tasks_by_project',
   ],
   'a text with bytes that are no UTF-8': [
     "UPDATE sqlite_schema SET sql = CAST(CAST(sql AS BLOB) || X'202d2dff' AS TEXT) WHERE name = 'task_waits'",
@@ -72,8 +76,8 @@ const CHANGES: Readonly<Record<string, readonly [sql: string, place: string]>> =
     'tasks',
   ],
   'a column in another order of letters': [
-    rewrite('calls', 'tool        TEXT', 'tool        TEXT COLLATE NOCASE'),
-    'calls',
+    rewrite('tasks', 'project        TEXT', 'project        TEXT COLLATE NOCASE'),
+    'tasks',
   ],
   'a column of another type': [rewrite('sessions', 'leaf_count    BIGINT', 'leaf_count    TEXT'), 'sessions'],
   'a CHECK less': [rewrite('ledger_head', ' CHECK (id = 1)', ''), 'ledger_head'],
@@ -99,15 +103,15 @@ const CHANGES: Readonly<Record<string, readonly [sql: string, place: string]>> =
     'tasks_by_update',
   ],
   'an index over other rows': [
-    'DROP INDEX tasks_open; CREATE INDEX tasks_open ON tasks (project, updated_at, task_no) WHERE is_open = 0',
-    'tasks_open',
+    'DROP INDEX tasks_blocked; CREATE INDEX tasks_blocked ON tasks (project, priority DESC, task_no) WHERE blocked_reason IS NULL',
+    'tasks_blocked',
   ],
   'an index in another order': [
     'DROP INDEX tasks_ready; CREATE INDEX tasks_ready ON tasks (project, priority, task_no) WHERE is_ready = 1',
     'tasks_ready',
   ],
   'an index less': ['DROP INDEX sessions_live', 'sessions_live'],
-  'an index more': ['CREATE INDEX more ON calls (tool)', 'more'],
+  'an index more': ['CREATE INDEX more ON call_exits (exit_idx)', 'more'],
   'a table more': ['CREATE TABLE more (x)', 'more'],
   'a view more': ['CREATE VIEW more AS SELECT 1', 'more'],
   'a virtual table more': ['CREATE VIRTUAL TABLE more USING fts5 (x)', 'more'],
@@ -178,9 +182,10 @@ const CHANGES: Readonly<Record<string, readonly [sql: string, place: string]>> =
 
 const MALFORMED: Readonly<Record<string, string>> = {
   'an index that has the pages of another':
-    "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'tasks_by_project') WHERE name = 'tasks_open'",
+    "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'tasks_by_project') WHERE name = 'tasks_by_update'",
   'a view that has pages': "UPDATE sqlite_schema SET rootpage = 2 WHERE name = 'actions'",
-  'an index that claims another table': "UPDATE sqlite_schema SET tbl_name = 'calls' WHERE name = 'tasks_open'",
+  'an index that claims another table':
+    "UPDATE sqlite_schema SET tbl_name = 'thoughts' WHERE name = 'tasks_by_project'",
   'a table under two names': "UPDATE sqlite_schema SET name = 'other' WHERE name = 'counters'",
   'a table that claims to be an index': "UPDATE sqlite_schema SET type = 'index' WHERE name = 'counters'",
 };

@@ -69,12 +69,12 @@ describe('colibri verify', () => {
     'a lost node': ['DELETE FROM ledger_nodes WHERE level = 8', 'node 8/0'],
     'a lost head': ['DELETE FROM ledger_head', 'ledger_head'],
     'another root': ["UPDATE sessions SET root = 'x' WHERE session_no = 1", 'A-0001'],
-    'a foreign call': ["UPDATE calls SET actor = 'mallory' WHERE sequence_no = 1", 'call 1'],
+    'a foreign call': ["UPDATE ledger_entries SET content = '{}' WHERE idx = 1", 'call 1'],
     'a lost search index': ['DELETE FROM task_search_data', 'task_search'],
-    'a lost table': ['DROP TABLE calls', 'calls'],
+    'a lost table': ['DROP TABLE call_exits', 'call_exits'],
     'a lost column': ['ALTER TABLE thoughts DROP COLUMN attempt', 'thoughts'],
     'a lost head table': ['DROP TABLE ledger_head', 'ledger_head'],
-    'a trigger': ['CREATE TRIGGER forget AFTER INSERT ON calls BEGIN DELETE FROM calls; END', 'forget'],
+    'a trigger': ['CREATE TRIGGER forget AFTER INSERT ON call_exits BEGIN DELETE FROM call_exits; END', 'forget'],
   };
   for (const [defect, [sql, place]] of Object.entries(TAMPERED))
     promiseTest('verify/command', `exits 1 and names ${defect}`, async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Transaction } from '../../src/db/database.ts';
 import { saltedDigest } from '../../src/integrity/index.ts';
-import { append } from '../../src/ledger/append.ts';
+import { append, appendEncoded, encode } from '../../src/ledger/append.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { tempFolder } from '../support/folders.ts';
 import { AT, openTestDatabase, openTestLedger, processIdOf, tamper } from '../support/ledger.ts';
@@ -42,9 +42,9 @@ describe('colibri verify', () => {
         "UPDATE ledger_nodes SET hash = replace(hash, substr(hash, 1, 1), 'g') WHERE level = 8 AND idx = 100",
         'DELETE FROM ledger_entries WHERE idx = 40001',
         `UPDATE ledger_nodes SET hash = 'x' WHERE level = 4 AND idx IN (0, 2000);
-       UPDATE calls SET arguments = '{}' WHERE sequence_no IN (20001, 40001)`,
+       UPDATE ledger_entries SET content = '{}' WHERE idx IN (20001, 40001)`,
         'UPDATE ledger_head SET tail = upper(tail)',
-        "UPDATE calls SET arguments = '{}' WHERE sequence_no = 40001",
+        "UPDATE ledger_entries SET content = '{}' WHERE idx = 40001",
       ],
       3,
     )) {
@@ -66,12 +66,9 @@ async function leaveCall(db: Transaction, argumentsText: string): Promise<void> 
   const digest = saltedDigest('arguments', SALT, argumentsText);
   const tool = 'server_ping';
   const enter = { kind: 'action.enter', arguments: digest, process_id: PROCESS_ID, tool } as const;
-  const sequenceNo = await append(db, { ...common, ...enter });
+  const kept = { salt: SALT, content: argumentsText };
+  const sequenceNo = await appendEncoded(db, encode({ ...common, ...enter }), kept);
   const exit = { kind: 'action.exit', answer: digest, duration_ms: 1, outcome: 'ok', sequence_no: sequenceNo } as const;
   const exitIndex = await append(db, { ...common, ...exit });
-  db.send(
-    `INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt, exit_idx, exited_at, outcome, duration_ms)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [sequenceNo, tool, 'tester', PROCESS_ID, AT, argumentsText, SALT, exitIndex, AT, 'ok', 1],
-  );
+  db.send('INSERT INTO call_exits (sequence_no, exit_idx) VALUES ($1, $2)', [sequenceNo, exitIndex]);
 }

@@ -155,7 +155,7 @@ async function verifyStaged(staged: string, source: string): Promise<Verified> {
 async function migrateBackup(database: Database, source: string): Promise<number> {
   const version = await assertCreated(database);
   try {
-    await migrate(database, () => Promise.resolve());
+    await withProgress('migrating the backup', (update) => migrate(database, () => Promise.resolve(), update));
   } catch (error) {
     if (error instanceof DatabaseError) throw error;
     throw tampered(source, `its tables are not those of schema ${version} (${toError(error).message})`, []);

@@ -13,6 +13,7 @@ const CALL: Action = {
   outcome: 'ok',
   duration_ms: 7,
   arguments: '{"task_id":"T-0001","title":"日本語の領収書 🧾 and so on"}',
+  result_digest: null,
 };
 const plain = createStyles(false);
 

@@ -7,11 +7,10 @@ import type { EnteredCall, SqlValue } from '../database.ts';
  * tree has to be stored as well.
  */
 export function enterCallStatement(
-  { entry, leaf, blockSize, columns }: EnteredCall,
+  { entry, leaf, blockSize, salt, content }: EnteredCall,
   lockAs: (mark: string) => string,
 ): { readonly sql: string; readonly parameters: readonly SqlValue[] } {
-  const parameters = [leaf, entry, ...columns];
-  const values = columns.map((_, index) => `CAST($${index + 3} AS TEXT)`).join(', ');
+  const parameters = [leaf, entry, salt, content];
   const sql = `
     WITH write_lock AS (${lockAs(`$${parameters.length + 1}`)}),
     head AS (
@@ -19,9 +18,9 @@ export function enterCallStatement(
       SET size = size + 1, tail = encode(sha256(convert_to(tail || CAST($1 AS TEXT), 'UTF8')), 'hex')
       FROM write_lock WHERE id = 1 AND (size + 1) % ${blockSize} <> 0 RETURNING size - 1 AS idx
     ), entry AS (
-      INSERT INTO ledger_entries (idx, kind, entry) SELECT idx, 'action.enter', CAST($2 AS TEXT) FROM head
+      INSERT INTO ledger_entries (idx, entry, salt, content)
+      SELECT idx, CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT) FROM head
     )
-    INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt)
-    SELECT idx, ${values} FROM head RETURNING sequence_no AS idx`;
+    INSERT INTO open_calls (sequence_no) SELECT idx FROM head RETURNING sequence_no AS idx`;
   return { sql, parameters };
 }

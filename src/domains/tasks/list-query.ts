@@ -2,7 +2,7 @@ import type { Engine, Reader, SqlValue } from '../../db/database.ts';
 import { PRIORITIES } from '../../integrity/index.ts';
 import { listed } from './output.ts';
 import type { ListInput } from './schema.ts';
-import { matches } from './search.ts';
+import { listPendingMatches, matches } from './search.ts';
 import { searchPhrases } from './tokenizer.ts';
 import { isOpen, UNASSIGNED } from './workflows.ts';
 
@@ -17,30 +17,42 @@ const ORDER: Readonly<Record<ListInput['sort_by'], string>> = {
 };
 
 export async function listTasks(db: Reader, input: ListInput): Promise<{ tasks: ListedTask[]; total: number }> {
-  const filter = new Filter(input, db.engine);
+  const search = await findPhrases(db, input);
+  const filter = new Filter(input, db.engine, search);
   if (filter.matchesNothing) return { tasks: [], total: 0 };
   const direction = input.sort_order === 'asc' ? 'ASC' : 'DESC';
   const keys = [ORDER[input.sort_by], 'task_no'].filter((key) => key !== '').map((key) => `${key} ${direction}`);
   // The subquery picks the page from an index; only the rows of that page are read.
   const rows = await db.query(
-    `SELECT ${listed.columns} FROM tasks
-     WHERE task_no IN (SELECT task_no FROM tasks ${filter.where} ORDER BY ${keys.join(', ')}
-                       LIMIT ${filter.add(input.limit)} OFFSET ${filter.add(input.offset)})
+    `SELECT ${listed.columns} FROM tasks WHERE task_no IN (SELECT task_no FROM ${filter.source(keys, input)}
+       ORDER BY ${keys.join(', ')} LIMIT ${filter.add(input.limit)} OFFSET ${filter.add(input.offset)})
      ORDER BY ${keys.join(', ')}`,
     filter.parameters,
   );
   const tasks = rows.map((row) => listed.read(row));
-  return { tasks, total: await countTasks(db, input) };
+  return { tasks, total: await countTasks(db, input, search) };
 }
 
 /** Sums stored counts where the filters allow it; dates, labels and words need a COUNT. */
-async function countTasks(db: Reader, input: ListInput): Promise<number> {
-  const filter = new Filter(input, db.engine);
+async function countTasks(db: Reader, input: ListInput, search: Search | undefined): Promise<number> {
+  const filter = new Filter(input, db.engine, search);
   const source = filter.isCounted
     ? 'SELECT SUM(tasks) AS total FROM task_counts'
     : 'SELECT COUNT(*) AS total FROM tasks';
   const [row] = await db.query<{ total: number | null }>(`${source} ${filter.countWhere}`, filter.parameters);
   return row?.total ?? 0;
+}
+
+interface Search {
+  readonly phrases: readonly (readonly string[])[];
+  /** Matching tasks that the index does not know yet. */
+  readonly pending: readonly number[];
+}
+
+async function findPhrases(db: Reader, { search }: ListInput): Promise<Search | undefined> {
+  if (search === undefined || search === '') return undefined;
+  const phrases = searchPhrases(search);
+  return { phrases, pending: await listPendingMatches(db, phrases) };
 }
 
 /** The filters of a list as a conjunction of SQL conditions with parameters. */
@@ -51,10 +63,10 @@ class Filter {
   /** task_counts has every column that the filters name. */
   readonly isCounted: boolean;
   readonly matchesNothing: boolean;
+  readonly #isSplit: boolean;
 
-  constructor(input: ListInput, engine: Engine) {
-    const phrases = input.search === undefined || input.search === '' ? undefined : searchPhrases(input.search);
-    this.matchesNothing = phrases?.length === 0 || input.status?.length === 0 || input.priority?.length === 0;
+  constructor(input: ListInput, engine: Engine, search: Search | undefined) {
+    this.matchesNothing = search?.phrases.length === 0 || input.status?.length === 0 || input.priority?.length === 0;
     const priorities = input.priority?.map((priority) => PRIORITIES.indexOf(priority));
     const kept = [
       this.#equals('project', input.project),
@@ -64,18 +76,33 @@ class Filter {
     ];
     const counted = [
       input.label && `task_no IN (SELECT task_no FROM task_labels WHERE label = ${this.add(input.label)})`,
-      input.created_after && `created_at > ${this.add(input.created_after)}`,
-      input.created_before && `created_at < ${this.add(input.created_before)}`,
-      phrases && matches(engine, phrases, (value) => this.add(value)),
+      input.created_after && `created_at > ${this.add(Date.parse(input.created_after))}`,
+      input.created_before && `created_at < ${this.add(Date.parse(input.created_before))}`,
+      search && matches(engine, search.phrases, search.pending, (value) => this.add(value)),
     ];
     this.isCounted = counted.every((condition) => !condition);
     this.countWhere = conjunction([...kept, ...counted]);
-    // Redundant predicates that select a partial index.
+    // Redundant predicates that select an index.
     const hints = [
-      input.status?.every(isOpen) ? 'is_open = 1' : undefined,
+      input.status &&
+        (input.status.every(isOpen) ? 'is_open = 1' : !input.status.some(isOpen) ? 'is_open = 0' : undefined),
       input.assignee !== undefined && input.assignee !== UNASSIGNED ? `assignee <> '${UNASSIGNED}'` : undefined,
     ];
     this.where = conjunction([...kept, ...counted, ...hints]);
+    this.#isSplit = input.sort_by === 'updated' && input.project !== undefined && hints.every((hint) => !hint);
+  }
+
+  /**
+   * What follows FROM. The index of a project has open and closed tasks apart: where both are wanted in the order of the
+   * index, each part is read up to the end of the page, and the two are merged.
+   */
+  source(keys: readonly string[], { limit, offset }: ListInput): string {
+    if (!this.#isSplit) return `tasks ${this.where}`;
+    const end = this.add(limit + offset);
+    const part = (isOpenTask: number) =>
+      `SELECT task_no, updated_at FROM (SELECT task_no, updated_at FROM tasks ${this.where} AND is_open = ${isOpenTask}
+         ORDER BY ${keys.join(', ')} LIMIT ${end}) AS part_${isOpenTask}`;
+    return `(${part(1)} UNION ALL ${part(0)}) AS parts`;
   }
 
   add(value: SqlValue): string {

@@ -1,6 +1,6 @@
 import type { SqlValue } from '../../db/database.ts';
 import { objectDefect } from '../../integrity/forms.ts';
-import { isCanonicalText, parseJson, WORKFLOW_STATES } from '../../integrity/index.ts';
+import { isCanonicalText, parseJson, type Salt, WORKFLOW_STATES } from '../../integrity/index.ts';
 import { derive, type RecordOf, type RowOf } from './fields/derive.ts';
 import { TASK_FIELDS } from './fields/table.ts';
 import { isOpen, isReady } from './workflows.ts';
@@ -13,16 +13,22 @@ export type Task = RecordOf<typeof TASK_FIELDS>;
 export const taskFields = derive(TASK_FIELDS);
 
 export interface TaskRow extends RowOf<typeof TASK_FIELDS> {
+  /** The entry that holds the digest of this version. */
   readonly event_idx: number;
+  readonly salt: Salt;
   readonly is_open: number;
   readonly is_ready: number;
 }
 
+/** What ties a row to its entry. */
+export type EventOf = Pick<TaskRow, 'event_idx' | 'salt'>;
+
 /** The columns of a task: the same for writing it and for checking what is stored. */
-export function toColumns(task: Task, eventIndex: number): Record<keyof TaskRow, SqlValue> {
+export function toColumns(task: Task, event: EventOf): Record<keyof TaskRow, SqlValue> {
   return {
     ...taskFields.toRow(task),
-    event_idx: eventIndex,
+    event_idx: event.event_idx,
+    salt: event.salt,
     is_open: isOpen(task.status) ? 1 : 0,
     is_ready: isReady(task.workflow, task.status) ? 1 : 0,
   };

@@ -4,8 +4,8 @@ import { PRIORITIES, saltedDigest } from '../../integrity/index.ts';
 import { append } from '../../ledger/append.ts';
 import { createSalt } from '../../ledger/salt.ts';
 import { coveringSessions, joinSessions, recordMemberships } from '../trail/sessions.ts';
-import { type Task, type TaskRow, taskFields, toColumns } from './record.ts';
-import { forgetWords, indexWords } from './search.ts';
+import { type EventOf, type Task, type TaskRow, taskFields, toColumns } from './record.ts';
+import { addWords, changeWords, indexBatch } from './search.ts';
 
 export function projectCounter(project: string): string {
   return `project/${project}`;
@@ -25,7 +25,8 @@ export async function insertTask(db: Transaction, task: Task, words?: string): P
   const columns = toColumns(task, await appendEvent(db, 'task.created', task));
   insertText ??= insertOf(Object.keys(columns));
   db.send(insertText, Object.values(columns));
-  indexWords(db, task, words);
+  addWords(db, task, words);
+  await indexBatch(db, task);
   indexLabels(db, task);
   indexDependencies(db, task);
   count(db, task, 1);
@@ -40,16 +41,16 @@ function insertOf(names: readonly string[]): string {
 
 /** Writes only changed columns and updates only the indexes over them. */
 export async function updateTask(db: Transaction, before: Task, after: Task, words?: string): Promise<void> {
-  const eventIndex = await appendEvent(db, 'task.updated', after);
-  const old: Record<string, SqlValue> = toColumns(before, -1);
-  const changed = Object.entries(toColumns(after, eventIndex)).filter(([name, value]) => old[name] !== value);
-  const assignments = changed.map(([name], index) => `${name} = $${index + 2}`).join(', ');
   const taskNo = parseId(after.task_id);
+  const event = await appendEvent(db, 'task.updated', after);
+  keepVersion(db, taskNo, before);
+  const old: Record<string, SqlValue> = toColumns(before, { event_idx: -1, salt: '' });
+  const changed = Object.entries(toColumns(after, event)).filter(([name, value]) => old[name] !== value);
+  const assignments = changed.map(([name], index) => `${name} = $${index + 2}`).join(', ');
   db.send(`UPDATE tasks SET ${assignments} WHERE task_no = $1`, [taskNo, ...changed.map(([, value]) => value)]);
   const names = new Set(changed.map(([name]) => name));
   if (names.has('title') || names.has('description')) {
-    forgetWords(db, taskNo);
-    indexWords(db, after, words);
+    changeWords(db, after, words);
   }
   if (names.has('labels')) {
     for (const label of before.labels)
@@ -84,7 +85,16 @@ export async function listChildren(db: Reader, taskNo: number, limit: number): P
   return rows.map(({ task_no }) => formatTaskId(task_no));
 }
 
-async function appendEvent(db: Transaction, kind: 'task.created' | 'task.updated', task: Task): Promise<number> {
+/** Must come before the row of the task changes, which has the salt and the entry of this version. */
+function keepVersion(db: Transaction, taskNo: number, version: Task): void {
+  db.send(
+    `INSERT INTO task_versions (idx, task_no, salt, content)
+     SELECT event_idx, task_no, salt, CAST($2 AS TEXT) FROM tasks WHERE task_no = $1`,
+    [taskNo, taskFields.toContent(version)],
+  );
+}
+
+async function appendEvent(db: Transaction, kind: 'task.created' | 'task.updated', task: Task): Promise<EventOf> {
   const content = taskFields.toContent(task);
   const salt = createSalt();
   const { task_id, updated_at: at, updated_by: actor } = task;
@@ -94,13 +104,7 @@ async function appendEvent(db: Transaction, kind: 'task.created' | 'task.updated
   const memberships = isAlone ? [] : await joinSessions(db, await coveringSessions(db, task));
   const index = await append(db, { actor, at, kind, sessions: memberships, task: digest, task_id, v: 1 });
   recordMemberships(db, memberships, index);
-  db.send('INSERT INTO task_events (idx, task_no, salt, content) VALUES ($1, $2, $3, $4)', [
-    index,
-    parseId(task_id),
-    salt,
-    content,
-  ]);
-  return index;
+  return { event_idx: index, salt };
 }
 
 function indexLabels(db: Transaction, { task_id, labels }: Task): void {

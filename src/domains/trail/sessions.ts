@@ -56,19 +56,19 @@ export function listSessionsOf(db: Reader, taskNo: number): Promise<SessionRow[]
 
 const SCANNED_AT_ONCE = 20_000;
 
-const NEXT_ENTRIES = 'SELECT idx, kind, entry FROM ledger_entries WHERE idx > $1 ORDER BY idx LIMIT $2';
+const NEXT_ENTRIES = 'SELECT idx, entry FROM ledger_entries WHERE idx > $1 ORDER BY idx LIMIT $2';
 
 /** Finds the entry that sealed a session whose row claims to be live; only tampering removes a seal. */
 export async function findHiddenSeal(db: Reader, session: SessionRow): Promise<number | undefined> {
   // Pages by rows, not by index ranges: a forged index can be arbitrarily large.
   for (let after = -1; ; ) {
     const [seal] = await db.query<{ idx: number }>(
-      `SELECT idx FROM (${NEXT_ENTRIES}) AS entries WHERE kind = 'session.finalized' AND entry LIKE $3 LIMIT 1`,
-      [after, SCANNED_AT_ONCE, `%"session_id":"${formatSessionId(session.session_no)}"%`],
+      `SELECT idx FROM (${NEXT_ENTRIES}) AS entries WHERE entry LIKE $3 LIMIT 1`,
+      [after, SCANNED_AT_ONCE, `%"kind":"session.finalized"%"session_id":"${formatSessionId(session.session_no)}"%`],
     );
     if (seal !== undefined) return seal.idx;
     const [scanned] = await db.query<{ last: number | null }>(
-      `SELECT MAX(idx) AS last FROM (${NEXT_ENTRIES.replace('idx, kind, entry', 'idx')}) AS entries`,
+      `SELECT MAX(idx) AS last FROM (${NEXT_ENTRIES.replace('idx, entry', 'idx')}) AS entries`,
       [after, SCANNED_AT_ONCE],
     );
     const last = scanned?.last ?? null;

@@ -11,6 +11,8 @@ export interface Action {
   readonly outcome: string;
   readonly duration_ms: number | null;
   readonly arguments: string;
+  /** Salted digest of the answer; null until the exit is recorded. */
+  readonly result_digest: string | null;
 }
 
 /** The last calls, oldest first. */

@@ -36,21 +36,13 @@ export function toEnter(event: ToolEnterEvent, processId: string, salt: Salt): E
 
 /** Returns the number of the call: the index of its enter entry, unique and rising over all processes. */
 export async function enterCall(transaction: Transaction, enter: Enter): Promise<number> {
-  const sequenceNo = await appendEncoded(transaction, enter.entry);
-  transaction.send(
-    `INSERT INTO calls (sequence_no, tool, actor, process_id, entered_at, arguments, salt)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-    [sequenceNo, ...callColumns(enter)],
-  );
+  const { entry, salt, argumentsText } = enter;
+  const sequenceNo = await appendEncoded(transaction, entry, { salt, content: argumentsText });
+  transaction.send('INSERT INTO open_calls (sequence_no) VALUES ($1)', [sequenceNo]);
   return sequenceNo;
 }
 
 /** What the database needs to know to enter the call in one statement. */
-export function toEnteredCall(enter: Enter): EnteredCall {
-  const { text, leaf } = enter.entry;
-  return { entry: text, leaf, blockSize: BLOCK, columns: callColumns(enter) };
-}
-
-function callColumns({ tool, actor, processId, at, argumentsText, salt }: Enter): string[] {
-  return [tool, actor, processId, at, argumentsText, salt];
+export function toEnteredCall({ entry, salt, argumentsText }: Enter): EnteredCall {
+  return { entry: entry.text, leaf: entry.leaf, blockSize: BLOCK, salt, content: argumentsText };
 }

@@ -3,7 +3,7 @@ import { type Digest, type Salt, saltedDigest } from '../../integrity/index.ts';
 import type { ToolExitEvent } from '../../middleware/audit.ts';
 import { append, appendEncoded, type EncodedEntry, encode } from '../append.ts';
 import { enterCall, type OpenCall } from './enter.ts';
-import { type CallState, INTERRUPTED } from './state.ts';
+import type { CallState } from './state.ts';
 
 /** An exit event as it is recorded, without the answer, which may be large. */
 export interface Exit extends ExitFields {
@@ -33,11 +33,11 @@ export async function exitCall(
   if (state === 'interrupted') return false;
   // A database server that crashed may have lost an enter that was not flushed yet.
   call.sequenceNo = state === 'missing' ? await enterCall(transaction, call.enter) : state;
-  const { encoded, at, outcome, durationMs } = exit;
+  const { encoded } = exit;
   const { sequenceNo } = call;
   const entry = encoded?.sequenceNo === sequenceNo ? encoded.entry : encodeExit(sequenceNo, exit);
   const index = await appendEncoded(transaction, entry);
-  closeRow(transaction, { sequenceNo, index, at, outcome, durationMs });
+  closeCall(transaction, sequenceNo, index);
   return true;
 }
 
@@ -48,7 +48,7 @@ export async function interruptCall(
   { actor, at }: { readonly actor: string; readonly at: string },
 ): Promise<void> {
   const index = await append(transaction, { v: 1, kind: 'action.interrupted', at, actor, sequence_no: sequenceNo });
-  closeRow(transaction, { sequenceNo, index, at, outcome: INTERRUPTED, durationMs: null });
+  closeCall(transaction, sequenceNo, index);
 }
 
 function encodeExit(sequenceNo: number, { actor, answer, at, durationMs, outcome }: ExitFields): EncodedEntry {
@@ -64,17 +64,7 @@ function encodeExit(sequenceNo: number, { actor, answer, at, durationMs, outcome
   });
 }
 
-interface ClosedCall {
-  readonly sequenceNo: number;
-  readonly index: number;
-  readonly at: string;
-  readonly outcome: string;
-  readonly durationMs: number | null;
-}
-
-function closeRow(transaction: Transaction, { index, at, outcome, durationMs, sequenceNo }: ClosedCall): void {
-  transaction.send(
-    'UPDATE calls SET exit_idx = $1, exited_at = $2, outcome = $3, duration_ms = $4 WHERE sequence_no = $5',
-    [index, at, outcome, durationMs, sequenceNo],
-  );
+function closeCall(transaction: Transaction, sequenceNo: number, exitIndex: number): void {
+  transaction.send('DELETE FROM open_calls WHERE sequence_no = $1', [sequenceNo]);
+  transaction.send('INSERT INTO call_exits (sequence_no, exit_idx) VALUES ($1, $2)', [sequenceNo, exitIndex]);
 }

@@ -1,8 +1,15 @@
 import type { Database, Transaction } from '../../db/database.ts';
-import type { Salt } from '../../integrity/index.ts';
+import { parseEntry, type Salt } from '../../integrity/index.ts';
 import { interruptCall } from './exit.ts';
 
-const OPEN_CALLS = 'SELECT sequence_no, process_id FROM calls WHERE exit_idx IS NULL ORDER BY sequence_no';
+const OPEN_CALLS = `SELECT sequence_no, salt, entry FROM open_calls
+  JOIN ledger_entries ON ledger_entries.idx = open_calls.sequence_no ORDER BY sequence_no`;
+
+interface OpenRow {
+  readonly sequence_no: number;
+  readonly salt: Salt;
+  readonly entry: string;
+}
 
 /** Closes the calls of dead processes and returns their number. Calls of live processes stay open. */
 export async function closeInterruptedCalls(database: Database, actor: string, at: string): Promise<number> {
@@ -10,9 +17,9 @@ export async function closeInterruptedCalls(database: Database, actor: string, a
   if (seen.length === 0) return 0;
   return database.write({ durable: true }, async (transaction) => {
     let closed = 0;
-    for (const call of await transaction.query<{ sequence_no: number; process_id: string }>(OPEN_CALLS)) {
-      if (await database.isAlive(call.process_id)) continue;
-      await interruptCall(transaction, call.sequence_no, { actor, at });
+    for (const { sequence_no, entry } of await transaction.query<OpenRow>(OPEN_CALLS)) {
+      if (await database.isAlive(processOf(entry))) continue;
+      await interruptCall(transaction, sequence_no, { actor, at });
       closed += 1;
     }
     return closed;
@@ -24,9 +31,13 @@ export async function closeDuplicateEnters(
   transaction: Transaction,
   enter: { readonly processId: string; readonly salt: Salt; readonly actor: string; readonly at: string },
 ): Promise<void> {
-  const duplicates = await transaction.query<{ sequence_no: number }>(
-    'SELECT sequence_no FROM calls WHERE exit_idx IS NULL AND process_id = $1 AND salt <> $2 ORDER BY sequence_no',
-    [enter.processId, enter.salt],
-  );
-  for (const { sequence_no } of duplicates) await interruptCall(transaction, sequence_no, enter);
+  for (const { sequence_no, salt, entry } of await transaction.query<OpenRow>(OPEN_CALLS))
+    if (processOf(entry) === enter.processId && salt !== enter.salt)
+      await interruptCall(transaction, sequence_no, enter);
+}
+
+/** The process that entered a call; empty, which is no process, if the entry is unreadable. */
+function processOf(entry: string): string {
+  const processId = parseEntry(entry)?.['process_id'];
+  return typeof processId === 'string' ? processId : '';
 }

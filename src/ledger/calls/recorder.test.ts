@@ -129,13 +129,13 @@ function actions(database: Database): Promise<ActionRow[]> {
 }
 
 async function kinds(database: Database): Promise<string[]> {
-  const sql = 'SELECT kind FROM ledger_entries ORDER BY idx';
+  const sql = "SELECT entry ->> 'kind' AS kind FROM ledger_entries ORDER BY idx";
   return (await database.read((reader) => reader.query<{ kind: string }>(sql))).map(({ kind }) => kind);
 }
 
 async function refuseExits(database: Database): Promise<void> {
   await database.write({ durable: false }, (transaction) =>
-    transaction.run(`CREATE TRIGGER refusing BEFORE INSERT ON ledger_entries WHEN NEW.kind = 'action.exit'
+    transaction.run(`CREATE TRIGGER refusing BEFORE INSERT ON ledger_entries WHEN NEW.entry ->> 'kind' = 'action.exit'
       BEGIN SELECT RAISE(ABORT, 'no exits today'); END`),
   );
 }

@@ -1,43 +1,30 @@
 import type { Reader } from '../../db/database.ts';
-import {
-  type Digest,
-  type ExitFields,
-  findAnswer,
-  findArguments,
-  isOutcome,
-  isTime,
-  isUuid,
-} from '../../integrity/index.ts';
+import { type Digest, isOutcome, isTime, isUuid, readEnter, readExit } from '../../integrity/index.ts';
 import type { Hasher } from '../hashing.ts';
-import { toLatin1 } from '../latin1-text.ts';
 import type { OpenCall, ProvenCalls } from '../page-proof.ts';
 import type { StoredPage } from '../stored-page.ts';
 import {
   countOf,
-  escapeText,
   isCount,
-  type PackedRows,
+  packedPairsSql,
   packedRowsSql,
+  readPackedPairs,
   readPackedRows,
   unescapeText,
 } from './packed-rows.ts';
 
-const NUMBERS = ['sequence_no', 'exit_idx', 'duration_ms'];
-const STRINGS = ['tool', 'actor', 'process_id', 'entered_at', 'exited_at', 'outcome'];
-const WIDTH = NUMBERS.length + STRINGS.length;
-const CALLS = packedRowsSql({
-  numbers: NUMBERS,
-  strings: STRINGS,
-  content: 'arguments',
-  from: 'calls WHERE sequence_no >= $1 AND sequence_no < $2',
+const CONTENTS = packedRowsSql({
+  numbers: ['idx'],
+  strings: [],
+  content: 'content',
+  from: 'ledger_entries WHERE idx >= $1 AND idx < $2 AND (salt IS NOT NULL OR content IS NOT NULL)',
 });
 
-/** One row of packed values. */
-interface CallFields extends ExitFields {
-  readonly exit_idx: string;
-  readonly tool: string;
-  readonly process_id: string;
-  readonly entered_at: string;
+const EXITS = packedPairsSql('sequence_no', 'exit_idx', 'call_exits WHERE sequence_no >= $1 AND sequence_no < $2');
+
+interface Enter {
+  readonly actor: string;
+  readonly digest: Digest;
 }
 
 /** Returns undefined unless each row says exactly what its entries say. */
@@ -48,90 +35,65 @@ export async function proveCalls(
   hasher: Hasher,
 ): Promise<ProvenCalls | undefined> {
   const end = page.begin + page.texts.length;
-  const found = await readPackedRows(reader, CALLS, WIDTH, [page.begin, end]);
-  if (found === undefined) return undefined;
-  const indexes: number[] = [];
-  const entered: OpenCall[] = [];
-  const isSeen = new Uint8Array(end - page.begin);
-  let expected = '';
-  for (let place = 0; place < found.total; place += 1) {
-    const call = callAt(found, place);
-    const index = countOf(call.sequence_no);
-    const exitIndex = countOf(call.exit_idx);
-    const digest = enteredWith(page, index, call);
-    if (digest === undefined || isSeen[index - page.begin] === 1) return undefined;
-    isSeen[index - page.begin] = 1;
-    expected += digest;
-    indexes.push(index);
-    if (exitIndex >= end) entered.push(toOpen(call));
-    else if (exitIndex > index && isLeft(page, exitIndex, call)) indexes.push(exitIndex);
-    else return undefined;
-  }
-  if (hasher.compare({ label: 'arguments', bytes: found.contents, expected }) === 'different') return undefined;
+  const contents = await readPackedRows(reader, CONTENTS, 1, [page.begin, end]);
+  const exits = await readPackedPairs(reader, EXITS, [page.begin, end]);
+  if (contents === undefined || exits === undefined) return undefined;
+  const { enters, leaves } = readCalls(page);
+  const expected = expectedDigests(contents.fields.map(countOf), enters);
+  if (expected === undefined || !exits.every(([sequenceNo]) => enters.has(sequenceNo))) return undefined;
+  const exitOf = new Map(exits);
+  // Fewer keys than rows: a call has two rows.
+  if (exitOf.size !== exits.length) return undefined;
   const left: number[] = [];
-  for (const row of open.values()) {
-    if (typeof row.exit_idx !== 'number' || row.exit_idx < page.begin || row.exit_idx >= end) continue;
-    const exit = exitOf(row);
-    if (exit === undefined || !isLeft(page, row.exit_idx, exit)) return undefined;
-    indexes.push(row.exit_idx);
-    left.push(row.sequence_no);
+  const ended = new Set<number>();
+  for (const [index, { sequenceNo, actor }] of leaves) {
+    const enter = enters.get(sequenceNo);
+    const exitIndex = enter === undefined ? open.get(sequenceNo)?.exit_idx : exitOf.get(sequenceNo);
+    const enteredBy = enter?.actor ?? open.get(sequenceNo)?.actor;
+    if (exitIndex !== index || enteredBy !== actor || index <= sequenceNo) return undefined;
+    if (enter === undefined) left.push(sequenceNo);
+    else ended.add(sequenceNo);
   }
-  return { indexes, count: found.total, entered, left };
+  const entered = new Map<number, OpenCall>();
+  for (const [sequenceNo, { actor }] of enters) {
+    const exit_idx = exitOf.get(sequenceNo) ?? -1;
+    if (exit_idx >= end) entered.set(sequenceNo, { actor, exit_idx });
+    else if (!ended.has(sequenceNo)) return undefined;
+  }
+  if (hasher.compare({ label: 'arguments', bytes: contents.contents, expected }) === 'different') return undefined;
+  return { indexes: [...enters.keys(), ...leaves.keys()], exits: exits.length, entered, left };
 }
 
-function callAt({ fields }: PackedRows, place: number): CallFields {
-  const first = place * WIDTH;
-  return {
-    sequence_no: fields[first] as string,
-    exit_idx: fields[first + 1] as string,
-    duration_ms: fields[first + 2] as string,
-    tool: fields[first + 3] as string,
-    actor: fields[first + 4] as string,
-    process_id: fields[first + 5] as string,
-    entered_at: fields[first + 6] as string,
-    at: fields[first + 7] as string,
-    outcome: fields[first + 8] as string,
-  };
+interface PageCalls {
+  readonly enters: ReadonlyMap<number, Enter>;
+  readonly leaves: ReadonlyMap<number, { readonly sequenceNo: number; readonly actor: string }>;
 }
 
-/** The digest of the arguments in the enter entry; undefined unless the entry says exactly what the row says. */
-function enteredWith({ begin, kinds, texts }: StoredPage, index: number, call: CallFields): Digest | undefined {
-  if (index === 0 || kinds[index - begin] !== 'action.enter') return undefined;
-  const { actor, entered_at: at, process_id, tool } = call;
-  if (!isTime(at) || !isUuid(process_id)) return undefined;
-  return findArguments(texts[index - begin] ?? '', { actor, at, process_id, tool });
+/** The enter and exit entries of a page, by index. */
+function readCalls({ begin, texts }: StoredPage): PageCalls {
+  const enters = new Map<number, Enter>();
+  const leaves = new Map<number, { readonly sequenceNo: number; readonly actor: string }>();
+  for (const [offset, text] of texts.entries()) {
+    if (begin + offset === 0) continue;
+    const enter = readEnter(text);
+    if (enter !== undefined && isTime(enter.at) && isUuid(enter.process_id))
+      enters.set(begin + offset, { actor: unescapeText(enter.actor), digest: enter.arguments });
+    if (enter !== undefined) continue;
+    const exit = readExit(text);
+    if (exit !== undefined && isTime(exit.at) && isOutcome(exit.outcome) && isCount(exit.duration_ms))
+      leaves.set(begin + offset, { sequenceNo: countOf(exit.sequence_no), actor: unescapeText(exit.actor) });
+  }
+  return { enters, leaves };
 }
 
-function isLeft({ begin, kinds, texts }: StoredPage, index: number, exit: ExitFields): boolean {
-  return (
-    kinds[index - begin] === 'action.exit' &&
-    isCount(exit.duration_ms) &&
-    isTime(exit.at) &&
-    isOutcome(exit.outcome) &&
-    findAnswer(texts[index - begin] ?? '', exit) !== undefined
-  );
-}
-
-function toOpen(call: CallFields): OpenCall {
-  return {
-    sequence_no: Number(call.sequence_no),
-    actor: unescapeText(call.actor),
-    exit_idx: Number(call.exit_idx),
-    exited_at: unescapeText(call.at),
-    outcome: unescapeText(call.outcome),
-    duration_ms: Number(call.duration_ms),
-  };
-}
-
-/** A row that the reference read may contain anything. */
-function exitOf({ sequence_no, actor, exited_at, outcome, duration_ms }: OpenCall): ExitFields | undefined {
-  if (typeof actor !== 'string' || typeof exited_at !== 'string') return undefined;
-  if (typeof outcome !== 'string' || typeof duration_ms !== 'number') return undefined;
-  return {
-    actor: escapeText(toLatin1(actor)),
-    at: escapeText(toLatin1(exited_at)),
-    duration_ms: String(duration_ms),
-    outcome: escapeText(toLatin1(outcome)),
-    sequence_no: String(sequence_no),
-  };
+/** The digests of the enter entries in the order of the contents; undefined unless each enter entry has one content. */
+function expectedDigests(indexes: readonly number[], enters: ReadonlyMap<number, Enter>): string | undefined {
+  if (indexes.length !== enters.size || new Set(indexes).size !== indexes.length) return undefined;
+  let expected = '';
+  for (const index of indexes) {
+    const enter = enters.get(index);
+    if (enter === undefined) return undefined;
+    expected += enter.digest;
+  }
+  return expected;
 }

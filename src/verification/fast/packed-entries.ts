@@ -1,16 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import type { Reader } from '../../db/database.ts';
-import { decodeUtf8, hasNul, toLatin1 } from '../latin1-text.ts';
+import { hasNul, toLatin1 } from '../latin1-text.ts';
 import { endsOf, SEPARATOR, type StoredPage, type StoredTexts } from '../stored-page.ts';
 import { IS_TEXT, type SqlByEngine } from './packed-rows.ts';
 
 /** Returns undefined unless the packed value proves what every row contains. */
 export async function readPackedPage(reader: Reader, begin: number, end: number): Promise<StoredPage | undefined> {
-  const [found] = await reader.query<PackedEntries & PackedKinds>(ENTRIES_AND_KINDS[reader.engine], [begin, end]);
-  const texts = found && unpack(found, begin, end);
-  if (found === undefined || texts === undefined) return undefined;
-  const kinds = hasNul(found.kind) ? undefined : decodeUtf8(found.kind)?.split(SEPARATOR);
-  return kinds?.length === end - begin ? { ...texts, kinds, isPacked: true } : undefined;
+  const texts = await readPackedTexts(reader, begin, end);
+  return texts && { ...texts, isPacked: true };
 }
 
 export async function readPackedTexts(reader: Reader, begin: number, end: number): Promise<StoredTexts | undefined> {
@@ -20,12 +17,10 @@ export async function readPackedTexts(reader: Reader, begin: number, end: number
 
 const joined = (column: string) => `string_agg(${column}, '${SEPARATOR}')`;
 const ENTRY = `convert_to('${SEPARATOR}' || ${joined('entry')}, 'UTF8') AS entry`;
-const KIND = `convert_to(${joined('kind')}, 'UTF8') AS kind`;
 /** Relative to the page, so that every full page has the same text. SQLite receives $1 as REAL. */
 const INDEXES = `convert_to(${joined('CAST(idx - CAST($1 AS BIGINT) AS TEXT)')}, 'UTF8') AS indexes`;
 
-const ENTRIES = packedSql(['entry'], [ENTRY, INDEXES]);
-const ENTRIES_AND_KINDS = packedSql(['entry', 'kind'], [ENTRY, KIND, INDEXES]);
+const ENTRIES = packedSql('entry', [ENTRY, INDEXES]);
 
 interface PackedEntries {
   readonly valid: number;
@@ -33,18 +28,14 @@ interface PackedEntries {
   readonly indexes: Uint8Array;
 }
 
-interface PackedKinds {
-  readonly kind: Uint8Array;
-}
-
-function packedSql(columns: readonly string[], values: readonly string[]): SqlByEngine {
+function packedSql(column: string, values: readonly string[]): SqlByEngine {
   const rows = 'ledger_entries WHERE idx >= $1 AND idx < $2';
   const select = (isText: (column: string) => string, from: string) => `
-    SELECT COUNT(CASE WHEN ${columns.map(isText).join(' AND ')} THEN 1 END) AS valid, ${values.join(', ')} FROM ${from}`;
+    SELECT COUNT(CASE WHEN ${isText(column)} THEN 1 END) AS valid, ${values.join(', ')} FROM ${from}`;
   return {
     // Scans in key order: an ORDER BY would make SQLite copy every row. The indexes prove the order.
     sqlite: select(IS_TEXT.sqlite, rows),
-    postgres: select(IS_TEXT.postgres, `(SELECT idx, ${columns.join(', ')} FROM ${rows} ORDER BY idx) AS page`),
+    postgres: select(IS_TEXT.postgres, `(SELECT idx, ${column} FROM ${rows} ORDER BY idx) AS page`),
   };
 }
 

@@ -80,6 +80,28 @@ export function packedRowsSql({ numbers, strings, content, from }: PackedQuery):
   return { sqlite: select(IS_TEXT.sqlite), postgres: select(IS_TEXT.postgres) };
 }
 
+/** Reads pairs of integers, in any order; undefined if a value has another type. */
+export async function readPackedPairs(
+  reader: Reader,
+  query: string,
+  parameters: readonly SqlValue[],
+): Promise<(readonly [number, number])[] | undefined> {
+  const [found] = await reader.query<{ total: number; valid: number; pairs: Uint8Array }>(query, parameters);
+  if (found === undefined || found.valid !== found.total) return undefined;
+  if (found.total === 0) return [];
+  const numbers = toLatin1(found.pairs).split(SEPARATOR).map(countOf);
+  if (numbers.length !== found.total * 2 || numbers.some(Number.isNaN)) return undefined;
+  return Array.from({ length: found.total }, (_, row) => [numbers[row * 2] as number, numbers[row * 2 + 1] as number]);
+}
+
+export function packedPairsSql(one: string, other: string, from: string): string {
+  return `
+    SELECT COUNT(*) AS total,
+           COUNT(CASE WHEN ${isNumber(one)} AND ${isNumber(other)} THEN 1 END) AS valid,
+           convert_to(string_agg(concat(${one}, '${SEPARATOR}', ${other}), '${SEPARATOR}'), 'UTF8') AS pairs
+    FROM ${from}`;
+}
+
 /** SQLite stores any type in any column and concatenates all of them as text. */
 export const IS_TEXT: Readonly<Record<Engine, (column: string) => string>> = {
   sqlite: (column) => `typeof(${column}) = 'text'`,

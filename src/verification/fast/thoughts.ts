@@ -14,7 +14,7 @@ export async function proveThoughts(
   page: StoredPage,
   hasher: Hasher,
 ): Promise<ThoughtFacts[] | undefined> {
-  const { begin, kinds, texts } = page;
+  const { begin, texts } = page;
   const found = await readThoughts(reader, IN_PAGE, [begin, begin + texts.length]);
   if (found === undefined || found.thoughts.length === 0) return undefined;
   const { thoughts, contents } = found;
@@ -26,7 +26,7 @@ export async function proveThoughts(
     const before = links.find(taskNo, position) ?? (await readPrevious(thought, links));
     const sealedAt = seals.find(sessionNo) ?? (await seals.read(sessionNo));
     if (index === 0 || index > sealedAt || !follows(thought, before)) return undefined;
-    const digest = kinds[index - begin] === 'thought' ? loggedWith(thought, texts[index - begin]) : undefined;
+    const digest = loggedWith(thought, texts[index - begin]);
     if (digest === undefined || isSeen[index - begin] === 1) return undefined;
     isSeen[index - begin] = 1;
     expected += digest;

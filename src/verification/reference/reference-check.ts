@@ -14,7 +14,7 @@ import { TaskCheck } from './tasks.ts';
 import { TrailCheck } from './thoughts.ts';
 
 /** These checks read every value of the tables with its type. */
-const READ_WITH_TYPES: ReadonlySet<string> = new Set(['ledger_entries', 'calls', 'thoughts']);
+const READ_WITH_TYPES: ReadonlySet<string> = new Set(['ledger_entries', 'thoughts']);
 
 /** Compares every table that is derived from the log with the log, page by page in log order, and reports. */
 export class ReferenceCheck {

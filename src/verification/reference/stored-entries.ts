@@ -14,8 +14,8 @@ export interface LoggedEntry {
 const NOT_TEXT: Latin1Text = '\u00ff';
 
 export async function readPageByRow(reader: Reader, begin: number, end: number): Promise<StoredPage> {
-  const rows = await reader.query<{ idx: number; kind: string; entry: unknown }>(
-    'SELECT idx, kind, entry FROM ledger_entries WHERE idx >= $1 AND idx < $2 ORDER BY idx',
+  const rows = await reader.query<{ idx: number; entry: unknown }>(
+    'SELECT idx, entry FROM ledger_entries WHERE idx >= $1 AND idx < $2 ORDER BY idx',
     [begin, end],
   );
   const gap = rows.findIndex(({ idx }, offset) => idx !== begin + offset);
@@ -23,12 +23,10 @@ export async function readPageByRow(reader: Reader, begin: number, end: number):
   const isTwice = gap > 0 && rows[gap]?.idx === rows[gap - 1]?.idx;
   const texts = inOrder.map(({ entry }) => (typeof entry === 'string' ? toLatin1(entry) : NOT_TEXT));
   const bytes = Buffer.from(texts.map((text) => SEPARATOR + text).join(''), 'latin1');
-  const kinds = inOrder.map(({ kind }) => kind);
   const missing = { index: begin + inOrder.length, problem: 'is missing' };
   const last = isTwice ? { index: missing.index - 1, problem: STORED_TWICE } : missing;
   return {
     begin,
-    kinds,
     texts,
     bytes,
     ends: endsOf(texts),
@@ -48,7 +46,7 @@ export function parseEntries(page: StoredPage, isProven: Uint8Array, report: Rep
   return entries;
 }
 
-function checkEntry({ begin, kinds, texts }: StoredPage, offset: number, report: Report): Entry | undefined {
+function checkEntry({ begin, texts }: StoredPage, offset: number, report: Report): Entry | undefined {
   const index = begin + offset;
   const entry = parseEntry(fromLatin1(texts[offset] ?? ''));
   if (entry === undefined) {
@@ -58,8 +56,6 @@ function checkEntry({ begin, kinds, texts }: StoredPage, offset: number, report:
   if (!ENTRY_KINDS.includes(entry.kind)) report(`entry ${index}`, 'has an unknown kind');
   else if ((entry.kind === 'genesis') !== (index === 0))
     report(`entry ${index}`, 'is misplaced: genesis must be entry 0 and nowhere else');
-  else if (entry.kind !== kinds[offset])
-    report(`entry ${index}`, `is stored as ${kinds[offset]} and says ${entry.kind}`);
   else {
     const defect = entryDefect(entry);
     if (defect !== undefined) report(`entry ${index}`, `breaks the grammar of ${entry.kind}: it ${defect}`);

@@ -1,6 +1,6 @@
 import type { Reader } from '../../db/database.ts';
-import { formatTaskId } from '../../ids.ts';
-import { parseJson } from '../../integrity/index.ts';
+import { formatTaskId, storedId } from '../../ids.ts';
+import { parseEntry, parseJson } from '../../integrity/index.ts';
 import { isAfter } from '../../ledger/cursor.ts';
 import type { Report } from '../report.ts';
 
@@ -11,22 +11,30 @@ const MAX_NAMED = 10;
 
 export async function reportOrphanEvents(reader: Reader, size: number, report: Report): Promise<void> {
   const events = await reader.query<{ idx: number }>(
-    'SELECT idx FROM task_events WHERE idx < 0 OR idx >= $1 ORDER BY idx LIMIT $2',
+    'SELECT idx FROM task_versions WHERE idx < 0 OR idx >= $1 ORDER BY idx LIMIT $2',
     [size, MAX_NAMED],
   );
   for (const { idx } of events) report(`task event ${idx}`, 'has no entry');
 }
 
+/** Tasks whose entry is missing or belongs to another task. */
 export async function reportOrphanTasks(reader: Reader, report: Report): Promise<void> {
-  const tasks = await reader.query<{ task_no: number; event_idx: number }>(
-    `SELECT task_no, event_idx FROM tasks
-     WHERE NOT EXISTS (
-       SELECT 1 FROM task_events WHERE task_events.idx = tasks.event_idx AND task_events.task_no = tasks.task_no
-     ) ORDER BY task_no LIMIT $1`,
-    [MAX_NAMED],
-  );
-  for (const { task_no, event_idx } of tasks)
-    report(formatTaskId(task_no), `names event ${event_idx}, which is not one of its own`);
+  const named = countdown();
+  for (let last = Number.MIN_SAFE_INTEGER; ; ) {
+    const rows = await reader.query<{ task_no: number; event_idx: number; entry: string | null }>(
+      `SELECT task_no, event_idx, entry FROM tasks LEFT JOIN ledger_entries ON ledger_entries.idx = tasks.event_idx
+       WHERE task_no > $1 ORDER BY task_no LIMIT $2`,
+      [last, PAGE],
+    );
+    for (const { task_no, event_idx, entry } of rows) {
+      const logged = parseEntry(entry ?? '');
+      const isOwn = logged?.kind.startsWith('task.') && logged['task_id'] === storedId(formatTaskId, task_no);
+      if (!isOwn && named()) report(formatTaskId(task_no), `names event ${event_idx}, which is not one of its own`);
+    }
+    const next = rows.at(-1)?.task_no;
+    if (next === undefined || !isAfter([next], [last])) return;
+    last = next;
+  }
 }
 
 const PAGE = 1000;

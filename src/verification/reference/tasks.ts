@@ -1,34 +1,17 @@
 import type { Reader } from '../../db/database.ts';
 import { type Task, type TaskRow, taskDefect, taskFields, toColumns } from '../../domains/tasks/record.ts';
+import { currentVersion, listCurrentRows, type StoredVersion } from '../../domains/tasks/versions.ts';
 import { formatTaskId, parseId, storedId } from '../../ids.ts';
-import { type Entry, PRIORITIES, storedDigest } from '../../integrity/index.ts';
+import { type Entry, isTaskId, PRIORITIES, storedDigest } from '../../integrity/index.ts';
 import type { Report } from '../report.ts';
 import type { LoggedEntry } from './stored-entries.ts';
 import { reportCycle } from './task-cycles.ts';
 import { reportOrphanDependencies, reportOrphanEvents, reportOrphanLabels, reportOrphanTasks } from './task-orphans.ts';
-import { checkImmutable } from './task-versions.ts';
 import { indexRows, STORED_TWICE } from './unique-rows.ts';
 
-interface EventRow {
-  readonly idx: number;
-  readonly task_no: number;
-  readonly salt: string;
-  readonly content: string;
-  /** The last event of the same task according to the task's row. */
-  readonly current_idx: number | null;
-}
+const VERSIONS = 'SELECT idx, task_no, salt, content FROM task_versions WHERE idx >= $1 AND idx < $2';
 
-const EVENTS = `
-  SELECT task_events.idx, task_events.task_no, task_events.salt, task_events.content, tasks.event_idx AS current_idx
-  FROM task_events LEFT JOIN tasks ON tasks.task_no = task_events.task_no
-  WHERE task_events.idx >= $1 AND task_events.idx < $2`;
-
-const CURRENT_TASKS = `
-  SELECT tasks.* FROM task_events
-  JOIN tasks ON tasks.task_no = task_events.task_no AND tasks.event_idx = task_events.idx
-  WHERE task_events.idx >= $1 AND task_events.idx < $2`;
-
-/** Compares every task event with the log, and every table about tasks with the last event of each task. */
+/** Compares every version of a task with its entry, and every table about tasks with the current versions. */
 export class TaskCheck {
   readonly #reader: Reader;
   readonly #report: Report;
@@ -44,38 +27,38 @@ export class TaskCheck {
 
   async page(entries: readonly LoggedEntry[], begin: number, end: number): Promise<void> {
     const [reader, report, totals] = [this.#reader, this.#report, this.#totals];
-    const events = await reader.query<EventRow>(EVENTS, [begin, end]);
-    const current = await reader.query<TaskRow>(CURRENT_TASKS, [begin, end]);
-    const eventTwice = (index: number) => report(`task event ${index}`, STORED_TWICE);
-    const unaccounted = indexRows(events, ({ idx }) => idx, eventTwice);
-    const taskTwice = (index: number) => report(`task of event ${index}`, STORED_TWICE);
-    const tasks = indexRows(current, ({ event_idx }) => event_idx, taskTwice);
-    const versions = new Map<number, Task>();
-    for (const { index, entry } of entries) {
-      if (entry.kind !== 'task.created' && entry.kind !== 'task.updated') continue;
-      const event = unaccounted.get(index);
-      unaccounted.delete(index);
+    const logged = entries.filter(({ entry }) => entry.kind === 'task.created' || entry.kind === 'task.updated');
+    const versionTwice = (index: number) => report(`task event ${index}`, STORED_TWICE);
+    const earlier = indexRows(
+      await reader.query<StoredVersion>(VERSIONS, [begin, end]),
+      ({ idx }) => idx,
+      versionTwice,
+    );
+    const taskTwice = (taskNo: number) => report(formatTaskId(taskNo), STORED_TWICE);
+    const rows = await listCurrentRows(reader, [...new Set(logged.flatMap(({ entry }) => taskNoOf(entry)))]);
+    const tasks = indexRows(rows, ({ task_no }) => task_no, taskTwice);
+    for (const { index, entry } of logged) {
       totals.events += 1;
       if (entry.kind === 'task.created') totals.created += 1;
-      if (
-        event === undefined ||
-        storedDigest('task', event.salt, event.content) !== entry['task'] ||
-        storedId(formatTaskId, event.task_no) !== entry['task_id']
-      ) {
-        report(`task event ${index}`, event === undefined ? 'is missing' : 'differs from its entry');
-        continue;
-      }
-      const task = readTask(index, event.content, entry, report);
+      const [taskNo = -1] = taskNoOf(entry);
+      const row = tasks.get(taskNo);
+      const isCurrent = row?.event_idx === index;
+      const kept = earlier.get(index);
+      earlier.delete(index);
+      const taskId = taskNo === -1 ? `task event ${index}` : formatTaskId(taskNo);
+      if (!isCurrent) checkSuperseded(index, taskId, row, report);
+      else if (kept !== undefined) report(`task event ${index}`, 'is current and is also stored as an earlier version');
+      const version = isCurrent ? currentVersion(row) : kept;
+      if (version === undefined) report(`task event ${index}`, 'is missing');
+      const place = isCurrent ? taskId : `task event ${index}`;
+      const task = version && readTask(place, version, entry, report);
       if (task === undefined) continue;
-      versions.set(index, task);
       this.#onTask(index, task);
       totals.addGroup(task);
-      const row = tasks.get(index);
-      if (row === undefined) checkSuperseded(event, report);
-      else await checkCurrent(reader, task, row, totals, report);
+      if (isCurrent) await checkCurrent(reader, task, row, totals, report);
+      else if (row !== undefined) checkImmutable(index, task, row, report);
     }
-    for (const index of unaccounted.keys()) report(`task event ${index}`, 'has no entry');
-    await checkImmutable(reader, begin, end, versions, report);
+    for (const index of earlier.keys()) report(`task event ${index}`, 'has no entry');
   }
 
   async finish(size: number): Promise<void> {
@@ -83,6 +66,12 @@ export class TaskCheck {
     await checkTotals(this.#reader, this.#totals, this.#report);
     await reportCycle(this.#reader, this.#totals.created, this.#report);
   }
+}
+
+/** The number of the task that an entry names, as a list of one; empty if the entry names no task. */
+function taskNoOf(entry: Entry): number[] {
+  const id = entry['task_id'];
+  return typeof id === 'string' && isTaskId(id) ? [parseId(id)] : [];
 }
 
 /** Expected row counts and aggregates over all tasks. */
@@ -106,15 +95,19 @@ function groupOf({ project, status, priority, assignee }: Task): string {
   return JSON.stringify([project, status, PRIORITIES.indexOf(priority), assignee]);
 }
 
-/** The digest matches, but a forger may have digested something other than this task. */
-function readTask(index: number, content: string, entry: Entry, report: Report): Task | undefined {
-  const place = `task event ${index}`;
-  const defect = taskDefect(content);
+/** A forger may have digested something other than a task, or another task than the entry names. */
+function readTask(place: string, version: StoredVersion, entry: Entry, report: Report): Task | undefined {
+  const { task_no, salt, content } = version;
+  if (storedDigest('task', salt, content) !== entry['task'] || storedId(formatTaskId, task_no) !== entry['task_id']) {
+    report(place, 'differs from its entry');
+    return undefined;
+  }
+  const defect = taskDefect(content ?? '');
   if (defect !== undefined) {
     report(place, `is not a task: it ${defect}`);
     return undefined;
   }
-  const task = taskFields.fromContent(content);
+  const task = taskFields.fromContent(content ?? '');
   if (task.task_id !== entry['task_id']) {
     report(place, `holds ${task.task_id} where its entry names another task`);
     return undefined;
@@ -125,13 +118,23 @@ function readTask(index: number, content: string, entry: Entry, report: Report):
 }
 
 /** A task must be newer than each of its earlier events. */
-function checkSuperseded({ idx, task_no, current_idx }: EventRow, report: Report): void {
-  if (current_idx !== null && current_idx > idx) return;
-  report(formatTaskId(task_no), current_idx === null ? 'is missing' : `is older than its event ${idx}`);
+function checkSuperseded(index: number, taskId: string, row: TaskRow | undefined, report: Report): void {
+  if (row === undefined) report(taskId, 'is missing');
+  else if (!(row.event_idx > index)) report(taskId, `is older than its event ${index}`);
 }
 
+/** Compares earlier versions with the current one, which is itself compared with its entry. */
+function checkImmutable(index: number, task: Task, row: TaskRow, report: Report): void {
+  const version = taskFields.toRow(task);
+  const changed = IMMUTABLE.filter((column) => version[column] !== row[column]);
+  if (changed.length > 0) report(`task event ${index}`, `differs from its task in ${changed.join(', ')}`);
+}
+
+/** What no change of a task changes. */
+const IMMUTABLE = ['created_at', 'created_by', 'project', 'sequence', 'workflow'] as const;
+
 async function checkCurrent(reader: Reader, task: Task, row: TaskRow, totals: Totals, report: Report): Promise<void> {
-  const expected = toColumns(task, row.event_idx);
+  const expected = toColumns(task, row);
   const differing = Object.keys(expected).filter(
     (name) => !Object.is(expected[name as keyof TaskRow], row[name as keyof TaskRow]),
   );
@@ -155,12 +158,13 @@ async function checkCurrent(reader: Reader, task: Task, row: TaskRow, totals: To
 }
 
 async function checkTotals(reader: Reader, totals: Totals, report: Report): Promise<void> {
-  const [rows] = await reader.query<{ events: number; tasks: number; labels: number; dependencies: number }>(
-    `SELECT (SELECT COUNT(*) FROM task_events) AS events, (SELECT COUNT(*) FROM tasks) AS tasks, (SELECT COUNT(*) FROM task_labels) AS labels,
+  const [rows] = await reader.query<{ versions: number; tasks: number; labels: number; dependencies: number }>(
+    `SELECT (SELECT COUNT(*) FROM task_versions) AS versions, (SELECT COUNT(*) FROM tasks) AS tasks, (SELECT COUNT(*) FROM task_labels) AS labels,
             (SELECT COUNT(*) FROM task_dependencies) AS dependencies`,
   );
-  if (rows?.events !== totals.events)
-    report('task_events', `has ${rows?.events} rows where the log has ${totals.events} changes of tasks`);
+  const versions = totals.events - totals.created;
+  if (rows?.versions !== versions)
+    report('task_versions', `has ${rows?.versions} rows where the log has ${versions} earlier versions`);
   if (rows?.tasks !== totals.tasks || totals.tasks !== totals.created) {
     report('tasks', 'has rows that no entry accounts for');
     await reportOrphanTasks(reader, report);

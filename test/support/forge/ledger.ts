@@ -1,4 +1,6 @@
-import type { Reader, SqlValue, Transaction } from '../../../src/db/database.ts';
+import type { Reader, Transaction } from '../../../src/db/database.ts';
+import type { TaskRow } from '../../../src/domains/tasks/record.ts';
+import { currentVersion } from '../../../src/domains/tasks/versions.ts';
 import { canonicalize, leafHash, saltedDigest, thoughtHash } from '../../../src/integrity/index.ts';
 import { storeFinishedSubtrees } from '../../../src/ledger/stored-tree.ts';
 import { nextTail } from '../../../src/ledger/tail.ts';
@@ -17,12 +19,14 @@ export async function readEvents(reader: Reader): Promise<ForgedEvent[]> {
   const entries = await reader.query<{ entry: string }>('SELECT entry FROM ledger_entries ORDER BY idx');
   const contents = new Map<number, ContentRow>();
   for (const sql of [
-    'SELECT sequence_no AS idx, salt, arguments AS content FROM calls',
-    'SELECT idx, salt, content FROM task_events',
+    'SELECT idx, salt, content FROM ledger_entries WHERE salt IS NOT NULL',
+    'SELECT idx, salt, content FROM task_versions',
     'SELECT idx, salt, extras AS content FROM thoughts',
     "SELECT start_idx AS idx, salt, '' AS content FROM sessions",
   ])
     for (const row of await reader.query<ContentRow>(sql)) contents.set(row.idx, row);
+  for (const row of await reader.query<TaskRow>('SELECT * FROM tasks'))
+    contents.set(row.event_idx, { ...currentVersion(row), content: currentVersion(row).content ?? '' });
   const thoughts = await byIndex<{ idx: number; type: string; content: string }>(
     reader,
     'SELECT idx, type, content FROM thoughts',
@@ -54,7 +58,7 @@ async function byIndex<Shape extends { readonly idx: number }>(reader: Reader, s
 }
 
 const TABLES =
-  'ledger_entries ledger_nodes calls task_events tasks task_labels task_dependencies task_counts counters sessions session_events thoughts';
+  'ledger_entries ledger_nodes open_calls call_exits task_versions tasks task_labels task_dependencies task_counts counters sessions session_events thoughts';
 
 /** Writes the whole ledger anew, consistent down to the last hash: only the rules of the format are not minded. */
 export async function writeLedger(db: Transaction, events: readonly ForgedEvent[]): Promise<void> {
@@ -65,12 +69,13 @@ export async function writeLedger(db: Transaction, events: readonly ForgedEvent[
   );
   const written = complete(events);
   let tail = '';
-  for (const { index, entry, leaf } of written) {
+  for (const { index, entry, fields, salt, content, leaf } of written) {
     tail = nextTail(tail, leaf, index + 1);
-    db.send('INSERT INTO ledger_entries (idx, kind, entry) VALUES ($1, $2, $3)', [
+    const kept = fields['kind'] === 'action.enter' ? [salt, content] : [null, null];
+    db.send('INSERT INTO ledger_entries (idx, entry, salt, content) VALUES ($1, $2, $3, $4)', [
       index,
-      entry['kind'] as SqlValue,
       canonicalize(entry),
+      ...kept,
     ]);
     await storeFinishedSubtrees(db, index + 1);
   }

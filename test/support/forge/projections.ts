@@ -2,6 +2,7 @@ import type { SqlValue, Transaction } from '../../../src/db/database.ts';
 import { type Task, toColumns } from '../../../src/domains/tasks/record.ts';
 import { projectCounter } from '../../../src/domains/tasks/repository.ts';
 import { indexWords } from '../../../src/domains/tasks/search.ts';
+import { indexedWords } from '../../../src/domains/tasks/tokenizer.ts';
 import { parseId } from '../../../src/ids.ts';
 import { PRIORITIES } from '../../../src/integrity/index.ts';
 import { type Loose, placesOf, type WrittenEvent } from './event.ts';
@@ -28,22 +29,10 @@ const ofKind = (events: readonly WrittenEvent[], kind: string) =>
 
 function writeCalls(db: Transaction, events: readonly WrittenEvent[]): void {
   const ends = events.filter(({ enter }) => enter !== undefined);
-  for (const { index, fields, entry, salt, content } of ofKind(events, 'action.enter')) {
+  for (const { index, fields } of ofKind(events, 'action.enter')) {
     const end = ends.find(({ enter }) => enter?.fields === fields)?.index;
-    const closing = end === undefined ? undefined : (events[end] as WrittenEvent).entry;
-    insert(db, 'calls', {
-      sequence_no: index,
-      tool: text(entry, 'tool'),
-      actor: text(entry, 'actor'),
-      process_id: text(entry, 'process_id'),
-      entered_at: text(entry, 'at'),
-      arguments: content,
-      salt,
-      exit_idx: end ?? null,
-      exited_at: closing === undefined ? null : text(closing, 'at'),
-      outcome: closing === undefined ? null : text({ outcome: 'interrupted', ...closing }, 'outcome'),
-      duration_ms: closing === undefined ? null : ((closing['duration_ms'] ?? null) as SqlValue),
-    });
+    if (end === undefined) insert(db, 'open_calls', { sequence_no: index });
+    else insert(db, 'call_exits', { sequence_no: index, exit_idx: end });
   }
 }
 
@@ -54,23 +43,25 @@ function text(entry: Loose, field: string): string {
 }
 
 async function writeTasks(db: Transaction, events: readonly WrittenEvent[]): Promise<void> {
-  const latest = new Map<number, { task: Task; index: number }>();
+  const latest = new Map<number, { task: Task; index: number; salt: string; content: string }>();
   const counts = new Map<string, number>();
   const counters = new Map<string, number>();
   for (const { index, fields, entry, salt, content } of ofKind(events, 'task.')) {
     const taskNo = parseId(text(entry, 'task_id'));
     const task = JSON.parse(content) as Task;
-    insert(db, 'task_events', { idx: index, task_no: taskNo, salt, content });
-    latest.set(taskNo, { task, index });
+    const before = latest.get(taskNo);
+    if (before !== undefined)
+      insert(db, 'task_versions', { idx: before.index, task_no: taskNo, salt: before.salt, content: before.content });
+    latest.set(taskNo, { task, index, salt, content });
     counts.set(groupOf(task), 0);
     if (fields['kind'] === 'task.created') counters.set('task', (counters.get('task') ?? 0) + 1);
   }
   await db.run(
     db.engine === 'sqlite' ? "INSERT INTO task_search (task_search) VALUES ('delete-all')" : 'DELETE FROM task_search',
   );
-  for (const [taskNo, { task, index }] of latest) {
-    insert(db, 'tasks', { ...toColumns(task, index), task_no: taskNo });
-    indexWords(db, { ...task, task_id: `T-${taskNo}` });
+  for (const [taskNo, { task, index, salt }] of latest) {
+    insert(db, 'tasks', { ...toColumns(task, { event_idx: index, salt }), task_no: taskNo });
+    indexWords(db, taskNo, indexedWords(task.title, task.description));
     for (const label of new Set(task.labels)) insert(db, 'task_labels', { label, task_no: taskNo });
     for (const id of new Set(task.depends_on))
       insert(db, 'task_dependencies', { task_no: taskNo, depends_on: parseId(id) });

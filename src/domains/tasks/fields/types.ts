@@ -33,7 +33,16 @@ export const actorName: InputType<string, string> = {
   input: inputs.line(128),
 };
 
-export const time: FieldType<string, string> = plain(forms.time, z.string());
+/** Stored as milliseconds. Only tampering stores something else; it is shown as it is, and verification reports it. */
+export const time: FieldType<string, number> = {
+  form: forms.time,
+  output: z.string(),
+  toColumn: (value) => Date.parse(value),
+  fromColumn: (stored) => {
+    const date = new Date(stored);
+    return typeof stored === 'number' && !Number.isNaN(date.getTime()) ? date.toISOString() : String(stored);
+  },
+};
 
 export function count(min: number): FieldType<number, number> {
   return plain(forms.wholeNumber(min), z.int());

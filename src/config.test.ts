@@ -190,7 +190,8 @@ describe('the place of the ledger', () => {
 
 function expectRefused(name: string, value: string, allowed: RegExp): void {
   const read = () => readConfig({ [name]: value });
-  expect(read).toThrow(expect.objectContaining({ code: 'ERR_CONFIG_INVALID', facts: { variable: name } }));
+  const code = name === 'COLIBRI_MODE' ? 'ERR_INVALID_MODE' : 'ERR_CONFIG_INVALID';
+  expect(read).toThrow(expect.objectContaining({ code, facts: { variable: name } }));
   expect(read).toThrow(allowed);
   expect(read).toThrow(new RegExp(`^${name}: `));
 }

@@ -143,5 +143,6 @@ function isTimeout(value: string): boolean {
 }
 
 function invalid(name: string, problem: string, advice = `set ${name} to an allowed value, or unset it`): ColibriError {
-  return new ColibriError('ERR_CONFIG_INVALID', `${name}: ${problem}`, { variable: name }, { advice });
+  const code = name === 'COLIBRI_MODE' ? 'ERR_INVALID_MODE' : 'ERR_CONFIG_INVALID';
+  return new ColibriError(code, `${name}: ${problem}`, { variable: name }, { advice });
 }

@@ -3,8 +3,11 @@ import { isSessionId, isTaskId } from './integrity/index.ts';
 
 /** Ids on the wire: a letter and a number of at least four digits. */
 
-export const taskId = idSchema(isTaskId, 'T', 'task');
-export const sessionId = idSchema(isSessionId, 'A', 'session');
+const MAX_ID_LENGTH = 256;
+
+/** Any non-empty text: an id of another shape is one that does not exist, which the tools report as not found. */
+export const taskId = anyId();
+export const sessionId = anyId();
 
 export const formatTaskId = (taskNo: number | string): string => format('T', taskNo);
 export const formatSessionId = (sessionNo: number | string): string => format('A', sessionNo);
@@ -15,6 +18,16 @@ export function storedId(format: (number: number) => string, stored: unknown): s
   return typeof stored === 'number' ? format(stored) : 'unreadable';
 }
 
+/** The number of a task; 0, which no task has, for a text that is not the id of one. */
+export function taskNumber(id: string): number {
+  return isTaskId(id) ? parseId(id) : 0;
+}
+
+export function sessionNumber(id: string): number {
+  return isSessionId(id) ? parseId(id) : 0;
+}
+
+/** The number of a well-formed id. */
 export function parseId(id: string): number {
   return Number(id.slice(2));
 }
@@ -23,6 +36,8 @@ function format(letter: string, number: number | string): string {
   return `${letter}-${String(number).padStart(4, '0')}`;
 }
 
-function idSchema(isId: (text: string) => boolean, letter: string, noun: string) {
-  return z.string().refine(isId, `is not a ${noun} id such as ${letter}-0042`);
+/** A refinement, because tools/list would repeat `minLength` and `maxLength` for every id. */
+function anyId() {
+  const holds = (text: string) => text.length >= 1 && text.length <= MAX_ID_LENGTH;
+  return z.string().refine(holds, `must have 1 to ${MAX_ID_LENGTH} characters`);
 }

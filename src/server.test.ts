@@ -17,13 +17,21 @@ const NETWORK = /^(?:node:)?(?:net|http|https|http2|dgram|tls|inspector|cluster|
 describe('the library', () => {
   promiseTest('door/exports', 'in the sources', () => {
     expect(Object.keys(library).toSorted()).toEqual(
-      ['createServer', 'registerColibriTool', 'start', 'stop', 'createNoOpAuditSink', 'main'].toSorted(),
+      [
+        'ColibriError',
+        'createServer',
+        'registerColibriTool',
+        'start',
+        'stop',
+        'createNoOpAuditSink',
+        'main',
+      ].toSorted(),
     );
   });
 
   promiseTest('door/exports', 'in the build, and an import starts nothing', () => {
     const { stdout, status } = runWithLibrary('console.log(Object.keys(library).toSorted().join())');
-    expect(stdout.trim()).toBe('createNoOpAuditSink,createServer,main,registerColibriTool,start,stop');
+    expect(stdout.trim()).toBe('ColibriError,createNoOpAuditSink,createServer,main,registerColibriTool,start,stop');
     expect(status).toBe(0);
   });
 
@@ -32,6 +40,23 @@ describe('the library', () => {
     expect(Object.isFrozen(sink)).toBe(true);
     expect(sink.enter({} as library.ToolEnterEvent)).toBeUndefined();
     expect(sink.exit({} as library.ToolExitEvent)).toBeUndefined();
+  });
+
+  promiseTest('door/rule-error', 'as a tool of its own', async () => {
+    const { client } = await openDoor({
+      tools: (register) =>
+        register('refuse', () => {
+          throw new library.ColibriError('ERR_NOT_FOUND', 'no such page', { page: 7 }, { advice: 'call another tool' });
+        }),
+    });
+    expect(await call(client, 'refuse')).toMatchObject({
+      isError: true,
+      error: {
+        code: 'HANDLER_ERROR',
+        message: 'ERR_NOT_FOUND: no such page; call another tool',
+        details: { code: 'ERR_NOT_FOUND', page: 7 },
+      },
+    });
   });
 
   promiseTest('door/no-network', 'in its sources', () => {
@@ -104,7 +129,7 @@ describe('createServer', () => {
   });
 
   promiseTest('door/config', 'an invalid mode throws', () => {
-    expect(refusalOf({ COLIBRI_MODE: 'sideways' })).toMatch(/^ERR_CONFIG_INVALID COLIBRI_MODE: "sideways"/);
+    expect(refusalOf({ COLIBRI_MODE: 'sideways' })).toMatch(/^ERR_INVALID_MODE COLIBRI_MODE: "sideways"/);
   });
 
   for (const name of ['AMS_MODE', 'AMS_DB_PATH', 'AMS_']) {

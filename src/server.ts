@@ -5,6 +5,7 @@ import { isMain } from './server/is-main.ts';
 import { main } from './server/program.ts';
 import type { Tool, ToolDescription } from './tool.ts';
 
+export { ColibriError } from './errors.ts';
 export type { AuditSink, ToolEnterEvent, ToolExitEvent } from './middleware/audit.ts';
 export { createNoOpAuditSink } from './middleware/audit.ts';
 export type { ColibriServerContext, CreateServerOptions };

@@ -36,6 +36,8 @@ export class ChainCheck {
   /** Records that the fast path proved. */
   proven = 0;
   readonly broken: BrokenLink[] = [];
+  /** Includes the links that `broken` has no room for. */
+  brokenTotal = 0;
   readonly trace: Trace[] = [];
   readonly #source: ChainSource;
   readonly #withTrace: boolean;
@@ -121,6 +123,7 @@ export class ChainCheck {
     // All defects of a record are reported consecutively.
     if (link.record !== this.#lastDefective) this.defective += 1;
     this.#lastDefective = link.record;
+    this.brokenTotal += 1;
     if (this.broken.length < MAX_BROKEN) this.broken.push(link);
     this.#source.hasher.refute();
   }

@@ -19,7 +19,9 @@ export interface ChainReport {
   readonly defective: number;
   /** Records that the fast path proved. */
   readonly proven: number;
+  /** At most 500. */
   readonly broken: readonly BrokenLink[];
+  readonly brokenTotal: number;
   readonly trace: readonly { readonly position: number; readonly record: string; readonly hash: string }[];
 }
 

@@ -49,6 +49,7 @@ export async function verifyScope(db: Reader, scope: Scope, options: ChainOption
     defective: totalOf(({ defective }) => defective),
     proven: totalOf(({ proven }) => proven),
     broken: reports.flatMap(({ broken }) => broken),
+    brokenTotal: totalOf(({ brokenTotal }) => brokenTotal),
     trace: reports.flatMap(({ trace }) => trace),
   };
 }

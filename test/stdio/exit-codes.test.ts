@@ -38,7 +38,7 @@ describe('a start that fails', () => {
       const program = startProgram({ cwd, env: { [variable]: value } });
       expect(await program.exit).toEqual({ code: 78, signal: null });
       const said = program.errorLines().join('\n');
-      expect(said).toContain('ERR_CONFIG_INVALID');
+      expect(said).toContain(variable === 'COLIBRI_MODE' ? 'ERR_INVALID_MODE' : 'ERR_CONFIG_INVALID');
       expect(said).toContain(variable);
       expect(said).toMatch(hint);
       expect(said).not.toContain('secret');

@@ -58,7 +58,7 @@ async function verifyTrail(reader: Reader, useFastPath: boolean): Promise<readon
   const reports = [await verifyTaskChain(reader, 1, options)];
   const session = await findSession(reader, 'A-0001');
   if (session !== undefined) reports.push(await verifySession(reader, session, options));
-  return reports.map(({ total, defective, broken, trace }) => ({ total, defective, broken, trace }));
+  return reports.map(({ proven: _proven, ...report }) => report);
 }
 
 export interface Column {

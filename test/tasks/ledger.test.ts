@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
-import { type Task, type TaskRow, toColumns } from '../../src/domains/tasks/record.ts';
+import { type Task, type TaskRow, taskFields, toColumns } from '../../src/domains/tasks/record.ts';
 import { listVersions } from '../../src/domains/tasks/versions.ts';
 import { PRIORITIES } from '../../src/integrity/index.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -130,7 +130,7 @@ describe('the ledger', () => {
       await work(server);
       const last = new Map<number, Event>();
       for (const event of await listEvents(server)) last.set(event.task_no, event);
-      const tasks = [...last.values()].map(({ content }) => JSON.parse(content) as Task);
+      const tasks = [...last.values()].map(({ content }) => taskFields.fromContent(content));
       const number = (id: string) => Number(id.slice(2));
 
       const rows = await server.query<TaskRow>('SELECT * FROM tasks ORDER BY task_no');

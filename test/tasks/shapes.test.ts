@@ -37,7 +37,8 @@ async function program(path: string) {
 
 /** Every answer that the task tools can give, as the calls that lead to it and the code that it has. */
 const STORY: readonly (readonly [tool: string, input: Record<string, unknown>, code: string | undefined])[] = [
-  ['task_next_actions', {}, 'ERR_PROJECT_NOT_FOUND'],
+  ['task_next_actions', {}, undefined],
+  ['task_next_actions', { project: 'nowhere' }, 'ERR_PROJECT_NOT_FOUND'],
   ['task_list', {}, undefined],
   ['task_create', { title: 'first', status: 'todo', estimate_hours: 0.5, labels: ['a'] }, undefined],
   ['task_create', { title: 'second', parent_id: 'T-0001', status: 'todo' }, undefined],
@@ -60,7 +61,7 @@ const STORY: readonly (readonly [tool: string, input: Record<string, unknown>, c
   ['thought_record', { task_id: 'T-0001', type: 'risk', content: 'x' }, undefined],
   ['task_get', { task_id: 'T-0001', include_thought_trail: true, include_dependents: true }, undefined],
   ['task_get', { task_id: 'T-0099' }, 'ERR_NOT_FOUND'],
-  ['task_get', { task_id: 'T-099' }, 'INVALID_PARAMS'],
+  ['task_get', { task_id: '' }, 'INVALID_PARAMS'],
   ['task_list', { search: 'first', limit: 1 }, undefined],
   ['task_list', { limit: 501 }, 'INVALID_PARAMS'],
   ['task_update', { task_id: 'T-0001', status: 'done' }, undefined],

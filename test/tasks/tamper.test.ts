@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { TASK_FIELDS } from '../../src/domains/tasks/fields/table.ts';
+import { taskFields } from '../../src/domains/tasks/record.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { serverForAll, type TestServer } from '../support/test-server.ts';
 
@@ -15,11 +17,11 @@ const TABLES: Readonly<Record<string, { key: readonly string[]; named: (row: Row
 };
 
 /** All of the first task, under a number of its own. */
+const FIELD_NAMES = Object.keys(TASK_FIELDS) as (keyof typeof TASK_FIELDS)[];
+const COPIED = taskFields.select(FIELD_NAMES.filter((name) => name !== 'task_id' && name !== 'sequence')).columns;
 const FORGED_TASK = `
-  INSERT INTO tasks
-  SELECT 9, event_idx, salt, project, 9, workflow, status, is_open, is_ready, title, description, priority, progress, assignee,
-         labels, estimate_hours, parent_no, depends_on, blocked_reason, attempt, created_at, created_by, updated_at, updated_by
-  FROM tasks WHERE task_no = 1`;
+  INSERT INTO tasks (task_no, sequence, event_idx, salt, is_open, is_ready, ${COPIED})
+  SELECT 9, 9, event_idx, salt, is_open, is_ready, ${COPIED} FROM tasks WHERE task_no = 1`;
 
 async function fill(server: TestServer): Promise<void> {
   await server.createTask({ title: 'first', labels: ['red', 'blue'], estimate_hours: 2.5, status: 'todo' });

@@ -133,6 +133,19 @@ describe('the steps to done', () => {
     }),
   );
 
+  promiseTest('tasks/writeback', 'a detour from review through blocked needs a new thought', () =>
+    withServer(async (server) => {
+      const task_id = await taskBeforeDone(server, 'board');
+      await server.startSession({ task_id, auditor_id: 'tester' });
+      await think(server, task_id);
+      await server.updateTask({ task_id, status: 'blocked', blocked_reason: 'the reviewer found a defect' });
+      await walk(server, task_id, ['in_progress', 'review']);
+      await expectOwed(server, task_id, { task_id, status: 'done' });
+      await think(server, task_id);
+      expect((await server.updateTask({ task_id, status: 'done' })).status).toBe('done');
+    }),
+  );
+
   it('a task can be cancelled without a thought record', () =>
     withServer(async (server) => {
       const task_id = await taskBeforeDone(server, 'board');

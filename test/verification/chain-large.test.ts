@@ -29,9 +29,12 @@ describe('audit_verify_chain', () => {
       await database.close();
       const threads = countThreads(folder);
 
-      const whole = await verifyChain(folder, threads.env, { task_id: 'T-0001' });
+      const whole = await verifyChain(folder, threads.env, { task_id: 'T-0001', full_trace: true });
       expect(whole.report).toMatchObject({ chain_valid: true, total_records: RECORDS, integrity_score: 100 });
       expect(whole.reached.at(-1)).toBe(RECORDS);
+      const { trace } = whole.report;
+      expect([trace.length, trace.at(-1)?.position]).toEqual([10_000, 10_000]);
+      expect(whole.report).toMatchObject({ trace_total: RECORDS, truncated: true });
       expect(threads.hasStarted()).toBe(availableParallelism() > 1);
 
       await tamper(path, `UPDATE thoughts SET extras = '{}' WHERE chain_position = ${FORGED}`);
@@ -70,9 +73,10 @@ describe('audit_verify_chain', () => {
 
 interface ChainAnswer {
   readonly broken_links: readonly { readonly position: number }[];
+  readonly trace: readonly { readonly position: number }[];
 }
 
-async function verifyChain(folder: string, env: Environment, scope: Record<string, string>) {
+async function verifyChain(folder: string, env: Environment, scope: Record<string, unknown>) {
   const client = new Client({ name: 'test-client', version: '1.0.0' });
   onTestFinished(() => client.close());
   const variables = cleanEnvironment({ ...env, COLIBRI_DB_PATH: join(folder, 'colibri.db') });

@@ -203,6 +203,27 @@ describe('audit_verify_chain', () => {
       }),
     );
 
+  promiseTest('tasks/truncated', 'more than 500 broken links', () =>
+    withFolder(async (folder) => {
+      const server = await openServer(join(folder, 'colibri.db'));
+      try {
+        await server.createTask({ title: 'a task' });
+        await server.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
+        await growChain(server.database, 1, 1, 0, 501);
+        expect(await server.verifyChain(task)).not.toHaveProperty('truncated');
+        await server.database.write({ durable: false }, (transaction) =>
+          transaction.run(`UPDATE thoughts SET extras = '{"a":1}'`),
+        );
+        const report = await server.verifyChain(task);
+        expect(report).toMatchObject({ truncated: true, broken_links_total: 501, total_records: 501 });
+        expect(report.broken_links).toHaveLength(500);
+        expect(await server.listThoughts({ ...task, verify_chain: true, limit: 1 })).toMatchObject({ truncated: true });
+      } finally {
+        await server.close();
+      }
+    }),
+  );
+
   promiseTest('trail/progress', 'page by page on a long chain, and not to one that does not ask', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'a task' });

@@ -2,12 +2,13 @@ import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import * as z from 'zod';
 import { changedTask, newTask } from '../../src/domains/tasks/change.ts';
-import { type Task, taskDefect } from '../../src/domains/tasks/record.ts';
-import { createInput, updateInput } from '../../src/domains/tasks/schema.ts';
+import { type Task, taskDefect, taskFields } from '../../src/domains/tasks/record.ts';
+import { createInput, type UpdateInput, updateInput } from '../../src/domains/tasks/schema.ts';
 import { STATUSES } from '../../src/domains/tasks/workflows.ts';
 import { extrasOf, sessionInput, thoughtInput } from '../../src/domains/trail/schema.ts';
 import { ColibriError } from '../../src/errors.ts';
-import { canonicalize, extrasDefect, NotCanonical, sessionDefect, thoughtDefect } from '../../src/integrity/index.ts';
+import { taskNumber } from '../../src/ids.ts';
+import { extrasDefect, NotCanonical, sessionDefect, thoughtDefect } from '../../src/integrity/index.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { always } from '../support/properties.ts';
 
@@ -98,7 +99,8 @@ describe('what a tool takes', () => {
   promiseTest('verify/inputs', 'a new task', () =>
     holds(inputs({ title: 'a' }, NEW_TASK_FIELDS), (raw) => {
       const input = createInput.parse(raw);
-      return taskDefect(canonicalize(newTask(input, { ...CREATED, workflow: input.workflow ?? 'board' })));
+      assertLinked(input);
+      return taskDefect(taskFields.toContent(newTask(input, { ...CREATED, workflow: input.workflow ?? 'board' })));
     }),
   );
 
@@ -106,7 +108,9 @@ describe('what a tool takes', () => {
     holds(fc.tuple(inputs({ task_id: 'T-0009' }, CHANGE_FIELDS), fc.constantFrom(...STATUSES)), ([raw, status]) => {
       const workflow = status === status.toUpperCase() ? 'pipeline' : 'board';
       const before: Task = { ...BASE, workflow, status, blocked_reason: status === 'blocked' ? 'b' : null };
-      return taskDefect(canonicalize(changedTask(before, updateInput.parse(raw), 'a', AT)));
+      const input = updateInput.parse(raw);
+      assertLinked(input);
+      return taskDefect(taskFields.toContent(changedTask(before, input, 'a', AT)));
     }),
   );
 
@@ -124,6 +128,12 @@ describe('what a tool takes', () => {
     }),
   );
 });
+
+/** The tools look linked tasks up and refuse those that do not exist. */
+function assertLinked({ parent_id, depends_on = [] }: Pick<UpdateInput, 'parent_id' | 'depends_on'>): void {
+  if ([parent_id ?? [], depends_on].flat().some((id) => taskNumber(id) === 0))
+    throw new ColibriError('ERR_NOT_FOUND', 'no such task');
+}
 
 /** Every input is refused, or its content is of the grammar; a good part of both are seen. */
 function holds<T>(arbitrary: fc.Arbitrary<T>, defectOf: (raw: T) => string | undefined): void {

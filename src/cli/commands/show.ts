@@ -67,7 +67,7 @@ async function readTask(reader: Reader, taskId: string): Promise<Shown> {
   return {
     task,
     waits_for: await listUnmet(reader, taskNo),
-    children: await listChildren(reader, taskNo, MAX_CHILDREN),
+    children: (await listChildren(reader, taskNo, MAX_CHILDREN)).items,
     thoughts: (await listAllThoughts(reader, taskId)).map(describeThought),
     sessions: (await listTaskSessions(reader, taskNo, joined)).map(describeSession),
     events: history.events,

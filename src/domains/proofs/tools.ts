@@ -1,5 +1,5 @@
 import { ColibriError } from '../../errors.ts';
-import { parseId } from '../../ids.ts';
+import { sessionNumber, taskNumber } from '../../ids.ts';
 import { defineTool, type Tool } from '../../tool.ts';
 import { requireNamedSession } from '../../verification/verify-targets.ts';
 import { buildSessionTree, GrowingSessionTree } from '../trail/session-tree.ts';
@@ -20,14 +20,17 @@ export function createProofTools(): Tool[] {
       errorPattern: 'B',
       codes: ['ERR_SESSION_NOT_FOUND', 'ERR_ALREADY_FINALIZED', 'ERR_NO_RECORDS'],
       prepare: async ({ session_id, task_id }, read) => {
-        const growing = new GrowingSessionTree(parseId(session_id), task_id === undefined ? null : parseId(task_id));
+        const growing = new GrowingSessionTree(
+          sessionNumber(session_id),
+          task_id === undefined ? null : taskNumber(task_id),
+        );
         await read((db) => growing.grow(db));
         return growing;
       },
       handle: async ({ session_id, task_id }, { db, actor, at }, growing) => {
         const session = await requireNamedSession(db, session_id);
         if (session.finalized_idx !== null) throw alreadyFinalized(session_id, session);
-        const sealedTaskNo = task_id === undefined ? null : parseId(task_id);
+        const sealedTaskNo = task_id === undefined ? null : taskNumber(task_id);
         await growing.grow(db);
         const tree = growing.current();
         if (tree.leafCount === 0) throw noRecords('ERR_NO_RECORDS', session_id, task_id);

@@ -81,7 +81,7 @@ describe('changedTask', () => {
     expect(change(inState('review', { attempt: 2 }), { status: 'backlog' }).attempt).toBe(3);
     expect(change(inState('VERIFY', { workflow: 'pipeline' }), { status: 'GATHER' }).attempt).toBe(2);
     expect(change(inState('blocked'), { status: 'todo' }).attempt).toBe(1);
-    expect(change(inState('review'), { status: 'blocked', blocked_reason: 'x' }).attempt).toBe(1);
+    expect(change(inState('review'), { status: 'blocked', blocked_reason: 'x' }).attempt).toBe(2);
     expect(change(inState('review'), { progress: 1 }).attempt).toBe(1);
   });
 
@@ -92,6 +92,8 @@ describe('changedTask', () => {
     expect(change(blocked, { blocked_reason: 'no lock' }).blocked_reason).toBe('no lock');
     expect(change(blocked, { status: 'todo' }).blocked_reason).toBeNull();
     expect(change(fresh, { blocked_reason: 'dropped' }).blocked_reason).toBeNull();
+    expect(change(blocked, { blocked_reason: null }).blocked_reason).toBe('no key');
+    expect(change(blocked, { status: 'todo', blocked_reason: null }).blocked_reason).toBeNull();
   });
 
   it('refuses a step that the workflow does not allow', () => {
@@ -127,6 +129,12 @@ describe('updateWarnings', () => {
       inState('todo', { assignee: 'carol' }),
       { status: 'in_progress' },
       ['the task was assigned to carol'],
+    ],
+    [
+      'clearing blocked_reason while blocked',
+      inState('blocked', { blocked_reason: 'x' }),
+      { blocked_reason: null },
+      ['blocked_reason is kept while the status is blocked: move the task to clear it'],
     ],
     ['a task assigned to the actor', inState('todo', { assignee: 'bob' }), { status: 'in_progress' }, []],
     ['an unassigned task', inState('todo'), { status: 'in_progress' }, []],

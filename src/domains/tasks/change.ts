@@ -65,9 +65,10 @@ export function updateWarnings(before: Task, after: Task, input: UpdateInput, ac
   if (moved && after.status === done && after.progress < 100)
     warnings.push(`the task is ${done} but progress is ${after.progress}`);
   if (!moved && [done, cancelled].includes(after.status)) warnings.push(`the task was already ${after.status}`);
-  if (input.blocked_reason !== undefined && after.status !== 'blocked') {
+  if (typeof input.blocked_reason === 'string' && after.status !== 'blocked')
     warnings.push(`blocked_reason is ignored: the status is ${after.status}`);
-  }
+  if (input.blocked_reason === null && after.status === 'blocked')
+    warnings.push('blocked_reason is kept while the status is blocked: move the task to clear it');
   if (moved && isClaim(after.workflow, before.status, after.status) && ![actor, UNASSIGNED].includes(before.assignee)) {
     warnings.push(`the task was assigned to ${before.assignee}`);
   }

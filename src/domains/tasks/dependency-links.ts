@@ -1,5 +1,5 @@
 import type { Engine, Reader } from '../../db/database.ts';
-import { formatTaskId, parseId } from '../../ids.ts';
+import { formatTaskId, taskNumber } from '../../ids.ts';
 import { parseJson } from '../../integrity/index.ts';
 import type { Direction, LinkRequest, TaskLinks } from './dependencies.ts';
 
@@ -28,7 +28,7 @@ export async function findMissing(db: Reader, taskIds: readonly string[]): Promi
   if (taskIds.length === 0) return undefined;
   const rows = await db.query<{ task_no: number }>(
     `SELECT task_no FROM tasks WHERE task_no IN (${numbers(db.engine, '$1')})`,
-    [JSON.stringify(taskIds.map(parseId))],
+    [JSON.stringify(taskIds.map(taskNumber))],
   );
   const found = new Set(rows.map(({ task_no }) => formatTaskId(task_no)));
   return taskIds.find((id) => !found.has(id));

@@ -18,6 +18,12 @@ export function acceptPatch(schema: z.ZodObject): (raw: unknown) => unknown {
   return (raw) => accept(isObject(raw) ? flattenPatch(raw) : raw);
 }
 
+/** `status` may be one state; `include_deleted` has no effect, because nothing is ever deleted. */
+export function acceptListForms(schema: z.ZodObject): (raw: unknown) => unknown {
+  const accept = acceptAliases(schema);
+  return (raw) => (isObject(raw) ? accept(wrapStatus(dropIncludeDeleted(raw))) : raw);
+}
+
 type RawObject = Readonly<Record<string, unknown>>;
 
 function rename(raw: RawObject, [alias, name]: readonly [string, string]): RawObject {
@@ -31,6 +37,15 @@ function flattenPatch(raw: RawObject): RawObject {
   if (!isObject(patch)) return raw;
   const isAmbiguous = Object.keys(patch).some((key) => Object.hasOwn(rest, key) || key === 'id' || key === 'task_id');
   return isAmbiguous ? raw : { ...rest, ...patch };
+}
+
+function wrapStatus(raw: RawObject): RawObject {
+  return typeof raw['status'] === 'string' ? { ...raw, status: [raw['status']] } : raw;
+}
+
+function dropIncludeDeleted(raw: RawObject): RawObject {
+  const { include_deleted, ...rest } = raw;
+  return typeof include_deleted === 'boolean' ? rest : raw;
 }
 
 function isObject(value: unknown): value is RawObject {

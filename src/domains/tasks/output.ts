@@ -43,7 +43,10 @@ export const updateOutput = z.object({
 export const getOutput = z.object({
   ...taskFields.outputShape(SHOWN),
   thought_trail: z.array(z.string()).optional(),
+  thought_trail_total: z.int().optional(),
   dependents: z.array(z.string()).optional(),
+  dependents_total: z.int().optional(),
+  truncated: z.boolean().optional(),
 });
 
 export const listOutput = z.object({
@@ -58,6 +61,7 @@ export const nextActionsOutput = z.object({
   next_actions: z.array(z.object({ ...taskFields.outputShape(offered.names), dependencies_unmet: z.int() })),
   count: z.int(),
   project: z.string(),
+  hint: z.string().optional(),
   blocked: z
     .array(
       z.object({

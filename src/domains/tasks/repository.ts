@@ -1,8 +1,9 @@
 import type { Reader, SqlValue, Transaction } from '../../db/database.ts';
-import { formatTaskId, parseId } from '../../ids.ts';
+import { formatTaskId, parseId, taskNumber } from '../../ids.ts';
 import { PRIORITIES, saltedDigest } from '../../integrity/index.ts';
 import { append } from '../../ledger/append.ts';
 import { createSalt } from '../../ledger/salt.ts';
+import type { CutList } from '../trail/cut-list.ts';
 import { coveringSessions, joinSessions, recordMemberships } from '../trail/sessions.ts';
 import { type EventOf, type Task, type TaskRow, taskFields, toColumns } from './record.ts';
 import { addWords, changeWords, indexBatch } from './search.ts';
@@ -17,7 +18,7 @@ export async function hasProject(db: Reader, project: string): Promise<boolean> 
 }
 
 export async function findTask(db: Reader, taskId: string): Promise<Task | undefined> {
-  const [row] = await db.query<TaskRow>('SELECT * FROM tasks WHERE task_no = $1', [parseId(taskId)]);
+  const [row] = await db.query<TaskRow>('SELECT * FROM tasks WHERE task_no = $1', [taskNumber(taskId)]);
   return row && taskFields.fromRow(row);
 }
 
@@ -77,12 +78,15 @@ export async function listUnmet(db: Reader, taskNo: number): Promise<string[]> {
   return rows.map(({ task_no }) => formatTaskId(task_no));
 }
 
-export async function listChildren(db: Reader, taskNo: number, limit: number): Promise<string[]> {
+export async function listChildren(db: Reader, taskNo: number, limit: number): Promise<CutList<string>> {
   const rows = await db.query<{ task_no: number }>(
     'SELECT task_no FROM tasks WHERE parent_no = $1 ORDER BY task_no LIMIT $2',
     [taskNo, limit],
   );
-  return rows.map(({ task_no }) => formatTaskId(task_no));
+  const items = rows.map(({ task_no }) => formatTaskId(task_no));
+  if (items.length < limit) return { items, total: items.length };
+  const [all] = await db.query<{ total: number }>('SELECT COUNT(*) AS total FROM tasks WHERE parent_no = $1', [taskNo]);
+  return { items, total: all?.total ?? items.length };
 }
 
 /** Must come before the row of the task changes, which has the salt and the entry of this version. */

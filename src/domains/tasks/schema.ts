@@ -29,7 +29,7 @@ export const createInput = z.strictObject(taskFields.inputShape('create'));
 export const updateInput = z
   .strictObject({ task_id: taskId, ...taskFields.inputShape('update') })
   .refine((input) => Object.keys(input).length > 1, 'changes nothing: give at least one field')
-  .refine((input) => input.status !== 'blocked' || input.blocked_reason !== undefined, {
+  .refine((input) => input.status !== 'blocked' || typeof input.blocked_reason === 'string', {
     path: ['blocked_reason'],
     message: 'is required with status blocked: give the reason',
   });

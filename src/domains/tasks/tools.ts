@@ -3,11 +3,12 @@ import { ColibriError } from '../../errors.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
 import { nextNumbers } from '../../ledger/counters.ts';
 import { defineTool, type Tool } from '../../tool.ts';
+import { cutAnswer } from '../trail/cut-list.ts';
 import { hasThoughtInAttempt, listThoughtLines } from '../trail/repository.ts';
 import { changedTask, newTask, updateWarnings } from './change.ts';
 import { assertAcyclic, mayCloseCycle, waitsFor } from './dependencies.ts';
 import { findMissing, readLinks } from './dependency-links.ts';
-import { acceptAliases, acceptPatch } from './input-aliases.ts';
+import { acceptAliases, acceptListForms, acceptPatch } from './input-aliases.ts';
 import { listTasks } from './list-query.ts';
 import { listBlocked, listNextActions } from './next-actions.ts';
 import { createOutput, getOutput, listOutput, nextActionsOutput, updateOutput, withoutNulls } from './output.ts';
@@ -59,11 +60,11 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       codes: ['ERR_NOT_FOUND'],
       handle: async ({ task_id, include_thought_trail, include_dependents }, { db }) => {
         const { sequence: _internal, ...shown } = await requireTask(db, task_id);
-        const taskNo = parseId(task_id);
+        const taskNo = parseId(shown.task_id);
         return {
           ...withoutNulls(shown),
-          ...(include_thought_trail ? { thought_trail: await listThoughtLines(db, taskNo) } : {}),
-          ...(include_dependents ? { dependents: await listChildren(db, taskNo, MAX_DEPENDENTS) } : {}),
+          ...(include_thought_trail ? cutAnswer('thought_trail', await listThoughtLines(db, taskNo)) : {}),
+          ...(include_dependents ? cutAnswer('dependents', await listChildren(db, taskNo, MAX_DEPENDENTS)) : {}),
         };
       },
     }),
@@ -110,7 +111,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       title: 'List tasks',
       description: 'Find tasks by any combination of filters, last changed first. Call task_next_actions to pick work.',
       errorPattern: 'B',
-      normalize: acceptAliases(listInput),
+      normalize: acceptListForms(listInput),
       inputSchema: listInput,
       outputSchema: listOutput,
       access: 'read',
@@ -132,12 +133,14 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       idempotent: true,
       codes: ['ERR_PROJECT_NOT_FOUND'],
       handle: async ({ project = defaults.project, limit, include_blocked }, { db }) => {
-        if (!(await hasProject(db, project))) throw projectNotFound(project);
+        const exists = await hasProject(db, project);
+        if (!exists && project !== defaults.project) throw projectNotFound(project);
         const actions = await listNextActions(db, project, limit);
         return {
           next_actions: actions,
           count: actions.length,
           project,
+          ...(exists ? {} : { hint: 'no tasks yet; call task_create with status todo to add one' }),
           ...(include_blocked ? { blocked: await listBlocked(db, project, limit) } : {}),
         };
       },

@@ -34,7 +34,10 @@ export const WORKFLOWS = {
     cancelled: 'cancelled',
     ready: ['todo'],
     started: ['in_progress'],
-    reopenings: [['review', 'backlog']],
+    reopenings: [
+      ['review', 'backlog'],
+      ['review', 'blocked'],
+    ],
   },
   pipeline: {
     entries: ['INIT'],

@@ -1,9 +1,10 @@
 import type { Reader, SqlValue, Transaction } from '../../db/database.ts';
-import { formatTaskId, formatThoughtId, parseId } from '../../ids.ts';
+import { formatTaskId, formatThoughtId, sessionNumber, taskNumber } from '../../ids.ts';
 import { type Digest, type Salt, saltedDigest, thoughtHash } from '../../integrity/index.ts';
 import { append } from '../../ledger/append.ts';
 import { nextNumber } from '../../ledger/counters.ts';
 import { createSalt } from '../../ledger/salt.ts';
+import type { CutList } from './cut-list.ts';
 import { extrasOf, type ThoughtInput, type ThoughtListInput } from './schema.ts';
 import { joinSessions } from './sessions.ts';
 
@@ -34,7 +35,7 @@ export interface TrailTask {
 
 export async function findTrailTask(db: Reader, taskId: string): Promise<TrailTask | undefined> {
   const [row] = await db.query<TrailTask>('SELECT task_no, parent_no, attempt FROM tasks WHERE task_no = $1', [
-    parseId(taskId),
+    taskNumber(taskId),
   ]);
   return row;
 }
@@ -55,8 +56,8 @@ export async function listThoughts(
   const parameters: SqlValue[] = [];
   const add = (value: SqlValue) => `$${parameters.push(value)}`;
   const conditions = [
-    input.task_id && `task_no = ${add(parseId(input.task_id))}`,
-    input.session_id && `session_no = ${add(parseId(input.session_id))}`,
+    input.task_id && `task_no = ${add(taskNumber(input.task_id))}`,
+    input.session_id && `session_no = ${add(sessionNumber(input.session_id))}`,
     input.type && `type = ${add(input.type)}`,
   ].filter((condition) => condition);
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
@@ -73,15 +74,18 @@ export async function listThoughts(
 const MAX_LINES = 500;
 
 /** The last thoughts of a task as one line each, oldest first. */
-export async function listThoughtLines(db: Reader, taskNo: number): Promise<string[]> {
+export async function listThoughtLines(db: Reader, taskNo: number): Promise<CutList<string>> {
   const rows = await db.query<ThoughtRow>(
     'SELECT * FROM thoughts WHERE task_no = $1 ORDER BY chain_position DESC LIMIT $2',
     [taskNo, MAX_LINES],
   );
-  return rows.reverse().map(({ thought_no, recorded_at, type, recorded_by, content }) => {
+  // The chain is numbered from 1 without gaps.
+  const total = rows[0]?.chain_position ?? 0;
+  const items = rows.reverse().map(({ thought_no, recorded_at, type, recorded_by, content }) => {
     const text = content.replaceAll(/\s+/g, ' ').trim();
     return `${formatThoughtId(thought_no)} ${recorded_at} ${type} by ${recorded_by}: ${text}`;
   });
+  return { items, total };
 }
 
 /** The fields of a thought that its hash does not cover, with the digest that the log holds. */

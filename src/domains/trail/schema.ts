@@ -89,6 +89,7 @@ export const thoughtListOutput = z.object({
   ),
   chain_valid: z.boolean().optional(),
   invalid_links: z.array(z.int()).optional(),
+  truncated: z.boolean().optional(),
 });
 
 export const verifyInput = z
@@ -115,7 +116,10 @@ export const verifyOutput = z.object({
       problem: z.string(),
     }),
   ),
+  broken_links_total: z.int().optional(),
   trace: z.array(z.object({ position: z.int(), record: z.string(), hash: z.string() })).optional(),
+  trace_total: z.int().optional(),
+  truncated: z.boolean().optional(),
   verified_at: z.string(),
 });
 

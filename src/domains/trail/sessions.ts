@@ -1,5 +1,5 @@
 import type { Reader, Transaction } from '../../db/database.ts';
-import { formatSessionId, formatTaskId, parseId } from '../../ids.ts';
+import { formatSessionId, formatTaskId, parseId, sessionNumber } from '../../ids.ts';
 import { canonicalize, saltedDigest } from '../../integrity/index.ts';
 import { append } from '../../ledger/append.ts';
 import { nextNumber } from '../../ledger/counters.ts';
@@ -29,7 +29,7 @@ export interface SessionRow {
 export type Membership = { readonly session_id: string; readonly session_seq: number };
 
 export async function findSession(db: Reader, sessionId: string): Promise<SessionRow | undefined> {
-  const [row] = await db.query<SessionRow>('SELECT * FROM sessions WHERE session_no = $1', [parseId(sessionId)]);
+  const [row] = await db.query<SessionRow>('SELECT * FROM sessions WHERE session_no = $1', [sessionNumber(sessionId)]);
   return row;
 }
 

@@ -11,6 +11,7 @@ import {
   requireTask,
   verifyScope,
 } from '../../verification/verify-targets.ts';
+import { cutAnswer } from './cut-list.ts';
 import { listThoughts, recordThought, sealExtras, type ThoughtRow, type TrailTask } from './repository.ts';
 import {
   sessionInput,
@@ -80,6 +81,7 @@ export function createTrailTools(): Tool[] {
           thought_count: total,
           thoughts: rows.map(describeThought),
           ...(report === undefined ? {} : { chain_valid: report.defective === 0, invalid_links: positionsOf(report) }),
+          ...(report === undefined || report.broken.length === report.brokenTotal ? {} : { truncated: true }),
         };
       },
     }),
@@ -95,15 +97,15 @@ export function createTrailTools(): Tool[] {
       handle: async (input, { db, at, progress }) => {
         const scope = await findScope(db, input, []).catch(asNotFound);
         const options = { withTrace: input.full_trace, progress };
-        const { total, defective, broken, trace } = await verifyScope(db, scope, options);
+        const { total, defective, broken, brokenTotal, trace } = await verifyScope(db, scope, options);
         return {
           ...(input.session_id === undefined ? {} : { session_id: input.session_id }),
           ...(input.task_id === undefined ? {} : { task_id: input.task_id }),
           chain_valid: defective === 0,
           total_records: total,
           integrity_score: integrityScore(total, defective),
-          broken_links: broken,
-          ...(input.full_trace ? { trace } : {}),
+          ...cutAnswer('broken_links', { items: broken, total: brokenTotal }),
+          ...(input.full_trace ? cutAnswer('trace', { items: trace, total }) : {}),
           verified_at: at,
         };
       },

@@ -79,7 +79,9 @@ export class TaskReplay implements TaskHistory {
     if (moves && !workflowOf(task.workflow).transitions[from]?.includes(task.status))
       say(`moves from ${from} to ${task.status}, which ${task.workflow} does not allow`);
     const next = isReopening(task.workflow, from, task.status) ? attempt + 1 : attempt;
-    if (task.attempt !== next)
+    // Earlier versions did not count a step from review to blocked as a reopening; their records stay valid.
+    const isEarlier = from === 'review' && task.status === 'blocked' && task.attempt === attempt;
+    if (task.attempt !== next && !isEarlier)
       say(`goes from attempt ${attempt} to ${task.attempt} in a step from ${from} to ${task.status}`);
   }
 

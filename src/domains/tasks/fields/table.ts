@@ -26,7 +26,7 @@ import {
 export const TASK_FIELDS = {
   task_id: { type: taskReference, column: 'task_no' },
   title: { type: line(256), create: 'required', update: true },
-  description: { type: prose(8000), initial: '', create: true, update: true },
+  description: { type: prose(8000), initial: '', create: true, update: true, clearable: true },
   project: { type: projectSlug, create: true },
   workflow: { type: oneOf(WORKFLOW_NAMES), create: true },
   // Which states a workflow has is a rule of its own (`taskDefect`).
@@ -37,12 +37,24 @@ export const TASK_FIELDS = {
   },
   priority: { type: ranked(PRIORITIES), initial: 'normal', create: true, update: true },
   progress: { type: wholeNumber(0, 100), initial: 0, update: true },
-  assignee: { type: actorName, initial: UNASSIGNED, create: true, update: true },
+  assignee: { type: actorName, initial: UNASSIGNED, create: true, update: true, clearable: true },
   labels: { type: list(line(64), 20), initial: [], create: true, update: true },
-  estimate_hours: { type: nullable(number(0, 1000)), initial: null, create: true, update: true },
-  parent_id: { type: nullable(taskReference), column: 'parent_no', initial: null, create: true, update: true },
+  estimate_hours: { type: nullable(number(0, 1000)), initial: null, create: true, update: true, clearable: true },
+  parent_id: {
+    type: nullable(taskReference),
+    column: 'parent_no',
+    initial: null,
+    create: true,
+    update: true,
+    clearable: true,
+  },
   depends_on: { type: list(taskReference, 50), initial: [], create: true, update: true },
-  blocked_reason: { type: nullable(line(1000)), initial: null, update: { hint: 'required with status blocked' } },
+  blocked_reason: {
+    type: nullable(line(1000)),
+    initial: null,
+    update: { hint: 'required with status blocked' },
+    clearable: true,
+  },
   /** Rises when the task is sent back; a thought counts for the attempt in which it was recorded. */
   attempt: { type: count(1), initial: 1 },
   sequence: { type: count(1) },

@@ -58,7 +58,7 @@ const SCANNED_AT_ONCE = 20_000;
 
 const NEXT_ENTRIES = 'SELECT idx, entry FROM ledger_entries WHERE idx > $1 ORDER BY idx LIMIT $2';
 
-/** Finds the entry that sealed a session whose row claims to be live; only tampering removes a seal. */
+/** Finds the entry that sealed a session whose row has no seal; only tampering removes a seal. */
 export async function findHiddenSeal(db: Reader, session: SessionRow): Promise<number | undefined> {
   // Pages by rows, not by index ranges: a forged index can be arbitrarily large.
   for (let after = -1; ; ) {

@@ -43,7 +43,7 @@ describe('the library', () => {
   });
 
   promiseTest('door/rule-error', 'as a tool of its own', async () => {
-    const { client } = await openDoor({
+    const { client } = await openMemoryServer({
       tools: (register) =>
         register('refuse', () => {
           throw new library.ColibriError('ERR_NOT_FOUND', 'no such page', { page: 7 }, { advice: 'call another tool' });

@@ -13,11 +13,7 @@ function problemsOf(steps: readonly Partial<Task>[]): string[] {
   const problems: string[] = [];
   const replay = new TaskReplay((_place, problem) => problems.push(problem));
   replay.created(2, 1, CREATED);
-  let task = CREATED;
-  for (const [index, step] of steps.entries()) {
-    task = { ...task, ...step };
-    replay.updated(3 + index, 1, task, () => true);
-  }
+  for (const [index, step] of steps.entries()) replay.updated(3 + index, 1, { ...CREATED, ...step }, () => true);
   return problems;
 }
 

@@ -23,6 +23,8 @@ export interface ToolDescription<Input extends z.ZodObject = z.ZodObject> {
   readonly codes?: readonly RuleCode[];
   /** True if calls need not wait until the server has booted. */
   readonly early?: boolean;
+  /** True if it answers even when the call cannot be recorded. It must not write, and may run twice in one call. */
+  readonly answersUnrecorded?: boolean;
 }
 
 export interface Tool extends ToolDescription {

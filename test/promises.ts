@@ -200,6 +200,9 @@ export const PROMISES = {
   'process/bad-input': { says: 'bad input is answered or logged, and the next call works' },
 
   'fault/enter': { says: 'a call that cannot be recorded does not run' },
+  'fault/health': {
+    says: 'server_health answers although its call cannot be recorded, and says so; every other tool refuses',
+  },
   'fault/exit': { says: 'an exit that could not be recorded is recorded at the next call' },
   'fault/killed': { says: 'a call whose process died is closed as interrupted, once' },
   'fault/thrown': { says: 'whatever a tool throws is recorded as a bug' },

@@ -2,19 +2,27 @@ import { randomUUID } from 'node:crypto';
 import { ColibriError, toError } from '../errors.ts';
 import type { Outcome } from '../tool.ts';
 import type { ToolEnterEvent } from './audit.ts';
-import type { ActiveCall, Call, Chain } from './call.ts';
+import type { ActiveCall, Call, Chain, ValidCall } from './call.ts';
 
-/** Stage 3. A call that cannot be recorded does not run. */
-export async function auditEnter({ chain, event }: ActiveCall): Promise<Outcome<undefined>> {
+/** Stage 3. A call that cannot be recorded does not run, unless its tool exists to report just that. */
+export async function auditEnter(
+  { chain, event }: ActiveCall,
+  validated: Outcome<ValidCall>,
+): Promise<Outcome<ValidCall>> {
   try {
     await chain.runtime.audit.enter(event);
-    return { ok: true, data: undefined };
+    return validated;
   } catch (thrown) {
     const { tool, correlationId } = event;
     const error = toError(thrown);
     chain.log('error', 'audit enter failed', { tool, correlationId, error });
-    const message = `the call could not be recorded, so ${tool} did not run: ${error.message}`;
-    return { ok: false, error: new ColibriError('AUDIT_ENTER_FAILED', message), thrown: error };
+    if (validated.ok && validated.data.tool.answersUnrecorded) {
+      const unrecorded = new Error(`this call could not be recorded: ${error.message}`, { cause: error });
+      return { ok: true, data: { ...validated.data, unrecorded } };
+    }
+    const problem = `the call could not be recorded, so ${tool} did not run: ${error.message}`;
+    const advice = 'call server_health to see what is wrong';
+    return { ok: false, error: new ColibriError('AUDIT_ENTER_FAILED', problem, {}, { advice }), thrown: error };
   }
 }
 

@@ -36,6 +36,8 @@ export interface ActiveCall {
 export interface ValidCall {
   readonly tool: Tool;
   readonly input: unknown;
+  /** Why the call is not recorded, for a tool that answers nevertheless. */
+  readonly unrecorded?: Error;
 }
 
 /** What stage 4 runs the tool in: nothing, except for tools that write. */

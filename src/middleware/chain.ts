@@ -22,9 +22,9 @@ export function runCall(chain: Chain, call: Call): Promise<Answer> {
     const validated = admitted.ok ? validate(active, admitted.data, defect) : admitted;
 
     // 3 audit enter: committed before the tool runs
-    const entered = await auditEnter(active);
+    const entered = await auditEnter(active, validated);
 
-    return inRecordedTransaction(active, entered.ok ? validated : entered, {
+    return inRecordedTransaction(active, entered, {
       // 4 dispatch: run the tool
       dispatch: (valid, scope) => dispatch(active, valid, scope),
 

@@ -15,9 +15,14 @@ export async function dispatch(active: ActiveCall, valid: ValidCall, scope: Scop
   }
 }
 
-function runTool(active: ActiveCall, { tool, input }: ValidCall, { transaction, prepared }: Scope): unknown {
+function runTool(
+  active: ActiveCall,
+  { tool, input, unrecorded }: ValidCall,
+  { transaction, prepared }: Scope,
+): unknown {
   const { actor, progress, signal } = active.call;
-  const context: CallContext = { actor, at: active.event.at, progress, signal };
+  const doubt = unrecorded === undefined ? {} : { unrecorded };
+  const context: CallContext = { actor, at: active.event.at, progress, signal, ...doubt };
   if (transaction !== undefined) {
     // Waiting for the write lock can take seconds; a call cancelled meanwhile must not begin.
     assertNotCancelled(signal);

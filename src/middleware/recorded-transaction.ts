@@ -32,6 +32,8 @@ export async function inRecordedTransaction(
   try {
     return await inScope(active, ready.data, dispatchAndExit);
   } catch (thrown) {
+    if (ready.data.tool.answersUnrecorded && reached?.outcome.ok)
+      return answerUnrecorded(active, ready.data, toError(thrown), reached, stages);
     return exitFailed(active, failureOf(active, reached?.outcome, thrown), stages);
   }
 }
@@ -89,18 +91,42 @@ function describe(
   return { problem: `the result of ${tool} could not be recorded, so nothing was changed: ${problem}`, advice };
 }
 
-/** The client needs the error of the tool more than that of the audit, so the latter only goes to the log. */
-async function exitFailed(active: ActiveCall, failure: Failure, stages: Stages): Promise<Answer> {
-  const { chain, event } = active;
-  const { tool, correlationId } = event;
+/** Runs the tool again if its answer does not yet say that the exit was not recorded. */
+async function answerUnrecorded(
+  active: ActiveCall,
+  valid: ValidCall,
+  thrown: Error,
+  reached: Conclusion,
+  stages: Stages,
+): Promise<Answer> {
+  logExitFailed(active, thrown);
+  if (valid.unrecorded !== undefined) return reached.answer;
+  const unrecorded = new Error(`the result of this call could not be recorded yet: ${thrown.message}`, {
+    cause: thrown,
+  });
+  return exitAnyway(active, conclude(active, await stages.dispatch({ ...valid, unrecorded }, {})), stages);
+}
+
+function exitFailed(active: ActiveCall, failure: Failure, stages: Stages): Promise<Answer> {
   const conclusion = conclude(active, failure);
-  const { outcome, answer } = conclusion;
-  if (!outcome.ok && outcome.error.code === 'INTERNAL')
-    chain.log('error', 'bug', { tool, correlationId, error: outcome.thrown });
+  const { outcome } = conclusion;
+  if (!outcome.ok && outcome.error.code === 'INTERNAL') {
+    const { tool, correlationId } = active.event;
+    active.chain.log('error', 'bug', { tool, correlationId, error: outcome.thrown });
+  }
+  return exitAnyway(active, conclusion, stages);
+}
+
+/** The client needs the answer more than the error of the audit, so the latter only goes to the log. */
+async function exitAnyway(active: ActiveCall, conclusion: Conclusion, stages: Stages): Promise<Answer> {
   try {
     return await stages.exit(conclusion);
   } catch (thrown) {
-    chain.log('error', 'audit exit failed', { tool, correlationId, error: toError(thrown) });
-    return answer;
+    logExitFailed(active, toError(thrown));
+    return conclusion.answer;
   }
+}
+
+function logExitFailed({ chain, event: { tool, correlationId } }: ActiveCall, error: Error): void {
+  chain.log('error', 'audit exit failed', { tool, correlationId, error });
 }

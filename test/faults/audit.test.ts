@@ -8,11 +8,11 @@ import { connectRaw, type RawClient } from '../support/raw-client.ts';
 describe('a ledger that refuses entries', () => {
   promiseTest('fault/enter', 'the refusal is reported, and the next call after the repair works', async () => {
     const { client, path } = await startWithTrigger('action.enter');
-    expect(await client.call('server_health')).toMatchObject({
+    expect(await client.call('skill_list')).toMatchObject({
       ok: false,
       error: {
         code: 'AUDIT_ENTER_FAILED',
-        message: expect.stringMatching(/server_health did not run.*refused by test/),
+        message: expect.stringMatching(/skill_list did not run.*refused by test; call server_health/),
       },
     });
     await dropTrigger(path);
@@ -32,19 +32,19 @@ describe('a ledger that refuses entries', () => {
 
   promiseTest('fault/exit', 'read-only tool: the failure is reported, and the exit is recorded later', async () => {
     const { client, path } = await startWithTrigger('action.exit');
-    expect(await client.call('server_health')).toMatchObject({
+    expect(await client.call('skill_list')).toMatchObject({
       ok: false,
       error: { code: 'AUDIT_EXIT_FAILED', message: expect.stringContaining('refused by test') },
     });
-    expect(await client.logLine('audit exit failed')).toMatchObject({ level: 'error', tool: 'server_health' });
-    // An enter would be followed by no exit either, so nothing runs until the debt is paid.
-    expect(await client.call('server_ping')).toMatchObject({ error: { code: 'AUDIT_ENTER_FAILED' } });
+    expect(await client.logLine('audit exit failed')).toMatchObject({ level: 'error', tool: 'skill_list' });
+    // An enter would be followed by no exit either, so nothing runs until the exit is recorded.
+    expect(await client.call('skill_list')).toMatchObject({ error: { code: 'AUDIT_ENTER_FAILED' } });
     await dropTrigger(path);
     expect(await client.data('server_ping')).toMatchObject({ mode: 'FULL' });
     await client.end();
     expect((await listCalls(path)).map(({ tool, outcome }) => [tool, outcome])).toEqual([
       ['server_health', 'ok'],
-      ['server_health', 'AUDIT_EXIT_FAILED'],
+      ['skill_list', 'AUDIT_EXIT_FAILED'],
       ['server_ping', 'ok'],
     ]);
     expect((await verifyFile(path)).size).toBe(7);

@@ -104,13 +104,16 @@ describe('a ledger that comes later than its server', () => {
 });
 
 describe('a ledger that goes away while the server runs', () => {
-  promiseTest('fault/degraded', 'a deleted ledger file: no call is acknowledged', async () => {
+  promiseTest('fault/degraded', 'a deleted ledger file: no change is acknowledged', async () => {
     const cwd = tempFolder();
     const client = await connectRaw({ cwd });
     await client.data('server_health');
     rmSync(dirname(ledgerIn(cwd)), { recursive: true });
-    for (const tool of ['server_health', 'server_ping']) {
-      expect(await client.call(tool)).toMatchObject({
+    for (const [tool, input] of [
+      ['task_create', { title: 'lost' }],
+      ['skill_list', {}],
+    ] as const) {
+      expect(await client.call(tool, input)).toMatchObject({
         ok: false,
         error: { code: 'AUDIT_ENTER_FAILED', message: expect.stringMatching(/deleted or replaced.*restart/) },
       });

@@ -41,11 +41,20 @@ export interface ProgramOptions {
   readonly env?: Environment;
   readonly program?: string;
   readonly args?: readonly string[];
+  /** A command that starts Node with the arguments that follow it. */
+  readonly launcher?: readonly string[];
 }
 
 /** Started with three pipes, and killed with the test at the latest. */
-export function startProgram({ cwd, env, program = PROGRAM, args = [] }: ProgramOptions): RunningProgram {
-  const child = spawn(process.execPath, [program, ...args], { cwd, env: cleanEnvironment(env), stdio: 'pipe' });
+export function startProgram({
+  cwd,
+  env,
+  program = PROGRAM,
+  args = [],
+  launcher = [],
+}: ProgramOptions): RunningProgram {
+  const [command = process.execPath, ...rest] = [...launcher, process.execPath, program, ...args];
+  const child = spawn(command, rest, { cwd, env: cleanEnvironment(env), stdio: 'pipe' });
   const output = collect(child.stdout);
   const errors = collect(child.stderr);
   // "close" and not "exit": only then has everything that it wrote been read.

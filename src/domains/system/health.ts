@@ -36,8 +36,15 @@ export type LedgerFacts =
 
 const STAGES = ['tool-lock', 'validate', 'audit-enter', 'dispatch', 'audit-exit'];
 
-export function describeHealth(server: ServerFacts, ledger: LedgerFacts, timestamp: string): Health {
+export interface HealthCall {
+  readonly at: string;
+  /** Why the call that asks is not recorded. */
+  readonly unrecorded?: Error;
+}
+
+export function describeHealth(server: ServerFacts, ledger: LedgerFacts, { at, unrecorded }: HealthCall): Health {
   const problems: Health['problems'] = [];
+  if (unrecorded !== undefined) problems.push({ code: 'CALL_NOT_RECORDED', message: unrecorded.message });
   if (server.failure !== undefined) {
     const prospect = server.isRetrying ? '. Colibri retries automatically' : '';
     problems.push({ code: 'ERR_INIT_FAILED', message: `${server.failure.message}${prospect}` });
@@ -55,7 +62,7 @@ export function describeHealth(server: ServerFacts, ledger: LedgerFacts, timesta
     capabilities: [...server.capabilities],
     uptime_ms: server.uptimeMs,
     version: server.version,
-    timestamp,
+    timestamp: at,
     db: {
       open: readable !== undefined,
       ...(ledger === undefined ? {} : { engine: ledger.engine }),

@@ -1,12 +1,17 @@
-import type { Database } from '../../db/database.ts';
+import { type Database, DatabaseError, type DatabaseFault } from '../../db/database.ts';
 import { toError } from '../../errors.ts';
 import { readHead } from '../../ledger/head.ts';
 import type { LedgerFacts } from './health.ts';
 
-/** Never throws: an unreadable database is part of a health report. */
-export async function readLedgerFacts(database: Database | undefined): Promise<LedgerFacts> {
+/** A second attempt would wait for the database server as long as the first did. */
+const UNREACHABLE: ReadonlySet<DatabaseFault> = new Set(['lost', 'unknown', 'unavailable']);
+
+/** Never throws: an unreadable database is part of a health report. `fault` is why the call was not recorded. */
+export async function readLedgerFacts(database: Database | undefined, fault: unknown): Promise<LedgerFacts> {
   if (database === undefined) return undefined;
   const { engine } = database;
+  const isUnreachable = engine === 'postgres' && fault instanceof DatabaseError && UNREACHABLE.has(fault.fault);
+  if (isUnreachable) return { engine, error: fault };
   try {
     const schemaVersion = await database.schemaVersion();
     return { engine, schemaVersion, durability: await database.durability(), ...(await database.read(readHead)) };

@@ -3,16 +3,21 @@ import { MODES } from '../../modes.ts';
 
 export const noInput = z.strictObject({});
 
+/** The closed set of codes of `problems`; docs/operations.md explains each. */
+export const HEALTH_CODES = ['CALL_NOT_RECORDED', 'ERR_INIT_FAILED', 'LEDGER_UNREADABLE', 'WEAK_DURABILITY'] as const;
+
 export const pingOutput = z.object({
   version: z.string(),
   mode: z.enum(MODES),
   uptime_ms: z.int().nonnegative(),
   timestamp: z.string(),
+  /** Only present if the ping could not be recorded. */
+  recorded: z.literal(false).optional(),
 });
 
 export const healthOutput = z.object({
   status: z.enum(['ok', 'degraded']),
-  problems: z.array(z.object({ code: z.string(), message: z.string() })),
+  problems: z.array(z.object({ code: z.enum(HEALTH_CODES), message: z.string() })),
   mode: z.enum(MODES),
   phase: z.enum(['starting', 'ready', 'failed', 'stopped']),
   capabilities: z.array(z.string()),

@@ -21,9 +21,11 @@ export function createSystemTools({ pulse, facts, database }: SystemPorts): Tool
       access: 'none',
       idempotent: true,
       early: true,
-      handle: (_input, { at }) => {
+      answersUnrecorded: true,
+      handle: (_input, { at, unrecorded }) => {
         const { version, mode, uptimeMs } = pulse();
-        return { version, mode, uptime_ms: uptimeMs, timestamp: at };
+        const notice = unrecorded === undefined ? {} : { recorded: false };
+        return { version, mode, uptime_ms: uptimeMs, timestamp: at, ...notice };
       },
     }),
     defineTool({
@@ -35,7 +37,9 @@ export function createSystemTools({ pulse, facts, database }: SystemPorts): Tool
       outputSchema: healthOutput,
       access: 'none',
       idempotent: true,
-      handle: async (_input, { at }) => describeHealth(facts(), await readLedgerFacts(database()), at),
+      answersUnrecorded: true,
+      handle: async (_input, call) =>
+        describeHealth(facts(), await readLedgerFacts(database(), call.unrecorded?.cause), call),
     }),
   ];
 }

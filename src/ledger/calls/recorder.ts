@@ -52,6 +52,11 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
     // Without an enter entry there is nothing to close.
     if (call === undefined) return;
     const exit = toExit(event, call.enter.salt, call.sequenceNo);
+    if (call.sequenceNo === undefined) {
+      // The database did not answer a moment ago; another attempt would only delay the refusal.
+      this.#pendingExits.add(call, exit);
+      throw new DatabaseError('lost', 'the exit is recorded with the next call');
+    }
     const write = () =>
       this.#database.write({ durable: false }, async (transaction) =>
         assertExited(call, await exitCall(transaction, call, exit, await queryHeadAndState(transaction, call))),

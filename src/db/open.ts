@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Config, type LedgerPlace, locateDatabase } from '../config.ts';
@@ -53,8 +53,10 @@ async function openFile(options: OpenOptions): Promise<Database> {
   // A command that accepts any schema verifies everything itself.
   if (!isNamed) await assertTrusted(path, { isWithoutVerification: acceptsAnySchema === true });
   if (readOnly) assertExists(path);
-  else if (existsSync(path)) await assertOurs(path);
-  else {
+  else if (existsSync(path)) {
+    assertMayWrite(path);
+    await assertOurs(path);
+  } else {
     createLedgerFolder(dirname(path));
     // A folder that was there before and that others may enter would look like one that came with a clone.
     if (!isNamed) closeToOthers(dirname(path));
@@ -70,6 +72,15 @@ function assertExists(path: string): void {
   throw new DatabaseError('unavailable', `no ledger at ${path}`, {
     advice: 'start a server there in FULL mode, the default, to create it',
   });
+}
+
+/** Before SQLite opens it: the log that SQLite creates beside a read-only file is read-only, and stays so. */
+function assertMayWrite(path: string): void {
+  try {
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw explainFault(path, faultOfSystemError(error), error);
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawnSync } from 'node:child_process';
-import { appendFileSync, rmSync } from 'node:fs';
+import { appendFileSync, cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A disk that a program sees in place of its working folder, and that a test can fill while the program runs. */
@@ -10,8 +10,8 @@ export interface SmallDisk {
   fill(program: ChildProcess): void;
   /** Gives the space back. */
   free(program: ChildProcess): void;
-  /** The path under which this process sees a file of the disk, as long as the program runs. */
-  see(program: ChildProcess, name: string): string;
+  /** Copies a folder of the disk while the program runs: the disk ends with it. */
+  copy(program: ChildProcess, name: string, target: string): void;
 }
 
 const NAMESPACE = ['unshare', '--user', '--map-root-user', '--mount'] as const;
@@ -25,10 +25,10 @@ const FILLER = 'filler';
 export function createSmallDisk(folder: string): SmallDisk | undefined {
   const launcher = [...NAMESPACE, 'sh', '-c', MOUNT, folder];
   if (spawnSync(NAMESPACE[0], [...launcher.slice(1), 'true']).status !== 0) return undefined;
-  const see: SmallDisk['see'] = ({ pid }, name) => join('/proc', String(pid), 'root', folder, name);
+  const see = ({ pid }: ChildProcess, name: string) => join('/proc', String(pid), 'root', folder, name);
   return {
     launcher,
-    see,
+    copy: (program, name, target) => cpSync(see(program, name), target, { recursive: true }),
     fill: (program) => {
       const page = Buffer.alloc(4096);
       while (append(see(program, FILLER), page));

@@ -12,7 +12,7 @@ import {
 import { assertKnown, assertUsable } from '../migrate.ts';
 import { assertProcessId, isProcessId } from '../process-id.ts';
 import { loadSqlite, type SqliteDriver, type SqliteLibrary } from './driver.ts';
-import { explainFault } from './errors.ts';
+import { explainFault, faultOfSystemError } from './errors.ts';
 import { createForOwnerOnly, inodeOf } from './files/file.ts';
 import { beginPresence, countLive, isPresent, type Presence, presencePath, removeDead } from './files/presence.ts';
 import { WalFile } from './files/wal-file.ts';
@@ -73,7 +73,7 @@ class SqliteDatabase implements Database {
     this.#statements = new Statements(this.#driver);
     this.#inode = inodeOf(options.path);
     // SQLite also resolves links before it names the files beside the database.
-    this.#realPath = this.#guard(() => realpathSync(options.path));
+    this.#realPath = this.#guardFile(() => realpathSync(options.path));
     this.#wal = new WalFile(`${this.#realPath}-wal`, () => this.#checkpoint());
   }
 
@@ -93,7 +93,7 @@ class SqliteDatabase implements Database {
     }
     // SQLite opens the write-ahead log with its first read.
     await this.#retryWhileBusy(() => this.#statements.all('SELECT 1 FROM sqlite_schema LIMIT 1', []));
-    this.#guard(() => this.#wal.open());
+    this.#guardFile(() => this.#wal.open());
   }
 
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result> {
@@ -257,6 +257,15 @@ class SqliteDatabase implements Database {
       return action();
     } catch (error) {
       throw this.#explain(error);
+    }
+  }
+
+  /** For an error of the system, which the library does not see. */
+  #guardFile<Result>(action: () => Result): Result {
+    try {
+      return action();
+    } catch (error) {
+      throw explainFault(this.location, faultOfSystemError(error), error);
     }
   }
 

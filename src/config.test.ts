@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { promiseTest } from '../test/support/promise-test.ts';
 import { type Config, locateDatabase, readConfig } from './config.ts';
@@ -195,3 +196,27 @@ function expectRefused(name: string, value: string, allowed: RegExp): void {
   expect(read).toThrow(allowed);
   expect(read).toThrow(new RegExp(`^${name}: `));
 }
+
+describe('.env.example', () => {
+  const text = readFileSync('.env.example', 'utf8');
+  const listed = [...text.matchAll(/^# (COLIBRI_[A-Z_]+)=(.*)$/gm)].map(
+    ([, name = '', value = '']) => [name, value] as const,
+  );
+
+  promiseTest('config/example', 'the variables of config.ts, in any order, and no others', () => {
+    const read = new Set(readFileSync('src/config.ts', 'utf8').match(/(?<=')COLIBRI_[A-Z_]+(?=')/g));
+    expect(listed.map(([name]) => name).sort()).toEqual([...read].sort());
+  });
+
+  promiseTest('config/example', 'each value is the default', () => {
+    for (const [name, value] of listed) {
+      const { dbPath, ...config } = readConfig({ [name]: value });
+      expect({ ...config, dbPath: undefined }, name).toEqual(DEFAULTS);
+      expect(locateDatabase({ dbPath }), name).toBe(locateDatabase(DEFAULTS));
+    }
+  });
+
+  promiseTest('config/example', 'a copy that is loaded as it is sets nothing', () => {
+    expect(text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([]);
+  });
+});

@@ -74,6 +74,7 @@ export const PROMISES = {
   'boot/drains': { says: 'stop answers pending requests and closes what start opened' },
   'config/variables': { says: 'each variable accepts its allowed values, and an empty one counts as unset' },
   'config/refused': { says: 'a bad value is refused with the name of its variable and the allowed values' },
+  'config/example': { says: '.env.example lists every variable with its default' },
   'config/frozen': { says: 'the configuration cannot be changed' },
   'stdio/lines': { says: 'each line is one message, however the pipe splits the bytes' },
   'stdio/garbage': { says: 'an invalid message is refused, and the next message works' },

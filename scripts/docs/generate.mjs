@@ -54,6 +54,7 @@ function listTools({ createSurface, listTool, accessOf }) {
     errorPattern: tool.errorPattern ?? 'A',
     codes: tool.codes ?? [],
     isEarly: tool.early ?? false,
+    answersUnrecorded: tool.answersUnrecorded ?? false,
   }));
 }
 

@@ -17,7 +17,7 @@ export function renderToolsPage(tools, stageCodes) {
   return `${sections.join('\n\n')}\n`;
 }
 
-function renderTool({ definition, access, errorPattern, codes, isEarly }) {
+function renderTool({ definition, access, errorPattern, codes, isEarly, answersUnrecorded }) {
   const { name, title, description, annotations, inputSchema, outputSchema } = definition;
   const hints = Object.entries(annotations).map(([hint, value]) => `\`${hint}: ${value}\``);
   const data = outputSchema.properties.data;
@@ -25,7 +25,7 @@ function renderTool({ definition, access, errorPattern, codes, isEarly }) {
     `## ${name}`,
     ...(title ? [`**${title}.** ${description ?? ''}`.trim()] : description ? [description] : []),
     [
-      `- Ledger: ${ACCESS[access]}${isEarly ? '; answers while the server is still starting' : ''}`,
+      `- Ledger: ${ACCESS[access]}${isEarly ? '; answers while the server is still starting' : ''}${answersUnrecorded ? '; answers even if the call cannot be recorded' : ''}`,
       `- Annotations: ${hints.join(', ')}`,
       `- Errors: pattern ${errorPattern}${codes.length === 0 ? ', no codes of its own' : `, ${list(codes)}`}`,
     ].join('\n'),

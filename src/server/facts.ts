@@ -1,6 +1,6 @@
 import { type Config, describeLocation } from '../config.ts';
 import type { Pulse, ServerFacts } from '../domains/system/health.ts';
-import { admittedAccess } from '../modes.ts';
+import { admittedAccess, isAdmitted } from '../modes.ts';
 import type { ColibriServerContext } from './colibri-server.ts';
 
 /** For `server_ping`. */
@@ -15,7 +15,7 @@ export function factsOf(server: ColibriServerContext, config: Config): ServerFac
   return {
     ...pulseOf(server),
     phase: runtime.phase,
-    toolCount: server.listTools().length,
+    toolCount: server.listTools().filter((tool) => isAdmitted(runtime.mode, tool)).length,
     capabilities: admittedAccess(runtime.mode).map((access) => `ledger.${access}`),
     dbPath: runtime.database?.location ?? describeLocation(config),
     durability: config.durability,

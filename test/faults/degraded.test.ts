@@ -37,6 +37,7 @@ describe('a server whose ledger cannot be opened', () => {
         capabilities: [],
         problems: [{ code: 'ERR_INIT_FAILED', message: expect.stringMatching(why) }],
         db: { open: false, path: expect.stringContaining('.colibri') },
+        tools: { registered: 2 },
       });
       expect(await client.data('server_ping')).toMatchObject({ mode: 'MINIMAL' });
       expect(await client.logLine('degraded')).toMatchObject({ level: 'error', code: 'ERR_INIT_FAILED' });

@@ -1,7 +1,8 @@
-import { chmodSync, existsSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
+import { HEALTH_CODES } from '../../src/domains/system/schema.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, listCalls, tamper, verifyFile } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -121,6 +122,15 @@ describe('a ledger that refuses entries', () => {
         expect(await client.call(tool, input)).toMatchObject({ error: { code: 'AUDIT_ENTER_FAILED' } });
       await client.end();
     });
+});
+
+describe('the codes of problems', () => {
+  promiseTest('fault/health', 'docs/operations.md explains each code, and no other', () => {
+    const [, section = ''] = readFileSync('docs/operations.md', 'utf8').split('## What `server_health` reports');
+    const table = section.split('\n## ')[0] ?? '';
+    const documented = [...table.matchAll(/^\| `([A-Z_]+)`/gm)].map(([, code]) => code);
+    expect(documented).toEqual([...HEALTH_CODES]);
+  });
 });
 
 /** What a client sees while no call can be recorded. */

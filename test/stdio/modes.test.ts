@@ -61,6 +61,7 @@ describe('the built program in each mode', () => {
       mode: 'READONLY',
       capabilities: ['ledger.read'],
       ledger: { size, root },
+      tools: { registered: 9 },
     });
     expect(await reader.logLine('action.enter')).toMatchObject({ tool: 'server_health', actor: 'auditor' });
     expect(await reader.logLine('action.exit')).toMatchObject({ tool: 'server_health', outcome: 'ok' });
@@ -116,6 +117,7 @@ describe('the built program in each mode', () => {
     const client = await connectRaw({ cwd, env: { COLIBRI_MODE: 'MINIMAL' } });
     const health = await client.data('server_health');
     expect(health).toMatchObject({ status: 'ok', mode: 'MINIMAL', capabilities: [], db: { open: false } });
+    expect(health).toMatchObject({ tools: { registered: 2 } });
     expect(health).not.toHaveProperty('ledger');
     expect(await client.logLine('action.exit')).toMatchObject({ tool: 'server_health', outcome: 'ok' });
     await client.end();

@@ -12,6 +12,7 @@ export interface Pulse {
 /** Facts that need no database. */
 export interface ServerFacts extends Pulse {
   readonly phase: Health['phase'];
+  /** How many tools the current mode admits. */
   readonly toolCount: number;
   readonly capabilities: readonly string[];
   readonly dbPath: string;

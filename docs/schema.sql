@@ -125,7 +125,7 @@ CREATE TABLE "tasks" (
   title          TEXT NOT NULL,
   description    TEXT NOT NULL,
   priority       INTEGER NOT NULL,
-  progress       INTEGER NOT NULL,
+  progress       DOUBLE PRECISION NOT NULL,
   assignee       TEXT NOT NULL,
   labels         TEXT NOT NULL,
   estimate_hours DOUBLE PRECISION,

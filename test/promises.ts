@@ -139,6 +139,7 @@ export const PROMISES = {
   'tasks/tamper': { says: 'a direct edit of the task tables is found and named' },
   'tasks/model': { says: 'responses, rows and ledger agree with a simple model' },
   'tasks/shapes': { says: 'responses have the shape that tools/list declares' },
+  'tasks/fractions': { says: 'progress is any number from 0 to 100' },
   'tasks/null-clears': { says: 'null clears an optional field of a task' },
   'tasks/unknown-id': { says: 'a text that names no task or session is not found, whatever its shape' },
   'tasks/fresh-queue': { says: 'the queue of a fresh ledger is empty and names the next call' },

@@ -8,6 +8,20 @@ import { unknownIds } from '../support/fixtures/trail-bad-input.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { type TestServer, withServer } from '../support/test-server.ts';
 
+describe('progress', () => {
+  promiseTest('tasks/fractions', 'task_update stores any number from 0 to 100', () =>
+    withServer(async (server) => {
+      const { task_id } = await server.createTask({ title: 'x' });
+      for (const progress of [33.3, 0.001, 99.99, 100, 0]) {
+        expect(await server.updateTask({ task_id, progress })).toMatchObject({ progress });
+        expect(await server.getTask({ task_id })).toMatchObject({ progress });
+      }
+      for (const progress of [-0.001, 100.001, '50'])
+        expect((await server.refusal('task_update', { task_id, progress })).code).toBe('INVALID_PARAMS');
+    }),
+  );
+});
+
 describe('null in an optional field', () => {
   promiseTest('tasks/null-clears', 'task_update resets each of them', () =>
     withServer(async (server) => {

@@ -33,7 +33,7 @@ const create = fc.record({
   ...links,
 });
 const change = fc.record({
-  progress: optional(fc.integer({ min: 0, max: 100 })),
+  progress: optional(fc.integer({ min: 0, max: 100 }).map((value) => (value % 7 === 1 ? value + 0.25 : value))),
   title: optional(fc.constantFrom('star', 'moon')),
   assignee: seldom(fc.constantFrom('alice', 'bob')),
   priority: optional(priority),

@@ -55,7 +55,7 @@ CREATE TABLE lean_tasks (
   title          TEXT NOT NULL,
   description    TEXT NOT NULL,
   priority       INTEGER NOT NULL,
-  progress       INTEGER NOT NULL,
+  progress       DOUBLE PRECISION NOT NULL,
   assignee       TEXT NOT NULL,
   labels         TEXT NOT NULL,
   estimate_hours DOUBLE PRECISION,

@@ -37,7 +37,7 @@ const WRONG_TASKS: Readonly<Record<string, readonly unknown[]>> = {
   labels: [null, [''], ['a', 'a'], ['a\n'], ['x'.repeat(65)], Array.from({ length: 21 }, String)],
   parent_id: ['', 'T-042', 2],
   priority: ['urgent', 1, null],
-  progress: [-1, 101, 0.5, null],
+  progress: [-1, 101, -0.5, 100.5, null],
   project: ['', 'A', 'a/b', 'x'.repeat(65), null],
   sequence: [0, -1, null],
   status: ['INIT', 'doing', null, 'blocked'],

@@ -48,7 +48,7 @@ const TASKS: Readonly<Record<string, Loose>> = {
   'a title of two lines': { title: 'one\ntwo' },
   'a priority that there is not': { priority: 'urgent' },
   'a progress above 100': { progress: 101 },
-  'a progress of a half': { progress: 0.5 },
+  'a progress below 0': { progress: -0.5 },
   'a status of the other workflow': { status: 'GATHER' },
   'a workflow that there is not': { workflow: 'kanban' },
   'a negative estimate': { estimate_hours: -1 },

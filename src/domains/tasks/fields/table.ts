@@ -16,7 +16,6 @@ import {
   ranked,
   taskReference,
   time,
-  wholeNumber,
 } from './types.ts';
 
 /**
@@ -36,7 +35,7 @@ export const TASK_FIELDS = {
     update: true,
   },
   priority: { type: ranked(PRIORITIES), initial: 'normal', create: true, update: true },
-  progress: { type: wholeNumber(0, 100), initial: 0, update: true },
+  progress: { type: number(0, 100), initial: 0, update: true },
   assignee: { type: actorName, initial: UNASSIGNED, create: true, update: true, clearable: true },
   labels: { type: list(line(64), 20), initial: [], create: true, update: true },
   estimate_hours: { type: nullable(number(0, 1000)), initial: null, create: true, update: true, clearable: true },

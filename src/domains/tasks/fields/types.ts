@@ -48,10 +48,6 @@ export function count(min: number): FieldType<number, number> {
   return plain(forms.wholeNumber(min), z.int());
 }
 
-export function wholeNumber(min: number, max: number): InputType<number, number> {
-  return { ...plain<number>(forms.wholeNumber(min, max), z.int()), input: z.int().min(min).max(max) };
-}
-
 export function number(min: number, max: number): InputType<number, number> {
   return { ...plain<number>(forms.number(min, max), z.number()), input: z.number().min(min).max(max) };
 }

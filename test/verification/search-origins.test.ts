@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Reader } from '../../src/db/database.ts';
+import { BATCH } from '../../src/domains/tasks/search.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -15,7 +16,7 @@ describe('the origin of a task in the search index', () => {
     withFolder(async (folder) => {
       const path = join(folder, 'colibri.db');
       await fill(path, async (server) => {
-        for (const title of ['alpha', 'beta', 'gamma']) await server.createTask({ title });
+        for (const title of ['alpha', 'beta', 'gamma']) await createBatch(server, title);
       });
       await tamperFile(path, 'UPDATE task_search_docsize SET origin = 3 WHERE id = 1');
       expect(await placesIn(path)).toEqual(['task_search_docsize']);
@@ -34,7 +35,7 @@ describe('the origin of a task in the search index', () => {
       withFolder(async (folder) => {
         const path = join(folder, 'colibri.db');
         await fill(path, async (server) => {
-          await server.createTask({ title: 'alpha' });
+          await createBatch(server, 'alpha');
           await server.updateTask({ task_id: 'T-0001', title: 'beta' });
           await server.updateTask({ task_id: 'T-0001', title: 'alpha' });
         });
@@ -52,7 +53,7 @@ describe('the origin of a task in the search index', () => {
     withFolder(async (folder) => {
       const path = join(folder, 'colibri.db');
       await fill(path, async (server) => {
-        for (const title of ['alpha', 'beta', 'gamma']) await server.createTask({ title });
+        for (const title of ['alpha', 'beta', 'gamma']) await createBatch(server, title);
       });
       const hex = await withReader(path, structureOf);
       // Segments 1 and 2 take each other's origins, and so do their rows: every row is still in the range of its segment.
@@ -61,7 +62,7 @@ describe('the origin of a task in the search index', () => {
       await tamperFile(
         path,
         `UPDATE task_search_data SET block = x'${swapped}' WHERE id = 10;
-         UPDATE task_search_docsize SET origin = 3 - origin WHERE id IN (1, 2)`,
+         UPDATE task_search_docsize SET origin = 3 - origin WHERE id <= ${2 * BATCH}`,
       );
       expect(await placesIn(path)).toEqual(['task_search_data']);
     }),
@@ -100,6 +101,12 @@ describe('the origin of a task in the search index', () => {
     }),
   );
 });
+
+/** A task that is indexed at once, together with others: each batch has a segment and an origin of its own. */
+async function createBatch(server: TestServer, title: string): Promise<void> {
+  await server.createTask({ title });
+  for (let count = 1; count < BATCH; count += 1) await server.createTask({ title: `beside ${title}s` });
+}
 
 async function fill(path: string, work: (server: TestServer) => Promise<void>): Promise<void> {
   const server = await openServer(path);

@@ -86,6 +86,8 @@ export const PROMISES = {
   'cli/people-show': { says: 'show prints everything about a task, and whether its record verifies' },
   'cli/people-next': { says: 'next shows which tasks can be started, and why the others cannot' },
   'cli/people-log': { says: 'log shows the calls as they happen' },
+  'cli/wait': { says: 'wait blocks until a task is ready, in review or finished, and prints that task' },
+  'cli/wait-wrong': { says: 'wait ends with an exit code of its own if it times out or can never succeed' },
   'cli/people-plain': { says: 'color is used only on terminals, and never when the user turned it off' },
   'cli/people-begin': { says: 'without a ledger, or with an empty one, the commands explain how to start' },
   'cli/people-wrong': { says: 'a wrong command line is refused with what was expected' },

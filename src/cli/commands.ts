@@ -16,6 +16,7 @@ import { serve } from './commands/serve.ts';
 import { show } from './commands/show.ts';
 import { trust } from './commands/trust.ts';
 import { verify } from './commands/verify.ts';
+import { wait } from './commands/wait.ts';
 import { type CliCommand, type Example, registerCommand, renderExamples, usageExitCode } from './support/command.ts';
 import { exitOnBrokenPipe, print } from './support/print.ts';
 
@@ -28,6 +29,7 @@ export const COMMANDS: readonly CliCommand[] = [
   show,
   next,
   log,
+  wait,
   verify,
   trust,
   doctor,

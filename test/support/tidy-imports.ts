@@ -1,7 +1,7 @@
 import { computedImportsOf, importsOf, resolveImport } from './imports.ts';
 
 /** Values and types without I/O that every room may import. */
-const NOUNS = ['errors', 'ids', 'fields', 'log', 'modes', 'fifo-lock', 'terminal-text', 'version'];
+const NOUNS = ['errors', 'ids', 'fields', 'log', 'modes', 'fifo-lock', 'terminal-text', 'text', 'version'];
 const PORT = 'db/database';
 
 /** What wires the rooms together; it may import every room. */
@@ -17,6 +17,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   ids: ['integrity'],
   version: ['integrity'],
   fields: [],
+  text: [],
   log: [],
   modes: ['tool'],
   'fifo-lock': [],

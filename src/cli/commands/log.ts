@@ -1,17 +1,16 @@
 import { Option } from 'commander';
 import type { Config } from '../../config.ts';
-import type { Reader } from '../../db/database.ts';
 import { type Action, findAction, listActionsAfter, listLastActions } from '../../ledger/calls/actions.ts';
 import type { CliCommand } from '../support/command.ts';
 import { countOption, JSON_OPTION, WIDTH_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
-import { withDatabase } from '../support/with-ledger.ts';
+import { type ReadableLedger, withDatabase } from '../support/with-ledger.ts';
 import { renderAction } from '../views/log.ts';
 import { findTerminal } from '../views/terminal.ts';
+import { abortOnSignals, openLedgerChanges } from '../watch/ledger-changes.ts';
 
 const DEFAULT_COUNT = 20;
-const POLL_MS = 200;
 const PAGE = 1000;
 
 interface LogOptions {
@@ -52,30 +51,24 @@ async function showLog(config: Config, options: LogOptions): Promise<number> {
   await withDatabase(config, async (database) => {
     const last = await database.read((reader) => listLastActions(reader, count));
     for (const action of last) show(action);
-    if (interrupted) await followActions((work) => database.read(work), last, show, interrupted);
+    if (interrupted) await followActions(database, last, show, interrupted);
     else if (last.length === 0 && !json) print('No agent has called a tool yet. Run colibri init to connect one.');
   });
   return 0;
 }
 
-function abortOnSignals(): AbortSignal {
-  const interrupted = new AbortController();
-  const stop = () => interrupted.abort();
-  process.once('SIGINT', stop).once('SIGTERM', stop);
-  return interrupted.signal;
-}
-
-/** Polls for new calls until a signal arrives. */
+/** Prints new calls until a signal arrives. */
 async function followActions(
-  read: <Result>(work: (reader: Reader) => Promise<Result>) => Promise<Result>,
+  database: ReadableLedger,
   shown: readonly Action[],
   show: (action: Action) => void,
   interrupted: AbortSignal,
 ): Promise<void> {
   let last = shown.at(-1)?.sequence_no ?? -1;
   const running = new Set(shown.filter(isRunning).map(({ sequence_no }) => sequence_no));
+  const changes = openLedgerChanges(database, interrupted);
   while (!interrupted.aborted) {
-    const news = await read(async (reader) => {
+    const news = await database.read(async (reader) => {
       const ended = await Promise.all([...running].map((sequenceNo) => findAction(reader, sequenceNo)));
       const known = ended.filter((action) => action !== undefined && !isRunning(action)) as Action[];
       return [...known, ...(await listActionsAfter(reader, last, PAGE))];
@@ -86,21 +79,9 @@ async function followActions(
       if (isRunning(action)) running.add(action.sequence_no);
       else running.delete(action.sequence_no);
     }
-    if (news.length < PAGE) await pause(interrupted);
+    if (news.length < PAGE) await changes.next();
   }
-}
-
-function pause(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(end, POLL_MS);
-    function end(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', end);
-      resolve();
-    }
-    signal.addEventListener('abort', end);
-    if (signal.aborted) end();
-  });
+  changes.close();
 }
 
 function isRunning({ outcome }: Action): boolean {

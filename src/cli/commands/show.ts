@@ -1,18 +1,17 @@
-import { Argument, InvalidArgumentError } from 'commander';
+import { Argument } from 'commander';
 import type { Config } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
-import { findLastTaskId } from '../../domains/tasks/board.ts';
 import { findTask, listChildren, listUnmet } from '../../domains/tasks/repository.ts';
 import { listThoughts, type ThoughtRow } from '../../domains/trail/repository.ts';
 import { listTaskSessions } from '../../domains/trail/task-sessions.ts';
-import { ColibriError } from '../../errors.ts';
-import { formatTaskId, parseId } from '../../ids.ts';
+import { parseId } from '../../ids.ts';
 import { readHistory } from '../../verification/task-history.ts';
 import { verifyTaskChain } from '../../verification/verify-chain.ts';
 import type { CliCommand } from '../support/command.ts';
 import { JSON_OPTION, WIDTH_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
+import { parseTaskId, taskNotFound } from '../support/task-argument.ts';
 import { withLedger } from '../support/with-ledger.ts';
 import { renderTask } from '../views/show.ts';
 import { describeSession, describeThought, type Shown } from '../views/show-data.ts';
@@ -42,12 +41,6 @@ export const show: CliCommand<ShowOptions, string> = {
   run: (options, taskId) =>
     runReadCommand('show', options.json ?? false, (config) => showTask(config, taskId, options)),
 };
-
-export function parseTaskId(text: string): string {
-  const digits = /^(?:t-?)?0*([1-9]\d{0,11})$/i.exec(text.trim())?.[1];
-  if (digits === undefined) throw new InvalidArgumentError('Write the id of a task as T-0042, t-42 or 42.');
-  return formatTaskId(Number(digits));
-}
 
 async function showTask(config: Config, taskId: string, { width, json }: ShowOptions): Promise<number> {
   const shown = await withLedger(config, (reader) => readTask(reader, taskId));
@@ -84,11 +77,4 @@ async function listAllThoughts(reader: Reader, taskId: string): Promise<ThoughtR
     all.push(...rows);
     if (rows.length < PAGE) return all;
   }
-}
-
-async function taskNotFound(reader: Reader, taskId: string): Promise<ColibriError> {
-  const last = await findLastTaskId(reader);
-  const reason = last === undefined ? 'the ledger is empty' : `the last one is ${last}`;
-  const options = last === undefined ? {} : { advice: 'run colibri board to see existing tasks' };
-  return new ColibriError('ERR_NOT_FOUND', `no task ${taskId}: ${reason}`, { taskId }, options);
 }

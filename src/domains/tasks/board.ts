@@ -59,7 +59,8 @@ export async function readBoards(db: Reader, project: string, limit: number): Pr
   return boards;
 }
 
-async function countByStatus(db: Reader, project: string): Promise<ReadonlyMap<string, number>> {
+/** The number of tasks per status, from stored counts. */
+export async function countByStatus(db: Reader, project: string): Promise<ReadonlyMap<string, number>> {
   const rows = await db.query<{ status: string; total: number }>(
     'SELECT status, SUM(tasks) AS total FROM task_counts WHERE project = $1 GROUP BY status',
     [project],

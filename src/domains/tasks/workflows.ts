@@ -81,6 +81,10 @@ export function isOpen(status: string): boolean {
   return Object.values<Workflow>(WORKFLOWS).some(({ transitions }) => (transitions[status]?.length ?? 0) > 0);
 }
 
+export function isCancelled(status: string): boolean {
+  return Object.values<Workflow>(WORKFLOWS).some(({ cancelled }) => cancelled === status);
+}
+
 export function isReady(workflow: WorkflowName, status: string): boolean {
   return workflowOf(workflow).ready.includes(status);
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { parseTaskId } from './show.ts';
+import { parseTaskId } from './task-argument.ts';
 
 const capital = 'T';
 

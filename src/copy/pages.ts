@@ -2,7 +2,7 @@ import { DatabaseError, type Reader, type Row, type Transaction } from '../db/da
 import { isAfter } from '../ledger/cursor.ts';
 import { readSize } from '../ledger/head.ts';
 import { LEVELS_PER_BLOCK } from '../ledger/stored-tree.ts';
-import { deleteRow, insertRows } from './rows.ts';
+import { insertRows } from './rows.ts';
 import { BY_ENTRY } from './tables.ts';
 
 /** Entries that are copied together; memory holds one page, and a copy that is cut short loses one at most. */
@@ -81,7 +81,9 @@ export function writePage(target: Transaction, { tables }: Page): void {
 export async function closeCalls(source: Reader, target: Transaction): Promise<void> {
   for (let after = -1; ; ) {
     const open = await target.query<{ sequence_no: number }>(
-      'SELECT sequence_no FROM open_calls WHERE sequence_no > $1 ORDER BY sequence_no LIMIT $2',
+      `SELECT presence.sequence_no FROM presence
+       LEFT JOIN call_exits ON call_exits.sequence_no = presence.sequence_no
+       WHERE presence.sequence_no > $1 AND call_exits.sequence_no IS NULL ORDER BY presence.sequence_no LIMIT $2`,
       [after, PAGE],
     );
     if (open.length === 0) return;
@@ -89,7 +91,6 @@ export async function closeCalls(source: Reader, target: Transaction): Promise<v
     const wanted = numbers.map((_, index) => `$${index + 1}`).join(', ');
     const ended = await source.query(`SELECT * FROM call_exits WHERE sequence_no IN (${wanted})`, numbers);
     insertRows(target, 'call_exits', ended);
-    for (const row of ended) deleteRow(target, 'open_calls', ['sequence_no'], row);
     const last = numbers.at(-1) ?? after;
     if (!isAfter([last], [after])) return;
     after = last;

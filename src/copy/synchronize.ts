@@ -4,7 +4,7 @@ import { addWords, changeWords, indexPending } from '../domains/tasks/search.ts'
 import { type LedgerHead, readHead } from '../ledger/head.ts';
 import { mergeTable, type OnWritten, type Write } from './merge-table.ts';
 import { closeCalls, PAGE, readPage, writePage } from './pages.ts';
-import { BY_KEY, HEAD } from './tables.ts';
+import { BY_KEY, HEAD, PRESENCE } from './tables.ts';
 import { assertUntouched } from './target.ts';
 
 type Progress = (done: number, total: number) => void;
@@ -69,6 +69,7 @@ async function completeTo(
   }
   await closeCalls(source, target);
   const write: Write = (work) => work(target);
+  await mergeTable(source, write, PRESENCE);
   await mergeTables(source, write);
   await mergeTable(source, write, HEAD);
   return readHead(source);

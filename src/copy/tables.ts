@@ -3,7 +3,7 @@
 /** Rows that come with one entry of the log, by the column that names it. Only a call changes later: it ends. */
 export const BY_ENTRY = {
   ledger_entries: 'idx',
-  open_calls: 'sequence_no',
+  presence: 'sequence_no',
   call_exits: 'sequence_no',
   thoughts: 'idx',
 } as const;
@@ -18,6 +18,9 @@ export const BY_KEY = {
   sessions: ['session_no'],
   session_events: ['session_no', 'session_seq'],
 } as const;
+
+/** Also merged by its key, but only at the end: until then its rows say which calls were open when they were copied. */
+export const PRESENCE = { table: 'presence', key: ['sequence_no'] } as const;
 
 /** Says how far all tables have come; it is what lets a server append, so it comes last. */
 export const HEAD = { table: 'ledger_head', key: ['id'] } as const;

@@ -45,7 +45,7 @@ export interface WriteOptions {
   readonly durable: boolean;
 }
 
-/** The first entry of a call and its row of `calls`, encoded before the write lock is taken. */
+/** The first entry of a call and its row of `presence`, encoded before the write lock is taken. */
 export interface EnteredCall {
   readonly entry: string;
   readonly leaf: string;
@@ -54,6 +54,30 @@ export interface EnteredCall {
   readonly salt: string;
   /** The arguments, of which the entry holds a salted digest. */
   readonly content: string;
+  readonly presence: PresenceRow;
+}
+
+/** The row of `presence` that a call inserts, and the row of an ended call of the same process that it replaces. */
+export interface PresenceRow {
+  readonly actor: string;
+  readonly clockId: string;
+  /** Null: the clock of the database. */
+  readonly clockMs: number | null;
+  readonly replaces: number | null;
+}
+
+/** A clock that the processes of one ledger share. Two of its times may be compared if their ids are equal. */
+export interface Clock {
+  readonly id: string;
+  /** Null: the clock of the database, which only SQL can read. */
+  nowMs(): number | null;
+}
+
+/** Tells which processes are alive, and how long others have been silent. */
+export interface Liveness {
+  readonly clock: Clock;
+  /** Returns false for a malformed id without looking it up: no process can have enlisted with it. */
+  isAlive(processId: string): Promise<boolean>;
 }
 
 /** What an acknowledged change survives, and why that is less than configured, if it is. */
@@ -62,7 +86,7 @@ export interface Durability {
   readonly weakness?: string;
 }
 
-export interface Database {
+export interface Database extends Liveness {
   readonly engine: Engine;
   /** The path or URL of the data, without its password: safe to print. */
   readonly location: string;
@@ -89,8 +113,6 @@ export interface Database {
   schemaVersion(): Promise<number>;
   /** Marks this process as alive until it closes the database or exits, even by a crash. Refuses a malformed id. */
   enlist(processId: string): Promise<void>;
-  /** Returns false for a malformed id without looking it up: no process can have enlisted with it. */
-  isAlive(processId: string): Promise<boolean>;
   durability(): Promise<Durability>;
   /** Waits for the running transaction. Closing twice is allowed; every other method throws afterwards. */
   close(): Promise<void>;

@@ -8,6 +8,7 @@ import sessionEvents from './migrations/0005-session-events.sql';
 import postgresOnePlace from './migrations/0006-one-place.postgres.sql';
 import onePlace from './migrations/0006-one-place.sql';
 import sqliteOnePlace from './migrations/0006-one-place.sqlite.sql';
+import claims from './migrations/0007-claims.sql';
 
 /** In order; the position is the number. An applied migration is never edited: a change is a new one. */
 export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
@@ -17,6 +18,7 @@ export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
   onBoth(trail),
   onBoth(sessionEvents),
   { sqlite: onBoth(onePlace).sqlite + sqliteOnePlace, postgres: onBoth(onePlace).postgres + postgresOnePlace },
+  onBoth(claims),
 ];
 
 /**
@@ -47,6 +49,9 @@ export function listDefinitions(engine: Engine): string[] {
         if (definition.includes(` ON ${name} (`)) definitions.delete(other);
     if (from !== '') definitions.set(to, (definitions.get(from) ?? '').replace(from, to));
     if (from !== '') definitions.delete(from);
+    const [, table = '', column] = /^ALTER TABLE (\w+) ADD COLUMN (.+)/.exec(statement) ?? [];
+    if (column !== undefined)
+      definitions.set(table, (definitions.get(table) ?? '').replace(/\n\)$/, `,\n  ${column}\n)`));
   }
   return [...definitions.values()];
 }

@@ -5,6 +5,7 @@ import { createSkillRegistry, type SkillRegistry } from '../domains/skills/repos
 import { closeInterruptedCalls } from '../ledger/calls/interrupted.ts';
 import { CallRecorder } from '../ledger/calls/recorder.ts';
 import { openLedger, openLedgerReadOnly } from '../ledger/open.ts';
+import { removeStaleRows } from '../ledger/presence/stale-rows.ts';
 import type { Log } from '../log.ts';
 import { createStderrAudit } from '../middleware/stderr-audit.ts';
 import { opensDatabase, writesLedger } from '../modes.ts';
@@ -32,6 +33,7 @@ export async function boot(config: Config, log: Log, logger: (line: string) => v
     await database.enlist(processId);
     const interrupted = await closeInterruptedCalls(database, actor, at);
     if (interrupted > 0) log('warn', 'closed calls of processes that died', { calls: interrupted });
+    await removeStaleRows(database);
     const skills = loadSkills(config, log);
     const recorder = new CallRecorder(database, processId);
     return { audit: recorder, transactions: recorder, database, skills };

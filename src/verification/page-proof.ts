@@ -26,6 +26,8 @@ export interface ProvenCalls {
   readonly exits: number;
   /** Calls that were entered in this page and exit in a later one. */
   readonly entered: ReadonlyMap<number, OpenCall>;
+  /** The last call of each actor in this page. */
+  readonly lastCalls: ReadonlyMap<string, number>;
   /** Calls of earlier pages that exit in this one. */
   readonly left: readonly number[];
 }

@@ -128,7 +128,7 @@ describe('copy', () => {
     expect(touched.toSorted()).toEqual([
       'counters',
       'ledger_head',
-      'open_calls',
+      'presence',
       'sessions',
       'task_labels',
       'task_search',

@@ -173,7 +173,7 @@ const TABLES = {
   ledger_head: 'id',
   ledger_nodes: 'level, idx',
   call_exits: 'sequence_no',
-  open_calls: 'sequence_no',
+  presence: 'sequence_no',
   actions: 'sequence_no',
   counters: 'name',
   task_versions: 'idx',
@@ -190,7 +190,12 @@ function readTables(database: Database): Promise<Record<string, Row[]>> {
   return database.read(async (reader) => {
     const tables: Record<string, Row[]> = {};
     for (const [table, order] of Object.entries(TABLES))
-      tables[table] = await reader.query(`SELECT * FROM ${table} ORDER BY ${order}`);
+      tables[table] = withoutClock(await reader.query(`SELECT * FROM ${table} ORDER BY ${order}`));
     return tables;
   });
+}
+
+/** Each engine has a clock of its own. */
+function withoutClock(rows: readonly Row[]): Row[] {
+  return rows.map(({ clock_id: _id, clock_ms: _time, ...row }) => row);
 }

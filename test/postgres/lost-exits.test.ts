@@ -73,7 +73,7 @@ async function loseExit(url: string, { size, tail }: Head): Promise<void> {
     url,
     `ALTER TABLE ledger_entries DISABLE TRIGGER USER; ALTER TABLE call_exits DISABLE TRIGGER USER;
      DELETE FROM ledger_entries WHERE idx = ${size + 1};
-     DELETE FROM call_exits WHERE sequence_no = ${size}; INSERT INTO open_calls VALUES (${size});
+     DELETE FROM call_exits WHERE sequence_no = ${size};
      UPDATE ledger_head SET size = ${size + 1}, tail = '${tailThen}';
      ALTER TABLE ledger_entries ENABLE TRIGGER USER; ALTER TABLE call_exits ENABLE TRIGGER USER;`,
   );

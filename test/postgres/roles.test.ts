@@ -84,7 +84,7 @@ describe('the role of the servers', () => {
     'DELETE FROM ledger_head',
     'UPDATE call_exits SET exit_idx = 1',
     'DELETE FROM call_exits',
-    'UPDATE open_calls SET sequence_no = 1',
+    'UPDATE presence SET clock_ms = 1',
     'DELETE FROM sessions',
     'DELETE FROM tasks',
   ];

@@ -19,7 +19,7 @@ const WEDGES: readonly (readonly [table: string, what: string, insert: string])[
     'an entry further on, in the place of an exit',
     `INSERT INTO ledger_entries SELECT size + 2, ${ENTRY} FROM ledger_head`,
   ],
-  ['open_calls', 'an open call behind the last', 'INSERT INTO open_calls SELECT size FROM ledger_head'],
+  ['presence', 'a sign of life behind the last', "INSERT INTO presence SELECT size, 'x' FROM ledger_head"],
   ['call_exits', 'an exit of a call behind the last', 'INSERT INTO call_exits SELECT size, size + 2 FROM ledger_head'],
   ['ledger_nodes', 'a node that is not finished', "INSERT INTO ledger_nodes SELECT 4, size / 16, 'x' FROM ledger_head"],
 ];

@@ -264,7 +264,7 @@ function withOldCalls(engine: Engine): string {
   const kind = engine === 'postgres' ? "CAST(entry AS JSONB) ->> 'kind'" : "entry ->> 'kind'";
   return `
     CREATE TABLE newer_calls AS SELECT * FROM calls;
-    DROP VIEW actions; DROP VIEW calls; DROP TABLE open_calls; DROP TABLE call_exits;
+    DROP VIEW actions; DROP VIEW calls; DROP TABLE presence; DROP TABLE call_exits;
     ALTER TABLE ledger_entries RENAME TO newer_entries;
     ${onPostgres('ALTER INDEX ledger_entries_pkey RENAME TO newer_entries_pkey;')}
     ${old('TABLE ledger_entries')};

@@ -94,7 +94,7 @@ export const PLACES: Readonly<Record<string, RegExp>> = {
   ledger_entries: /^(entry \d+|call \d+|ledger_entries)$/,
   ledger_head: /^(ledger_head|ledger_entries|entry \d+)$/,
   ledger_nodes: /^(node \d+\/\d+|ledger_nodes)$/,
-  open_calls: /^call \d+$/,
+  presence: /^(call \d+|presence)$/,
   session_events: /^(A-\d+ record \d+|A-\d+|session_events)$/,
   sessions: /^(A-\d+|sessions)$/,
   task_counts: /^task_counts$/,
@@ -157,6 +157,6 @@ export async function openWithoutTypes(path: string): Promise<RawFile> {
 /** Leaves only what the layout of the file depends on: the alias of the rowid and the keys with an index of their own. */
 function withoutTypes(sql: string): string {
   return sql
-    .replaceAll(/(\w+) +(?:INTEGER|BIGINT|TEXT|DOUBLE PRECISION)(?: NOT NULL)?(?=[,\n])/g, '$1')
+    .replaceAll(/(\w+) +(?:INTEGER|BIGINT|TEXT|DOUBLE PRECISION)(?: NOT NULL)?(?=[,\n)])/g, '$1')
     .replaceAll(/(\w+) +TEXT PRIMARY KEY/g, '$1 PRIMARY KEY');
 }

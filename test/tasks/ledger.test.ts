@@ -135,7 +135,9 @@ describe('the ledger', () => {
 
       const rows = await server.query<TaskRow>('SELECT * FROM tasks ORDER BY task_no');
       expect(rows).toEqual(
-        [...last.values()].map(({ idx, salt }, index) => toColumns(tasks[index] as Task, { event_idx: idx, salt })),
+        [...last.values()].map(({ idx, salt }, index) =>
+          toColumns(tasks[index] as Task, { event_idx: idx, salt, claim_idx: null }),
+        ),
       );
       for (const row of rows) expect(row).toMatchObject(plainColumns(tasks.find(({ title }) => title === row.title)));
 

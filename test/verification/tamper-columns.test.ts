@@ -37,6 +37,12 @@ const CHANGES: Readonly<Record<string, string>> = {
   'to bytes': "CASE typeof(~) WHEN 'text' THEN CAST(~ AS BLOB) ELSE ~ END",
 };
 
+/** The time of a sign of life, as docs/trust.md says; a value that is no time is found. */
+const NOT_EVIDENCE: Readonly<Record<string, readonly string[]>> = {
+  clock_id: ['in one digit'],
+  clock_ms: ['a little', 'to another number'],
+};
+
 describe('one changed value', () => {
   it('is tried in every table', () => {
     expect([...new Set(columns.map(({ table }) => table))]).toEqual(Object.keys(PLACES).toSorted());
@@ -49,6 +55,7 @@ describe('one changed value', () => {
     promiseTest('verify/tampering', `a change in ${column.table}.${column.column}`, async () => {
       let tried = 0;
       for (const [change, expression] of Object.entries(CHANGES)) {
+        if (NOT_EVIDENCE[column.column]?.includes(change)) continue;
         for (const key of await sampleRows(database, column)) {
           const outcome = await afterTampering(database, (transaction) =>
             alter(transaction, column, key, expression.replaceAll('~', `"${column.column}"`)),

@@ -12,7 +12,7 @@ import {
 import { assertProcessId, isProcessId } from '../process-id.ts';
 import { type Connection, Connector } from './connection.ts';
 import { readDurability } from './durability.ts';
-import { enterCallStatement } from './enter-call.ts';
+import { DATABASE_CLOCK, enterCallStatement } from './enter-call.ts';
 import { explainPostgresFault, isConnectionEnded, isSessionChanged, REPLICA } from './errors.ts';
 import { poolerError } from './pooler.ts';
 import { toStatement } from './protocol/statement.ts';
@@ -73,6 +73,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
 
 class PostgresDatabase implements Database {
   readonly engine = 'postgres';
+  readonly clock = DATABASE_CLOCK;
   readonly location: string;
   readonly #url: PostgresUrl;
   readonly #options: PostgresOptions;

@@ -14,9 +14,18 @@ import { assertProcessId, isProcessId } from '../process-id.ts';
 import { loadSqlite, type SqliteDriver, type SqliteLibrary } from './driver.ts';
 import { explainFault, faultOfSystemError } from './errors.ts';
 import { createForOwnerOnly, inodeOf } from './files/file.ts';
-import { beginPresence, countLive, isPresent, type Presence, presencePath, removeDead } from './files/presence.ts';
+import {
+  beginPresence,
+  countLive,
+  isLocked,
+  isPresent,
+  type Presence,
+  presencePath,
+  removeDead,
+} from './files/presence.ts';
 import { WalFile } from './files/wal-file.ts';
 import { LockWait, retryWhileBusy } from './lock-wait.ts';
+import { machineClock } from './machine-clock.ts';
 import { APPLICATION_ID, HEADER, PRAGMAS } from './pragmas.ts';
 import { Statements } from './statements.ts';
 import { createTransaction, type SqliteTransaction } from './transaction.ts';
@@ -51,6 +60,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
 
 class SqliteDatabase implements Database {
   readonly engine = 'sqlite';
+  readonly clock = machineClock;
   readonly location: string;
   readonly #options: SqliteOptions;
   readonly #sqlite: SqliteLibrary;
@@ -155,7 +165,8 @@ class SqliteDatabase implements Database {
 
   async isAlive(processId: string): Promise<boolean> {
     if (!isProcessId(processId)) return false;
-    return this.#guard(() => isPresent(this.#sqlite, presencePath(this.#realPath, processId)));
+    const path = presencePath(this.#realPath, processId);
+    return this.#guard(() => (this.#options.readOnly ? isLocked(this.#sqlite, path) : isPresent(this.#sqlite, path)));
   }
 
   async durability(): Promise<Durability> {

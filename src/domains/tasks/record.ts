@@ -16,12 +16,14 @@ export interface TaskRow extends RowOf<typeof TASK_FIELDS> {
   /** The entry that holds the digest of this version. */
   readonly event_idx: number;
   readonly salt: Salt;
+  /** The entry of the latest claim: its fencing token. */
+  readonly claim_idx: number | null;
   readonly is_open: number;
   readonly is_ready: number;
 }
 
 /** What ties a row to its entry. */
-export type EventOf = Pick<TaskRow, 'event_idx' | 'salt'>;
+export type EventOf = Pick<TaskRow, 'event_idx' | 'salt' | 'claim_idx'>;
 
 /** The columns of a task: the same for writing it and for checking what is stored. */
 export function toColumns(task: Task, event: EventOf): Record<keyof TaskRow, SqlValue> {
@@ -29,6 +31,7 @@ export function toColumns(task: Task, event: EventOf): Record<keyof TaskRow, Sql
     ...taskFields.toRow(task),
     event_idx: event.event_idx,
     salt: event.salt,
+    claim_idx: event.claim_idx,
     is_open: isOpen(task.status) ? 1 : 0,
     is_ready: isReady(task.workflow, task.status) ? 1 : 0,
   };

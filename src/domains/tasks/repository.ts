@@ -45,7 +45,7 @@ export async function updateTask(db: Transaction, before: Task, after: Task, wor
   const taskNo = parseId(after.task_id);
   const event = await appendEvent(db, 'task.updated', after);
   keepVersion(db, taskNo, before);
-  const old: Record<string, SqlValue> = toColumns(before, { event_idx: -1, salt: '' });
+  const old: Record<string, SqlValue> = toColumns(before, { event_idx: -1, salt: '', claim_idx: null });
   const changed = Object.entries(toColumns(after, event)).filter(([name, value]) => old[name] !== value);
   const assignments = changed.map(([name], index) => `${name} = $${index + 2}`).join(', ');
   db.send(`UPDATE tasks SET ${assignments} WHERE task_no = $1`, [taskNo, ...changed.map(([, value]) => value)]);
@@ -108,7 +108,7 @@ async function appendEvent(db: Transaction, kind: 'task.created' | 'task.updated
   const memberships = isAlone ? [] : await joinSessions(db, await coveringSessions(db, task));
   const index = await append(db, { actor, at, kind, sessions: memberships, task: digest, task_id, v: 1 });
   recordMemberships(db, memberships, index);
-  return { event_idx: index, salt };
+  return { event_idx: index, salt, claim_idx: null };
 }
 
 function indexLabels(db: Transaction, { task_id, labels }: Task): void {

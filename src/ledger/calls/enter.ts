@@ -1,7 +1,8 @@
-import type { EnteredCall, Transaction } from '../../db/database.ts';
+import type { EnteredCall, PresenceRow, Transaction } from '../../db/database.ts';
 import { type Salt, saltedDigest } from '../../integrity/index.ts';
 import type { ToolEnterEvent } from '../../middleware/audit.ts';
 import { appendEncoded, type EncodedEntry, encode } from '../append.ts';
+import { clockSql } from '../presence/clock-sql.ts';
 import { BLOCK } from '../stored-tree.ts';
 
 /** A call whose enter entry was committed, or may have been. */
@@ -18,9 +19,10 @@ export interface Enter extends Omit<ToolEnterEvent, 'args'> {
   readonly salt: Salt;
   /** Encoded before the write lock is taken. */
   readonly entry: EncodedEntry;
+  readonly presence: PresenceRow;
 }
 
-export function toEnter(event: ToolEnterEvent, processId: string, salt: Salt): Enter {
+export function toEnter(event: ToolEnterEvent, processId: string, salt: Salt, sign: Omit<PresenceRow, 'actor'>): Enter {
   const { tool, timestamp, correlationId, actor, at, argumentsText } = event;
   const entry = encode({
     actor,
@@ -31,18 +33,39 @@ export function toEnter(event: ToolEnterEvent, processId: string, salt: Salt): E
     tool,
     v: 1,
   });
-  return { tool, timestamp, correlationId, actor, at, argumentsText, processId, salt, entry };
+  return {
+    tool,
+    timestamp,
+    correlationId,
+    actor,
+    at,
+    argumentsText,
+    processId,
+    salt,
+    entry,
+    presence: { ...sign, actor },
+  };
 }
 
 /** Returns the number of the call: the index of its enter entry, unique and rising over all processes. */
 export async function enterCall(transaction: Transaction, enter: Enter): Promise<number> {
-  const { entry, salt, argumentsText } = enter;
+  const { entry, salt, argumentsText, presence } = enter;
   const sequenceNo = await appendEncoded(transaction, entry, { salt, content: argumentsText });
-  transaction.send('INSERT INTO open_calls (sequence_no) VALUES ($1)', [sequenceNo]);
+  if (presence.replaces !== null)
+    transaction.send(
+      `DELETE FROM presence
+       WHERE sequence_no = $1 AND EXISTS (SELECT 1 FROM call_exits WHERE call_exits.sequence_no = presence.sequence_no)`,
+      [presence.replaces],
+    );
+  transaction.send(
+    `INSERT INTO presence (sequence_no, actor, clock_id, clock_ms)
+     VALUES ($1, $2, $3, ${clockSql(transaction.engine, '$4')})`,
+    [sequenceNo, presence.actor, presence.clockId, presence.clockMs],
+  );
   return sequenceNo;
 }
 
 /** What the database needs to know to enter the call in one statement. */
-export function toEnteredCall({ entry, salt, argumentsText }: Enter): EnteredCall {
-  return { entry: entry.text, leaf: entry.leaf, blockSize: BLOCK, salt, content: argumentsText };
+export function toEnteredCall({ entry, salt, argumentsText, presence }: Enter): EnteredCall {
+  return { entry: entry.text, leaf: entry.leaf, blockSize: BLOCK, salt, content: argumentsText, presence };
 }

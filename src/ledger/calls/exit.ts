@@ -65,6 +65,5 @@ function encodeExit(sequenceNo: number, { actor, answer, at, durationMs, outcome
 }
 
 function closeCall(transaction: Transaction, sequenceNo: number, exitIndex: number): void {
-  transaction.send('DELETE FROM open_calls WHERE sequence_no = $1', [sequenceNo]);
   transaction.send('INSERT INTO call_exits (sequence_no, exit_idx) VALUES ($1, $2)', [sequenceNo, exitIndex]);
 }

@@ -1,9 +1,13 @@
 import type { Database, Transaction } from '../../db/database.ts';
-import { parseEntry, type Salt } from '../../integrity/index.ts';
+import type { Salt } from '../../integrity/index.ts';
+import { processOf } from '../presence/stale-rows.ts';
 import { interruptCall } from './exit.ts';
 
-const OPEN_CALLS = `SELECT sequence_no, salt, entry FROM open_calls
-  JOIN ledger_entries ON ledger_entries.idx = open_calls.sequence_no ORDER BY sequence_no`;
+/** Calls that have not ended. */
+const OPEN_CALLS = `SELECT presence.sequence_no, salt, entry FROM presence
+  JOIN ledger_entries ON ledger_entries.idx = presence.sequence_no
+  LEFT JOIN call_exits ON call_exits.sequence_no = presence.sequence_no
+  WHERE call_exits.sequence_no IS NULL ORDER BY presence.sequence_no`;
 
 interface OpenRow {
   readonly sequence_no: number;
@@ -34,10 +38,4 @@ export async function closeDuplicateEnters(
   for (const { sequence_no, salt, entry } of await transaction.query<OpenRow>(OPEN_CALLS))
     if (processOf(entry) === enter.processId && salt !== enter.salt)
       await interruptCall(transaction, sequence_no, enter);
-}
-
-/** The process that entered a call; empty, which is no process, if the entry is unreadable. */
-function processOf(entry: string): string {
-  const processId = parseEntry(entry)?.['process_id'];
-  return typeof processId === 'string' ? processId : '';
 }

@@ -145,6 +145,7 @@ function watching(database: Database, waits: boolean[]): Database {
   return {
     engine: database.engine,
     location: database.location,
+    clock: database.clock,
     read: (work) => database.read(work),
     write: (options, work) => {
       waits.push(options.durable);

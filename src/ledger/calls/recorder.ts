@@ -6,6 +6,7 @@ import type {
   ToolEnterEvent,
   ToolExitEvent,
 } from '../../middleware/audit.ts';
+import { findReplaceable } from '../presence/stale-rows.ts';
 import { createSalt } from '../salt.ts';
 import { type Enter, enterCall, type OpenCall, toEnter, toEnteredCall } from './enter.ts';
 import { exitCall, toExit } from './exit.ts';
@@ -22,6 +23,8 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
   readonly #processId: string;
   readonly #pendingExits: PendingExits;
   #current: OpenCall | undefined;
+  /** The last call of each actor, whose row of `presence` the next call replaces. */
+  readonly #lastCalls = new Map<string, number>();
   /** Set while an enter that was retried may still be committed by its first attempt. */
   #doubtUntilMs: number | undefined;
 
@@ -34,7 +37,10 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
   async enter(event: ToolEnterEvent): Promise<void> {
     this.#current = undefined;
     this.#pendingExits.requeueUnsyncedExits();
-    const enter = toEnter(event, this.#processId, createSalt());
+    const { clock } = this.#database;
+    const replaces = this.#lastCalls.get(event.actor) ?? (await this.#findReplaceable(event.actor));
+    const sign = { clockId: clock.id, clockMs: clock.nowMs(), replaces };
+    const enter = toEnter(event, this.#processId, createSalt(), sign);
     const sequenceNo = await this.#enter(enter).catch((error: unknown) => {
       if (!isRetryable(error)) throw error;
       this.#current = { enter, sequenceNo: undefined };
@@ -43,6 +49,7 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
     });
     this.#pendingExits.clear();
     if (this.#doubtUntilMs !== undefined && enter.timestamp > this.#doubtUntilMs) this.#doubtUntilMs = undefined;
+    this.#lastCalls.set(enter.actor, sequenceNo);
     this.#current = { enter, sequenceNo };
     await this.#rewriteLostExits();
   }
@@ -90,6 +97,11 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
       if (await this.#wasCommitted(call, error)) return result.value;
       throw new DatabaseError('lost', 'the connection was lost before the commit', { cause: error });
     }
+  }
+
+  /** A row that is not replaced does no harm, so a failure is left to the enter that follows. */
+  #findReplaceable(actor: string): Promise<number | null> {
+    return findReplaceable(this.#database, actor).catch(() => null);
   }
 
   /** A new write transaction begins only after the one in doubt has ended, so it sees the result. */

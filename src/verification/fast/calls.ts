@@ -55,13 +55,15 @@ export async function proveCalls(
     else ended.add(sequenceNo);
   }
   const entered = new Map<number, OpenCall>();
+  const lastCalls = new Map<string, number>();
   for (const [sequenceNo, { actor }] of enters) {
     const exit_idx = exitOf.get(sequenceNo) ?? -1;
+    lastCalls.set(actor, sequenceNo);
     if (exit_idx >= end) entered.set(sequenceNo, { actor, exit_idx });
     else if (!ended.has(sequenceNo)) return undefined;
   }
   if (hasher.compare({ label: 'arguments', bytes: contents.contents, expected }) === 'different') return undefined;
-  return { indexes: [...enters.keys(), ...leaves.keys()], exits: exits.length, entered, left };
+  return { indexes: [...enters.keys(), ...leaves.keys()], exits: exits.length, entered, lastCalls, left };
 }
 
 interface PageCalls {

@@ -2,6 +2,7 @@ import type { Reader } from '../../db/database.ts';
 import { argumentsDefect, type Entry, storedDigest } from '../../integrity/index.ts';
 import type { OpenCall, ProvenCalls } from '../page-proof.ts';
 import type { Report } from '../report.ts';
+import { checkPresence } from './presence.ts';
 import type { LoggedEntry } from './stored-entries.ts';
 import { indexRows, STORED_TWICE } from './unique-rows.ts';
 
@@ -16,15 +17,14 @@ interface ExitRow {
   readonly exit_idx: number;
 }
 
-/** Bounds the report: a forger can add a million rows. */
-const MAX_NAMED = 10;
-
-/** Checks the arguments beside every enter entry, and the tables of open calls and of exits. */
+/** Checks the arguments beside every enter entry, and the tables of exits and of signs of life. */
 export class CallCheck {
   /** Grows with the number of processes, not of calls. */
   readonly open = new Map<number, OpenCall>();
   readonly #reader: Reader;
   readonly #report: Report;
+  /** The newest call of each actor. */
+  readonly #lastCalls = new Map<string, number>();
   #exits = 0;
 
   constructor(reader: Reader, report: Report) {
@@ -32,9 +32,10 @@ export class CallCheck {
     this.#report = report;
   }
 
-  accept({ exits, entered, left }: ProvenCalls): void {
+  accept({ exits, entered, lastCalls, left }: ProvenCalls): void {
     this.#exits += exits;
     for (const [sequenceNo, call] of entered) this.open.set(sequenceNo, call);
+    for (const [actor, sequenceNo] of lastCalls) this.#lastCalls.set(actor, sequenceNo);
     for (const sequenceNo of left) this.open.delete(sequenceNo);
   }
 
@@ -56,7 +57,7 @@ export class CallCheck {
   async finish(size: number): Promise<void> {
     for (const [sequenceNo, { exit_idx }] of this.open)
       if (exit_idx !== null) this.#report(`call ${sequenceNo}`, 'is stored as finished and has no exit entry');
-    await this.#checkOpenCalls();
+    await checkPresence(this.#reader, { open: [...this.open.keys()], lastCalls: this.#lastCalls }, this.#report);
     const outside = await this.#reader.query(
       'SELECT 1 FROM call_exits WHERE sequence_no < 0 OR sequence_no >= $1 LIMIT 1',
       [size],
@@ -94,6 +95,7 @@ export class CallCheck {
 
   #enter(index: number, entry: Entry, row: ContentRow | undefined, exitIndex: number | null): void {
     this.open.set(index, { actor: entry.actor, exit_idx: exitIndex });
+    this.#lastCalls.set(entry.actor, index);
     if (row === undefined) return this.#report(`call ${index}`, 'has no arguments');
     if (storedDigest('arguments', row.salt, row.content) !== entry['arguments'])
       return this.#report(`call ${index}`, 'has arguments that differ from its enter entry');
@@ -110,21 +112,5 @@ export class CallCheck {
       return this.#report(`call ${sequenceNo}`, `is not stored as ended by its exit entry ${index}`);
     if (entry.kind === 'action.exit' && call.actor !== entry.actor)
       this.#report(`call ${sequenceNo}`, 'has an exit entry by another actor');
-  }
-
-  async #checkOpenCalls(): Promise<void> {
-    const rows = await this.#reader.query<{ sequence_no: number }>(
-      'SELECT sequence_no FROM open_calls ORDER BY sequence_no LIMIT $1',
-      [this.open.size + MAX_NAMED],
-    );
-    const listed = indexRows(
-      rows,
-      ({ sequence_no }) => sequence_no,
-      (sequenceNo) => this.#report(`call ${sequenceNo}`, STORED_TWICE),
-    );
-    for (const sequenceNo of this.open.keys())
-      if (!listed.delete(sequenceNo)) this.#report(`call ${sequenceNo}`, 'is open and not listed in open_calls');
-    for (const sequenceNo of listed.keys())
-      this.#report(`call ${sequenceNo}`, 'is listed in open_calls and is not open');
   }
 }

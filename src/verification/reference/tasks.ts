@@ -134,7 +134,7 @@ function checkImmutable(index: number, task: Task, row: TaskRow, report: Report)
 const IMMUTABLE = ['created_at', 'created_by', 'project', 'sequence', 'workflow'] as const;
 
 async function checkCurrent(reader: Reader, task: Task, row: TaskRow, totals: Totals, report: Report): Promise<void> {
-  const expected = toColumns(task, row);
+  const expected = toColumns(task, { ...row, claim_idx: null });
   const differing = Object.keys(expected).filter(
     (name) => !Object.is(expected[name as keyof TaskRow], row[name as keyof TaskRow]),
   );

@@ -29,11 +29,17 @@ const ofKind = (events: readonly WrittenEvent[], kind: string) =>
 
 function writeCalls(db: Transaction, events: readonly WrittenEvent[]): void {
   const ends = events.filter(({ enter }) => enter !== undefined);
-  for (const { index, fields } of ofKind(events, 'action.enter')) {
+  const present = new Map<number, string>();
+  const lastCalls = new Map<string, number>();
+  for (const { index, fields, entry } of ofKind(events, 'action.enter')) {
+    const actor = text(entry, 'actor');
     const end = ends.find(({ enter }) => enter?.fields === fields)?.index;
-    if (end === undefined) insert(db, 'open_calls', { sequence_no: index });
+    if (end === undefined) present.set(index, actor);
     else insert(db, 'call_exits', { sequence_no: index, exit_idx: end });
+    lastCalls.set(actor, index);
   }
+  for (const [actor, index] of lastCalls) present.set(index, actor);
+  for (const [sequence_no, actor] of present) insert(db, 'presence', { sequence_no, actor });
 }
 
 /** A column that repeats a field, whatever a forger has put there. */
@@ -60,7 +66,7 @@ async function writeTasks(db: Transaction, events: readonly WrittenEvent[]): Pro
     db.engine === 'sqlite' ? "INSERT INTO task_search (task_search) VALUES ('delete-all')" : 'DELETE FROM task_search',
   );
   for (const [taskNo, { task, index, salt }] of latest) {
-    insert(db, 'tasks', { ...toColumns(task, { event_idx: index, salt }), task_no: taskNo });
+    insert(db, 'tasks', { ...toColumns(task, { event_idx: index, salt, claim_idx: null }), task_no: taskNo });
     indexWords(db, taskNo, indexedWords(task.title, task.description));
     for (const label of new Set(task.labels)) insert(db, 'task_labels', { label, task_no: taskNo });
     for (const id of new Set(task.depends_on))

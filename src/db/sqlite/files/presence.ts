@@ -55,6 +55,9 @@ export function isPresent(sqlite: SqliteLibrary, path: string): boolean {
 
 /** Whether the process of a presence file is alive. Does not change the file. */
 export function isLocked(sqlite: SqliteLibrary, path: string): boolean {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || !isPresenceFile(stats)) return false;
+  if (isOwnedByOther(stats)) return true;
   try {
     const driver = sqlite.open(path, { readOnly: true });
     try {

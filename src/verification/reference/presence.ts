@@ -51,7 +51,7 @@ export async function checkPresence(reader: Reader, { open, lastCalls }: Require
     last = next;
   }
   const [counted] = await reader.query<{ rows: number }>('SELECT COUNT(*) AS rows FROM presence');
-  if (counted?.rows !== read) report('presence', `has ${counted?.rows} rows of which ${read} have a usable key`);
+  if (counted?.rows !== read) report('presence', `has ${counted?.rows} rows and ${read} usable keys`);
   for (const sequenceNo of missing) report(`call ${sequenceNo}`, 'is not listed in presence');
 }
 

@@ -54,7 +54,7 @@ export const TASK_FIELDS = {
     update: { hint: 'required with status blocked' },
     clearable: true,
   },
-  /** Who has the claim, and from whom the claim was taken over since the task was last free. */
+  /** The agent with the claim, and the one that it took the claim from since the task was last free. */
   holder: { type: nullable(actorName), initial: null, addedLater: true },
   taken_from: { type: nullable(actorName), initial: null, addedLater: true },
   /** Rises when the task is sent back; a thought counts for the attempt in which it was recorded. */

@@ -1,54 +1,121 @@
-import { readHex } from './hex.ts';
+import { isTime, isUuid } from './forms.ts';
+import { isDigest } from './merkle.ts';
+import { isOutcome } from './outcomes.ts';
 import type { Digest } from './sha256.ts';
 
 /**
- * The texts that make up most of a record, written without an object in between: a verifier that has the rows compares
- * texts and need not parse them. Every value is given as it stands in the text: digits for a number, and for a string
- * what JSON puts between its quotation marks.
+ * The most frequent entries, read from and compared with their canonical texts without building an object. A value is
+ * given as it stands in the text: digits for a number, JSON escapes for a string. The texts may be Latin-1 strings of
+ * UTF-8 bytes.
  */
 
-/** What the text of an enter entry says. */
 export interface EnterText {
   readonly actor: string;
-  readonly arguments: Digest;
-  readonly at: string;
-  readonly process_id: string;
+  /** 64 characters that the caller must compare with the digest of the arguments. */
+  readonly digest: Digest;
 }
 
-/** What the text of an exit entry says. */
 export interface ExitText {
   readonly actor: string;
-  readonly at: string;
-  readonly duration_ms: string;
-  readonly outcome: string;
   readonly sequence_no: string;
 }
 
-/** A string as canonical JSON writes it: one spelling of each character. */
-const STRING = String.raw`((?:[^"\\\x00-\x1f]|\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[0-9a-f])))*)`;
-const DIGEST = '([0-9a-f]{64})';
-const NUMBER = '(0|[1-9][0-9]*)';
-const ENTER = new RegExp(
-  `^\\{"actor":"${STRING}","arguments":"${DIGEST}","at":"${STRING}","kind":"action\\.enter","process_id":"${STRING}","tool":"${STRING}","v":1\\}$`,
-);
-const EXIT = new RegExp(
-  `^\\{"actor":"${STRING}","answer":"${DIGEST}","at":"${STRING}","duration_ms":${NUMBER},"kind":"action\\.exit","outcome":"${STRING}","sequence_no":${NUMBER},"v":1\\}$`,
-);
-
-/** Reads the canonical text of an enter entry; undefined for any other text. */
+/** Reads the text of an enter entry; undefined unless the text is canonical and conforms to the grammar. */
 export function readEnter(text: string): EnterText | undefined {
-  const [, actor = '', digest = '', at = '', process_id = ''] = ENTER.exec(text) ?? NO_MATCH;
-  return digest === '' ? undefined : { actor, arguments: digest, at, process_id };
+  const cursor = new TextCursor(text);
+  const actor = cursor.skip('{"actor":"') ? cursor.string() : undefined;
+  if (!cursor.skip('","arguments":"')) return undefined;
+  const digest = cursor.take(DIGEST_DIGITS);
+  const at = cursor.skip('","at":"') ? cursor.take(TIME_LENGTH) : '';
+  const processId = cursor.skip('","kind":"action.enter","process_id":"') ? cursor.take(UUID_LENGTH) : '';
+  const tool = cursor.skip('","tool":"') ? cursor.string() : undefined;
+  if (actor === undefined || tool === undefined || !cursor.ends('","v":1}')) return undefined;
+  return isTime(at) && isUuid(processId) ? { actor, digest } : undefined;
 }
 
-/** Reads the canonical text of an exit entry; undefined for any other text. */
+/** Reads the text of an exit entry; undefined unless the text is canonical and conforms to the grammar. */
 export function readExit(text: string): ExitText | undefined {
-  const [, actor = '', answer = '', at = '', duration_ms = '', outcome = '', sequence_no = ''] =
-    EXIT.exec(text) ?? NO_MATCH;
-  return answer === '' ? undefined : { actor, at, duration_ms, outcome, sequence_no };
+  const cursor = new TextCursor(text);
+  const actor = cursor.skip('{"actor":"') ? cursor.string() : undefined;
+  if (!cursor.skip('","answer":"')) return undefined;
+  const answer = cursor.take(DIGEST_DIGITS);
+  const at = cursor.skip('","at":"') ? cursor.take(TIME_LENGTH) : '';
+  const duration = cursor.skip('","duration_ms":') ? cursor.digits() : undefined;
+  const outcome = cursor.skip(',"kind":"action.exit","outcome":"') ? cursor.string() : undefined;
+  const sequence_no = cursor.skip('","sequence_no":') ? cursor.digits() : undefined;
+  if (actor === undefined || duration === undefined || sequence_no === undefined) return undefined;
+  if (sequence_no === '0' || !cursor.ends(',"v":1}')) return undefined;
+  return isDigest(answer) && isTime(at) && isOutcome(outcome) ? { actor, sequence_no } : undefined;
 }
 
-const NO_MATCH: readonly string[] = [];
+const DIGEST_DIGITS = 64;
+const TIME_LENGTH = '2026-04-08T22:15:30.000Z'.length;
+const UUID_LENGTH = '00000000-0000-4000-8000-000000000000'.length;
+/** More digits may not be exact as a number. */
+const MAX_DIGITS = 15;
+const ZERO = 0x30;
+
+/** A string in which JSON escapes nothing. */
+const PLAIN = /^[^\\\p{Cc}]*$/u;
+/** The text of a string in canonical JSON, in which each character has one form. */
+const ESCAPED = /(?:[ !#-[\]-\uffff]|\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[0-9a-f])))*/y;
+
+/** Reads a text from left to right. After a failed `skip` every other call fails as well. */
+class TextCursor {
+  #at = 0;
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Returns false, and fails the cursor, unless the text continues with the literal. */
+  skip(literal: string): boolean {
+    if (!this.#text.startsWith(literal, this.#at)) {
+      this.#at = FAILED;
+      return false;
+    }
+    this.#at += literal.length;
+    return true;
+  }
+
+  take(length: number): string {
+    const taken = this.#text.slice(this.#at, this.#at + length);
+    this.#at += length;
+    return taken;
+  }
+
+  digits(): string | undefined {
+    const begin = this.#at;
+    let end = begin;
+    for (let code = this.#text.charCodeAt(end); code >= ZERO && code <= ZERO + 9; code = this.#text.charCodeAt(end))
+      end += 1;
+    const length = end - begin;
+    if (length === 0 || length > MAX_DIGITS || (length > 1 && this.#text.charCodeAt(begin) === ZERO)) return undefined;
+    return this.take(length);
+  }
+
+  /** The escaped text up to the closing quotation mark. */
+  string(): string | undefined {
+    const end = this.#text.indexOf('"', this.#at);
+    const plain = this.#text.slice(this.#at, end);
+    if (end !== -1 && (plain === lastPlain || PLAIN.test(plain))) {
+      lastPlain = plain;
+      return this.take(plain.length);
+    }
+    ESCAPED.lastIndex = this.#at;
+    return this.take(ESCAPED.exec(this.#text)?.[0].length ?? 0);
+  }
+
+  ends(literal: string): boolean {
+    return this.skip(literal) && this.#at === this.#text.length;
+  }
+}
+
+const FAILED = Number.MAX_SAFE_INTEGER;
+
+/** Consecutive entries mostly have the same actor. */
+let lastPlain = '';
 
 export interface ThoughtFields {
   readonly actor: string;
@@ -62,22 +129,16 @@ export interface ThoughtFields {
   readonly thought_id: string;
 }
 
-/** The digest of the extras in the text of a thought's entry; undefined unless it says all the rest. */
+/**
+ * The 64 characters in the place of the digest of the extras, for the caller to compare with that digest; undefined
+ * unless the rest of the text is the entry of exactly these fields.
+ */
 export function findExtras(text: string, entry: ThoughtFields): Digest | undefined {
-  return between(
-    text,
-    `{"actor":"${entry.actor}","at":"${entry.at}","attempt":${entry.attempt},"chain_position":${entry.chain_position},"extras":"`,
-    `","hash":"${entry.hash}","kind":"thought","session_id":"${entry.session_id}","session_seq":${entry.session_seq},"task_id":"${entry.task_id}","thought_id":"${entry.thought_id}","v":1}`,
-  );
-}
-
-const DIGEST_BYTES = 32;
-const scratch = new Uint8Array(DIGEST_BYTES);
-
-/** What stands between the two, if it is a digest and there is nothing else. */
-function between(text: string, head: string, rest: string): Digest | undefined {
-  const digest = text.slice(head.length, head.length + DIGEST_BYTES * 2);
-  return text === head + digest + rest && readHex(digest, 0, scratch, 0, DIGEST_BYTES) ? digest : undefined;
+  const head = `{"actor":"${entry.actor}","at":"${entry.at}","attempt":${entry.attempt},"chain_position":${entry.chain_position},"extras":"`;
+  const rest = `","hash":"${entry.hash}","kind":"thought","session_id":"${entry.session_id}","session_seq":${entry.session_seq},"task_id":"${entry.task_id}","thought_id":"${entry.thought_id}","v":1}`;
+  if (text.length !== head.length + DIGEST_DIGITS + rest.length) return undefined;
+  if (!text.startsWith(head) || !text.endsWith(rest)) return undefined;
+  return text.slice(head.length, head.length + DIGEST_DIGITS);
 }
 
 export interface ChainedFields {
@@ -89,7 +150,7 @@ export interface ChainedFields {
   readonly recorded_by: string;
 }
 
-/** What the hash of a thought is taken of. */
+/** The text that the hash of a thought covers. */
 export function chainedText(thought: ChainedFields): string {
   const previous = thought.previous_hash === null ? 'null' : `"${thought.previous_hash}"`;
   return `{"task_id":"${thought.task_id}","type":"${thought.type}","content":"${thought.content}","previous_hash":${previous},"recorded_at":"${thought.recorded_at}","recorded_by":"${thought.recorded_by}"}`;

@@ -25,7 +25,7 @@ export {
   storedDigest,
 } from './entry.ts';
 export { ENTRY_GRAMMAR, entryDefect, SCOPES } from './entry-grammar.ts';
-export { chainedText, findExtras, readEnter, readExit } from './entry-text.ts';
+export { chainedText, type EnterText, type ExitText, findExtras, readEnter, readExit } from './entry-text.ts';
 export { isProjectSlug, isSessionId, isTaskId, isTime, isUuid } from './forms.ts';
 export { type ChainedThought, thoughtHash } from './hash-chain.ts';
 export { toHex } from './hex.ts';

@@ -204,7 +204,8 @@ async function checkRecords(
   const between = 'session_no = $1 AND thoughts.session_seq >= $2 AND thoughts.session_seq <= $3';
   const thoughts =
     proven === undefined ? await source.db.query<Evidence>(`${EVIDENCE} WHERE thoughts.${between}`, range) : [];
-  const events = await listEvents(source.db, session.session_no, page);
+  const unproven = page.filter(({ session_seq }) => !provenBySeq.has(session_seq));
+  const events = await listEvents(source.db, session.session_no, unproven);
   const thoughtBySeq = new Map(thoughts.map((thought) => [thought.session_seq, thought]));
   const eventByIndex = new Map(events.map((event) => [event.idx, event]));
   for (const record of page) {
@@ -218,6 +219,28 @@ async function checkRecords(
     if (thought === undefined) await check.taskEvent(record, eventByIndex.get(record.idx));
     else await check.thought(thought);
   }
+}
+
+/** The versions of tasks in a page of records, from either table. */
+async function listEvents(
+  db: Reader,
+  sessionNo: number,
+  page: readonly SessionRecord[],
+): Promise<(StoredEvent & { readonly idx: number })[]> {
+  if (page.length === 0) return [];
+  const earlier = await db.query<StoredVersion>(
+    `SELECT task_versions.idx, task_no, salt, content FROM session_events
+     JOIN task_versions ON task_versions.idx = session_events.idx
+     WHERE session_no = $1 AND session_seq >= $2 AND session_seq <= $3`,
+    [sessionNo, page[0]?.session_seq ?? 0, page.at(-1)?.session_seq ?? 0],
+  );
+  const taskNos = page.flatMap(({ entry }) => {
+    const logged = parseEntry(entry ?? '');
+    const id = logged?.kind.startsWith('task.') ? logged['task_id'] : undefined;
+    return typeof id === 'string' && isTaskId(id) ? [parseId(id)] : [];
+  });
+  const current = (await listCurrentRows(db, [...new Set(taskNos)])).map(currentVersion);
+  return [...current, ...earlier];
 }
 
 /** Records are numbered without a gap, so that none can be removed, and each entry names its number. */
@@ -254,36 +277,16 @@ async function addSession(
   else sessions.set(session_no, session);
 }
 
-/** The versions of tasks that a page of records has, wherever they are stored. */
-async function listEvents(
-  db: Reader,
-  sessionNo: number,
-  page: readonly SessionRecord[],
-): Promise<(StoredEvent & { readonly idx: number })[]> {
-  const earlier = await db.query<StoredVersion>(
-    `SELECT task_versions.idx, task_no, salt, content FROM session_events
-     JOIN task_versions ON task_versions.idx = session_events.idx
-     WHERE session_no = $1 AND session_seq >= $2 AND session_seq <= $3`,
-    [sessionNo, page[0]?.session_seq ?? 0, page.at(-1)?.session_seq ?? 0],
-  );
-  const taskNos = page.flatMap(({ entry }) => {
-    const logged = parseEntry(entry ?? '');
-    const id = logged?.kind.startsWith('task.') ? logged['task_id'] : undefined;
-    return typeof id === 'string' && isTaskId(id) ? [parseId(id)] : [];
-  });
-  const current = (await listCurrentRows(db, [...new Set(taskNos)])).map(currentVersion);
-  return [...current, ...earlier];
-}
-
 /** A task's chain consists of thoughts; a session also contains task events. */
 const RECORD_KINDS = { task_id: ['thought'], session_id: ['thought', 'task.created', 'task.updated'] } as const;
 
 /** Counts the records of a task or a session in the whole log: a forger could have cut any index or projection. */
 async function countLogged(db: Reader, field: 'task_id' | 'session_id', id: string): Promise<number> {
   const kinds = RECORD_KINDS[field];
+  const conditions = kinds.map((_, offset) => `entry LIKE $${offset + 1}`).join(' OR ');
   const [row] = await db.query<{ count: number }>(
-    `SELECT COUNT(*) AS count FROM ledger_entries WHERE ${kinds.map((_, place) => `entry LIKE $${place + 1}`).join(' OR ')}`,
-    // Canonical JSON sorts its keys, so the kind comes before both fields.
+    `SELECT COUNT(*) AS count FROM ledger_entries WHERE ${conditions}`,
+    // Canonical JSON sorts its keys: the kind comes before both fields.
     kinds.map((kind) => `%"kind":"${kind}"%"${field}":"${id}"%`),
   );
   return row?.count ?? 0;

@@ -6,7 +6,7 @@ import { readPackedPage } from './fast/packed-entries.ts';
 import { PageProver } from './fast/page-prover.ts';
 import { type Pass, type Progress, verifyInPasses } from './hashing.ts';
 import { LastLinkCache } from './last-link-cache.ts';
-import { NOTHING_PROVEN } from './page-proof.ts';
+import { NOTHING_PROVEN, type PageProof } from './page-proof.ts';
 import { ReferenceCheck } from './reference/reference-check.ts';
 import { parseEntries, readPageByRow } from './reference/stored-entries.ts';
 import type { LedgerReport, Problem, Report } from './report.ts';
@@ -83,15 +83,18 @@ async function checkPages(reader: Reader, size: number, checking: Checking): Pro
       report(`entry ${page.end.index}`, page.end.problem);
       return false;
     }
-    await checkPage(page, checking);
+    await checkPage(page, packed && (await prover?.prove(packed)), checking);
     if (page.isPacked) fast.pages += 1;
     checking.progress(end, size);
   }
   return true;
 }
 
-async function checkPage(page: StoredPage, { hasher, prover, reference, report, fast }: Checking): Promise<void> {
-  const proof = (await prover?.prove(page)) ?? NOTHING_PROVEN;
+async function checkPage(
+  page: StoredPage,
+  proof: PageProof = NOTHING_PROVEN,
+  { hasher, reference, report, fast }: Checking,
+): Promise<void> {
   const entries = parseEntries(page, proof.isProven, report);
   await reference.nodes.page(hasher.takeNodes());
   await reference.page(page, entries, proof);

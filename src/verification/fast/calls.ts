@@ -1,101 +1,76 @@
 import type { Reader } from '../../db/database.ts';
-import { type Digest, isOutcome, isTime, isUuid, readEnter, readExit } from '../../integrity/index.ts';
+import { type EnterText, type ExitText, readEnter, readExit } from '../../integrity/index.ts';
 import type { Hasher } from '../hashing.ts';
 import type { OpenCall, ProvenCalls } from '../page-proof.ts';
-import type { StoredPage } from '../stored-page.ts';
-import {
-  countOf,
-  isCount,
-  packedPairsSql,
-  packedRowsSql,
-  readPackedPairs,
-  readPackedRows,
-  unescapeText,
-} from './packed-rows.ts';
-
-const CONTENTS = packedRowsSql({
-  numbers: ['idx'],
-  strings: [],
-  content: 'content',
-  from: 'ledger_entries WHERE idx >= $1 AND idx < $2 AND (salt IS NOT NULL OR content IS NOT NULL)',
-});
+import type { PackedPage } from './packed-entries.ts';
+import { countOf, packedPairsSql, readPackedPairs, unescapeText } from './packed-rows.ts';
 
 const EXITS = packedPairsSql('sequence_no', 'exit_idx', 'call_exits WHERE sequence_no >= $1 AND sequence_no < $2');
 
-interface Enter {
-  readonly actor: string;
-  readonly digest: Digest;
-}
-
-/** Returns undefined unless each row says exactly what its entries say. */
+/** Returns undefined unless all calls of the page are proven, and all exits of earlier calls in it. */
 export async function proveCalls(
   reader: Reader,
   open: ReadonlyMap<number, OpenCall>,
-  page: StoredPage,
+  page: PackedPage,
   hasher: Hasher,
 ): Promise<ProvenCalls | undefined> {
   const end = page.begin + page.texts.length;
-  const contents = await readPackedRows(reader, CONTENTS, 1, [page.begin, end]);
-  const exits = await readPackedPairs(reader, EXITS, [page.begin, end]);
-  if (contents === undefined || exits === undefined) return undefined;
-  const { enters, leaves } = readCalls(page);
-  const expected = expectedDigests(contents.fields.map(countOf), enters);
-  if (expected === undefined || !exits.every(([sequenceNo]) => enters.has(sequenceNo))) return undefined;
-  const exitOf = new Map(exits);
-  // Fewer keys than rows: a call has two rows.
-  if (exitOf.size !== exits.length) return undefined;
+  const { enters, exits } = readCalls(page);
+  const indexes = [...enters.keys()];
+  if (!page.hasContentsAt(indexes)) return undefined;
+  const rows = await readPackedPairs(reader, EXITS, [page.begin, end]);
+  if (rows === undefined || !rows.every(([sequenceNo]) => enters.has(sequenceNo))) return undefined;
+  const exitOf = new Map(rows);
+  // Fewer keys than rows: one call has two rows.
+  if (exitOf.size !== rows.length) return undefined;
   const left: number[] = [];
   const ended = new Set<number>();
-  for (const [index, { sequenceNo, actor }] of leaves) {
+  for (const [index, { sequence_no, actor }] of exits) {
+    const sequenceNo = countOf(sequence_no);
     const enter = enters.get(sequenceNo);
-    const exitIndex = enter === undefined ? open.get(sequenceNo)?.exit_idx : exitOf.get(sequenceNo);
-    const enteredBy = enter?.actor ?? open.get(sequenceNo)?.actor;
-    if (exitIndex !== index || enteredBy !== actor || index <= sequenceNo) return undefined;
-    if (enter === undefined) left.push(sequenceNo);
-    else ended.add(sequenceNo);
+    if (enter === undefined) {
+      const call = open.get(sequenceNo);
+      if (call?.exit_idx !== index || call.actor !== unescapeText(actor)) return undefined;
+      left.push(sequenceNo);
+    } else {
+      if (exitOf.get(sequenceNo) !== index || enter.actor !== actor || index <= sequenceNo) return undefined;
+      ended.add(sequenceNo);
+    }
   }
   const entered = new Map<number, OpenCall>();
-  const lastCalls = new Map<string, number>();
+  const lastOf = new Map<string, number>();
   for (const [sequenceNo, { actor }] of enters) {
+    lastOf.set(actor, sequenceNo);
+    if (ended.has(sequenceNo)) continue;
     const exit_idx = exitOf.get(sequenceNo) ?? -1;
-    lastCalls.set(actor, sequenceNo);
-    if (exit_idx >= end) entered.set(sequenceNo, { actor, exit_idx });
-    else if (!ended.has(sequenceNo)) return undefined;
+    if (exit_idx < end) return undefined;
+    entered.set(sequenceNo, { actor: unescapeText(actor), exit_idx });
   }
-  if (hasher.compare({ label: 'arguments', bytes: contents.contents, expected }) === 'different') return undefined;
-  return { indexes: [...enters.keys(), ...leaves.keys()], exits: exits.length, entered, lastCalls, left };
+  const lastCalls = new Map([...lastOf].map(([actor, sequenceNo]) => [unescapeText(actor), sequenceNo]));
+  let expected = '';
+  for (const { digest } of enters.values()) expected += digest;
+  if (hasher.compare({ label: 'arguments', bytes: page.contents, expected }) === 'different') return undefined;
+  return { indexes: [...indexes, ...exits.keys()], exits: rows.length, entered, lastCalls, left };
 }
 
 interface PageCalls {
-  readonly enters: ReadonlyMap<number, Enter>;
-  readonly leaves: ReadonlyMap<number, { readonly sequenceNo: number; readonly actor: string }>;
+  readonly enters: ReadonlyMap<number, EnterText>;
+  readonly exits: ReadonlyMap<number, ExitText>;
 }
 
-/** The enter and exit entries of a page, by index. */
-function readCalls({ begin, texts }: StoredPage): PageCalls {
-  const enters = new Map<number, Enter>();
-  const leaves = new Map<number, { readonly sequenceNo: number; readonly actor: string }>();
-  for (const [offset, text] of texts.entries()) {
-    if (begin + offset === 0) continue;
+/** The valid enter and exit entries of a page, by index and in log order. */
+function readCalls({ begin, texts }: PackedPage): PageCalls {
+  const enters = new Map<number, EnterText>();
+  const exits = new Map<number, ExitText>();
+  for (let offset = begin === 0 ? 1 : 0; offset < texts.length; offset += 1) {
+    const text = texts[offset] as string;
     const enter = readEnter(text);
-    if (enter !== undefined && isTime(enter.at) && isUuid(enter.process_id))
-      enters.set(begin + offset, { actor: unescapeText(enter.actor), digest: enter.arguments });
-    if (enter !== undefined) continue;
+    if (enter !== undefined) {
+      enters.set(begin + offset, enter);
+      continue;
+    }
     const exit = readExit(text);
-    if (exit !== undefined && isTime(exit.at) && isOutcome(exit.outcome) && isCount(exit.duration_ms))
-      leaves.set(begin + offset, { sequenceNo: countOf(exit.sequence_no), actor: unescapeText(exit.actor) });
+    if (exit !== undefined) exits.set(begin + offset, exit);
   }
-  return { enters, leaves };
-}
-
-/** The digests of the enter entries in the order of the contents; undefined unless each enter entry has one content. */
-function expectedDigests(indexes: readonly number[], enters: ReadonlyMap<number, Enter>): string | undefined {
-  if (indexes.length !== enters.size || new Set(indexes).size !== indexes.length) return undefined;
-  let expected = '';
-  for (const index of indexes) {
-    const enter = enters.get(index);
-    if (enter === undefined) return undefined;
-    expected += enter.digest;
-  }
-  return expected;
+  return { enters, exits };
 }

@@ -147,7 +147,3 @@ export function countOf(digits: Latin1Text): number {
   }
   return count;
 }
-
-export function isCount(digits: Latin1Text): boolean {
-  return countOf(digits) >= 0;
-}

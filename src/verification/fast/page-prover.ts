@@ -4,6 +4,7 @@ import type { LastLinkCache } from '../last-link-cache.ts';
 import type { OpenCall, PageProof } from '../page-proof.ts';
 import type { StoredPage } from '../stored-page.ts';
 import { proveCalls } from './calls.ts';
+import type { PackedPage } from './packed-entries.ts';
 import { proveThoughts } from './thoughts.ts';
 
 export interface ProverOptions {
@@ -21,7 +22,7 @@ export class PageProver {
     this.#options = options;
   }
 
-  async prove(page: StoredPage): Promise<PageProof> {
+  async prove(page: PackedPage): Promise<PageProof> {
     const { reader, links, hasher, openCalls } = this.#options;
     const calls = await proveCalls(reader, openCalls, page, hasher);
     const thoughts = await proveThoughts(reader, links, page, hasher);
@@ -35,7 +36,7 @@ export class PageProver {
   }
 }
 
-/** A canonical entry contains its kind literally, whatever the column beside it says. */
+/** The text of a canonical entry contains its kind literally. */
 function isEveryOne({ begin, texts }: StoredPage, indexes: readonly number[], kind: string): boolean {
   const isIncluded = new Uint8Array(texts.length);
   for (const index of indexes) isIncluded[index - begin] = 1;

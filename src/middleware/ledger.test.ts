@@ -107,7 +107,7 @@ promiseTest('chain/undone', 'an exit that cannot be written rolls the change bac
   const door = await openWithLedger();
   await door.database.write({ durable: false }, (db) =>
     db.run(`CREATE TRIGGER full BEFORE INSERT ON ledger_entries
-      WHEN NEW.kind = 'action.exit' AND json_extract(NEW.entry, '$.outcome') = 'ok'
+      WHEN NEW.entry ->> 'kind' = 'action.exit' AND NEW.entry ->> 'outcome' = 'ok'
       BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`),
   );
   const { error } = await call(door.client, 'note');

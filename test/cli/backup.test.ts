@@ -81,13 +81,17 @@ describe('backup', () => {
     const people = await place.run('backup', 'red.db');
     expect(people.status).toBe(1);
     expect(people.stdout).toContain('TAMPERED: ');
-    expect(people.stdout).toContain('T-0002: differs from its last event in assignee');
+    expect(people.stdout).toContain('the first at T-0002: differs from its entry');
     expect(await dump(place.path('red.db'))).toEqual(await dump(place.ledger));
     const { status, answer } = await place.json('backup', 'again.db');
     expect({ status, ...answer }).toMatchObject({
       status: 1,
       verdict: 'tampered',
-      problems: [{ place: 'T-0002' }],
+      problems: [
+        { place: 'T-0002', problem: 'differs from its entry' },
+        { place: 'task_counts', problem: 'is wrong about ["default","backlog",1,"unassigned"]' },
+        { place: 'task_counts', problem: 'has no row for ["default","backlog",1,"mallory"]' },
+      ],
     });
     for (const force of [[], ['--force']]) {
       const refused = await place.json('restore', 'red.db', ...force);

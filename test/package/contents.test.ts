@@ -108,7 +108,7 @@ const RESOLUTIONS = [
 const RIGHT = `
 import * as z from 'zod';
 import { type AuditSink, type ColibriServerContext, createServer, registerColibriTool, start } from 'colibri-mcp';
-import { isIncluded, leafHash, type Digest, notThere } from 'colibri-mcp/integrity';
+import { isIncluded, leafHash, type Digest } from 'colibri-mcp/integrity';
 const sink: AuditSink | undefined = undefined;
 const server: ColibriServerContext = createServer({ mode: 'FULL', ...(sink === undefined ? {} : { auditSink: sink }) });
 registerColibriTool(server, 'echo', { inputSchema: z.strictObject({ word: z.string() }) }, ({ word }) => word.length);
@@ -118,6 +118,8 @@ export const included: boolean = isIncluded({ index: 0, size: 1, leaf, root: lea
 `;
 
 const WRONG = `
+import { createServer } from 'colibri-mcp';
+import { leafHash, notThere } from 'colibri-mcp/integrity';
 createServer({ mode: 'LOUD' });
 export const leaf: number = leafHash('text');
 export { notThere };

@@ -163,7 +163,7 @@ describe('a mode on PostgreSQL', () => {
     });
     const health = await client.data('server_health');
     expect(health).toMatchObject({ status: 'degraded', problems: [{ code: 'ERR_INIT_FAILED' }] });
-    expect(JSON.stringify(health)).toContain('in FULL mode, the default, creates the ledger');
+    expect(JSON.stringify(health)).toContain('start a server in FULL mode, the default, to create the ledger');
     await client.end();
   });
 

@@ -201,8 +201,8 @@ export async function createLargeLedger(path: string, calls: number): Promise<vo
   await database.close();
 }
 
-/** The schema in which sessions listed their thoughts as well. */
-const BEFORE_SESSION_EVENTS = 4;
+/** The schema of the ledgers that `makeOlder` makes. Its sessions list their thoughts as well. */
+export const BEFORE_SESSION_EVENTS = 4;
 
 /** An empty file with the tables of this version; it may be marked as another. */
 export async function createFileOfVersion(path: string, version: number, mark = version): Promise<void> {

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { parseEntry } from '../../src/integrity/index.ts';
 import { SESSION_RECORDS } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { type TestServer, withServer } from '../support/test-server.ts';
@@ -18,10 +19,12 @@ const thought = (task_id: string, session_id?: string) => ({
   ...(session_id === undefined ? {} : { session_id }),
 });
 
-const recordsOf = (server: TestServer, sessionNo: number) =>
-  server.query<{ kind: string }>(
-    `SELECT entry ->> 'kind' AS kind FROM ${SESSION_RECORDS} JOIN ledger_entries USING (idx) WHERE session_no = ${sessionNo} ORDER BY session_seq`,
+async function recordsOf(server: TestServer, sessionNo: number): Promise<{ kind: unknown }[]> {
+  const rows = await server.query<{ entry: string }>(
+    `SELECT entry FROM ${SESSION_RECORDS} JOIN ledger_entries USING (idx) WHERE session_no = ${sessionNo} ORDER BY session_seq`,
   );
+  return rows.map(({ entry }) => ({ kind: parseEntry(entry)?.kind }));
+}
 
 describe('the scope of a session', () => {
   promiseTest('trail/scope', 'deep covers thoughts and changes of children, grandchildren and later children', () =>

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
-import { canonicalize } from '../../src/integrity/index.ts';
+import { canonicalize, parseEntry } from '../../src/integrity/index.ts';
 import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { afterTampering } from '../support/tamper.ts';
@@ -12,11 +12,10 @@ const folder = mkdtempSync(join(tmpdir(), 'colibri-tamper-entries-'));
 const path = join(folder, 'colibri.db');
 await buildFullLedger(path);
 const database = await openFile(path);
-const entries = await database.read((reader) =>
-  reader.query<{ idx: number; kind: string; entry: string }>(
-    "SELECT idx, entry ->> 'kind' AS kind, entry FROM ledger_entries ORDER BY idx",
-  ),
+const rows = await database.read((reader) =>
+  reader.query<{ idx: number; entry: string }>('SELECT idx, entry FROM ledger_entries ORDER BY idx'),
 );
+const entries = rows.map(({ idx, entry }) => ({ idx, entry, kind: parseEntry(entry)?.kind }));
 
 afterAll(async () => {
   await assertWhole(database);

@@ -52,7 +52,10 @@ export class TaskCheck {
       if (version === undefined) report(`task event ${index}`, 'is missing');
       const place = isCurrent ? taskId : `task event ${index}`;
       const task = version && readTask(place, version, entry, report);
-      if (task === undefined) continue;
+      if (task === undefined) {
+        if (isCurrent) totals.addUnproven(row);
+        continue;
+      }
       this.#onTask(index, task);
       totals.addGroup(task);
       if (isCurrent) await checkCurrent(reader, task, row, totals, report);
@@ -88,6 +91,22 @@ class Totals {
   addGroup(task: Task): void {
     const group = groupOf(task);
     if (!this.counts.has(group)) this.counts.set(group, 0);
+  }
+
+  addCurrent(task: Task): void {
+    this.tasks += 1;
+    this.labels += task.labels.length;
+    this.dependencies += task.depends_on.length;
+    this.sequences.set(task.project, Math.max(task.sequence, this.sequences.get(task.project) ?? 0));
+    const group = groupOf(task);
+    this.counts.set(group, (this.counts.get(group) ?? 0) + 1);
+  }
+
+  /** Counts a row that differs from its entry as it is stored, so that the totals report only other differences. */
+  addUnproven(row: TaskRow): void {
+    const { content } = currentVersion(row);
+    if (content !== null && taskDefect(content) === undefined) this.addCurrent(taskFields.fromContent(content));
+    else this.tasks += 1;
   }
 }
 
@@ -149,12 +168,7 @@ async function checkCurrent(reader: Reader, task: Task, row: TaskRow, totals: To
     if ((await reader.query(sql, [taskNo, parseId(id)])).length !== 1)
       report(task.task_id, `is not linked once to ${id}`);
   }
-  totals.tasks += 1;
-  totals.labels += task.labels.length;
-  totals.dependencies += task.depends_on.length;
-  totals.sequences.set(task.project, Math.max(task.sequence, totals.sequences.get(task.project) ?? 0));
-  const group = groupOf(task);
-  totals.counts.set(group, (totals.counts.get(group) ?? 0) + 1);
+  totals.addCurrent(task);
 }
 
 async function checkTotals(reader: Reader, totals: Totals, report: Report): Promise<void> {

@@ -51,6 +51,8 @@ export const PROMISES = {
   'door/exports': { says: 'the library exports what its contract names and nothing else' },
   'door/list': { says: 'tools/list shows the tools that the mode admits' },
   'door/actor': { says: 'the actor is the agent id, else the client name, else unknown' },
+  'agents/names': { says: 'agents of one client have distinct names, and each keeps its own' },
+  'agents/same-name': { says: 'the next process of a client takes up the name of the one that ended' },
   'door/generations': { says: 'clients of both protocol generations are served' },
   'door/definitions': { says: 'a tool definition is short, explicit, and covers failures' },
   'chain/patterns': { says: 'a failed rule is reported in the error pattern of its tool' },

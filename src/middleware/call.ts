@@ -19,6 +19,7 @@ export interface Call {
   /** Undefined for an unknown tool; such a call is recorded too. */
   readonly tool: Tool | undefined;
   readonly rawInput: unknown;
+  /** The configured agent id, else the name of the client, to which the recorder may add a number. */
   readonly actor: string;
   readonly progress: CallContext['progress'];
   /** Aborts when the client cancels the request. */

@@ -20,7 +20,8 @@ function runTool(
   { tool, input, unrecorded }: ValidCall,
   { transaction, prepared }: Scope,
 ): unknown {
-  const { actor, progress, signal } = active.call;
+  const { progress, signal } = active.call;
+  const actor = active.chain.runtime.actorOf(active.call.actor);
   const doubt = unrecorded === undefined ? {} : { unrecorded };
   const context: CallContext = { actor, at: active.event.at, progress, signal, ...doubt };
   if (transaction !== undefined) {

@@ -1,10 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.ts';
 import { openDatabase } from '../db/open.ts';
+import { createProcessId } from '../db/process-id.ts';
 import { createSkillRegistry, type SkillRegistry } from '../domains/skills/repository.ts';
 import { closeInterruptedCalls } from '../ledger/calls/interrupted.ts';
 import { CallRecorder } from '../ledger/calls/recorder.ts';
 import { openLedger, openLedgerReadOnly } from '../ledger/open.ts';
+import { AgentNames } from '../ledger/presence/agent-names.ts';
 import { removeStaleRows } from '../ledger/presence/stale-rows.ts';
 import type { Log } from '../log.ts';
 import { createStderrAudit } from '../middleware/stderr-audit.ts';
@@ -25,7 +26,7 @@ export async function boot(config: Config, log: Log, logger: (line: string) => v
       const skills = loadSkills(config, log);
       return { audit: stderrAudit, database, skills };
     }
-    const processId = randomUUID();
+    const processId = createProcessId({ folder: process.cwd(), parentId: process.ppid });
     const actor = config.agentId ?? 'colibri';
     const at = new Date().toISOString();
     await openLedger(database, actor, at, logMigration(log));
@@ -35,8 +36,10 @@ export async function boot(config: Config, log: Log, logger: (line: string) => v
     if (interrupted > 0) log('warn', 'closed calls of processes that died', { calls: interrupted });
     await removeStaleRows(database);
     const skills = loadSkills(config, log);
-    const recorder = new CallRecorder(database, processId);
-    return { audit: recorder, transactions: recorder, database, skills };
+    const names = config.agentId === undefined ? new AgentNames(database, processId) : undefined;
+    const recorder = new CallRecorder(database, processId, names);
+    const actorOf = (client: string) => recorder.actorOf(client);
+    return { audit: recorder, transactions: recorder, database, skills, actorOf };
   } catch (error) {
     await database.close();
     throw error;

@@ -15,6 +15,8 @@ export interface Booted {
   readonly transactions?: RecordedTransactions | undefined;
   readonly database?: Database | undefined;
   readonly skills?: SkillRegistry | undefined;
+  /** The name under which the calls of a client are recorded, once its first call was. */
+  readonly actorOf?: ((client: string) => string) | undefined;
 }
 
 export interface RuntimeOptions {
@@ -98,6 +100,10 @@ export class Runtime {
 
   get skills(): SkillRegistry | undefined {
     return this.#booted?.skills;
+  }
+
+  actorOf(client: string): string {
+    return this.#booted?.actorOf?.(client) ?? client;
   }
 
   get audit(): AuditSink {

@@ -108,7 +108,8 @@ function clientName(server: Server, context: ServerContext): string {
   const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
   const info = envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
   const name = typeof info === 'object' && info !== null && 'name' in info ? String(info.name) : '';
-  return truncate(name) || 'unknown';
+  // Claims of people never lapse, so no client may pass for a person.
+  return truncate(name).replace(/^person:/, 'person-') || 'unknown';
 }
 
 function progressReporter(context: ServerContext): CallContext['progress'] {

@@ -59,7 +59,7 @@ interface Head {
 async function open(url: string): Promise<TestServer> {
   const path = randomUUID();
   placeLedger(path, url);
-  const server = await openServer(path, 'tester', { isTolerant: true });
+  const server = await openServer(path, 'tester', { isTolerant: true, settings: { COLIBRI_AGENT_ID: 'tester' } });
   onTestFinished(() => server.close());
   await server.database.write({ durable: false }, async () => undefined);
   return server;

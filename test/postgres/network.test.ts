@@ -276,7 +276,11 @@ async function withNetwork(
   const network = await Network.create(await newPostgresUrl());
   const path = randomUUID();
   placeLedger(path, network.url(HASTY));
-  const server = await openServer(path, 'tester', { isTolerant: true, nowMs });
+  const server = await openServer(path, 'tester', {
+    isTolerant: true,
+    nowMs,
+    settings: { COLIBRI_AGENT_ID: 'tester' },
+  });
   onTestFinished(() => server.close());
   // What the start has left on its way has arrived when this has.
   await server.database.write({ durable: false }, async () => undefined);

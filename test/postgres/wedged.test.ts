@@ -92,7 +92,7 @@ async function openLedger(parameters: Readonly<Record<string, string>> = {}) {
 async function openAt(url: string): Promise<TestServer> {
   const path = randomUUID();
   placeLedger(path, url);
-  const server = await openServer(path, 'tester', { isTolerant: true });
+  const server = await openServer(path, 'tester', { isTolerant: true, settings: { COLIBRI_AGENT_ID: 'tester' } });
   onTestFinished(() => server.close());
   return server;
 }

@@ -37,7 +37,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'db/postgres': ['db/database', 'db/migrate', 'db/process-id', 'db/schema/difference', 'integrity'],
   'db/schema': ['db', 'integrity'],
   db: ['config', 'create-folders', 'git', 'trust', 'integrity'],
-  ledger: [PORT, 'db/migrate', 'integrity', 'middleware/audit'],
+  ledger: [PORT, 'db/migrate', 'db/process-id', 'integrity', 'middleware/audit'],
   verification: [PORT, 'db/migrate', 'db/schema', 'domains/tasks', 'domains/trail', 'integrity', 'ledger'],
   git: [],
   trust: ['config', 'create-folders', 'db', 'git', 'integrity', 'ledger', 'verification/verify-ledger'],
@@ -50,7 +50,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'domains/skills': ['context', 'tool'],
   'domains/system': [PORT, 'context', 'ledger', 'tool'],
   middleware: [PORT, 'db/before-each-statement', 'context', 'envelope', 'integrity', 'runtime/runtime', 'tool'],
-  runtime: ['config', PORT, 'db/open', 'domains/skills/repository', 'ledger', 'middleware', 'trust'],
+  runtime: ['config', PORT, 'db/open', 'db/process-id', 'domains/skills/repository', 'ledger', 'middleware', 'trust'],
   wire: ['context', 'integrity', 'middleware/call', 'middleware/chain', 'tool'],
 };
 

@@ -6,10 +6,11 @@ import type {
   ToolEnterEvent,
   ToolExitEvent,
 } from '../../middleware/audit.ts';
+import type { AgentNames, ChosenName } from '../presence/agent-names.ts';
 import { findReplaceable } from '../presence/stale-rows.ts';
 import { createSalt } from '../salt.ts';
 import { type Enter, enterCall, type OpenCall, toEnter, toEnteredCall } from './enter.ts';
-import { exitCall, toExit } from './exit.ts';
+import { type Exit, exitCall, toExit } from './exit.ts';
 import { closeDuplicateEnters } from './interrupted.ts';
 import { PendingExits } from './pending-exits.ts';
 import { type CallState, findBySalt, queryHeadAndState, queryState } from './state.ts';
@@ -21,6 +22,8 @@ const DOUBT_MS = 60_000;
 export class CallRecorder implements AuditSink, RecordedTransactions {
   readonly #database: Database;
   readonly #processId: string;
+  /** Undefined if calls are recorded under the name that they arrive with. */
+  readonly #names: AgentNames | undefined;
   readonly #pendingExits: PendingExits;
   #current: OpenCall | undefined;
   /** The last call of each actor, whose row of `presence` the next call replaces. */
@@ -28,37 +31,42 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
   /** Set while an enter that was retried may still be committed by its first attempt. */
   #doubtUntilMs: number | undefined;
 
-  constructor(database: Database, processId: string) {
+  constructor(database: Database, processId: string, names?: AgentNames) {
     this.#database = database;
     this.#processId = processId;
+    this.#names = names;
     this.#pendingExits = new PendingExits(database);
   }
 
   async enter(event: ToolEnterEvent): Promise<void> {
     this.#current = undefined;
     this.#pendingExits.requeueUnsyncedExits();
-    const { clock } = this.#database;
-    const replaces = this.#lastCalls.get(event.actor) ?? (await this.#findReplaceable(event.actor));
-    const sign = { clockId: clock.id, clockMs: clock.nowMs(), replaces };
-    const enter = toEnter(event, this.#processId, createSalt(), sign);
-    const sequenceNo = await this.#enter(enter).catch((error: unknown) => {
+    const attempt = await this.#createAttempt(event);
+    const sequenceNo = await this.#enter(attempt).catch((error: unknown) => {
       if (!isRetryable(error)) throw error;
-      this.#current = { enter, sequenceNo: undefined };
-      if (isInDoubt(error)) this.#doubtUntilMs = enter.timestamp + DOUBT_MS;
-      return this.#enterAgain(enter);
+      this.#current = { enter: attempt.enter, sequenceNo: undefined };
+      if (isInDoubt(error)) this.#doubtUntilMs = event.timestamp + DOUBT_MS;
+      return this.#enterAgain(attempt);
     });
+    const { enter } = attempt;
     this.#pendingExits.clear();
     if (this.#doubtUntilMs !== undefined && enter.timestamp > this.#doubtUntilMs) this.#doubtUntilMs = undefined;
+    this.#names?.keep(event.actor, enter.actor);
     this.#lastCalls.set(enter.actor, sequenceNo);
     this.#current = { enter, sequenceNo };
     await this.#rewriteLostExits();
+  }
+
+  /** The name under which the calls of a client are recorded, once the first one was. */
+  actorOf(client: string): string {
+    return this.#names?.find(client) ?? client;
   }
 
   async exit(event: ToolExitEvent): Promise<void> {
     const call = this.#find(event.correlationId);
     // Without an enter entry there is nothing to close.
     if (call === undefined) return;
-    const exit = toExit(event, call.enter.salt, call.sequenceNo);
+    const exit = toCallExit(event, call);
     if (call.sequenceNo === undefined) {
       // The database did not answer a moment ago; another attempt would only delay the refusal.
       this.#pendingExits.add(call, exit);
@@ -119,27 +127,42 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
   }
 
   async #exitIn(db: Transaction, call: OpenCall, event: ToolExitEvent, state: Promise<CallState>): Promise<void> {
-    const exit = toExit(event, call.enter.salt, call.sequenceNo);
+    const exit = toCallExit(event, call);
     assertExited(call, await exitCall(db, call, exit, await state));
   }
 
-  #enter(enter: Enter): Promise<number> {
+  async #createAttempt(event: ToolEnterEvent): Promise<Attempt> {
+    const salt = createSalt();
+    const { clock } = this.#database;
+    const create = ({ actor, replaces }: ChosenName) =>
+      toEnter({ ...event, actor }, this.#processId, salt, { clockId: clock.id, clockMs: clock.nowMs(), replaces });
+    const names = this.#names;
+    const known = names === undefined ? event.actor : names.find(event.actor);
+    if (names === undefined || known !== undefined) {
+      const actor = known ?? event.actor;
+      return { enter: create({ actor, replaces: this.#lastCalls.get(actor) ?? (await this.#findReplaceable(actor)) }) };
+    }
+    const unnamed = create({ actor: event.actor, replaces: null });
+    return { enter: unnamed, name: async (transaction) => create(await names.choose(transaction, event.actor)) };
+  }
+
+  #enter(attempt: Attempt): Promise<number> {
     const write = async (transaction: Transaction) => {
-      await this.#writePending(transaction, enter);
-      return enterCall(transaction, enter);
+      await this.#writePending(transaction, attempt.enter);
+      return enterNamed(transaction, attempt);
     };
-    const hasOnlyEnter = this.#pendingExits.isEmpty && this.#doubtUntilMs === undefined;
+    const hasOnlyEnter = this.#pendingExits.isEmpty && this.#doubtUntilMs === undefined && attempt.name === undefined;
     return hasOnlyEnter
-      ? this.#database.enterCall(toEnteredCall(enter), write)
+      ? this.#database.enterCall(toEnteredCall(attempt.enter), write)
       : this.#database.write({ durable: false }, write);
   }
 
   /** The first attempt may have been committed. */
-  #enterAgain(enter: Enter): Promise<number> {
+  #enterAgain(attempt: Attempt): Promise<number> {
     return this.#database.write({ durable: false }, async (transaction) => {
-      await this.#writePending(transaction, enter);
-      const state = await findBySalt(transaction, enter.salt);
-      if (state === 'missing') return enterCall(transaction, enter);
+      await this.#writePending(transaction, attempt.enter);
+      const state = await findBySalt(transaction, attempt.enter.salt);
+      if (state === 'missing') return enterNamed(transaction, attempt);
       if (typeof state === 'number') return state;
       throw new Error('the call was closed as interrupted by another server before it began');
     });
@@ -163,6 +186,22 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
         () => undefined,
       );
   }
+}
+
+/** An enter, possibly under a name that is chosen in its transaction: then `enter` is replaced there. */
+interface Attempt {
+  enter: Enter;
+  readonly name?: (transaction: Transaction) => Promise<Enter>;
+}
+
+async function enterNamed(transaction: Transaction, attempt: Attempt): Promise<number> {
+  if (attempt.name !== undefined) attempt.enter = await attempt.name(transaction);
+  return enterCall(transaction, attempt.enter);
+}
+
+/** Under the name of its enter. */
+function toCallExit(event: ToolExitEvent, { enter, sequenceNo }: OpenCall): Exit {
+  return toExit({ ...event, actor: enter.actor }, enter.salt, sequenceNo);
 }
 
 function assertExited({ sequenceNo }: OpenCall, isExited: boolean): void {

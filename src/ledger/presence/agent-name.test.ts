@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { chooseName, isNameOf, type KnownAgent } from './agent-name.ts';
+
+const CLIENT = 'claude-code';
+
+/** A dead agent of another client process in the same folder, without a task. */
+function agent(name: string, facts: Partial<KnownAgent> = {}): KnownAgent {
+  return { name, isAlive: false, isOwnClient: false, isOwnFolder: true, holdsTask: false, lastCall: 1, ...facts };
+}
+
+const live = (name: string) => agent(name, { isAlive: true });
+const holder = (name: string, facts: Partial<KnownAgent> = {}) => agent(name, { holdsTask: true, ...facts });
+
+describe('chooseName', () => {
+  it('takes the name of the client if no live agent has it', () => {
+    expect(chooseName(CLIENT, [])).toBe('claude-code');
+    expect(chooseName(CLIENT, [live('cursor'), live('claude'), live('claude-code-2')])).toBe('claude-code');
+  });
+
+  it('takes the lowest number that is free among live agents', () => {
+    expect(chooseName(CLIENT, [live('claude-code')])).toBe('claude-code#2');
+    const three = [live('claude-code'), live('claude-code#2'), live('claude-code#4')];
+    expect(chooseName(CLIENT, three)).toBe('claude-code#3');
+    expect(chooseName(CLIENT, [agent('claude-code'), live('claude-code#2')])).toBe('claude-code');
+  });
+
+  it('respects a name that an agent was configured with', () => {
+    expect(chooseName(CLIENT, [live('claude-code'), live('claude-code#2')])).toBe('claude-code#3');
+  });
+
+  it('continues the agent whose server the same client restarts, even beside a free lower name', () => {
+    const known = [agent('claude-code'), agent('claude-code#2', { isOwnClient: true })];
+    expect(chooseName(CLIENT, known)).toBe('claude-code#2');
+  });
+
+  it('continues the agent of the folder that still holds a task, the one that called last', () => {
+    const known = [holder('claude-code', { lastCall: 7 }), holder('claude-code#2', { lastCall: 9 })];
+    expect(chooseName(CLIENT, known)).toBe('claude-code#2');
+    expect(chooseName(CLIENT, [agent('claude-code'), holder('claude-code#2')])).toBe('claude-code#2');
+  });
+
+  it('never takes the name of a live agent or of one that holds a task elsewhere', () => {
+    expect(chooseName(CLIENT, [holder('claude-code', { isAlive: true, isOwnClient: true })])).toBe('claude-code#2');
+    expect(chooseName(CLIENT, [holder('claude-code', { isOwnFolder: false })])).toBe('claude-code#2');
+    expect(chooseName(CLIENT, [holder('claude-code', { isOwnFolder: false, isOwnClient: true })])).toBe(
+      'claude-code#2',
+    );
+  });
+
+  it('does not continue an agent of another client', () => {
+    const known = [holder('cursor', { isOwnClient: true }), holder('claude-code-x', { isOwnClient: true })];
+    expect(chooseName(CLIENT, known)).toBe('claude-code');
+  });
+
+  it('keeps a long name within its limit, and two of them apart', () => {
+    const long = 'x'.repeat(128);
+    const second = chooseName(long, [live(long)]);
+    expect(second).toBe(`${'x'.repeat(126)}#2`);
+    expect(chooseName(long, [live(long), live(second)])).toBe(`${'x'.repeat(126)}#3`);
+    const halved = chooseName(`${'x'.repeat(125)}😀x`, [live(`${'x'.repeat(125)}😀x`)]);
+    expect([halved.length, halved.isWellFormed()]).toEqual([128, true]);
+  });
+});
+
+describe('isNameOf', () => {
+  it('tells the names of a client from others', () => {
+    expect(['claude-code', 'claude-code#2', 'claude-code#31'].every((name) => isNameOf(CLIENT, name))).toBe(true);
+    const others = ['', 'claude', 'claude-code#', 'claude-code#0', 'claude-code#1', 'claude-code#02', 'claude-code#x'];
+    for (const name of [...others, 'claude-code#2#2', 'claude-code 2', '#2'])
+      expect(isNameOf(CLIENT, name)).toBe(false);
+  });
+});

@@ -1,0 +1,56 @@
+/** What the ledger knows about an agent whose name could be that of a new process. */
+export interface KnownAgent {
+  readonly name: string;
+  /** One of its processes runs. */
+  readonly isAlive: boolean;
+  /** Its last process was started by the client process that also started this one. */
+  readonly isOwnClient: boolean;
+  /** Its last process ran in the same folder of the same machine. */
+  readonly isOwnFolder: boolean;
+  readonly holdsTask: boolean;
+  /** The index of its last call. */
+  readonly lastCall: number;
+}
+
+const MAX_NAME_LENGTH = 128;
+
+/**
+ * The name of a process of a client, unique among live agents: that of an earlier process which this one continues, else
+ * the lowest free one. A client that restarts its server keeps its name and so its claims; a name that holds a task of
+ * another folder stays reserved for it.
+ */
+export function chooseName(client: string, known: readonly KnownAgent[]): string {
+  const own = known.filter(({ name, isAlive }) => !isAlive && isNameOf(client, name));
+  const continued = newest(own.filter(isOfOwnClient)) ?? newest(own.filter(isHolderInOwnFolder));
+  if (continued !== undefined) return continued.name;
+  const taken = new Set(known.filter(({ isAlive, holdsTask }) => isAlive || holdsTask).map(({ name }) => name));
+  for (let number = 1; ; number += 1) {
+    const name = numbered(client, number);
+    if (!taken.has(name)) return name;
+  }
+}
+
+/** Whether `chooseName` can return the name for the client. */
+export function isNameOf(client: string, name: string): boolean {
+  const [, digits] = /#([1-9]\d{0,5})$/.exec(name) ?? [];
+  return name === client || (digits !== undefined && digits !== '1' && name === numbered(client, Number(digits)));
+}
+
+/** `claude-code`, `claude-code#2`, … The client is cut so that the number fits. */
+function numbered(client: string, number: number): string {
+  if (number === 1) return client;
+  const suffix = `#${number}`;
+  return client.slice(0, MAX_NAME_LENGTH - suffix.length).toWellFormed() + suffix;
+}
+
+function isOfOwnClient({ isOwnClient, isOwnFolder }: KnownAgent): boolean {
+  return isOwnClient && isOwnFolder;
+}
+
+function isHolderInOwnFolder({ holdsTask, isOwnFolder }: KnownAgent): boolean {
+  return holdsTask && isOwnFolder;
+}
+
+function newest(agents: readonly KnownAgent[]): KnownAgent | undefined {
+  return agents.toSorted((left, right) => right.lastCall - left.lastCall)[0];
+}

@@ -1,0 +1,65 @@
+import type { Database, Transaction } from '../../db/database.ts';
+import { hadSameParent, ranInSameFolder } from '../../db/process-id.ts';
+import { chooseName, isNameOf, type KnownAgent } from './agent-name.ts';
+import { processOf } from './stale-rows.ts';
+
+/** A name that was chosen in a transaction, and the row of its last dead process, which the next call replaces. */
+export interface ChosenName {
+  readonly actor: string;
+  readonly replaces: number | null;
+}
+
+/** The names of the clients of this process. A name is chosen once, in the transaction of the client's first call. */
+export class AgentNames {
+  readonly #database: Pick<Database, 'isAlive'>;
+  readonly #processId: string;
+  readonly #kept = new Map<string, string>();
+
+  constructor(database: Pick<Database, 'isAlive'>, processId: string) {
+    this.#database = database;
+    this.#processId = processId;
+  }
+
+  find(client: string): string | undefined {
+    return this.#kept.get(client);
+  }
+
+  /** Under the write lock, and with a sign of life in the same transaction, no two live processes share a name. */
+  async choose(transaction: Transaction, client: string): Promise<ChosenName> {
+    const known = await this.#listNamesakes(transaction, client);
+    const actor = chooseName(client, known);
+    return { actor, replaces: known.find(({ name }) => name === actor)?.lastCall ?? null };
+  }
+
+  /** Once the transaction is committed. */
+  keep(client: string, actor: string): void {
+    this.#kept.set(client, actor);
+  }
+
+  /** The agents that have, or had, a name of this client. */
+  async #listNamesakes(transaction: Transaction, client: string): Promise<KnownAgent[]> {
+    const rows = await transaction.query<{ sequence_no: number; actor: string; entry: string; holds: number }>(
+      `SELECT presence.sequence_no, actor, entry,
+              CASE WHEN EXISTS (SELECT 1 FROM tasks WHERE tasks.holder = presence.actor) THEN 1 ELSE 0 END AS holds
+       FROM presence JOIN ledger_entries ON ledger_entries.idx = presence.sequence_no
+       ORDER BY presence.sequence_no DESC`,
+    );
+    const agents = new Map<string, KnownAgent>();
+    for (const { sequence_no, actor, entry, holds } of rows) {
+      if (!isNameOf(client, actor)) continue;
+      const processId = processOf(entry);
+      const isAlive = await this.#database.isAlive(processId);
+      const newest = agents.get(actor);
+      agents.set(actor, {
+        name: actor,
+        isOwnClient: hadSameParent(processId, this.#processId),
+        isOwnFolder: ranInSameFolder(processId, this.#processId),
+        holdsTask: holds === 1,
+        lastCall: sequence_no,
+        ...newest,
+        isAlive: isAlive || (newest?.isAlive ?? false),
+      });
+    }
+    return [...agents.values()];
+  }
+}

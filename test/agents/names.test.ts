@@ -1,0 +1,83 @@
+import { describe, expect } from 'vitest';
+import { type ClientProcess, withClientProcesses } from '../support/client-processes.ts';
+import { promiseTest } from '../support/promise-test.ts';
+
+/** The name that a call of this agent is recorded with. */
+async function nameOf(agent: ClientProcess): Promise<string> {
+  return (await agent.createTask({ title: 'a task', status: 'todo' })).created_by;
+}
+
+describe('the names of agents', () => {
+  promiseTest('agents/names', 'also if eight processes make their first calls at the same moment', () =>
+    withClientProcesses(async (launch) => {
+      const agents = await Promise.all(Array.from({ length: 8 }, () => launch('claude-code')));
+      const names = await Promise.all(agents.map(nameOf));
+      const expected = ['claude-code', ...[2, 3, 4, 5, 6, 7, 8].map((number) => `claude-code#${number}`)];
+      expect(names.toSorted()).toEqual(expected);
+      expect(await Promise.all(agents.map(nameOf))).toEqual(names);
+    }),
+  );
+
+  promiseTest('agents/names', 'the loser of a race for a task reads the name of the winner', () =>
+    withClientProcesses(async (launch) => {
+      const [first, second] = await Promise.all([launch('cursor'), launch('cursor')]);
+      await nameOf(first);
+      const claim = { task_id: 'T-0001', status: 'in_progress' };
+      const replies = await Promise.all([first.call('task_update', claim), second.call('task_update', claim)]);
+      const winner = replies.findIndex(({ failure }) => failure === undefined);
+      const names = [await nameOf(first), await nameOf(second)];
+      expect(names.toSorted()).toEqual(['cursor', 'cursor#2']);
+      expect(replies[1 - winner]?.failure?.message).toContain(names[winner]);
+      expect(replies[1 - winner]?.failure?.message).not.toContain(`${names[1 - winner]};`);
+    }),
+  );
+
+  promiseTest('agents/names', 'for the life of the process, whichever other agents end', () =>
+    withClientProcesses(async (launch) => {
+      const first = await launch('codex');
+      expect(await nameOf(first)).toBe('codex');
+      const second = await launch('codex');
+      expect(await nameOf(second)).toBe('codex#2');
+      await first.close();
+      expect(await nameOf(second)).toBe('codex#2');
+    }),
+  );
+
+  promiseTest('agents/names', 'different clients do not affect each other', () =>
+    withClientProcesses(async (launch) => {
+      const names = ['zed', 'zed#2', 'zed-x', 'unknown'];
+      for (const name of names) expect(await nameOf(await launch(name))).toBe(name);
+      // The name of another client is taken, so the number after it is next.
+      expect(await nameOf(await launch('zed'))).toBe('zed#3');
+      expect(await nameOf(await launch('zed#2'))).toBe('zed#2#2');
+    }),
+  );
+
+  promiseTest('agents/names', 'a configured id is used as it is, also twice', () =>
+    withClientProcesses(async (launch) => {
+      const env = { COLIBRI_AGENT_ID: 'backend' };
+      expect(await nameOf(await launch('claude-code', { env }))).toBe('backend');
+      expect(await nameOf(await launch('claude-code', { env }))).toBe('backend');
+      expect(await nameOf(await launch('claude-code'))).toBe('claude-code');
+      expect(await nameOf(await launch('backend'))).toBe('backend#2');
+    }),
+  );
+
+  promiseTest('agents/names', 'no client passes for a person', () =>
+    withClientProcesses(async (launch) => {
+      expect(await nameOf(await launch('person:alice'))).toBe('person-alice');
+    }),
+  );
+
+  for (const how of ['close', 'kill'] as const)
+    promiseTest('agents/same-name', `beside others that run on, after ${how}`, () =>
+      withClientProcesses(async (launch) => {
+        const agents = [await launch('claude-code'), await launch('claude-code'), await launch('claude-code')];
+        for (const agent of agents) await nameOf(agent);
+        await agents[1]?.[how]();
+        expect(await nameOf(await launch('claude-code'))).toBe('claude-code#2');
+        await agents[0]?.[how]();
+        expect(await nameOf(await launch('claude-code'))).toBe('claude-code');
+      }),
+    );
+});

@@ -1,9 +1,11 @@
+import { createLibrary } from './domains/brief/library.ts';
 import { createProofTools } from './domains/proofs/tools.ts';
 import type { SkillRegistry } from './domains/skills/repository.ts';
 import { createSkillTools } from './domains/skills/tools.ts';
 import { createSystemTools, type SystemPorts } from './domains/system/tools.ts';
 import { createTaskTools, type TaskDefaults } from './domains/tasks/tools.ts';
 import { createTrailTools } from './domains/trail/tools.ts';
+import type { Library } from './library.ts';
 import type { Tool } from './tool.ts';
 
 export interface SurfacePorts extends SystemPorts {
@@ -19,4 +21,14 @@ export function createSurface(ports: SurfacePorts, defaults: TaskDefaults): read
     ...createSkillTools(ports.skills),
     ...createSystemTools(ports),
   ];
+}
+
+/** The resources and prompts beside the tools. A task reads the same in both. */
+export function createSurfaceLibrary(tools: readonly Tool[], project: string): Library {
+  const taskGet = tools.find(({ name }) => name === 'task_get');
+  if (taskGet === undefined) throw new Error('the surface has no task_get');
+  return createLibrary({
+    project,
+    readTask: async (context, task_id) => taskGet.handle({ task_id, include_thought_trail: true }, context),
+  });
 }

@@ -95,6 +95,15 @@ export const PROMISES = {
   'cli/people-wrong': { says: 'a wrong command line is refused with what was expected' },
   'cli/people-read-only': { says: 'commands that show the ledger do not change a byte of it' },
 
+  'brief/says': {
+    says: 'a brief names the tasks of an agent, what others changed, the last decisions and the next call',
+  },
+  'brief/short': { says: 'a brief takes at most 500 tokens of a model, whatever the ledger holds' },
+  'brief/quoted': { says: 'stored text in a brief can not pass for a line of Colibri' },
+  'brief/resources': { says: 'resources and prompts show the ledger, change nothing and leave no entry' },
+  'brief/refusals': { says: 'a resource or prompt that does not exist is refused, and the server goes on' },
+  'brief/command': { says: 'colibri brief prints what the resource says' },
+
   'demo/story': { says: 'demo really performs the race, the refusal, the seal and the forgery that it reports' },
   'demo/throw-away': { says: 'demo touches no existing file and leaves nothing behind' },
   'demo/npm': { says: 'npm run demo runs the demo' },

@@ -5,6 +5,7 @@ import { escapeUnsafe } from '../terminal-text.ts';
 import { readVersion } from '../version.ts';
 import { backup } from './commands/backup.ts';
 import { board } from './commands/board.ts';
+import { brief } from './commands/brief.ts';
 import { copy } from './commands/copy.ts';
 import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
@@ -28,6 +29,7 @@ export const COMMANDS: readonly CliCommand[] = [
   board,
   show,
   next,
+  brief,
   log,
   wait,
   verify,

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { readConfig } from '../config.ts';
 import { ColibriError } from '../errors.ts';
 import { FifoLock } from '../fifo-lock.ts';
+import type { Library } from '../library.ts';
 import { createLog, type LogLevel } from '../log.ts';
 import { type AuditSink, createNoOpAuditSink } from '../middleware/audit.ts';
 import type { Chain } from '../middleware/call.ts';
@@ -34,6 +35,8 @@ export interface CreateServerOptions {
   readonly boot?: (server: ColibriServerContext) => Promise<Booted>;
   /** Creates more tools after the handshake, which does not wait for their schemas. */
   readonly loadTools?: () => Promise<readonly Tool[]>;
+  /** Loads resources and prompts when a client first asks for one. */
+  readonly loadLibrary?: () => Promise<Library>;
   readonly agentId?: string | undefined;
   readonly instructions?: string;
   readonly startupTimeoutMs?: number;
@@ -69,6 +72,7 @@ class ColibriServer implements ColibriServerContext {
   readonly #tools = new Map<string, Tool>();
   #connection: Connection | undefined;
   #loading: Promise<void> = Promise.resolve();
+  #library: Promise<Library> | undefined;
   #starting: Promise<void> | undefined;
 
   constructor(options: CreateServerOptions) {
@@ -115,6 +119,7 @@ class ColibriServer implements ColibriServerContext {
       version: this.#version,
       agentId,
       instructions,
+      library: this.#options.loadLibrary && (() => this.#loadLibrary()),
       track: (id, call) => (this.#transport instanceof StdioTransport ? this.#transport.track(id, call) : call()),
     });
     this.#loading = this.#loadTools();
@@ -159,6 +164,13 @@ class ColibriServer implements ColibriServerContext {
 
   async #loadTools(): Promise<void> {
     for (const tool of (await this.#options.loadTools?.()) ?? []) this.registerColibriTool(tool);
+  }
+
+  async #loadLibrary(): Promise<Library> {
+    await this.#loading;
+    this.#library ??= this.#options.loadLibrary?.();
+    if (this.#library === undefined) throw new Error('this server has no library');
+    return this.#library;
   }
 
   async #boot(): Promise<Booted> {

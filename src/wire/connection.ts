@@ -9,10 +9,12 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { CallContext } from '../context.ts';
+import type { Library } from '../library.ts';
 import type { Chain } from '../middleware/call.ts';
 import { runCall } from '../middleware/chain.ts';
 import { isAdmitted } from '../modes.ts';
 import type { Tool } from '../tool.ts';
+import { LIBRARY_CAPABILITIES, LIBRARY_METHODS, serveLibrary } from './library.ts';
 import { within } from './startup-timeout.ts';
 import { listTool, type ToolListing } from './tool-listing.ts';
 
@@ -25,6 +27,8 @@ export interface Service {
   readonly version: string;
   readonly agentId: string | undefined;
   readonly instructions: string | undefined;
+  /** Resources and prompts; without it the server has none. */
+  readonly library: (() => Promise<Library>) | undefined;
   /** Runs a call and tells the transport when it ends; a cancelled call sends no answer that would show it. */
   readonly track: <Result>(id: RequestId, call: () => Promise<Result>) => Promise<Result>;
 }
@@ -58,11 +62,13 @@ function createProtocolServer(service: Service, listings: () => ToolListing[]): 
   const server = new Server(
     { name: 'colibri', title: 'Colibri', version: service.version },
     {
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, ...(service.library === undefined ? {} : LIBRARY_CAPABILITIES) },
       ...(service.instructions === undefined ? {} : { instructions: service.instructions }),
-      cacheHints: { 'tools/list': { ttlMs: 3_600_000, cacheScope: 'public' } },
+      cacheHints: Object.fromEntries(['tools/list', ...LIBRARY_METHODS].map((method) => [method, STATIC])),
     },
   );
+  const actorOf = (context: ServerContext) => service.agentId ?? clientName(server, context);
+  if (service.library !== undefined) serveLibrary(server, { ...service, library: service.library, actorOf });
   server.setRequestHandler('tools/list', async () => {
     await service.whenLoaded();
     return { tools: listings() };
@@ -76,7 +82,7 @@ function createProtocolServer(service: Service, listings: () => ToolListing[]): 
         name,
         tool,
         rawInput: params.arguments ?? {},
-        actor: service.agentId ?? clientName(server, context),
+        actor: actorOf(context),
         progress: progressReporter(context),
         signal: context.mcpReq.signal,
       });
@@ -87,6 +93,9 @@ function createProtocolServer(service: Service, listings: () => ToolListing[]): 
   );
   return server;
 }
+
+/** The lists do not change while the server runs. */
+const STATIC = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 
 const MAX_NAME_LENGTH = 128;
 

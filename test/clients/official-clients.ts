@@ -25,6 +25,9 @@ export interface Connected {
   readonly serverVersion: string | undefined;
   listTools(): Promise<readonly ListedTool[]>;
   callTool(name: string, args: Record<string, unknown>): Promise<CallResult>;
+  listResources(): Promise<{ uris: string[]; templates: string[]; prompts: string[] }>;
+  readResource(uri: string): Promise<unknown>;
+  getPrompt(name: string, args: Record<string, string>): Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -57,6 +60,7 @@ export async function openCurrent(
     serverVersion: client.getServerVersion()?.version,
     listTools: async () => (await client.listTools()).tools,
     callTool: (name, args) => client.callTool({ name, arguments: args }),
+    ...libraryOf(client),
     close: () => client.close(),
   };
 }
@@ -77,6 +81,20 @@ async function openOlder(launch: Launch): Promise<Connected> {
     serverVersion: client.getServerVersion()?.version,
     listTools: async () => (await client.listTools()).tools,
     callTool: async (name, args) => (await client.callTool({ name, arguments: args })) as CallResult,
+    ...libraryOf(client),
     close: () => client.close(),
+  };
+}
+
+/** Both generations of clients have these methods, with the same shapes. */
+function libraryOf(client: Client | OlderClient): Pick<Connected, 'listResources' | 'readResource' | 'getPrompt'> {
+  return {
+    listResources: async () => ({
+      uris: (await client.listResources()).resources.map(({ uri }) => uri),
+      templates: (await client.listResourceTemplates()).resourceTemplates.map(({ uriTemplate }) => uriTemplate),
+      prompts: (await client.listPrompts()).prompts.map(({ name }) => name),
+    }),
+    readResource: (uri) => client.readResource({ uri }),
+    getPrompt: (name, args) => client.getPrompt({ name, arguments: args }),
   };
 }

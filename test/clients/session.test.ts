@@ -36,6 +36,29 @@ describe.each(CLIENTS)('%s', (what, revision, open) => {
     expect(verify(folder)).toMatchObject({ status: 0, report: { verdict: 'whole', problems: [] } });
   });
 
+  promiseTest('brief/resources', what, async () => {
+    const client = await open(launch);
+    const call = await createCall(client);
+    await call('task_create', { title: 'Parse dates', status: 'todo' });
+    expect(await client.listResources()).toEqual({
+      uris: ['colibri://brief'],
+      templates: ['colibri://task/{id}'],
+      prompts: ['brief', 'hand_over', 'audit_task'],
+    });
+    expect(await client.readResource('colibri://brief')).toMatchObject({
+      contents: [{ uri: 'colibri://brief', mimeType: 'text/markdown', text: expect.stringContaining('claim T-0001') }],
+    });
+    expect(await client.readResource('colibri://task/T-0001')).toMatchObject({
+      contents: [{ mimeType: 'application/json', text: expect.stringContaining('"title":"Parse dates"') }],
+    });
+    await expect(client.readResource('colibri://task/T-0002')).rejects.toMatchObject({ code: -32602 });
+    expect(await client.getPrompt('audit_task', { task_id: 'T-0001' })).toMatchObject({
+      messages: [{ role: 'user', content: { type: 'text', text: expect.stringContaining('audit_verify_chain') } }],
+    });
+    await client.close();
+    expect(verify(folder)).toMatchObject({ status: 0, report: { size: 4 } });
+  });
+
   promiseTest('clients/refusals', `${what}: wrong input gets an answer that fits its schema`, async () => {
     const client = await open(launch);
     const call = await createCall(client);

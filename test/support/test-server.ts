@@ -8,7 +8,7 @@ import { readConfig } from '../../src/config.ts';
 import type { Database, Row, SqlValue } from '../../src/db/database.ts';
 import { boot } from '../../src/runtime/boot.ts';
 import { createServer } from '../../src/server.ts';
-import { createSurface } from '../../src/surface.ts';
+import { createSurface, createSurfaceLibrary } from '../../src/surface.ts';
 import type { Problem } from '../../src/verification/report.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { type Agent, createAgent } from './agent.ts';
@@ -100,6 +100,7 @@ export async function openServer(
     logger: (line) => errors.push(line),
     logLevel: 'error',
     installGlobalHandlers: false,
+    loadLibrary: async () => createSurfaceLibrary(server.listTools(), config.project),
     boot: ({ chain }) => boot(config, chain.log, () => undefined),
   });
   const { runtime } = server.chain;

@@ -1,0 +1,38 @@
+import { Option } from 'commander';
+import type { Config } from '../../config.ts';
+import { nextSteps, renderBrief } from '../../domains/brief/brief.ts';
+import { readBrief } from '../../domains/brief/repository.ts';
+import type { CliCommand } from '../support/command.ts';
+import { JSON_OPTION, PROJECT_OPTION } from '../support/options.ts';
+import { print, printJson } from '../support/print.ts';
+import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
+import { withLedger } from '../support/with-ledger.ts';
+
+interface BriefOptions {
+  readonly agent?: string;
+  readonly project?: string;
+  readonly json?: boolean;
+}
+
+export const brief: CliCommand<BriefOptions> = {
+  name: 'brief',
+  summary: 'print what an agent needs to know before it continues',
+  options: [
+    new Option('--agent <name>', 'the agent (default: COLIBRI_AGENT_ID, else every agent)'),
+    PROJECT_OPTION,
+    JSON_OPTION,
+  ],
+  details: [
+    'Prints at most 500 tokens: the tasks of the agent, what others changed since its last call, the last decisions verbatim, and what to call next. MCP clients read the same as the resource colibri://brief.',
+  ],
+  examples: [['colibri brief --agent claude-code'], ['colibri brief --agent claude-code --json | jq -r .next[0]']],
+  exitCodes: READ_EXIT_CODES,
+  run: (options) => runReadCommand('brief', options.json ?? false, (config) => showBrief(config, options)),
+};
+
+async function showBrief(config: Config, { agent = config.agentId, project, json }: BriefOptions): Promise<number> {
+  const found = await withLedger(config, (reader) => readBrief(reader, agent, project ?? config.project));
+  if (json) printJson({ ...found, next: nextSteps(found) });
+  else print(renderBrief(found).split('\n'));
+  return 0;
+}

@@ -1,0 +1,182 @@
+import { cutToTokens, estimateTokens } from './tokens.ts';
+
+/** What an agent needs to know before its next call. */
+export interface Brief {
+  /** Undefined for a brief about every agent. */
+  readonly agent: string | undefined;
+  readonly project: string;
+  /** The agent's last recorded call. */
+  readonly last_call: { readonly entry: number; readonly at: string } | undefined;
+  /** Open tasks that the agent holds, last changed first; the list may be cut. */
+  readonly yours: readonly HeldTask[];
+  readonly yours_total: number;
+  /** What others changed since the last call, newest first; the list may be cut. */
+  readonly changed: readonly ChangedTask[];
+  /** The newest decisions, of the agent's tasks if they have any. */
+  readonly decisions: readonly Decision[];
+  /** The task at the top of the queue. */
+  readonly ready: Pick<HeldTask, 'task_id' | 'title' | 'next_status'> | undefined;
+}
+
+export interface HeldTask {
+  readonly task_id: string;
+  readonly title: string;
+  readonly status: string;
+  readonly assignee: string;
+  /** The live session of the task. */
+  readonly session_id: string | undefined;
+  /** Whether a thought was recorded since the task was last opened. */
+  readonly has_thought: boolean;
+  /** The status that follows in its workflow. */
+  readonly next_status: string;
+}
+
+export interface ChangedTask {
+  readonly task_id: string;
+  readonly title: string;
+  readonly status: string;
+  readonly updated_by: string;
+  readonly updated_at: string;
+}
+
+export interface Decision {
+  readonly thought_id: string;
+  readonly task_id: string;
+  readonly recorded_by: string;
+  readonly recorded_at: string;
+  readonly content: string;
+}
+
+export const MAX_BRIEF_TOKENS = 500;
+/** The estimate can be slightly low. */
+const BUDGET = 460;
+/** Kept for decisions when the lists are long. */
+const DECISION_TOKENS = 150;
+const TITLE_TOKENS = 16;
+const NAME_TOKENS = 10;
+
+/** The brief as text for a model, at most `MAX_BRIEF_TOKENS` long. What does not fit is named, not hidden. */
+export function renderBrief(brief: Brief): string {
+  const next = ['Next:', ...nextSteps(brief).map((step) => `- ${step}`)];
+  const page = new Page(BUDGET - cost(next), brief.decisions.length === 0 ? 0 : DECISION_TOKENS);
+  page.add(heading(brief));
+  page.addList(
+    brief.agent === undefined ? 'In work:' : 'Yours:',
+    brief.yours.map((task) => heldLine(brief, task)),
+    brief.yours_total > brief.yours.length,
+    'call task_list for the rest',
+  );
+  page.addList(
+    brief.last_call === undefined ? 'Last changes:' : 'Changed by others since your last call:',
+    brief.changed.map(
+      ({ task_id, title, status, updated_by }) => `${task_id} ${status}, by ${name(updated_by)}: ${shorten(title)}`,
+    ),
+    false,
+    'call task_list for the rest',
+  );
+  page.release();
+  for (const decision of brief.decisions) page.addQuote(decisionLine(decision), decision.content);
+  return [...page.lines, ...next].join('\n');
+}
+
+/** What to call next, the most useful first. */
+export function nextSteps({ agent, yours, ready }: Pick<Brief, 'agent' | 'yours' | 'ready'>): string[] {
+  const [task] = yours;
+  if (task !== undefined) return stepsOf(task, name(agent ?? task.assignee));
+  if (ready === undefined)
+    return [
+      'nothing is ready: call task_create {"title":…,"status":"todo"}, or task_next_actions {"include_blocked":true}',
+    ];
+  return [
+    `claim ${ready.task_id} (${shorten(ready.title)}): task_update {"task_id":"${ready.task_id}","status":"${ready.next_status}"}`,
+    'or call task_next_actions for the whole queue',
+  ];
+}
+
+function stepsOf(task: HeldTask, agent: string): string[] {
+  const { task_id, status, session_id, has_thought, next_status } = task;
+  const move = `task_update {"task_id":"${task_id}","status":"${next_status}"}`;
+  if (status === 'blocked')
+    return [`when the reason is gone: ${move}`, `task_get {"task_id":"${task_id}"} shows the reason`];
+  const steps: string[] = [];
+  if (session_id === undefined)
+    steps.push(`audit_session_start {"task_id":"${task_id}","auditor_id":${JSON.stringify(agent)}}`);
+  if (!has_thought)
+    steps.push(`thought_record {"task_id":"${task_id}","type":"decision","content":…} before it is done`);
+  return [...steps, `when ${status} is complete: ${move}`];
+}
+
+function heading({ agent, project, last_call }: Brief): string {
+  if (agent === undefined) return `Project ${project}.`;
+  const last = last_call === undefined ? 'no recent call' : `last call ${last_call.at}, entry ${last_call.entry}`;
+  return `You are ${name(agent)} in project ${project}; ${last}.`;
+}
+
+function heldLine({ agent }: Brief, { task_id, title, status, assignee, session_id }: HeldTask): string {
+  const session = session_id === undefined ? '' : `, session ${session_id}`;
+  const holder = agent === undefined ? `, ${name(assignee)}` : '';
+  return `${task_id} ${status}${holder}${session}: ${shorten(title)}`;
+}
+
+function decisionLine({ thought_id, task_id, recorded_by }: Decision): string {
+  return `Decision ${thought_id} on ${task_id} by ${name(recorded_by)}:`;
+}
+
+/** A line break in stored text must not begin a line of ours; only quoted decisions keep them. */
+function shorten(title: string, limit = TITLE_TOKENS): string {
+  return cutToTokens(title.replaceAll(/[\s\u0085]+/g, ' ').trim(), limit);
+}
+
+function name(actor: string): string {
+  return shorten(actor, NAME_TOKENS);
+}
+
+function cost(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + estimateTokens(line) + 1, 0);
+}
+
+/** A shorter quotation says nothing. */
+const MIN_QUOTE_LENGTH = 10;
+const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/;
+
+/** Lines up to a number of tokens. */
+class Page {
+  readonly lines: string[] = [];
+  #left: number;
+  #reserved: number;
+
+  constructor(tokens: number, reserved: number) {
+    this.#left = tokens - reserved;
+    this.#reserved = reserved;
+  }
+
+  /** Makes the reserved tokens available. */
+  release(): void {
+    this.#left += this.#reserved;
+    this.#reserved = 0;
+  }
+
+  add(...lines: readonly string[]): boolean {
+    if (cost(lines) > this.#left) return false;
+    this.#left -= cost(lines);
+    this.lines.push(...lines);
+    return true;
+  }
+
+  /** A list that does not fit, or that is cut already, ends with how to get the rest. */
+  addList(title: string, items: readonly string[], isCut: boolean, rest: string): void {
+    if (items.length === 0) return;
+    this.add(title);
+    const fitting = items.filter((item) => this.add(`- ${item}`));
+    if (isCut || fitting.length < items.length) this.add(`- ${rest}`);
+  }
+
+  /** Verbatim, every line marked as a quotation: the words of another agent are no instructions. */
+  addQuote(title: string, text: string): void {
+    const quoted = text.split(LINE_BREAK).map((line) => `> ${line}`);
+    if (this.add(title, ...quoted)) return;
+    const rest = '> (cut: call thought_record_list for all of it)';
+    const cut = cutToTokens(quoted.join('\n'), this.#left - cost([title, rest, '']));
+    if (cut.length > MIN_QUOTE_LENGTH) this.add(title, ...cut.split('\n'), rest);
+  }
+}

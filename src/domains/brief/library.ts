@@ -1,0 +1,73 @@
+import type { ReadContext } from '../../context.ts';
+import { ColibriError } from '../../errors.ts';
+import type { Library, ResourceText } from '../../library.ts';
+import { renderBrief } from './brief.ts';
+import { assertArguments, auditPrompt, briefPrompt, handOverPrompt, PROMPTS } from './prompts.ts';
+import { readBrief } from './repository.ts';
+
+const BRIEF_URI = 'colibri://brief';
+const TASK_URI = 'colibri://task/';
+const MAX_URI_LENGTH = 256;
+const [MARKDOWN, JSON_TYPE] = ['text/markdown', 'application/json'];
+
+export interface LibraryPorts {
+  readonly project: string;
+  /** A task with its trail, as `task_get` shows it. Throws ERR_NOT_FOUND. */
+  readTask(context: ReadContext, taskId: string): Promise<unknown>;
+}
+
+/** The resources and prompts: views of the ledger for clients that show them. The tools do not depend on them. */
+export function createLibrary({ project, readTask }: LibraryPorts): Library {
+  const brief = async ({ db, actor }: ReadContext) => renderBrief(await readBrief(db, actor, project));
+  const task = async (context: ReadContext, taskId: string) => JSON.stringify(await readTask(context, taskId));
+  return {
+    resources: [
+      {
+        uri: BRIEF_URI,
+        name: 'brief',
+        title: 'Brief',
+        description: 'What is yours, what changed since your last call, the last decisions, what to call next',
+        mimeType: MARKDOWN,
+      },
+    ],
+    templates: [
+      {
+        uriTemplate: `${TASK_URI}{id}`,
+        name: 'task',
+        title: 'Task',
+        description: 'One task with its decisions',
+        mimeType: JSON_TYPE,
+      },
+    ],
+    prompts: PROMPTS,
+    readResource: async (uri, context): Promise<ResourceText | undefined> => {
+      if (uri === BRIEF_URI) return { mimeType: MARKDOWN, text: await brief(context) };
+      const taskId = taskIdOf(uri);
+      if (taskId === undefined) return undefined;
+      try {
+        return { mimeType: JSON_TYPE, text: await task(context, taskId) };
+      } catch (error) {
+        if (error instanceof ColibriError && error.code === 'ERR_NOT_FOUND') return undefined;
+        throw error;
+      }
+    },
+    readPrompt: async (name, args, context) => {
+      const prompt = PROMPTS.find((candidate) => candidate.name === name);
+      if (prompt === undefined) return undefined;
+      assertArguments(prompt, args);
+      const { task_id: taskId = '', to } = args;
+      if (name === 'brief') return briefPrompt(await brief(context));
+      if (name === 'hand_over') return handOverPrompt(await task(context, taskId), taskId, to || undefined);
+      return auditPrompt(await task(context, taskId), taskId);
+    },
+  };
+}
+
+function taskIdOf(uri: string): string | undefined {
+  if (!uri.startsWith(TASK_URI) || uri.length > MAX_URI_LENGTH) return undefined;
+  try {
+    return decodeURIComponent(uri.slice(TASK_URI.length)) || undefined;
+  } catch {
+    return undefined;
+  }
+}

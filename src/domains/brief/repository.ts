@@ -1,0 +1,147 @@
+import type { Reader } from '../../db/database.ts';
+import { formatSessionId, formatTaskId, formatThoughtId, parseId } from '../../ids.ts';
+import { readSize } from '../../ledger/head.ts';
+import { type ListedTask, listTasks } from '../tasks/list-query.ts';
+import { listNextActions } from '../tasks/next-actions.ts';
+import { taskFields } from '../tasks/record.ts';
+import { findTask } from '../tasks/repository.ts';
+import { isOpen, type Status, WORKFLOWS } from '../tasks/workflows.ts';
+import { findTrailTask, hasThoughtInAttempt, type ThoughtRow } from '../trail/repository.ts';
+import { findLiveSession } from '../trail/sessions.ts';
+import type { Brief, ChangedTask, Decision, HeldTask } from './brief.ts';
+
+const MAX_HELD = 5;
+const MAX_CHANGED = 5;
+const MAX_DECISIONS = 3;
+
+/** Reads what a brief says. Every list is short, so that the reads stay cheap at any size of the ledger. */
+export async function readBrief(db: Reader, agent: string | undefined, project: string): Promise<Brief> {
+  const last_call = agent === undefined ? undefined : await findLastCall(db, agent);
+  const { tasks, total } = await listHeld(db, agent, project);
+  const yours: HeldTask[] = [];
+  for (const task of tasks) yours.push(await describeHeld(db, task));
+  const [ready] = await listNextActions(db, project, 1);
+  return {
+    agent,
+    project,
+    last_call,
+    yours,
+    yours_total: total,
+    changed: await listChanged(db, agent, last_call),
+    decisions: await listDecisions(
+      db,
+      project,
+      tasks.map(({ task_id }) => parseId(task_id)),
+    ),
+    ready: ready && (await describeReady(db, ready.task_id)),
+  };
+}
+
+const TRANSITIONS: Readonly<Record<string, readonly string[]>> = {
+  ...WORKFLOWS.board.transitions,
+  ...WORKFLOWS.pipeline.transitions,
+};
+/** The states of a task that somebody works on. */
+const HELD = (Object.keys(TRANSITIONS) as Status[]).filter(
+  (status) => isOpen(status) && !['backlog', 'todo', 'INIT'].includes(status),
+);
+
+/** An agent's tasks of every project; without an agent, the tasks of everyone in one project. */
+function listHeld(db: Reader, agent: string | undefined, project: string): ReturnType<typeof listTasks> {
+  const page = { limit: MAX_HELD, offset: 0, sort_by: 'updated', sort_order: 'desc', status: HELD } as const;
+  return listTasks(db, agent === undefined ? { ...page, project } : { ...page, assignee: agent });
+}
+
+async function describeHeld(db: Reader, { task_id, title, status, assignee }: ListedTask): Promise<HeldTask> {
+  const taskNo = parseId(task_id);
+  const session = await findLiveSession(db, taskNo);
+  const attempt = (await findTrailTask(db, task_id))?.attempt ?? 1;
+  const [forward = status] = TRANSITIONS[status] ?? [];
+  return {
+    task_id,
+    title,
+    status,
+    assignee,
+    session_id: session === undefined ? undefined : formatSessionId(session.session_no),
+    has_thought: await hasThoughtInAttempt(db, taskNo, attempt),
+    next_status: status === 'blocked' ? 'in_progress' : forward,
+  };
+}
+
+async function describeReady(db: Reader, taskId: string): Promise<Brief['ready']> {
+  const task = await findTask(db, taskId);
+  if (task === undefined) return undefined;
+  const { task_id, title, status } = task;
+  return { task_id, title, next_status: TRANSITIONS[status]?.[0] ?? status };
+}
+
+/** How far back to look for a call of the agent: the log has no index on actors. */
+const SEARCHED_ENTRIES = 20_000;
+
+async function findLastCall(db: Reader, agent: string): Promise<Brief['last_call']> {
+  // An entry is canonical JSON: `actor` comes first, and only an enter entry has `arguments` next.
+  const start = `{"actor":${JSON.stringify(agent)},"arguments":`;
+  const [row] = await db.query<{ idx: number; entry: string }>(
+    'SELECT idx, entry FROM ledger_entries WHERE idx >= $1 AND substr(entry, 1, $2) = $3 ORDER BY idx DESC LIMIT 1',
+    [(await readSize(db)) - SEARCHED_ENTRIES, [...start].length, start],
+  );
+  return row && { entry: row.idx, at: /"at":"([^"]+)"/.exec(row.entry)?.[1] ?? '' };
+}
+
+/** The clocks of two machines may differ by less. */
+const CLOCK_SLACK_MS = 600_000;
+
+const changedFields = taskFields.select(['task_id', 'title', 'status', 'updated_by', 'updated_at']);
+
+async function listChanged(
+  db: Reader,
+  agent: string | undefined,
+  last: Brief['last_call'],
+): Promise<readonly ChangedTask[]> {
+  const rows = await db.query(
+    `SELECT ${changedFields.columns} FROM tasks WHERE updated_at >= $1 AND event_idx > $2 AND updated_by <> $3
+     ORDER BY updated_at DESC, task_no DESC LIMIT $4`,
+    [last === undefined ? 0 : Date.parse(last.at) - CLOCK_SLACK_MS, last?.entry ?? -1, agent ?? '', MAX_CHANGED],
+  );
+  return rows.map((row) => changedFields.read(row));
+}
+
+type DecisionRow = Pick<ThoughtRow, 'thought_no' | 'task_no' | 'content' | 'recorded_at' | 'recorded_by'>;
+const DECISION_COLUMNS = 'thought_no, task_no, content, recorded_at, recorded_by';
+/** Thoughts have no index on their type. */
+const SEARCHED_THOUGHTS = 500;
+
+async function listDecisions(db: Reader, project: string, held: readonly number[]): Promise<Decision[]> {
+  const own: DecisionRow[] = [];
+  for (const taskNo of held) own.push(...(await listTaskDecisions(db, taskNo)));
+  const rows = own.length > 0 ? own : await listProjectDecisions(db, project);
+  return rows
+    .sort((left, right) => right.thought_no - left.thought_no)
+    .slice(0, MAX_DECISIONS)
+    .map(({ thought_no, task_no, ...decision }) => ({
+      thought_id: formatThoughtId(thought_no),
+      task_id: formatTaskId(task_no),
+      ...decision,
+    }));
+}
+
+function listTaskDecisions(db: Reader, taskNo: number): Promise<DecisionRow[]> {
+  return db.query<DecisionRow>(
+    `SELECT ${DECISION_COLUMNS} FROM (
+       SELECT ${DECISION_COLUMNS}, type, chain_position FROM thoughts
+       WHERE task_no = $1 ORDER BY chain_position DESC LIMIT ${SEARCHED_THOUGHTS}
+     ) AS newest
+     WHERE type = 'decision' ORDER BY chain_position DESC LIMIT ${MAX_DECISIONS}`,
+    [taskNo],
+  );
+}
+
+function listProjectDecisions(db: Reader, project: string): Promise<DecisionRow[]> {
+  return db.query<DecisionRow>(
+    `SELECT thought_no, newest.task_no, content, recorded_at, recorded_by FROM (
+       SELECT ${DECISION_COLUMNS}, type FROM thoughts ORDER BY thought_no DESC LIMIT ${SEARCHED_THOUGHTS}
+     ) AS newest JOIN tasks ON tasks.task_no = newest.task_no
+     WHERE type = 'decision' AND tasks.project = $1 ORDER BY thought_no DESC LIMIT ${MAX_DECISIONS}`,
+    [project],
+  );
+}

@@ -1,0 +1,201 @@
+import { describe, expect } from 'vitest';
+import type { Arguments } from '../support/agent.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { type TestServer, withServer } from '../support/test-server.ts';
+
+describe('a brief', () => {
+  promiseTest('brief/says', 'an empty ledger: nothing is ready, and how to begin', () =>
+    withServer(async (server) => {
+      expect(await brief(server)).toBe(
+        [
+          'You are tester in project default; no recent call.',
+          'Next:',
+          '- nothing is ready: call task_create {"title":…,"status":"todo"}, or task_next_actions {"include_blocked":true}',
+        ].join('\n'),
+      );
+    }),
+  );
+
+  promiseTest('brief/says', 'a free agent: the top of the queue, and the call that claims it', () =>
+    withServer(async (server) => {
+      await server.createTask({ title: 'Later', status: 'todo', priority: 'low' });
+      await server.createTask({ title: 'Now', status: 'todo', priority: 'high' });
+      expect(await brief(server)).toContain(
+        '- claim T-0002 (Now): task_update {"task_id":"T-0002","status":"in_progress"}',
+      );
+    }),
+  );
+
+  promiseTest('brief/says', 'a task of the pipeline is claimed by its own next state', () =>
+    withServer(
+      async (server) => {
+        await server.createTask({ title: 'Now' });
+        expect(await brief(server)).toContain('task_update {"task_id":"T-0001","status":"GATHER"}');
+      },
+      { COLIBRI_WORKFLOW: 'pipeline' },
+    ),
+  );
+
+  promiseTest('brief/says', 'the steps of a held task: session, thought, review, done', () =>
+    withServer(async (server) => {
+      await server.createTask({ title: 'Parse dates', status: 'todo' });
+      await server.updateTask({ task_id: 'T-0001', status: 'in_progress' });
+      expect(await nextSteps(server)).toEqual([
+        'audit_session_start {"task_id":"T-0001","auditor_id":"tester"}',
+        'thought_record {"task_id":"T-0001","type":"decision","content":…} before it is done',
+        'when in_progress is complete: task_update {"task_id":"T-0001","status":"review"}',
+      ]);
+      await server.startSession({ task_id: 'T-0001', auditor_id: 'tester' });
+      expect(await brief(server)).toContain('Yours:\n- T-0001 in_progress, session A-0001: Parse dates\n');
+      expect(await nextSteps(server)).toHaveLength(2);
+      await server.recordThought({ task_id: 'T-0001', type: 'decision', content: 'Use ISO 8601\nand nothing else.' });
+      expect(await brief(server)).toContain(
+        'Decision Θ-0001 on T-0001 by tester:\n> Use ISO 8601\n> and nothing else.\n',
+      );
+      expect(await nextSteps(server)).toEqual([
+        'when in_progress is complete: task_update {"task_id":"T-0001","status":"review"}',
+      ]);
+      await server.updateTask({ task_id: 'T-0001', status: 'blocked', blocked_reason: 'the vendor is silent' });
+      expect(await nextSteps(server)).toEqual([
+        'when the reason is gone: task_update {"task_id":"T-0001","status":"in_progress"}',
+        'task_get {"task_id":"T-0001"} shows the reason',
+      ]);
+    }),
+  );
+
+  promiseTest('brief/says', 'every step that it names is accepted', () =>
+    withServer(async (server) => {
+      await server.createTask({ title: 'Parse dates', status: 'todo' });
+      for (const wanted of ['in_progress', 'review', 'done']) {
+        for (const step of await nextSteps(server)) {
+          const [, tool = '', input = ''] = /(\w+) (\{.*\})/.exec(step) ?? [];
+          if (tool === '') continue;
+          const { failure } = await server.call(tool, JSON.parse(input.replace('…', '"because"')) as Arguments);
+          expect(failure, step).toBeUndefined();
+        }
+        expect(await server.getTask({ task_id: 'T-0001' })).toMatchObject({ status: wanted });
+      }
+      expect(await nextSteps(server)).toMatchObject([expect.stringContaining('nothing is ready')]);
+    }),
+  );
+
+  promiseTest('brief/says', 'what others changed since the last call, and not what the agent changed itself', () =>
+    withServer(async (server) => {
+      await server.createTask({ title: 'Mine' });
+      await server.createTask({ title: 'Yours' });
+      expect(await brief(server)).not.toContain('Changed');
+      // As another agent would: its changes name another actor.
+      await server.database.write({ durable: false }, (db) =>
+        db.query("UPDATE tasks SET updated_by = 'codex', event_idx = event_idx + 1000 WHERE task_no = 2"),
+      );
+      expect(await brief(server)).toContain(
+        'Changed by others since your last call:\n- T-0002 backlog, by codex: Yours\n',
+      );
+      await server.database.write({ durable: false }, (db) =>
+        db.query("UPDATE tasks SET updated_by = 'tester', event_idx = event_idx - 1000 WHERE task_no = 2"),
+      );
+    }),
+  );
+});
+
+describe('resources and prompts', () => {
+  promiseTest('brief/resources', 'a task reads as task_get shows it, with its trail', () =>
+    withServer(async (server) => {
+      await server.createTask({ title: 'Parse dates' });
+      await server.startSession({ task_id: 'T-0001', auditor_id: 'tester' });
+      await server.recordThought({ task_id: 'T-0001', type: 'risk', content: 'Leap seconds.' });
+      const shown = JSON.parse(await read(server, 'colibri://task/T-0001')) as unknown;
+      expect(shown).toEqual(await server.getTask({ task_id: 'T-0001', include_thought_trail: true }));
+    }),
+  );
+
+  promiseTest('brief/resources', 'reading adds no entry and changes no row', () =>
+    withServer(async (server) => {
+      await server.createTask({ title: 'Parse dates' });
+      const before = await server.query('SELECT size, tail FROM ledger_head');
+      await brief(server);
+      await read(server, 'colibri://task/T-0001');
+      for (const { name } of (await server.client.listPrompts()).prompts)
+        await server.client.getPrompt({ name, arguments: name === 'brief' ? {} : { task_id: 'T-0001' } });
+      expect(await server.query('SELECT size, tail FROM ledger_head')).toEqual(before);
+    }),
+  );
+
+  promiseTest('brief/resources', 'hand_over names the next agent, and shows the task', () =>
+    withServer(async (server) => {
+      await server.createTask({ title: 'Parse dates' });
+      const text = await prompt(server, 'hand_over', { task_id: 'T-0001', to: 'codex' });
+      expect(text).toContain('task_update {"task_id":"T-0001","assignee":"codex"}');
+      expect(text).toContain('"title":"Parse dates"');
+      expect(await prompt(server, 'hand_over', { task_id: 'T-0001' })).toContain('"status":"blocked"');
+    }),
+  );
+
+  for (const uri of [
+    'colibri://task/T-0009',
+    'colibri://task/',
+    'colibri://task/%',
+    'colibri://task/%E0%A4%A',
+    'colibri://task/T-0001/more',
+    'colibri://task/../brief',
+    'colibri://brief/',
+    'colibri://brief?agent=codex',
+    'COLIBRI://BRIEF',
+    'colibri://',
+    'colibri://tasks',
+    'file:///etc/passwd',
+    'brief',
+    '',
+    'x'.repeat(10_000),
+  ])
+    promiseTest('brief/refusals', `resource ${uri.slice(0, 40) || '(empty)'}`, () =>
+      withServer(async (server) => {
+        await server.createTask({ title: 'Parse dates' });
+        await expect(server.client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
+        expect(await brief(server)).toContain('You are tester');
+      }),
+    );
+
+  for (const [name, args, why] of [
+    ['nothing', {}, /Unknown prompt/],
+    ['toString', {}, /Unknown prompt/],
+    ['brief', { agent: 'codex' }, /agent is not an argument/],
+    ['hand_over', {}, /task_id is missing/],
+    ['hand_over', { task_id: '' }, /task_id is missing/],
+    ['hand_over', { task_id: 'T-0009' }, /no task T-0009/],
+    ['hand_over', { task_id: 'T-0001', form: 'codex' }, /form is not an argument/],
+    ['audit_task', { task_id: 'x'.repeat(257) }, /more than 256 characters/],
+    ['audit_task', { task_id: 'x'.repeat(256) }, /no task x/],
+    ['audit_task', { task_id: 'T-0001', to: 'codex' }, /to is not an argument/],
+  ] as const)
+    promiseTest('brief/refusals', `prompt ${name} ${JSON.stringify(args).slice(0, 40)}`, () =>
+      withServer(async (server) => {
+        await server.createTask({ title: 'Parse dates' });
+        const refusal = expect(server.client.getPrompt({ name, arguments: args })).rejects;
+        await refusal.toMatchObject({ code: -32602, message: expect.stringMatching(why) });
+      }),
+    );
+});
+
+async function read({ client }: TestServer, uri: string): Promise<string> {
+  const { contents } = await client.readResource({ uri });
+  const [first] = contents;
+  if (first === undefined || !('text' in first)) throw new Error('the resource has no text');
+  return first.text;
+}
+
+function brief(server: TestServer): Promise<string> {
+  return read(server, 'colibri://brief');
+}
+
+async function nextSteps(server: TestServer): Promise<string[]> {
+  const [, steps = ''] = (await brief(server)).split('Next:\n');
+  return steps.split('\n').map((line) => line.replace(/^- /, ''));
+}
+
+async function prompt({ client }: TestServer, name: string, args: Record<string, string>): Promise<string> {
+  const { messages } = await client.getPrompt({ name, arguments: args });
+  const content = messages[0]?.content;
+  if (content?.type !== 'text') throw new Error('the prompt has no text');
+  return content.text;
+}

@@ -22,7 +22,7 @@ describe('resources and prompts in each mode', () => {
     const writer = await connectRaw({ cwd });
     await writer.call('task_create', { title: 'Parse dates', status: 'todo' });
     await writer.end();
-    const reader = await connectRaw({ cwd, env: { COLIBRI_MODE: 'READONLY' } });
+    const reader = await connectRaw({ cwd, env: { COLIBRI_MODE: 'READONLY', COLIBRI_AGENT_ID: 'reviewer' } });
     expect((await reader.request('resources/read', READ)).result).toMatchObject({
       contents: [{ text: expect.stringContaining('Last changes:\n- T-0001 todo, by raw: Parse dates') }],
     });

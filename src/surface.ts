@@ -5,7 +5,7 @@ import { createSkillTools } from './domains/skills/tools.ts';
 import { createSystemTools, type SystemPorts } from './domains/system/tools.ts';
 import { createTaskTools, type TaskDefaults } from './domains/tasks/tools.ts';
 import { createTrailTools } from './domains/trail/tools.ts';
-import type { Library } from './library.ts';
+import type { Library } from './middleware/library.ts';
 import type { Tool } from './tool.ts';
 
 export interface SurfacePorts extends SystemPorts {

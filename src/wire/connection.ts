@@ -9,9 +9,9 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { CallContext } from '../context.ts';
-import type { Library } from '../library.ts';
 import type { Chain } from '../middleware/call.ts';
 import { runCall } from '../middleware/chain.ts';
+import type { Library } from '../middleware/library.ts';
 import { isAdmitted } from '../modes.ts';
 import type { Tool } from '../tool.ts';
 import { LIBRARY_CAPABILITIES, LIBRARY_METHODS, serveLibrary } from './library.ts';

@@ -6,8 +6,8 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server';
 import type { ReadContext } from '../context.ts';
-import type { Library } from '../library.ts';
 import type { Chain } from '../middleware/call.ts';
+import type { Library } from '../middleware/library.ts';
 import { readSnapshot } from '../middleware/read-snapshot.ts';
 import { isAdmitted } from '../modes.ts';
 

@@ -98,6 +98,20 @@ describe('a brief', () => {
   );
 });
 
+describe('the last call of an agent', () => {
+  for (const clientName of ['ünï 😀', 'quote " and \\', '%', '日本語のエージェント'])
+    promiseTest('brief/says', `an agent named ${clientName}`, () =>
+      withServer(
+        async (server) => {
+          await server.createTask({ title: 'One' });
+          const [last] = await server.query<{ idx: number }>('SELECT MAX(sequence_no) AS idx FROM calls');
+          expect(await brief(server)).toMatch(new RegExp(`; last call [\\d:TZ.-]+, entry ${last?.idx}\\.`));
+        },
+        { clientName },
+      ),
+    );
+});
+
 describe('resources and prompts', () => {
   promiseTest('brief/resources', 'a task reads as task_get shows it, with its trail', () =>
     withServer(async (server) => {

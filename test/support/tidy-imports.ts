@@ -28,7 +28,6 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   config: ['db/postgres/url', 'home-folder', 'integrity'],
   context: [PORT],
   tool: ['context'],
-  library: ['context'],
   envelope: ['tool'],
   'db/database': [],
   'db/before-each-statement': ['db/database'],
@@ -48,12 +47,20 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'domains/trail/tools': [PORT, 'tool', 'verification'],
   'domains/proofs': [PORT, 'context', 'domains/trail', 'integrity', 'ledger', 'tool'],
   'domains/proofs/tools': ['domains/trail', 'tool', 'verification'],
-  'domains/brief': [PORT, 'context', 'domains/tasks', 'domains/trail', 'ledger', 'library'],
+  'domains/brief': [PORT, 'context', 'domains/tasks', 'domains/trail', 'ledger', 'middleware/library'],
   'domains/skills': ['context', 'tool'],
   'domains/system': [PORT, 'context', 'ledger', 'tool'],
   middleware: [PORT, 'db/before-each-statement', 'context', 'envelope', 'integrity', 'runtime/runtime', 'tool'],
   runtime: ['config', PORT, 'db/open', 'db/process-id', 'domains/skills/repository', 'ledger', 'middleware', 'trust'],
-  wire: ['context', 'integrity', 'library', 'middleware/call', 'middleware/chain', 'middleware/read-snapshot', 'tool'],
+  wire: [
+    'context',
+    'integrity',
+    'middleware/call',
+    'middleware/chain',
+    'middleware/library',
+    'middleware/read-snapshot',
+    'tool',
+  ],
 };
 
 /** Inside the room: the fast path proves and never reports; the reference does not depend on it. */

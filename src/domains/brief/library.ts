@@ -1,6 +1,6 @@
 import type { ReadContext } from '../../context.ts';
 import { ColibriError } from '../../errors.ts';
-import type { Library, ResourceText } from '../../library.ts';
+import type { Library, ResourceText } from '../../middleware/library.ts';
 import { renderBrief } from './brief.ts';
 import { assertArguments, auditPrompt, briefPrompt, handOverPrompt, PROMPTS } from './prompts.ts';
 import { readBrief } from './repository.ts';
@@ -13,7 +13,7 @@ const [MARKDOWN, JSON_TYPE] = ['text/markdown', 'application/json'];
 export interface LibraryPorts {
   readonly project: string;
   /** A task with its trail, as `task_get` shows it. Throws ERR_NOT_FOUND. */
-  readTask(context: ReadContext, taskId: string): Promise<unknown>;
+  readonly readTask: (context: ReadContext, taskId: string) => Promise<unknown>;
 }
 
 /** The resources and prompts: views of the ledger for clients that show them. The tools do not depend on them. */

@@ -1,5 +1,5 @@
 import { ColibriError } from '../../errors.ts';
-import type { PromptListing } from '../../library.ts';
+import type { PromptListing } from '../../middleware/library.ts';
 
 const MAX_ARGUMENT_LENGTH = 256;
 

@@ -41,7 +41,7 @@ const TRANSITIONS: Readonly<Record<string, readonly string[]>> = {
   ...WORKFLOWS.board.transitions,
   ...WORKFLOWS.pipeline.transitions,
 };
-/** The states of a task that somebody works on. */
+/** The states of a task that an agent works on. */
 const HELD = (Object.keys(TRANSITIONS) as Status[]).filter(
   (status) => isOpen(status) && !['backlog', 'todo', 'INIT'].includes(status),
 );
@@ -82,8 +82,9 @@ async function findLastCall(db: Reader, agent: string): Promise<Brief['last_call
   // An entry is canonical JSON: `actor` comes first, and only an enter entry has `arguments` next.
   const start = `{"actor":${JSON.stringify(agent)},"arguments":`;
   const [row] = await db.query<{ idx: number; entry: string }>(
-    'SELECT idx, entry FROM ledger_entries WHERE idx >= $1 AND substr(entry, 1, $2) = $3 ORDER BY idx DESC LIMIT 1',
-    [(await readSize(db)) - SEARCHED_ENTRIES, [...start].length, start],
+    `SELECT idx, entry FROM ledger_entries
+     WHERE idx >= $1 AND substr(entry, 1, length(CAST($2 AS TEXT))) = $2 ORDER BY idx DESC LIMIT 1`,
+    [(await readSize(db)) - SEARCHED_ENTRIES, start],
   );
   return row && { entry: row.idx, at: /"at":"([^"]+)"/.exec(row.entry)?.[1] ?? '' };
 }

@@ -1,4 +1,4 @@
-import type { ReadContext } from './context.ts';
+import type { ReadContext } from '../context.ts';
 
 /** What a server offers besides its tools: texts to read, derived from the ledger. Reading one changes nothing. */
 export interface Library {

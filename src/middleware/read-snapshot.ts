@@ -19,7 +19,7 @@ export async function readSnapshot<Result>(
     try {
       const { database } = runtime;
       if (database === undefined) throw notOpen();
-      const context = { actor, signal, at: runtime.now(), progress: () => undefined };
+      const context = { actor: runtime.actorOf(actor), signal, at: runtime.now(), progress: () => undefined };
       const data = await database.read((db) => work({ ...context, db: cancellableReader(db, signal, nowMs) }));
       return { ok: true, data };
     } catch (thrown) {

@@ -11,6 +11,7 @@ const DEFAULTS: Config = {
   agentId: undefined,
   project: 'default',
   workflow: 'board',
+  claimTtlMs: 7_200_000,
   skillsPath: '.agents/skills',
   durability: 'full',
   logLevel: 'info',
@@ -98,6 +99,47 @@ describe('the environment', () => {
   for (const value of ['0', '-1', '3600001', '1.5', '1e3', '5s', ' 5', '0x10', 'Infinity', 'NaN', '٣']) {
     promiseTest('config/refused', `COLIBRI_STARTUP_TIMEOUT_MS=${value}`, () =>
       expectRefused('COLIBRI_STARTUP_TIMEOUT_MS', value, /from 1 to 3600000/),
+    );
+  }
+
+  const durations = {
+    '1s': 1000,
+    '90s': 90_000,
+    '30m': 1_800_000,
+    '2h': 7_200_000,
+    '8760h': 31_536_000_000,
+    off: undefined,
+  };
+  for (const [value, claimTtlMs] of Object.entries(durations)) {
+    promiseTest('config/variables', `COLIBRI_CLAIM_TTL=${value}`, () => {
+      expect(readConfig({ COLIBRI_CLAIM_TTL: value })).toEqual({ ...DEFAULTS, claimTtlMs });
+    });
+  }
+
+  const notDurations = [
+    '0s',
+    '0',
+    '5',
+    '-1h',
+    '1.5h',
+    '1h30m',
+    '2H',
+    '2 h',
+    ' 2h',
+    '2h ',
+    'OFF',
+    'never',
+    '1d',
+    '500ms',
+    '8761h',
+    '99999999999s',
+    '1e3s',
+    '٣s',
+    '02h',
+  ];
+  for (const value of notDurations) {
+    promiseTest('config/refused', `COLIBRI_CLAIM_TTL=${JSON.stringify(value)}`, () =>
+      expectRefused('COLIBRI_CLAIM_TTL', value, /90s, 30m or 2h, from 1s to 8760h, or off/),
     );
   }
 

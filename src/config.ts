@@ -20,6 +20,8 @@ export interface Config {
   readonly agentId: string | undefined;
   readonly project: string;
   readonly workflow: (typeof WORKFLOW_NAMES)[number];
+  /** How long the holder of a task may be silent before others can take it over; undefined: forever. */
+  readonly claimTtlMs: number | undefined;
   readonly skillsPath: string;
   readonly durability: (typeof DURABILITIES)[number];
   readonly logLevel: LogLevel;
@@ -49,6 +51,7 @@ export function readConfig(env: Environment = process.env): Config {
       matching(env, 'COLIBRI_PROJECT', isProjectSlug, 'a slug of a-z, 0-9, ".", "_", "-", at most 64 characters') ??
       'default',
     workflow: oneOf(env, 'COLIBRI_WORKFLOW', WORKFLOW_NAMES, 'board'),
+    claimTtlMs: readClaimTtl(env),
     skillsPath: env['COLIBRI_SKILLS_PATH'] || '.agents/skills',
     durability: oneOf(env, 'COLIBRI_DURABILITY', DURABILITIES, 'full'),
     logLevel: oneOf(env, 'COLIBRI_LOG_LEVEL', LOG_LEVELS, 'info'),
@@ -136,6 +139,27 @@ function matching(
 
 function isAgentId(value: string): boolean {
   return value.length <= MAX_AGENT_ID_LENGTH && value.isWellFormed() && !/\p{Cc}/u.test(value);
+}
+
+/** Undefined for `off`. At least a second: agents cannot make calls faster than that to show that they are alive. */
+function readClaimTtl(env: Environment): number | undefined {
+  const rule = 'a duration such as 90s, 30m or 2h, from 1s to 8760h, or off';
+  const value = matching(
+    env,
+    'COLIBRI_CLAIM_TTL',
+    (text) => text === 'off' || toMilliseconds(text) !== undefined,
+    rule,
+  );
+  return value === 'off' ? undefined : toMilliseconds(value ?? '2h');
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
+
+/** Undefined if the text is no duration from a second to a year. */
+function toMilliseconds(text: string): number | undefined {
+  const [, amount = '', unit = ''] = /^([1-9]\d{0,9})([smh])$/.exec(text) ?? [];
+  const duration = Number(amount) * (UNIT_MS[unit] ?? 0);
+  return duration >= 1000 && duration <= 8760 * 3_600_000 ? duration : undefined;
 }
 
 function isTimeout(value: string): boolean {

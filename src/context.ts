@@ -1,4 +1,4 @@
-import type { Reader, Transaction } from './db/database.ts';
+import type { Liveness, Reader, Transaction } from './db/database.ts';
 
 /** Everything a tool may use: tools have no globals and no clock of their own. */
 export interface CallContext {
@@ -15,10 +15,12 @@ export interface CallContext {
 
 export interface ReadContext extends CallContext {
   readonly db: Reader;
+  readonly liveness: Liveness;
 }
 
 export interface WriteContext extends CallContext {
   readonly db: Transaction;
+  readonly liveness: Liveness;
 }
 
 /** Reads one snapshot of the ledger, before a write transaction. */

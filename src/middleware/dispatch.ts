@@ -24,14 +24,17 @@ function runTool(
   const actor = active.chain.runtime.actorOf(active.call.actor);
   const doubt = unrecorded === undefined ? {} : { unrecorded };
   const context: CallContext = { actor, at: active.event.at, progress, signal, ...doubt };
+  const { database } = active.chain.runtime;
   if (transaction !== undefined) {
     // Waiting for the write lock can take seconds; a call cancelled meanwhile must not begin.
     assertNotCancelled(signal);
-    return tool.handle(input, { ...context, db: transaction.db } as CallContext, prepared);
+    return tool.handle(input, { ...context, db: transaction.db, liveness: database } as CallContext, prepared);
   }
-  const { database } = active.chain.runtime;
   if (database === undefined || accessOf(tool) === 'none') return tool.handle(input, context);
-  return readLedger(active, database)(async (db) => tool.handle(input, { ...context, db } as CallContext));
+  return readLedger(
+    active,
+    database,
+  )(async (db) => tool.handle(input, { ...context, db, liveness: database } as CallContext));
 }
 
 /** Reads one snapshot of the ledger, until the client cancels the call. */

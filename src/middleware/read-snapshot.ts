@@ -20,7 +20,9 @@ export async function readSnapshot<Result>(
       const { database } = runtime;
       if (database === undefined) throw notOpen();
       const context = { actor: runtime.actorOf(actor), signal, at: runtime.now(), progress: () => undefined };
-      const data = await database.read((db) => work({ ...context, db: cancellableReader(db, signal, nowMs) }));
+      const data = await database.read((db) =>
+        work({ ...context, liveness: database, db: cancellableReader(db, signal, nowMs) }),
+      );
       return { ok: true, data };
     } catch (thrown) {
       const failure = failed(thrown, 'resource');

@@ -83,10 +83,14 @@ function parseContent(content: string): Partial<Task> {
 }
 
 function changesBetween(before: Partial<Task>, after: Partial<Task>): Change[] {
-  const old = new Map(Object.entries(before));
-  return Object.entries(after)
-    .filter(([field, to]) => !IMPLIED.has(field) && JSON.stringify(to) !== JSON.stringify(old.get(field)))
-    .map(([field, to]) => ({ field, from: old.get(field), to }));
+  const [old, now] = [
+    new Map<string, unknown>(Object.entries(before)),
+    new Map<string, unknown>(Object.entries(after)),
+  ];
+  // A content omits some fields that are null.
+  return [...new Set([...now.keys(), ...old.keys()])]
+    .map((field) => ({ field, from: old.get(field) ?? null, to: now.get(field) ?? null }))
+    .filter(({ field, from, to }) => !IMPLIED.has(field) && JSON.stringify(to) !== JSON.stringify(from));
 }
 
 function sessionsOf(entry: Entry | undefined): string[] {

@@ -24,7 +24,7 @@ const surface = createSurface(
     database: () => undefined,
     skills: () => undefined,
   },
-  { project: 'default', workflow: 'board' },
+  { project: 'default', workflow: 'board', claimTtlMs: undefined },
 );
 
 describe('annotations', () => {

@@ -32,7 +32,7 @@ describe('demo', () => {
     expect({ status, stderr, left }).toEqual({ status: 0, stderr: '', left: [] });
     expect(stdout.trimEnd().split('\n')).toHaveLength(12);
     expect(stdout).toMatch(
-      /(?:alice wins, bob is refused ".*; assigned to alice"|bob wins, alice is refused ".*; assigned to bob")/,
+      /(?:alice wins, bob is refused: ERR_CLAIM_HELD, held by alice|bob wins, alice is refused: ERR_CLAIM_HELD, held by bob)/,
     );
     expect(stdout).toContain('ERR_WRITEBACK_REQUIRED');
     expect(stdout).toContain('TAMPERED at Θ-0001');
@@ -52,7 +52,7 @@ describe('demo', () => {
     const { alice, bob } = evidence['race'] as unknown as Record<string, Record<string, unknown>>;
     const [winner, loser] = alice?.['code'] === undefined ? [alice, bob] : [bob, alice];
     expect(winner).toMatchObject({ status: 'in_progress', previous_status: 'todo' });
-    expect(loser).toMatchObject({ code: 'ERR_INVALID_TRANSITION', assignee: winner?.['assignee'] });
+    expect(loser).toMatchObject({ code: 'ERR_CLAIM_HELD', holder: winner?.['assignee'] });
     expect(evidence['shortcut']).toMatchObject({ code: 'ERR_WRITEBACK_REQUIRED', missing_fields: ['thought_record'] });
     expect(evidence['done']).toMatchObject({ status: 'done', previous_status: 'review' });
     expect(evidence['seal']).toMatchObject({ leaf_count: 2 });

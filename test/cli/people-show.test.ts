@@ -92,7 +92,7 @@ describe('colibri show', () => {
       'TIME  planner',
       '  created as todo',
       'TIME  claude',
-      '  todo → in_progress, assignee unassigned → claude',
+      '  todo → in_progress, assignee unassigned → claude, holder none → claude',
       'TIME  claude',
       '  in_progress → blocked, blocked_reason: staging is down',
       '',

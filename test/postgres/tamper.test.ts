@@ -36,7 +36,9 @@ describe('one changed value', () => {
     promiseTest('verify/tampering', `on PostgreSQL, ${table}.${column}`, async () => {
       let tried = 0;
       const rows = await sampleRows(table, column);
-      for (const [index, change] of (CHANGES[kind] ?? []).entries()) {
+      // The time of a sign of life is not evidence, as docs/trust.md says; a row without one is found.
+      const changes = (CHANGES[kind] ?? []).filter((change) => column !== 'clock_ms' || !change.includes('+'));
+      for (const [index, change] of changes.entries()) {
         // Every place for the first change, one place for the others: each look at the whole record takes its time.
         for (const place of index === 0 ? rows : rows.slice(0, 1)) {
           const expression = change.replaceAll('~', column);

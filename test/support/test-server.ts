@@ -32,7 +32,9 @@ export interface ServerOptions {
   readonly settings?: Settings;
 }
 
-type Settings = Readonly<Partial<Record<'COLIBRI_PROJECT' | 'COLIBRI_WORKFLOW' | 'COLIBRI_AGENT_ID', string>>>;
+type Settings = Readonly<
+  Partial<Record<'COLIBRI_PROJECT' | 'COLIBRI_WORKFLOW' | 'COLIBRI_AGENT_ID' | 'COLIBRI_CLAIM_TTL', string>>
+>;
 
 /** Runs a test on a new ledger and verifies all of it at the end. */
 export async function withServer(

@@ -18,10 +18,10 @@ describe('claiming tasks', () => {
         for (const { failure } of replies.filter((reply) => reply.failure !== undefined)) {
           expect(failure).toMatchObject({
             pattern: 'B',
-            code: 'ERR_INVALID_TRANSITION',
-            facts: { taskId: task_id, from: 'in_progress', to: 'in_progress', assignee: winner },
+            code: 'ERR_CLAIM_HELD',
+            facts: { taskId: task_id, holder: winner },
           });
-          expect(failure?.message).toContain(`assigned to ${winner}`);
+          expect(failure?.message).toContain(`held by ${winner}`);
         }
         expect(await first.getTask({ task_id })).toMatchObject({ status: 'in_progress', assignee: winner });
       }
@@ -80,6 +80,6 @@ async function emptyQueue(agent: Agent): Promise<string[]> {
     if (head === undefined) return mine;
     const { failure } = await agent.call('task_update', { task_id: head.task_id, status: 'in_progress' });
     if (failure === undefined) mine.push(head.task_id);
-    else expect(failure.code).toBe('ERR_INVALID_TRANSITION');
+    else expect(failure.code).toBe('ERR_CLAIM_HELD');
   }
 }

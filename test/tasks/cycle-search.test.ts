@@ -7,7 +7,7 @@ import type { Database, Reader, SqlValue } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/open.ts';
 import { assertAcyclic } from '../../src/domains/tasks/dependencies.ts';
 import { findMissing, readLinks } from '../../src/domains/tasks/dependency-links.ts';
-import { listBlocked, listNextActions } from '../../src/domains/tasks/next-actions.ts';
+import { listBlocked, listFreeTasks } from '../../src/domains/tasks/next-actions.ts';
 import { listChildren, listUnmet } from '../../src/domains/tasks/repository.ts';
 import { ColibriError } from '../../src/errors.ts';
 import { openLedger } from '../../src/ledger/open.ts';
@@ -188,7 +188,7 @@ describe('the search for a cycle in a database', () => {
       await findMissing(watched, ['T-0001', 'T-0002']);
       await listUnmet(watched, 3);
       await listChildren(watched, 3, 500);
-      await listNextActions(watched, 'default', 20);
+      await listFreeTasks(watched, { project: 'default', limit: 20, actor: 'anyone' });
       await listBlocked(watched, 'default', 20);
     });
     expect(statements.length).toBeGreaterThanOrEqual(8);

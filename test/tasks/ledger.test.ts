@@ -88,7 +88,8 @@ describe('the ledger', () => {
         });
       }
       const whole = JSON.parse(events.at(-1)?.content ?? '') as Record<string, unknown>;
-      const shown = await server.getTask({ task_id: 'T-0001' });
+      const { claim, ...shown } = await server.getTask({ task_id: 'T-0001' });
+      expect(claim).toBe(events.at(-1)?.idx);
       expect(whole).toEqual({ ...shown, sequence: 1, estimate_hours: null, parent_id: null, blocked_reason: null });
     }),
   );
@@ -129,14 +130,20 @@ describe('the ledger', () => {
     withServer(async (server) => {
       await work(server);
       const last = new Map<number, Event>();
-      for (const event of await listEvents(server)) last.set(event.task_no, event);
+      const tokens = new Map<number, number>();
+      for (const event of await listEvents(server)) {
+        // Each task is claimed once here.
+        if (event.content.includes('"holder"') && !tokens.has(event.task_no)) tokens.set(event.task_no, event.idx);
+        last.set(event.task_no, event);
+      }
+      expect(tokens.size).toBeGreaterThan(0);
       const tasks = [...last.values()].map(({ content }) => taskFields.fromContent(content));
       const number = (id: string) => Number(id.slice(2));
 
       const rows = await server.query<TaskRow>('SELECT * FROM tasks ORDER BY task_no');
       expect(rows).toEqual(
-        [...last.values()].map(({ idx, salt }, index) =>
-          toColumns(tasks[index] as Task, { event_idx: idx, salt, claim_idx: null }),
+        [...last.values()].map(({ idx, salt, task_no }, index) =>
+          toColumns(tasks[index] as Task, { event_idx: idx, salt, claim_idx: tokens.get(task_no) ?? null }),
         ),
       );
       for (const row of rows) expect(row).toMatchObject(plainColumns(tasks.find(({ title }) => title === row.title)));

@@ -102,7 +102,7 @@ async function doUpdate(server: TestServer, model: TaskModel, task_id: string, i
   expect(faults).toEqual([]);
   const { updated_at } = data as { updated_at: string };
   model.update(task_id, input, updated_at);
-  const { status, progress, assignee } = model.find(task_id) as ModelTask;
+  const { status, progress, assignee, holder } = model.find(task_id) as ModelTask;
   const previous_status = before === status ? undefined : before;
   expect(data).toMatchObject({
     task_id,
@@ -111,13 +111,16 @@ async function doUpdate(server: TestServer, model: TaskModel, task_id: string, i
     assignee,
     updated_by: 'tester',
     ...(previous_status && { previous_status }),
+    ...(holder && { holder }),
   });
+  expect('holder' in (data as object)).toBe(holder !== undefined);
 }
 
 /** Mostly legal steps, so that tasks get far; the refusal itself says which these are. */
 async function walkOn(server: TestServer, model: TaskModel, task_id: string, pick: number): Promise<void> {
   const task = model.find(task_id);
   if (task === undefined) return;
+  if (model.claimableAs(task).length > 0) await doUpdate(server, model, task_id, step(task.status));
   const { facts } = await server.refusal('task_update', {
     task_id,
     status: task.status,
@@ -185,9 +188,11 @@ async function compareAll(server: TestServer, model: TaskModel): Promise<void> {
       created_at: _at,
       created_by: _by,
       updated_by: _who,
+      claim,
       ...shown
     } = stored;
     expect(shown).toEqual(sent(task));
+    expect(claim === undefined).toBe(task.holder === undefined);
   }
   expect(
     await server.query('SELECT (SELECT COUNT(*) FROM tasks) + (SELECT COUNT(*) FROM task_versions) AS events'),

@@ -63,7 +63,7 @@ describe('one edit of one value', () => {
  */
 function isHarmless({ table, column, where }: Cell, change: string): boolean {
   const isOtherTime =
-    column === 'clock_ms' ? /^~ [+-] 1$/.test(change) : column === 'clock_id' && change.startsWith("'0'");
+    column === 'clock_ms' ? /^-?~ [+-] 1$/.test(change) : column === 'clock_id' && change.startsWith("'0'");
   const isAverages = table === 'task_search_data' && where.includes("'31'");
   const isLonger = column === 'block' && change.includes("x'00'");
   return (

@@ -1,10 +1,11 @@
 import type { Config } from '../../config.ts';
+import type { Liveness, Reader } from '../../db/database.ts';
 import { listBlocked, listNextActions } from '../../domains/tasks/next-actions.ts';
 import type { CliCommand } from '../support/command.ts';
 import { ALL_OPTION, countOption, JSON_OPTION, PROJECT_OPTION, WIDTH_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
 import { chooseProjects, EMPTY, PROJECT_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
-import { withLedger } from '../support/with-ledger.ts';
+import { withDatabase } from '../support/with-ledger.ts';
 import { type Queue, renderQueues } from '../views/next.ts';
 import { findTerminal } from '../views/terminal.ts';
 
@@ -28,7 +29,9 @@ export const next: CliCommand<NextOptions> = {
     WIDTH_OPTION,
     JSON_OPTION,
   ],
-  details: ['Shows the queue that task_next_actions returns to agents: highest priority first, then oldest.'],
+  details: [
+    'Shows the queue that task_next_actions returns to agents: highest priority first, then oldest. Tasks whose claim has lapsed come after the free ones of the same priority.',
+  ],
   examples: [
     ['colibri next'],
     ['colibri next --project web -n 5'],
@@ -40,11 +43,16 @@ export const next: CliCommand<NextOptions> = {
 
 async function showNext(config: Config, options: NextOptions): Promise<number> {
   const { limit = DEFAULT_LIMIT, width, json } = options;
-  const queues = await withLedger(config, async (reader) => {
+  const at = new Date().toISOString();
+  const readQueues = async (reader: Reader, liveness: Liveness) => {
     const found: Queue[] = [];
     for (const name of await chooseProjects(reader, config, options)) {
       // Reads one more than is shown, to learn whether the list was cut.
-      const ready = await listNextActions(reader, name, limit + 1);
+      const ready = await listNextActions(
+        reader,
+        { project: name, limit: limit + 1 },
+        { liveness, at, ttlMs: config.claimTtlMs },
+      );
       const blocked = await listBlocked(reader, name, limit + 1);
       found.push({
         project: name,
@@ -54,7 +62,8 @@ async function showNext(config: Config, options: NextOptions): Promise<number> {
       });
     }
     return found;
-  });
+  };
+  const queues = await withDatabase(config, (database) => database.read((reader) => readQueues(reader, database)));
   if (json) printJson({ queues });
   else print(queues.length === 0 ? EMPTY : renderQueues(queues, findTerminal(width)));
   return 0;

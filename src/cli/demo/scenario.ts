@@ -70,8 +70,8 @@ async function playRace(alice: Agent, bob: Agent, taskId: string) {
     answers,
   );
   const [winner, loser, refusal] = first.error === undefined ? [alice, bob, second.error] : [bob, alice, first.error];
-  expect(refusal?.['assignee'] === winner.name, 'the refusal does not name the winner', answers);
-  const text = `alice and bob claim it at the same time: ${winner.name} wins, ${loser.name} is refused "${refusal?.message}"`;
+  expect(refusal?.['holder'] === winner.name, 'the refusal does not name the winner', answers);
+  const text = `alice and bob claim it at the same time: ${winner.name} wins, ${loser.name} is refused: ${refusal?.code}, held by ${winner.name}`;
   return { winner, loser, step: { step: 'race', text, tone: 'plain', evidence: answers } satisfies Step };
 }
 

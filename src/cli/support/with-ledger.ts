@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { type Config, locateDatabase, readConfig } from '../../config.ts';
-import { type Database, DatabaseError, type Reader } from '../../db/database.ts';
+import { type Database, DatabaseError, type Liveness, type Reader } from '../../db/database.ts';
 import { findAbove, LEDGER, linkedWorkTree } from '../../db/locate.ts';
 import { assertCreated, assertMigrated } from '../../db/migrate.ts';
 import { type OpenOptions, openDatabase } from '../../db/open.ts';
@@ -37,7 +37,7 @@ export function withLedger<Result>(
 /** Opens the ledger read-only for work that reads repeatedly; each read sees a new snapshot. */
 export async function withDatabase<Result>(
   location: LedgerLocation,
-  work: (database: ReadableLedger) => Promise<Result>,
+  work: (database: ReadableLedger & Liveness) => Promise<Result>,
   assertUsable: (database: Database) => Promise<unknown> = assertMigrated,
 ): Promise<Result> {
   const database = await openReadOnly(location);

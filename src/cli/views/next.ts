@@ -35,13 +35,14 @@ function renderQueue(queue: Queue, terminal: Terminal): string[] {
 }
 
 function readyLine(action: NextAction, place: number, { width, colors }: Terminal): string {
-  const { task_id, title, priority, assignee, estimate_hours, parent_id } = action;
+  const { task_id, title, priority, assignee, estimate_hours, parent_id, held_by, silent_for_s = 0 } = action;
   const head = cut(
     `${String(place).padStart(3)}. ${task_id} ${printable(priority).padEnd(8)} `,
     width ?? Number.POSITIVE_INFINITY,
   );
   const facts = [
-    assignee === UNASSIGNED ? '' : `@${printable(assignee)}`,
+    held_by === undefined ? '' : `lapsed: ${printable(held_by)} is silent for ${Math.floor(silent_for_s / 60)} min`,
+    assignee === UNASSIGNED || held_by !== undefined ? '' : `@${printable(assignee)}`,
     estimate_hours === undefined ? '' : `${estimate_hours} h`,
     parent_id === undefined ? '' : `part of ${parent_id}`,
   ].filter((fact) => fact !== '');

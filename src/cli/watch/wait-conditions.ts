@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { countByStatus, listProjects } from '../../domains/tasks/board.ts';
 import { listTasks } from '../../domains/tasks/list-query.ts';
-import { listNextActions } from '../../domains/tasks/next-actions.ts';
+import { listFreeTasks } from '../../domains/tasks/next-actions.ts';
 import type { Status } from '../../domains/tasks/workflows.ts';
 
 /** Finds the id of a task of one project. */
@@ -26,9 +26,9 @@ export async function findMeeting(
   return undefined;
 }
 
-/** The first task that task_next_actions offers. */
+/** The first free task that task_next_actions offers. */
 async function findReady(db: Reader, project: string): Promise<string | undefined> {
-  const [first] = await listNextActions(db, project, 1);
+  const [first] = await listFreeTasks(db, { project, limit: 1 });
   return first?.task_id;
 }
 

@@ -2,7 +2,7 @@ import type { Reader } from '../../db/database.ts';
 import { formatSessionId, formatTaskId, formatThoughtId, parseId } from '../../ids.ts';
 import { readSize } from '../../ledger/head.ts';
 import { type ListedTask, listTasks } from '../tasks/list-query.ts';
-import { listNextActions } from '../tasks/next-actions.ts';
+import { listFreeTasks } from '../tasks/next-actions.ts';
 import { taskFields } from '../tasks/record.ts';
 import { findTask } from '../tasks/repository.ts';
 import { isOpen, type Status, WORKFLOWS } from '../tasks/workflows.ts';
@@ -20,7 +20,7 @@ export async function readBrief(db: Reader, agent: string | undefined, project: 
   const { tasks, total } = await listHeld(db, agent, project);
   const yours: HeldTask[] = [];
   for (const task of tasks) yours.push(await describeHeld(db, task));
-  const [ready] = await listNextActions(db, project, 1);
+  const [ready] = await listFreeTasks(db, { project, limit: 1, actor: agent });
   return {
     agent,
     project,

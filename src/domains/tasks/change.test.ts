@@ -39,6 +39,8 @@ describe('newTask', () => {
       parent_id: null,
       depends_on: [],
       blocked_reason: null,
+      holder: null,
+      taken_from: null,
       attempt: 1,
       created_at: AT,
       created_by: 'alice',

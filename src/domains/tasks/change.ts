@@ -1,3 +1,4 @@
+import { claimAfter, repeatsToClaim } from './claims/decide.ts';
 import { type Task, taskFields } from './record.ts';
 import type { CreateInput, UpdateInput } from './schema.ts';
 import {
@@ -40,13 +41,18 @@ export function newTask(input: CreateInput, { task_id, sequence, project, workfl
 export function changedTask(task: Task, input: UpdateInput, actor: string, at: string): Task {
   const { status = task.status } = input;
   const moves = input.status !== undefined;
-  if (moves) assertTransition(task, status);
+  const step = { actor, status: input.status };
+  const isRepeated = status === task.status && repeatsToClaim(task, actor);
+  if (moves && !isRepeated) assertTransition(task, status);
+  const { holder, taken_from, isNew } = claimAfter(task, step);
   const given = taskFields.given('update', input);
   // The actor that starts a task becomes its assignee, even if another was assigned: losers of a race must see the winner.
-  const claimant = moves && isClaim(task.workflow, task.status, status) ? actor : undefined;
+  const claimant = isNew && holder !== null ? actor : undefined;
   return {
     ...task,
     ...given,
+    holder,
+    taken_from,
     assignee: input.assignee ?? claimant ?? given.assignee ?? task.assignee,
     blocked_reason: status === 'blocked' ? (input.blocked_reason ?? task.blocked_reason) : null,
     attempt: moves && isReopening(task.workflow, task.status, status) ? task.attempt + 1 : task.attempt,

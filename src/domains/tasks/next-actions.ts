@@ -1,10 +1,19 @@
-import type { Reader } from '../../db/database.ts';
+import type { Reader, Row } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
+import { PRIORITIES } from '../../integrity/index.ts';
+import type { ClaimContext } from './claims/holder.ts';
+import { listLapsed } from './claims/lapsed.ts';
 import { waitsFor } from './dependencies.ts';
 import { offered, type Present, withoutNulls } from './output.ts';
 import { listUnmet } from './repository.ts';
 
-export type NextAction = Present<ReturnType<typeof offered.read>> & { readonly dependencies_unmet: number };
+export type NextAction = Present<ReturnType<typeof offered.read>> & {
+  readonly dependencies_unmet: number;
+  /** Set if the claim of `held_by` has lapsed: claiming the task takes it over. */
+  readonly lapsed?: true;
+  readonly held_by?: string;
+  readonly silent_for_s?: number;
+};
 
 export interface BlockedTask {
   readonly task_id: string;
@@ -20,15 +29,42 @@ const WAITS = `COALESCE(
   (SELECT 1 FROM tasks AS child WHERE child.parent_no = tasks.task_no AND child.is_open = 1 LIMIT 1)
 ) IS NOT NULL`;
 
-/** Tasks that are ready and wait for nothing: highest priority first, then oldest. */
-export async function listNextActions(db: Reader, project: string, limit: number): Promise<NextAction[]> {
+export interface Queue {
+  readonly project: string;
+  readonly limit: number;
+  /** Tasks that this actor holds are offered to it, if their workflow has no other state for work. */
+  readonly actor?: string | undefined;
+}
+
+/** Free tasks and those whose claim has lapsed: highest priority first, of the same priority the free ones first. */
+export async function listNextActions(db: Reader, queue: Queue, context: ClaimContext): Promise<NextAction[]> {
+  const { project, limit } = queue;
+  const free = await listFreeTasks(db, queue);
+  const lapsed = await listLapsed(db, { project, limit, columns: offered.columns, waits: WAITS }, context);
+  const takeable = lapsed.map(({ row, heldBy, silentMs }) => ({
+    ...toAction(row),
+    lapsed: true as const,
+    held_by: heldBy,
+    silent_for_s: Math.floor(silentMs / 1000),
+  }));
+  const rank = ({ priority }: NextAction) => PRIORITIES.indexOf(priority);
+  // Stable: each group keeps its oldest first.
+  return [...free, ...takeable].sort((one, other) => rank(other) - rank(one)).slice(0, limit);
+}
+
+/** Tasks that are ready, wait for nothing and are not held by others: highest priority first, then oldest. */
+export async function listFreeTasks(db: Reader, { project, limit, actor }: Queue): Promise<NextAction[]> {
   const rows = await db.query(
     `SELECT ${offered.columns} FROM tasks
-     WHERE project = $1 AND is_ready = 1 AND NOT (${WAITS})
+     WHERE project = $1 AND is_ready = 1 AND (holder IS NULL OR holder = $3) AND NOT (${WAITS})
      ORDER BY priority DESC, task_no LIMIT $2`,
-    [project, limit],
+    [project, limit, actor ?? null],
   );
-  return rows.map((row) => ({ ...withoutNulls(offered.read(row)), dependencies_unmet: 0 }));
+  return rows.map(toAction);
+}
+
+function toAction(row: Row): NextAction {
+  return { ...withoutNulls(offered.read(row)), dependencies_unmet: 0 };
 }
 
 /** Tasks that are blocked or wait for others, with the reason. */

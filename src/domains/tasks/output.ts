@@ -36,12 +36,15 @@ export const createOutput = z.object(
 
 export const updateOutput = z.object({
   ...taskFields.outputShape(['task_id', 'status', 'progress', 'assignee', 'updated_at', 'updated_by']),
+  ...taskFields.outputShape(['holder', 'taken_from']),
+  claim: z.int().optional(),
   previous_status: z.string().optional(),
   warnings: z.array(z.string()).optional(),
 });
 
 export const getOutput = z.object({
   ...taskFields.outputShape(SHOWN),
+  claim: z.int().optional(),
   thought_trail: z.array(z.string()).optional(),
   thought_trail_total: z.int().optional(),
   dependents: z.array(z.string()).optional(),
@@ -58,7 +61,15 @@ export const listOutput = z.object({
 });
 
 export const nextActionsOutput = z.object({
-  next_actions: z.array(z.object({ ...taskFields.outputShape(offered.names), dependencies_unmet: z.int() })),
+  next_actions: z.array(
+    z.object({
+      ...taskFields.outputShape(offered.names),
+      dependencies_unmet: z.int(),
+      lapsed: z.boolean().optional(),
+      held_by: z.string().optional(),
+      silent_for_s: z.int().optional(),
+    }),
+  ),
   count: z.int(),
   project: z.string(),
   hint: z.string().optional(),

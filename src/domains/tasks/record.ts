@@ -22,6 +22,12 @@ export interface TaskRow extends RowOf<typeof TASK_FIELDS> {
   readonly is_ready: number;
 }
 
+/** A task with its fencing token, which is no part of its content: null if the task was never claimed. */
+export interface TokenedTask {
+  readonly task: Task;
+  readonly token: number | null;
+}
+
 /** What ties a row to its entry. */
 export type EventOf = Pick<TaskRow, 'event_idx' | 'salt' | 'claim_idx'>;
 

@@ -5,7 +5,7 @@ import { append } from '../../ledger/append.ts';
 import { createSalt } from '../../ledger/salt.ts';
 import type { CutList } from '../trail/cut-list.ts';
 import { coveringSessions, joinSessions, recordMemberships } from '../trail/sessions.ts';
-import { type EventOf, type Task, type TaskRow, taskFields, toColumns } from './record.ts';
+import { type EventOf, type Task, type TaskRow, type TokenedTask, taskFields, toColumns } from './record.ts';
 import { addWords, changeWords, indexBatch } from './search.ts';
 
 export function projectCounter(project: string): string {
@@ -20,6 +20,11 @@ export async function hasProject(db: Reader, project: string): Promise<boolean> 
 export async function findTask(db: Reader, taskId: string): Promise<Task | undefined> {
   const [row] = await db.query<TaskRow>('SELECT * FROM tasks WHERE task_no = $1', [taskNumber(taskId)]);
   return row && taskFields.fromRow(row);
+}
+
+export async function findTokenedTask(db: Reader, taskId: string): Promise<TokenedTask | undefined> {
+  const [row] = await db.query<TaskRow>('SELECT * FROM tasks WHERE task_no = $1', [taskNumber(taskId)]);
+  return row && { task: taskFields.fromRow(row), token: row.claim_idx };
 }
 
 export async function insertTask(db: Transaction, task: Task, words?: string): Promise<void> {
@@ -40,13 +45,28 @@ function insertOf(names: readonly string[]): string {
   return `INSERT INTO tasks (${names.join(', ')}) VALUES (${names.map((_, index) => `$${index + 1}`).join(', ')})`;
 }
 
-/** Writes only changed columns and updates only the indexes over them. */
-export async function updateTask(db: Transaction, before: Task, after: Task, words?: string): Promise<void> {
+export interface TaskChange {
+  readonly before: TokenedTask;
+  readonly after: Task;
+  /** True if the event of this change is a claim. */
+  readonly isClaim: boolean;
+  /** The words of the text, if the caller has cut it already. */
+  readonly words?: string | undefined;
+}
+
+/** Writes only changed columns and updates only the indexes over them. Returns the fencing token. */
+export async function updateTask(
+  db: Transaction,
+  { before: { task: before, token }, after, isClaim, words }: TaskChange,
+): Promise<number | null> {
   const taskNo = parseId(after.task_id);
   const event = await appendEvent(db, 'task.updated', after);
+  const claim_idx = isClaim ? event.event_idx : token;
   keepVersion(db, taskNo, before);
-  const old: Record<string, SqlValue> = toColumns(before, { event_idx: -1, salt: '', claim_idx: null });
-  const changed = Object.entries(toColumns(after, event)).filter(([name, value]) => old[name] !== value);
+  const old: Record<string, SqlValue> = toColumns(before, { event_idx: -1, salt: '', claim_idx: token });
+  const changed = Object.entries(toColumns(after, { ...event, claim_idx })).filter(
+    ([name, value]) => old[name] !== value,
+  );
   const assignments = changed.map(([name], index) => `${name} = $${index + 2}`).join(', ');
   db.send(`UPDATE tasks SET ${assignments} WHERE task_no = $1`, [taskNo, ...changed.map(([, value]) => value)]);
   const names = new Set(changed.map(([name]) => name));
@@ -66,6 +86,7 @@ export async function updateTask(db: Transaction, before: Task, after: Task, wor
     count(db, before, -1);
     count(db, after, 1);
   }
+  return claim_idx;
 }
 
 /** The open tasks that a task waits for, oldest first. */

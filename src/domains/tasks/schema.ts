@@ -24,11 +24,15 @@ function isTime(text: string): boolean {
   return isIso && /^\d{4}-/.test(new Date(text).toISOString());
 }
 
+const claimToken = z.int().min(0).describe('token of your claim; a stale one is refused');
+
 export const createInput = z.strictObject(taskFields.inputShape('create'));
 
 export const updateInput = z
-  .strictObject({ task_id: taskId, ...taskFields.inputShape('update') })
-  .refine((input) => Object.keys(input).length > 1, 'changes nothing: give at least one field')
+  .strictObject({ task_id: taskId, ...taskFields.inputShape('update'), claim: claimToken.optional() })
+  .refine(({ task_id: _id, claim: _claim, ...input }) => Object.keys(input).length > 0, {
+    message: 'changes nothing: give at least one field',
+  })
   .refine((input) => input.status !== 'blocked' || typeof input.blocked_reason === 'string', {
     path: ['blocked_reason'],
     message: 'is required with status blocked: give the reason',

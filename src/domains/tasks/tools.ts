@@ -6,22 +6,35 @@ import { defineTool, type Tool } from '../../tool.ts';
 import { cutAnswer } from '../trail/cut-list.ts';
 import { hasThoughtInAttempt, listThoughtLines } from '../trail/repository.ts';
 import { changedTask, newTask, updateWarnings } from './change.ts';
+import { claimAfter } from './claims/decide.ts';
+import { readClaimFacts } from './claims/facts.ts';
+import { assertClaimAllows, isGuarded } from './claims/rules.ts';
 import { assertAcyclic, mayCloseCycle, waitsFor } from './dependencies.ts';
 import { findMissing, readLinks } from './dependency-links.ts';
 import { acceptAliases, acceptListForms, acceptPatch } from './input-aliases.ts';
 import { listTasks } from './list-query.ts';
 import { listBlocked, listNextActions } from './next-actions.ts';
 import { createOutput, getOutput, listOutput, nextActionsOutput, updateOutput, withoutNulls } from './output.ts';
-import type { Task } from './record.ts';
-import { findTask, hasProject, insertTask, listChildren, listUnmet, projectCounter, updateTask } from './repository.ts';
+import type { Task, TokenedTask } from './record.ts';
+import {
+  findTokenedTask,
+  hasProject,
+  insertTask,
+  listChildren,
+  listUnmet,
+  projectCounter,
+  updateTask,
+} from './repository.ts';
 import { createInput, getInput, listInput, nextActionsInput, updateInput } from './schema.ts';
 import { indexedWords } from './tokenizer.ts';
-import { isClaim, type WorkflowName } from './workflows.ts';
+import type { WorkflowName } from './workflows.ts';
 import { assertWrittenBack } from './writeback.ts';
 
 export interface TaskDefaults {
   readonly project: string;
   readonly workflow: WorkflowName;
+  /** How long the holder of a task may be silent; undefined if claims never lapse. */
+  readonly claimTtlMs: number | undefined;
 }
 
 export function createTaskTools(defaults: TaskDefaults): Tool[] {
@@ -59,10 +72,11 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       idempotent: true,
       codes: ['ERR_NOT_FOUND'],
       handle: async ({ task_id, include_thought_trail, include_dependents }, { db }) => {
-        const { sequence: _internal, ...shown } = await requireTask(db, task_id);
+        const { task, token } = await requireTask(db, task_id);
+        const { sequence: _internal, ...shown } = task;
         const taskNo = parseId(shown.task_id);
         return {
-          ...withoutNulls(shown),
+          ...withoutNulls({ ...shown, claim: task.holder === null ? null : token }),
           ...(include_thought_trail ? cutAnswer('thought_trail', await listThoughtLines(db, taskNo)) : {}),
           ...(include_dependents ? cutAnswer('dependents', await listChildren(db, taskNo, MAX_DEPENDENTS)) : {}),
         };
@@ -72,25 +86,37 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       name: 'task_update',
       title: 'Change a task',
       description:
-        'Change fields or status. Claim a task by moving it from todo to in_progress: exactly one agent wins. Call thought_record before done.',
+        'Change fields or status. Claim a task by moving it from todo to in_progress: exactly one agent wins and holds it until review. Call thought_record before done.',
       errorPattern: 'B',
       normalize: acceptPatch(updateInput),
       inputSchema: updateInput,
       outputSchema: updateOutput,
       access: 'write',
-      codes: ['ERR_NOT_FOUND', 'ERR_INVALID_TRANSITION', 'ERR_WRITEBACK_REQUIRED', 'ERR_CIRCULAR_DEPENDENCY'],
+      codes: [
+        'ERR_NOT_FOUND',
+        'ERR_INVALID_TRANSITION',
+        'ERR_CLAIM_HELD',
+        'ERR_CLAIM_LOST',
+        'ERR_WRITEBACK_REQUIRED',
+        'ERR_CIRCULAR_DEPENDENCY',
+      ],
       prepare: ({ title, description }) =>
         title === undefined || description == null ? undefined : indexedWords(title, description),
-      handle: async (input, { db, actor, at }, words) => {
-        const before = await requireTask(db, input.task_id);
+      handle: async (input, { db, actor, at, liveness }, words) => {
+        const found = await requireTask(db, input.task_id);
+        const before = found.task;
+        const request = { actor, status: input.status, token: input.claim, isGuarded: isGuarded(input) };
+        const context = { liveness, at, ttlMs: defaults.claimTtlMs };
+        assertClaimAllows(before, request, await readClaimFacts(db, found, request, context));
         const after = changedTask(before, input, actor, at);
         const taskNo = parseId(before.task_id);
         assertWrittenBack(before, input.status, await hasThoughtInAttempt(db, taskNo, before.attempt));
         await requireTasks(db, [input.parent_id ?? [], input.depends_on ?? []].flat());
-        await updateTask(db, before, after, words);
+        const { isNew: isClaim } = claimAfter(before, request);
+        const claim = await updateTask(db, { before: found, after, isClaim, words });
         await assertNoNewCycle(db, before, after);
         const warnings = updateWarnings(before, after, input, actor);
-        if (input.status !== undefined && isClaim(after.workflow, before.status, input.status)) {
+        if (isClaim && after.holder !== null) {
           const unmet = await listUnmet(db, taskNo);
           if (unmet.length > 0) warnings.push(`started while it ${waitsFor(unmet)}`);
         }
@@ -101,6 +127,8 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
           assignee: after.assignee,
           updated_at: at,
           updated_by: actor,
+          ...(after.holder === null || claim === null ? {} : { holder: after.holder, claim }),
+          ...(isClaim && after.taken_from !== null ? { taken_from: after.taken_from } : {}),
           ...(after.status === before.status ? {} : { previous_status: before.status }),
           ...(warnings.length === 0 ? {} : { warnings }),
         };
@@ -124,7 +152,8 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
     defineTool({
       name: 'task_next_actions',
       title: 'Next actions',
-      description: 'List tasks that are ready to start, highest priority first. Then claim one with task_update.',
+      description:
+        'List tasks that are ready to start, highest priority first; lapsed ones can be taken over. Claim one with task_update.',
       errorPattern: 'B',
       normalize: acceptAliases(nextActionsInput),
       inputSchema: nextActionsInput,
@@ -132,10 +161,11 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       access: 'read',
       idempotent: true,
       codes: ['ERR_PROJECT_NOT_FOUND'],
-      handle: async ({ project = defaults.project, limit, include_blocked }, { db }) => {
+      handle: async ({ project = defaults.project, limit, include_blocked }, { db, actor, at, liveness }) => {
         const exists = await hasProject(db, project);
         if (!exists && project !== defaults.project) throw projectNotFound(project);
-        const actions = await listNextActions(db, project, limit);
+        const context = { liveness, at, ttlMs: defaults.claimTtlMs };
+        const actions = await listNextActions(db, { project, limit, actor }, context);
         return {
           next_actions: actions,
           count: actions.length,
@@ -150,8 +180,8 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
 
 const MAX_DEPENDENTS = 500;
 
-async function requireTask(db: Reader, taskId: string): Promise<Task> {
-  const task = await findTask(db, taskId);
+async function requireTask(db: Reader, taskId: string): Promise<TokenedTask> {
+  const task = await findTokenedTask(db, taskId);
   if (task !== undefined) return task;
   throw taskNotFound(taskId);
 }

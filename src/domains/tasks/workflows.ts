@@ -14,6 +14,8 @@ export interface Workflow {
   /** States in which a task can be picked up; moving from one of them to a `started` state is a claim. */
   readonly ready: readonly string[];
   readonly started: readonly string[];
+  /** States in which a claim lasts; it ends in any other. */
+  readonly held: readonly string[];
   /** Steps that send a task back and start another attempt. */
   readonly reopenings: readonly (readonly [string, string])[];
 }
@@ -34,6 +36,7 @@ export const WORKFLOWS = {
     cancelled: 'cancelled',
     ready: ['todo'],
     started: ['in_progress'],
+    held: ['in_progress', 'blocked'],
     reopenings: [
       ['review', 'backlog'],
       ['review', 'blocked'],
@@ -55,6 +58,7 @@ export const WORKFLOWS = {
     cancelled: 'CANCELLED',
     ready: ['INIT', 'GATHER', 'ANALYZE', 'PLAN', 'APPLY', 'VERIFY'],
     started: ['GATHER'],
+    held: ['GATHER', 'ANALYZE', 'PLAN', 'APPLY'],
     reopenings: [['VERIFY', 'GATHER']],
   },
 } as const satisfies WorkflowTable;
@@ -83,6 +87,15 @@ export function isOpen(status: string): boolean {
 
 export function isCancelled(status: string): boolean {
   return Object.values<Workflow>(WORKFLOWS).some(({ cancelled }) => cancelled === status);
+}
+
+export function isHeldStatus(status: string): boolean {
+  return Object.values<Workflow>(WORKFLOWS).some(({ held }) => held.includes(status));
+}
+
+/** Whether work on a task has not begun. */
+export function isFreeStatus(status: string): boolean {
+  return Object.values<Workflow>(WORKFLOWS).some(({ entries }) => entries.includes(status));
 }
 
 export function isReady(workflow: WorkflowName, status: string): boolean {

@@ -60,13 +60,9 @@ function defectOf({ actor, clock_id, clock_ms, entry: text }: PresenceRow): stri
   if (entry?.kind !== 'action.enter') return 'is listed in presence and has no enter entry';
   if (entry.actor !== actor) return 'is listed in presence under another actor';
   if (clock_id === null && clock_ms === null) return undefined;
-  const isClock = typeof clock_id === 'string' && CLOCK_ID.test(clock_id) && isCount(clock_ms);
+  const isClock = typeof clock_id === 'string' && CLOCK_ID.test(clock_id) && Number.isSafeInteger(clock_ms);
   return isClock ? undefined : 'is listed in presence with a time of no clock';
 }
 
-/** The boot of a machine, a platform, or `database`. */
-const CLOCK_ID = /^(?:[0-9a-f]{12}|[a-z]+[0-9]{0,2})$/;
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && (value as number) >= 0;
-}
+/** The boot of a machine, a platform whose boot is unknown, or the clock of the database. */
+const CLOCK_ID = /^(?:[0-9a-f]{12}|database|aix|android|cygwin|darwin|freebsd|haiku|linux|netbsd|openbsd|sunos|win32)$/;

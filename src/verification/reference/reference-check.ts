@@ -32,7 +32,7 @@ export class ReferenceCheck {
     this.nodes = new NodeCheck(reader, report);
     this.#replay = new Replay(report);
     this.#calls = new CallCheck(reader, report);
-    this.#tasks = new TaskCheck(reader, report, (index, task) => this.#replay.hold(index, task));
+    this.#tasks = new TaskCheck(reader, report, (index, content) => this.#replay.hold(index, content));
     this.#trail = new TrailCheck(reader, links, report);
   }
 

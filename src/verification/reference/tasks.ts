@@ -3,6 +3,7 @@ import { type Task, type TaskRow, taskDefect, taskFields, toColumns } from '../.
 import { currentVersion, listCurrentRows, type StoredVersion } from '../../domains/tasks/versions.ts';
 import { formatTaskId, parseId, storedId } from '../../ids.ts';
 import { type Entry, isTaskId, PRIORITIES, storedDigest } from '../../integrity/index.ts';
+import type { HeldContent } from '../replay/replay.ts';
 import type { Report } from '../report.ts';
 import type { LoggedEntry } from './stored-entries.ts';
 import { reportCycle } from './task-cycles.ts';
@@ -15,11 +16,11 @@ const VERSIONS = 'SELECT idx, task_no, salt, content FROM task_versions WHERE id
 export class TaskCheck {
   readonly #reader: Reader;
   readonly #report: Report;
-  readonly #onTask: (index: number, task: Task) => void;
+  readonly #onTask: (index: number, content: HeldContent) => void;
   readonly #totals = new Totals();
 
   /** `onTask` receives each task event whose content matches the log. */
-  constructor(reader: Reader, report: Report, onTask: (index: number, task: Task) => void) {
+  constructor(reader: Reader, report: Report, onTask: (index: number, content: HeldContent) => void) {
     this.#reader = reader;
     this.#report = report;
     this.#onTask = onTask;
@@ -56,7 +57,7 @@ export class TaskCheck {
         if (isCurrent) totals.addUnproven(row);
         continue;
       }
-      this.#onTask(index, task);
+      this.#onTask(index, isCurrent ? { task, claimIdx: row.claim_idx } : { task });
       totals.addGroup(task);
       if (isCurrent) await checkCurrent(reader, task, row, totals, report);
       else if (row !== undefined) checkImmutable(index, task, row, report);
@@ -153,7 +154,7 @@ function checkImmutable(index: number, task: Task, row: TaskRow, report: Report)
 const IMMUTABLE = ['created_at', 'created_by', 'project', 'sequence', 'workflow'] as const;
 
 async function checkCurrent(reader: Reader, task: Task, row: TaskRow, totals: Totals, report: Report): Promise<void> {
-  const expected = toColumns(task, { ...row, claim_idx: null });
+  const expected = toColumns(task, row);
   const differing = Object.keys(expected).filter(
     (name) => !Object.is(expected[name as keyof TaskRow], row[name as keyof TaskRow]),
   );

@@ -7,6 +7,12 @@ import type { Report } from '../report.ts';
 import { SessionReplay, type ThoughtFacts } from './session-replay.ts';
 import { TaskReplay } from './task-replay.ts';
 
+export interface HeldContent {
+  readonly task: Task;
+  /** The fencing token that is stored for the task, if this is its current version. */
+  readonly claimIdx?: number | null;
+}
+
 /**
  * Checks the rules between entries that docs/proof-format.md states, in log order, with a few bytes for each task and
  * session. Skips entries that break their own grammar: they are reported already.
@@ -14,16 +20,18 @@ import { TaskReplay } from './task-replay.ts';
 export class Replay {
   readonly #tasks: TaskReplay;
   readonly #sessions: SessionReplay;
-  readonly #contents = new Map<number, Task>();
+  readonly #contents = new Map<number, HeldContent>();
+  readonly #report: Report;
 
   constructor(report: Report) {
+    this.#report = report;
     this.#tasks = new TaskReplay(report);
     this.#sessions = new SessionReplay(this.#tasks, report);
   }
 
   /** Keeps the content of a task event for the next page. It must match its digest and its grammar. */
-  hold(index: number, task: Task): void {
-    this.#contents.set(index, task);
+  hold(index: number, content: HeldContent): void {
+    this.#contents.set(index, content);
   }
 
   /** `proven` are the thoughts that are not among the entries, in log order. */
@@ -42,12 +50,14 @@ export class Replay {
     const count = (field: string) => entry[field] as number;
     switch (entry.kind) {
       case 'task.created':
-        this.#tasks.created(index, number('task_id'), this.#contents.get(index));
+        this.#tasks.created(index, number('task_id'), this.#contents.get(index)?.task);
+        this.#checkToken(index);
         return this.#memberships(index, entry);
       case 'task.updated':
-        this.#tasks.updated(index, number('task_id'), this.#contents.get(index), (taskNo, attempt) =>
+        this.#tasks.updated(index, number('task_id'), this.#contents.get(index)?.task, (taskNo, attempt) =>
           this.#sessions.hasThought(taskNo, attempt),
         );
+        this.#checkToken(index);
         return this.#memberships(index, entry);
       case 'session.started':
         return this.#sessions.start(index, {
@@ -74,6 +84,15 @@ export class Replay {
       default:
         return;
     }
+  }
+
+  /** The token is the only column of a task that follows from its earlier versions. */
+  #checkToken(index: number): void {
+    const { task, claimIdx } = this.#contents.get(index) ?? {};
+    if (task === undefined || claimIdx === undefined) return;
+    const token = this.#tasks.tokenOf(parseId(task.task_id));
+    if (token !== undefined && token !== claimIdx)
+      this.#report(task.task_id, `differs from its last event in claim_idx: its latest claim is ${token ?? 'none'}`);
   }
 
   #memberships(index: number, entry: Entry): void {

@@ -3,6 +3,7 @@ import { isReopening, STATUSES, type Status, workflowOf } from '../../domains/ta
 import { formatTaskId, parseId } from '../../ids.ts';
 import { NumberColumn } from '../reference/number-column.ts';
 import type { Report } from '../report.ts';
+import { ClaimReplay } from './claim-replay.ts';
 import type { TaskHistory } from './session-replay.ts';
 
 /** Replays the tasks and reports versions that no server could have written at that position. */
@@ -16,9 +17,11 @@ export class TaskReplay implements TaskHistory {
   readonly #sequences = new Map<string, number>();
   /** Created tasks whose project and sequence are unknown. */
   #unknown = 0;
+  readonly #claims: ClaimReplay;
 
   constructor(report: Report) {
     this.#report = report;
+    this.#claims = new ClaimReplay(report);
   }
 
   exists(taskNo: number): boolean {
@@ -33,6 +36,11 @@ export class TaskReplay implements TaskHistory {
     return this.#attempts.get(taskNo);
   }
 
+  /** The entry of the latest claim; null if there is none, undefined if the content of a version is unknown. */
+  tokenOf(taskNo: number): number | null | undefined {
+    return this.#claims.tokenOf(taskNo);
+  }
+
   /** The content is undefined if it does not match the log; then it is not checked. */
   created(index: number, taskNo: number, task: Task | undefined): void {
     const next = this.#tasks + 1;
@@ -42,6 +50,7 @@ export class TaskReplay implements TaskHistory {
     else this.#checkNew(index, task);
     // No honest number exceeds the index; a forged one must not determine the memory used.
     if (taskNo > index) return;
+    this.#claims.created(index, taskNo, task);
     this.#tasks = Math.max(this.#tasks, taskNo);
     this.#remember(index, taskNo, task);
   }
@@ -62,6 +71,7 @@ export class TaskReplay implements TaskHistory {
       if (task.status !== from && task.status === workflowOf(task.workflow).done && !hasThought(taskNo, attempt))
         this.#report(`task event ${index}`, `is ${task.status} without a thought record in attempt ${attempt}`);
     }
+    this.#claims.updated(index, taskNo, task, attempt === 0 ? undefined : STATUSES[this.#statuses.get(taskNo)]);
     this.#remember(index, taskNo, task);
   }
 

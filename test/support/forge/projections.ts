@@ -1,8 +1,10 @@
 import type { SqlValue, Transaction } from '../../../src/db/database.ts';
+import { claimAfter } from '../../../src/domains/tasks/claims/decide.ts';
 import { type Task, toColumns } from '../../../src/domains/tasks/record.ts';
 import { projectCounter } from '../../../src/domains/tasks/repository.ts';
 import { indexWords } from '../../../src/domains/tasks/search.ts';
 import { indexedWords } from '../../../src/domains/tasks/tokenizer.ts';
+import { WORKFLOWS } from '../../../src/domains/tasks/workflows.ts';
 import { parseId } from '../../../src/ids.ts';
 import { PRIORITIES } from '../../../src/integrity/index.ts';
 import { type Loose, placesOf, type WrittenEvent } from './event.ts';
@@ -49,7 +51,7 @@ function text(entry: Loose, field: string): string {
 }
 
 async function writeTasks(db: Transaction, events: readonly WrittenEvent[]): Promise<void> {
-  const latest = new Map<number, { task: Task; index: number; salt: string; content: string }>();
+  const latest = new Map<number, { task: Task; index: number; salt: string; content: string; token: number | null }>();
   const counts = new Map<string, number>();
   const counters = new Map<string, number>();
   for (const { index, fields, entry, salt, content } of ofKind(events, 'task.')) {
@@ -58,15 +60,15 @@ async function writeTasks(db: Transaction, events: readonly WrittenEvent[]): Pro
     const before = latest.get(taskNo);
     if (before !== undefined)
       insert(db, 'task_versions', { idx: before.index, task_no: taskNo, salt: before.salt, content: before.content });
-    latest.set(taskNo, { task, index, salt, content });
+    latest.set(taskNo, { task, index, salt, content, token: tokenOf(task, index, before) });
     counts.set(groupOf(task), 0);
     if (fields['kind'] === 'task.created') counters.set('task', (counters.get('task') ?? 0) + 1);
   }
   await db.run(
     db.engine === 'sqlite' ? "INSERT INTO task_search (task_search) VALUES ('delete-all')" : 'DELETE FROM task_search',
   );
-  for (const [taskNo, { task, index, salt }] of latest) {
-    insert(db, 'tasks', { ...toColumns(task, { event_idx: index, salt, claim_idx: null }), task_no: taskNo });
+  for (const [taskNo, { task, index, salt, token }] of latest) {
+    insert(db, 'tasks', { ...toColumns(task, { event_idx: index, salt, claim_idx: token }), task_no: taskNo });
     indexWords(db, taskNo, indexedWords(task.title, task.description));
     for (const label of new Set(task.labels)) insert(db, 'task_labels', { label, task_no: taskNo });
     for (const id of new Set(task.depends_on))
@@ -80,6 +82,17 @@ async function writeTasks(db: Transaction, events: readonly WrittenEvent[]): Pro
     insert(db, 'task_counts', { project, status, priority, assignee, tasks });
   }
   for (const [name, value] of counters) insert(db, 'counters', { name, value });
+}
+
+/** Every version of this program records a holder with a claim. */
+function tokenOf(task: Task, index: number, before?: { readonly task: Task; readonly token: number | null }) {
+  if (before === undefined) return null;
+  const { workflow, status, holder = null, taken_from = null } = before.task;
+  const isWorkflow = Object.hasOwn(WORKFLOWS, workflow);
+  if (!isWorkflow || (holder === null && (task.holder ?? null) === null)) return before.token;
+  const isStep = task.status !== status || (task.holder ?? null) !== holder;
+  const step = { actor: task.updated_by, status: isStep ? task.status : undefined };
+  return claimAfter({ workflow, status, holder, taken_from }, step).isNew ? index : before.token;
 }
 
 function groupOf({ project, status, priority, assignee }: Task): string {

@@ -71,7 +71,8 @@ describe('a field that was added to the table', () => {
   it('has one spelling in a content: omitted while it has its initial value', () => {
     expect(extended.toContent({ ...before, reviewer: null })).toBe(released.toContent(before));
     const content = JSON.parse(extended.toContent(after)) as object;
-    expect(content).toEqual(after);
+    const { holder: _holder, taken_from: _former, ...recorded } = after;
+    expect(content).toEqual(recorded);
     expect(objectDefect(extended.grammar, content)).toBeUndefined();
     expect(objectDefect(extended.grammar, { ...content, reviewer: null })).toContain('reviewer');
     expect(objectDefect(extended.grammar, { ...content, reviewer: 7 })).toContain('reviewer');

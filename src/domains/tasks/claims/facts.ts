@@ -1,0 +1,50 @@
+import type { Reader } from '../../../db/database.ts';
+import { parseId } from '../../../ids.ts';
+import { parseEntry } from '../../../integrity/index.ts';
+import { type TokenedTask, taskFields } from '../record.ts';
+import { listVersions } from '../versions.ts';
+import { isFreeStatus } from '../workflows.ts';
+import { type ClaimContext, readHolder } from './holder.ts';
+import type { ClaimEvent, ClaimFacts, ClaimRequest } from './rules.ts';
+
+/** Reads what decides about a request, in the transaction of the change. Most changes need nothing. */
+export async function readClaimFacts(
+  db: Reader,
+  { task, token }: TokenedTask,
+  request: ClaimRequest,
+  context: ClaimContext,
+): Promise<ClaimFacts> {
+  const { at, ttlMs } = context;
+  const { actor, isGuarded } = request;
+  const isStale = request.token !== undefined && request.token !== token;
+  const isHeldByOther = isGuarded && task.holder !== null && task.holder !== actor;
+  const isTaken = task.taken_from !== null && task.holder !== actor && (isGuarded || isStale);
+  const loss = isTaken ? await findLoss(db, parseId(task.task_id), actor) : undefined;
+  const latest = isStale || isHeldByOther ? await findClaim(db, token) : undefined;
+  const facts = { token, latest, loss, ttlMs };
+  if (!isHeldByOther) return { ...facts, holder: undefined, nowMs: Date.parse(at) };
+  const holder = await readHolder(db, task.holder ?? '', context);
+  return { ...facts, holder, nowMs: holder.nowMs };
+}
+
+async function findClaim(db: Reader, token: number | null): Promise<ClaimEvent | undefined> {
+  if (token === null) return undefined;
+  const [row] = await db.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [token]);
+  const entry = parseEntry(row?.entry ?? '');
+  return entry && { by: entry.actor, at: entry.at, token };
+}
+
+/** The takeover by which the actor lost the task, unless it claimed the task again or the task was free since. */
+async function findLoss(db: Reader, taskNo: number, actor: string): Promise<ClaimEvent | undefined> {
+  let loss: ClaimEvent | undefined;
+  let holder: string | null = null;
+  for (const { idx, content, entry: text } of await listVersions(db, taskNo)) {
+    const entry = parseEntry(text ?? '');
+    if (content === null || entry === undefined) continue;
+    const version = taskFields.fromContent(content);
+    if (holder === actor && version.taken_from === actor) loss = { by: entry.actor, at: entry.at, token: idx };
+    holder = version.holder;
+    if (holder === actor || isFreeStatus(version.status)) loss = undefined;
+  }
+  return loss;
+}

@@ -1,0 +1,23 @@
+import type { Liveness, Reader } from '../../../db/database.ts';
+import { hasLiveProcess, readLastSign } from '../../../ledger/presence/signs.ts';
+import { dependsOnProcess, type HolderState } from './decide.ts';
+
+/** What a decision about claims needs beside the ledger. */
+export interface ClaimContext {
+  readonly liveness: Liveness;
+  /** The time of the call. */
+  readonly at: string;
+  /** Undefined if claims never lapse. */
+  readonly ttlMs: number | undefined;
+}
+
+/** What decides whether the claims of this actor are live. */
+export async function readHolder(
+  db: Reader,
+  holder: string,
+  { liveness, at, ttlMs }: ClaimContext,
+): Promise<HolderState & { readonly nowMs: number }> {
+  const { silentMs, nowMs, calls } = await readLastSign(db, liveness, holder, at);
+  const hasProcess = !dependsOnProcess(silentMs, ttlMs) || (await hasLiveProcess(db, liveness, calls));
+  return { silentMs, hasProcess, nowMs };
+}

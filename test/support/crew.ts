@@ -1,0 +1,39 @@
+import { join } from 'node:path';
+import type { Database } from '../../src/db/database.ts';
+import { assertWhole, openServer, type TestServer, withFolder } from './test-server.ts';
+
+/** Agents on one ledger, each a server of its own. */
+export interface Crew {
+  readonly alice: TestServer;
+  readonly bob: TestServer;
+  readonly carol: TestServer;
+  /** Makes the last signs of life of an actor older, as if it had been silent for so long. */
+  silence(actor: string, ms: number): Promise<void>;
+}
+
+const NAMES = ['alice', 'bob', 'carol'] as const;
+
+/** Runs a test with three agents on a new ledger and verifies all of it at the end. */
+export async function withCrew(
+  work: (crew: Crew) => Promise<void>,
+  settings: { readonly COLIBRI_CLAIM_TTL?: string; readonly COLIBRI_WORKFLOW?: string } = {},
+): Promise<void> {
+  await withFolder(async (folder) => {
+    const path = join(folder, 'colibri.db');
+    const servers: TestServer[] = [];
+    for (const name of NAMES) servers.push(await openServer(path, name, { settings }));
+    const [alice, bob, carol] = servers as [TestServer, TestServer, TestServer];
+    try {
+      await work({ alice, bob, carol, silence: (actor, ms) => silence(bob.database, actor, ms) });
+      await assertWhole(bob.database);
+    } finally {
+      for (const server of servers) await server.close();
+    }
+  });
+}
+
+export async function silence(database: Database, actor: string, ms: number): Promise<void> {
+  await database.write({ durable: false }, async (transaction) => {
+    await transaction.query('UPDATE presence SET clock_ms = clock_ms - $2 WHERE actor = $1', [actor, ms]);
+  });
+}

@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { silence, withCrew } from '../support/crew.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { openServer, type TestServer, withFolder } from '../support/test-server.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const TTL = { COLIBRI_CLAIM_TTL: '2h' };
+
+async function claimed(agent: TestServer, input: object = {}) {
+  const { task_id } = await agent.createTask({ title: 'a task', status: 'todo', ...input });
+  const status = 'workflow' in input ? 'GATHER' : 'in_progress';
+  const { claim = -1 } = await agent.updateTask({ task_id, status });
+  return { task_id, claim };
+}
+
+describe('the queue', () => {
+  promiseTest('claims/queue', 'a lapsed task comes after the free ones of the same priority', () =>
+    withCrew(async ({ alice, bob, carol, silence: silenceOf }) => {
+      const lapsed = await claimed(alice, { priority: 'high' });
+      const blocked = await claimed(alice, { priority: 'critical' });
+      await alice.updateTask({ task_id: blocked.task_id, status: 'blocked', blocked_reason: 'x' });
+      const live = await claimed(carol, { priority: 'critical' });
+      const low = await bob.createTask({ title: 'low', status: 'todo', priority: 'low' });
+      const high = await bob.createTask({ title: 'high', status: 'todo', priority: 'high' });
+      expect((await bob.nextActions()).next_actions.map(({ task_id }) => task_id)).toEqual([high.task_id, low.task_id]);
+      await silenceOf('alice', 3 * HOUR);
+      const { next_actions, count } = await bob.nextActions();
+      expect(next_actions.map(({ task_id }) => task_id)).toEqual([high.task_id, lapsed.task_id, low.task_id]);
+      expect(count).toBe(3);
+      expect(next_actions[1]).toMatchObject({ lapsed: true, held_by: 'alice', dependencies_unmet: 0 });
+      expect(next_actions[1]?.silent_for_s).toBeGreaterThanOrEqual(3 * 3600);
+      expect(next_actions[0]).not.toHaveProperty('lapsed');
+      expect((await bob.nextActions({ limit: 2 })).next_actions).toEqual(next_actions.slice(0, 2));
+      await bob.updateTask({ task_id: lapsed.task_id, status: 'in_progress' });
+      const after = (await bob.nextActions()).next_actions.map(({ task_id }) => task_id);
+      expect(after).not.toContain(lapsed.task_id);
+      expect(after).not.toContain(live.task_id);
+    }, TTL),
+  );
+
+  promiseTest('claims/queue', 'a lapsed task that waits for another is not offered', () =>
+    withCrew(async ({ alice, bob, silence: silenceOf }) => {
+      const awaited = await bob.createTask({ title: 'first', status: 'todo' });
+      const { task_id } = await claimed(alice, { depends_on: [awaited.task_id] });
+      await silenceOf('alice', 3 * HOUR);
+      expect((await bob.nextActions()).next_actions.map((action) => action.task_id)).toEqual([awaited.task_id]);
+      await bob.updateTask({ task_id: awaited.task_id, status: 'cancelled' });
+      expect((await bob.nextActions()).next_actions).toMatchObject([{ task_id, lapsed: true }]);
+    }, TTL),
+  );
+
+  promiseTest('claims/queue', 'a pipeline task is offered to its holder, and to others once the claim has lapsed', () =>
+    withCrew(async ({ alice, bob, silence: silenceOf }) => {
+      const { task_id } = await claimed(alice, { workflow: 'pipeline', status: 'INIT' });
+      expect((await bob.nextActions()).next_actions).toEqual([]);
+      expect((await alice.nextActions()).next_actions).toMatchObject([{ task_id }]);
+      await silenceOf('alice', 3 * HOUR);
+      expect((await bob.nextActions()).next_actions).toMatchObject([{ task_id, lapsed: true, held_by: 'alice' }]);
+      expect(await bob.updateTask({ task_id, status: 'GATHER' })).toMatchObject({ taken_from: 'alice', holder: 'bob' });
+    }, TTL),
+  );
+
+  promiseTest('claims/queue', 'the task of an agent whose process died is offered after ten minutes', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'colibri.db');
+      const bob = await openServer(path, 'bob', { settings: TTL });
+      const alice = await openServer(path, 'alice', { settings: TTL });
+      const { task_id } = await claimed(alice);
+      await silence(bob.database, 'alice', 11 * MINUTE);
+      expect((await bob.nextActions()).next_actions).toEqual([]);
+      await alice.close();
+      expect((await bob.nextActions()).next_actions).toMatchObject([{ task_id, held_by: 'alice' }]);
+      await bob.close();
+    }),
+  );
+
+  promiseTest(
+    'claims/queue',
+    'nothing lapses in the queue of another project or with COLIBRI_CLAIM_TTL=off',
+    async () => {
+      await withCrew(async ({ alice, bob, silence: silenceOf }) => {
+        await claimed(alice, { project: 'other' });
+        await bob.createTask({ title: 'here' });
+        await silenceOf('alice', 3 * HOUR);
+        expect((await bob.nextActions()).next_actions).toEqual([]);
+        expect((await bob.nextActions({ project: 'other' })).next_actions).toHaveLength(1);
+      }, TTL);
+      await withCrew(
+        async ({ alice, bob, silence: silenceOf }) => {
+          await claimed(alice);
+          await silenceOf('alice', 9000 * HOUR);
+          expect((await bob.nextActions()).next_actions).toEqual([]);
+        },
+        { COLIBRI_CLAIM_TTL: 'off' },
+      );
+    },
+  );
+});

@@ -8,7 +8,7 @@ export interface Crew {
   readonly bob: TestServer;
   readonly carol: TestServer;
   /** Makes the last signs of life of an actor older, as if it had been silent for so long. */
-  silence(actor: string, ms: number): Promise<void>;
+  readonly silence: (actor: string, ms: number) => Promise<void>;
 }
 
 const NAMES = ['alice', 'bob', 'carol'] as const;

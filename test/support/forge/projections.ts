@@ -56,7 +56,8 @@ async function writeTasks(db: Transaction, events: readonly WrittenEvent[]): Pro
   const counters = new Map<string, number>();
   for (const { index, fields, entry, salt, content } of ofKind(events, 'task.')) {
     const taskNo = parseId(text(entry, 'task_id'));
-    const task = JSON.parse(content) as Task;
+    // A content omits them while they are null.
+    const task = { holder: null, taken_from: null, ...(JSON.parse(content) as object) } as Task;
     const before = latest.get(taskNo);
     if (before !== undefined)
       insert(db, 'task_versions', { idx: before.index, task_no: taskNo, salt: before.salt, content: before.content });
@@ -87,10 +88,10 @@ async function writeTasks(db: Transaction, events: readonly WrittenEvent[]): Pro
 /** Every version of this program records a holder with a claim. */
 function tokenOf(task: Task, index: number, before?: { readonly task: Task; readonly token: number | null }) {
   if (before === undefined) return null;
-  const { workflow, status, holder = null, taken_from = null } = before.task;
+  const { workflow, status, holder, taken_from } = before.task;
   const isWorkflow = Object.hasOwn(WORKFLOWS, workflow);
-  if (!isWorkflow || (holder === null && (task.holder ?? null) === null)) return before.token;
-  const isStep = task.status !== status || (task.holder ?? null) !== holder;
+  if (!isWorkflow || (holder === null && task.holder === null)) return before.token;
+  const isStep = task.status !== status || task.holder !== holder;
   const step = { actor: task.updated_by, status: isStep ? task.status : undefined };
   return claimAfter({ workflow, status, holder, taken_from }, step).isNew ? index : before.token;
 }

@@ -44,6 +44,7 @@ export const SERVER_PROMISES = {
   'door/list': { says: 'tools/list shows the tools that the mode admits' },
   'door/actor': { says: 'the actor is the agent id, else the client name, else unknown' },
   'agents/names': { says: 'agents of one client have distinct names, and each keeps its own' },
+  'agents/list': { says: 'agents shows who is alive, the last call, and what each agent holds and lost' },
   'agents/same-name': { says: 'the next process of a client takes up the name of the one that ended' },
   'door/generations': { says: 'clients of both protocol generations are served' },
   'door/definitions': { says: 'a tool definition is short, explicit, and covers failures' },

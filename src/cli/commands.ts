@@ -3,6 +3,7 @@ import { toError } from '../errors.ts';
 import { printError } from '../print-error.ts';
 import { escapeUnsafe } from '../terminal-text.ts';
 import { readVersion } from '../version.ts';
+import { agents } from './commands/agents.ts';
 import { backup } from './commands/backup.ts';
 import { board } from './commands/board.ts';
 import { brief } from './commands/brief.ts';
@@ -27,6 +28,7 @@ export const COMMANDS: readonly CliCommand[] = [
   init,
   demo,
   board,
+  agents,
   show,
   next,
   brief,

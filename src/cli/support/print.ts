@@ -46,6 +46,23 @@ export function openStatusLine(): StatusLine | undefined {
   };
 }
 
+const HOME = '\u001b[H';
+const CLEAR_TO_END_OF_LINE = '\u001b[K';
+const CLEAR_BELOW = '\u001b[J';
+
+/**
+ * Draws lines from the top of the terminal over what was there, in one write: nothing flickers, because no line is blank
+ * in between. Lines that do not fit are cut off at the bottom. Returns false if stdout is not a terminal.
+ */
+export function drawScreen(lines: readonly string[]): boolean {
+  const { stdout } = process;
+  if (!stdout.isTTY) return false;
+  const fitting = lines.slice(0, Math.max(1, (stdout.rows || lines.length + 1) - 1));
+  const drawn = fitting.map((line) => `${toTerminal(line)}${CLEAR_TO_END_OF_LINE}\n`).join('');
+  stdout.write(`${HOME}${drawn}${CLEAR_BELOW}`);
+  return true;
+}
+
 /** The properties of stdout that decide the layout. */
 export interface Screen {
   readonly isTTY: boolean;

@@ -11,8 +11,8 @@ import { printError } from '../../print-error.ts';
 import type { LedgerReport } from '../../verification/report.ts';
 import { notRead } from '../../verification/verify-ledger.ts';
 
-/** The part of a database that a command needs to read it. */
-export type ReadableLedger = Pick<Database, 'engine' | 'location' | 'read'>;
+/** The part of a database that a command needs to read it, and to tell which agents are alive. */
+export type ReadableLedger = Pick<Database, 'engine' | 'location' | 'read'> & Liveness;
 
 type LedgerLocation = Pick<OpenOptions, 'databaseUrl' | 'dbPath' | 'projectDbPath'>;
 

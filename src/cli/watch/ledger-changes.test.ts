@@ -13,7 +13,7 @@ function createLedgerFile(): string {
 }
 
 function open(engine: 'sqlite' | 'postgres', location: string, signal = new AbortController().signal) {
-  const changes = openLedgerChanges({ engine, location, read: () => Promise.reject(new Error('not read')) }, signal);
+  const changes = openLedgerChanges({ engine, location }, signal);
   onTestFinished(() => changes.close());
   return changes;
 }

@@ -18,7 +18,10 @@ const MIN_INTERVAL_MS = 100;
 const SQLITE_POLL_MS = 2000;
 const POSTGRES_POLL_MS = 500;
 
-export function openLedgerChanges({ engine, location }: ReadableLedger, signal: AbortSignal): LedgerChanges {
+export function openLedgerChanges(
+  { engine, location }: Pick<ReadableLedger, 'engine' | 'location'>,
+  signal: AbortSignal,
+): LedgerChanges {
   const changes = new Changes(engine === 'sqlite' ? SQLITE_POLL_MS : POSTGRES_POLL_MS, signal);
   if (engine === 'sqlite') changes.watch(location);
   return changes;

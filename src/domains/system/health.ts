@@ -30,6 +30,7 @@ export type LedgerFacts =
       readonly schemaVersion: number;
       readonly size: number;
       readonly root: string;
+      readonly liveAgents: number;
       readonly durability: Durability;
     }
   | { readonly engine: string; readonly error: Error }
@@ -71,7 +72,7 @@ export function describeHealth(server: ServerFacts, ledger: LedgerFacts, { at, u
       path: server.dbPath,
       durability: readable?.durability.level ?? server.durability,
     },
-    ...(readable === undefined ? {} : { ledger: { size: readable.size, root: readable.root } }),
+    ...(readable === undefined ? {} : { ledger: { size: readable.size, root: readable.root }, agents: { live: readable.liveAgents } }),
     middleware: { stages: STAGES },
     tools: { registered: server.toolCount },
     skills: server.skills,

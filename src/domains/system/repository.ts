@@ -1,6 +1,7 @@
 import { type Database, DatabaseError, type DatabaseFault } from '../../db/database.ts';
 import { toError } from '../../errors.ts';
 import { readHead } from '../../ledger/head.ts';
+import { countLiveAgents } from '../../ledger/presence/list-agents.ts';
 import type { LedgerFacts } from './health.ts';
 
 /** A second attempt would wait for the database server as long as the first did. */
@@ -14,7 +15,12 @@ export async function readLedgerFacts(database: Database | undefined, fault: unk
   if (isUnreachable) return { engine, error: fault };
   try {
     const schemaVersion = await database.schemaVersion();
-    return { engine, schemaVersion, durability: await database.durability(), ...(await database.read(readHead)) };
+    const durability = await database.durability();
+    const read = await database.read(async (reader) => ({
+      ...(await readHead(reader)),
+      liveAgents: await countLiveAgents(reader, database, Date.now()),
+    }));
+    return { engine, schemaVersion, durability, ...read };
   } catch (thrown) {
     return { engine, error: toError(thrown) };
   }

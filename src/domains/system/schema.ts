@@ -32,6 +32,7 @@ export const healthOutput = z.object({
     durability: z.string(),
   }),
   ledger: z.object({ size: z.int(), root: z.string() }).optional(),
+  agents: z.object({ live: z.int() }).optional(),
   middleware: z.object({ stages: z.array(z.string()) }),
   tools: z.object({ registered: z.int() }),
   skills: z.object({ loaded: z.int(), skipped: z.array(z.object({ path: z.string(), defect: z.string() })) }),

@@ -1,0 +1,54 @@
+import type { Config } from '../../config.ts';
+import { listClaimedTasks } from '../../domains/tasks/claims/agent-tasks.ts';
+import { listOpenSessions } from '../../domains/trail/open-sessions.ts';
+import { listAgents } from '../../ledger/presence/list-agents.ts';
+import type { CliCommand } from '../support/command.ts';
+import { JSON_OPTION, WATCH_OPTION, WIDTH_OPTION } from '../support/options.ts';
+import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
+import { type ReadableLedger, withDatabase } from '../support/with-ledger.ts';
+import { type AgentView, renderAgents, viewAgent } from '../views/agents.ts';
+import { findTerminal } from '../views/terminal.ts';
+import { showView } from '../watch/live-view.ts';
+
+interface AgentsOptions {
+  readonly watch?: boolean;
+  readonly width?: number;
+  readonly json?: boolean;
+}
+
+export const agents: CliCommand<AgentsOptions> = {
+  name: 'agents',
+  summary: 'list the agents: who is alive, the last call, the tasks held, lost and taken over',
+  options: [WATCH_OPTION, WIDTH_OPTION, JSON_OPTION],
+  details: [
+    'Lists every agent that called a tool, the one that called last first. An agent is alive while one of its servers runs; it may be silent all the same.',
+    'With --watch --json, prints one JSON object per line whenever something changed.',
+  ],
+  examples: [
+    ['colibri agents'],
+    ['colibri agents --watch'],
+    [`colibri agents --json | jq -r '.agents[] | select(.alive) | .name'`],
+  ],
+  exitCodes: READ_EXIT_CODES,
+  run: (options) => runReadCommand('agents', options.json ?? false, (config) => showAgents(config, options)),
+};
+
+async function showAgents(config: Config, { watch = false, width, json = false }: AgentsOptions): Promise<number> {
+  await withDatabase(config, (database) =>
+    showView(
+      database,
+      { read: readAgents, render: (data) => renderAgents(data.agents, findTerminal(width)), json },
+      watch,
+    ),
+  );
+  return 0;
+}
+
+async function readAgents(database: ReadableLedger): Promise<{ readonly agents: AgentView[] }> {
+  return database.read(async (reader) => {
+    const tasks = await listClaimedTasks(reader);
+    const sessions = await listOpenSessions(reader);
+    const seen = await listAgents(reader, database, Date.now());
+    return { agents: seen.map((agent) => viewAgent(agent, tasks, sessions)) };
+  });
+}

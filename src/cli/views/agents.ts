@@ -13,7 +13,7 @@ export interface AgentView {
   readonly last_call: { readonly sequence_no: number; readonly tool: string; readonly at: string };
   readonly silent_for_s: number;
   readonly holds: readonly HeldTask[];
-  /** Sessions that it opened and nobody sealed yet. */
+  /** Sessions that it opened and that are not sealed yet. */
   readonly sessions: readonly string[];
   /** Tasks that another agent took over from it. */
   readonly lost: readonly { readonly task_id: string; readonly to: string | null }[];

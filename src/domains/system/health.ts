@@ -72,7 +72,9 @@ export function describeHealth(server: ServerFacts, ledger: LedgerFacts, { at, u
       path: server.dbPath,
       durability: readable?.durability.level ?? server.durability,
     },
-    ...(readable === undefined ? {} : { ledger: { size: readable.size, root: readable.root }, agents: { live: readable.liveAgents } }),
+    ...(readable === undefined
+      ? {}
+      : { ledger: { size: readable.size, root: readable.root }, agents: { live: readable.liveAgents } }),
     middleware: { stages: STAGES },
     tools: { registered: server.toolCount },
     skills: server.skills,

@@ -18,7 +18,7 @@ export async function readLedgerFacts(database: Database | undefined, fault: unk
     const durability = await database.durability();
     const read = await database.read(async (reader) => ({
       ...(await readHead(reader)),
-      liveAgents: await countLiveAgents(reader, database, Date.now()),
+      liveAgents: await countLiveAgents(reader, database),
     }));
     return { engine, schemaVersion, durability, ...read };
   } catch (thrown) {

@@ -42,20 +42,22 @@ export async function listAgents(db: Reader, liveness: Liveness, nowMs: number):
 }
 
 /** How many agents have a process that runs. */
-export async function countLiveAgents(db: Reader, liveness: Liveness, nowMs: number): Promise<number> {
-  return (await listAgents(db, liveness, nowMs)).filter(({ processes }) => processes > 0).length;
+export async function countLiveAgents(db: Reader, liveness: Liveness): Promise<number> {
+  // The time decides about silence alone, which does not matter here.
+  return (await listAgents(db, liveness, 0)).filter(({ processes }) => processes > 0).length;
 }
 
 function seenIn(row: SignRow, clockId: string, nowMs: number): SeenAgent {
   const { sequence_no, actor, clock_id, clock_ms, now_ms, entry: text } = row;
   const entry = parseEntry(text);
   const at = entry?.at ?? '';
+  const tool = entry?.['tool'];
   const isShared = clock_id === clockId && clock_ms !== null && clock_ms <= now_ms;
   const elapsed = isShared ? now_ms - clock_ms : nowMs - Date.parse(at);
   return {
     name: actor,
     processes: 0,
-    lastCall: { sequence_no, tool: String(entry?.['tool'] ?? ''), at },
+    lastCall: { sequence_no, tool: typeof tool === 'string' ? tool : '', at },
     silentMs: Math.max(0, Number.isNaN(elapsed) ? 0 : elapsed),
   };
 }

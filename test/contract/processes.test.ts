@@ -30,6 +30,7 @@ describeContract('several processes', (engine) => {
     const database = await openWords(engine, location);
     const other = await engine.startProcess(location);
     const seen = await database.read(async (reader) => {
+      await engine.snapshotTaken(location);
       await other.run('insert early');
       return reader.query('SELECT word FROM words');
     });

@@ -33,13 +33,18 @@ describe('exits that a crash of the database lost', () => {
   );
 
   promiseTest('team/crash', 'the next call writes all lost exits again', async () => {
-    const cluster = await Cluster.create(['wal_writer_delay=10s']);
+    const cluster = await Cluster.create(ONLY_WAL_WRITER_FLUSHES);
     onTestFinished(() => cluster.stop());
     const server = await open(cluster.url());
     await runOn(cluster.url(), 'CHECKPOINT');
+    const [writer] = await queryOn<{ pid: number }>(cluster.url(), WAL_WRITER);
+    const walWriter = writer?.pid ?? 0;
+    process.kill(walWriter, 'SIGSTOP');
     const CALLS = 250;
     for (let call = 0; call < CALLS; call += 1) await server.refusal('task_get', { task_id: 'T-0009' });
-    await cluster.kill('SIGQUIT');
+    const killed = cluster.kill('SIGQUIT');
+    process.kill(walWriter, 'SIGKILL');
+    await killed;
     await cluster.restart();
     const [left] = await queryOn<{ count: number }>(cluster.url(), 'SELECT count(*)::int AS count FROM calls');
     expect(left?.count).toBeLessThan(CALLS - 101);
@@ -50,6 +55,15 @@ describe('exits that a crash of the database lost', () => {
     await assertWhole(server.database);
   });
 });
+
+/** With the WAL writer stopped, commits that do not wait for the disk stay in the memory of the server. */
+const ONLY_WAL_WRITER_FLUSHES = [
+  'wal_buffers=16MB',
+  'autovacuum=off',
+  'bgwriter_lru_maxpages=0',
+  'checkpoint_timeout=1d',
+];
+const WAL_WRITER = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'";
 
 interface Head {
   readonly size: number;

@@ -159,7 +159,7 @@ class SqliteDatabase implements Database {
       this.#guard(() => removeDead(this.#sqlite, this.#realPath));
       const path = presencePath(this.#realPath, processId);
       createForOwnerOnly(path);
-      this.#presence = this.#guard(() => beginPresence(this.#sqlite, path));
+      this.#presence = await this.#retryWhileBusy(() => beginPresence(this.#sqlite, path));
     });
   }
 

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../../../test/support/folders.ts';
 import { openTestDatabase } from '../../../../test/support/ledger.ts';
-import { loadSqlite } from '../driver.ts';
-import { countLive, presencePath } from './presence.ts';
+import { loadSqlite, type SqliteDriver } from '../driver.ts';
+import { countLive, listPresenceFiles, presencePath } from './presence.ts';
+import { isServed } from './replace.ts';
 
 const sqlite = await loadSqlite();
 
@@ -16,6 +17,14 @@ describe('presence files of dead processes', () => {
     await database.enlist(randomUUID());
     leaveFiles(path, 20);
     expect(countLive(sqlite, path)).toBe(1);
+  });
+
+  it('are not removed by a command that checks whether a server runs', async () => {
+    const path = join(tempFolder(), 'colibri.db');
+    // A server that is starting has created its file and not locked it yet.
+    leaveFiles(path, 1);
+    expect(await isServed(path)).toBe(false);
+    expect(listPresenceFiles(path)).toHaveLength(1);
   });
 
   it('are removed over several starts, so that none of them is slow', async () => {
@@ -30,6 +39,29 @@ describe('presence files of dead processes', () => {
     expect(countFiles(folder)).toBe(2);
   });
 });
+
+describe('a check of a presence file', () => {
+  it('does not make the start of its process fail', async () => {
+    const path = join(tempFolder(), 'colibri.db');
+    const database = await openTestDatabase({ path });
+    const processId = randomUUID();
+    const check = await openCheck(presencePath(path, processId));
+    const enlisting = database.enlist(processId);
+    // Past several attempts to lock the file.
+    for (let tick = 0; tick < 5; tick += 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    check.close();
+    await enlisting;
+    expect(await database.isAlive(processId)).toBe(true);
+  });
+});
+
+/** In the middle of what `isLocked` does. */
+async function openCheck(file: string): Promise<SqliteDriver> {
+  writeFileSync(file, '', { mode: 0o600 });
+  const driver = sqlite.open(file, { readOnly: true });
+  driver.exec('BEGIN; SELECT 1 FROM sqlite_schema');
+  return driver;
+}
 
 function leaveFiles(path: string, count: number): void {
   for (let file = 0; file < count; file += 1) writeFileSync(presencePath(path, randomUUID()), '', { mode: 0o600 });

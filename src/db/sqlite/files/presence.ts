@@ -21,9 +21,15 @@ export function presencePath(databasePath: string, processId: string): string {
   return `${databasePath}-${processId}${SUFFIX}`;
 }
 
+/** Throws a busy error while another process checks the file; the caller retries. */
 export function beginPresence(sqlite: SqliteLibrary, path: string): Presence {
   const driver = sqlite.open(path, { readOnly: false });
-  lock(driver);
+  try {
+    lock(driver);
+  } catch (error) {
+    driver.close();
+    throw error;
+  }
   return {
     end: () => {
       driver.close();

@@ -14,14 +14,14 @@ import { basename, dirname, join } from 'node:path';
 import { DatabaseError } from '../../database.ts';
 import { loadSqlite, type SqliteDriver } from '../driver.ts';
 import { explainFault } from '../errors.ts';
-import { isPresent, listPresenceFiles } from './presence.ts';
+import { isLocked, listPresenceFiles } from './presence.ts';
 
 /** Whether a live server has this file open. Uses the presence files, which remain even if the file was deleted. */
 export async function isServed(path: string): Promise<boolean> {
   const sqlite = await loadSqlite();
   if (!existsSync(dirname(path))) return false;
   const databasePath = join(realpathSync(dirname(path)), basename(path));
-  return listPresenceFiles(databasePath).some((file) => isPresent(sqlite, file));
+  return listPresenceFiles(databasePath).some((file) => isLocked(sqlite, file));
 }
 
 export interface Replacement {

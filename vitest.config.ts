@@ -20,6 +20,20 @@ const ON_EVERY_DRIVER = [
   'test/verification/{fast-rows,grammar,search-origins,single-edits,tamper-*}.test.ts',
 ];
 
+/** The tests of the server contract, and what they must cover. `npm test` runs them apart, with `--mode coverage`. */
+const OF_THE_CONTRACT = ['src/{config,modes,server,server-start}.test.ts'];
+const WHOLE = { statements: 100, functions: 100, lines: 100 };
+const coverage = {
+  provider: 'v8' as const,
+  include: ['src/{config,modes,server}.ts'],
+  reporter: ['text'],
+  thresholds: {
+    'src/{modes,server}.ts': { ...WHOLE, branches: 100 },
+    // Windows, and a user without a home folder.
+    'src/config.ts': { ...WHOLE, branches: 95 },
+  },
+};
+
 const plugins = [
   {
     name: 'sql-as-text',
@@ -29,6 +43,9 @@ const plugins = [
   },
 ];
 
+/** The tests of a mode that runs only some of them. */
+const INCLUDED: Readonly<Record<string, string[]>> = { drivers: ON_EVERY_DRIVER, coverage: OF_THE_CONTRACT };
+
 export default defineConfig(({ mode }) => {
   const common = { testTimeout: 60_000, hookTimeout: 60_000 };
   const isTorture = mode === 'torture';
@@ -37,7 +54,9 @@ export default defineConfig(({ mode }) => {
     test: {
       // At the root and not inherited: a project that inherits it would build and start PostgreSQL once more. The tests
       // on another version of Node use what was built before, and no PostgreSQL.
-      globalSetup: mode === 'drivers' ? [] : ['test/support/build.ts', 'test/support/postgres/setup.ts'],
+      globalSetup:
+        mode === 'drivers' || mode === 'coverage' ? [] : ['test/support/build.ts', 'test/support/postgres/setup.ts'],
+      ...(mode === 'coverage' ? { coverage } : {}),
       // Most tests wait for processes of their own; left to itself vitest would use one of two cores.
       maxWorkers: '100%',
       projects: [
@@ -46,8 +65,8 @@ export default defineConfig(({ mode }) => {
           test: {
             ...common,
             name: 'sqlite',
-            include: mode === 'drivers' ? ON_EVERY_DRIVER : ['src/**/*.test.ts', 'test/**/*.test.ts'],
-            exclude: [ON_POSTGRES],
+            include: INCLUDED[mode] ?? ['src/**/*.test.ts', 'test/**/*.test.ts'],
+            exclude: mode === 'whole' ? [ON_POSTGRES, ...OF_THE_CONTRACT] : [ON_POSTGRES],
             // Loading the modules for each file again took a quarter of the time. Tests must leave nothing in them.
             isolate: false,
             provide: { engine: 'sqlite' as const, isTorture },

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { promiseTest } from '../test/support/promise-test.ts';
-import { type Config, locateDatabase, readConfig } from './config.ts';
+import {
+  type Config,
+  createEnvironment,
+  describeLocation,
+  findConfigFolder,
+  locateDatabase,
+  readConfig,
+} from './config.ts';
 
 const DEFAULTS: Config = {
   mode: 'FULL',
@@ -238,6 +246,31 @@ function expectRefused(name: string, value: string, allowed: RegExp): void {
   expect(read).toThrow(allowed);
   expect(read).toThrow(new RegExp(`^${name}: `));
 }
+
+describe('what is derived from the environment', () => {
+  promiseTest('config/variables', 'a child process gets only the variables that it is given', () => {
+    const env = { PATH: '/bin', COLIBRI_MODE: 'FULL', AMS_MODE: 'x', MY_COLIBRI_MODE: 'kept' };
+    expect(createEnvironment({ COLIBRI_PROJECT: 'web' }, env)).toEqual({
+      PATH: '/bin',
+      MY_COLIBRI_MODE: 'kept',
+      COLIBRI_PROJECT: 'web',
+    });
+  });
+
+  promiseTest('config/variables', 'the location of a ledger is printed without its password', () => {
+    const location = describeLocation(readConfig({ COLIBRI_DATABASE_URL: 'postgres://user:secret@host/db' }));
+    expect(location).toContain('host');
+    expect(location).not.toContain('secret');
+    expect(describeLocation(readConfig({ COLIBRI_DB_PATH: 'a.db' }))).toBe(resolve('a.db'));
+  });
+
+  promiseTest('config/variables', 'a relative configuration folder is ignored', () => {
+    const home = findConfigFolder({});
+    expect(findConfigFolder({ XDG_CONFIG_HOME: 'relative', APPDATA: 'relative' })).toBe(home);
+    const named = resolve('configuration');
+    expect(findConfigFolder({ XDG_CONFIG_HOME: named, APPDATA: named })).toBe(named);
+  });
+});
 
 describe('.env.example', () => {
   const text = readFileSync('.env.example', 'utf8');

@@ -1,7 +1,7 @@
 import { describe, expect, vi } from 'vitest';
 import { call, openMemoryServer, type Register } from '../test/support/memory-server.ts';
 import { promiseTest } from '../test/support/promise-test.ts';
-import { type LedgerAccess, MODES, type Mode } from './modes.ts';
+import { admittedAccess, type LedgerAccess, MODES, type Mode, opensDatabase, writesLedger } from './modes.ts';
 
 const ADMITTED: Record<Mode, string[]> = {
   FULL: ['needs_no_ledger', 'reads', 'writes', 'undeclared'],
@@ -28,6 +28,19 @@ for (const mode of MODES) {
       const { client } = await openMemoryServer({ mode, tools: registerAll });
       expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(ADMITTED[mode]);
     });
+
+    promiseTest(
+      'process/modes',
+      `${mode} opens a database if it reads, and writes if it admits tools that write`,
+      () => {
+        const access = TOOLS.filter(([name]) => ADMITTED[mode].includes(name)).flatMap(
+          ([, declared]) => declared ?? [],
+        );
+        expect(admittedAccess(mode)).toEqual(access.filter((used) => used !== 'none'));
+        expect(opensDatabase(mode)).toBe(access.includes('read'));
+        expect(writesLedger(mode)).toBe(access.includes('write'));
+      },
+    );
 
     for (const [name] of TOOLS) {
       const isAdmitted = ADMITTED[mode].includes(name);

@@ -1,8 +1,7 @@
 import type * as z from 'zod';
 import type { WriteContext } from './context.ts';
 import { type ColibriServerContext, type CreateServerOptions, createColibriServer } from './server/colibri-server.ts';
-import { isMain } from './server/is-main.ts';
-import { main } from './server/program.ts';
+import { main, startIfMain } from './server/program.ts';
 import type { Tool, ToolDescription } from './tool.ts';
 
 export { ColibriError } from './errors.ts';
@@ -35,5 +34,4 @@ export function stop(server: ColibriServerContext): Promise<void> {
   return server.stop();
 }
 
-// `node dist/server.js` starts the server; an import does not. Not awaited: the CommonJS bundle has no top-level await.
-if (isMain(import.meta.url)) void main();
+startIfMain(import.meta.url);

@@ -9,6 +9,7 @@ import { StartupTimeout, within } from '../wire/startup-timeout.ts';
 import { createStdioTransport } from '../wire/stdio.ts';
 import { type ColibriServerContext, createColibriServer } from './colibri-server.ts';
 import { factsOf, pulseOf } from './facts.ts';
+import { isMain } from './is-main.ts';
 
 /** EX_TEMPFAIL and EX_CONFIG of sysexits.h. */
 const EXIT_TEMPORARY = 75;
@@ -54,6 +55,12 @@ export async function main(onConfig?: (config: Config) => void): Promise<void> {
     log('error', 'start failed', { error });
     process.exit(error instanceof StartupTimeout ? EXIT_TEMPORARY : 1);
   }
+}
+
+/** `node dist/server.js` starts the server; an import does not. */
+export function startIfMain(moduleUrl: string): void {
+  // Not awaited: the CommonJS bundle has no top-level await.
+  if (isMain(moduleUrl)) void main();
 }
 
 /** Reports whether the ledger was opened. */

@@ -24,11 +24,12 @@ export function createSurface(ports: SurfacePorts, defaults: TaskDefaults): read
 }
 
 /** The resources and prompts beside the tools. A task reads the same in both. */
-export function createSurfaceLibrary(tools: readonly Tool[], project: string): Library {
+export function createSurfaceLibrary(tools: readonly Tool[], { project, claimTtlMs }: TaskDefaults): Library {
   const taskGet = tools.find(({ name }) => name === 'task_get');
   if (taskGet === undefined) throw new Error('the surface has no task_get');
   return createLibrary({
     project,
+    claimTtlMs,
     readTask: async (context, task_id) => taskGet.handle({ task_id, include_thought_trail: true }, context),
   });
 }

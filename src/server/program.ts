@@ -34,7 +34,7 @@ export async function main(onConfig?: (config: Config) => void): Promise<void> {
       await setImmediate();
       return (await import('../surface.ts')).createSurface(ports, config);
     },
-    loadLibrary: async () => (await import('../surface.ts')).createSurfaceLibrary(server.listTools(), config.project),
+    loadLibrary: async () => (await import('../surface.ts')).createSurfaceLibrary(server.listTools(), config),
     boot: async ({ chain }) => (await import('../runtime/boot.ts')).boot(config, chain.log, printError),
   });
   const { log, runtime } = server.chain;

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Arguments } from '../support/agent.ts';
+import { withCrew } from '../support/crew.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { type TestServer, withServer } from '../support/test-server.ts';
 
@@ -80,21 +81,36 @@ describe('a brief', () => {
   );
 
   promiseTest('brief/says', 'what others changed since the last call, and not what the agent changed itself', () =>
-    withServer(async (server) => {
-      await server.createTask({ title: 'Mine' });
-      await server.createTask({ title: 'Yours' });
-      expect(await brief(server)).not.toContain('Changed');
-      // As another agent would: its changes name another actor.
-      await server.database.write({ durable: false }, (db) =>
-        db.query("UPDATE tasks SET updated_by = 'codex', event_idx = event_idx + 1000 WHERE task_no = 2"),
-      );
-      expect(await brief(server)).toContain(
-        'Changed by others since your last call:\n- T-0002 backlog, by codex: Yours\n',
-      );
-      await server.database.write({ durable: false }, (db) =>
-        db.query("UPDATE tasks SET updated_by = 'tester', event_idx = event_idx - 1000 WHERE task_no = 2"),
-      );
+    withCrew(async ({ alice, bob }) => {
+      await alice.createTask({ title: 'Mine' });
+      expect(await brief(alice)).not.toContain('Changed');
+      await bob.createTask({ title: 'His' });
+      expect(await brief(alice)).toContain('Changed by others since your last call:\n- T-0002 backlog, by bob: His\n');
+      await alice.nextActions();
+      expect(await brief(alice)).not.toContain('Changed');
     }),
+  );
+
+  promiseTest('brief/says', 'a lapsed claim: to the others what can be taken over, to its agent what it lost', () =>
+    withCrew(
+      async ({ alice, bob, silence }) => {
+        await alice.createTask({ title: 'Parse dates', status: 'todo' });
+        await alice.updateTask({ task_id: 'T-0001', status: 'in_progress' });
+        expect(await brief(bob)).not.toContain('Lapsed');
+        await silence('alice', 3 * 3_600_000);
+        expect(await brief(bob)).toMatch(
+          /^Lapsed, can be taken over:\n- T-0001 of alice, silent for 18\d min: Parse dates$/m,
+        );
+        const [step = ''] = await nextSteps(bob);
+        expect(step).toContain('claim T-0001');
+        const input = JSON.parse(/\{.*\}/.exec(step)?.[0] ?? '') as Arguments;
+        expect(await bob.updateTask(input)).toMatchObject({ taken_from: 'alice', holder: 'bob' });
+        expect(await brief(alice)).toContain('Lost, do not continue:\n- T-0001 taken by bob: Parse dates\n');
+        expect(await brief(alice)).not.toContain('Yours:');
+        expect(await brief(bob)).toContain('Yours:\n- T-0001 in_progress: Parse dates\n');
+      },
+      { COLIBRI_CLAIM_TTL: '2h' },
+    ),
   );
 });
 

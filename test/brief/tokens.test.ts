@@ -79,6 +79,8 @@ function fullBrief(text: string): Brief {
     last_call: { entry: 1_234_567, at: changed.updated_at },
     yours: [held, { ...held, session_id: undefined }, held, held, held],
     yours_total: 12,
+    lapsed: [1, 2, 3].map(() => ({ ...task, held_by: text, silent_for_s: 123_456 })),
+    lost: [1, 2, 3].map(() => ({ ...task, holder: text })),
     changed: [changed, changed, changed, changed, changed],
     decisions: [1, 2, 3].map(() => ({ ...decision, task_id: task.task_id })),
     ready: held,

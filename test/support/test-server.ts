@@ -102,7 +102,7 @@ export async function openServer(
     logger: (line) => errors.push(line),
     logLevel: 'error',
     installGlobalHandlers: false,
-    loadLibrary: async () => createSurfaceLibrary(server.listTools(), config.project),
+    loadLibrary: async () => createSurfaceLibrary(server.listTools(), config),
     boot: ({ chain }) => boot(config, chain.log, () => undefined),
   });
   const { runtime } = server.chain;

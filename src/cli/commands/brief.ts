@@ -6,7 +6,7 @@ import type { CliCommand } from '../support/command.ts';
 import { JSON_OPTION, PROJECT_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
-import { withLedger } from '../support/with-ledger.ts';
+import { withDatabase } from '../support/with-ledger.ts';
 
 interface BriefOptions {
   readonly agent?: string;
@@ -31,7 +31,11 @@ export const brief: CliCommand<BriefOptions> = {
 };
 
 async function showBrief(config: Config, { agent = config.agentId, project, json }: BriefOptions): Promise<number> {
-  const found = await withLedger(config, (reader) => readBrief(reader, agent, project ?? config.project));
+  const query = { agent, project: project ?? config.project };
+  const context = { at: new Date().toISOString(), ttlMs: config.claimTtlMs };
+  const found = await withDatabase(config, (database) =>
+    database.read((reader) => readBrief(reader, query, { ...context, liveness: database })),
+  );
   if (json) printJson({ ...found, next: nextSteps(found) });
   else print(renderBrief(found).split('\n'));
   return 0;

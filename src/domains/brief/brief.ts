@@ -10,6 +10,10 @@ export interface Brief {
   /** Open tasks that the agent holds, last changed first; the list may be cut. */
   readonly yours: readonly HeldTask[];
   readonly yours_total: number;
+  /** Tasks of others whose claim has lapsed: claiming one takes it over. The list may be cut. */
+  readonly lapsed: readonly LapsedTask[];
+  /** Tasks that the agent held and others took over. */
+  readonly lost: readonly { readonly task_id: string; readonly title: string; readonly holder: string }[];
   /** What others changed since the last call, newest first; the list may be cut. */
   readonly changed: readonly ChangedTask[];
   /** The newest decisions, of the agent's tasks if they have any. */
@@ -29,6 +33,13 @@ export interface HeldTask {
   readonly has_thought: boolean;
   /** The status that follows in its workflow. */
   readonly next_status: string;
+}
+
+export interface LapsedTask {
+  readonly task_id: string;
+  readonly title: string;
+  readonly held_by: string;
+  readonly silent_for_s: number;
 }
 
 export interface ChangedTask {
@@ -65,6 +76,21 @@ export function renderBrief(brief: Brief): string {
     brief.yours.map((task) => heldLine(brief, task)),
     brief.yours_total > brief.yours.length,
     'call task_list for the rest',
+  );
+  page.addList(
+    'Lost, do not continue:',
+    brief.lost.map(({ task_id, title, holder }) => `${task_id} taken by ${name(holder)}: ${shorten(title)}`),
+    false,
+    'call task_list for the rest',
+  );
+  page.addList(
+    'Lapsed, can be taken over:',
+    brief.lapsed.map(
+      ({ task_id, title, held_by, silent_for_s }) =>
+        `${task_id} of ${name(held_by)}, silent for ${Math.floor(silent_for_s / 60)} min: ${shorten(title)}`,
+    ),
+    false,
+    'call task_next_actions for the rest',
   );
   page.addList(
     brief.last_call === undefined ? 'Last changes:' : 'Changed by others since your last call:',

@@ -12,13 +12,16 @@ const [MARKDOWN, JSON_TYPE] = ['text/markdown', 'application/json'];
 
 export interface LibraryPorts {
   readonly project: string;
+  /** Undefined if claims never lapse. */
+  readonly claimTtlMs: number | undefined;
   /** A task with its trail, as `task_get` shows it. Throws ERR_NOT_FOUND. */
   readonly readTask: (context: ReadContext, taskId: string) => Promise<unknown>;
 }
 
 /** The resources and prompts: views of the ledger for clients that show them. The tools do not depend on them. */
-export function createLibrary({ project, readTask }: LibraryPorts): Library {
-  const brief = async ({ db, actor }: ReadContext) => renderBrief(await readBrief(db, actor, project));
+export function createLibrary({ project, claimTtlMs, readTask }: LibraryPorts): Library {
+  const brief = async ({ db, actor, liveness, at }: ReadContext) =>
+    renderBrief(await readBrief(db, { agent: actor, project }, { liveness, at, ttlMs: claimTtlMs }));
   const task = async (context: ReadContext, taskId: string) => JSON.stringify(await readTask(context, taskId));
   return {
     resources: [

@@ -1,10 +1,10 @@
 import type { Reader } from '../../db/database.ts';
 import { formatSessionId, formatTaskId, formatThoughtId, parseId } from '../../ids.ts';
 import { readSize } from '../../ledger/head.ts';
+import type { ClaimContext } from '../tasks/claims/holder.ts';
 import { type ListedTask, listTasks } from '../tasks/list-query.ts';
-import { listFreeTasks } from '../tasks/next-actions.ts';
+import { listNextActions, type NextAction } from '../tasks/next-actions.ts';
 import { taskFields } from '../tasks/record.ts';
-import { findTask } from '../tasks/repository.ts';
 import { isOpen, type Status, WORKFLOWS } from '../tasks/workflows.ts';
 import { findTrailTask, hasThoughtInAttempt, type ThoughtRow } from '../trail/repository.ts';
 import { findLiveSession } from '../trail/sessions.ts';
@@ -13,14 +13,23 @@ import type { Brief, ChangedTask, Decision, HeldTask } from './brief.ts';
 const MAX_HELD = 5;
 const MAX_CHANGED = 5;
 const MAX_DECISIONS = 3;
+const MAX_LAPSED = 3;
+const MAX_QUEUE = 20;
+
+export interface BriefQuery {
+  /** Undefined for a brief about every agent. */
+  readonly agent: string | undefined;
+  readonly project: string;
+}
 
 /** Reads what a brief says. Every list is short, so that the reads stay cheap at any size of the ledger. */
-export async function readBrief(db: Reader, agent: string | undefined, project: string): Promise<Brief> {
+export async function readBrief(db: Reader, { agent, project }: BriefQuery, context: ClaimContext): Promise<Brief> {
   const last_call = agent === undefined ? undefined : await findLastCall(db, agent);
   const { tasks, total } = await listHeld(db, agent, project);
   const yours: HeldTask[] = [];
   for (const task of tasks) yours.push(await describeHeld(db, task));
-  const [ready] = await listFreeTasks(db, { project, limit: 1, actor: agent });
+  const queue = await listNextActions(db, { project, limit: MAX_QUEUE, actor: agent }, context);
+  const lapsed = queue.filter((task) => task.lapsed && task.held_by !== agent).slice(0, MAX_LAPSED);
   return {
     agent,
     project,
@@ -33,7 +42,14 @@ export async function readBrief(db: Reader, agent: string | undefined, project: 
       project,
       tasks.map(({ task_id }) => parseId(task_id)),
     ),
-    ready: ready && (await describeReady(db, ready.task_id)),
+    lapsed: lapsed.map(({ task_id, title, held_by = '', silent_for_s = 0 }) => ({
+      task_id,
+      title,
+      held_by,
+      silent_for_s,
+    })),
+    lost: agent === undefined ? [] : await listLost(db, agent),
+    ready: queue[0] && (await describeReady(db, queue[0])),
   };
 }
 
@@ -68,11 +84,21 @@ async function describeHeld(db: Reader, { task_id, title, status, assignee }: Li
   };
 }
 
-async function describeReady(db: Reader, taskId: string): Promise<Brief['ready']> {
-  const task = await findTask(db, taskId);
-  if (task === undefined) return undefined;
-  const { task_id, title, status } = task;
-  return { task_id, title, next_status: TRANSITIONS[status]?.[0] ?? status };
+async function describeReady(db: Reader, { task_id, title, lapsed }: NextAction): Promise<Brief['ready']> {
+  const [row] = await db.query<{ status: string }>('SELECT status FROM tasks WHERE task_no = $1', [parseId(task_id)]);
+  const status = row?.status ?? '';
+  // A lapsed task is claimed by naming the status that it has.
+  return { task_id, title, next_status: lapsed ? status : (TRANSITIONS[status]?.[0] ?? status) };
+}
+
+/** The agent's tasks that others took over, and that are still theirs. */
+async function listLost(db: Reader, agent: string): Promise<Brief['lost']> {
+  const rows = await db.query<{ task_no: number; title: string; holder: string }>(
+    `SELECT task_no, title, holder FROM tasks
+     WHERE holder IS NOT NULL AND holder <> $1 AND taken_from = $1 ORDER BY updated_at DESC, task_no LIMIT $2`,
+    [agent, MAX_LAPSED],
+  );
+  return rows.map(({ task_no, title, holder }) => ({ task_id: formatTaskId(task_no), title, holder }));
 }
 
 /** How far back to look for a call of the agent: the log has no index on actors. */

@@ -33,8 +33,7 @@ SELECT
   answer AS result_digest
 FROM calls;
 
--- The calls that have not ended: at most one for each running server, and what dead servers left behind. Created after
--- the views: if a view comes last, SQLite's integrity_check takes its root page 0 for a partial check.
+-- The calls that have not ended: at most one for each running server, and what dead servers left behind.
 CREATE TABLE open_calls (
   sequence_no INTEGER PRIMARY KEY
 );

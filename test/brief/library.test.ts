@@ -151,13 +151,19 @@ describe('resources and prompts', () => {
     }),
   );
 
-  promiseTest('brief/resources', 'hand_over names the next agent, and shows the task', () =>
-    withServer(async (server) => {
-      await server.createTask({ title: 'Parse dates' });
-      const text = await prompt(server, 'hand_over', { task_id: 'T-0001', to: 'codex' });
-      expect(text).toContain('task_update {"task_id":"T-0001","assignee":"codex"}');
+  promiseTest('brief/resources', 'the steps of hand_over release the claim for the next agent', () =>
+    withCrew(async ({ alice, bob }) => {
+      await alice.createTask({ title: 'Parse dates', status: 'todo' });
+      await alice.updateTask({ task_id: 'T-0001', status: 'in_progress' });
+      expect(await prompt(alice, 'hand_over', { task_id: 'T-0001' })).toContain('"assignee":"unassigned"');
+      const text = await prompt(alice, 'hand_over', { task_id: 'T-0001', to: 'bob' });
       expect(text).toContain('"title":"Parse dates"');
-      expect(await prompt(server, 'hand_over', { task_id: 'T-0001' })).toContain('"status":"blocked"');
+      const steps = [...text.matchAll(/task_update (\{[^}]*\})/g)].map(
+        ([, input = '']) => JSON.parse(input) as Arguments,
+      );
+      expect(steps).toHaveLength(2);
+      for (const input of steps) await alice.updateTask(input);
+      expect(await bob.updateTask({ task_id: 'T-0001', status: 'in_progress' })).toMatchObject({ assignee: 'bob' });
     }),
   );
 

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { type ClientProcess, withClientProcesses } from '../support/client-processes.ts';
+import { tempFolder } from '../support/folders.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 /** The name that a call of this agent is recorded with. */
@@ -80,4 +81,17 @@ describe('the names of agents', () => {
         expect(await nameOf(await launch('claude-code'))).toBe('claude-code');
       }),
     );
+
+  promiseTest('agents/same-name', 'an agent that holds a task keeps its name from agents of other folders', () =>
+    withClientProcesses(async (launch) => {
+      const first = await launch('claude-code');
+      await nameOf(first);
+      await first.updateTask({ task_id: 'T-0001', status: 'in_progress' });
+      await first.kill();
+      const elsewhere = await launch('claude-code', { cwd: tempFolder() });
+      expect(await nameOf(elsewhere)).toBe('claude-code#2');
+      const next = await launch('claude-code');
+      expect(await nameOf(next)).toBe('claude-code');
+    }),
+  );
 });

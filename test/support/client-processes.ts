@@ -45,7 +45,7 @@ export async function withClientProcesses(
   await assertWhole(database);
 }
 
-async function launchClient(name: string, cwd: string, env: Record<string, string>): Promise<ClientProcess> {
+export async function launchClient(name: string, cwd: string, env: Record<string, string>): Promise<ClientProcess> {
   const client = new Client({ name, version: '1' });
   const transport = new StdioClientTransport({
     command: process.execPath,

@@ -1,0 +1,200 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Failure } from './agent.ts';
+import { type ClientProcess, launchClient } from './client-processes.ts';
+import { tempFolder } from './folders.ts';
+
+export interface CrewOptions {
+  readonly seed: number;
+  readonly agents: number;
+  readonly tasks: number;
+  /** How the ledger is named in the environment of a server. */
+  readonly place: Readonly<Record<string, string>>;
+  readonly ttl: string;
+  readonly ttlMs: number;
+  /** How many agents are killed, stopped or restarted while the crew works. */
+  readonly accidents: number;
+}
+
+/** Refusals that an agent of a crew has to expect. */
+const EXPECTED = new Set([
+  'ERR_CLAIM_HELD',
+  'ERR_CLAIM_LOST',
+  'ERR_INVALID_TRANSITION',
+  'ERR_SESSION_EXISTS',
+  'ERR_WRITEBACK_REQUIRED',
+]);
+
+/**
+ * Agents that work off tasks with dependencies, each through a server process of its own, while processes are killed,
+ * stopped and restarted. The wall clock of each agent is wrong by hours. The seed decides what happens to whom.
+ */
+export class SimulatedCrew {
+  readonly #options: CrewOptions;
+  readonly #random: () => number;
+  readonly #members: Member[] = [];
+  readonly #folder = tempFolder();
+  #isOver = false;
+  /** Refusals that no honest agent should get. */
+  readonly surprises: Failure[] = [];
+
+  constructor(options: CrewOptions) {
+    this.#options = options;
+    this.#random = createRandom(options.seed);
+    writeFileSync(join(this.#folder, 'wrong-clock.cjs'), WRONG_CLOCK);
+  }
+
+  /** Milliseconds by which the wall clock of an agent is ahead. */
+  clockErrorOf(actor: string): number {
+    return this.#members.find(({ name }) => name === actor)?.clockErrorMs ?? 0;
+  }
+
+  async run(): Promise<void> {
+    const { agents, accidents } = this.#options;
+    for (let number = 0; number < agents; number += 1)
+      this.#members.push(new Member(`agent-${number}`, this.#pick(7) * 3_600_000 - 9 * 3_600_000));
+    await Promise.all(this.#members.map((member) => this.#launch(member)));
+    await this.#plan();
+    const lost = await this.#lose(this.#members.at(-1) as Member);
+    const working = this.#members.filter((member) => member !== lost).map((member) => this.#work(member));
+    for (let count = 0; count < accidents && !this.#isOver; count += 1) {
+      await delay(100 + this.#pick(200));
+      await this.#cause(this.#members[this.#pick(agents)] as Member);
+    }
+    await Promise.all(working);
+    await Promise.all(this.#members.flatMap(({ process }) => process?.close() ?? []));
+  }
+
+  /** One agent dies with a task in its hands and never comes back. */
+  async #lose(member: Member): Promise<Member> {
+    const agent = member.process as ClientProcess;
+    const { next_actions } = await agent.nextActions({ limit: 1 });
+    await agent.updateTask({ task_id: next_actions[0]?.task_id, status: 'in_progress' });
+    member.isDown = true;
+    await agent.kill();
+    return member;
+  }
+
+  /** A task waits for up to two of the ten before it. */
+  async #plan(): Promise<void> {
+    const planner = this.#members[0]?.process as ClientProcess;
+    const ids: string[] = [];
+    for (let number = 0; number < this.#options.tasks; number += 1) {
+      const near = ids.slice(-10);
+      const depends_on = [...new Set([this.#pick(20), this.#pick(20)].flatMap((index) => near[index] ?? []))];
+      ids.push((await planner.createTask({ title: `task ${number}`, status: 'todo', depends_on })).task_id);
+    }
+  }
+
+  async #launch(member: Member): Promise<void> {
+    const { place, ttl } = this.#options;
+    member.process = await launchClient('crew', this.#folder, {
+      ...place,
+      COLIBRI_AGENT_ID: member.name,
+      COLIBRI_CLAIM_TTL: ttl,
+      NODE_OPTIONS: `--require ${join(this.#folder, 'wrong-clock.cjs')}`,
+      CLOCK_ERROR_MS: String(member.clockErrorMs),
+    });
+  }
+
+  /** Kills, stops or restarts one server. The client behind it goes on as if it had noticed nothing. */
+  async #cause(member: Member): Promise<void> {
+    const { process: server } = member;
+    if (server === undefined || member.isDown) return;
+    member.isDown = true;
+    const kind = this.#pick(3);
+    const pauseMs = this.#pick(2 * this.#options.ttlMs);
+    const recover = async () => {
+      if (kind === 0) await server.kill();
+      if (kind === 1) await server.close();
+      if (kind === 2) process.kill(server.pid, 'SIGSTOP');
+      await delay(pauseMs);
+      if (kind === 2) process.kill(server.pid, 'SIGCONT');
+      else await this.#launch(member);
+      member.isDown = false;
+    };
+    member.recovering = recover();
+  }
+
+  async #work(member: Member): Promise<void> {
+    while (!this.#isOver) {
+      await member.recovering;
+      try {
+        await this.#workOn(member, member.process as ClientProcess);
+      } catch (error) {
+        // The server is gone: the client starts another one.
+        if (!member.isDown) throw error;
+      }
+    }
+    await member.recovering;
+  }
+
+  /** One round: first what the agent already holds, then what is offered, then what waits for its last step. */
+  async #workOn(member: Member, agent: ClientProcess): Promise<void> {
+    const own = await agent.listTasks({ assignee: member.name, status: ['in_progress'], limit: 5 });
+    const { next_actions } = await agent.nextActions({ limit: 4 });
+    const offered = next_actions[this.#pick(next_actions.length)];
+    if (own.tasks[0] !== undefined) return this.#finish(agent, own.tasks[0].task_id, undefined);
+    if (offered !== undefined) {
+      const input = { task_id: offered.task_id, status: 'in_progress' };
+      const { data, failure } = await this.#call(agent, 'task_update', input);
+      if (failure === undefined) await this.#finish(agent, offered.task_id, (data as { claim?: number }).claim);
+      return;
+    }
+    const { tasks } = await agent.listTasks({ status: ['review'], limit: 5 });
+    for (const { task_id } of tasks) await this.#call(agent, 'task_update', { task_id, status: 'done' });
+    const open = await agent.listTasks({ status: ['todo', 'in_progress', 'review'], limit: 1 });
+    if (open.total_count === 0) this.#isOver = true;
+    else await delay(50);
+  }
+
+  async #finish(agent: ClientProcess, task_id: string, claim: number | undefined): Promise<void> {
+    await this.#call(agent, 'audit_session_start', { task_id, auditor_id: 'referee' });
+    const { failure } = await this.#call(agent, 'task_update', { task_id, progress: 50, claim });
+    if (failure !== undefined) return;
+    await this.#call(agent, 'thought_record', { task_id, type: 'decision', content: 'This is how it is done.' });
+    const reviewed = await this.#call(agent, 'task_update', { task_id, status: 'review', claim });
+    if (reviewed.failure === undefined) await this.#call(agent, 'task_update', { task_id, status: 'done' });
+  }
+
+  async #call(agent: ClientProcess, tool: string, input: Record<string, unknown>) {
+    const reply = await agent.call(tool, JSON.parse(JSON.stringify(input)) as Record<string, unknown>);
+    if (reply.failure !== undefined && !EXPECTED.has(reply.failure.code)) this.surprises.push(reply.failure);
+    return reply;
+  }
+
+  #pick(count: number): number {
+    return Math.floor(this.#random() * count);
+  }
+}
+
+class Member {
+  process: ClientProcess | undefined;
+  isDown = false;
+  recovering: Promise<void> = Promise.resolve();
+
+  constructor(
+    readonly name: string,
+    readonly clockErrorMs: number,
+  ) {}
+}
+
+const WRONG_CLOCK = `
+  const error = Number(process.env.CLOCK_ERROR_MS);
+  const TrueDate = Date;
+  globalThis.Date = class extends TrueDate {
+    constructor(...values) { values.length === 0 ? super(TrueDate.now() + error) : super(...values); }
+    static now() { return TrueDate.now() + error; }
+  };`;
+
+/** mulberry32: small, and the same on every machine. */
+function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

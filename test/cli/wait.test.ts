@@ -71,6 +71,14 @@ describe('colibri wait', () => {
     expect(waiting.lines()).toEqual(['T-0001 done: Claimed']);
   });
 
+  promiseTest('cli/wait', 'for a claim that lapses, while no entry is written', async () => {
+    const folder = await createTasks();
+    // The server of the holder has ended, so time alone makes the claim lapse.
+    const { status, stdout } = colibri(folder, ['wait', '--for', 'lapsed'], { COLIBRI_CLAIM_TTL: '1s' });
+    expect([status, stdout]).toEqual([0, 'T-0001 in_progress: Claimed\n']);
+    expectWhole(folder);
+  });
+
   promiseTest('cli/wait', 'for the first task of a project that does not exist yet', async () => {
     const folder = await createTasks();
     const waiting = startColibri(folder, ['wait', '--for', 'ready', '--project', 'new']);

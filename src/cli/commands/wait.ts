@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Config } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
+import type { ClaimContext } from '../../domains/tasks/claims/holder.ts';
 import { findTask } from '../../domains/tasks/repository.ts';
 import { isCancelled, isOpen } from '../../domains/tasks/workflows.ts';
 import { printError } from '../../print-error.ts';
@@ -53,8 +54,8 @@ export const wait: CliCommand<WaitOptions> = {
   ],
   details: [
     'Prints one line when the condition holds, which may be at once: the task, its status and its title. Does not claim the task: of several scripts that wait for the same task, all return.',
-    'ready: task_next_actions offers a task. review: a task is in review (board) or VERIFY (pipeline). T-0042: the task is done.',
-    'ready and review look at the active project (COLIBRI_PROJECT) unless --project or --all is given. The project need not exist yet.',
+    'ready: task_next_actions offers a free task. lapsed: it offers a task whose holder has been silent too long (COLIBRI_CLAIM_TTL). review: a task is in review (board) or VERIFY (pipeline). T-0042: the task is done.',
+    'ready, lapsed and review look at the active project (COLIBRI_PROJECT) unless --project or --all is given. The project need not exist yet.',
   ],
   examples: [
     ['colibri wait --for ready && claude -p "work on the next Colibri task"'],
@@ -75,7 +76,10 @@ async function waitFor(config: Config, options: WaitOptions): Promise<number> {
   const timedOut = timeout === undefined ? new AbortController().signal : AbortSignal.timeout(timeout);
   const project = options.all ? undefined : (options.project ?? config.project);
   const met = await withDatabase(config, (database) =>
-    whenMet(database, timedOut, (reader) => findMet(reader, options.for, project)),
+    whenMet(database, timedOut, (reader) => {
+      const context = { liveness: database, at: new Date().toISOString(), ttlMs: config.claimTtlMs };
+      return findMet(reader, options.for, project, context);
+    }),
   );
   if (met === undefined) return reportTimeout(options.for, timeout ?? 0, json);
   if (json) printJson({ ...met, timed_out: false });
@@ -101,8 +105,13 @@ async function whenMet(
   }
 }
 
-async function findMet(reader: Reader, awaited: Awaited, project: string | undefined): Promise<Met | undefined> {
-  const taskId = typeof awaited === 'object' ? awaited.taskId : await findMeeting(reader, awaited, project);
+async function findMet(
+  reader: Reader,
+  awaited: Awaited,
+  project: string | undefined,
+  context: ClaimContext,
+): Promise<Met | undefined> {
+  const taskId = typeof awaited === 'object' ? awaited.taskId : await findMeeting(reader, awaited, project, context);
   if (taskId === undefined) return undefined;
   const task = await findTask(reader, taskId);
   if (task === undefined) throw await taskNotFound(reader, taskId);
@@ -111,7 +120,11 @@ async function findMet(reader: Reader, awaited: Awaited, project: string | undef
 }
 
 function reportTimeout(awaited: Awaited, timeoutMs: number, json: boolean): number {
-  const states: Record<Condition, string> = { ready: 'no task is ready', review: 'no task is in review' };
+  const states: Record<Condition, string> = {
+    ready: 'no task is ready',
+    lapsed: 'no claim has lapsed',
+    review: 'no task is in review',
+  };
   const state = typeof awaited === 'object' ? `${awaited.taskId} is not finished` : states[awaited];
   if (json) printJson({ timed_out: true });
   else printError(`colibri wait: timed out after ${formatDuration(timeoutMs)}: ${state}`);

@@ -1,14 +1,18 @@
 import type { Reader } from '../../db/database.ts';
 import { countByStatus, listProjects } from '../../domains/tasks/board.ts';
+import type { ClaimContext } from '../../domains/tasks/claims/holder.ts';
 import { listTasks } from '../../domains/tasks/list-query.ts';
-import { listFreeTasks } from '../../domains/tasks/next-actions.ts';
+import { listFreeTasks, listNextActions } from '../../domains/tasks/next-actions.ts';
 import type { Status } from '../../domains/tasks/workflows.ts';
 
 /** Finds the id of a task of one project. */
-type Find = (db: Reader, project: string) => Promise<string | undefined>;
+type Find = (db: Reader, project: string, context: ClaimContext) => Promise<string | undefined>;
 
 /** What a script can wait for in a project, by name. */
-const CONDITIONS = { ready: findReady, review: findInReview } as const satisfies Record<string, Find>;
+const CONDITIONS = { ready: findReady, lapsed: findLapsed, review: findInReview } as const satisfies Record<
+  string,
+  Find
+>;
 
 export type Condition = keyof typeof CONDITIONS;
 export const CONDITION_NAMES = Object.keys(CONDITIONS) as Condition[];
@@ -18,9 +22,10 @@ export async function findMeeting(
   db: Reader,
   condition: Condition,
   project: string | undefined,
+  context: ClaimContext,
 ): Promise<string | undefined> {
   for (const name of project === undefined ? await listProjects(db) : [project]) {
-    const taskId = await CONDITIONS[condition](db, name);
+    const taskId = await CONDITIONS[condition](db, name, context);
     if (taskId !== undefined) return taskId;
   }
   return undefined;
@@ -30,6 +35,15 @@ export async function findMeeting(
 async function findReady(db: Reader, project: string): Promise<string | undefined> {
   const [first] = await listFreeTasks(db, { project, limit: 1 });
   return first?.task_id;
+}
+
+/** More than any crew can leave in the queue at once. */
+const MAX_QUEUE = 10_000;
+
+/** The first task that task_next_actions offers because its claim has lapsed. */
+async function findLapsed(db: Reader, project: string, context: ClaimContext): Promise<string | undefined> {
+  const queue = await listNextActions(db, { project, limit: MAX_QUEUE }, context);
+  return queue.find(({ lapsed }) => lapsed)?.task_id;
 }
 
 const IN_REVIEW: readonly Status[] = ['review', 'VERIFY'];

@@ -6,6 +6,7 @@ import type { Database, Reader } from '../../src/db/database.ts';
 import { findSession } from '../../src/domains/trail/sessions.ts';
 import { verifySession } from '../../src/verification/verify-chain.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
+import { CLAIM_BREAKERS } from '../support/forge/break-claims.ts';
 import { CONTENT_BREAKERS } from '../support/forge/break-contents.ts';
 import { ENTRY_BREAKERS } from '../support/forge/break-entries.ts';
 import { HISTORY_BREAKERS } from '../support/forge/break-history.ts';
@@ -61,7 +62,8 @@ describe('a ledger whose hashes a forger recomputed', () => {
     expect(problems).toEqual([]);
   });
 
-  for (const breaker of [...ENTRY_BREAKERS, ...CONTENT_BREAKERS, ...HISTORY_BREAKERS]) refused(database, breaker);
+  const breakers = [...ENTRY_BREAKERS, ...CONTENT_BREAKERS, ...HISTORY_BREAKERS, ...CLAIM_BREAKERS];
+  for (const breaker of breakers) refused(database, breaker);
 });
 
 describe('rows that are compared as one value', () => {

@@ -62,6 +62,9 @@ const TASKS: Readonly<Record<string, Loose>> = {
   'an attempt of zero': { attempt: 0 },
   'a sequence of zero': { sequence: 0 },
   'an assignee that is a number': { assignee: 7 },
+  'a holder that is null': { holder: null },
+  'a holder that is a number': { holder: 7 },
+  'a former holder that is null': { taken_from: null },
 };
 
 function edited(pick: (ledger: Forging) => ForgedEvent, edit: (content: string) => string) {

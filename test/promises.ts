@@ -72,6 +72,7 @@ export const PROMISES = {
   'claims/restart': { says: 'an agent that comes back under a new process keeps its claim' },
   'claims/token': { says: 'a stale fencing token is refused' },
   'claims/queue': { says: 'the queue offers lapsed tasks after the free ones' },
+  'claims/clock': { says: 'silence is measured on one clock that does not jump and stands still in sleep' },
   'claims/takeover': { says: 'a takeover is one transaction and names the former holder' },
   'tasks/writeback': { says: 'a task cannot be done without a thought record since it was last opened' },
   'tasks/cycles': { says: 'dependencies that would form a cycle are refused' },

@@ -34,10 +34,10 @@ export async function boot(config: Config, log: Log, logger: (line: string) => v
     await database.enlist(processId);
     const interrupted = await closeInterruptedCalls(database, actor, at);
     if (interrupted > 0) log('warn', 'closed calls of processes that died', { calls: interrupted });
-    await removeStaleRows(database);
+    const earlier = await removeStaleRows(database);
     const skills = loadSkills(config, log);
     const names = config.agentId === undefined ? new AgentNames(database, processId) : undefined;
-    const recorder = new CallRecorder(database, processId, names);
+    const recorder = new CallRecorder(database, processId, { names, earlier });
     const actorOf = (client: string) => recorder.actorOf(client);
     return { audit: recorder, transactions: recorder, database, skills, actorOf };
   } catch (error) {

@@ -9,6 +9,7 @@ import type { TaskRow } from '../../src/domains/tasks/record.ts';
 import { currentVersion, type StoredVersion } from '../../src/domains/tasks/versions.ts';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { removeClaims } from './forge/without-claims.ts';
 import { processIdOf, tamper } from './ledger.ts';
 import { databaseAt } from './ledger-targets.ts';
 import { openServer, type TestServer } from './test-server.ts';
@@ -223,6 +224,7 @@ export async function createVersion(database: Database, version: number): Promis
 
 /** Makes a ledger of an older schema of one of today, and closes it. */
 export async function makeOlder(database: Database, forgery = ''): Promise<void> {
+  await removeClaims(database);
   await database.write({ durable: false }, async (transaction) => {
     const { engine } = transaction;
     const current = await transaction.query<TaskRow>('SELECT * FROM tasks');

@@ -4,6 +4,7 @@ import type { Transaction } from '../../src/db/database.ts';
 import { createTables, SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
+import { removeClaims } from '../support/forge/without-claims.ts';
 import { AT } from '../support/ledger.ts';
 import { buildFullLedger, makeOlder, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -62,6 +63,9 @@ describe('the migration of a ledger', () => {
       withFolder(async (folder) => {
         const path = join(folder, 'colibri.db');
         await buildFullLedger(path);
+        const unclaimed = await openFile(path);
+        await removeClaims(unclaimed);
+        await unclaimed.close();
         const before = await readLog(path);
         await makeOlder(await openFile(path));
         const older = await openFile(path);

@@ -7,7 +7,7 @@ import type {
   ToolExitEvent,
 } from '../../middleware/audit.ts';
 import type { AgentNames, ChosenName } from '../presence/agent-names.ts';
-import { findReplaceable } from '../presence/stale-rows.ts';
+import { findReplaceable, type LastCalls } from '../presence/stale-rows.ts';
 import { createSalt } from '../salt.ts';
 import { type Enter, enterCall, type OpenCall, toEnter, toEnteredCall } from './enter.ts';
 import { type Exit, exitCall, toExit } from './exit.ts';
@@ -18,12 +18,19 @@ import { type CallState, findBySalt, queryHeadAndState, queryState } from './sta
 /** PostgreSQL drops a client that vanished after 20 seconds; a statement sent before that cannot arrive much later. */
 const DOUBT_MS = 60_000;
 
+export interface RecorderOptions {
+  /** Undefined if calls are recorded under the name that they arrive with. */
+  readonly names?: AgentNames | undefined;
+  /** The last calls before this process started. */
+  readonly earlier?: LastCalls;
+}
+
 /** Records every call as two entries of the log. Calls arrive one at a time. */
 export class CallRecorder implements AuditSink, RecordedTransactions {
   readonly #database: Database;
   readonly #processId: string;
-  /** Undefined if calls are recorded under the name that they arrive with. */
   readonly #names: AgentNames | undefined;
+  readonly #earlier: LastCalls;
   readonly #pendingExits: PendingExits;
   #current: OpenCall | undefined;
   /** The last call of each actor, whose row of `presence` the next call replaces. */
@@ -31,10 +38,11 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
   /** Set while an enter that was retried may still be committed by its first attempt. */
   #doubtUntilMs: number | undefined;
 
-  constructor(database: Database, processId: string, names?: AgentNames) {
+  constructor(database: Database, processId: string, { names, earlier = new Map() }: RecorderOptions = {}) {
     this.#database = database;
     this.#processId = processId;
     this.#names = names;
+    this.#earlier = earlier;
     this.#pendingExits = new PendingExits(database);
   }
 
@@ -107,11 +115,6 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
     }
   }
 
-  /** A row that is not replaced does no harm, so a failure is left to the enter that follows. */
-  #findReplaceable(actor: string): Promise<number | null> {
-    return findReplaceable(this.#database, actor).catch(() => null);
-  }
-
   /** A new write transaction begins only after the one in doubt has ended, so it sees the result. */
   async #wasCommitted(call: OpenCall, inDoubt: unknown): Promise<boolean> {
     try {
@@ -140,7 +143,12 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
     const known = names === undefined ? event.actor : names.find(event.actor);
     if (names === undefined || known !== undefined) {
       const actor = known ?? event.actor;
-      return { enter: create({ actor, replaces: this.#lastCalls.get(actor) ?? (await this.#findReplaceable(actor)) }) };
+      return {
+        enter: create({
+          actor,
+          replaces: this.#lastCalls.get(actor) ?? (await findReplaceable(this.#database, this.#earlier, actor)),
+        }),
+      };
     }
     const unnamed = create({ actor: event.actor, replaces: null });
     return { enter: unnamed, name: async (transaction) => create(await names.choose(transaction, event.actor)) };

@@ -4,6 +4,7 @@ import { promiseTest } from '../../../test/support/promise-test.ts';
 import type { Database, Liveness } from '../../db/database.ts';
 import { CallRecorder } from '../calls/recorder.ts';
 import { hasLiveProcess, readLastSign } from './signs.ts';
+import { removeStaleRows } from './stale-rows.ts';
 
 const MINUTE = 60_000;
 /** The wall clock, so many minutes after the calls of the ledger. */
@@ -141,12 +142,14 @@ describe('the row of a call', () => {
       await callOnce(first, 'one');
       await callOnce(first, 'two');
       expect(await numbers()).toEqual([3]);
-      await callOnce(new CallRecorder(database, processIdOf('second')), 'three');
+      const earlier = await removeStaleRows(database);
+      await callOnce(new CallRecorder(database, processIdOf('second'), { earlier }), 'three');
       expect(await numbers()).toEqual([5]);
-      const open = new CallRecorder(database, processIdOf('third'));
+      const open = new CallRecorder(database, processIdOf('third'), { earlier: await removeStaleRows(database) });
       await open.enter(enterEvent('four'));
       expect(await numbers()).toEqual([7]);
-      await callOnce(new CallRecorder(database, processIdOf('fourth')), 'five');
+      const fourth = { earlier: await removeStaleRows(database) };
+      await callOnce(new CallRecorder(database, processIdOf('fourth'), fourth), 'five');
       expect(await numbers()).toEqual([7, 8]);
     },
   );

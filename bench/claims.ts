@@ -115,11 +115,11 @@ async function prepare(size: number, agents: number): Promise<string> {
 
 /** As if the agents had made their last call so many minutes ago. */
 async function age(database: Database, minutes: number): Promise<void> {
-  const { id, nowMs } = database.clock;
+  const { clock } = database;
   await database.write({ durable: false }, (db) =>
     db.query("UPDATE presence SET clock_id = $1, clock_ms = $2 WHERE actor LIKE 'agent-%'", [
-      id,
-      (nowMs() ?? 0) - minutes * 60_000,
+      clock.id,
+      (clock.nowMs() ?? 0) - minutes * 60_000,
     ]),
   );
 }

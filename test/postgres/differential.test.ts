@@ -158,12 +158,18 @@ function fixRandomness(): () => void {
     const hex = digest().toString('hex');
     return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-8$4-$5') as crypto.UUID;
   });
+  // Apart from the sequence: a connection to PostgreSQL takes bytes for itself.
+  const same = createHash('sha256').update('bytes').digest();
+  const bytes = vi
+    .spyOn(crypto, 'randomBytes')
+    .mockImplementation((size: number) => Buffer.from(same.subarray(0, size)));
   syncBuiltinESMExports();
   // Salts come from a pool: use up what is left of it.
   while (fill.mock.calls.length === 0) createSalt();
   return () => {
     fill.mockRestore();
     uuid.mockRestore();
+    bytes.mockRestore();
     syncBuiltinESMExports();
   };
 }

@@ -95,7 +95,7 @@ describe('server_health', () => {
       const first = await launch('claude-code');
       expect(await liveSeenBy(first)).toBe(1);
       const second = await launch('cursor');
-      await second.call('server_ping', {});
+      await second.call('task_list', {});
       expect(await liveSeenBy(first)).toBe(2);
       await second.kill();
       expect(await liveSeenBy(first)).toBe(1);

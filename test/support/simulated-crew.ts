@@ -63,6 +63,8 @@ export class SimulatedCrew {
       await this.#cause(this.#members[this.#pick(agents)] as Member);
     }
     await Promise.all(working);
+    // The last accidents can happen to agents that have no work left.
+    await Promise.all(this.#members.map(({ recovering }) => recovering));
     await Promise.all(this.#members.flatMap(({ process }) => process?.close() ?? []));
   }
 

@@ -34,7 +34,7 @@ describe('whole rows', () => {
         'MAX(rowid)',
         '(SELECT rowid FROM ~ LIMIT 1 OFFSET (SELECT COUNT(*) / 2 FROM ~))',
       ])
-        await expectFound(table, `DELETE FROM ~ WHERE rowid = (SELECT ${row} FROM ~)`);
+        await expectFound(table, `DELETE FROM ~ WHERE rowid = (SELECT ${row} FROM ${requiredRows(table)})`);
     });
 
     promiseTest('verify/tampering', `${table}: all rows deleted`, () => expectFound(table, 'DELETE FROM ~'));
@@ -51,7 +51,8 @@ describe('whole rows', () => {
       });
     });
 
-    if (rest.length > 0 && table !== 'ledger_head')
+    // The times in presence are not evidence; its other column is changed by the tests of single values.
+    if (rest.length > 0 && !['ledger_head', 'presence'].includes(table))
       promiseTest('verify/tampering', `${table}: two rows swapped`, async () => {
         await withoutConstraints(table, async (transaction) => {
           const rows = await transaction.query<Record<string, SqlValue>>(`SELECT rowid AS place, * FROM ${table}`);
@@ -72,6 +73,11 @@ describe('whole rows', () => {
       });
   }
 });
+
+/** Of the rows of presence only the newest of each actor must be there. */
+function requiredRows(table: string): string {
+  return table === 'presence' ? '(SELECT MAX(rowid) AS rowid FROM ~ GROUP BY actor)' : '~';
+}
 
 async function expectFound(table: string, sql: string): Promise<void> {
   const problems = await afterTampering(database, (transaction) => transaction.run(sql.replaceAll('~', table)));

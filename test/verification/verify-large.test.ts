@@ -23,7 +23,9 @@ describe('colibri verify', () => {
     const path = join(folder, 'colibri.db');
     const database = await openTestLedger({ path });
     await database.write({ durable: false }, async (transaction) => {
-      for (let call = 0; call < CALLS; call += 1) await leaveCall(transaction, `{"call":${call}}`);
+      let last = 0;
+      for (let call = 0; call < CALLS; call += 1) last = await leaveCall(transaction, `{"call":${call}}`);
+      transaction.send('INSERT INTO presence (sequence_no, actor) VALUES ($1, $2)', [last, 'tester']);
     });
     const { size, root } = await database.read((reader) => verifyEverything(reader));
     await database.close();
@@ -61,7 +63,7 @@ describe('colibri verify', () => {
   });
 });
 
-async function leaveCall(db: Transaction, argumentsText: string): Promise<void> {
+async function leaveCall(db: Transaction, argumentsText: string): Promise<number> {
   const common = { v: 1, at: AT, actor: 'tester' } as const;
   const digest = saltedDigest('arguments', SALT, argumentsText);
   const tool = 'server_ping';
@@ -71,4 +73,5 @@ async function leaveCall(db: Transaction, argumentsText: string): Promise<void> 
   const exit = { kind: 'action.exit', answer: digest, duration_ms: 1, outcome: 'ok', sequence_no: sequenceNo } as const;
   const exitIndex = await append(db, { ...common, ...exit });
   db.send('INSERT INTO call_exits (sequence_no, exit_idx) VALUES ($1, $2)', [sequenceNo, exitIndex]);
+  return sequenceNo;
 }

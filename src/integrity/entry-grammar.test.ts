@@ -62,7 +62,7 @@ describe('the grammar of entries', () => {
     });
 
     for (const field of Object.keys(HONEST[kind]).concat(Object.keys(COMMON)))
-      it(`refuses a ${kind} with a ${field} that is none`, () => {
+      it(`refuses a ${kind} with an invalid ${field}`, () => {
         for (const value of NEVER) expect(defectOf({ [field]: value }), String(value)).toContain(field);
         if (field === 'task_id')
           for (const id of WRONG_IDS) expect(defectOf({ task_id: id }), String(id)).toBeDefined();

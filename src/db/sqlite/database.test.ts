@@ -149,7 +149,7 @@ describe('durability', () => {
     },
   );
 
-  promiseTest('store/unsynced', 'a disk that fails to confirm is told, and nothing is undone', async () => {
+  promiseTest('store/unsynced', 'a disk that does not confirm a flush is reported, and nothing is undone', async () => {
     const { database, flushes } = await openWatched();
     flushes.onFlush = () => {
       throw Object.assign(new Error('EIO: i/o error, fdatasync'), { code: 'EIO' });

@@ -61,7 +61,7 @@ describe('many processes that never pause', () => {
   }
 });
 
-/** Processes that take the lock, hold it, think, and come back; events in order of time, the lock is taken by who asks. */
+/** Simulates processes that take the lock, hold it, pause and return. Events are in time order; the caller takes a free lock. */
 function simulate(
   processes: number,
   { holdMs, thinkMs, untilMs }: { holdMs: number; thinkMs: number; untilMs: number },

@@ -1,6 +1,7 @@
 import type { Liveness, Reader } from '../../db/database.ts';
 import { parseEntry } from '../../integrity/index.ts';
 import { clockSql } from './clock-sql.ts';
+import { knownSilence } from './signs.ts';
 import { processOf } from './stale-rows.ts';
 
 /** An agent as its signs of life show it. */
@@ -48,12 +49,11 @@ export async function countLiveAgents(db: Reader, liveness: Liveness): Promise<n
 }
 
 function seenIn(row: SignRow, clockId: string, nowMs: number): SeenAgent {
-  const { sequence_no, actor, clock_id, clock_ms, now_ms, entry: text } = row;
+  const { sequence_no, actor, entry: text } = row;
   const entry = parseEntry(text);
   const at = entry?.at ?? '';
   const tool = entry?.['tool'];
-  const isShared = clock_id === clockId && clock_ms !== null && clock_ms <= now_ms;
-  const elapsed = isShared ? now_ms - clock_ms : nowMs - Date.parse(at);
+  const elapsed = knownSilence(row, clockId) ?? nowMs - Date.parse(at);
   return {
     name: actor,
     processes: 0,

@@ -35,8 +35,11 @@ export async function readLastSign(db: Reader, { clock }: Liveness, actor: strin
   return { silentMs: Math.max(0, nowMs - last), nowMs, calls };
 }
 
-/** Another clock says nothing, nor does a time that is still to come: the machine was started again. */
-function knownSilence({ clock_id, clock_ms, now_ms }: SignRow, clockId: string): number | undefined {
+/** Another clock says nothing, nor does a time in the future: the machine was restarted. */
+export function knownSilence(
+  { clock_id, clock_ms, now_ms }: Pick<SignRow, 'clock_id' | 'clock_ms' | 'now_ms'>,
+  clockId: string,
+): number | undefined {
   return clock_id !== clockId || clock_ms === null || clock_ms > now_ms ? undefined : now_ms - clock_ms;
 }
 

@@ -54,8 +54,7 @@ export default defineConfig(({ mode }) => {
     test: {
       // At the root and not inherited: a project that inherits it would build and start PostgreSQL once more. The tests
       // on another version of Node use what was built before, and no PostgreSQL.
-      globalSetup:
-        mode === 'drivers' || mode === 'coverage' ? [] : ['test/support/build.ts', 'test/support/postgres/setup.ts'],
+      globalSetup: mode === 'drivers' || mode === 'coverage' ? [] : ['test/support/global-setup.ts'],
       ...(mode === 'coverage' ? { coverage } : {}),
       // Most tests wait for processes of their own; left to itself vitest would use one of two cores.
       maxWorkers: '100%',

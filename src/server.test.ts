@@ -4,9 +4,9 @@ import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
 import { listFiles } from '../test/support/folders.ts';
-import { importsOf, reachableFrom } from '../test/support/imports.ts';
 import { call, openMemoryServer } from '../test/support/memory-server.ts';
 import { promiseTest } from '../test/support/promise-test.ts';
+import { importsOf, reachableFrom } from '../test/support/tidy/imports.ts';
 import type { Mode } from './modes.ts';
 import * as library from './server.ts';
 

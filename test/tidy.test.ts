@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { promiseTest } from './support/promise-test.ts';
-import { findCrowdedFolders, findSubjectProblem, listFiles, listSubjects } from './support/tidy-repository.ts';
-import { RULES, type Rule } from './support/tidy-rules.ts';
-import { SAMPLES, type Sample } from './support/tidy-samples.ts';
+import { findCrowdedFolders, findSubjectProblem, listFiles, listSubjects } from './support/tidy/repository.ts';
+import { RULES, type Rule } from './support/tidy/rules.ts';
+import { SAMPLES, type Sample } from './support/tidy/samples.ts';
 
 const files = listFiles().filter((path) => existsSync(path));
 

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { call, openMemoryServer, RecordingSink, type Register } from '../../test/support/memory-server.ts';
-import { settle } from '../../test/support/pipes.ts';
+import { call, openMemoryServer, RecordingSink, type Register, settle } from '../../test/support/memory-server.ts';
 import { fixturePath } from '../../test/support/program.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { type Database, DatabaseError } from '../db/database.ts';

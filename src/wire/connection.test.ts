@@ -3,8 +3,15 @@ import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js
 import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { call, openMemoryServer, RecordingSink, type Register } from '../../test/support/memory-server.ts';
-import { createPipes, line, settle } from '../../test/support/pipes.ts';
+import {
+  call,
+  createPipes,
+  line,
+  openMemoryServer,
+  RecordingSink,
+  type Register,
+  settle,
+} from '../../test/support/memory-server.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { ColibriError } from '../errors.ts';
 import { createServer, registerColibriTool, start, stop } from '../server.ts';

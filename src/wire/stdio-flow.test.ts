@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { line, openPipes, type Pipes, request, settle } from '../../test/support/pipes.ts';
+import { line, openPipes, type Pipes, request, settle } from '../../test/support/memory-server.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 
 const answerTo = (id: number | string) => ({ jsonrpc: '2.0' as const, id, result: {} });

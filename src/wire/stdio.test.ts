@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { line, openPipes, request, settle } from '../../test/support/pipes.ts';
+import { line, openPipes, request, settle } from '../../test/support/memory-server.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { MAX_MESSAGE_BYTES } from './stdio.ts';
 

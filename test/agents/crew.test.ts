@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
-import { judge } from '../support/crew-referee.ts';
+import { judge } from '../support/crew.ts';
 import { tempFolder } from '../support/folders.ts';
 import { databaseAt, ledgerAt } from '../support/ledger-targets.ts';
 import { promiseTest } from '../support/promise-test.ts';

@@ -5,7 +5,7 @@ import { ConcurrentAgents, launchAgent } from '../support/concurrent-agents.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { sizeOf } from '../support/sample.ts';
+import { sizeOf } from '../support/properties.ts';
 
 vi.setConfig({ testTimeout: 180_000 });
 

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
-import { connectClient, GENERATIONS } from '../support/clients.ts';
+import { connectClient, GENERATIONS } from '../support/client-processes.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, listCalls, verifyFile } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';

@@ -9,6 +9,7 @@ import { type Entry, sha256 } from '../../src/integrity/index.ts';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { openLedger, openLedgerReadOnly } from '../../src/ledger/open.ts';
 import type { ToolEnterEvent, ToolExitEvent } from '../../src/middleware/audit.ts';
+import type { EntryBytes } from '../../src/verification/log-tree.ts';
 import type { LedgerReport } from '../../src/verification/report.ts';
 import { verifyEverything, verifyTables } from '../../src/verification/verify-ledger.ts';
 import { tempFolder } from './folders.ts';
@@ -176,3 +177,10 @@ export async function projectReport(folder: string): Promise<LedgerReport> {
 /** All records of all sessions, by their places. */
 export const SESSION_RECORDS = `(SELECT session_no, session_seq, idx FROM thoughts
    UNION ALL SELECT session_no, session_seq, idx FROM session_events) AS records`;
+
+/** Entries as a page of the store has them: each behind a byte that may be anything. */
+export function toEntryBytes(entries: readonly string[]): EntryBytes {
+  let end = 0;
+  const ends = Uint32Array.from(entries, (entry) => (end += 1 + Buffer.byteLength(entry)));
+  return { bytes: Buffer.from(entries.map((entry) => `\u007f${entry}`).join('')), ends };
+}

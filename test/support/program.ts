@@ -6,9 +6,9 @@ import { onTestFinished } from 'vitest';
 
 export const PROGRAM = fileURLToPath(new URL('../../dist/colibri.js', import.meta.url));
 
-/** A program that test/support/build.ts has bundled. */
+/** A program that test/support/global-setup.ts bundles from test/support/programs. */
 export function fixturePath(name: string): string {
-  return fileURLToPath(new URL(`../../dist/test/fixture-${name}.js`, import.meta.url));
+  return fileURLToPath(new URL(`../../dist/test/${name}.js`, import.meta.url));
 }
 
 export type Environment = Readonly<Record<string, string>>;

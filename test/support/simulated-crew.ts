@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Failure } from './agent.ts';
 import { type ClientProcess, launchClient } from './client-processes.ts';
 import { tempFolder } from './folders.ts';
+import { seededRandom } from './properties.ts';
 
 export interface CrewOptions {
   readonly seed: number;
@@ -41,7 +42,7 @@ export class SimulatedCrew {
 
   constructor(options: CrewOptions) {
     this.#options = options;
-    this.#random = createRandom(options.seed);
+    this.#random = seededRandom(options.seed);
     writeFileSync(join(this.#folder, 'wrong-clock.cjs'), WRONG_CLOCK);
   }
 
@@ -189,14 +190,3 @@ const WRONG_CLOCK = `
     constructor(...values) { values.length === 0 ? super(TrueDate.now() + error) : super(...values); }
     static now() { return TrueDate.now() + error; }
   };`;
-
-/** mulberry32: small, and the same on every machine. */
-function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}

@@ -4,7 +4,7 @@ import { verifySession, verifyTaskChain } from '../../src/verification/verify-ch
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { openTwoPages } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { sample } from '../support/sample.ts';
+import { sample } from '../support/properties.ts';
 import { afterTampering } from '../support/tamper.ts';
 
 const database = await openTwoPages();

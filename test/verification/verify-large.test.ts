@@ -10,7 +10,7 @@ import { tempFolder } from '../support/folders.ts';
 import { AT, openTestDatabase, openTestLedger, processIdOf, tamper } from '../support/ledger.ts';
 import { countThreads, runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { sample } from '../support/sample.ts';
+import { sample } from '../support/properties.ts';
 
 /** Enough entries for a thread of their own, where there is a second core. */
 const CALLS = 26_000;

@@ -1,6 +1,6 @@
 import { InMemoryTransport } from '@modelcontextprotocol/server';
-import { DatabaseError } from '../../src/db/database.ts';
-import { createServer, start } from '../../src/server.ts';
+import { DatabaseError } from '../../../src/db/database.ts';
+import { createServer, start } from '../../../src/server.ts';
 
 /** A program that has a server whose ledger is away, and nothing else to do. */
 const [, transport] = InMemoryTransport.createLinkedPair();

@@ -1,4 +1,4 @@
-import type { Samples } from './tidy-samples.ts';
+import type { Samples } from './samples.ts';
 
 export const IMPORT_SAMPLES: Samples = {
   says: /layer/,

@@ -1,4 +1,4 @@
-import { IMPORT_SAMPLES } from './tidy-import-samples.ts';
+import { IMPORT_SAMPLES } from './import-samples.ts';
 
 export type Sample = readonly [path: string, text: string];
 

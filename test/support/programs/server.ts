@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import { readConfig } from '../../src/config.ts';
-import { newTask } from '../../src/domains/tasks/change.ts';
-import { insertTask, projectCounter } from '../../src/domains/tasks/repository.ts';
-import { formatTaskId } from '../../src/ids.ts';
-import { nextNumbers } from '../../src/ledger/counters.ts';
-import { boot } from '../../src/runtime/boot.ts';
-import { createShutdown } from '../../src/runtime/shutdown.ts';
-import { createServer, registerColibriTool, start } from '../../src/server.ts';
-import { StdioTransport } from '../../src/wire/stdio.ts';
+import { readConfig } from '../../../src/config.ts';
+import { newTask } from '../../../src/domains/tasks/change.ts';
+import { insertTask, projectCounter } from '../../../src/domains/tasks/repository.ts';
+import { formatTaskId } from '../../../src/ids.ts';
+import { nextNumbers } from '../../../src/ledger/counters.ts';
+import { boot } from '../../../src/runtime/boot.ts';
+import { createShutdown } from '../../../src/runtime/shutdown.ts';
+import { createServer, registerColibriTool, start } from '../../../src/server.ts';
+import { StdioTransport } from '../../../src/wire/stdio.ts';
 
 /** A server on a real ledger whose tools misbehave, to be run as a process of its own. */
 const [maxPages] = process.argv.slice(2);

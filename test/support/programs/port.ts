@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { openPostgres } from '../../src/db/postgres/database.ts';
-import { openSqlite } from '../../src/db/sqlite/database.ts';
+import { openPostgres } from '../../../src/db/postgres/database.ts';
+import { openSqlite } from '../../../src/db/sqlite/database.ts';
 
 /**
  * A process that uses the port of a database: says one line on stdout for each step that it has done, and takes one

@@ -1,5 +1,5 @@
-import { findForeignImports } from './tidy-imports.ts';
-import { findForbiddenWords, isPlainText } from './tidy-words.ts';
+import { findForeignImports } from './import-rules.ts';
+import { findForbiddenWords, isPlainText } from './words.ts';
 
 export interface Rule {
   readonly says: string;

@@ -1,16 +1,20 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
+import { openDatabase } from '../../src/db/open.ts';
 import { type ClientProcess, withClientProcesses } from '../support/client-processes.ts';
+import { silence } from '../support/crew.ts';
 import { tempFolder } from '../support/folders.ts';
-import { ledgerAt } from '../support/ledger-targets.ts';
+import { databaseAt, ledgerAt } from '../support/ledger-targets.ts';
 import { cleanEnvironment, runColibri, startProgram } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 interface Listed {
   readonly name: string;
+  readonly state: string;
   readonly alive: boolean;
   readonly processes: number;
   readonly last_call: { readonly tool: string };
   readonly silent_for_s: number;
+  readonly holds: readonly { readonly task_id: string; readonly lapsed: boolean }[];
   readonly sessions: readonly string[];
 }
 
@@ -50,9 +54,57 @@ describe('colibri agents', () => {
       const [title, ...lines] = stdout.trimEnd().split('\n');
       expect(title).toBe('1 live agent of 2');
       expect(lines.filter((line) => !line.startsWith(' '))).toEqual([
-        expect.stringMatching(/^alive {2}claude-code {4}\d+\S* ago: task_list {2}· open A-0001$/),
-        expect.stringMatching(/^gone {3}claude-code#2 {2}\d+\S* ago: audit_session_start {2}· open A-0002$/),
+        expect.stringMatching(/^alive {3}claude-code {4}\d+\S* ago: task_list {2}· open A-0001$/),
+        expect.stringMatching(/^gone {4}claude-code#2 {2}\d+\S* ago: audit_session_start {2}· open A-0002$/),
       ]);
+    }),
+  );
+
+  promiseTest('agents/list', 'silent ones, lapsed claims, and who lost a task to whom', () =>
+    withClientProcesses(async (launch, path) => {
+      const launchAs = (name: string) => launch('client', { env: { COLIBRI_AGENT_ID: name } });
+      const [alive, bob, carol] = [await launchAs('alive'), await launchAs('bob'), await launchAs('carol')];
+      const held = async (agent: ClientProcess, title: string) => {
+        const { task_id } = await agent.createTask({ title, status: 'todo' });
+        await agent.updateTask({ task_id, status: 'in_progress' });
+        return task_id;
+      };
+      const [kept, lost, waiting] = [await held(alive, 'kept'), await held(bob, 'lost'), await held(carol, 'waiting')];
+      await carol.updateTask({ task_id: waiting, status: 'blocked', blocked_reason: 'the vendor is silent' });
+      const idle = await launchAs('idle');
+      await idle.call('task_list', {});
+      await bob.kill();
+      const place = await databaseAt(path);
+      const database = await openDatabase({ mode: 'FULL', ...place, durability: 'relaxed', readOnly: false });
+      onTestFinished(() => database.close());
+      for (const [name, minutes] of [['alive', 119] as const, ['bob', 11] as const, ['carol', 999] as const])
+        await silence(database, name, minutes * 60_000);
+      const states = async () =>
+        (await listAgents(path)).map(({ name, state, holds }) => [
+          name,
+          state,
+          ...holds.map(({ task_id, lapsed }) => `${task_id}${lapsed ? ' lapsed' : ''}`),
+        ]);
+      expect(await states()).toEqual([
+        ['idle', 'alive'],
+        ['carol', 'silent', waiting],
+        ['bob', 'lapsed', `${lost} lapsed`],
+        ['alive', 'silent', kept],
+      ]);
+      expect((await runAgents(path)).stdout).toContain(`        ${lost} in_progress, lapsed  lost\n`);
+      await silence(database, 'alive', 60_000);
+      expect((await states()).at(-1)).toEqual(['alive', 'lapsed', `${kept} lapsed`]);
+      await idle.updateTask({ task_id: lost, status: 'in_progress' });
+      await alive.call('task_list', {});
+      expect(await listAgents(path)).toMatchObject([
+        { name: 'alive', state: 'alive', holds: [{ task_id: kept, lapsed: false }], lost: [], taken_over: [] },
+        { name: 'idle', state: 'alive', holds: [{ task_id: lost }], taken_over: [{ task_id: lost, from: 'bob' }] },
+        { name: 'carol', state: 'silent', alive: true },
+        { name: 'bob', state: 'gone', alive: false, holds: [], lost: [{ task_id: lost, to: 'idle' }] },
+      ]);
+      const { stdout } = await runAgents(path);
+      expect(stdout).toMatch(new RegExp(`^gone {4}bob .* · lost ${lost} to idle$`, 'm'));
+      expect(stdout).toMatch(new RegExp(`^alive {3}idle .* · took over ${lost} from bob$`, 'm'));
     }),
   );
 

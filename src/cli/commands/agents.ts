@@ -21,7 +21,8 @@ export const agents: CliCommand<AgentsOptions> = {
   summary: 'list the agents: who is alive, the last call, the tasks held, lost and taken over',
   options: [WATCH_OPTION, WIDTH_OPTION, JSON_OPTION],
   details: [
-    'Lists every agent that called a tool, the one that called last first. An agent is alive while one of its servers runs; it may be silent all the same.',
+    'Lists the agents, the one that called last first. alive: one of its servers runs. silent: one runs, but the agent has made no call for 10 minutes. lapsed: it was silent for so long that others may take a task that it holds (COLIBRI_CLAIM_TTL). gone: none of its servers runs.',
+    'Agents that are gone and hold nothing are listed until many others have come after them.',
     'With --watch --json, prints one JSON object per line whenever something changed.',
   ],
   examples: [
@@ -37,18 +38,25 @@ async function showAgents(config: Config, { watch = false, width, json = false }
   await withDatabase(config, (database) =>
     showView(
       database,
-      { read: readAgents, render: (data) => renderAgents(data.agents, findTerminal(width)), json },
+      {
+        read: (ledger) => readAgents(ledger, config.claimTtlMs),
+        render: (data) => renderAgents(data.agents, findTerminal(width)),
+        json,
+      },
       watch,
     ),
   );
   return 0;
 }
 
-async function readAgents(database: ReadableLedger): Promise<{ readonly agents: AgentView[] }> {
+async function readAgents(
+  database: ReadableLedger,
+  ttlMs: number | undefined,
+): Promise<{ readonly agents: AgentView[] }> {
   return database.read(async (reader) => {
     const tasks = await listClaimedTasks(reader);
     const sessions = await listOpenSessions(reader);
     const seen = await listAgents(reader, database, Date.now());
-    return { agents: seen.map((agent) => viewAgent(agent, tasks, sessions)) };
+    return { agents: seen.map((agent) => viewAgent(agent, { tasks, sessions, ttlMs })) };
   });
 }

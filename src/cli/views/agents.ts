@@ -1,13 +1,22 @@
 import type { ClaimedTask } from '../../domains/tasks/claims/agent-tasks.ts';
+import { DEAD_PROCESS_TTL_MS, isLapsed } from '../../domains/tasks/claims/decide.ts';
 import type { OpenSession } from '../../domains/trail/open-sessions.ts';
 import type { SeenAgent } from '../../ledger/presence/list-agents.ts';
 import { formatDuration } from '../../text/duration.ts';
 import { listNames, plural, type Terminal } from './terminal.ts';
 import { cut, printable } from './text-width.ts';
 
+/**
+ * `lapsed`: a claim of the agent has lapsed, so that others may take the task. `gone`: none of its processes runs.
+ * `silent`: one runs, and the agent has not called for as long as would lapse the claims of a dead process.
+ */
+export type AgentState = 'alive' | 'silent' | 'lapsed' | 'gone';
+
 /** One agent, as `colibri agents --json` prints it. */
 export interface AgentView {
   readonly name: string;
+  readonly state: AgentState;
+  /** One of its processes runs. */
   readonly alive: boolean;
   readonly processes: number;
   readonly last_call: { readonly sequence_no: number; readonly tool: string; readonly at: string };
@@ -20,23 +29,37 @@ export interface AgentView {
   readonly taken_over: readonly { readonly task_id: string; readonly from: string }[];
 }
 
-type HeldTask = Pick<ClaimedTask, 'task_id' | 'title' | 'status'>;
+interface HeldTask extends Pick<ClaimedTask, 'task_id' | 'title' | 'status'> {
+  /** Others may take it over, until the holder calls again. */
+  readonly lapsed: boolean;
+}
 
-export function viewAgent(
-  agent: SeenAgent,
-  tasks: readonly ClaimedTask[],
-  sessions: readonly OpenSession[],
-): AgentView {
+export interface LedgerFacts {
+  readonly tasks: readonly ClaimedTask[];
+  readonly sessions: readonly OpenSession[];
+  /** Undefined if claims never lapse. */
+  readonly ttlMs: number | undefined;
+}
+
+export function viewAgent(agent: SeenAgent, { tasks, sessions, ttlMs }: LedgerFacts): AgentView {
   const { name, processes, lastCall, silentMs } = agent;
+  const sign = { silentMs, hasProcess: processes > 0 };
+  const holds = tasks
+    .filter(({ holder }) => holder === name)
+    .map((task) => ({
+      task_id: task.task_id,
+      title: task.title,
+      status: task.status,
+      lapsed: isLapsed(task, sign, ttlMs),
+    }));
   return {
     name,
+    state: stateOf(agent, holds),
     alive: processes > 0,
     processes,
     last_call: lastCall,
     silent_for_s: Math.floor(silentMs / 1000),
-    holds: tasks
-      .filter(({ holder }) => holder === name)
-      .map(({ task_id, title, status }) => ({ task_id, title, status })),
+    holds,
     sessions: sessions.filter(({ started_by }) => started_by === name).map(({ session_id }) => session_id),
     lost: tasks
       .filter(({ taken_from, holder }) => taken_from === name && holder !== name)
@@ -45,6 +68,14 @@ export function viewAgent(
       holder === name && taken_from !== null ? [{ task_id, from: taken_from }] : [],
     ),
   };
+}
+
+const STATE_WIDTH = 'silent'.length;
+
+function stateOf({ processes, silentMs }: SeenAgent, holds: readonly HeldTask[]): AgentState {
+  if (holds.some(({ lapsed }) => lapsed)) return 'lapsed';
+  if (processes === 0) return 'gone';
+  return silentMs < DEAD_PROCESS_TTL_MS ? 'alive' : 'silent';
 }
 
 /** One line per agent and one per task that it holds. */
@@ -56,19 +87,24 @@ export function renderAgents(
   const live = agents.filter(({ alive }) => alive).length;
   const room = Math.max(0, ...agents.map(({ name }) => printable(name).length));
   const lines = agents.flatMap((agent) => {
-    const paint = agent.alive ? colors.green : colors.gray;
-    const state = agent.alive ? 'alive' : 'gone ';
+    const paint = { alive: colors.green, silent: colors.yellow, lapsed: colors.red, gone: colors.gray }[agent.state];
     const call = `${formatDuration(agent.silent_for_s * 1000)} ago: ${printable(agent.last_call.tool)}`;
     return [
-      paint(cut(`${state}  ${printable(agent.name).padEnd(room)}  ${call}${notesOf(agent)}`, width)),
+      paint(
+        cut(
+          `${agent.state.padEnd(STATE_WIDTH)}  ${printable(agent.name).padEnd(room)}  ${call}${notesOf(agent)}`,
+          width,
+        ),
+      ),
       ...agent.holds.map((task) => heldLine(task, width)),
     ];
   });
   return [colors.bold(cut(`${plural(live, 'live agent')} of ${agents.length.toLocaleString('en')}`, width)), ...lines];
 }
 
-function heldLine({ task_id, title, status }: HeldTask, width: number): string {
-  return cut(`       ${task_id} ${printable(status)}  ${printable(title)}`, width);
+function heldLine({ task_id, title, status, lapsed }: HeldTask, width: number): string {
+  const state = lapsed ? `${printable(status)}, lapsed` : printable(status);
+  return cut(`${' '.repeat(STATE_WIDTH)}  ${task_id} ${state}  ${printable(title)}`, width);
 }
 
 function notesOf({ sessions, lost, taken_over }: AgentView): string {

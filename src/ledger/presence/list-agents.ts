@@ -1,7 +1,7 @@
 import type { Liveness, Reader } from '../../db/database.ts';
 import { parseEntry } from '../../integrity/index.ts';
 import { clockSql } from './clock-sql.ts';
-import { knownSilence } from './signs.ts';
+import { sharedSilence, wallClock, wallSilence } from './signs.ts';
 import { processOf } from './stale-rows.ts';
 
 /** An agent as its signs of life show it. */
@@ -10,7 +10,7 @@ export interface SeenAgent {
   /** How many of its processes run. */
   readonly processes: number;
   readonly lastCall: { readonly sequence_no: number; readonly tool: string; readonly at: string };
-  /** Since its last call began, by a clock that the agents share where there is one. */
+  /** Since its last call began, by the same rule that decides about claims. */
   readonly silentMs: number;
 }
 
@@ -23,8 +23,8 @@ interface SignRow {
   readonly entry: string;
 }
 
-/** Every agent that made a call, the one that called last first. `nowMs` is the wall clock of this machine. */
-export async function listAgents(db: Reader, liveness: Liveness, nowMs: number): Promise<SeenAgent[]> {
+/** Every agent with a sign of life, the one that called last first. `localMs` is the wall clock of this machine. */
+export async function listAgents(db: Reader, liveness: Liveness, localMs: number): Promise<SeenAgent[]> {
   const rows = await db.query<SignRow>(
     `SELECT presence.sequence_no, presence.actor, clock_id, clock_ms, now_ms, entry
      FROM presence JOIN ledger_entries ON ledger_entries.idx = presence.sequence_no
@@ -32,14 +32,20 @@ export async function listAgents(db: Reader, liveness: Liveness, nowMs: number):
      ORDER BY presence.sequence_no DESC`,
     [liveness.clock.nowMs()],
   );
-  const agents = new Map<string, SeenAgent & { readonly live: Set<string> }>();
-  for (const row of rows) {
-    const agent = agents.get(row.actor) ?? { ...seenIn(row, liveness.clock.id, nowMs), live: new Set() };
-    agents.set(row.actor, agent);
-    const processId = processOf(row.entry);
-    if (!agent.live.has(processId) && (await liveness.isAlive(processId))) agent.live.add(processId);
+  const nowMs = wallClock(db, rows[0]?.now_ms, localMs);
+  const signsOf = new Map<string, SignRow[]>();
+  for (const row of rows) signsOf.set(row.actor, [...(signsOf.get(row.actor) ?? []), row]);
+  const agents: SeenAgent[] = [];
+  for (const [name, signs] of signsOf) {
+    const entries = signs.map(({ entry }) => entry);
+    agents.push({
+      name,
+      processes: await countLive(entries, liveness),
+      lastCall: lastCallOf(signs[0] as SignRow),
+      silentMs: sharedSilence(signs, liveness.clock.id) ?? wallSilence(entries, nowMs),
+    });
   }
-  return [...agents.values()].map(({ live, ...agent }) => ({ ...agent, processes: live.size }));
+  return agents;
 }
 
 /** How many agents have a process that runs. */
@@ -48,16 +54,14 @@ export async function countLiveAgents(db: Reader, liveness: Liveness): Promise<n
   return (await listAgents(db, liveness, 0)).filter(({ processes }) => processes > 0).length;
 }
 
-function seenIn(row: SignRow, clockId: string, nowMs: number): SeenAgent {
-  const { sequence_no, actor, entry: text } = row;
+async function countLive(entries: readonly string[], liveness: Liveness): Promise<number> {
+  let live = 0;
+  for (const processId of new Set(entries.map(processOf))) if (await liveness.isAlive(processId)) live += 1;
+  return live;
+}
+
+function lastCallOf({ sequence_no, entry: text }: SignRow): SeenAgent['lastCall'] {
   const entry = parseEntry(text);
-  const at = entry?.at ?? '';
   const tool = entry?.['tool'];
-  const elapsed = knownSilence(row, clockId) ?? nowMs - Date.parse(at);
-  return {
-    name: actor,
-    processes: 0,
-    lastCall: { sequence_no, tool: typeof tool === 'string' ? tool : '', at },
-    silentMs: Math.max(0, Number.isNaN(elapsed) ? 0 : elapsed),
-  };
+  return { sequence_no, tool: typeof tool === 'string' ? tool : '', at: entry?.at ?? '' };
 }

@@ -26,21 +26,33 @@ export async function readLastSign(db: Reader, { clock }: Liveness, actor: strin
      LEFT JOIN presence ON actor = $2 ORDER BY sequence_no DESC`,
     [clock.nowMs(), actor],
   );
-  const nowMs = db.engine === 'postgres' ? (rows[0]?.now_ms ?? 0) : Date.parse(at);
+  const nowMs = wallClock(db, rows[0]?.now_ms, Date.parse(at));
   const calls = rows.flatMap(({ sequence_no }) => sequence_no ?? []);
-  const silences = rows.flatMap((row) => knownSilence(row, clock.id) ?? []);
-  if (silences.length > 0) return { silentMs: Math.min(...silences), nowMs, calls };
-  const times = (await readEntries(db, calls)).map((entry) => Date.parse(parseEntry(entry)?.at ?? ''));
-  const last = Math.max(0, ...times.filter((time) => !Number.isNaN(time)));
-  return { silentMs: Math.max(0, nowMs - last), nowMs, calls };
+  const silentMs = sharedSilence(rows, clock.id) ?? wallSilence(await readEntries(db, calls), nowMs);
+  return { silentMs, nowMs, calls };
 }
 
-/** Another clock says nothing, nor does a time in the future: the machine was restarted. */
-export function knownSilence(
-  { clock_id, clock_ms, now_ms }: Pick<SignRow, 'clock_id' | 'clock_ms' | 'now_ms'>,
+/** The time in milliseconds since 1970: that of the database where it has a clock of its own. */
+export function wallClock({ engine }: Pick<Reader, 'engine'>, databaseMs: number | undefined, localMs: number): number {
+  return engine === 'postgres' ? (databaseMs ?? 0) : localMs;
+}
+
+/** The shortest silence of an actor's processes by the shared clock; undefined if it says nothing. */
+export function sharedSilence(
+  signs: readonly Pick<SignRow, 'clock_id' | 'clock_ms' | 'now_ms'>[],
   clockId: string,
 ): number | undefined {
-  return clock_id !== clockId || clock_ms === null || clock_ms > now_ms ? undefined : now_ms - clock_ms;
+  const silences = signs.flatMap(({ clock_id, clock_ms, now_ms }) =>
+    // Another clock says nothing, nor does a time in the future: the machine was restarted.
+    clock_id !== clockId || clock_ms === null || clock_ms > now_ms ? [] : now_ms - clock_ms,
+  );
+  return silences.length === 0 ? undefined : Math.min(...silences);
+}
+
+/** The silence since the newest of these enter entries, by the times that they state. */
+export function wallSilence(entries: readonly string[], nowMs: number): number {
+  const times = entries.map((entry) => Date.parse(parseEntry(entry)?.at ?? ''));
+  return Math.max(0, nowMs - Math.max(0, ...times.filter((time) => !Number.isNaN(time))));
 }
 
 /** Whether a process that made one of these calls is alive. */

@@ -69,17 +69,29 @@ describe('stored text in a brief', () => {
 
 /** Every part of it is as long as it may be. */
 function fullBrief(text: string): Brief {
-  const task = { task_id: 'T-123456', title: text, status: 'in_progress', assignee: text };
-  const held = { ...task, session_id: 'A-123456', has_thought: false, next_status: 'review' };
+  const task = { task_id: 'T-9007199254740991', title: text, status: 'in_progress', assignee: text };
+  const held = {
+    ...task,
+    holder: text,
+    lapsed: true,
+    session_id: 'A-9007199254740991',
+    has_thought: false,
+    next_status: 'review',
+  };
   const changed = { ...task, updated_by: text, updated_at: '2026-01-01T00:00:00.000Z' };
-  const decision = { thought_id: 'Θ-123456', recorded_by: text, recorded_at: changed.updated_at, content: text };
+  const decision = {
+    thought_id: 'Θ-9007199254740991',
+    recorded_by: text,
+    recorded_at: changed.updated_at,
+    content: text,
+  };
   return {
     agent: text,
-    project: 'p'.repeat(64),
-    last_call: { entry: 1_234_567, at: changed.updated_at },
+    project: letters(64, '').slice(0, 64),
+    last_call: { entry: Number.MAX_SAFE_INTEGER, at: changed.updated_at },
     yours: [held, { ...held, session_id: undefined }, held, held, held],
     yours_total: 12,
-    lapsed: [1, 2, 3].map(() => ({ ...task, held_by: text, silent_for_s: 123_456 })),
+    lapsed: [1, 2, 3].map(() => ({ ...task, held_by: text, silent_for_s: Number.MAX_SAFE_INTEGER })),
     lost: [1, 2, 3].map(() => ({ ...task, holder: text })),
     changed: [changed, changed, changed, changed, changed],
     decisions: [1, 2, 3].map(() => ({ ...decision, task_id: task.task_id })),

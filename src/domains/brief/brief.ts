@@ -7,7 +7,7 @@ export interface Brief {
   readonly project: string;
   /** The agent's last recorded call. */
   readonly last_call: { readonly entry: number; readonly at: string } | undefined;
-  /** Open tasks that the agent holds, last changed first; the list may be cut. */
+  /** Tasks that the agent holds or has to finish, last changed first; the list may be cut. */
   readonly yours: readonly HeldTask[];
   readonly yours_total: number;
   /** Tasks of others whose claim has lapsed: claiming one takes it over. The list may be cut. */
@@ -26,7 +26,10 @@ export interface HeldTask {
   readonly task_id: string;
   readonly title: string;
   readonly status: string;
-  readonly assignee: string;
+  /** Who holds it or, once a review ended the claim, who is assigned to it. */
+  readonly holder: string;
+  /** Others may take it over, until the holder calls again. */
+  readonly lapsed: boolean;
   /** The live session of the task. */
   readonly session_id: string | undefined;
   /** Whether a thought was recorded since the task was last opened. */
@@ -108,7 +111,7 @@ export function renderBrief(brief: Brief): string {
 /** What to call next, the most useful first. */
 export function nextSteps({ agent, yours, ready }: Pick<Brief, 'agent' | 'yours' | 'ready'>): string[] {
   const [task] = yours;
-  if (task !== undefined) return stepsOf(task, name(agent ?? task.assignee));
+  if (task !== undefined) return stepsOf(task, name(agent ?? task.holder));
   if (ready === undefined)
     return [
       'nothing is ready: call task_create {"title":…,"status":"todo"}, or task_next_actions {"include_blocked":true}',
@@ -138,10 +141,11 @@ function heading({ agent, project, last_call }: Brief): string {
   return `You are ${name(agent)} in project ${project}; ${last}.`;
 }
 
-function heldLine({ agent }: Brief, { task_id, title, status, assignee, session_id }: HeldTask): string {
+function heldLine({ agent }: Brief, { task_id, title, status, holder, lapsed, session_id }: HeldTask): string {
   const session = session_id === undefined ? '' : `, session ${session_id}`;
-  const holder = agent === undefined ? `, ${name(assignee)}` : '';
-  return `${task_id} ${status}${holder}${session}: ${shorten(title)}`;
+  const by = agent === undefined ? `, ${name(holder)}` : '';
+  const lapse = !lapsed ? '' : agent === undefined ? ', lapsed' : ', lapsed until your next call';
+  return `${task_id} ${status}${by}${session}${lapse}: ${shorten(title)}`;
 }
 
 function decisionLine({ thought_id, task_id, recorded_by }: Decision): string {

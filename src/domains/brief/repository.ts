@@ -1,10 +1,11 @@
 import type { Reader } from '../../db/database.ts';
 import { formatSessionId, formatTaskId, formatThoughtId, parseId } from '../../ids.ts';
-import { readSize } from '../../ledger/head.ts';
-import type { ClaimContext } from '../tasks/claims/holder.ts';
-import { type ListedTask, listTasks } from '../tasks/list-query.ts';
+import { parseEntry } from '../../integrity/index.ts';
+import { isLapsed } from '../tasks/claims/decide.ts';
+import { type ClaimContext, readHolder } from '../tasks/claims/holder.ts';
+import { listTasks } from '../tasks/list-query.ts';
 import { listNextActions, type NextAction } from '../tasks/next-actions.ts';
-import { taskFields } from '../tasks/record.ts';
+import { type Task, taskFields } from '../tasks/record.ts';
 import { isOpen, type Status, WORKFLOWS } from '../tasks/workflows.ts';
 import { findTrailTask, hasThoughtInAttempt, type ThoughtRow } from '../trail/repository.ts';
 import { findLiveSession } from '../trail/sessions.ts';
@@ -27,7 +28,7 @@ export async function readBrief(db: Reader, { agent, project }: BriefQuery, cont
   const last_call = agent === undefined ? undefined : await findLastCall(db, agent);
   const { tasks, total } = await listHeld(db, agent, project);
   const yours: HeldTask[] = [];
-  for (const task of tasks) yours.push(await describeHeld(db, task));
+  for (const task of tasks) yours.push(await describeHeld(db, task, context));
   const queue = await listNextActions(db, { project, limit: MAX_QUEUE, actor: agent }, context);
   const lapsed = queue.filter((task) => task.lapsed && task.held_by !== agent).slice(0, MAX_LAPSED);
   return {
@@ -62,22 +63,59 @@ const HELD = (Object.keys(TRANSITIONS) as Status[]).filter(
   (status) => isOpen(status) && !['backlog', 'todo', 'INIT'].includes(status),
 );
 
-/** An agent's tasks of every project; without an agent, the tasks of everyone in one project. */
-function listHeld(db: Reader, agent: string | undefined, project: string): ReturnType<typeof listTasks> {
-  const page = { limit: MAX_HELD, offset: 0, sort_by: 'updated', sort_order: 'desc', status: HELD } as const;
-  return listTasks(db, agent === undefined ? { ...page, project } : { ...page, assignee: agent });
+/** A review ends the claim, but who did the work has to finish it. */
+const REVIEWED: Status[] = ['review', 'VERIFY'];
+
+type HeldRow = Pick<Task, 'task_id' | 'title' | 'status' | 'assignee' | 'holder'>;
+const heldFields = taskFields.select(['task_id', 'title', 'status', 'assignee', 'holder']);
+
+interface HeldRows {
+  readonly tasks: readonly HeldRow[];
+  readonly total: number;
 }
 
-async function describeHeld(db: Reader, { task_id, title, status, assignee }: ListedTask): Promise<HeldTask> {
+/** What the agent holds in any project, then what it has in review. Without an agent, what is in work in one project. */
+async function listHeld(db: Reader, agent: string | undefined, project: string): Promise<HeldRows> {
+  const page = { limit: MAX_HELD, offset: 0, sort_by: 'updated', sort_order: 'desc' } as const;
+  if (agent === undefined) {
+    const { tasks, total } = await listTasks(db, { ...page, project, status: HELD });
+    const rows: HeldRow[] = [];
+    for (const task of tasks) rows.push({ ...task, holder: await findHolder(db, task.task_id) });
+    return { tasks: rows, total };
+  }
+  const [counted] = await db.query<{ held: number }>('SELECT COUNT(*) AS held FROM tasks WHERE holder = $1', [agent]);
+  const held = await db.query(
+    `SELECT ${heldFields.columns} FROM tasks WHERE holder = $1 ORDER BY updated_at DESC, task_no DESC LIMIT ${MAX_HELD}`,
+    [agent],
+  );
+  const reviewed = await listTasks(db, { ...page, assignee: agent, status: REVIEWED });
+  const tasks = [
+    ...held.map((row) => heldFields.read(row)),
+    ...reviewed.tasks.map((task) => ({ ...task, holder: null })),
+  ].slice(0, MAX_HELD);
+  return { tasks, total: (counted?.held ?? 0) + reviewed.total };
+}
+
+async function findHolder(db: Reader, taskId: string): Promise<string | null> {
+  const [row] = await db.query<{ holder: string | null }>('SELECT holder FROM tasks WHERE task_no = $1', [
+    parseId(taskId),
+  ]);
+  return row?.holder ?? null;
+}
+
+async function describeHeld(db: Reader, row: HeldRow, context: ClaimContext): Promise<HeldTask> {
+  const { task_id, title, status, assignee, holder } = row;
   const taskNo = parseId(task_id);
   const session = await findLiveSession(db, taskNo);
   const attempt = (await findTrailTask(db, task_id))?.attempt ?? 1;
   const [forward = status] = TRANSITIONS[status] ?? [];
+  const lapsed = holder !== null && isLapsed(row, await readHolder(db, holder, context), context.ttlMs);
   return {
     task_id,
     title,
     status,
-    assignee,
+    holder: holder ?? assignee,
+    lapsed,
     session_id: session === undefined ? undefined : formatSessionId(session.session_no),
     has_thought: await hasThoughtInAttempt(db, taskNo, attempt),
     next_status: status === 'blocked' ? 'in_progress' : forward,
@@ -101,18 +139,12 @@ async function listLost(db: Reader, agent: string): Promise<Brief['lost']> {
   return rows.map(({ task_no, title, holder }) => ({ task_id: formatTaskId(task_no), title, holder }));
 }
 
-/** How far back to look for a call of the agent: the log has no index on actors. */
-const SEARCHED_ENTRIES = 20_000;
-
 async function findLastCall(db: Reader, agent: string): Promise<Brief['last_call']> {
-  // An entry is canonical JSON: `actor` comes first, and only an enter entry has `arguments` next.
-  const start = `{"actor":${JSON.stringify(agent)},"arguments":`;
   const [row] = await db.query<{ idx: number; entry: string }>(
-    `SELECT idx, entry FROM ledger_entries
-     WHERE idx >= $1 AND substr(entry, 1, length(CAST($2 AS TEXT))) = $2 ORDER BY idx DESC LIMIT 1`,
-    [(await readSize(db)) - SEARCHED_ENTRIES, start],
+    `SELECT idx, entry FROM ledger_entries WHERE idx = (SELECT MAX(sequence_no) FROM presence WHERE actor = $1)`,
+    [agent],
   );
-  return row && { entry: row.idx, at: /"at":"([^"]+)"/.exec(row.entry)?.[1] ?? '' };
+  return row && { entry: row.idx, at: parseEntry(row.entry)?.at ?? '' };
 }
 
 /** The clocks of two machines may differ by less. */

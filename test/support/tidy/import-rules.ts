@@ -47,7 +47,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'domains/trail/tools': [PORT, 'tool', 'verification'],
   'domains/proofs': [PORT, 'context', 'domains/trail', 'integrity', 'ledger', 'tool'],
   'domains/proofs/tools': ['domains/trail', 'tool', 'verification'],
-  'domains/brief': [PORT, 'context', 'domains/tasks', 'domains/trail', 'ledger', 'middleware/library'],
+  'domains/brief': [PORT, 'context', 'domains/tasks', 'domains/trail', 'integrity', 'ledger', 'middleware/library'],
   'domains/skills': ['context', 'tool'],
   'domains/system': [PORT, 'context', 'ledger', 'tool'],
   middleware: [PORT, 'db/before-each-statement', 'context', 'envelope', 'integrity', 'runtime/runtime', 'tool'],

@@ -45,6 +45,7 @@ export const SERVER_PROMISES = {
   'door/actor': { says: 'the actor is the agent id, else the client name, else unknown' },
   'agents/names': { says: 'agents of one client have distinct names, and each keeps its own' },
   'agents/list': { says: 'agents shows who is alive, the last call, and what each agent holds and lost' },
+  'agents/bounded': { says: 'what is stored about agents does not grow with the agents that are gone' },
   'agents/crew': { says: 'a crew whose members are killed, stopped and restarted does every task once' },
   'agents/same-name': { says: 'the next process of a client takes up the name of the one that ended' },
   'door/generations': { says: 'clients of both protocol generations are served' },

@@ -7,26 +7,34 @@ export interface EndedRow {
   readonly entry: string;
 }
 
-const ENDED = `SELECT presence.sequence_no, presence.actor, entry FROM presence
+/** The newest calls of so many actors stay, so that `colibri agents` shows who worked lately. */
+export const REMEMBERED_ACTORS = 100;
+
+const ENDED = `SELECT presence.sequence_no, presence.actor, entry,
+    CASE WHEN EXISTS (SELECT 1 FROM tasks WHERE tasks.holder = presence.actor) THEN 1 ELSE 0 END AS holds
+  FROM presence
   JOIN call_exits ON call_exits.sequence_no = presence.sequence_no
   JOIN ledger_entries ON ledger_entries.idx = presence.sequence_no
   ORDER BY presence.sequence_no DESC`;
 
-/** The newest ended call of each actor. */
+/** The newest ended call of each actor that has one. */
 export type LastCalls = ReadonlyMap<string, EndedRow>;
 
 /**
- * Removes what dead processes left in `presence`. The newest row of an actor stays: it is the last sign of life of an
- * agent that may still hold a task. Returns these rows; the first call of the next process replaces one of them.
+ * Removes what dead processes left in `presence`, which would otherwise grow with every new name. The newest row of an
+ * actor that holds a task stays: it is its last sign of life. Returns the newest rows that are left; the first call of the
+ * next process replaces one of them.
  */
 export async function removeStaleRows(database: Database): Promise<LastCalls> {
-  const rows = await database.read((reader) => reader.query<EndedRow>(ENDED));
+  const rows = await database.read((reader) => reader.query<EndedRow & { readonly holds: number }>(ENDED));
   const newest = new Map<string, EndedRow>();
   const stale: number[] = [];
   for (const row of rows) {
-    if (!newest.has(row.actor)) newest.set(row.actor, row);
-    else if (!(await database.isAlive(processOf(row.entry)))) stale.push(row.sequence_no);
+    const isNeeded = !newest.has(row.actor) && (row.holds === 1 || newest.size < REMEMBERED_ACTORS);
+    if (!isNeeded && !(await database.isAlive(processOf(row.entry)))) stale.push(row.sequence_no);
+    else if (!newest.has(row.actor)) newest.set(row.actor, row);
   }
+  // A process that died does not come back, and a new process of its actor has a newer row: the rows stay stale.
   if (stale.length > 0)
     await database.write({ durable: false }, async (transaction) => {
       for (const sequenceNo of stale) transaction.send('DELETE FROM presence WHERE sequence_no = $1', [sequenceNo]);

@@ -1,5 +1,6 @@
 import type { Reader } from '../../db/database.ts';
 import { argumentsDefect, type Entry, storedDigest } from '../../integrity/index.ts';
+import { REMEMBERED_ACTORS } from '../../ledger/presence/stale-rows.ts';
 import type { OpenCall, ProvenCalls } from '../page-proof.ts';
 import type { Report } from '../report.ts';
 import { checkPresence } from './presence.ts';
@@ -54,10 +55,15 @@ export class CallCheck {
     for (const sequenceNo of ended.keys()) this.#report(`call ${sequenceNo}`, 'has no enter entry');
   }
 
-  async finish(size: number): Promise<void> {
+  /** `holders` are the actors that hold a task at the end of the log. */
+  async finish(size: number, holders: ReadonlySet<string>): Promise<void> {
     for (const [sequenceNo, { exit_idx }] of this.open)
       if (exit_idx !== null) this.#report(`call ${sequenceNo}`, 'is stored as finished and has no exit entry');
-    await checkPresence(this.#reader, { open: [...this.open.keys()], lastCalls: this.#lastCalls }, this.#report);
+    await checkPresence(
+      this.#reader,
+      { open: [...this.open.keys()], lastCalls: this.#requiredCalls(holders) },
+      this.#report,
+    );
     const outside = await this.#reader.query(
       'SELECT 1 FROM call_exits WHERE sequence_no < 0 OR sequence_no >= $1 LIMIT 1',
       [size],
@@ -66,6 +72,14 @@ export class CallCheck {
     const [counted] = await this.#reader.query<{ exits: number }>('SELECT COUNT(*) AS exits FROM call_exits');
     if (counted?.exits !== this.#exits)
       this.#report('call_exits', `has ${counted?.exits} rows where the log has ${this.#exits} calls that ended`);
+  }
+
+  /** The newest calls of the actors that hold a task and of those that called last: others may have been removed. */
+  #requiredCalls(holders: ReadonlySet<string>): number[] {
+    return [...this.#lastCalls]
+      .toSorted(([, one], [, other]) => other - one)
+      .filter(([actor], rank) => rank < REMEMBERED_ACTORS || holders.has(actor))
+      .map(([, sequenceNo]) => sequenceNo);
   }
 
   async #readContents(begin: number, end: number): Promise<Map<number, ContentRow>> {

@@ -7,8 +7,8 @@ import { STORED_TWICE } from './unique-rows.ts';
 /** What the log says about the calls that must have a row. */
 export interface RequiredCalls {
   readonly open: readonly number[];
-  /** The newest call of each actor. */
-  readonly lastCalls: ReadonlyMap<string, number>;
+  /** The newest calls of some actors. */
+  readonly lastCalls: readonly number[];
 }
 
 interface PresenceRow {
@@ -28,7 +28,7 @@ const MAX_NAMED = 10;
  * there: the last calls of other processes of an actor. The clock of a row is not evidence, see docs/trust.md.
  */
 export async function checkPresence(reader: Reader, { open, lastCalls }: RequiredCalls, report: Report): Promise<void> {
-  const missing = new Set([...open, ...lastCalls.values()]);
+  const missing = new Set([...open, ...lastCalls]);
   let named = 0;
   let read = 0;
   for (let last = Number.MIN_SAFE_INTEGER; ; ) {

@@ -55,7 +55,7 @@ export class ReferenceCheck {
   async finish(size: number): Promise<void> {
     await checkEntryCount(this.#reader, size, this.#report);
     await this.nodes.finish(size);
-    await this.#calls.finish(size);
+    await this.#calls.finish(size, this.#replay.listHolders());
     await this.#tasks.finish(size);
     await this.#trail.finish();
     if (this.#reader.engine === 'postgres') return checkSearchInPostgres(this.#reader, this.#report);

@@ -25,6 +25,10 @@ export class ClaimReplay {
     return token === 0 ? null : token;
   }
 
+  listHolders(): ReadonlySet<string> {
+    return new Set([...this.#claims.values()].flatMap(({ holder }) => holder ?? []));
+  }
+
   created(index: number, taskNo: number, task: Task | undefined): void {
     if (task !== undefined && (task.holder !== null || task.taken_from !== null))
       this.#report(`task event ${index}`, 'is created with a holder');

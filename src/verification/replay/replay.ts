@@ -29,6 +29,11 @@ export class Replay {
     this.#sessions = new SessionReplay(this.#tasks, report);
   }
 
+  /** The actors that hold a task after the last page. */
+  listHolders(): ReadonlySet<string> {
+    return this.#tasks.listHolders();
+  }
+
   /** Keeps the content of a task event for the next page. It must match its digest and its grammar. */
   hold(index: number, content: HeldContent): void {
     this.#contents.set(index, content);

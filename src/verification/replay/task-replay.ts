@@ -41,6 +41,10 @@ export class TaskReplay implements TaskHistory {
     return this.#claims.tokenOf(taskNo);
   }
 
+  listHolders(): ReadonlySet<string> {
+    return this.#claims.listHolders();
+  }
+
   /** The content is undefined if it does not match the log; then it is not checked. */
   created(index: number, taskNo: number, task: Task | undefined): void {
     const next = this.#tasks + 1;

@@ -1,7 +1,4 @@
-import { countTokens as countOld } from 'gpt-tokenizer/encoding/cl100k_base';
-import { countTokens as countNew } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect } from 'vitest';
-import { MAX_BRIEF_TOKENS } from '../../src/domains/brief/brief.ts';
 import type { Arguments } from '../support/agent.ts';
 import { withCrew } from '../support/crew.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -121,66 +118,6 @@ describe('a brief', () => {
   );
 });
 
-describe('what is yours', () => {
-  promiseTest('brief/says', 'what the agent holds, whoever it is assigned to, and what it has in review', () =>
-    withCrew(async ({ alice, bob }) => {
-      for (const title of ['Given to bob', 'Assigned only', 'In review', 'Finished'])
-        await alice.createTask({ title, status: 'todo' });
-      await alice.updateTask({ task_id: 'T-0001', status: 'in_progress' });
-      await alice.updateTask({ task_id: 'T-0001', assignee: 'bob' });
-      await bob.updateTask({ task_id: 'T-0002', assignee: 'alice' });
-      await alice.updateTask({ task_id: 'T-0003', status: 'in_progress' });
-      await alice.updateTask({ task_id: 'T-0003', status: 'review' });
-      await alice.updateTask({ task_id: 'T-0004', status: 'in_progress' });
-      await alice.updateTask({ task_id: 'T-0004', status: 'cancelled' });
-      const yours = async (server: TestServer) => /Yours:\n((?:- .*\n)*)/.exec(await brief(server))?.[1] ?? '';
-      expect(await yours(alice)).toBe('- T-0001 in_progress: Given to bob\n- T-0003 review: In review\n');
-      expect(await yours(bob)).toBe('');
-      await alice.call('task_list', {});
-      for (const [index, title] of ['A', 'B', 'C', 'D', 'E'].entries()) {
-        await bob.createTask({ title, status: 'todo' });
-        await alice.updateTask({ task_id: `T-000${index + 5}`, status: 'in_progress' });
-      }
-      expect((await yours(alice)).split('\n')).toHaveLength(7);
-      expect(await yours(alice)).toContain('- call task_list for the rest\n');
-    }),
-  );
-});
-
-describe('a ledger full of hostile text', () => {
-  for (const [name, text] of [
-    ['rare characters', '𒀀𓂀𝔄𐎠'.repeat(25)],
-    ['blanks and punctuation', '{[(<|>  )]}~^`;:!?'.repeat(8)],
-  ] as const)
-    promiseTest('brief/short', `through the resource: ${name}`, () =>
-      withCrew(
-        async ({ alice, bob, silence }) => {
-          for (let number = 1; number <= 9; number += 1) {
-            const task_id = `T-000${number}`;
-            await alice.createTask({ title: text, status: 'todo' });
-            const agent = number < 5 ? alice : bob;
-            await agent.updateTask({ task_id, status: 'in_progress' });
-            if (number % 3 > 0) continue;
-            await agent.startSession({ task_id, auditor_id: 'auditor' });
-            await agent.recordThought({ task_id, type: 'decision', content: text.repeat(40) });
-          }
-          await silence('alice', 3 * 3_600_000);
-          await silence('bob', 3 * 3_600_000);
-          await alice.updateTask({ task_id: 'T-0005', status: 'in_progress' });
-          await alice.updateTask({ task_id: 'T-0001', title: `${text}.` });
-          await silence('alice', 3 * 3_600_000);
-          await bob.createTask({ title: text, status: 'todo' });
-          for (const server of [alice, bob]) {
-            const shown = await brief(server);
-            for (const count of [countOld, countNew]) expect(count(shown)).toBeLessThanOrEqual(MAX_BRIEF_TOKENS);
-            for (const part of ['Yours:', 'Decision', 'Next:']) expect(shown).toContain(part);
-          }
-        },
-        { COLIBRI_CLAIM_TTL: '2h' },
-      ),
-    );
-});
-
 describe('the last call of an agent', () => {
   for (const clientName of ['ünï 😀', 'quote " and \\', '%', '日本語のエージェント'])
     promiseTest('brief/says', `an agent named ${clientName}`, () =>
@@ -201,7 +138,7 @@ describe('resources and prompts', () => {
       await server.createTask({ title: 'Parse dates' });
       await server.startSession({ task_id: 'T-0001', auditor_id: 'tester' });
       await server.recordThought({ task_id: 'T-0001', type: 'risk', content: 'Leap seconds.' });
-      const shown = JSON.parse(await read(server, 'colibri://task/T-0001')) as unknown;
+      const shown = JSON.parse(await server.readResource('colibri://task/T-0001')) as unknown;
       expect(shown).toEqual(await server.getTask({ task_id: 'T-0001', include_thought_trail: true }));
     }),
   );
@@ -211,7 +148,7 @@ describe('resources and prompts', () => {
       await server.createTask({ title: 'Parse dates' });
       const before = await server.query('SELECT size, tail FROM ledger_head');
       await brief(server);
-      await read(server, 'colibri://task/T-0001');
+      await server.readResource('colibri://task/T-0001');
       for (const { name } of (await server.client.listPrompts()).prompts)
         await server.client.getPrompt({ name, arguments: name === 'brief' ? {} : { task_id: 'T-0001' } });
       expect(await server.query('SELECT size, tail FROM ledger_head')).toEqual(before);
@@ -280,15 +217,8 @@ describe('resources and prompts', () => {
     );
 });
 
-async function read({ client }: TestServer, uri: string): Promise<string> {
-  const { contents } = await client.readResource({ uri });
-  const [first] = contents;
-  if (first === undefined || !('text' in first)) throw new Error('the resource has no text');
-  return first.text;
-}
-
 function brief(server: TestServer): Promise<string> {
-  return read(server, 'colibri://brief');
+  return server.readResource('colibri://brief');
 }
 
 async function nextSteps(server: TestServer): Promise<string[]> {

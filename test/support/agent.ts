@@ -62,6 +62,11 @@ export function createAgent(client: Client) {
     verifyChain: tool('audit_verify_chain', verifyOutput),
     finalize: tool('merkle_finalize', finalizeOutput),
     merkleRoot: tool('merkle_root', rootOutput),
+    readResource: async (uri: string): Promise<string> => {
+      const [first] = (await client.readResource({ uri })).contents;
+      if (first === undefined || !('text' in first)) throw new Error('the resource has no text');
+      return first.text;
+    },
     refusal: async (name: string, input: Arguments): Promise<Failure> => {
       const { failure } = await call(name, input);
       if (failure === undefined) throw new Error(`${name} accepted ${JSON.stringify(input).slice(0, 200)}`);

@@ -11,9 +11,9 @@ import { ALL_OPTION, JSON_OPTION, PROJECT_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { parseTaskId, taskNotFound } from '../support/task-argument.ts';
-import { type ReadableLedger, withDatabase } from '../support/with-ledger.ts';
-import { openLedgerChanges } from '../watch/ledger-changes.ts';
+import { withDatabase } from '../support/with-ledger.ts';
 import { CONDITION_NAMES, type Condition, findMeeting } from '../watch/wait-conditions.ts';
+import { whenFound } from '../watch/when-found.ts';
 
 const CANCELLED = 1;
 const TIMED_OUT = 75;
@@ -55,6 +55,7 @@ export const wait: CliCommand<WaitOptions> = {
   details: [
     'Prints one line when the condition holds, which may be at once: the task, its status and its title. Does not claim the task: of several scripts that wait for the same task, all return.',
     'ready: task_next_actions offers a free task. lapsed: it offers a task whose holder has been silent too long (COLIBRI_CLAIM_TTL). review: a task is in review (board) or VERIFY (pipeline). T-0042: the task is done.',
+    'Costs little while it waits: it reads one row when the file changes and every 2 s (SQLite) or every 500 ms (PostgreSQL), and looks for the task only if the log has grown; for lapsed, every 2 s.',
     'ready, lapsed and review look at the active project (COLIBRI_PROJECT) unless --project or --all is given. The project need not exist yet.',
   ],
   examples: [
@@ -76,33 +77,18 @@ async function waitFor(config: Config, options: WaitOptions): Promise<number> {
   const timedOut = timeout === undefined ? new AbortController().signal : AbortSignal.timeout(timeout);
   const project = options.all ? undefined : (options.project ?? config.project);
   const met = await withDatabase(config, (database) =>
-    whenMet(database, timedOut, (reader) => {
-      const context = { liveness: database, at: new Date().toISOString(), ttlMs: config.claimTtlMs };
-      return findMet(reader, options.for, project, context);
+    whenFound(database, timedOut, {
+      find: (reader) => {
+        const context = { liveness: database, at: new Date().toISOString(), ttlMs: config.claimTtlMs };
+        return findMet(reader, options.for, project, context);
+      },
+      dependsOnTime: options.for === 'lapsed',
     }),
   );
   if (met === undefined) return reportTimeout(options.for, timeout ?? 0, json);
   if (json) printJson({ ...met, timed_out: false });
   else print(`${met.task_id} ${met.status}: ${met.title}`);
   return isCancelled(met.status) ? CANCELLED : 0;
-}
-
-async function whenMet(
-  database: ReadableLedger,
-  timedOut: AbortSignal,
-  find: (reader: Reader) => Promise<Met | undefined>,
-): Promise<Met | undefined> {
-  const changes = openLedgerChanges(database, timedOut);
-  try {
-    for (;;) {
-      const isLast = timedOut.aborted;
-      const met = await database.read(find);
-      if (met !== undefined || isLast) return met;
-      await changes.next();
-    }
-  } finally {
-    changes.close();
-  }
 }
 
 async function findMet(

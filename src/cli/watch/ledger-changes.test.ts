@@ -80,6 +80,22 @@ describe('openLedgerChanges', () => {
     expect(await hasResolved(file)).toBe(true);
   });
 
+  it('ignores changes for a caller that waits for time to pass', async () => {
+    const path = createLedgerFile();
+    const changes = openLedgerChanges({ engine: 'sqlite', location: path }, new AbortController().signal, {
+      isTimer: true,
+    });
+    onTestFinished(() => changes.close());
+    stopTimers();
+    const next = changes.next();
+    appendFileSync(`${path}-wal`, 'frame');
+    await settleEvents();
+    await vi.advanceTimersByTimeAsync(1999);
+    expect(await hasResolved(next)).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await hasResolved(next)).toBe(true);
+  });
+
   it('polls where the folder cannot be watched', async () => {
     const changes = open('sqlite', join(tmpdir(), 'colibri-no-such-folder', 'colibri.db'));
     stopTimers();

@@ -17,11 +17,19 @@ const MIN_INTERVAL_MS = 100;
 /** A file system may deliver no events (network shares), and time alone can lapse a claim. */
 const SQLITE_POLL_MS = 2000;
 const POSTGRES_POLL_MS = 500;
+const TIMER_MS = 2000;
+
+export interface ChangesOptions {
+  /** The caller waits for time to pass: changes of the ledger do not matter. */
+  readonly isTimer?: boolean;
+}
 
 export function openLedgerChanges(
   { engine, location }: Pick<ReadableLedger, 'engine' | 'location'>,
   signal: AbortSignal,
+  { isTimer = false }: ChangesOptions = {},
 ): LedgerChanges {
+  if (isTimer) return new Changes(TIMER_MS, signal);
   const changes = new Changes(engine === 'sqlite' ? SQLITE_POLL_MS : POSTGRES_POLL_MS, signal);
   if (engine === 'sqlite') changes.watch(location);
   return changes;

@@ -26,7 +26,7 @@ export interface HeldTask {
   readonly task_id: string;
   readonly title: string;
   readonly status: string;
-  /** Who holds it or, once a review ended the claim, who is assigned to it. */
+  /** The holder or, once a review ended the claim, the assignee. */
   readonly holder: string;
   /** Others may take it over, until the holder calls again. */
   readonly lapsed: boolean;

@@ -1,0 +1,70 @@
+import { countTokens as countOld } from 'gpt-tokenizer/encoding/cl100k_base';
+import { countTokens as countNew } from 'gpt-tokenizer/encoding/o200k_base';
+import { describe, expect } from 'vitest';
+import { MAX_BRIEF_TOKENS } from '../../src/domains/brief/brief.ts';
+import { withCrew } from '../support/crew.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import type { TestServer } from '../support/test-server.ts';
+
+const BRIEF = 'colibri://brief';
+
+describe('what is yours', () => {
+  promiseTest('brief/says', 'what the agent holds, whoever it is assigned to, and what it has in review', () =>
+    withCrew(async ({ alice, bob }) => {
+      for (const title of ['Given to bob', 'Assigned only', 'In review', 'Finished'])
+        await alice.createTask({ title, status: 'todo' });
+      await alice.updateTask({ task_id: 'T-0001', status: 'in_progress' });
+      await alice.updateTask({ task_id: 'T-0001', assignee: 'bob' });
+      await bob.updateTask({ task_id: 'T-0002', assignee: 'alice' });
+      await alice.updateTask({ task_id: 'T-0003', status: 'in_progress' });
+      await alice.updateTask({ task_id: 'T-0003', status: 'review' });
+      await alice.updateTask({ task_id: 'T-0004', status: 'in_progress' });
+      await alice.updateTask({ task_id: 'T-0004', status: 'cancelled' });
+      const yours = async (server: TestServer) =>
+        /Yours:\n((?:- .*\n)*)/.exec(await server.readResource(BRIEF))?.[1] ?? '';
+      expect(await yours(alice)).toBe('- T-0001 in_progress: Given to bob\n- T-0003 review: In review\n');
+      expect(await yours(bob)).toBe('');
+      await alice.call('task_list', {});
+      for (const [index, title] of ['A', 'B', 'C', 'D', 'E'].entries()) {
+        await bob.createTask({ title, status: 'todo' });
+        await alice.updateTask({ task_id: `T-000${index + 5}`, status: 'in_progress' });
+      }
+      expect((await yours(alice)).split('\n')).toHaveLength(7);
+      expect(await yours(alice)).toContain('- call task_list for the rest\n');
+    }),
+  );
+});
+
+describe('a ledger full of hostile text', () => {
+  for (const [name, text] of [
+    ['rare characters', '𒀀𓂀𝔄𐎠'.repeat(25)],
+    ['blanks and punctuation', '{[(<|>  )]}~^`;:!?'.repeat(8)],
+  ] as const)
+    promiseTest('brief/short', `through the resource: ${name}`, () =>
+      withCrew(
+        async ({ alice, bob, silence }) => {
+          for (let number = 1; number <= 9; number += 1) {
+            const task_id = `T-000${number}`;
+            await alice.createTask({ title: text, status: 'todo' });
+            const agent = number < 5 ? alice : bob;
+            await agent.updateTask({ task_id, status: 'in_progress' });
+            if (number % 3 > 0) continue;
+            await agent.startSession({ task_id, auditor_id: 'auditor' });
+            await agent.recordThought({ task_id, type: 'decision', content: text.repeat(40).slice(0, 5000) });
+          }
+          await silence('alice', 3 * 3_600_000);
+          await silence('bob', 3 * 3_600_000);
+          await alice.updateTask({ task_id: 'T-0005', status: 'in_progress' });
+          await alice.updateTask({ task_id: 'T-0001', title: `${text}.` });
+          await silence('alice', 3 * 3_600_000);
+          await bob.createTask({ title: text, status: 'todo' });
+          for (const server of [alice, bob]) {
+            const shown = await server.readResource(BRIEF);
+            for (const count of [countOld, countNew]) expect(count(shown)).toBeLessThanOrEqual(MAX_BRIEF_TOKENS);
+            for (const part of ['Yours:', 'Decision', 'Next:']) expect(shown).toContain(part);
+          }
+        },
+        { COLIBRI_CLAIM_TTL: '2h' },
+      ),
+    );
+});

@@ -32,10 +32,21 @@ const onlyUsedSchemas = {
     );
     // These two loops read all of them, for a registry that this program does not use.
     bundler.onLoad({ filter: /@modelcontextprotocol\/server\/dist\/src-[\w-]+\.mjs$/ }, ({ path }) =>
-      load(path, (code) => code.replaceAll(/^for \(const .* register\(key, .*\);\n/gm, '')),
+      load(path, (code) => refuseEarly(code.replaceAll(/^for \(const .* register\(key, .*\);\n/gm, ''))),
     );
   },
 };
+
+// The SDK tries every message against several schemas. One that lacks a required key fails without a list of defects.
+const REQUIRED_KEYS = { Request: 'method', Notification: 'method', ResultResponse: 'result', ErrorResponse: 'error' };
+
+function refuseEarly(code) {
+  return Object.entries(REQUIRED_KEYS).reduce((edited, [kind, key]) => {
+    const check = `const isJSONRPC${kind} = (value) => `;
+    if (!edited.includes(check)) throw new Error(`the SDK has no isJSONRPC${kind} any more`);
+    return edited.replace(check, `${check}Object(value) === value && '${key}' in value && `);
+  }, code);
+}
 
 // Their Node entries are CommonJS, which an ES bundle cannot require, or hide their requires from the bundler.
 const yamlAsModule = { alias: { yaml: './node_modules/yaml/browser/index.js' } };

@@ -73,25 +73,51 @@ function createProtocolServer(service: Service, listings: () => ToolListing[]): 
     await service.whenLoaded();
     return { tools: listings() };
   });
-  server.setRequestHandler('tools/call', ({ params }, context) =>
-    service.track(context.mcpReq.id, async () => {
+  // Not a handler of its own, which would match every request and every answer against the SDK's schemas again.
+  server.fallbackRequestHandler = async ({ method, params }, context) => {
+    if (method !== 'tools/call') throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
+    const { name, input } = parseToolCall(params);
+    return service.track(context.mcpReq.id, async () => {
       await service.whenLoaded();
-      const tool = service.tools.get(params.name);
-      const name = truncate(params.name);
+      const tool = service.tools.get(name);
+      const shownName = truncate(name);
       const answer = await runCall(service.chain, {
-        name,
+        name: shownName,
         tool,
-        rawInput: params.arguments ?? {},
+        rawInput: input,
         actor: actorOf(context),
         progress: progressReporter(context),
         signal: context.mcpReq.signal,
       });
-      if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name}`);
+      if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shownName}`);
       const { structuredContent, text, isError } = answer;
       return { content: [{ type: 'text', text }], structuredContent, ...(isError ? { isError } : {}) };
-    }),
-  );
+    });
+  };
   return server;
+}
+
+/** The tool's own schema checks the input. */
+function parseToolCall(params: Readonly<Record<string, unknown>> = {}): {
+  readonly name: string;
+  readonly input: object;
+} {
+  const { name, arguments: input = {}, _meta: meta = {} } = params;
+  if (typeof name !== 'string') throw invalidCall('name must be a string');
+  if (!isObject(input)) throw invalidCall('arguments must be an object');
+  if (!isObject(meta)) throw invalidCall('_meta must be an object');
+  const token = meta['progressToken'];
+  if (token !== undefined && typeof token !== 'string' && !Number.isSafeInteger(token))
+    throw invalidCall('_meta.progressToken must be a string or an integer');
+  return { name, input };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function invalidCall(problem: string): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid tools/call request: ${problem}`);
 }
 
 /** The lists do not change while the server runs. */

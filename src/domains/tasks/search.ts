@@ -9,9 +9,14 @@ import { indexedWords } from './tokenizer.ts';
  * On SQLite new tasks are indexed in batches, because a segment of FTS5 for each task costs a third of a create. The
  * tasks above the highest indexed one are pending, and a search reads their text.
  */
-export const BATCH = 4;
+export const BATCH = 8;
 
-/** For a new task. `words` is what `indexedWords` gives, if the caller has it already. On SQLite the task is pending. */
+/** What `addWords` needs, for a caller that does not hold the write lock yet. */
+export function wordsOfNewTask(engine: Engine, title: string, description: string): string | undefined {
+  return engine === 'postgres' ? indexedWords(title, description) : undefined;
+}
+
+/** For a new task. On SQLite it is pending. */
 export function addWords(db: Transaction, { task_id, title, description }: Task, words?: string): void {
   if (db.engine === 'postgres') indexWords(db, parseId(task_id), words ?? indexedWords(title, description));
 }

@@ -26,6 +26,7 @@ import {
   updateTask,
 } from './repository.ts';
 import { createInput, getInput, listInput, nextActionsInput, updateInput } from './schema.ts';
+import { wordsOfNewTask } from './search.ts';
 import { indexedWords } from './tokenizer.ts';
 import type { WorkflowName } from './workflows.ts';
 import { assertWrittenBack } from './writeback.ts';
@@ -49,7 +50,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       outputSchema: createOutput,
       access: 'write',
       codes: ['ERR_NOT_FOUND', 'ERR_INVALID_TRANSITION', 'ERR_CIRCULAR_DEPENDENCY'],
-      prepare: ({ title, description }) => indexedWords(title, description ?? ''),
+      prepare: ({ title, description }, _read, engine) => wordsOfNewTask(engine, title, description ?? ''),
       handle: async (input, { db, actor, at }, words) => {
         const { project = defaults.project, workflow = defaults.workflow } = input;
         await requireTasks(db, [input.parent_id ?? [], input.depends_on ?? []].flat());

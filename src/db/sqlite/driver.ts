@@ -21,7 +21,7 @@ export interface SqliteStatement {
 
 /** An SQLite library. Both implementations return the same rows for the same file. */
 export interface SqliteLibrary {
-  /** Fails on a busy lock at once: the busy timeout is 0. */
+  /** Fails on a busy lock after the busy timeout, which is 0 until a pragma sets it. */
   open(path: string, options: { readonly readOnly: boolean }): SqliteDriver;
   /** Classifies an error that a driver threw; `other` for every other value. */
   faultOf(error: unknown): SqliteFault;

@@ -8,9 +8,13 @@ export const APPLICATION_ID = 0x436f6c69;
 export const HEADER = `SELECT application_id, user_version, NOT EXISTS (SELECT 1 FROM sqlite_schema) AS is_empty
   FROM pragma_application_id(), pragma_user_version()`;
 
-/** Every setting is explicit, because the two SQLite libraries have different defaults. */
+/**
+ * Every setting is explicit, because the two SQLite libraries have different defaults. SQLite itself retries a busy lock
+ * for 2 ms: without a timer and an error object it needs less processor time, and it blocks the event loop too briefly to
+ * notice. Longer waits do not block.
+ */
 export const PRAGMAS = `
-  PRAGMA busy_timeout = 0;
+  PRAGMA busy_timeout = 2;
   PRAGMA synchronous = NORMAL;
   PRAGMA foreign_keys = ON;
   PRAGMA recursive_triggers = OFF;

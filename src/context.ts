@@ -1,4 +1,4 @@
-import type { Liveness, Reader, Transaction } from './db/database.ts';
+import type { Engine, Liveness, Reader, Transaction } from './db/database.ts';
 
 /** Everything a tool may use: tools have no globals and no clock of their own. */
 export interface CallContext {
@@ -21,6 +21,12 @@ export interface ReadContext extends CallContext {
 export interface WriteContext extends CallContext {
   readonly db: Transaction;
   readonly liveness: Liveness;
+}
+
+/** What a tool has before the write lock is taken. */
+export interface Preparation {
+  readonly engine: Engine;
+  readonly read: ReadLedger;
 }
 
 /** Reads one snapshot of the ledger, before a write transaction. */

@@ -1,6 +1,5 @@
 import type * as z from 'zod';
-import type { CallContext, ReadContext, ReadLedger, WriteContext } from './context.ts';
-import type { Engine } from './db/database.ts';
+import type { CallContext, Preparation, ReadContext, WriteContext } from './context.ts';
 import type { ColibriError, RuleCode } from './errors.ts';
 import type { LedgerAccess } from './modes.ts';
 
@@ -29,7 +28,7 @@ export interface ToolDescription<Input extends z.ZodObject = z.ZodObject> {
 }
 
 export interface Tool extends ToolDescription {
-  readonly prepare?: (input: unknown, read: ReadLedger, engine: Engine) => unknown;
+  readonly prepare?: (input: unknown, preparation: Preparation) => unknown;
   readonly handle: (input: unknown, context: CallContext, prepared?: unknown) => unknown;
 }
 
@@ -43,7 +42,7 @@ export interface ToolSpec<Input extends z.ZodObject, Access extends LedgerAccess
   extends ToolDescription<Input> {
   readonly access?: Access & LedgerAccess;
   /** For tools that write: runs before the write lock is taken. Other processes may write in between. */
-  prepare?(input: z.output<Input>, read: ReadLedger, engine: Engine): Prepared | Promise<Prepared>;
+  prepare?(input: z.output<Input>, preparation: Preparation): Prepared | Promise<Prepared>;
   handle(input: z.output<Input>, context: ContextOf<Access>, prepared: Prepared): unknown;
 }
 

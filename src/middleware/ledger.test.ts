@@ -187,7 +187,7 @@ promiseTest('chain/prepare', '`prepare` runs without the write lock, and the han
     name: 'prepared',
     inputSchema: z.strictObject({}),
     access: 'write',
-    prepare: async (_input, read) => {
+    prepare: async (_input, { read }) => {
       // Never resolves if the write lock is held here.
       await database.write({ durable: false }, async (db) => db.send("INSERT INTO notes (text) VALUES ('meanwhile')"));
       return read((db) => db.query('SELECT text FROM notes'));

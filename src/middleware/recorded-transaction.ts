@@ -53,7 +53,7 @@ async function inScope(
 ): Promise<Answer> {
   const { database, transactions } = active.chain.runtime;
   if (database === undefined || transactions === undefined || accessOf(tool) !== 'write') return work({});
-  const prepared = await tool.prepare?.(input, readLedger(active, database), database.engine);
+  const prepared = await tool.prepare?.(input, { read: readLedger(active, database), engine: database.engine });
   return transactions.run(active.event.correlationId, (transaction) => work({ transaction, prepared }));
 }
 

@@ -19,7 +19,7 @@ export function createProofTools(): Tool[] {
       access: 'write',
       errorPattern: 'B',
       codes: ['ERR_SESSION_NOT_FOUND', 'ERR_ALREADY_FINALIZED', 'ERR_NO_RECORDS'],
-      prepare: async ({ session_id, task_id }, read) => {
+      prepare: async ({ session_id, task_id }, { read }) => {
         const growing = new GrowingSessionTree(
           sessionNumber(session_id),
           task_id === undefined ? null : taskNumber(task_id),

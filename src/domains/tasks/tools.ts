@@ -50,7 +50,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       outputSchema: createOutput,
       access: 'write',
       codes: ['ERR_NOT_FOUND', 'ERR_INVALID_TRANSITION', 'ERR_CIRCULAR_DEPENDENCY'],
-      prepare: ({ title, description }, _read, engine) => wordsOfNewTask(engine, title, description ?? ''),
+      prepare: ({ title, description }, { engine }) => wordsOfNewTask(engine, title, description ?? ''),
       handle: async (input, { db, actor, at }, words) => {
         const { project = defaults.project, workflow = defaults.workflow } = input;
         await requireTasks(db, [input.parent_id ?? [], input.depends_on ?? []].flat());

@@ -11,6 +11,7 @@ import { drawTerminal } from './ansi-svg.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const COLUMNS = 118;
+const NOW_MS = Date.parse('2026-04-08T22:15:30.000Z');
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-board-'));
 const dbPath = join(folder, 'colibri.db');
@@ -76,6 +77,18 @@ async function connect(name) {
   return agent;
 }
 
+/** Replaces the times of the calls above, which were made in one second, with those of a day of work. */
+function withTimes(board) {
+  const columns = board.columns.map((column) => ({ ...column, cards: column.cards.map(withTime) }));
+  return { ...board, columns };
+}
+
+function withTime(card) {
+  const minutes = (Number(card.task_id.slice(2)) * 37) % 300;
+  const silence = card.holder === undefined ? {} : { silent_for_s: 60 * (minutes % 20) };
+  return { ...card, ...silence, updated_at: new Date(NOW_MS - minutes * 60_000).toISOString() };
+}
+
 /** Calls the view functions directly, because the program uses colors only on a terminal. */
 async function renderBoard() {
   const outfile = `${root}dist/generate/board.mjs`;
@@ -97,8 +110,11 @@ async function renderBoard() {
   const database = await openDatabase({ mode: 'READONLY', dbPath, durability: 'full', readOnly: true });
   const boards = await database.read(async (reader) => {
     const projects = await listProjects(reader);
-    return (await Promise.all(projects.map((project) => readBoards(reader, project, 8)))).flat();
+    const context = { liveness: database, at: new Date().toISOString(), ttlMs: undefined };
+    const read = (project) => readBoards(reader, { project, limit: 8 }, context);
+    return (await Promise.all(projects.map(read))).flat();
   });
   await database.close();
-  return toTerminal(renderBoards(boards, { width: COLUMNS, colors: createStyles(true) }));
+  const view = { boards: boards.map(withTimes), other_projects: [] };
+  return toTerminal(renderBoards(view, { width: COLUMNS, colors: createStyles(true) }, NOW_MS));
 }

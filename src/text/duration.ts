@@ -22,3 +22,8 @@ export function formatDuration(ms: number): string {
   }
   return parts.slice(0, 2).join(' ').trim() || '0s';
 }
+
+/** The largest unit alone, for narrow places: "12s", "4m", "2h", "3d". */
+export function largestUnit(ms: number): string {
+  return formatDuration(ms).split(' ')[0] ?? '';
+}

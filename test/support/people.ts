@@ -61,11 +61,21 @@ export function colibri(folder: string, args: readonly string[], variables: Vari
 
 /** The same where standard output says that it is a terminal, and Node's own rules decide about colours. */
 export function colibriOnTerminal(folder: string, columns: number, args: readonly string[], variables: Variables = {}) {
+  return run(folder, [...pretendTerminal({ columns, rows: 24 }), PROGRAM, ...args], variables);
+}
+
+interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+/** Arguments of Node. */
+function pretendTerminal({ columns, rows }: Size): string[] {
   const pretend = `
     import { WriteStream } from 'node:tty';
     const { hasColors, getColorDepth } = WriteStream.prototype;
-    Object.assign(process.stdout, { isTTY: true, columns: ${columns}, hasColors, getColorDepth });`;
-  return run(folder, ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`, PROGRAM, ...args], variables);
+    Object.assign(process.stdout, { isTTY: true, columns: ${columns}, rows: ${rows}, hasColors, getColorDepth });`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`];
 }
 
 function run(folder: string, args: readonly string[], variables: Variables): Run {
@@ -75,8 +85,9 @@ function run(folder: string, args: readonly string[], variables: Variables): Run
 }
 
 /** A command that goes on until it is told to end. */
-export function startColibri(folder: string, args: readonly string[]) {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: folder, env: environment({}) });
+export function startColibri(folder: string, args: readonly string[], terminal?: Size) {
+  const pretend = terminal === undefined ? [] : pretendTerminal(terminal);
+  const child = spawn(process.execPath, [...pretend, PROGRAM, ...args], { cwd: folder, env: environment({}) });
   onTestFinished(() => void child.kill('SIGKILL'));
   let stdout = '';
   let stderr = '';

@@ -50,17 +50,36 @@ const HOME = '\u001b[H';
 const CLEAR_TO_END_OF_LINE = '\u001b[K';
 const CLEAR_BELOW = '\u001b[J';
 
-/**
- * Draws lines from the top of the terminal over what was there, in one write: nothing flickers, because no line is blank
- * in between. Lines that do not fit are cut off at the bottom. Returns false if stdout is not a terminal.
- */
-export function drawScreen(lines: readonly string[]): boolean {
+/** A terminal that is drawn over from its top, in one write: nothing flickers, because no line is blank in between. */
+export interface LiveScreen {
+  /** Lines that do not fit are left out at the bottom, and counted. */
+  readonly draw: (lines: readonly string[]) => void;
+  /** Calls this when the size of the terminal changes. */
+  readonly onResize: (redraw: () => void) => void;
+}
+
+/** Returns undefined if stdout is not a terminal. */
+export function openLiveScreen(): LiveScreen | undefined {
   const { stdout } = process;
-  if (!stdout.isTTY) return false;
-  const fitting = lines.slice(0, Math.max(1, (stdout.rows || lines.length + 1) - 1));
-  const drawn = fitting.map((line) => `${toTerminal(line)}${CLEAR_TO_END_OF_LINE}\n`).join('');
-  stdout.write(`${HOME}${drawn}${CLEAR_BELOW}`);
-  return true;
+  if (!stdout.isTTY) return undefined;
+  // What is on the screen scrolls up, so that it is not overwritten.
+  let start = '\n'.repeat(Math.max(0, (stdout.rows || 1) - 1));
+  return {
+    draw: (lines) => {
+      const drawn = fitRows(lines, stdout.rows).map((line) => `${toTerminal(line)}${CLEAR_TO_END_OF_LINE}\n`);
+      stdout.write(`${start}${HOME}${drawn.join('')}${CLEAR_BELOW}`);
+      start = '';
+    },
+    onResize: (redraw) => void stdout.on('resize', redraw),
+  };
+}
+
+/** The last row stays free for the cursor. */
+function fitRows(lines: readonly string[], rows: number | undefined): readonly string[] {
+  const room = Math.max(2, (rows || Number.POSITIVE_INFINITY) - 1);
+  if (lines.length <= room) return lines;
+  const left = lines.length - room + 1;
+  return [...lines.slice(0, room - 1), `… ${left.toLocaleString('en')} more lines; enlarge the terminal`];
 }
 
 /** The properties of stdout that decide the layout. */

@@ -13,6 +13,8 @@ const card = (task_id: string, more: Partial<Card> = {}): Card => ({
   priority: 'normal',
   progress: 0,
   assignee: 'unassigned',
+  created_at: '2026-04-01T12:00:00.000Z',
+  updated_at: '2026-04-05T12:00:00.000Z',
   waits_for: [],
   ...more,
 });
@@ -23,18 +25,27 @@ const BOARD: Board = {
   columns: [
     { status: 'backlog', count: 1242, cards: [card('T-0001'), card('T-0002', { priority: 'low' })] },
     { status: 'todo', count: 1, cards: [card('T-0003', { priority: 'critical', waits_for: ['T-0001', 'T-0002'] })] },
-    { status: 'in_progress', count: 1, cards: [card('T-0004', { assignee: 'claude', progress: 40 })] },
+    {
+      status: 'in_progress',
+      count: 1,
+      cards: [card('T-0004', { assignee: 'claude', progress: 40, holder: 'claude', silent_for_s: 725, lapsed: false })],
+    },
     { status: 'blocked', count: 1, cards: [card('T-0005', { blocked_reason: 'legal has not answered' })] },
     { status: 'review', count: 0, cards: [] },
-    { status: 'done', count: 1, cards: [card('T-0006', { progress: 100 })] },
+    { status: 'done', count: 1, cards: [card('T-0006', { progress: 60, assignee: 'ada' })] },
     { status: 'cancelled', count: 0, cards: [] },
   ],
 };
 
 const STATES = BOARD.columns.map(({ status }) => status.replace('_', ' ').toUpperCase());
 
-const render = (width: number | undefined, boards: readonly Board[] = [BOARD]) =>
-  renderBoards(boards, { width, colors: plain });
+const NOW_MS = Date.parse('2026-04-08T13:30:00.000Z');
+
+const render = (
+  width: number | undefined,
+  boards: readonly Board[] = [BOARD],
+  other_projects: readonly string[] = [],
+) => renderBoards({ boards, other_projects }, { width, colors: plain }, NOW_MS);
 
 describe('renderBoards', () => {
   for (const width of [20, 21, 40, 79, 80, 120, 152, 200, 1000]) {
@@ -59,16 +70,80 @@ describe('renderBoards', () => {
 
   promiseTest('cli/people-board', 'prints one line per task without a terminal', () => {
     expect(render(undefined)).toContain(
-      '  T-0005  normal    unassigned  The title of T-0005 日本語 🧾  [legal has not answered]',
+      '  T-0005  normal    unassigned · 3d ago  The title of T-0005 日本語 🧾  [legal has not answered]',
     );
     expect(render(undefined)).toContain(
-      '  T-0003  critical  unassigned  The title of T-0003 日本語 🧾  [waits for T-0001, T-0002]',
+      '  T-0003  critical  unassigned · 3d ago  The title of T-0003 日本語 🧾  [waits for T-0001, T-0002]',
     );
     expect(render(undefined)[0]).toBe('web  1,245 open · 1 done · 0 cancelled');
   });
 
+  const withCard = (status: string, more: Partial<Card>, width: number | undefined) =>
+    render(width, [{ ...BOARD, columns: [{ status, count: 1, cards: [card('T-0007', { title: 'One', ...more })] }] }]);
+
+  promiseTest('cli/board-claims', 'shows the holder and its silence, and otherwise the age', () => {
+    const held = { assignee: 'ada', holder: 'claude', silent_for_s: 725, lapsed: false, progress: 40 };
+    expect(withCard('in_progress', held, 30).slice(4)).toEqual(['▌ T-0007', '▌ One', '▌ @claude · 40 % · silent 12m']);
+    expect(withCard('in_progress', held, undefined).at(-1)).toBe(
+      '  T-0007  normal    @claude · 40 % · silent 12m  One',
+    );
+    expect(withCard('todo', { assignee: 'ada' }, 30).slice(4)).toEqual([
+      '▌ T-0007                    3d',
+      '▌ One',
+      '▌ @ada',
+    ]);
+    const soon = { updated_at: '2026-04-09T00:00:00.000Z', priority: 'critical' } as const;
+    expect(withCard('todo', soon, 30)[4]).toBe('▌ T-0007           critical 0s');
+    expect(withCard('todo', soon, 20)[4]).toBe('▌ T-0007 critical 0s');
+    expect(withCard('todo', { ...soon, task_id: 'T-12345' }, 20)[4]).toBe('▌ T-12345   critical');
+  });
+
+  promiseTest('cli/board-claims', 'marks a lapsed claim', () => {
+    const lapsed = { assignee: 'claude', holder: 'claude', silent_for_s: 10_900, lapsed: true, progress: 40 };
+    expect(withCard('in_progress', lapsed, 30).slice(6)).toEqual(['▌ @claude · 40 %', '▌ claim lapsed: silent 3h']);
+    expect(withCard('in_progress', lapsed, undefined).at(-1)).toBe(
+      '  T-0007  normal    @claude · 40 % · claim lapsed: silent 3h  One',
+    );
+    const column = { status: 'in_progress', count: 1, cards: [card('T-0007', lapsed)] };
+    const view = { boards: [{ ...BOARD, columns: [column] }], other_projects: [] };
+    const text = toTerminal(renderBoards(view, { width: 80, colors: createStyles(true) }, NOW_MS));
+    expect(text).toContain('\u001b[31mclaim lapsed');
+  });
+
+  promiseTest('cli/board-claims', 'shows no percentage on a finished card', () => {
+    for (const status of ['done', 'cancelled', 'DONE', 'CANCELLED'])
+      for (const width of [undefined, 80]) expect(withCard(status, { progress: 60 }, width).join()).not.toContain('%');
+  });
+
+  promiseTest('cli/board-layout', 'breaks no word at 80 columns', () => {
+    const title = 'Replace authentication-middleware in src/cli/command-result.ts incrementally';
+    const holder = 'claude-code-on-the-build-server#12';
+    const more = { title, holder, silent_for_s: 3600, lapsed: false, progress: 12.5, blocked_reason: title };
+    const columns = BOARD.columns.map((column) => ({ ...column, count: 1, cards: [card('T-0001', more)] }));
+    const lines = render(80, [{ ...BOARD, columns }]).filter((line) => line.includes('▌'));
+    // A word that is wider than a column is broken after its punctuation.
+    const partsOf = (text: string) => text.split(/[ ▌·]+|(?<=[-/.])/).filter((part) => part !== '');
+    const shown = partsOf(lines.join(' ')).filter((part) => !part.endsWith('…'));
+    const known = new Set(partsOf(`T-0001 @${holder} 12.5 % silent 1h ${title}`));
+    expect(shown.filter((part) => !known.has(part))).toEqual([]);
+    expect(shown).toContain('authentication-');
+  });
+
+  promiseTest('cli/board-projects', 'names the projects that are not shown', () => {
+    const names = Array.from({ length: 12 }, (_, index) => `project-${index}`);
+    expect(render(undefined, [BOARD], ['api', 'web']).at(-1)).toBe(
+      'Other projects: api, web. Show one with --project NAME, or all with --all.',
+    );
+    const lines = render(40, [BOARD], names);
+    expect(lines.slice(-5).join(' ')).toContain('project-9 and 2 more. Show one');
+    expect(Math.max(...lines.map(displayWidth))).toBeLessThanOrEqual(40);
+    expect(render(80).join()).not.toContain('Other projects');
+  });
+
   it('colors cards by priority', () => {
-    const text = toTerminal(renderBoards([BOARD], { width: 200, colors: createStyles(true) }));
+    const text = toTerminal(
+      renderBoards({ boards: [BOARD], other_projects: [] }, { width: 200, colors: createStyles(true) }, NOW_MS),
+    );
     for (const painted of ['\u001b[31mT-0003', '\u001b[36mT-0001', '\u001b[90mT-0002', '\u001b[31mlegal']) {
       expect(text).toContain(painted);
     }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cut, displayWidth, pad, printable, printableProse, wrap, wrapShort } from './text-width.ts';
+import { cut, displayWidth, joinShort, pad, printable, printableProse, wrap, wrapShort } from './text-width.ts';
 
 const anyText = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -62,6 +62,11 @@ describe('wrap', () => {
 
   it('breaks long words, and between wide characters', () => {
     expect(wrap('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij']);
+    expect(wrap('see src/cli/support/command-result.ts:12 there', 20)).toEqual([
+      'see src/cli/support/',
+      'command-result.ts:12',
+      'there',
+    ]);
     expect(wrap('日本語の領収書', 5)).toEqual(['日本', '語の', '領収', '書']);
     expect(wrap('see 日本語', 8)).toEqual(['see 日本', '語']);
   });
@@ -69,6 +74,9 @@ describe('wrap', () => {
   it('ends with an ellipsis if lines are left out', () => {
     expect(wrapShort('one two three four', 8, 2)).toEqual(['one two', 'three…']);
     expect(wrapShort('one two', 8, 2)).toEqual(['one two']);
+    expect(wrapShort('eight by eight words', 8, 1)).toEqual(['eight…']);
+    expect(wrapShort('unbreakable', 8, 1)).toEqual(['unbreak…']);
+    expect(wrapShort('日本語の領収書', 8, 1)).toEqual(['日本語…']);
   });
 
   it('never exceeds the width and drops only blanks', () => {
@@ -81,6 +89,16 @@ describe('wrap', () => {
         for (const line of wrapShort(shown, width, 2)) expect(displayWidth(line)).toBeLessThanOrEqual(width);
       }),
     );
+  });
+});
+
+describe('joinShort', () => {
+  it('starts a new line before a part that does not fit, and breaks no part', () => {
+    const facts = ['@claude-code', '', '40 %', 'silent 12m'];
+    expect(joinShort(facts, ' · ', 40)).toEqual(['@claude-code · 40 % · silent 12m']);
+    expect(joinShort(facts, ' · ', 20)).toEqual(['@claude-code · 40 %', 'silent 12m']);
+    expect(joinShort(facts, ' · ', 8)).toEqual(['@claude…', '40 %', 'silent…']);
+    expect(joinShort(['', ''], ' · ', 8)).toEqual([]);
   });
 });
 

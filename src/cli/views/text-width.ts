@@ -53,12 +53,23 @@ export function wrap(text: string, width: number): string[] {
   return text.split(/\r\n|\r|\n/).flatMap((line) => wrapLine(line.replaceAll('\t', '  '), Math.max(2, width)));
 }
 
-/** Wraps to at most `maxLines` lines, with an ellipsis if text is left out. */
+/** Wraps to at most `maxLines` lines, with an ellipsis after a whole word if text is left out. */
 export function wrapShort(text: string, width: number, maxLines: number): string[] {
   const lines = wrap(text, width);
   if (lines.length <= maxLines) return lines;
   const last = lines[maxLines - 1] ?? '';
-  return [...lines.slice(0, maxLines - 1), take(last, Math.max(1, width - 1)).trimEnd() + ELLIPSIS];
+  return [...lines.slice(0, maxLines - 1), takeWords(last, Math.max(1, width - 1)) + ELLIPSIS];
+}
+
+/** Joins the parts that are not empty, in as many lines as needed; a part is never broken, but cut if it is too wide. */
+export function joinShort(parts: readonly string[], separator: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const part of parts.filter((text) => text !== '')) {
+    const joined = lines.length === 0 ? part : `${lines.at(-1)}${separator}${part}`;
+    if (lines.length > 0 && displayWidth(joined) <= width) lines[lines.length - 1] = joined;
+    else lines.push(cut(part, width));
+  }
+  return lines;
 }
 
 /** Escapes text as print does, on one line, so that it can be measured and cut. */
@@ -93,6 +104,20 @@ function take(text: string, width: number): string {
   return taken;
 }
 
+/** The longest prefix of whole words that fits; a part of the first word if that does not fit. */
+function takeWords(text: string, width: number): string {
+  const taken = take(text, width);
+  if (taken === text || text.startsWith(' ', taken.length) || isLastWide(taken)) return taken.trimEnd();
+  const end = taken.lastIndexOf(' ');
+  return (end < 1 ? taken : taken.slice(0, end)).trimEnd();
+}
+
+/** Scripts with wide characters put no blanks between words. */
+function isLastWide(text: string): boolean {
+  const { segment } = [...GRAPHEMES.segment(text)].at(-1) ?? { segment: '' };
+  return graphemeWidth(segment) === 2;
+}
+
 function wrapLine(text: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -111,17 +136,33 @@ function pieces(text: string, width: number): string[] {
   const found: string[] = [];
   let piece = '';
   const end = () => {
-    if (piece !== '') found.push(piece);
+    if (piece !== '') found.push(...(displayWidth(piece.trimEnd()) > width ? breakWord(piece, width) : [piece]));
     piece = '';
   };
   for (const { segment } of GRAPHEMES.segment(text)) {
     const isBlank = segment === ' ';
     const isLone = graphemeWidth(segment) === 2;
-    if ((isLone && !isBlank) || (!isBlank && piece.endsWith(' ')) || displayWidth(piece.trimEnd() + segment) > width)
-      end();
+    if ((isLone && !isBlank) || (!isBlank && piece.endsWith(' '))) end();
     piece += segment;
     if (isLone) end();
   }
   end();
   return found;
+}
+
+/** Where a path, a URL or an identifier may be broken: after its punctuation. */
+const BREAKS = /(?<=[/_.:,;=&?)\]}-])(?=[\p{L}\p{N}])/u;
+
+/** Breaks after punctuation if possible, else anywhere. */
+function breakWord(word: string, width: number): string[] {
+  return word.split(BREAKS).flatMap((part) => {
+    const parts: string[] = [];
+    let rest = part;
+    while (displayWidth(rest.trimEnd()) > width) {
+      const taken = take(rest, width);
+      parts.push(taken);
+      rest = rest.slice(taken.length);
+    }
+    return [...parts, rest];
+  });
 }

@@ -1,4 +1,4 @@
-import { drawScreen, print, printJson } from '../support/print.ts';
+import { openLiveScreen, print, printJson } from '../support/print.ts';
 import type { ReadableLedger } from '../support/with-ledger.ts';
 import { abortOnSignals, openLedgerChanges } from './ledger-changes.ts';
 
@@ -24,20 +24,23 @@ export async function showView<Data>(
   }
   const interrupted = abortOnSignals();
   const changes = openLedgerChanges(database, interrupted);
+  const screen = json ? undefined : openLiveScreen();
+  let data = await read(database);
   let shown: string | undefined;
+  screen?.onResize(() => screen.draw(render(data)));
   while (!interrupted.aborted) {
-    const data = await read(database);
-    const lines = render(data);
-    const state = JSON.stringify(data, withoutSilence);
-    if (json && state !== shown) printJson(data);
-    else if (!json && !drawScreen(lines) && state !== shown) print(shown === undefined ? lines : ['', ...lines]);
+    const state = JSON.stringify(data, withoutTime);
+    if (screen !== undefined) screen.draw(render(data));
+    else if (state !== shown && json) printJson(data);
+    else if (state !== shown) print(shown === undefined ? render(data) : ['', ...render(data)]);
     shown = state;
     await changes.next();
+    if (!interrupted.aborted) data = await read(database);
   }
   changes.close();
 }
 
 /** Silence grows all the time: a terminal shows it, but it is no change to report. */
-function withoutSilence(name: string, value: unknown): unknown {
+function withoutTime(name: string, value: unknown): unknown {
   return name === 'silent_for_s' ? undefined : value;
 }

@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/database.ts';
-import { countByStatus, listProjects } from '../../domains/tasks/board.ts';
+import { listProjects } from '../../domains/tasks/board.ts';
 import type { ClaimContext } from '../../domains/tasks/claims/holder.ts';
-import { listTasks } from '../../domains/tasks/list-query.ts';
+import { countByStatus, listTasks } from '../../domains/tasks/list-query.ts';
 import { listFreeTasks, listNextActions } from '../../domains/tasks/next-actions.ts';
 import type { Status } from '../../domains/tasks/workflows.ts';
 
@@ -50,7 +50,7 @@ const IN_REVIEW: readonly Status[] = ['review', 'VERIFY'];
 
 /** The task that changed last. The stored counts keep a project without one from being scanned. */
 async function findInReview(db: Reader, project: string): Promise<string | undefined> {
-  const counts = await countByStatus(db, project);
+  const counts = await countByStatus(db, { project });
   const status = IN_REVIEW.filter((name) => (counts.get(name) ?? 0) > 0);
   if (status.length === 0) return undefined;
   const { tasks } = await listTasks(db, {

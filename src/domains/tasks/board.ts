@@ -1,13 +1,31 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
 import { PRIORITIES } from '../../integrity/index.ts';
-import { type ListedTask, listTasks } from './list-query.ts';
+import { type ClaimView, createClaimReader } from './claims/claim-view.ts';
+import type { ClaimContext } from './claims/holder.ts';
+import { countByStatus, queryPage } from './list-query.ts';
+import { type Present, withoutNulls } from './output.ts';
 import { taskFields } from './record.ts';
 import { listUnmet, projectCounter } from './repository.ts';
+import type { ListInput } from './schema.ts';
 import { isOpen, isReady, type Status, WORKFLOWS, type WorkflowName, workflowOf } from './workflows.ts';
 
-export interface Card extends Pick<ListedTask, 'task_id' | 'title' | 'priority' | 'progress' | 'assignee'> {
-  readonly blocked_reason?: string;
+const shown = taskFields.select([
+  'task_id',
+  'title',
+  'priority',
+  'progress',
+  'assignee',
+  'created_at',
+  'updated_at',
+  'blocked_reason',
+  'holder',
+]);
+
+type Shown = ReturnType<typeof shown.read>;
+
+/** The fields of a claim are there if the task is held. */
+export interface Card extends Present<Shown>, Partial<ClaimView> {
   /** The open tasks that this one waits for. */
   readonly waits_for: readonly string[];
 }
@@ -41,83 +59,64 @@ export async function findLastTaskId(db: Reader): Promise<string | undefined> {
   return last && formatTaskId(last.value);
 }
 
+/** Which tasks a board shows; a status that is left out has no column. */
+export interface BoardQuery extends Pick<ListInput, 'assignee' | 'label' | 'status' | 'search'> {
+  readonly project: string;
+  /** The most cards per column. */
+  readonly limit: number;
+}
+
 /** The tasks of a project in columns; the board of the pipeline only if it has tasks. */
-export async function readBoards(db: Reader, project: string, limit: number): Promise<Board[]> {
-  const counts = await countByStatus(db, project);
+export async function readBoards(db: Reader, query: BoardQuery, context: ClaimContext): Promise<Board[]> {
+  const { limit, ...filters } = query;
+  const counts = await countByStatus(db, filters);
   const boards: Board[] = [];
   for (const workflow of Object.keys(WORKFLOWS) as WorkflowName[]) {
     const columns: Column[] = [];
     for (const status of Object.keys(workflowOf(workflow).transitions) as Status[]) {
+      if (query.status?.includes(status) === false) continue;
       const count = counts.get(status) ?? 0;
       // A limit of the known count ends the scan at the last match.
-      const cards =
-        count === 0 ? [] : await listCards(db, { project, workflow, status, limit: Math.min(limit, count) });
-      columns.push({ status, count, cards });
+      const column = { ...query, workflow, status, limit: Math.min(limit, count) };
+      columns.push({ status, count, cards: count === 0 ? [] : await listCards(db, column, context) });
     }
-    if (workflow === 'board' || columns.some(({ count }) => count > 0)) boards.push({ project, workflow, columns });
+    const isShown = workflow === 'board' ? columns.length > 0 : columns.some(({ count }) => count > 0);
+    if (isShown) boards.push({ project: query.project, workflow, columns });
   }
   return boards;
 }
 
-/** The number of tasks per status, from stored counts. */
-export async function countByStatus(db: Reader, project: string): Promise<ReadonlyMap<string, number>> {
-  const rows = await db.query<{ status: string; total: number }>(
-    'SELECT status, SUM(tasks) AS total FROM task_counts WHERE project = $1 GROUP BY status',
-    [project],
-  );
-  return new Map(rows.map(({ status, total }) => [status, total]));
-}
-
-interface ColumnQuery {
-  readonly project: string;
+interface ColumnQuery extends Omit<BoardQuery, 'status'> {
   readonly workflow: WorkflowName;
   readonly status: Status;
-  readonly limit: number;
 }
 
-async function listCards(db: Reader, query: ColumnQuery): Promise<Card[]> {
+async function listCards(db: Reader, query: ColumnQuery, context: ClaimContext): Promise<Card[]> {
   const rows = await listRows(db, query);
+  const readClaim = createClaimReader(db, context);
   const cards: Card[] = [];
-  for (const { task_id, title, priority, progress, assignee, blocked_reason } of rows) {
-    const waits_for = isOpen(query.status) ? await listUnmet(db, parseId(task_id)) : [];
-    const reason = blocked_reason ? { blocked_reason } : {};
-    cards.push({ task_id, title, priority, progress, assignee, ...reason, waits_for });
+  for (const row of rows) {
+    const waits_for = isOpen(query.status) ? await listUnmet(db, parseId(row.task_id)) : [];
+    cards.push({ ...withoutNulls(row), waits_for, ...(await readClaim({ ...row, status: query.status })) });
   }
   return cards;
 }
 
-type CardRow = Omit<Card, 'waits_for' | 'blocked_reason'> & { readonly blocked_reason?: string | null };
-
 /** By priority where an index has that order; elsewhere the last changed, open ones sorted by priority. */
-function listRows(db: Reader, query: ColumnQuery): Promise<CardRow[]> {
-  if (isReady(query.workflow, query.status)) return listUrgent(db, 'is_ready = 1', query);
-  if (query.status === 'blocked') return listUrgent(db, 'blocked_reason IS NOT NULL', query);
-  return listNewest(db, query);
+async function listRows(db: Reader, query: ColumnQuery): Promise<Shown[]> {
+  const { workflow, status, ...filters } = query;
+  const isUrgent = isReady(workflow, status) || status === 'blocked';
+  const input: ListInput = { ...filters, status: [status], offset: 0, sort_by: 'updated', sort_order: 'desc' };
+  const page = isUrgent
+    ? {
+        keys: ['priority DESC', 'task_no'],
+        hint: status === 'blocked' ? 'blocked_reason IS NOT NULL' : 'is_ready = 1',
+      }
+    : { keys: ['updated_at DESC', 'task_no DESC'] };
+  const rows = (await queryPage(db, input, { ...page, columns: shown.columns })).map((row) => shown.read(row));
+  return isUrgent || !isOpen(status) ? rows : rows.toSorted((a, b) => rank(b) - rank(a));
 }
 
-const urgent = taskFields.select(['task_id', 'title', 'priority', 'progress', 'assignee', 'blocked_reason']);
-
-async function listUrgent(db: Reader, indexed: string, { project, status, limit }: ColumnQuery): Promise<CardRow[]> {
-  const rows = await db.query(
-    `SELECT ${urgent.columns} FROM tasks
-     WHERE project = $1 AND status = $2 AND ${indexed} ORDER BY priority DESC, task_no LIMIT $3`,
-    [project, status, limit],
-  );
-  return rows.map((row) => urgent.read(row));
-}
-
-async function listNewest(db: Reader, { project, status, limit }: ColumnQuery): Promise<CardRow[]> {
-  const { tasks } = await listTasks(db, {
-    project,
-    status: [status],
-    limit,
-    offset: 0,
-    sort_by: 'updated',
-    sort_order: 'desc',
-  });
-  return isOpen(status) ? tasks.toSorted((a, b) => rank(b) - rank(a)) : tasks;
-}
-
-function rank({ priority }: ListedTask): number {
+function rank({ priority }: Shown): number {
   return PRIORITIES.indexOf(priority);
 }

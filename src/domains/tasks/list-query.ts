@@ -1,4 +1,4 @@
-import type { Engine, Reader, SqlValue } from '../../db/database.ts';
+import type { Engine, Reader, Row, SqlValue } from '../../db/database.ts';
 import { PRIORITIES } from '../../integrity/index.ts';
 import { listed } from './output.ts';
 import type { ListInput } from './schema.ts';
@@ -17,30 +17,62 @@ const ORDER: Readonly<Record<ListInput['sort_by'], string>> = {
 };
 
 export async function listTasks(db: Reader, input: ListInput): Promise<{ tasks: ListedTask[]; total: number }> {
-  const search = await findPhrases(db, input);
-  const filter = new Filter(input, db.engine, search);
-  if (filter.matchesNothing) return { tasks: [], total: 0 };
   const direction = input.sort_order === 'asc' ? 'ASC' : 'DESC';
   const keys = [ORDER[input.sort_by], 'task_no'].filter((key) => key !== '').map((key) => `${key} ${direction}`);
+  const rows = await queryPage(db, input, { columns: listed.columns, keys });
+  const tasks = rows.map((row) => listed.read(row));
+  return { tasks, total: tasks.length === 0 && input.offset === 0 ? 0 : await countTasks(db, input) };
+}
+
+/** How `queryPage` reads a page. */
+export interface PageQuery {
+  readonly columns: string;
+  /** The keys of the order, each with its direction; the last is unique. */
+  readonly keys: readonly string[];
+  /** A redundant condition that selects an index. */
+  readonly hint?: string | undefined;
+}
+
+/** The rows of one page, with the columns and in the order of the caller. */
+export async function queryPage(db: Reader, input: ListInput, { columns, keys, hint }: PageQuery): Promise<Row[]> {
+  const filter = new Filter(input, db.engine, await findPhrases(db, input), hint);
+  if (filter.matchesNothing) return [];
   // The subquery picks the page from an index; only the rows of that page are read.
-  const rows = await db.query(
-    `SELECT ${listed.columns} FROM tasks WHERE task_no IN (SELECT task_no FROM ${filter.source(keys, input)}
+  return db.query(
+    `SELECT ${columns} FROM tasks WHERE task_no IN (SELECT task_no FROM ${filter.source(keys, input)}
        ORDER BY ${keys.join(', ')} LIMIT ${filter.add(input.limit)} OFFSET ${filter.add(input.offset)})
      ORDER BY ${keys.join(', ')}`,
     filter.parameters,
   );
-  const tasks = rows.map((row) => listed.read(row));
-  return { tasks, total: await countTasks(db, input, search) };
+}
+
+type Filters = Omit<ListInput, 'limit' | 'offset' | 'sort_by' | 'sort_order'>;
+
+/** The number of tasks of each status that match. */
+export async function countByStatus(db: Reader, filters: Filters): Promise<ReadonlyMap<string, number>> {
+  const rows = await queryCounts<{ status: string; total: number }>(db, filters, 'status, ', ' GROUP BY status');
+  return new Map(rows.map(({ status, total }) => [status, total]));
+}
+
+async function countTasks(db: Reader, filters: Filters): Promise<number> {
+  const [row] = await queryCounts<{ total: number | null }>(db, filters, '', '');
+  return row?.total ?? 0;
 }
 
 /** Sums stored counts where the filters allow it; dates, labels and words need a COUNT. */
-async function countTasks(db: Reader, input: ListInput, search: Search | undefined): Promise<number> {
-  const filter = new Filter(input, db.engine, search);
-  const source = filter.isCounted
-    ? 'SELECT SUM(tasks) AS total FROM task_counts'
-    : 'SELECT COUNT(*) AS total FROM tasks';
-  const [row] = await db.query<{ total: number | null }>(`${source} ${filter.countWhere}`, filter.parameters);
-  return row?.total ?? 0;
+async function queryCounts<Counts extends Row>(
+  db: Reader,
+  filters: Filters,
+  columns: string,
+  grouping: string,
+): Promise<Counts[]> {
+  const filter = new Filter(filters, db.engine, await findPhrases(db, filters));
+  if (filter.matchesNothing) return [];
+  const [count, table] = filter.isCounted ? ['SUM(tasks)', 'task_counts'] : ['COUNT(*)', 'tasks'];
+  return db.query<Counts>(
+    `SELECT ${columns}${count} AS total FROM ${table} ${filter.countWhere}${grouping}`,
+    filter.parameters,
+  );
 }
 
 interface Search {
@@ -49,7 +81,7 @@ interface Search {
   readonly pending: readonly number[];
 }
 
-async function findPhrases(db: Reader, { search }: ListInput): Promise<Search | undefined> {
+async function findPhrases(db: Reader, { search }: Filters): Promise<Search | undefined> {
   if (search === undefined || search === '') return undefined;
   const phrases = searchPhrases(search);
   return { phrases, pending: await listPendingMatches(db, phrases) };
@@ -65,7 +97,12 @@ class Filter {
   readonly matchesNothing: boolean;
   readonly #isSplit: boolean;
 
-  constructor(input: ListInput, engine: Engine, search: Search | undefined) {
+  constructor(
+    input: Filters & { readonly sort_by?: string },
+    engine: Engine,
+    search: Search | undefined,
+    hint?: string,
+  ) {
     this.matchesNothing = search?.phrases.length === 0 || input.status?.length === 0 || input.priority?.length === 0;
     const priorities = input.priority?.map((priority) => PRIORITIES.indexOf(priority));
     const kept = [
@@ -87,6 +124,7 @@ class Filter {
       input.status &&
         (input.status.every(isOpen) ? 'is_open = 1' : !input.status.some(isOpen) ? 'is_open = 0' : undefined),
       input.assignee !== undefined && input.assignee !== UNASSIGNED ? `assignee <> '${UNASSIGNED}'` : undefined,
+      hint,
     ];
     this.where = conjunction([...kept, ...counted, ...hints]);
     this.#isSplit = input.sort_by === 'updated' && input.project !== undefined && hints.every((hint) => !hint);

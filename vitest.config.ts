@@ -47,8 +47,8 @@ const plugins = [
 const INCLUDED: Readonly<Record<string, string[]>> = { drivers: ON_EVERY_DRIVER, coverage: OF_THE_CONTRACT };
 
 export default defineConfig(({ mode }) => {
-  const common = { testTimeout: 60_000, hookTimeout: 60_000 };
   const isTorture = mode === 'torture';
+  const common = { testTimeout: isTorture ? 1_800_000 : 60_000, hookTimeout: 60_000 };
   return {
     plugins,
     test: {

@@ -1,12 +1,17 @@
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/db/open.ts';
-import { judge } from '../support/crew.ts';
+import { changedTask } from '../../src/domains/tasks/change.ts';
+import { findTokenedTask, updateTask } from '../../src/domains/tasks/repository.ts';
+import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
+import { withCrew } from '../support/crew.ts';
+import { judge } from '../support/crew-referee.ts';
 import { tempFolder } from '../support/folders.ts';
+import { enterEvent, exitEvent, processIdOf } from '../support/ledger.ts';
 import { databaseAt, ledgerAt } from '../support/ledger-targets.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { SimulatedCrew } from '../support/simulated-crew.ts';
-import { assertWhole } from '../support/test-server.ts';
+import { assertWhole, type TestServer } from '../support/test-server.ts';
 
 const TTL = { ttl: '1s', ttlMs: 1000 };
 const SIZE = inject('isTorture') ? { agents: 8, tasks: 500, accidents: 400 } : { agents: 8, tasks: 20, accidents: 10 };
@@ -22,12 +27,83 @@ describe('a simulated crew', () => {
       const database = await openDatabase({ mode: 'READONLY', ...place, durability: 'full', readOnly: true });
       onTestFinished(() => database.close());
       const verdict = await database.read((reader) =>
-        judge(reader, { ttlMs: TTL.ttlMs, clockErrorOf: (actor) => crew.clockErrorOf(actor) }),
+        judge(reader, { ttlMs: TTL.ttlMs, trueTimeOf: (at) => crew.trueTimeOf(at) }),
       );
       expect(verdict.problems).toEqual([]);
       expect(verdict.done).toBe(SIZE.tasks);
       // At least that of the agent that never came back.
       expect(verdict.takeovers).toBeGreaterThanOrEqual(1);
       await assertWhole(database);
+      if (inject('isTorture')) console.log(JSON.stringify({ seed, ...verdict, ...crew.accidents }));
     });
 });
+
+describe('the referee of the crew', () => {
+  const judgeFor = (server: TestServer, ttlMs: number) =>
+    server.database.read((reader) => judge(reader, { ttlMs, trueTimeOf: (at) => Date.parse(at) }));
+  const HOURS = 3_600_000;
+
+  promiseTest('agents/crew', 'reports a live holder that lost its task', () =>
+    withCrew(async ({ alice, bob, silence }) => {
+      await claimNew(alice);
+      await silence('alice', 3 * HOURS);
+      await bob.updateTask({ task_id: 'T-0001', status: 'in_progress' });
+      const { problems, takeovers } = await judgeFor(bob, 2 * HOURS);
+      expect(takeovers).toBe(1);
+      expect(problems).toContainEqual(expect.stringMatching(/^task 1: alice lost it at \d+ after \d+ ms$/));
+      expect((await judgeFor(bob, 0)).problems).not.toContainEqual(expect.stringContaining('lost it'));
+    }),
+  );
+
+  promiseTest('agents/crew', 'reports a thought by anyone but the last holder, and one before the claim', () =>
+    withCrew(async ({ alice, bob, silence }) => {
+      await claimNew(alice);
+      await alice.startSession({ task_id: 'T-0001', auditor_id: 'auditor' });
+      await bob.recordThought({ task_id: 'T-0001', type: 'decision', content: 'By another agent.' });
+      const problem = (name: string) => `task 1: ${name} held it last and recorded no thought meanwhile`;
+      expect((await judgeFor(bob, 0)).problems).toContain(problem('alice'));
+      await silence('alice', 3 * HOURS);
+      await bob.updateTask({ task_id: 'T-0001', status: 'in_progress' });
+      expect((await judgeFor(bob, 0)).problems).toContain(problem('bob'));
+      await bob.recordThought({ task_id: 'T-0001', type: 'decision', content: 'By its holder.' });
+      expect((await judgeFor(bob, 0)).problems).not.toContain(problem('bob'));
+    }),
+  );
+
+  promiseTest('agents/crew', 'reports a poll that did not offer a lapsed task', () =>
+    withCrew(async ({ alice, bob }) => {
+      await claimNew(alice);
+      await alice.createTask({ title: 'free', status: 'todo' });
+      await bob.nextActions();
+      await bob.updateTask({ task_id: 'T-0002', status: 'in_progress' });
+      const passedOver = expect.stringMatching(/^call \d+: bob was not offered T-0001, which alice had/) as string;
+      // Two hours have not passed for the servers; for a referee with no patience they have.
+      expect(await judgeFor(bob, 0)).toMatchObject({ latePolls: 1, problems: expect.arrayContaining([passedOver]) });
+      expect(await judgeFor(bob, 2 * HOURS)).toMatchObject({ latePolls: 0 });
+    }),
+  );
+
+  promiseTest('agents/crew', 'reports a second holder and a stale token', () =>
+    withCrew(async ({ alice, bob }) => {
+      await claimNew(alice);
+      const call = { ...enterEvent('stale', '{"claim":2,"task_id":"T-0001"}'), actor: 'bob', tool: 'task_update' };
+      const recorder = new CallRecorder(bob.database, processIdOf('stale'));
+      await recorder.enter(call);
+      await bob.database.write({ durable: false }, async (db) => {
+        const before = await findTokenedTask(db, 'T-0001');
+        if (before === undefined) throw new Error('the task is missing');
+        const after = changedTask(before.task, { task_id: 'T-0001', progress: 7 }, 'bob', call.at);
+        await updateTask(db, { before, after, isClaim: false });
+      });
+      await recorder.exit({ ...exitEvent('stale'), actor: 'bob', tool: 'task_update' });
+      const { problems } = await judgeFor(bob, 0);
+      expect(problems).toContainEqual(expect.stringMatching(/^task 1: bob changed it at \d+ while alice held it$/));
+      expect(problems).toContainEqual(expect.stringMatching(/^call \d+: bob used claim 2, which it did not have$/));
+    }),
+  );
+});
+
+async function claimNew(agent: TestServer): Promise<void> {
+  await agent.createTask({ title: 'claimed', status: 'todo' });
+  await agent.updateTask({ task_id: 'T-0001', status: 'in_progress' });
+}

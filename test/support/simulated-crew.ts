@@ -18,6 +18,8 @@ export interface CrewOptions {
   readonly accidents: number;
 }
 
+const HOUR_MS = 3_600_000;
+
 /** Refusals that an agent of a crew has to expect. */
 const EXPECTED = new Set([
   'ERR_CLAIM_HELD',
@@ -29,14 +31,19 @@ const EXPECTED = new Set([
 
 /**
  * Agents that work off tasks with dependencies, each through a server process of its own, while processes are killed,
- * stopped and restarted. The wall clock of each agent is wrong by hours. The seed decides what happens to whom.
+ * stopped and restarted. The wall clock of each agent is wrong by hours, and jumps. The seed decides what happens to whom.
  */
 export class SimulatedCrew {
   readonly #options: CrewOptions;
   readonly #random: () => number;
   readonly #members: Member[] = [];
   readonly #folder = tempFolder();
+  /** A minute early, so that no time is before it. */
+  readonly #startMs = Date.now() - 60_000;
+  readonly #clockBaseMs = Date.now() - Number(process.hrtime.bigint() / 1_000_000n);
   #isOver = false;
+  /** What happened to the servers. */
+  readonly accidents = { kills: 1, restarts: 0, stops: 0 };
   /** Refusals that no honest agent should get. */
   readonly surprises: Failure[] = [];
 
@@ -46,15 +53,16 @@ export class SimulatedCrew {
     writeFileSync(join(this.#folder, 'wrong-clock.cjs'), WRONG_CLOCK);
   }
 
-  /** Milliseconds by which the wall clock of an agent is ahead. */
-  clockErrorOf(actor: string): number {
-    return this.#members.find(({ name }) => name === actor)?.clockErrorMs ?? 0;
+  /** A time that an agent stated, on the clock of the ledger. All errors are whole hours, and no run takes one. */
+  trueTimeOf(at: string): number {
+    const since = (Date.parse(at) - this.#startMs) % HOUR_MS;
+    return this.#startMs + (since < 0 ? since + HOUR_MS : since);
   }
 
   async run(): Promise<void> {
     const { agents, accidents } = this.#options;
     for (let number = 0; number < agents; number += 1)
-      this.#members.push(new Member(`agent-${number}`, this.#pick(7) * 3_600_000 - 9 * 3_600_000));
+      this.#members.push(new Member(`agent-${number}`, this.#pick(7) - 9));
     await Promise.all(this.#members.map((member) => this.#launch(member)));
     await this.#plan();
     const lost = await this.#lose(this.#members.at(-1) as Member);
@@ -97,7 +105,9 @@ export class SimulatedCrew {
       COLIBRI_AGENT_ID: member.name,
       COLIBRI_CLAIM_TTL: ttl,
       NODE_OPTIONS: `--require ${join(this.#folder, 'wrong-clock.cjs')}`,
-      CLOCK_ERROR_MS: String(member.clockErrorMs),
+      CLOCK_ERROR_HOURS: String(member.clockErrorHours),
+      // The clock of a ledger in a file is the monotonic one of the machine, that of a database server its wall clock.
+      ...(place['COLIBRI_DB_PATH'] === undefined ? {} : { CLOCK_BASE_MS: String(this.#clockBaseMs) }),
     });
   }
 
@@ -109,6 +119,7 @@ export class SimulatedCrew {
     const kind = this.#pick(3);
     const pauseMs = this.#pick(2 * this.#options.ttlMs);
     const recover = async () => {
+      this.accidents[(['kills', 'restarts', 'stops'] as const)[kind] as 'kills'] += 1;
       if (kind === 0) await server.kill();
       if (kind === 1) await server.close();
       if (kind === 2) process.kill(server.pid, 'SIGSTOP');
@@ -136,9 +147,12 @@ export class SimulatedCrew {
   /** One round: first what the agent already holds, then what is offered, then what waits for its last step. */
   async #workOn(member: Member, agent: ClientProcess): Promise<void> {
     const own = await agent.listTasks({ assignee: member.name, status: ['in_progress'], limit: 5 });
-    const { next_actions } = await agent.nextActions({ limit: 4 });
-    const offered = next_actions[this.#pick(next_actions.length)];
     if (own.tasks[0] !== undefined) return this.#finish(agent, own.tasks[0].task_id, undefined);
+    const { next_actions } = await agent.nextActions({ limit: 100 });
+    // What others left behind comes first, so that the referee can tell a lapsed task that the queue did not offer.
+    const lapsed = next_actions.filter((task) => task.lapsed);
+    const queue = lapsed.length > 0 ? lapsed : next_actions.slice(0, 4);
+    const offered = queue[this.#pick(queue.length)];
     if (offered !== undefined) {
       const input = { task_id: offered.task_id, status: 'in_progress' };
       const { data, failure } = await this.#call(agent, 'task_update', input);
@@ -179,14 +193,21 @@ class Member {
 
   constructor(
     readonly name: string,
-    readonly clockErrorMs: number,
+    readonly clockErrorHours: number,
   ) {}
 }
 
+/** Wrong by hours, and it jumps by an hour or two, forward or back, every 0.7 s. */
 const WRONG_CLOCK = `
-  const error = Number(process.env.CLOCK_ERROR_MS);
+  const { CLOCK_BASE_MS: base, CLOCK_ERROR_HOURS: hours } = process.env;
   const TrueDate = Date;
+  const trueNow = () =>
+    base === undefined ? TrueDate.now() : Number(base) + Number(process.hrtime.bigint() / 1000000n);
+  const wrongNow = () => {
+    const now = trueNow();
+    return now + (Number(hours) + (Math.floor(now / 700) % 3)) * 3600000;
+  };
   globalThis.Date = class extends TrueDate {
-    constructor(...values) { values.length === 0 ? super(TrueDate.now() + error) : super(...values); }
-    static now() { return TrueDate.now() + error; }
+    constructor(...values) { values.length === 0 ? super(wrongNow()) : super(...values); }
+    static now() { return wrongNow(); }
   };`;

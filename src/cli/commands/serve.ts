@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import { type Config, describeLocation } from '../../config.ts';
 import { linkedWorkTree } from '../../db/locate.ts';
 import { printError } from '../../print-error.ts';
@@ -18,23 +17,11 @@ export const serve: CliCommand = {
     78: 'invalid configuration',
   },
   run: async () => {
-    delayOptimization();
     // The pipe of a client is not a terminal: this was started by a person.
     await main(process.stdin.isTTY ? printTerminalHint : undefined);
     return undefined;
   },
 };
-
-/** Bytecodes that a function may run before V8 optimizes it; the default is 67,584. */
-const INTERRUPT_BUDGET = 500_000;
-
-/**
- * Most servers answer a few hundred calls. V8 before version 12 (Node 20) spends a third of their CPU time on optimizing
- * code that does not run long enough to pay for it. Later versions have a mid-tier compiler.
- */
-function delayOptimization(): void {
-  if (Number.parseInt(process.versions.v8, 10) < 12) setFlagsFromString(`--interrupt-budget=${INTERRUPT_BUDGET}`);
-}
 
 function printTerminalHint(config: Config): void {
   const linked = config.projectDbPath === undefined ? undefined : linkedWorkTree();

@@ -115,7 +115,10 @@ describe('the environment', () => {
     '90s': 90_000,
     '30m': 1_800_000,
     '2h': 7_200_000,
+    '7d': 604_800_000,
     '8760h': 31_536_000_000,
+    '31536000s': 31_536_000_000,
+    '365d': 31_536_000_000,
     off: undefined,
   };
   for (const [value, claimTtlMs] of Object.entries(durations)) {
@@ -137,9 +140,11 @@ describe('the environment', () => {
     '2h ',
     'OFF',
     'never',
-    '1d',
+    '1w',
     '500ms',
     '8761h',
+    '366d',
+    '31536001s',
     '99999999999s',
     '1e3s',
     '٣s',
@@ -147,7 +152,7 @@ describe('the environment', () => {
   ];
   for (const value of notDurations) {
     promiseTest('config/refused', `COLIBRI_CLAIM_TTL=${JSON.stringify(value)}`, () =>
-      expectRefused('COLIBRI_CLAIM_TTL', value, /90s, 30m or 2h, from 1s to 8760h, or off/),
+      expectRefused('COLIBRI_CLAIM_TTL', value, /90s, 30m, 2h or 7d, from 1s to 365d, or off/),
     );
   }
 

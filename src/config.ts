@@ -5,6 +5,7 @@ import { findHomeFolder } from './home-folder.ts';
 import { isProjectSlug } from './integrity/index.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import { MODES, type Mode } from './modes.ts';
+import { describeDurations, MAX_DURATION, parseDuration } from './text/duration.ts';
 
 export const WORKFLOW_NAMES = ['board', 'pipeline'] as const;
 export const DURABILITIES = ['full', 'relaxed'] as const;
@@ -143,23 +144,10 @@ function isAgentId(value: string): boolean {
 
 /** Undefined for `off`. At least a second: agents cannot make calls faster than that to show that they are alive. */
 function readClaimTtl(env: Environment): number | undefined {
-  const rule = 'a duration such as 90s, 30m or 2h, from 1s to 8760h, or off';
-  const value = matching(
-    env,
-    'COLIBRI_CLAIM_TTL',
-    (text) => text === 'off' || toMilliseconds(text) !== undefined,
-    rule,
-  );
-  return value === 'off' ? undefined : toMilliseconds(value ?? '2h');
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000 };
-
-/** Undefined if the text is no duration from a second to a year. */
-function toMilliseconds(text: string): number | undefined {
-  const [, amount = '', unit = ''] = /^([1-9]\d{0,9})([smh])$/.exec(text) ?? [];
-  const duration = Number(amount) * (UNIT_MS[unit] ?? 0);
-  return duration >= 1000 && duration <= 8760 * 3_600_000 ? duration : undefined;
+  const parse = (text: string) => parseDuration(text, MAX_DURATION);
+  const isTtl = (text: string) => text === 'off' || parse(text) !== undefined;
+  const value = matching(env, 'COLIBRI_CLAIM_TTL', isTtl, `${describeDurations(MAX_DURATION)}, or off`);
+  return value === 'off' ? undefined : parse(value ?? '2h');
 }
 
 function isTimeout(value: string): boolean {

@@ -1,15 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { formatDuration, parseDuration } from './duration.ts';
+import { describeDurations, formatDuration, limitDays, MAX_DURATION, parseDuration } from './duration.ts';
 
 describe('parseDuration', () => {
   it('reads seconds, minutes, hours and days', () => {
-    expect(['90s', '30m', '2h', '7d'].map(parseDuration)).toEqual([90_000, 1_800_000, 7_200_000, 604_800_000]);
+    const durations = ['90s', '30m', '2h', '7d'].map((text) => parseDuration(text, MAX_DURATION));
+    expect(durations).toEqual([90_000, 1_800_000, 7_200_000, 604_800_000]);
   });
 
   it('refuses everything else', () => {
     const wrong = ['', '5', 's', '0s', '-5s', '+5s', '1.5h', '5 s', '5S', '5ms', '1h30m', '05s', '5s ', '٣s', '1e3s'];
-    for (const text of [...wrong, '1234567s', 'off', 'Infinitys'])
-      expect(parseDuration(text), JSON.stringify(text)).toBeUndefined();
+    for (const text of [...wrong, '1234567890s', '9999999999d', 'off', 'Infinitys'])
+      expect(parseDuration(text, MAX_DURATION), JSON.stringify(text)).toBeUndefined();
+  });
+
+  it('accepts the longest duration in every unit, and one second more in none', () => {
+    for (const text of ['2d', '48h', '2880m', '172800s']) expect(parseDuration(text, limitDays(2))).toBe(172_800_000);
+    for (const text of ['3d', '49h', '2881m', '172801s'])
+      expect(parseDuration(text, limitDays(2)), text).toBeUndefined();
+    expect(describeDurations(limitDays(2))).toMatch(/from 1s to 2d$/);
   });
 });
 

@@ -5,7 +5,7 @@ import type { ClaimContext } from '../../domains/tasks/claims/holder.ts';
 import { findTask } from '../../domains/tasks/repository.ts';
 import { isCancelled, isOpen } from '../../domains/tasks/workflows.ts';
 import { printError } from '../../print-error.ts';
-import { DURATION_RULE, formatDuration, parseDuration } from '../../text/duration.ts';
+import { describeDurations, formatDuration, limitDays, parseDuration } from '../../text/duration.ts';
 import type { CliCommand } from '../support/command.ts';
 import { ALL_OPTION, JSON_OPTION, PROJECT_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
@@ -18,7 +18,7 @@ import { whenFound } from '../watch/when-found.ts';
 const CANCELLED = 1;
 const TIMED_OUT = 75;
 /** Timers of Node cannot wait longer than 24.8 days. */
-const MAX_TIMEOUT = '24d';
+const MAX_TIMEOUT = limitDays(24);
 
 type Awaited = Condition | { readonly taskId: string };
 
@@ -45,9 +45,10 @@ export const wait: CliCommand<WaitOptions> = {
     new Option('--for <condition>', `${CONDITION_NAMES.join(', ')}, or the id of a task that must be finished`)
       .argParser(parseCondition)
       .makeOptionMandatory(),
-    new Option('--timeout <duration>', `give up after this time: ${DURATION_RULE} (default: never)`).argParser(
-      parseTimeout,
-    ),
+    new Option(
+      '--timeout <duration>',
+      `give up after this time: ${describeDurations(MAX_TIMEOUT)} (default: never)`,
+    ).argParser(parseTimeout),
     PROJECT_OPTION,
     ALL_OPTION,
     JSON_OPTION,
@@ -125,7 +126,7 @@ function parseCondition(text: string): Awaited {
 }
 
 function parseTimeout(text: string): number {
-  const timeoutMs = parseDuration(text);
-  if (timeoutMs !== undefined && timeoutMs <= (parseDuration(MAX_TIMEOUT) as number)) return timeoutMs;
-  throw new InvalidArgumentError(`Use ${DURATION_RULE}, at most ${MAX_TIMEOUT}.`);
+  const timeoutMs = parseDuration(text, MAX_TIMEOUT);
+  if (timeoutMs !== undefined) return timeoutMs;
+  throw new InvalidArgumentError(`Use ${describeDurations(MAX_TIMEOUT)}.`);
 }

@@ -1,8 +1,8 @@
 // `npm run bench [-- postgres|contention] [options]`: runs bench/run.ts, or the named program, on the built server.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { buildAll } from './build.mjs';
-import { bundle } from './bundle.mjs';
+import { buildAll } from './build/build.mjs';
+import { bundle } from './build/bundle.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 

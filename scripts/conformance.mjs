@@ -5,8 +5,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { nodeFromNpm } from './node-from-npm.mjs';
 import { setUp } from './setup.mjs';
+import { nodeFromNpm } from './test/node-from-npm.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = `${root}node_modules/.cache/colibri-conformance`;
@@ -28,7 +28,7 @@ if (node === undefined) {
   console.error('conformance: npm could not install Node 24: nothing was checked');
   process.exit(2);
 }
-await (await import('./build.mjs')).buildAll();
+await (await import('./build/build.mjs')).buildAll();
 
 for (const era of ['legacy', 'modern']) inspect(era);
 await runSuite('2025', '--suite', 'all');
@@ -96,7 +96,7 @@ async function runSuite(year, ...selection) {
 
 async function validateBundle() {
   const { unzipSync } = await import('fflate');
-  spawnSync(process.execPath, [`${root}scripts/mcpb.mjs`], { stdio: 'inherit' });
+  spawnSync(process.execPath, [`${root}scripts/build/mcpb.mjs`], { stdio: 'inherit' });
   const manifest = `${cache}/manifest.json`;
   writeFileSync(manifest, unzipSync(readFileSync(`${root}colibri.mcpb`))['manifest.json']);
   const args = [binary('@anthropic-ai/mcpb', 'mcpb'), 'validate', manifest];

@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundle } from './bundle.mjs';
+import { bundle } from './build/bundle.mjs';
 
 const [file, ...args] = process.argv.slice(2);
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 setUp();
 if (newest(`${root}src`) > builtAt()) {
   console.error('colibri: building');
-  const { buildAll } = await import('./build.mjs');
+  const { buildAll } = await import('./build/build.mjs');
   await buildAll();
 }
 process.argv[1] = `${root}dist/colibri.js`;

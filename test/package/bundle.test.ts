@@ -87,7 +87,7 @@ describe('the bundle', () => {
 type Manifest = ReturnType<typeof bundleManifest.parse>;
 
 function makeBundle(repository: string): Buffer {
-  const { status, stderr } = run(repository, process.execPath, 'scripts/mcpb.mjs');
+  const { status, stderr } = run(repository, process.execPath, 'scripts/build/mcpb.mjs');
   if (status !== 0) throw new Error(stderr);
   return readFileSync(join(repository, 'colibri.mcpb'));
 }

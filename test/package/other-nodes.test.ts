@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../support/folders.ts';
 
-const SCRIPT = new URL('../../scripts/node-from-npm.mjs', import.meta.url).href;
+const SCRIPT = new URL('../../scripts/test/node-from-npm.mjs', import.meta.url).href;
 
 /** Asks for a version of Node with an empty cache and a registry that does not answer. */
 function askOffline(cache: string, major: string) {

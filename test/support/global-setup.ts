@@ -1,6 +1,5 @@
 import type { TestProject } from 'vitest/node';
-import { buildAll } from '../../scripts/build.mjs';
-import { bundle } from '../../scripts/bundle.mjs';
+import { buildForTests } from '../../scripts/test/build.mjs';
 import { Cluster, memoryFolder } from './postgres/cluster.ts';
 import { dropTestSchemas } from './postgres/database.ts';
 
@@ -10,15 +9,11 @@ declare module 'vitest' {
   }
 }
 
-/** Builds the bundle, because tests of the program run what users run, and starts PostgreSQL meanwhile. */
+/** Builds what the tests start, unless `npm test` has done so, and starts PostgreSQL meanwhile. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const [stopPostgres] = await Promise.all([startPostgres(project), build()]);
+  const build = process.env['COLIBRI_TEST_IS_BUILT'] === '1' ? undefined : buildForTests();
+  const [stopPostgres] = await Promise.all([startPostgres(project), build]);
   return stopPostgres;
-}
-
-async function build(): Promise<void> {
-  await buildAll();
-  await bundle({ entryPoints: ['test/support/programs/*.ts'], outdir: 'dist/test' });
 }
 
 /** One PostgreSQL for all tests that do not harm it: the one that the environment names, or a new one. */

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 
 export const PROGRAM = fileURLToPath(new URL('../../dist/colibri.js', import.meta.url));
 
-/** A program that test/support/global-setup.ts bundles from test/support/programs. */
+/** A program of test/support/programs, which scripts/test/build.mjs bundles. */
 export function fixturePath(name: string): string {
   return fileURLToPath(new URL(`../../dist/test/${name}.js`, import.meta.url));
 }

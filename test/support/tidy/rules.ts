@@ -29,7 +29,8 @@ export const RULES: readonly Rule[] = [
   {
     says: 'has no default export',
     // Tools that load a file by its path want one, and so does the type of a file that is not code.
-    appliesTo: (path) => isCode(path) && !/\.d\.m?ts$/.test(path) && path !== 'scripts/vitest-summary-reporter.mjs',
+    appliesTo: (path) =>
+      isCode(path) && !/\.d\.m?ts$/.test(path) && path !== 'scripts/test/vitest-summary-reporter.mjs',
     findProblems: forbid(/^\s*export\s+default\b|\bas\s+default\b/gm),
   },
   {

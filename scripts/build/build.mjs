@@ -4,7 +4,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 
 // The SDK includes a 150 KB JSON Schema validator for requests that this server never makes.
 const withoutValidator = {
@@ -137,7 +137,7 @@ function keepCompiledCode() {
     method: 'initialize',
     params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'build', version: '0' } },
   };
-  const { status, stderr } = spawnSync(process.execPath, [`${root}scripts/write-code-cache.mjs`], {
+  const { status, stderr } = spawnSync(process.execPath, [`${root}scripts/build/write-code-cache.mjs`], {
     input: `${JSON.stringify(request)}\n`,
     env: { ...process.env, COLIBRI_MODE: 'MINIMAL', COLIBRI_LOG_LEVEL: 'error' },
     encoding: 'utf8',

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 /** The pinned versions. They are published for every platform that Node supports. */
 export const NODE_VERSIONS = { 22: '22.23.2', 24: '24.21.0' };
 
-const CACHE = fileURLToPath(new URL('../node_modules/.cache/colibri-node', import.meta.url));
+const CACHE = fileURLToPath(new URL('../../node_modules/.cache/colibri-node', import.meta.url));
 
 /** The path of the executable; undefined if npm cannot install it (no network, unsupported platform, not in the registry). */
 export function nodeFromNpm(major, cache = CACHE) {

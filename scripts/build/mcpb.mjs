@@ -5,10 +5,10 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { strToU8, zipSync } from 'fflate';
+import { setUp } from '../setup.mjs';
 import { buildAll } from './build.mjs';
-import { setUp } from './setup.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const outfile = `${root}colibri.mcpb`;
 const SKILLS = '.agents/skills';
 

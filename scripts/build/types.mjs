@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, 'dist/types');
 const ENTRIES = ['server.d.ts', 'integrity/index.d.ts'];
 const RELATIVE = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.[^"'\n]+)\.ts\2/g;

@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 /** Bundles TypeScript, because not every supported Node can run it directly. */
 export function bundle(options) {
   return build({
-    absWorkingDir: fileURLToPath(new URL('..', import.meta.url)),
+    absWorkingDir: fileURLToPath(new URL('../..', import.meta.url)),
     bundle: true,
     format: 'esm',
     platform: 'node',

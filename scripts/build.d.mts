@@ -1,1 +1,0 @@
-export function buildAll(): Promise<void>;

@@ -1,0 +1,1 @@
+export function buildForTests(): Promise<void>;

@@ -1,0 +1,84 @@
+// `npm test`: every check that must pass, the fastest first. Arguments are passed to vitest.
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { setUp } from '../setup.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const bin = (name) => `${root}node_modules/.bin/${name}`;
+
+setUp();
+const counts = `${root}node_modules/.cache/colibri-test-counts.jsonl`;
+mkdirSync(`${root}node_modules/.cache`, { recursive: true });
+writeFileSync(counts, '');
+const env = { ...process.env, COLIBRI_TEST_COUNTS: counts };
+const vitest = (...args) => [
+  bin('vitest'),
+  'run',
+  '--reporter=default',
+  '--reporter=./scripts/test/vitest-summary-reporter.mjs',
+  ...args,
+];
+/** Of the files that the server contract names, by its own tests. */
+const coverage = vitest('--project', 'sqlite', '--mode', 'coverage', '--coverage', '--silent');
+const isWhole = process.argv.length === 2;
+
+await all([
+  check('format and lint', [bin('biome'), 'check', '--error-on-warnings']),
+  check('types', [bin('tsc'), '--noEmit']),
+  check('type-aware lint', [bin('oxlint'), '--type-aware', '--deny-warnings']),
+  check('unused code', [bin('knip')]),
+]);
+if (isWhole) {
+  await all([check('build', [process.execPath, 'scripts/test/build.mjs'])]);
+  env.COLIBRI_TEST_IS_BUILT = '1';
+  // Together, because the tests of the first often wait for processes of their own.
+  await all([show('tests', vitest('--mode', 'whole')), checkOthers()]);
+} else await all([show('tests', vitest(...process.argv.slice(2)))]);
+await all([check('generated documents', [process.execPath, 'scripts/docs/generate.mjs', '--check'])]);
+printCounts();
+
+async function checkOthers() {
+  const first = await check('coverage', coverage);
+  const second = await check('tests on other versions of Node', [process.execPath, 'scripts/test/drivers.mjs']);
+  return { failed: [...first.failed, ...second.failed], output: Buffer.concat([first.output, second.output]) };
+}
+
+/** Waits for all of them, prints what they have kept, and ends the program if one failed. */
+async function all(checks) {
+  const done = await Promise.all(checks);
+  for (const { output } of done) process.stderr.write(output);
+  const failed = done.flatMap((each) => each.failed);
+  if (failed.length === 0) return;
+  for (const name of failed) console.error(`\n${name}: failed`);
+  printCounts();
+  process.exit(1);
+}
+
+/** Runs a command and keeps its output, for commands that run at the same time. */
+async function check(name, [command, ...args]) {
+  const child = spawn(command, args, { cwd: root, stdio: ['inherit', 'pipe', 'pipe'], env });
+  const chunks = [Buffer.from(`\n── ${name}\n`)];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk));
+  return { failed: await failureOf(child, name), output: Buffer.concat(chunks) };
+}
+
+/** Runs a command on this terminal. */
+async function show(name, [command, ...args]) {
+  console.error(`\n── ${name}`);
+  const child = spawn(command, args, { cwd: root, stdio: 'inherit', env });
+  return { failed: await failureOf(child, name), output: Buffer.alloc(0) };
+}
+
+async function failureOf(child, name) {
+  const status = await new Promise((resolve) => child.on('close', resolve));
+  return status === 0 ? [] : [name];
+}
+
+/** The last line for CI: the sum of all runs of vitest, on all versions of Node. */
+function printCounts() {
+  const lines = readFileSync(counts, 'utf8').split('\n');
+  const runs = lines.filter((line) => line !== '').map((line) => JSON.parse(line));
+  const sum = (state) => runs.reduce((total, run) => total + run[state], 0);
+  console.log(['passed', 'failed', 'skipped'].map((state) => `${sum(state)} ${state}`).join(', '));
+}

@@ -75,6 +75,14 @@ export function rotate<Item>(items: readonly Item[], turn: number): readonly Ite
   return [...items.slice(start), ...items.slice(0, start)];
 }
 
+/**
+ * Every second item; all of them in `npm run torture`. For items that are tried at several places: consecutive values of
+ * `turn` take the other half.
+ */
+export function halfOf<Item>(items: readonly Item[], turn: number): readonly Item[] {
+  return inject('isTorture') ? items : items.filter((_, position) => position % 2 === turn % 2);
+}
+
 /** A size for `npm test`, and the larger one that `npm run torture` uses. */
 export function sizeOf({ test, torture }: { readonly test: number; readonly torture: number }): number {
   return inject('isTorture') ? torture : test;

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Database, Reader, Transaction } from '../../src/db/database.ts';
+import type { Database, Reader, Row, SqlValue, Transaction } from '../../src/db/database.ts';
 import { hasBuiltInSqlite } from '../../src/db/sqlite/driver.ts';
 import { findSession } from '../../src/domains/trail/sessions.ts';
 import type { Problem } from '../../src/verification/report.ts';
@@ -31,10 +31,11 @@ export async function afterTampering(
       // What a verification computes between two queries must not end the transaction on a busy machine.
       else await transaction.run('SET LOCAL idle_in_transaction_session_timeout = 0');
       await tamper(transaction);
+      const reader = remembering(transaction);
       const verify = (useFastPath: boolean) =>
         pastSchema
-          ? verifyTables(transaction, undefined, { useFastPath })
-          : verifyEverything(transaction, undefined, { useFastPath });
+          ? verifyTables(reader, undefined, { useFastPath })
+          : verifyEverything(reader, undefined, { useFastPath });
       const { problems } = await verify(true);
       // The fast path must not find less than the reference.
       const reference = await verify(false);
@@ -48,6 +49,25 @@ export async function afterTampering(
     if (error instanceof Undo) return error.problems;
     throw error;
   }
+}
+
+/**
+ * Asks about the schema and the pages of the file once for both verifications. The tables are read by `queryStored`, each
+ * time anew.
+ */
+function remembering(reader: Reader): Reader {
+  const answers = new Map<string, Promise<Row[]>>();
+  return {
+    engine: reader.engine,
+    queryStored: (sql, parameters) => reader.queryStored(sql, parameters),
+    query: <Shape = Row>(sql: string, parameters: readonly SqlValue[] = []) => {
+      if (!/^\s*(?:SELECT|PRAGMA)\b/.test(sql)) return reader.query<Shape>(sql, parameters);
+      const question = JSON.stringify([sql, parameters]);
+      const answer = answers.get(question) ?? reader.query(sql, parameters);
+      answers.set(question, answer);
+      return answer as Promise<Shape[]>;
+    },
+  };
 }
 
 /** What audit_verify_chain would say about the first task and the first session. Without a head it cannot be asked. */

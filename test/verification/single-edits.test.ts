@@ -6,10 +6,11 @@ import { beforeEachStatement } from '../../src/db/before-each-statement.ts';
 import type { Database, Reader } from '../../src/db/database.ts';
 import { findSession } from '../../src/domains/trail/sessions.ts';
 import { verifySession, verifyTaskChain } from '../../src/verification/verify-chain.ts';
-import { verifyRecord } from '../../src/verification/verify-ledger.ts';
+import { verifyTables } from '../../src/verification/verify-ledger.ts';
 import { type Cell, edit, editsOf, listCells } from '../support/fixtures/single-edits.ts';
 import { buildFullLedger, openFile, TWO_LEVELS } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { halfOf } from '../support/properties.ts';
 import { openWithoutTypes } from '../support/tamper.ts';
 import { assertWhole } from '../support/test-server.ts';
 
@@ -42,8 +43,9 @@ describe('one edit of one value', () => {
       promiseTest('verify/edits', `in ${name}`, async () => {
         const missed: string[] = [];
         let made = 0;
-        for (const cell of cells.filter((candidate) => nameOf(candidate) === name))
-          for (const change of editsOf(cell)) {
+        const column = cells.filter((candidate) => nameOf(candidate) === name);
+        for (const cell of column)
+          for (const change of changesOf(cell, column)) {
             const undo = isHarmless(cell, change) ? undefined : edit(file, cell, change);
             if (undo === undefined) continue;
             made += 1;
@@ -55,6 +57,12 @@ describe('one edit of one value', () => {
         expect(made).toBeGreaterThan(0);
       });
 });
+
+/** Every kind of edit in the first row or in the last; `npm run torture` makes every edit in both. */
+function changesOf(cell: Cell, column: readonly Cell[]): readonly string[] {
+  const ends = column.filter(({ type }) => type === cell.type);
+  return ends.length === 1 ? editsOf(cell) : halfOf(editsOf(cell), ends.indexOf(cell));
+}
 
 /**
  * What FTS5 keeps for itself and no answer of this program depends on, as docs/trust.md says: averages for ranking, a
@@ -94,9 +102,10 @@ const IN_CHAINS = new Set([
 /** Each way of verifying has to end within a bounded number of statements. */
 function findEdit(database: Database, table: string): Promise<'found' | 'missed' | 'differs'> {
   return database.read(async (reader) => {
-    const { problems } = await verifyRecord(withMaxSteps(reader));
+    // Without the schema, which has tests of its own and which an edit of a value does not change.
+    const { problems } = await verifyTables(withMaxSteps(reader));
     if (IN_FAST_PATH.has(table)) {
-      const reference = await verifyRecord(withMaxSteps(reader), undefined, { useFastPath: false });
+      const reference = await verifyTables(withMaxSteps(reader), undefined, { useFastPath: false });
       if (JSON.stringify(problems) !== JSON.stringify(reference.problems)) return 'differs';
     }
     if (IN_CHAINS.has(table)) await verifyChains(withMaxSteps(reader));

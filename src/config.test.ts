@@ -127,29 +127,8 @@ describe('the environment', () => {
     });
   }
 
-  const notDurations = [
-    '0s',
-    '0',
-    '5',
-    '-1h',
-    '1.5h',
-    '1h30m',
-    '2H',
-    '2 h',
-    ' 2h',
-    '2h ',
-    'OFF',
-    'never',
-    '1w',
-    '500ms',
-    '8761h',
-    '366d',
-    '31536001s',
-    '99999999999s',
-    '1e3s',
-    '٣s',
-    '02h',
-  ];
+  const notDurations =
+    '0s|0|5|-1h|1.5h|1h30m|2H|2 h| 2h|2h |OFF|never|1w|500ms|8761h|366d|31536001s|99999999999s|1e3s|٣s|02h'.split('|');
   for (const value of notDurations) {
     promiseTest('config/refused', `COLIBRI_CLAIM_TTL=${JSON.stringify(value)}`, () =>
       expectRefused('COLIBRI_CLAIM_TTL', value, /90s, 30m, 2h or 7d, from 1s to 365d, or off/),

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { buildAll } from '../build.mjs';
-import { bundle } from '../bundle.mjs';
+import { buildAll } from '../build/build.mjs';
+import { bundle } from '../build/bundle.mjs';
 import { drawTerminal } from './ansi-svg.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

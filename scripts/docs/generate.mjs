@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { bundle } from '../bundle.mjs';
+import { bundle } from '../build/bundle.mjs';
 import { renderToolsPage } from './tools-page.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

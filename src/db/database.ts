@@ -43,6 +43,8 @@ export interface Transaction extends Reader {
 export interface WriteOptions {
   /** True: the change is on disk when `write` resolves. False: it survives a crash of this process. */
   readonly durable: boolean;
+  /** True if this only ends a call, whose start has checked a moment ago that the ledger is in place. */
+  readonly isExit?: boolean;
 }
 
 /** The first entry of a call and its row of `presence`, encoded before the write lock is taken. */

@@ -114,9 +114,12 @@ class SqliteDatabase implements Database {
     });
   }
 
-  write<Result>({ durable }: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  write<Result>(
+    { durable, isExit = false }: WriteOptions,
+    work: (transaction: Transaction) => Promise<Result>,
+  ): Promise<Result> {
     return this.#connectionLock.run(async () => {
-      this.#assertFileUnchanged();
+      if (!isExit) this.#assertFileUnchanged();
       await this.#retryWhileBusy(() => this.#statements.all('BEGIN IMMEDIATE', []));
       const begunMs = performance.now();
       const result = await this.#finish(this.#createTransaction(), async (transaction) => {

@@ -81,7 +81,7 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
       throw new DatabaseError('lost', 'the exit is recorded with the next call');
     }
     const write = () =>
-      this.#database.write({ durable: false }, async (transaction) =>
+      this.#database.write({ durable: false, isExit: true }, async (transaction) =>
         assertExited(call, await exitCall(transaction, call, exit, await queryHeadAndState(transaction, call))),
       );
     try {

@@ -42,7 +42,9 @@ describe('colibri log', () => {
     expect([stderr, status]).toEqual(['', 0]);
     const lines = stdout.trimEnd().split('\n');
     expect(lines).toHaveLength(3);
-    expect(lines[0]).toMatch(/^ +#\d+ \S+ \S+Z claude +task_create +ok \d+ ms \{"status":"todo","title":"One"\}$/);
+    expect(lines[0]).toMatch(
+      /^ +#\d+ \S+ \S+ claude +T-0001 task_create +ok \d+ ms \{"status":"todo","title":"One"\}$/,
+    );
     expect(lines[1]).toMatch(/task_update +ERR_INVALID_TRANSITION \d+ ms \{/);
     const last = colibri(folder, ['log', '-n', '2', '--json']).stdout.trimEnd().split('\n');
     expect(toolsOf(last)).toEqual(['task_update ERR_INVALID_TRANSITION', 'task_list ok']);

@@ -1,21 +1,31 @@
 import { Option } from 'commander';
 import type { Config } from '../../config.ts';
-import { type Action, findAction, listActionsAfter, listLastActions } from '../../ledger/calls/actions.ts';
+import type { Reader } from '../../db/database.ts';
+import { findTask } from '../../domains/tasks/repository.ts';
+import { type CallConditions, findFirstSince, listCallsByNumber, scanCalls } from '../../ledger/calls/scan.ts';
+import { readHead } from '../../ledger/head.ts';
+import { callsOfTask, createTaskFinder, type LoggedCall } from '../query/call-task.ts';
+import { parseSince } from '../query/since.ts';
 import type { CliCommand } from '../support/command.ts';
 import { countOption, JSON_OPTION, WIDTH_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
+import { parseTaskId, taskNotFound } from '../support/task-argument.ts';
 import { type ReadableLedger, withDatabase } from '../support/with-ledger.ts';
-import { renderAction } from '../views/log.ts';
+import { renderCall } from '../views/log.ts';
 import { findTerminal } from '../views/terminal.ts';
 import { abortOnSignals, openLedgerChanges } from '../watch/ledger-changes.ts';
 
 const DEFAULT_COUNT = 20;
-const PAGE = 1000;
 
 interface LogOptions {
   readonly count?: number;
+  readonly task?: string;
+  readonly agent?: string;
+  readonly tool?: string;
+  readonly since?: string;
   readonly follow?: boolean;
+  readonly utc?: boolean;
   readonly width?: number;
   readonly json?: boolean;
 }
@@ -25,65 +35,127 @@ export const log: CliCommand<LogOptions> = {
   summary: 'list the tool calls of the agents; --follow streams new ones',
   options: [
     countOption('-n, --count <calls>', 'show this many of the last calls', DEFAULT_COUNT),
+    new Option('--task <task>', 'only calls about this task').argParser(parseTaskId),
+    new Option('--agent <name>', 'only calls of this agent or person'),
+    new Option('--tool <name>', 'only calls of this tool'),
+    new Option('--since <time>', 'only calls since then: 2h ago as "2h", or 2026-04-08T22:15').argParser((text) =>
+      parseSince(text, Date.now()),
+    ),
     new Option('-f, --follow', 'stream new calls until Ctrl-C'),
+    new Option('--utc', 'print times in UTC instead of local time'),
     WIDTH_OPTION,
     JSON_OPTION,
   ],
   details: [
-    'Prints one line per call: its number in the ledger, time (UTC), actor, tool, outcome, duration, arguments. With --json, prints one JSON object per line.',
+    'Prints one line per call: its number in the ledger, local time, agent, task, tool, outcome, duration, arguments. With --json, prints one JSON object per line, with times in UTC.',
+    'The task of a call is the one that it names or creates, or that of the session that it names.',
+    'With --since, prints every call since then unless --count is given. A time without a zone is local; the log is searched as if its times were rising.',
     'With --follow, prints a running call immediately, and again when it has ended.',
   ],
   examples: [
     ['colibri log -n 50'],
-    ['colibri log --follow'],
+    ['colibri log --task 42 --since 2d'],
+    ['colibri log --agent claude-code --follow'],
     [`colibri log --follow --json | jq -r 'select(.outcome != "ok") | .tool'`],
   ],
-  exitCodes: READ_EXIT_CODES,
+  exitCodes: { ...READ_EXIT_CODES, 1: 'no such task' },
   run: (options) => runReadCommand('log', options.json ?? false, (config) => showLog(config, options)),
 };
 
 async function showLog(config: Config, options: LogOptions): Promise<number> {
-  const { count = DEFAULT_COUNT, follow = false, width, json = false } = options;
+  const { follow = false, utc = false, width, json = false } = options;
   const terminal = findTerminal(width);
   // Installed before the first line is printed: a reader of that line may already send a signal.
   const interrupted = follow ? abortOnSignals() : undefined;
-  const show = (action: Action) => (json ? printJson(action) : print(renderAction(action, terminal)));
+  const show = (call: LoggedCall) => (json ? printJson(call) : print(renderCall(call, terminal, utc)));
   await withDatabase(config, async (database) => {
-    const last = await database.read((reader) => listLastActions(reader, count));
-    for (const action of last) show(action);
-    if (interrupted) await followActions(database, last, show, interrupted);
-    else if (last.length === 0 && !json) print('No agent has called a tool yet. Run colibri init to connect one.');
+    const shown = await database.read((reader) => showPast(reader, options, show));
+    if (interrupted) await followCalls(database, options, shown, show, interrupted);
+    else if (shown.count === 0 && !json) print(shown.size > 1 ? NO_MATCH : NO_CALL);
   });
   return 0;
 }
 
+const NO_MATCH = 'No call matches.';
+const NO_CALL = 'No agent has called a tool yet. Run colibri init to connect one.';
+
+/** What was printed before new calls are followed. */
+interface Shown {
+  readonly count: number;
+  /** Of the log; later entries have not been looked at. */
+  readonly size: number;
+  readonly running: ReadonlySet<number>;
+}
+
+async function showPast(db: Reader, options: LogOptions, show: (call: LoggedCall) => void): Promise<Shown> {
+  const { since, task, count = since === undefined ? DEFAULT_COUNT : undefined } = options;
+  const { size } = await readHead(db);
+  const { from: created = 0, ...ofTask } = task === undefined ? {} : await conditionsOfTask(db, task);
+  const conditions: CallConditions = { ...ofTask, actor: options.agent, tool: options.tool };
+  const from = Math.max(created, since === undefined ? 0 : await findFirstSince(db, since, size));
+  const direction = count === undefined ? 'forward' : 'backward';
+  const findTaskOf = createTaskFinder(db);
+  const running = new Set<number>();
+  const last: LoggedCall[] = [];
+  let found = 0;
+  for await (const scanned of scanCalls(db, conditions, { from, to: size - 1, direction })) {
+    const call = await findTaskOf(scanned);
+    if (!isWanted(call, options)) continue;
+    found += 1;
+    if (isRunning(call)) running.add(call.sequence_no);
+    if (count === undefined) show(call);
+    else last.push(call);
+    if (found === count) break;
+  }
+  for (const call of last.reverse()) show(call);
+  return { count: found, size, running };
+}
+
+async function conditionsOfTask(db: Reader, taskId: string): Promise<CallConditions & { readonly from: number }> {
+  if ((await findTask(db, taskId)) === undefined) throw await taskNotFound(db, taskId);
+  return callsOfTask(db, taskId);
+}
+
 /** Prints new calls until a signal arrives. */
-async function followActions(
+async function followCalls(
   database: ReadableLedger,
-  shown: readonly Action[],
-  show: (action: Action) => void,
+  options: LogOptions,
+  shown: Shown,
+  show: (call: LoggedCall) => void,
   interrupted: AbortSignal,
 ): Promise<void> {
-  let last = shown.at(-1)?.sequence_no ?? -1;
-  const running = new Set(shown.filter(isRunning).map(({ sequence_no }) => sequence_no));
+  let { size } = shown;
+  const running = new Set(shown.running);
   const changes = openLedgerChanges(database, interrupted);
   while (!interrupted.aborted) {
-    const news = await database.read(async (reader) => {
-      const ended = await Promise.all([...running].map((sequenceNo) => findAction(reader, sequenceNo)));
-      const known = ended.filter((action) => action !== undefined && !isRunning(action)) as Action[];
-      return [...known, ...(await listActionsAfter(reader, last, PAGE))];
+    await database.read(async (db) => {
+      const findTaskOf = createTaskFinder(db);
+      const report = async (call: LoggedCall) => {
+        if (isWanted(call, options)) show(call);
+      };
+      for (const scanned of await listCallsByNumber(db, [...running])) {
+        if (isRunning(scanned)) continue;
+        running.delete(scanned.sequence_no);
+        await report(await findTaskOf(scanned));
+      }
+      const to = (await readHead(db)).size - 1;
+      for await (const scanned of scanCalls(db, {}, { from: size, to, direction: 'forward' })) {
+        // A running call may turn out to be wanted: what it creates is not known yet.
+        if (isRunning(scanned)) running.add(scanned.sequence_no);
+        await report(await findTaskOf(scanned));
+      }
+      size = to + 1;
     });
-    for (const action of news) {
-      show(action);
-      last = Math.max(last, action.sequence_no);
-      if (isRunning(action)) running.add(action.sequence_no);
-      else running.delete(action.sequence_no);
-    }
-    if (news.length < PAGE) await changes.next();
+    await changes.next();
   }
   changes.close();
 }
 
-function isRunning({ outcome }: Action): boolean {
+function isWanted({ actor, tool, task_id }: LoggedCall, options: LogOptions): boolean {
+  const { agent = actor, tool: wanted = tool, task = task_id } = options;
+  return actor === agent && tool === wanted && task_id === task;
+}
+
+function isRunning({ outcome }: { readonly outcome: string }): boolean {
   return outcome === 'running';
 }

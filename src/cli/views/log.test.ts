@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import type { Action } from '../../ledger/calls/actions.ts';
+import { promiseTest } from '../../../test/support/promise-test.ts';
 import { createStyles, toTerminal } from '../../terminal-text.ts';
-import { renderAction } from './log.ts';
+import type { LoggedCall } from '../query/call-task.ts';
+import { renderCall } from './log.ts';
+import type { Terminal } from './terminal.ts';
 import { displayWidth } from './text-width.ts';
 
-const CALL: Action = {
+const CALL: LoggedCall = {
   sequence_no: 1042,
   tool: 'task_update',
   actor: 'claude',
+  task_id: 'T-0001',
   entered_at: '2026-04-08T22:15:30.123Z',
   exited_at: '2026-04-08T22:15:30.130Z',
   outcome: 'ok',
@@ -17,23 +20,41 @@ const CALL: Action = {
 };
 const plain = createStyles(false);
 
-describe('renderAction', () => {
+const render = (call: LoggedCall, terminal: Terminal) => renderCall(call, terminal, true);
+
+describe('renderCall', () => {
   it('is not cut without a terminal', () => {
-    expect(renderAction(CALL, { width: undefined, colors: plain })).toBe(
-      ` #1042 2026-04-08 22:15:30Z claude         task_update         ok 7 ms ${CALL.arguments}`,
+    expect(render(CALL, { width: undefined, colors: plain })).toBe(
+      ` #1042 2026-04-08 22:15:30Z claude         T-0001 task_update         ok 7 ms ${CALL.arguments}`,
     );
+  });
+
+  promiseTest('cli/log-columns', 'has columns for the agent and the task', () => {
+    const lines = [CALL, { ...CALL, actor: 'ada', task_id: null }].map((call) =>
+      render(call, { width: 80, colors: plain }),
+    );
+    expect(lines).toEqual([
+      ' #1042 22:15:30 claude         T-0001 task_update         ok 7 ms {"title":"日…',
+      ' #1042 22:15:30 ada            -      task_update         ok 7 ms {"task_id":"T…',
+    ]);
+  });
+
+  promiseTest('cli/log-columns', 'cuts a long name on a terminal only', () => {
+    const call = { ...CALL, actor: 'claude-code-on-the-build-server', arguments: '' };
+    expect(render(call, { width: 80, colors: plain })).toContain(' claude-code-o… T-0001 ');
+    expect(render(call, { width: undefined, colors: plain })).toContain(' claude-code-on-the-build-server T-0001 ');
   });
 
   it.each([20, 40, 60, 80, 100, 200])('is at most %i columns wide', (width) => {
     for (const outcome of ['ok', 'running', 'ERR_WRITEBACK_REQUIRED']) {
-      const line = renderAction({ ...CALL, outcome }, { width, colors: plain });
+      const line = render({ ...CALL, outcome }, { width, colors: plain });
       expect(displayWidth(line)).toBeLessThanOrEqual(width);
       expect(line).toContain('#1042');
     }
   });
 
   it('has no padding on a narrow terminal', () => {
-    expect(renderAction(CALL, { width: 44, colors: plain })).toBe(' #1042 22:15:30 claude task_update ok 7 ms …');
+    expect(render(CALL, { width: 44, colors: plain })).toBe(' #1042 22:15:30 claude T-0001 task_update ok');
   });
 
   it.each([
@@ -42,12 +63,12 @@ describe('renderAction', () => {
     ['interrupted', 31],
     ['ERR_NOT_FOUND', 31],
   ])('colors the outcome %s', (outcome, code) => {
-    const line = renderAction({ ...CALL, outcome, duration_ms: null }, { width: 200, colors: createStyles(true) });
+    const line = render({ ...CALL, outcome, duration_ms: null }, { width: 200, colors: createStyles(true) });
     expect(toTerminal(line)).toContain(`\u001b[${code}m${outcome}`);
   });
 
   it('escapes control characters in the arguments', () => {
     const hostile = { ...CALL, tool: 'x\u001b[2J', actor: '\u009b', arguments: '"\u0085\u202e"' };
-    expect(renderAction(hostile, { width: undefined, colors: plain })).not.toMatch(/\p{Cc}|\u202e/u);
+    expect(render(hostile, { width: undefined, colors: plain })).not.toMatch(/\p{Cc}|\u202e/u);
   });
 });

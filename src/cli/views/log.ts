@@ -1,27 +1,34 @@
-import type { Action } from '../../ledger/calls/actions.ts';
-import { shortTime, type Terminal } from './terminal.ts';
+import type { LoggedCall } from '../query/call-task.ts';
+import { localTime, shortTime, type Terminal } from './terminal.ts';
 import { cut, displayWidth, pad, printable } from './text-width.ts';
 
 const ACTOR_WIDTH = 14;
+const TASK_WIDTH = 6;
 const TOOL_WIDTH = 19;
 /** Narrower lines have no aligned columns, or no date. */
 const ALIGNED_FROM = 60;
 const DATED_FROM = 100;
+const NO_TASK = '-';
 
-export function renderAction(action: Action, terminal: Terminal): string {
+export function renderCall(call: LoggedCall, terminal: Terminal, utc: boolean): string {
   const { width = Number.POSITIVE_INFINITY, colors } = terminal;
-  const { sequence_no, entered_at, actor, tool, outcome, duration_ms } = action;
+  const { sequence_no, entered_at, actor, task_id, tool, outcome, duration_ms } = call;
   const { dim, cyan } = colors;
-  const time = shortTime(entered_at);
-  const align = (text: string, columnWidth: number) => (width < ALIGNED_FROM ? text : pad(text, columnWidth));
+  const time = printable(utc ? shortTime(entered_at) : localTime(entered_at));
+  const align = (text: string, columnWidth: number) => {
+    if (width < ALIGNED_FROM) return text;
+    // Without a terminal nothing is cut: scripts compare whole names.
+    return terminal.width === undefined ? pad(text, Math.max(columnWidth, displayWidth(text))) : pad(text, columnWidth);
+  };
   const cells: [string, (text: string) => string][] = [
     [`#${sequence_no}`.padStart(6), dim],
     [width < DATED_FROM ? time.slice(11, 19) : time, dim],
     [align(printable(actor), ACTOR_WIDTH), cyan],
+    [align(task_id ?? NO_TASK, Math.max(TASK_WIDTH, task_id?.length ?? 0)), String],
     [align(printable(tool), TOOL_WIDTH), String],
     [printable(outcome), outcomePaint(outcome, colors)],
     [duration_ms === null ? '' : `${duration_ms} ms`, dim],
-    [printable(action.arguments), dim],
+    [printable(terminal.width === undefined ? call.arguments : withoutTask(call)), dim],
   ];
   let room = width;
   let line = '';
@@ -32,6 +39,20 @@ export function renderAction(action: Action, terminal: Terminal): string {
     room -= displayWidth(shown) + 1;
   }
   return line.trimEnd();
+}
+
+/** The task has a column of its own. */
+function withoutTask({ arguments: text, task_id }: LoggedCall): string {
+  for (const name of ['task_id', 'id']) {
+    const member = `"${name}":"${task_id}"`;
+    for (const [part, rest] of [
+      [`{${member},`, '{'],
+      [`,${member}`, ''],
+      [`{${member}}`, ''],
+    ] as const)
+      if (text.includes(part)) return text.replace(part, rest);
+  }
+  return text;
 }
 
 function outcomePaint(outcome: string, { green, yellow, red }: Terminal['colors']): (text: string) => string {

@@ -44,6 +44,22 @@ export function shortTime(iso: string): string {
   return iso.replace('T', ' ').replace(/\.\d+Z$/, 'Z');
 }
 
+/** "2026-04-08 22:15:30" in the zone of this machine. */
+export function localTime(iso: string): string {
+  const time = new Date(iso);
+  if (Number.isNaN(time.getTime())) return iso;
+  const [year, ...rest] = [
+    time.getFullYear(),
+    time.getMonth() + 1,
+    time.getDate(),
+    time.getHours(),
+    time.getMinutes(),
+    time.getSeconds(),
+  ];
+  const [month, day, hour, minute, second] = rest.map((part) => String(part).padStart(2, '0'));
+  return `${year}-${month}-${day} ${hour}:${minute}:${second}`;
+}
+
 export function plural(count: number, noun: string): string {
   return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 }

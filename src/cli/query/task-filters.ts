@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { listInput } from '../../domains/tasks/schema.ts';
 import { isOpen, STATUSES, type Status } from '../../domains/tasks/workflows.ts';
-import { ALL_OPTION, PROJECT_OPTION } from './options.ts';
+import { ALL_OPTION, PROJECT_OPTION } from '../support/options.ts';
 
 /** The filters that `board` and `list` share; a task must match all of them. */
 export interface TaskFilters {

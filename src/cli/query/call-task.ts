@@ -1,0 +1,82 @@
+import type { Reader } from '../../db/database.ts';
+import { formatSessionId, formatTaskId, parseId } from '../../ids.ts';
+import { isSessionId, isTaskId, parseEntry, parseJson } from '../../integrity/index.ts';
+import type { CallConditions, RecordedCall, ScannedCall } from '../../ledger/calls/scan.ts';
+
+/** One line of `colibri log --json`. */
+export interface LoggedCall extends RecordedCall {
+  readonly task_id: string | null;
+}
+
+/** Returns a function that finds the task of a call: named by it, created by it, or covered by the session it names. */
+export function createTaskFinder(db: Reader): (call: ScannedCall) => Promise<LoggedCall> {
+  const sessions = new Map<string, string | null>();
+  const find = async (text: string, change: string | null): Promise<string | null> => {
+    const named = parseArguments(text);
+    const taskId = named['task_id'] ?? named['id'];
+    if (isText(taskId) && isTaskId(taskId)) return taskId;
+    const sessionId = named['session_id'];
+    if (isText(sessionId) && isSessionId(sessionId)) {
+      const found = sessions.get(sessionId) ?? (await findSessionTask(db, sessionId));
+      sessions.set(sessionId, found);
+      return found;
+    }
+    const entry = parseEntry(change ?? '');
+    const created = entry?.kind === 'task.created' ? entry['task_id'] : undefined;
+    return isText(created) ? created : null;
+  };
+  return async ({ change, ...call }) => ({ ...call, task_id: await find(call.arguments, change) });
+}
+
+/** Conditions that every call about the task meets; others may meet them too. */
+export async function callsOfTask(db: Reader, taskId: string): Promise<CallConditions & { readonly from: number }> {
+  const taskNo = parseId(taskId);
+  const rows = await db.query<{ session_no: number }>('SELECT session_no FROM sessions WHERE task_no = $1', [taskNo]);
+  const ids = [taskId, ...rows.map(({ session_no }) => formatSessionId(session_no))];
+  const creation = await findCreation(db, taskNo);
+  return {
+    texts: ids.map((id) => JSON.stringify(id)),
+    numbers: creation === undefined ? [] : [creation],
+    from: creation ?? 0,
+  };
+}
+
+/** More entries than one call writes between the creation of a task and its exit. */
+const MAX_ENTRIES_OF_CREATION = 8;
+
+/** The number of the call that created the task: its exit is the first after the event. */
+async function findCreation(db: Reader, taskNo: number): Promise<number | undefined> {
+  const [first] = await db.query<{ idx: number | null }>(
+    `SELECT COALESCE((SELECT MIN(idx) FROM task_versions WHERE task_no = $1),
+                     (SELECT event_idx FROM tasks WHERE task_no = $1)) AS idx`,
+    [taskNo],
+  );
+  const rows = await db.query<{ entry: string }>(
+    'SELECT entry FROM ledger_entries WHERE idx > $1 ORDER BY idx LIMIT $2',
+    [first?.idx ?? -1, MAX_ENTRIES_OF_CREATION],
+  );
+  const exit = rows.map(({ entry }) => parseEntry(entry)).find((entry) => entry?.kind === 'action.exit');
+  const number = exit?.['sequence_no'];
+  return typeof number === 'number' ? number : undefined;
+}
+
+async function findSessionTask(db: Reader, sessionId: string): Promise<string | null> {
+  const [row] = await db.query<{ task_no: number }>('SELECT task_no FROM sessions WHERE session_no = $1', [
+    parseId(sessionId),
+  ]);
+  return row === undefined ? null : formatTaskId(row.task_no);
+}
+
+/** What a client sent may be anything. */
+function parseArguments(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = parseJson(text);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}

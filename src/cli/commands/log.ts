@@ -2,8 +2,13 @@ import { Option } from 'commander';
 import type { Config } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
 import { findTask } from '../../domains/tasks/repository.ts';
-import { type CallConditions, findFirstSince, listCallsByNumber, scanCalls } from '../../ledger/calls/scan.ts';
-import { readHead } from '../../ledger/head.ts';
+import {
+  type CallConditions,
+  findFirstSince,
+  findLastIndex,
+  listCallsByNumber,
+  scanCalls,
+} from '../../ledger/calls/scan.ts';
 import { callsOfTask, createTaskFinder, type LoggedCall } from '../query/call-task.ts';
 import { parseSince } from '../query/since.ts';
 import type { CliCommand } from '../support/command.ts';
@@ -71,7 +76,7 @@ async function showLog(config: Config, options: LogOptions): Promise<number> {
   await withDatabase(config, async (database) => {
     const shown = await database.read((reader) => showPast(reader, options, show));
     if (interrupted) await followCalls(database, options, shown, show, interrupted);
-    else if (shown.count === 0 && !json) print(shown.size > 1 ? NO_MATCH : NO_CALL);
+    else if (shown.count === 0 && !json) print(shown.last > 0 ? NO_MATCH : NO_CALL);
   });
   return 0;
 }
@@ -82,33 +87,33 @@ const NO_CALL = 'No agent has called a tool yet. Run colibri init to connect one
 /** What was printed before new calls are followed. */
 interface Shown {
   readonly count: number;
-  /** Of the log; later entries have not been looked at. */
-  readonly size: number;
+  /** Later entries have not been looked at. */
+  readonly last: number;
   readonly running: ReadonlySet<number>;
 }
 
 async function showPast(db: Reader, options: LogOptions, show: (call: LoggedCall) => void): Promise<Shown> {
   const { since, task, count = since === undefined ? DEFAULT_COUNT : undefined } = options;
-  const { size } = await readHead(db);
+  const to = await findLastIndex(db);
   const { from: created = 0, ...ofTask } = task === undefined ? {} : await conditionsOfTask(db, task);
   const conditions: CallConditions = { ...ofTask, actor: options.agent, tool: options.tool };
-  const from = Math.max(created, since === undefined ? 0 : await findFirstSince(db, since, size));
+  const from = Math.max(created, since === undefined ? 0 : await findFirstSince(db, since, to + 1));
   const direction = count === undefined ? 'forward' : 'backward';
   const findTaskOf = createTaskFinder(db);
   const running = new Set<number>();
-  const last: LoggedCall[] = [];
+  const newest: LoggedCall[] = [];
   let found = 0;
-  for await (const scanned of scanCalls(db, conditions, { from, to: size - 1, direction })) {
+  for await (const scanned of scanCalls(db, conditions, { from, to, direction })) {
     const call = await findTaskOf(scanned);
     if (!isWanted(call, options)) continue;
     found += 1;
     if (isRunning(call)) running.add(call.sequence_no);
     if (count === undefined) show(call);
-    else last.push(call);
+    else newest.push(call);
     if (found === count) break;
   }
-  for (const call of last.reverse()) show(call);
-  return { count: found, size, running };
+  for (const call of newest.reverse()) show(call);
+  return { count: found, last: to, running };
 }
 
 async function conditionsOfTask(db: Reader, taskId: string): Promise<CallConditions & { readonly from: number }> {
@@ -124,7 +129,7 @@ async function followCalls(
   show: (call: LoggedCall) => void,
   interrupted: AbortSignal,
 ): Promise<void> {
-  let { size } = shown;
+  let { last } = shown;
   const running = new Set(shown.running);
   const changes = openLedgerChanges(database, interrupted);
   while (!interrupted.aborted) {
@@ -138,13 +143,13 @@ async function followCalls(
         running.delete(scanned.sequence_no);
         await report(await findTaskOf(scanned));
       }
-      const to = (await readHead(db)).size - 1;
-      for await (const scanned of scanCalls(db, {}, { from: size, to, direction: 'forward' })) {
+      const to = await findLastIndex(db);
+      for await (const scanned of scanCalls(db, {}, { from: last + 1, to, direction: 'forward' })) {
         // A running call may turn out to be wanted: what it creates is not known yet.
         if (isRunning(scanned)) running.add(scanned.sequence_no);
         await report(await findTaskOf(scanned));
       }
-      size = to + 1;
+      last = to;
     });
     await changes.next();
   }

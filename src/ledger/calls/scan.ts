@@ -37,8 +37,10 @@ export interface ScanRange {
   readonly direction: 'forward' | 'backward';
 }
 
-/** No statement looks at more entries: SQLite blocks the event loop, and a signal must end the program. */
-const WINDOW = 50_000;
+/** The first statement looks at few entries, because most callers want the last calls. */
+const FIRST_WINDOW = 1000;
+/** No statement looks at more: SQLite blocks the event loop, and a signal must end the program. */
+const MAX_WINDOW = 64_000;
 /** No statement returns more calls. */
 const PAGE = 500;
 
@@ -49,15 +51,41 @@ export async function* scanCalls(
   { from, to, direction }: ScanRange,
 ): AsyncGenerator<ScannedCall, void> {
   let [low, high] = [from, to];
-  while (low <= high) {
-    const [first, last] =
-      direction === 'forward' ? [low, Math.min(high, low + WINDOW)] : [Math.max(low, high - WINDOW), high];
-    const calls = await listCalls(db, conditions, first, last, direction);
+  for (let entries = FIRST_WINDOW; low <= high; entries = Math.min(MAX_WINDOW, entries * 4)) {
+    const window = await findWindow(db, { low, high, entries, direction });
+    if (window === undefined) return;
+    const calls = await listCalls(db, conditions, window, direction);
     yield* calls;
     const end = calls.length < PAGE ? undefined : calls.at(-1)?.sequence_no;
-    if (direction === 'forward') low = (end ?? last) + 1;
-    else high = (end ?? first) - 1;
+    if (direction === 'forward') low = (end ?? window.last) + 1;
+    else high = (end ?? window.first) - 1;
   }
+}
+
+/** The index of the last entry; -1 in an empty log. */
+export async function findLastIndex(db: Reader): Promise<number> {
+  const [row] = await db.query<{ last: number | null }>('SELECT MAX(idx) AS last FROM ledger_entries');
+  return row?.last ?? -1;
+}
+
+interface Window {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** Counts rows, not indexes: a forged index can be arbitrarily large. */
+async function findWindow(
+  db: Reader,
+  { low, high, entries, direction }: { low: number; high: number; entries: number; direction: ScanRange['direction'] },
+): Promise<Window | undefined> {
+  const order = direction === 'forward' ? 'ASC' : 'DESC';
+  const [row] = await db.query<{ first: number | null; last: number | null }>(
+    `SELECT MIN(idx) AS first, MAX(idx) AS last FROM (
+       SELECT idx FROM ledger_entries WHERE idx BETWEEN $1 AND $2 ORDER BY idx ${order} LIMIT $3) AS entries`,
+    [low, high, entries],
+  );
+  const { first = null, last = null } = row ?? {};
+  return first === null || last === null ? undefined : { first, last };
 }
 
 /** The first entry that was recorded at this time or later. Takes the times of the log for rising. */
@@ -86,8 +114,7 @@ FROM calls LEFT JOIN ledger_entries AS change ON change.idx = calls.exit_idx - 1
 async function listCalls(
   db: Reader,
   conditions: CallConditions,
-  first: number,
-  last: number,
+  { first, last }: Window,
   direction: ScanRange['direction'],
 ): Promise<ScannedCall[]> {
   const parameters: SqlValue[] = [];

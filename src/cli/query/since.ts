@@ -1,15 +1,17 @@
 import { InvalidArgumentError } from 'commander';
-import { DURATION_RULE, parseDuration } from '../../text/duration.ts';
+import { describeDurations, MAX_DURATION, parseDuration } from '../../text/duration.ts';
 
 const TIME =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,3}))?)?)?(?:(Z)|([+-])(\d{2}):(\d{2}))?$/i;
 
 /** The start of a period: a duration before now, or a time, which is local unless it has a zone. Returns it in UTC. */
 export function parseSince(text: string, nowMs: number): string {
-  const duration = parseDuration(text);
+  const duration = parseDuration(text, MAX_DURATION);
   const time = duration === undefined ? parseTime(text) : nowMs - duration;
   if (time !== undefined) return new Date(time).toISOString();
-  throw new InvalidArgumentError(`Use ${DURATION_RULE}, or a time such as 2026-04-08 or 2026-04-08T22:15.`);
+  throw new InvalidArgumentError(
+    `Use ${describeDurations(MAX_DURATION)}, or a time such as 2026-04-08 or 2026-04-08T22:15.`,
+  );
 }
 
 function parseTime(text: string): number | undefined {

@@ -26,7 +26,10 @@ describe('an answer', () => {
           ok: false,
           error: { code, message: 'what to do', details: { taskId: 'T-0001' } },
         });
-        expect({ isError, parsed: JSON.parse(text) as unknown }).toEqual({ isError: true, parsed: structuredContent });
+        expect({ isError, text }).toEqual({
+          isError: true,
+          text: `${code}: what to do.\n${JSON.stringify(structuredContent)}`,
+        });
       }
     });
   }
@@ -46,6 +49,18 @@ describe('an answer', () => {
         structuredContent: { ok: true, data: { ok: false, error: { code, message: 'what to do', taskId: 'T-0001' } } },
         isError: true,
       });
+    }
+  });
+
+  promiseTest('chain/first-line', 'the text of a failure begins with one sentence, whatever data it quotes', () => {
+    const hostile = 'no task T\u2028\n9\u001b[2J\ud800; call task_list';
+    for (const pattern of ['A', 'B'] as const) {
+      const error = new ColibriError('ERR_NOT_FOUND', hostile, {});
+      const { text, structuredContent } = render(pattern, { ok: false, error, thrown: error });
+      expect(text.split('\n')).toEqual([
+        'ERR_NOT_FOUND: no task T\\u2028\\n9\\u001b[2J\\ud800; call task_list.',
+        JSON.stringify(structuredContent),
+      ]);
     }
   });
 

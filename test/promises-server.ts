@@ -51,6 +51,9 @@ export const SERVER_PROMISES = {
   'door/generations': { says: 'clients of both protocol generations are served' },
   'door/definitions': { says: 'a tool definition is short, explicit, and covers failures' },
   'chain/patterns': { says: 'a failed rule is reported in the error pattern of its tool' },
+  'chain/first-line': {
+    says: 'the text of a failed call begins with one sentence: the code, the problem, the next step',
+  },
   'chain/internal': { says: 'a bug is reported as INTERNAL, and its message stays in the log' },
   'chain/enter-fails': { says: 'a call that cannot be recorded does not run' },
   'chain/exit-fails': { says: 'a result that cannot be recorded is not returned' },

@@ -26,7 +26,7 @@ describe('a rule that fails', () => {
         message: 'ERR_TASK_NOT_FOUND: no task T-0099',
         details: { code: 'ERR_TASK_NOT_FOUND', taskId: 'T-0099' },
       });
-      expect(JSON.parse(text)).toEqual({ ok, error });
+      expect(text.split('\n')).toEqual(['ERR_TASK_NOT_FOUND: no task T-0099.', JSON.stringify({ ok, error })]);
     },
   );
 

@@ -26,8 +26,10 @@ export async function createCall(client: Connected): Promise<Call> {
     });
     const answer = structuredContent as Answer;
     const [first] = content as { text: string }[];
-    expect(JSON.parse(first?.text ?? '')).toEqual(answer);
+    const lines = first?.text.split('\n') ?? [];
+    expect(JSON.parse(lines.at(-1) ?? '')).toEqual(answer);
     expect(isError ?? false, name).toBe(!answer.ok || answer.data['ok'] === false);
+    expect(lines.slice(0, -1), name).toEqual(isError ? [expect.stringMatching(/^[A-Z_]+: .+\.$/)] : []);
     return answer;
   };
 }

@@ -37,8 +37,16 @@ export type Agent = ReturnType<typeof createAgent>;
 export function createAgent(client: Client) {
   const call = async (name: string, input: Arguments): Promise<Reply> => {
     const { content, structuredContent, isError } = await client.callTool({ name, arguments: input });
-    expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }]);
-    if (isError) return { data: undefined, failure: readFailure(structuredContent) };
+    const json = JSON.stringify(structuredContent);
+    if (isError) {
+      const failure = readFailure(structuredContent);
+      const [first, ...rest] = (content as { text: string }[])[0]?.text.split('\n') ?? [];
+      const code = failure.facts['code'] ?? failure.code;
+      expect(first).toMatch(new RegExp(`^${code as string}: .*[.!?]$`));
+      expect(rest).toEqual([json]);
+      return { data: undefined, failure };
+    }
+    expect(content).toEqual([{ type: 'text', text: json }]);
     return { data: success.parse(structuredContent).data, failure: undefined };
   };
   const tool =

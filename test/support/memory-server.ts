@@ -102,7 +102,7 @@ export interface Answered {
   readonly data?: unknown;
   readonly error?: Failure;
   readonly isError: boolean;
-  /** The text content, which must be the same JSON. */
+  /** The text content: the same JSON, after one sentence if the call failed. */
   readonly text: string;
 }
 

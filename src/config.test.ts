@@ -44,7 +44,7 @@ const VARIABLES: {
     name: 'COLIBRI_AGENT_ID',
     field: 'agentId',
     takes: ['claude', 'Agent 7', 'ünï😀', 'a'.repeat(128)],
-    refuses: ['a'.repeat(129), 'a\nb', 'a\u0000b', '\u007f', '\u0085', 'half\ud800'],
+    refuses: ['a'.repeat(129), 'a\nb', 'a\u0000b', '\u007f', '\u0085', 'half\ud800', 'person:ada', 'person:'],
     allowed: /1 to 128 characters, none of them a control character/,
   },
   {

@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { findUrlProblem, parsePostgresUrl } from './db/postgres/url.ts';
 import { ColibriError } from './errors.ts';
 import { findHomeFolder } from './home-folder.ts';
-import { isProjectSlug } from './integrity/index.ts';
+import { isProjectSlug, PERSON_PREFIX } from './integrity/index.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import { MODES, type Mode } from './modes.ts';
 import { describeDurations, MAX_DURATION, parseDuration } from './text/duration.ts';
@@ -46,7 +46,7 @@ export function readConfig(env: Environment = process.env): Config {
       env,
       'COLIBRI_AGENT_ID',
       isAgentId,
-      `1 to ${MAX_AGENT_ID_LENGTH} characters, none of them a control character`,
+      `1 to ${MAX_AGENT_ID_LENGTH} characters, none of them a control character, and not a person's (${PERSON_PREFIX}…)`,
     ),
     project:
       matching(env, 'COLIBRI_PROJECT', isProjectSlug, 'a slug of a-z, 0-9, ".", "_", "-", at most 64 characters') ??
@@ -139,7 +139,9 @@ function matching(
 }
 
 function isAgentId(value: string): boolean {
-  return value.length <= MAX_AGENT_ID_LENGTH && value.isWellFormed() && !/\p{Cc}/u.test(value);
+  const isName = value.length <= MAX_AGENT_ID_LENGTH && value.isWellFormed() && !/\p{Cc}/u.test(value);
+  // A server can be configured by a file of a cloned repository: no agent may pass for a person.
+  return isName && !value.startsWith(PERSON_PREFIX);
 }
 
 /** Undefined for `off`. At least a second: agents cannot make calls faster than that to show that they are alive. */

@@ -9,6 +9,8 @@ export interface CallContext {
   readonly progress: (done: number, total: number, message?: string) => void;
   /** Aborts when the client cancels the call. Reads then throw; a transaction that began is completed. */
   readonly signal: AbortSignal;
+  /** The reason for which a person overrides the claim on a task. */
+  readonly force?: string;
   /** Why this call is not recorded; only set for a tool that answers nevertheless. */
   readonly unrecorded?: Error;
 }

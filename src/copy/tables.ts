@@ -6,6 +6,7 @@ export const BY_ENTRY = {
   presence: 'sequence_no',
   call_exits: 'sequence_no',
   thoughts: 'idx',
+  project_options: 'idx',
 } as const;
 
 /** Rows that say how things are now, by their primary key. In this order, and each in the order of its key. */

@@ -10,6 +10,7 @@ import {
   oneOf,
   optional,
   orNull,
+  projectSlug,
   prose,
   visibleProse,
   wholeNumber,
@@ -28,6 +29,9 @@ export const WORKFLOW_STATES = {
 export const PRIORITIES = ['low', 'normal', 'high', 'critical'] as const;
 
 export const THOUGHT_TYPES = ['reflection', 'decision', 'discovery', 'risk', 'blockers'] as const;
+
+/** Who must sign off before a task is done: nobody, somebody other than its holder, or a person. */
+export const REVIEW_POLICIES = ['none', 'other', 'person'] as const;
 
 /** Enough to recognise a call by; whole documents have their own tables. */
 export const MAX_ARGUMENTS_LENGTH = 4096;
@@ -57,6 +61,9 @@ const SESSION_FIELDS: Fields = { auditor_id: line(128), reason: orNull(prose(100
 
 const THOUGHT_FIELDS: Fields = { type: oneOf(THOUGHT_TYPES), content: visibleProse(5000) };
 
+/** Every option may be absent, so that contents stay valid when options are added. */
+const OPTIONS_FIELDS: Fields = { project: projectSlug, review: optional(oneOf(REVIEW_POLICIES)) };
+
 /** The arguments of a call: any object, or the cut form of one that is too long. */
 export function argumentsDefect(content: string): string | undefined {
   if (!isCanonicalText(content)) return NOT_CANONICAL;
@@ -81,6 +88,10 @@ export function sessionDefect(session: { readonly auditor_id: unknown; readonly 
 
 export function thoughtDefect(thought: { readonly type: unknown; readonly content: unknown }): string | undefined {
   return objectDefect(THOUGHT_FIELDS, { type: thought.type, content: thought.content });
+}
+
+export function projectOptionsDefect(content: string): string | undefined {
+  return isCanonicalText(content) ? objectDefect(OPTIONS_FIELDS, parseJson(content)) : NOT_CANONICAL;
 }
 
 const NOT_CANONICAL = 'is not canonical JSON';

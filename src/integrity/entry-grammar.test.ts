@@ -32,6 +32,7 @@ const HONEST: Readonly<Record<EntryKind, Readonly<Record<string, unknown>>>> = {
     session_seq: 1,
   },
   'session.finalized': { session_id: 'A-0001', root: HASH, leaf_count: 1, heads: [], task_id: 'T-0001' },
+  'project.options': { actor: 'person:ada', options: HASH },
 };
 
 /** Values that no field of any kind may have. */
@@ -61,7 +62,7 @@ describe('the grammar of entries', () => {
       }
     });
 
-    for (const field of Object.keys(HONEST[kind]).concat(Object.keys(COMMON)))
+    for (const field of new Set([...Object.keys(HONEST[kind]), ...Object.keys(COMMON)]))
       it(`refuses a ${kind} with an invalid ${field}`, () => {
         for (const value of NEVER) expect(defectOf({ [field]: value }), String(value)).toContain(field);
         if (field === 'task_id')
@@ -70,6 +71,14 @@ describe('the grammar of entries', () => {
           for (const hash of WRONG_DIGESTS) expect(defectOf({ [field]: hash }), hash).toBeDefined();
       });
   }
+
+  it('refuses project options that no person has set', () => {
+    const setBy = (actor: unknown) =>
+      entryDefect({ ...COMMON, kind: 'project.options', options: HASH, actor } as unknown as Entry);
+    expect(setBy('person:a')).toBeUndefined();
+    for (const actor of ['claude-code', 'person:', 'Person:ada', ' person:ada', 'person-ada'])
+      expect(setBy(actor), actor).toMatch(/actor/);
+  });
 
   it('refuses a kind that there is not', () => {
     expect(entryDefect({ ...COMMON, kind: 'key.added' } as unknown as Entry)).toMatch(/unknown kind/);

@@ -6,6 +6,7 @@ import {
   objectDefect,
   oneOf,
   optional,
+  person,
   sessionId,
   taskId,
   text,
@@ -54,6 +55,8 @@ export const ENTRY_GRAMMAR: Readonly<Record<EntryKind, Fields>> = {
     heads: risingBy('task_id', { task_id: taskId, chain_position: wholeNumber(1), hash: digest }),
     task_id: optional(taskId),
   }),
+  // No tool sets them: only a person can.
+  'project.options': entryOf('project.options', { actor: person, options: digest }),
 };
 
 /** What is wrong with an entry by itself; undefined when it is one of the grammar. */

@@ -22,6 +22,7 @@ export const ENTRY_KINDS = [
   'session.started',
   'thought',
   'session.finalized',
+  'project.options',
 ] as const;
 
 export type EntryKind = (typeof ENTRY_KINDS)[number];
@@ -55,7 +56,7 @@ function isEntry(value: unknown): value is Entry {
 }
 
 /** Domain separation: a digest of one field cannot pass for a digest of another. */
-export type DigestLabel = 'arguments' | 'answer' | 'task' | 'session' | 'extras';
+export type DigestLabel = 'arguments' | 'answer' | 'task' | 'session' | 'extras' | 'options';
 
 /** 16 random bytes in hexadecimal: without them short content could be guessed. */
 export type Salt = string;
@@ -98,6 +99,7 @@ const PREIMAGES: Readonly<Record<DigestLabel, Preimage>> = {
   task: new Preimage('task'),
   session: new Preimage('session'),
   extras: new Preimage('extras'),
+  options: new Preimage('options'),
 };
 
 /** SHA-256( "colibri:" label ":v1" LF, the 16 bytes of the salt, the text in UTF-8 ). */

@@ -122,6 +122,14 @@ export const projectSlug: Form = matching('a project slug', /^[a-z0-9._-]{1,64}$
 
 export const commitHash: Form = matching('a commit hash of 7 to 64 hexadecimal digits', /^[0-9a-f]{7,64}$/i);
 
+/** People are recorded under a prefix that no client can have. */
+export const PERSON_PREFIX = 'person:';
+export const person: Form = {
+  says: `the name of a person (${PERSON_PREFIX}…)`,
+  holds: (value) => typeof value === 'string' && value.length > PERSON_PREFIX.length && value.startsWith(PERSON_PREFIX),
+};
+
+export const isPerson = person.holds;
 export const isUuid = uuid.holds;
 export const isProjectSlug = projectSlug.holds;
 

@@ -8,6 +8,8 @@ export {
   MAX_KEY_LENGTH,
   MAX_METADATA_LENGTH,
   PRIORITIES,
+  projectOptionsDefect,
+  REVIEW_POLICIES,
   sessionDefect,
   THOUGHT_TYPES,
   thoughtDefect,
@@ -26,7 +28,7 @@ export {
 } from './entry.ts';
 export { ENTRY_GRAMMAR, entryDefect, SCOPES } from './entry-grammar.ts';
 export { chainedText, type EnterText, type ExitText, findExtras, readEnter, readExit } from './entry-text.ts';
-export { isProjectSlug, isSessionId, isTaskId, isTime, isUuid } from './forms.ts';
+export { isPerson, isProjectSlug, isSessionId, isTaskId, isTime, isUuid, PERSON_PREFIX } from './forms.ts';
 export { type ChainedThought, thoughtHash } from './hash-chain.ts';
 export { toHex } from './hex.ts';
 export {

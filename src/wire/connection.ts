@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { CallContext } from '../context.ts';
+import { PERSON_PREFIX } from '../integrity/index.ts';
 import type { Chain } from '../middleware/call.ts';
 import { runCall } from '../middleware/chain.ts';
 import type { Library } from '../middleware/library.ts';
@@ -143,8 +144,9 @@ function clientName(server: Server, context: ServerContext): string {
   const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
   const info = envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
   const name = typeof info === 'object' && info !== null && 'name' in info ? String(info.name) : '';
-  // Claims of people never lapse, so no client may pass for a person.
-  return truncate(name).replace(/^person:/, 'person-') || 'unknown';
+  // Claims of people never lapse and people sign off, so no client may pass for one.
+  const own = truncate(name);
+  return (own.startsWith(PERSON_PREFIX) ? own.replace(':', '-') : own) || 'unknown';
 }
 
 function progressReporter(context: ServerContext): CallContext['progress'] {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import type { Database, Reader, Row } from '../../src/db/database.ts';
 import { type OpenOptions, openDatabase } from '../../src/db/open.ts';
+import { type ReviewPolicy, setProjectOptions } from '../../src/domains/tasks/review/options.ts';
 import { indexedWords } from '../../src/domains/tasks/tokenizer.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { tempFolder } from './folders.ts';
@@ -120,4 +121,20 @@ async function listIndexed(reader: Reader): Promise<number[]> {
   return rows
     .filter(({ words, title, description }) => words === indexedWords(title, description))
     .map(({ task_no }) => task_no);
+}
+
+/** As `colibri project --review` does. */
+export async function setReview(path: string, project: string, review: ReviewPolicy): Promise<void> {
+  const database = await openDatabase({
+    mode: 'FULL',
+    ...(await databaseAt(path)),
+    durability: 'relaxed',
+    readOnly: false,
+  });
+  try {
+    const change = { project, options: { review }, actor: 'person:ada', at: '2026-04-08T22:00:00.000Z' };
+    await database.write({ durable: false }, (transaction) => setProjectOptions(transaction, change));
+  } finally {
+    await database.close();
+  }
 }

@@ -11,7 +11,7 @@ import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { removeClaims } from './forge/without-claims.ts';
 import { processIdOf, tamper } from './ledger.ts';
-import { databaseAt } from './ledger-targets.ts';
+import { databaseAt, setReview } from './ledger-targets.ts';
 import { openServer, type TestServer } from './test-server.ts';
 
 const AT = '2026-04-08T22:00:00.000Z';
@@ -41,6 +41,9 @@ export async function buildFullLedger(path: string, { thoughts = 5 } = {}): Prom
   } finally {
     await server.close();
   }
+  await setReview(path, 'default', 'other');
+  await setReview(path, 'release', 'person');
+  await setReview(path, 'default', 'person');
   await leaveCall(path, 'a-process-that-runs');
 }
 
@@ -118,6 +121,7 @@ export async function openFile(path: string): Promise<Database> {
 export async function buildRuleLedger(path: string): Promise<void> {
   await leaveCall(path, 'a-process-that-died');
   await buildFinishedLedger(path);
+  await setReview(path, 'default', 'other');
   await leaveCall(path, 'a-process-that-runs');
 }
 
@@ -232,7 +236,7 @@ export async function makeOlder(database: Database, forgery = ''): Promise<void>
     await transaction.run(withOldTasks(engine));
     for (const { idx, task_no, salt, content } of [...earlier, ...current.map(currentVersion)])
       transaction.send('INSERT INTO task_events VALUES ($1, $2, $3, $4)', [idx, task_no, salt, content]);
-    for (const script of [withOldCalls(engine), withOldSessions(engine), forgery])
+    for (const script of [withOldCalls(engine), withOldSessions(engine), 'DROP TABLE project_options', forgery])
       if (script !== '') await transaction.run(script);
     await transaction.setSchemaVersion(BEFORE_SESSION_EVENTS);
   });

@@ -108,9 +108,17 @@ export interface Ran {
 }
 
 /** Runs the built program as a person does, in a folder of its own and with no variables but these. */
-export function runColibri(args: readonly string[], env: Record<string, string>, cwd: string): Promise<Ran> {
+export function runColibri(
+  args: readonly string[],
+  env: Record<string, string>,
+  cwd: string,
+  stdin?: string | Uint8Array,
+): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env });
+    // The program may refuse its input before it has read all of it.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(stdin);
     let [stdout, stderr] = ['', ''];
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));

@@ -115,6 +115,7 @@ export const PLACES: Readonly<Record<string, RegExp>> = {
   ledger_head: /^(ledger_head|ledger_entries|entry \d+)$/,
   ledger_nodes: /^(node \d+\/\d+|ledger_nodes)$/,
   presence: /^(call \d+|presence)$/,
+  project_options: /^(entry \d+|project_options)$/,
   session_events: /^(A-\d+ record \d+|A-\d+|session_events)$/,
   sessions: /^(A-\d+|sessions)$/,
   task_counts: /^task_counts$/,

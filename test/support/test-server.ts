@@ -30,6 +30,8 @@ export interface ServerOptions {
   /** The monotonic clock. */
   readonly nowMs?: () => number;
   readonly settings?: Settings;
+  /** Acts as this person instead of as a client. */
+  readonly person?: string;
 }
 
 type Settings = Readonly<
@@ -89,9 +91,10 @@ export async function assertWhole(database: Database): Promise<void> {
 export async function openServer(
   path: string,
   clientName = 'tester',
-  { isTolerant = false, nowMs = () => performance.now(), settings = {} }: ServerOptions = {},
+  { isTolerant = false, nowMs = () => performance.now(), settings = {}, person }: ServerOptions = {},
 ): Promise<TestServer> {
-  const config = readConfig({ ...(await ledgerAt(path)), COLIBRI_DURABILITY: 'relaxed', ...settings });
+  const read = readConfig({ ...(await ledgerAt(path)), COLIBRI_DURABILITY: 'relaxed', ...settings });
+  const config = person === undefined ? read : { ...read, agentId: `person:${person}` };
   const [near, far] = InMemoryTransport.createLinkedPair();
   const errors: string[] = [];
   const server = createServer({

@@ -162,7 +162,7 @@ describe('a silent holder', () => {
       await withCrew((crew) => refusedForever(crew, 'in_progress'), { COLIBRI_CLAIM_TTL: 'off' });
       await withFolder(async (folder) => {
         const path = join(folder, 'colibri.db');
-        const ada = await openServer(path, 'ada', { settings: { ...TTL, COLIBRI_AGENT_ID: 'person:ada' } });
+        const ada = await openServer(path, 'ada', { settings: TTL, person: 'ada' });
         const bob = await openServer(path, 'bob', { settings: TTL });
         const { task_id } = await claimed(ada);
         await silence(bob.database, 'person:ada', 9000 * HOUR);

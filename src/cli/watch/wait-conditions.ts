@@ -3,7 +3,7 @@ import { listProjects } from '../../domains/tasks/board.ts';
 import type { ClaimContext } from '../../domains/tasks/claims/holder.ts';
 import { countByStatus, listTasks } from '../../domains/tasks/list-query.ts';
 import { listFreeTasks, listNextActions } from '../../domains/tasks/next-actions.ts';
-import type { Status } from '../../domains/tasks/workflows.ts';
+import { type Status, WORKFLOWS } from '../../domains/tasks/workflows.ts';
 
 /** Finds the id of a task of one project. */
 type Find = (db: Reader, project: string, context: ClaimContext) => Promise<string | undefined>;
@@ -46,7 +46,7 @@ async function findLapsed(db: Reader, project: string, context: ClaimContext): P
   return queue.find(({ lapsed }) => lapsed)?.task_id;
 }
 
-const IN_REVIEW: readonly Status[] = ['review', 'VERIFY'];
+const IN_REVIEW: readonly Status[] = Object.values(WORKFLOWS).map(({ review }) => review);
 
 /** The task that changed last. The stored counts keep a project without one from being scanned. */
 async function findInReview(db: Reader, project: string): Promise<string | undefined> {

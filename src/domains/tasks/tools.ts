@@ -1,6 +1,7 @@
 import type { Reader, Transaction } from '../../db/database.ts';
 import { ColibriError } from '../../errors.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
+import { isPerson } from '../../integrity/index.ts';
 import { nextNumbers } from '../../ledger/counters.ts';
 import { defineTool, type Tool } from '../../tool.ts';
 import { cutAnswer } from '../trail/cut-list.ts';
@@ -25,10 +26,11 @@ import {
   projectCounter,
   updateTask,
 } from './repository.ts';
+import { assertSignedOff } from './review/sign-off.ts';
 import { createInput, getInput, listInput, nextActionsInput, updateInput } from './schema.ts';
 import { wordsOfNewTask } from './search.ts';
 import { indexedWords } from './tokenizer.ts';
-import type { WorkflowName } from './workflows.ts';
+import { type WorkflowName, workflowOf } from './workflows.ts';
 import { assertWrittenBack } from './writeback.ts';
 
 export interface TaskDefaults {
@@ -99,24 +101,34 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
         'ERR_CLAIM_HELD',
         'ERR_CLAIM_LOST',
         'ERR_WRITEBACK_REQUIRED',
+        'ERR_APPROVAL_REQUIRED',
         'ERR_CIRCULAR_DEPENDENCY',
       ],
       prepare: ({ title, description }) =>
         title === undefined || description == null ? undefined : indexedWords(title, description),
-      handle: async (input, { db, actor, at, liveness }, words) => {
+      handle: async (input, { db, actor, at, liveness, force }, words) => {
         const found = await requireTask(db, input.task_id);
         const before = found.task;
-        const request = { actor, status: input.status, token: input.claim, isGuarded: isGuarded(input) };
+        const request = {
+          actor,
+          status: input.status,
+          token: input.claim,
+          isGuarded: isGuarded(input),
+          isForced: force !== undefined && isPerson(actor),
+        };
         const context = { liveness, at, ttlMs: defaults.claimTtlMs };
         assertClaimAllows(before, request, await readClaimFacts(db, found, request, context));
         const after = changedTask(before, input, actor, at);
         const taskNo = parseId(before.task_id);
         assertWrittenBack(before, input.status, await hasThoughtInAttempt(db, taskNo, before.attempt));
+        if (input.status === workflowOf(before.workflow).done) await assertSignedOff(db, before, actor);
         await requireTasks(db, [input.parent_id ?? [], input.depends_on ?? []].flat());
         const { isNew: isClaim } = claimAfter(before, request);
         const claim = await updateTask(db, { before: found, after, isClaim, words });
         await assertNoNewCycle(db, before, after);
         const warnings = updateWarnings(before, after, input, actor);
+        if (request.isForced && before.holder !== null && before.holder !== actor)
+          warnings.push(`overrode the claim of ${before.holder}`);
         if (isClaim && after.holder !== null) {
           const unmet = await listUnmet(db, taskNo);
           if (unmet.length > 0) warnings.push(`started while it ${waitsFor(unmet)}`);

@@ -8,6 +8,8 @@ export const UNASSIGNED = 'unassigned';
 export interface Workflow {
   readonly entries: readonly [string, ...string[]];
   readonly transitions: Readonly<Record<string, readonly string[]>>;
+  /** The state before `done`, which ends the claim. */
+  readonly review: string;
   /** The state that requires a thought record. */
   readonly done: string;
   readonly cancelled: string;
@@ -32,6 +34,7 @@ export const WORKFLOWS = {
       done: [],
       cancelled: [],
     },
+    review: 'review',
     done: 'done',
     cancelled: 'cancelled',
     ready: ['todo'],
@@ -54,6 +57,7 @@ export const WORKFLOWS = {
       DONE: [],
       CANCELLED: [],
     },
+    review: 'VERIFY',
     done: 'DONE',
     cancelled: 'CANCELLED',
     ready: ['INIT', 'GATHER', 'ANALYZE', 'PLAN', 'APPLY', 'VERIFY'],

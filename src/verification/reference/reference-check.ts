@@ -8,6 +8,7 @@ import { checkSearchInSqlite } from '../search/sqlite.ts';
 import type { StoredPage } from '../stored-page.ts';
 import { CallCheck } from './calls.ts';
 import { NodeCheck } from './nodes.ts';
+import { ProjectCheck } from './projects.ts';
 import { reportMisstoredInSqlite } from './storage-sqlite.ts';
 import { checkEntryCount, type LoggedEntry } from './stored-entries.ts';
 import { TaskCheck } from './tasks.ts';
@@ -24,6 +25,7 @@ export class ReferenceCheck {
   readonly #calls: CallCheck;
   readonly #tasks: TaskCheck;
   readonly #trail: TrailCheck;
+  readonly #projects: ProjectCheck;
   readonly #replay: Replay;
 
   constructor(reader: Reader, links: LastLinkCache, report: Report) {
@@ -34,6 +36,7 @@ export class ReferenceCheck {
     this.#calls = new CallCheck(reader, report);
     this.#tasks = new TaskCheck(reader, report, (index, content) => this.#replay.hold(index, content));
     this.#trail = new TrailCheck(reader, links, report);
+    this.#projects = new ProjectCheck(reader, report);
   }
 
   get openCalls(): ReadonlyMap<number, OpenCall> {
@@ -48,6 +51,7 @@ export class ReferenceCheck {
     await this.#tasks.page(entries, begin, end);
     await this.#trail.page(entries, begin, end);
     this.#trail.accept(proof.thoughts ?? []);
+    await this.#projects.page(entries);
     this.#replay.page(entries, proof.thoughts ?? []);
   }
 
@@ -58,6 +62,7 @@ export class ReferenceCheck {
     await this.#calls.finish(size, this.#replay.listHolders());
     await this.#tasks.finish(size);
     await this.#trail.finish();
+    await this.#projects.finish();
     if (this.#reader.engine === 'postgres') return checkSearchInPostgres(this.#reader, this.#report);
     await checkSearchInSqlite(this.#reader, this.#report);
     // PostgreSQL stores no value of a type other than its column's.

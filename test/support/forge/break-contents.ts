@@ -1,5 +1,5 @@
 import type { ForgedEvent, Loose } from './event.ts';
-import { atCall, atRecord, atTaskEvent, contentWith, type Forging, type RuleBreaker } from './forging.ts';
+import { atCall, atEntry, atRecord, atTaskEvent, contentWith, type Forging, type RuleBreaker } from './forging.ts';
 
 const spaced = (content: string) => content.replace(':', ': ');
 /** The same members, the last one first. */
@@ -8,6 +8,7 @@ const turned = (content: string) =>
 
 const enter = (ledger: Forging) => ledger.find('action.enter', { tool: 'task_create' });
 const thought = (ledger: Forging) => ledger.find('thought');
+const options = (ledger: Forging) => ledger.find('project.options');
 /** A version that is not the last of its task. */
 const version = (ledger: Forging) => ledger.find('task.updated', { task_id: 'T-0002' });
 const creation = (ledger: Forging) => ledger.find('task.created', { task_id: 'T-0002' });
@@ -40,6 +41,18 @@ const EXTRAS: Readonly<Record<string, (content: string) => string>> = {
   'with a commit that is none': () => '{"commit_sha":"newest"}',
   'with tests that are no list': () => '{"tests_run":"all"}',
   'with metadata that is a list': () => '{"metadata":[]}',
+};
+
+const OPTIONS: Readonly<Record<string, (content: string) => string>> = {
+  'with a space': spaced,
+  'with their keys turned round': turned,
+  'that are no JSON': () => 'review',
+  'that are a list': () => '[]',
+  'without a project': () => '{"review":"person"}',
+  'of a project that is no slug': () => '{"project":"No Slug","review":"person"}',
+  'with a policy that there is not': () => '{"project":"default","review":"nobody"}',
+  'with a policy that is null': () => '{"project":"default","review":null}',
+  'with an unknown option': () => '{"mood":"good","project":"default"}',
 };
 
 const TASKS: Readonly<Record<string, Loose>> = {
@@ -84,6 +97,10 @@ export const CONTENT_BREAKERS: readonly RuleBreaker[] = [
   ...Object.entries(EXTRAS).map(([name, edit]) => ({
     name: `extras ${name}`,
     breaks: (ledger: Forging) => atRecord(edited(thought, edit)(ledger)),
+  })),
+  ...Object.entries(OPTIONS).map(([name, edit]) => ({
+    name: `project options ${name}`,
+    breaks: (ledger: Forging) => atEntry(edited(options, edit)(ledger)),
   })),
   ...[
     ['with a space', spaced],

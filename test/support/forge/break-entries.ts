@@ -13,6 +13,7 @@ const PICKS = {
   'session.started': (ledger) => ledger.find('session.started'),
   thought: (ledger) => ledger.find('thought'),
   'session.finalized': (ledger) => ledger.find('session.finalized'),
+  'project.options': (ledger) => ledger.find('project.options'),
 } satisfies Record<string, Pick>;
 
 type Kind = keyof typeof PICKS;
@@ -33,6 +34,7 @@ const MISSING: readonly (readonly [Kind, string])[] = [
   ['thought', 'extras'],
   ['thought', 'hash'],
   ['session.finalized', 'heads'],
+  ['project.options', 'options'],
 ];
 
 const HASH = 'ab'.repeat(32);
@@ -82,6 +84,8 @@ const WRONG: readonly (readonly [Kind, name: string, Loose])[] = [
     { heads: [{ task_id: 'T-0002', chain_position: 1, hash: HASH, note: 1 }] },
   ],
   ['session.finalized', 'a root in capitals', { root: HASH.toUpperCase() }],
+  ['project.options', 'an agent as its actor', { actor: 'claude-code' }],
+  ['project.options', 'a digest in capitals', { options: HASH.toUpperCase() }],
 ];
 
 /** Entries that are not of their grammar. */

@@ -16,6 +16,7 @@ export async function writeProjections(db: Transaction, events: readonly Written
   writeCalls(db, events);
   await writeTasks(db, events);
   writeTrail(db, events);
+  writeProjects(db, events);
   // Errors of what was sent are met here.
   await db.query('SELECT 1');
 }
@@ -161,4 +162,9 @@ function insertThought(db: Transaction, event: WrittenEvent): void {
     extras: content,
     salt,
   });
+}
+
+function writeProjects(db: Transaction, events: readonly WrittenEvent[]): void {
+  for (const { index: idx, salt, content } of ofKind(events, 'project.options'))
+    insert(db, 'project_options', { idx, project: /"project":"([^"]*)"/.exec(content)?.[1] ?? '', salt, content });
 }

@@ -6,7 +6,7 @@ import { readEvents, writeLedger } from './ledger.ts';
 /** Rewrites a ledger as a server wrote it that knew no holders. */
 export async function removeClaims(database: Database): Promise<void> {
   await database.write({ durable: false }, async (transaction) => {
-    const events = await readEvents(transaction);
+    const events = (await readEvents(transaction)).filter(({ fields }) => fields['kind'] !== 'project.options');
     for (const event of events)
       if (String(event.fields['kind']).startsWith('task.')) {
         const { holder: _holder, taken_from: _former, ...content } = JSON.parse(event.content) as Loose;

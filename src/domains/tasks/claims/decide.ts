@@ -1,3 +1,4 @@
+import { isPerson } from '../../../integrity/index.ts';
 import type { Task } from '../record.ts';
 import { isClaim, isHeldStatus } from '../workflows.ts';
 
@@ -5,8 +6,6 @@ import { isClaim, isHeldStatus } from '../workflows.ts';
 
 /** Once no process of its holder is alive, a claim lapses after this time, if it is shorter than the configured one. */
 export const DEAD_PROCESS_TTL_MS = 10 * 60_000;
-
-const PERSON = 'person:';
 
 export interface HolderState {
   /** The time since the last recorded call of the holder. */
@@ -20,6 +19,7 @@ type Claimed = Pick<Task, 'status' | 'holder'>;
 /** How long the holder may be silent; undefined if this claim never lapses. `ttlMs` is undefined if none does. */
 export function lapseAfterMs(task: Claimed, hasProcess: boolean, ttlMs: number | undefined): number | undefined {
   const { holder, status } = task;
+  // People at the command line do not lose a claim by silence.
   if (ttlMs === undefined || holder === null || isPerson(holder) || status === 'blocked') return undefined;
   return hasProcess ? ttlMs : Math.min(ttlMs, DEAD_PROCESS_TTL_MS);
 }
@@ -32,11 +32,6 @@ export function isLapsed(task: Claimed, { silentMs, hasProcess }: HolderState, t
 /** Processes are looked up only if the decision depends on them. */
 export function dependsOnProcess(silentMs: number, ttlMs: number | undefined): boolean {
   return ttlMs !== undefined && silentMs >= DEAD_PROCESS_TTL_MS && silentMs < ttlMs;
-}
-
-/** People at the command line do not lose a claim by silence. */
-export function isPerson(actor: string): boolean {
-  return actor.startsWith(PERSON);
 }
 
 export interface ClaimStep {

@@ -1,6 +1,7 @@
 import type { Reader, Row } from '../../../db/database.ts';
+import { isPerson } from '../../../integrity/index.ts';
 import { clockSql } from '../../../ledger/presence/clock-sql.ts';
-import { DEAD_PROCESS_TTL_MS, type HolderState, isLapsed, isPerson } from './decide.ts';
+import { DEAD_PROCESS_TTL_MS, type HolderState, isLapsed } from './decide.ts';
 import { type ClaimContext, readHolder } from './holder.ts';
 
 export interface LapsedRow {

@@ -1,0 +1,47 @@
+import { ColibriError } from '../../../errors.ts';
+import { isPerson } from '../../../integrity/index.ts';
+import type { Task } from '../record.ts';
+import type { ReviewPolicy } from './options.ts';
+
+/** Who may finish a task that is in review: pure, from facts that were read in the transaction of the change. */
+
+/** A sign-off: a thought record whose metadata names the version that was approved. */
+export interface Approval {
+  readonly by: string;
+  /** The entry of the approved version of the task. */
+  readonly version: number;
+}
+
+/** How the task came to review the last time. */
+export interface Review {
+  /** The entry that brought it there. */
+  readonly index: number;
+  readonly at: string;
+  /** The actor of that entry and the agent that held the task before it: usually the same. */
+  readonly broughtBy: readonly string[];
+  /** The approvals recorded since then. */
+  readonly approvals: readonly Approval[];
+}
+
+/** Throws unless the actor, or somebody who approved the task since it came to review, satisfies the policy. */
+export function assertApproved(task: Task, actor: string, policy: ReviewPolicy, review: Review): void {
+  const isEnough = (name: string) =>
+    policy === 'none' || (policy === 'person' ? isPerson(name) : !review.broughtBy.includes(name));
+  // An approval of a version from before the review says nothing about the work that came to it.
+  const approvers = review.approvals.filter(({ version }) => version >= review.index).map(({ by }) => by);
+  if ([actor, ...approvers].some(isEnough)) return;
+  throw approvalRequired(task, policy, review);
+}
+
+function approvalRequired({ task_id: taskId, project }: Task, policy: ReviewPolicy, review: Review): ColibriError {
+  const by = review.broughtBy.join(' and ');
+  const who = policy === 'person' ? 'a person' : `somebody other than ${by}`;
+  return new ColibriError(
+    'ERR_APPROVAL_REQUIRED',
+    `${taskId} needs the approval of ${who} (project ${project} has review: ${policy}), and none is recorded since ${by} brought it to review at ${review.at}`,
+    { taskId, missing_fields: ['approval'], review: policy, brought_by: review.broughtBy },
+    {
+      advice: `ask ${policy === 'person' ? 'a person' : 'another agent to finish it, or a person'} to run colibri approve ${taskId}`,
+    },
+  );
+}

@@ -24,6 +24,20 @@ export const PROMISES = {
   'cli/people-wrong': { says: 'a wrong command line is refused with what was expected' },
   'cli/people-read-only': { says: 'commands that show the ledger do not change a byte of it' },
 
+  'people/story': { says: 'a person carries a task from add to done at a terminal, and is recorded as a person' },
+  'people/json': { says: 'a writing command prints the answer of its tool as JSON' },
+  'people/refusals': { says: 'a refused command names the problem and the next command in one sentence' },
+  'people/force': { says: 'a person overrides a claim only with a reason, which is recorded' },
+  'people/call': { says: 'a person calls any of the 14 tools through the stages that agents go through' },
+  'people/input': { says: 'wrong or hostile input of a person changes nothing by accident' },
+  'people/names': { says: 'a person is recorded under a name that no agent can have' },
+  'review/story': {
+    says: 'a sign-off is recorded, and where the project requires it a task cannot be done without it',
+  },
+  'review/other': { says: 'with review: other, the holder of a task cannot finish its own work' },
+  'review/person': { says: 'with review: person, only a person finishes a task or lets it be finished' },
+  'people/begin': { says: 'a ledger begins with the first task that a person adds' },
+
   'brief/says': {
     says: 'a brief names the tasks of an agent, what others changed, the last decisions and the next call',
   },

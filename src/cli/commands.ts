@@ -19,6 +19,15 @@ import { show } from './commands/show.ts';
 import { trust } from './commands/trust.ts';
 import { verify } from './commands/verify.ts';
 import { wait } from './commands/wait.ts';
+import { add } from './people/add.ts';
+import { approve } from './people/approve.ts';
+import { call } from './people/call.ts';
+import { edit } from './people/edit.ts';
+import { block, cancel, done, review, start } from './people/moves.ts';
+import { note } from './people/note.ts';
+import { project } from './people/project.ts';
+import { seal } from './people/seal.ts';
+import { search } from './people/search.ts';
 import { type CliCommand, type Example, registerCommand, renderExamples, usageExitCode } from './support/command.ts';
 import { exitOnBrokenPipe, print } from './support/print.ts';
 
@@ -34,6 +43,19 @@ export const COMMANDS: readonly CliCommand[] = [
   brief,
   log,
   wait,
+  add,
+  edit,
+  start,
+  block,
+  review,
+  done,
+  cancel,
+  note,
+  approve,
+  seal,
+  project,
+  search,
+  call,
   verify,
   trust,
   doctor,

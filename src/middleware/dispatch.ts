@@ -20,10 +20,11 @@ function runTool(
   { tool, input, unrecorded }: ValidCall,
   { transaction, prepared }: Scope,
 ): unknown {
-  const { progress, signal } = active.call;
+  const { progress, signal, force } = active.call;
   const actor = active.chain.runtime.actorOf(active.call.actor);
   const doubt = unrecorded === undefined ? {} : { unrecorded };
-  const context: CallContext = { actor, at: active.event.at, progress, signal, ...doubt };
+  const override = force === undefined ? {} : { force };
+  const context: CallContext = { actor, at: active.event.at, progress, signal, ...override, ...doubt };
   const { database } = active.chain.runtime;
   if (transaction !== undefined) {
     // Waiting for the write lock can take seconds; a call cancelled meanwhile must not begin.

@@ -1,4 +1,5 @@
 import { CUT_ARGUMENTS_LENGTH, canonicalize, MAX_ARGUMENTS_LENGTH, NotCanonical, sha256 } from '../integrity/index.ts';
+import type { Call } from './call.ts';
 
 export interface RecordedArguments {
   readonly text: string;
@@ -7,8 +8,9 @@ export interface RecordedArguments {
 }
 
 /** Every call is recorded, so even an input without canonical JSON gets a text. */
-export function recordArguments(raw: unknown): RecordedArguments {
+export function recordArguments({ rawInput, force }: Pick<Call, 'rawInput' | 'force'>): RecordedArguments {
   try {
+    const raw = force === undefined ? rawInput : { ...(rawInput as object), force };
     return { text: truncate(canonicalize(raw)) };
   } catch (error) {
     if (!(error instanceof NotCanonical)) throw error;

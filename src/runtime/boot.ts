@@ -39,7 +39,8 @@ export async function boot(config: Config, log: Log, logger: (line: string) => v
     const names = config.agentId === undefined ? new AgentNames(database, processId) : undefined;
     const recorder = new CallRecorder(database, processId, { names, earlier });
     const actorOf = (client: string) => recorder.actorOf(client);
-    return { audit: recorder, transactions: recorder, database, skills, actorOf };
+    const lastCallOf = (actor: string) => recorder.lastCallOf(actor);
+    return { audit: recorder, transactions: recorder, database, skills, actorOf, lastCallOf };
   } catch (error) {
     await database.close();
     throw error;

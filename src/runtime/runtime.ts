@@ -17,6 +17,8 @@ export interface Booted {
   readonly skills?: SkillRegistry | undefined;
   /** The name under which the calls of a client are recorded, once its first call was. */
   readonly actorOf?: ((client: string) => string) | undefined;
+  /** The number of the last recorded call of an actor in this process. */
+  readonly lastCallOf?: ((actor: string) => number | undefined) | undefined;
 }
 
 export interface RuntimeOptions {
@@ -104,6 +106,10 @@ export class Runtime {
 
   actorOf(client: string): string {
     return this.#booted?.actorOf?.(client) ?? client;
+  }
+
+  lastCallOf(actor: string): number | undefined {
+    return this.#booted?.lastCallOf?.(actor);
   }
 
   get audit(): AuditSink {

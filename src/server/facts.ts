@@ -3,14 +3,17 @@ import type { Pulse, ServerFacts } from '../domains/system/health.ts';
 import { admittedAccess, isAdmitted } from '../modes.ts';
 import type { ColibriServerContext } from './colibri-server.ts';
 
+/** What a server knows about itself. */
+export type FactSource = Pick<ColibriServerContext, 'chain' | 'bootStartMs' | 'getVersion' | 'listTools'>;
+
 /** For `server_ping`. */
-export function pulseOf(server: ColibriServerContext): Pulse {
+export function pulseOf(server: FactSource): Pulse {
   const { runtime, nowMs } = server.chain;
   return { version: server.getVersion(), mode: runtime.mode, uptimeMs: Math.floor(nowMs() - server.bootStartMs) };
 }
 
 /** For `server_health`. Slower than a pulse: it reads the skills from disk and asks the operating system. */
-export function factsOf(server: ColibriServerContext, config: Config): ServerFacts {
+export function factsOf(server: FactSource, config: Config): ServerFacts {
   const { runtime } = server.chain;
   return {
     ...pulseOf(server),

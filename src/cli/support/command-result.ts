@@ -4,6 +4,7 @@ import { printError } from '../../print-error.ts';
 import { print, printJson } from './print.ts';
 
 const EXIT_CODES = {
+  done: 0,
   whole: 0,
   accepted: 0,
   named: 0,

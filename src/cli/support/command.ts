@@ -6,13 +6,15 @@ export interface CliCommand<Options extends object = object, Input = unknown> {
   readonly name: string;
   readonly summary: string;
   readonly argument?: Argument;
+  /** Comes after `argument`. */
+  readonly secondArgument?: Argument;
   readonly options: readonly Option[];
   /** Paragraphs below the options. */
   readonly details?: readonly string[];
   readonly examples: readonly Example[];
   readonly exitCodes: Readonly<Record<number, string>>;
   /** Returns the exit code; undefined if `run` sets it itself. */
-  run(options: Options, input: Input): Promise<number | undefined>;
+  run(options: Options, input: Input, second?: string): Promise<number | undefined>;
 }
 
 export type Example = readonly [command: string, note?: string];
@@ -22,18 +24,19 @@ const USAGE = 64;
 const HELP_WIDTH = 80;
 
 export function registerCommand(program: Command, command: CliCommand): void {
-  const { name, summary, argument, options } = command;
+  const { name, summary, argument, secondArgument, options } = command;
   const parser = program
     .command(name)
     .description(summary)
     .addHelpText('after', renderHelp(command))
     .showHelpAfterError(`Run colibri ${name} --help for usage.`);
-  if (argument !== undefined) parser.addArgument(argument);
+  const inputs = [argument, secondArgument].filter((declared) => declared !== undefined);
+  for (const input of inputs) parser.addArgument(input);
   for (const option of options) parser.addOption(option);
   parser.action(async (...values: unknown[]) => {
     // Commander passes the value of each declared argument before the options.
-    const [input, parsed] = argument === undefined ? [undefined, values[0]] : values;
-    const exitCode = await command.run(parsed as object, input);
+    const [input, second] = values.slice(0, inputs.length);
+    const exitCode = await command.run(values[inputs.length] as object, input, second as string | undefined);
     if (exitCode !== undefined) process.exitCode = exitCode;
   });
 }

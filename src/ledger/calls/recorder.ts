@@ -70,6 +70,11 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
     return this.#names?.find(client) ?? client;
   }
 
+  /** The number of the last call of an actor in this process. */
+  lastCallOf(actor: string): number | undefined {
+    return this.#lastCalls.get(actor);
+  }
+
   async exit(event: ToolExitEvent): Promise<void> {
     const call = this.#find(event.correlationId);
     // Without an enter entry there is nothing to close.

@@ -1,0 +1,65 @@
+import { Argument } from 'commander';
+import { findTokenedTask } from '../../domains/tasks/repository.ts';
+import type { ApprovalMetadata } from '../../domains/tasks/review/sign-off.ts';
+import { workflowOf } from '../../domains/tasks/workflows.ts';
+import { taskNumber } from '../../ids.ts';
+import type { CliCommand } from '../support/command.ts';
+import { CommandError } from '../support/command-result.ts';
+import { parseTaskId } from '../support/task-argument.ts';
+import { COMMIT_OPTION, recordThought } from './note.ts';
+import type { Person, PersonOptions } from './open-person.ts';
+import { PERSON_OPTIONS, runPersonCommand, WRITE_EXIT_CODES } from './run-person.ts';
+import { readOptionalText } from './text-argument.ts';
+
+interface ApproveOptions extends PersonOptions {
+  readonly commit?: string;
+}
+
+export const approve: CliCommand<ApproveOptions, string> = {
+  name: 'approve',
+  summary: 'sign off a task that is in review',
+  argument: new Argument('<task>', 'the id of the task: T-0042, t-42 or 42').argParser(parseTaskId),
+  secondArgument: new Argument('[text]', 'what you checked; - reads it from standard input'),
+  options: [COMMIT_OPTION, ...PERSON_OPTIONS],
+  details: [
+    'Records who approved which version of the task, and which commit, in the trail of the task. With the project option review (see colibri project) a task cannot be done without it. An approval ends when the task is sent back.',
+  ],
+  examples: [['colibri approve 42 --commit "$(git rev-parse HEAD)"'], ['colibri approve 42 "ran the migration twice"']],
+  exitCodes: WRITE_EXIT_CODES,
+  run: (options, taskId, text) =>
+    runPersonCommand('approve', options, async (person) => {
+      const given = await readOptionalText(text);
+      const metadata = await describeApproval(person, taskId, options.commit);
+      const { approval } = metadata;
+      const what = `approved ${taskId} as of entry ${approval.version}`;
+      const commit = options.commit === undefined ? {} : { commit_sha: options.commit };
+      const content = given ?? `${what}${options.commit === undefined ? '' : `, commit ${options.commit}`}`;
+      return recordThought(
+        person,
+        'approve',
+        { task_id: taskId, type: 'decision', content, ...commit, metadata },
+        what,
+      );
+    }),
+};
+
+/** Names what is approved. A task that does not exist is left to the tool, which refuses and records it. */
+async function describeApproval(person: Person, taskId: string, commit?: string): Promise<ApprovalMetadata> {
+  const found = await person.read(async (reader) => {
+    const task = await findTokenedTask(reader, taskId);
+    const [row] = await reader.query<{ event_idx: number }>('SELECT event_idx FROM tasks WHERE task_no = $1', [
+      taskNumber(taskId),
+    ]);
+    return task && row && { ...task, version: row.event_idx };
+  });
+  if (found === undefined) return { approval: { version: 0 } };
+  const { task, token, version } = found;
+  const { review, done } = workflowOf(task.workflow);
+  if (![review, done].includes(task.status))
+    throw new CommandError('refused', `${taskId} is ${task.status}, not in ${review}`, {
+      advice: `run colibri review ${taskId} first, or colibri note ${taskId} to record a remark`,
+    });
+  return {
+    approval: { version, ...(token === null ? {} : { claim: token }), ...(commit === undefined ? {} : { commit }) },
+  };
+}

@@ -1,0 +1,61 @@
+import { Argument, Option } from 'commander';
+import type { CliCommand } from '../support/command.ts';
+import { CommandError } from '../support/command-result.ts';
+import { parseTaskId } from '../support/task-argument.ts';
+import type { PersonOptions } from './open-person.ts';
+import {
+  callOrRefuse,
+  entryNote,
+  FORCE_OPTION,
+  listWarnings,
+  PERSON_OPTIONS,
+  runPersonCommand,
+  WRITE_EXIT_CODES,
+} from './run-person.ts';
+import { parseNumber, TASK_OPTIONS, type TaskOptions, taskInput } from './task-options.ts';
+
+interface EditOptions extends PersonOptions, TaskOptions {
+  readonly title?: string;
+  readonly progress?: number;
+  readonly force?: string;
+}
+
+export const edit: CliCommand<EditOptions, string> = {
+  name: 'edit',
+  summary: 'change the fields of a task',
+  argument: new Argument('<task>', 'the id of the task: T-0042, t-42 or 42').argParser(parseTaskId),
+  options: [
+    new Option('--title <title>', 'a new title'),
+    ...TASK_OPTIONS,
+    new Option('--status <status>', 'move it to this status'),
+    new Option('--progress <percent>', 'from 0 to 100').argParser(parseNumber),
+    FORCE_OPTION,
+    ...PERSON_OPTIONS,
+  ],
+  details: [
+    'Only the given fields change; an empty text clears a field. --label and --depends-on replace the whole list.',
+    'While an agent holds the task, status, progress and assignee belong to it: --force overrides the claim.',
+  ],
+  examples: [
+    ['colibri edit 42 --priority critical --assignee ""'],
+    ['colibri edit 42 --description - < description.md'],
+    ['colibri edit 42 --assignee codex --force "claude-code is stuck"'],
+  ],
+  exitCodes: WRITE_EXIT_CODES,
+  run: (options, taskId) =>
+    runPersonCommand('edit', options, async (person) => {
+      const { title, progress } = options;
+      const fields = {
+        ...(title === undefined ? {} : { title }),
+        ...(await taskInput(options)),
+        ...(progress === undefined ? {} : { progress }),
+      };
+      const names = Object.keys(fields);
+      if (names.length === 0)
+        throw new CommandError('bad input', 'nothing to change', {
+          advice: 'run colibri edit --help to see the fields',
+        });
+      const call = await callOrRefuse(person, 'edit', 'task_update', { task_id: taskId, ...fields }, options.force);
+      return { call, lines: [`${taskId} changed: ${names.join(', ')}${entryNote(call)}`, ...listWarnings(call.data)] };
+    }),
+};

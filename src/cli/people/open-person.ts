@@ -1,0 +1,146 @@
+import { existsSync } from 'node:fs';
+import { type Config, locateDatabase, readConfig } from '../../config.ts';
+import type { Database, Reader } from '../../db/database.ts';
+import { findAbove, LEDGER, serverConfig } from '../../db/locate.ts';
+import type { Answer } from '../../envelope.ts';
+import { FifoLock } from '../../fifo-lock.ts';
+import { createLog } from '../../log.ts';
+import type { Chain } from '../../middleware/call.ts';
+import { runCall } from '../../middleware/chain.ts';
+import { createStderrAudit } from '../../middleware/stderr-audit.ts';
+import { accessOf } from '../../modes.ts';
+import { printError } from '../../print-error.ts';
+import { boot } from '../../runtime/boot.ts';
+import { Runtime } from '../../runtime/runtime.ts';
+import { type FactSource, factsOf, pulseOf } from '../../server/facts.ts';
+import { createSurface } from '../../surface.ts';
+import type { Tool } from '../../tool.ts';
+import { readVersion } from '../../version.ts';
+import { CommandError } from '../support/command-result.ts';
+import { personActor } from './person-name.ts';
+
+export interface PersonOptions {
+  /** The name without its prefix; undefined: the name of the user. */
+  readonly as?: string;
+  readonly json?: boolean;
+}
+
+export interface PersonCall {
+  readonly answer: Answer;
+  /** The index of the entry that holds the change; undefined if the call changed nothing. */
+  readonly entry: number | undefined;
+}
+
+/** A person who calls the tools in this process, through the same stages as an agent. */
+export interface Person {
+  readonly actor: string;
+  readonly config: Config;
+  readonly tools: readonly Tool[];
+  call(tool: string, rawInput: unknown, force?: string): Promise<PersonCall>;
+  /** Reads the ledger without a call; undefined in MINIMAL mode, which opens none. */
+  read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result | undefined>;
+  readonly database: Database | undefined;
+}
+
+/** Opens the ledger as a server does, and closes it after the work. Only `createsLedger` creates one. */
+export async function withPerson<Result>(
+  { as }: PersonOptions,
+  createsLedger: boolean,
+  work: (person: Person) => Promise<Result>,
+): Promise<Result> {
+  const actor = personActor(as);
+  const config = { ...readPersonConfig(), agentId: actor };
+  const isNew = isMissing(config);
+  if (isNew && !createsLedger)
+    throw new CommandError('cannot tell', `no ledger at ${locateDatabase(config)}`, {
+      advice: 'run colibri add "title" to begin one',
+    });
+  const chain = createChain(config);
+  const { lock, log, runtime } = chain;
+  await runtime.boot(
+    lock,
+    () => boot(config, log, printError),
+    () => undefined,
+  );
+  try {
+    if (runtime.failure !== undefined) throw runtime.failure;
+    if (isNew) printError(`Created the ledger ${locateDatabase(config)}.`);
+    return await work(createPerson(actor, config, chain));
+  } finally {
+    await runtime.close();
+  }
+}
+
+/** Outside of a repository, the nearest ledger above is used, as by the commands that show it. */
+function readPersonConfig(): Config {
+  const config = serverConfig(readConfig());
+  const isOpen = config.dbPath === undefined && config.mode !== 'TEST';
+  return isOpen ? { ...config, projectDbPath: findAbove(LEDGER, LEDGER) ?? config.projectDbPath } : config;
+}
+
+/** Opening a ledger in PostgreSQL reports a missing one itself, and TEST mode makes its own. */
+function isMissing(config: Config): boolean {
+  const isTemporary = config.mode === 'TEST' && config.dbPath === undefined;
+  return config.databaseUrl === undefined && !isTemporary && !existsSync(locateDatabase(config));
+}
+
+function createChain(config: Config): Chain {
+  return {
+    lock: new FifoLock(),
+    // Warnings about other processes are for the log of a server.
+    log: createLog('error', printError),
+    nowMs: () => performance.now(),
+    runtime: new Runtime({
+      mode: config.mode,
+      now: () => new Date().toISOString(),
+      fallbackAudit: createStderrAudit(printError),
+    }),
+  };
+}
+
+function createPerson(actor: string, config: Config, chain: Chain): Person {
+  const { runtime } = chain;
+  const source: FactSource = { chain, bootStartMs: chain.nowMs(), getVersion: readVersion, listTools: () => tools };
+  const tools = createSurface(
+    {
+      pulse: () => pulseOf(source),
+      facts: () => factsOf(source, config),
+      database: () => runtime.database,
+      skills: () => runtime.skills,
+    },
+    config,
+  );
+  const read: Person['read'] = async (work) => runtime.database?.read(work);
+  return {
+    actor,
+    config,
+    tools,
+    read,
+    database: runtime.database,
+    call: async (name, rawInput, force) => {
+      const tool = tools.find((candidate) => candidate.name === name);
+      const answer = await runCall(chain, {
+        name,
+        tool,
+        rawInput,
+        actor,
+        ...(force === undefined ? {} : { force }),
+        progress: () => undefined,
+        signal: new AbortController().signal,
+      });
+      const changed = tool !== undefined && accessOf(tool) === 'write' && !answer.isError;
+      return {
+        answer,
+        entry: changed ? await read((reader) => findEntry(reader, runtime.lastCallOf(actor))) : undefined,
+      };
+    },
+  };
+}
+
+/** A tool and its exit are one transaction, so the entry of the change comes right before that of the exit. */
+async function findEntry(reader: Reader, sequenceNo = -1): Promise<number | undefined> {
+  const [exit] = await reader.query<{ exit_idx: number }>('SELECT exit_idx FROM call_exits WHERE sequence_no = $1', [
+    sequenceNo,
+  ]);
+  return exit && exit.exit_idx - 1;
+}

@@ -1,0 +1,96 @@
+import type { Answer } from '../../envelope.ts';
+import type { ColibriError, ErrorCode } from '../../errors.ts';
+import type { InputIssue } from '../../middleware/validate.ts';
+import { CommandError, type Verdict } from '../support/command-result.ts';
+
+/** Errors of a call, for a person: the advice names commands where the tool names other tools. */
+
+/** The error that ends a command because its call failed. */
+export function refusalOf(command: string, { error, structuredContent }: Answer): CommandError {
+  if (error === undefined) throw new Error('a call that succeeded was taken for a refusal');
+  return new CommandError(verdictOf(error.code), problemOf(error), {
+    advice: adviceOf(command, error),
+    facts: structuredContent,
+  });
+}
+
+/** Not refused by a rule: the call itself was wrong, or its result is unknown or was undone. */
+const OTHER_VERDICTS: Partial<Record<ErrorCode, Verdict>> = {
+  INVALID_PARAMS: 'bad input',
+  UNKNOWN_TOOL: 'bad input',
+  ERR_CONFIG_INVALID: 'bad input',
+  ERR_INVALID_MODE: 'bad input',
+  ERR_INIT_FAILED: 'cannot tell',
+  AUDIT_ENTER_FAILED: 'cannot tell',
+  AUDIT_EXIT_FAILED: 'cannot tell',
+  HANDLER_ERROR: 'cannot tell',
+  INTERNAL: 'cannot tell',
+  CANCELLED: 'cannot tell',
+};
+
+function verdictOf(code: ErrorCode): Verdict {
+  return OTHER_VERDICTS[code] ?? 'refused';
+}
+
+const MAX_SHOWN_ISSUES = 3;
+
+/** A person gave options, not the fields of a tool. */
+function problemOf({ code, problem, facts }: ColibriError): string {
+  if (code !== 'INVALID_PARAMS') return problem;
+  const issues = facts['issues'] as readonly InputIssue[];
+  const shown = issues.slice(0, MAX_SHOWN_ISSUES).map(({ path, message }) => [...path, message].join(' '));
+  return [...shown, ...(issues.length > MAX_SHOWN_ISSUES ? [`${issues.length - MAX_SHOWN_ISSUES} more`] : [])].join(
+    '; ',
+  );
+}
+
+function adviceOf(command: string, error: ColibriError): string | undefined {
+  const taskId = (error.facts['taskId'] ?? '') as string;
+  switch (error.code) {
+    case 'ERR_NOT_FOUND':
+    case 'ERR_TASK_NOT_FOUND':
+      return 'run colibri board to see existing tasks';
+    case 'ERR_INVALID_TRANSITION':
+      return nextSteps(taskId, error.facts['allowed'] as readonly string[]);
+    case 'ERR_CLAIM_HELD':
+      return 'repeat the command with --force "why" to override the claim';
+    case 'ERR_CLAIM_LOST':
+      return `run colibri show ${taskId}, or repeat the command with --force "why"`;
+    case 'ERR_WRITEBACK_REQUIRED':
+      return `run colibri note ${taskId} "why it is done" first`;
+    case 'ERR_APPROVAL_REQUIRED':
+      return `run colibri approve ${taskId}`;
+    case 'ERR_SESSION_NOT_FOUND':
+      return 'run colibri show with the id of a task to see its sessions';
+    case 'ERR_ALREADY_FINALIZED':
+      return 'run colibri note to open a new session';
+    case 'ERR_NO_RECORDS':
+      return 'run colibri note to add one';
+    case 'INVALID_PARAMS':
+    case 'UNKNOWN_TOOL':
+      return `run colibri ${command} --help`;
+    case 'TOOL_NOT_ADMITTED':
+      return 'set COLIBRI_MODE=FULL, or unset it';
+    default:
+      return error.advice;
+  }
+}
+
+const COMMANDS: Readonly<Record<string, string>> = {
+  in_progress: 'start',
+  GATHER: 'start',
+  review: 'review',
+  VERIFY: 'review',
+  done: 'done',
+  DONE: 'done',
+  cancelled: 'cancel',
+  CANCELLED: 'cancel',
+};
+
+/** The command for the first step that is allowed. */
+function nextSteps(taskId: string, [first]: readonly string[]): string {
+  if (taskId === '') return 'choose one of these with --status';
+  if (first === undefined) return 'run colibri add to create another task';
+  const command = COMMANDS[first];
+  return command === undefined ? `run colibri edit ${taskId} --status ${first}` : `run colibri ${command} ${taskId}`;
+}

@@ -1,0 +1,82 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { isVisible } from '../../fields.ts';
+import { reportResult } from '../support/command-result.ts';
+import { JSON_OPTION } from '../support/options.ts';
+import { type Person, type PersonCall, type PersonOptions, withPerson } from './open-person.ts';
+import { AS_OPTION } from './person-name.ts';
+import { refusalOf } from './refusal.ts';
+
+export const PERSON_OPTIONS = [AS_OPTION, JSON_OPTION] as const;
+
+export const FORCE_OPTION = new Option(
+  '--force <why>',
+  'override the claim of another agent; the reason is recorded',
+).argParser(parseReason);
+
+export const WRITE_EXIT_CODES = {
+  0: 'done and recorded',
+  1: 'refused: nothing was changed',
+  2: 'the ledger cannot be used, or the result could not be recorded',
+  3: 'invalid usage or configuration',
+} as const;
+
+/** What a command did: lines for people, and the call whose answer `--json` prints. */
+export interface Done {
+  readonly lines: readonly string[];
+  readonly call: PersonCall;
+}
+
+export interface RunOptions {
+  /** True for a command that makes sense without a ledger, which it creates. */
+  readonly createsLedger?: boolean;
+}
+
+/** Runs a command that writes to the ledger as a person; the output comes after the ledger is closed. */
+export function runPersonCommand(
+  name: string,
+  options: PersonOptions,
+  work: (person: Person) => Promise<Done>,
+  { createsLedger = false }: RunOptions = {},
+): Promise<number> {
+  return reportResult(name, options.json ?? false, async () => {
+    const { lines, call } = await withPerson(options, createsLedger, work);
+    return { verdict: 'done', lines, facts: { ...call.answer.structuredContent, ...entryFact(call) } };
+  });
+}
+
+/** Calls a tool; a failure ends the command. */
+export async function callOrRefuse(
+  person: Person,
+  command: string,
+  tool: string,
+  input: object,
+  force?: string,
+): Promise<PersonCall & { readonly data: object }> {
+  const call = await person.call(tool, input, force);
+  if (call.answer.isError) throw refusalOf(command, call.answer);
+  return { ...call, data: call.answer.structuredContent['data'] as object };
+}
+
+/** " (entry 57)" */
+export function entryNote({ entry }: PersonCall): string {
+  return entry === undefined ? '' : ` (entry ${entry})`;
+}
+
+export interface Warned {
+  readonly warnings?: readonly string[];
+}
+
+export function listWarnings({ warnings = [] }: Warned): string[] {
+  return warnings.map((warning) => `warning: ${warning}`);
+}
+
+function entryFact({ entry }: PersonCall): { readonly entry?: number } {
+  return entry === undefined ? {} : { entry };
+}
+
+const MAX_REASON_LENGTH = 1000;
+
+function parseReason(text: string): string {
+  if (isVisible(text) && text.length <= MAX_REASON_LENGTH && !/\p{Cc}/u.test(text)) return text;
+  throw new InvalidArgumentError(`Give a reason in one line of at most ${MAX_REASON_LENGTH} characters.`);
+}

@@ -1,0 +1,147 @@
+import { describe, expect } from 'vitest';
+import { setReview } from '../support/ledger-targets.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { openServer, type TestServer } from '../support/test-server.ts';
+import { atTerminal, type Terminal, withLedger } from './support.ts';
+
+/** Brings a task to review as an agent does, with its reason. */
+async function toReview(agent: TestServer, task_id: string): Promise<void> {
+  await agent.updateTask({ task_id, status: 'in_progress' });
+  await agent.updateTask({ task_id, status: 'review' });
+}
+
+async function newTask(agent: TestServer, input: object = {}): Promise<string> {
+  const { task_id } = await agent.createTask({ title: 'Needs a sign-off', status: 'todo', ...input });
+  await agent.startSession({ task_id, auditor_id: 'agent' });
+  await agent.recordThought({ task_id, type: 'decision', content: 'why it is done' });
+  return task_id;
+}
+
+function withAgents(work: (terminal: Terminal, alice: TestServer, bob: TestServer) => Promise<void>) {
+  return atTerminal(async (terminal) => {
+    const [alice, bob] = [await openServer(terminal.path, 'alice'), await openServer(terminal.path, 'bob')];
+    await work(terminal, alice, bob);
+    await alice.close();
+    await bob.close();
+  });
+}
+
+describe('the project option review', () => {
+  promiseTest('review/story', 'add, start, note, review, approve, done', () =>
+    atTerminal(async ({ path, lines, refused, run }) => {
+      expect(await lines('add', 'Cache the parser')).toHaveLength(1);
+      expect(await lines('project', '--review', 'other')).toEqual(['default: review other, was none (entry 4)']);
+      expect(await lines('project')).toEqual(['default: review other']);
+      await lines('start', '1');
+      await lines('note', '1', 'Parsing took 40 % of the start.');
+      expect(await refused(1, 'approve', '1', '--as', 'bob')).toBe(
+        'colibri approve: T-0001 is in_progress, not in review; run colibri review T-0001 first, or colibri note T-0001 to record a remark',
+      );
+      await lines('review', '1');
+      const needed =
+        /^colibri done: T-0001 needs the approval of somebody other than person:ada \(project default has review: other\), and none is recorded since person:ada brought it to review at \S+; run colibri approve T-0001$/;
+      expect(await refused(1, 'done', '1')).toMatch(needed);
+      await lines('approve', '1');
+      expect(await refused(1, 'done', '1')).toMatch(needed);
+      expect(await lines('approve', '1', 'ran it twice', '--commit', 'abcdef1', '--as', 'bob')).toEqual([
+        expect.stringMatching(/^Θ-0003 approved T-0001 as of entry \d+, in A-0001 \(entry \d+\)$/),
+      ]);
+      expect(await lines('done', '1')).toEqual([expect.stringMatching(/^T-0001 review -> done \(entry \d+\)$/)]);
+      const [row] = await withLedger(path, (database) =>
+        database.read((reader) =>
+          reader.query<{ content: string; recorded_by: string; extras: string }>(
+            'SELECT content, recorded_by, extras FROM thoughts WHERE thought_no = 3',
+          ),
+        ),
+      );
+      expect([row?.content, row?.recorded_by]).toEqual(['ran it twice', 'person:bob']);
+      expect(JSON.parse(row?.extras ?? '')).toEqual({
+        commit_sha: 'abcdef1',
+        metadata: { approval: { version: expect.any(Number), claim: expect.any(Number), commit: 'abcdef1' } },
+      });
+      expect(await refused(1, 'approve', '99')).toMatch(/no task T-0099; run colibri board/);
+      expect(await lines('approve', '1', '--as', 'carol')).toHaveLength(1);
+      expect(await refused(1, 'project', 'nowhere', '--review', 'none')).toBe(
+        'colibri project: no project nowhere; choose one of these: default',
+      );
+      expect((await run(['project', '--review', 'all'])).status).toBe(3);
+      expect((await run(['project', 'No Slug'])).status).toBe(3);
+      expect(await lines('project', '--review', 'other')).toEqual(['default: review other already']);
+    }),
+  );
+
+  promiseTest('review/other', 'somebody other than who brought it or held it', () =>
+    withAgents(async ({ path, lines }, alice, bob) => {
+      await setReview(path, 'default', 'other');
+      const task_id = await newTask(alice);
+      await toReview(alice, task_id);
+      expect(await alice.refusal('task_update', { task_id, status: 'done' })).toMatchObject({
+        pattern: 'B',
+        code: 'ERR_APPROVAL_REQUIRED',
+        message: expect.stringMatching(/; ask another agent to finish it, or a person to run colibri approve T-0001$/),
+        facts: { taskId: task_id, missing_fields: ['approval'], review: 'other', brought_by: ['alice'] },
+      });
+      await bob.updateTask({ task_id, status: 'done' });
+      // Whose work it is does not change because somebody else brought it to review.
+      const forced = await newTask(alice);
+      await alice.updateTask({ task_id: forced, status: 'in_progress' });
+      await lines('review', forced, '--force', 'it is finished');
+      expect(await alice.refusal('task_update', { task_id: forced, status: 'done' })).toMatchObject({
+        code: 'ERR_CLAIM_LOST',
+      });
+      await bob.updateTask({ task_id: forced, status: 'done' });
+      const pipeline = await newTask(alice, { workflow: 'pipeline', status: 'INIT' });
+      for (const status of ['GATHER', 'ANALYZE', 'PLAN', 'APPLY', 'VERIFY'])
+        await alice.updateTask({ task_id: pipeline, status });
+      expect((await alice.refusal('task_update', { task_id: pipeline, status: 'DONE' })).code).toBe(
+        'ERR_APPROVAL_REQUIRED',
+      );
+      await bob.updateTask({ task_id: pipeline, status: 'DONE' });
+    }),
+  );
+
+  promiseTest('review/person', 'no agent, whatever it writes, and no approval from before the review', () =>
+    withAgents(async ({ path, lines }, alice, bob) => {
+      await setReview(path, 'default', 'person');
+      const task_id = await newTask(alice);
+      await toReview(alice, task_id);
+      const isRefused = async (agent: TestServer) => {
+        const { code, facts } = await agent.refusal('task_update', { task_id, status: 'done' });
+        expect([code, facts['review']]).toEqual(['ERR_APPROVAL_REQUIRED', 'person']);
+      };
+      await isRefused(alice);
+      await isRefused(bob);
+      const approvals: readonly object[] = [
+        { approval: { version: 1_000_000 } },
+        { approval: { version: 1_000_000, by: 'person:ada' } },
+        { approval: true },
+        { approval: null },
+        { approval: [] },
+        { approval: { version: '9' } },
+      ];
+      for (const metadata of approvals)
+        await bob.recordThought({ task_id, type: 'decision', content: 'approved by person:ada', metadata });
+      await isRefused(bob);
+      await lines('note', task_id, 'looks good');
+      await isRefused(bob);
+      await lines('approve', task_id);
+      // Sent back, so the approval is of something else.
+      await bob.updateTask({ task_id, status: 'backlog' });
+      await alice.updateTask({ task_id, status: 'todo' });
+      await toReview(alice, task_id);
+      await alice.recordThought({ task_id, type: 'decision', content: 'the second attempt' });
+      await isRefused(alice);
+      const stale = { task_id, type: 'decision', content: 'stale', metadata: { approval: { version: 5 } } };
+      await lines('call', 'thought_record', JSON.stringify(stale));
+      await isRefused(alice);
+      await lines('approve', task_id);
+      await alice.updateTask({ task_id, status: 'done' });
+      const other = await newTask(alice);
+      await toReview(alice, other);
+      expect(await lines('done', other)).toHaveLength(1);
+      const elsewhere = await newTask(alice, { project: 'elsewhere' });
+      await toReview(alice, elsewhere);
+      await alice.updateTask({ task_id: elsewhere, status: 'done' });
+    }),
+  );
+});

@@ -27,7 +27,7 @@ describe("a person's own hands", () => {
       await lines('start', '1');
       expect(await lines('review', '1')).toEqual(['T-0001 in_progress -> review (entry 23)']);
       expect(await lines('done', '1')).toEqual(['T-0001 review -> done (entry 26)']);
-      expect(await lines('seal', 'T-1')).toEqual([
+      expect(await lines('seal', 't-1')).toEqual([
         expect.stringMatching(/^A-0001 sealed: 5 records, root [0-9a-f]{64} \(entry 29\)$/),
       ]);
       await withLedger(path, (database) =>
@@ -109,7 +109,7 @@ describe("a person's own hands", () => {
         [['start', '99'], /^colibri start: no task T-0099; run colibri board to see existing tasks$/],
         [['note', '99', 'why'], /^colibri note: no task T-0099; run colibri board to see existing tasks$/],
         [['seal', 'A-9'], /^colibri seal: no session A-0009.*; run colibri show/],
-        [['seal', 'T-1'], /^colibri seal: T-0001 has no live session; run colibri show T-0001$/],
+        [['seal', 't-1'], /^colibri seal: T-0001 has no live session; run colibri show T-0001$/],
         [['done', '1'], /; run colibri start T-0001$/],
         [['edit', '1', '--parent', '1'], /^colibri edit: /],
         [['edit', '1', '--depends-on', '98'], /^colibri edit: no task T-0098; run colibri board/],
@@ -181,8 +181,8 @@ describe("a person's own hands", () => {
         /^colibri call: limit .*; x is not a field of this tool; run/,
       );
       expect(await refused(3, 'call', 'task_create', '{"title":"\\ud800"}')).toMatch(/half of a surrogate pair/);
-      expect(await refused(1, 'call', 'audit_session_start', '{"task_id":"T-9","auditor_id":"a"}')).toMatch(
-        /no task T-9/,
+      expect(await refused(1, 'call', 'audit_session_start', '{"task_id":"T-0009","auditor_id":"a"}')).toMatch(
+        /no task T-0009/,
       );
       for (const json of ['{', '[]', 'null', '{"a":1}}', '"x"'])
         expect(await refused(3, 'call', 'task_list', json)).toMatch(

@@ -39,7 +39,7 @@ describe('the project option review', () => {
       );
       await lines('review', '1');
       const needed =
-        /^colibri done: T-0001 needs the approval of somebody other than person:ada \(project default has review: other\), and none is recorded since person:ada brought it to review at \S+; run colibri approve T-0001$/;
+        /^colibri done: T-0001 needs the approval of an actor other than person:ada \(project default has review: other\), and none is recorded since person:ada brought it to review at \S+; run colibri approve T-0001$/;
       expect(await refused(1, 'done', '1')).toMatch(needed);
       await lines('approve', '1');
       expect(await refused(1, 'done', '1')).toMatch(needed);
@@ -70,7 +70,7 @@ describe('the project option review', () => {
     }),
   );
 
-  promiseTest('review/other', 'somebody other than who brought it or held it', () =>
+  promiseTest('review/other', 'an actor other than the one that brought it or held it', () =>
     withAgents(async ({ path, lines }, alice, bob) => {
       await setReview(path, 'default', 'other');
       const task_id = await newTask(alice);
@@ -82,7 +82,7 @@ describe('the project option review', () => {
         facts: { taskId: task_id, missing_fields: ['approval'], review: 'other', brought_by: ['alice'] },
       });
       await bob.updateTask({ task_id, status: 'done' });
-      // Whose work it is does not change because somebody else brought it to review.
+      // Whose work it is does not change because another actor brought it to review.
       const forced = await newTask(alice);
       await alice.updateTask({ task_id: forced, status: 'in_progress' });
       await lines('review', forced, '--force', 'it is finished');

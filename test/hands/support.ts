@@ -9,7 +9,7 @@ import { withFolder } from '../support/test-server.ts';
 
 export interface Terminal {
   readonly path: string;
-  /** Runs a command as ada, unless the arguments name somebody else. */
+  /** Runs a command as ada, unless the arguments name another person. */
   readonly run: (args: readonly string[], stdin?: string | Uint8Array) => Promise<Ran>;
   /** The lines of a command that must succeed. */
   readonly lines: (...args: readonly string[]) => Promise<string[]>;

@@ -47,7 +47,7 @@ export const start = createMove({
   summary: 'claim a task and start it',
   details: ['You hold the task until it goes to review. The claim of a person never lapses.'],
   examples: [['colibri start 42'], ['colibri start 42 --force "the agent is gone"']],
-  // A task that somebody else has started is taken over where it is.
+  // A task that another actor has started is taken over where it is.
   statusOf: (task) =>
     task !== undefined && isHeldStatus(task.status) && task.status !== 'blocked'
       ? task.status

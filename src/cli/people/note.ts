@@ -33,7 +33,7 @@ export const note: CliCommand<NoteOptions, string> = {
     COMMIT_OPTION,
     ...PERSON_OPTIONS,
   ],
-  details: ['Opens a session for the task if it has none. Nobody can edit or remove the record.'],
+  details: ['Opens a session for the task if it has none. The record cannot be edited or removed.'],
   examples: [
     ['colibri note 42 "Cached, because parsing took 40 % of the start"'],
     ['colibri note 42 - --type discovery < notes.md'],

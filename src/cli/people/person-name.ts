@@ -9,7 +9,7 @@ const MAX_ACTOR_LENGTH = 128;
 const MAX_LENGTH = MAX_ACTOR_LENGTH - PERSON_PREFIX.length;
 const RULE = `1 to ${MAX_LENGTH} visible characters`;
 
-/** The prefix is always added: nobody can be recorded as an agent by this option. */
+/** The prefix is always added: this option never records a person as an agent. */
 export const AS_OPTION = new Option('--as <name>', 'act as this person (default: your user name)').argParser(
   (text: string) => {
     const name = text.startsWith(PERSON_PREFIX) ? text.slice(PERSON_PREFIX.length) : text;

@@ -29,7 +29,7 @@ export const project: CliCommand<ProjectCommandOptions, string | undefined> = {
     ...PERSON_OPTIONS,
   ],
   details: [
-    'review: none lets anybody finish a task that is in review. other requires somebody other than the holder that brought it to review. person requires a person: one who finishes the task, or one who ran colibri approve since it came to review.',
+    'review: none lets every actor finish a task that is in review. other requires an actor other than the holder that brought it to review. person requires a person: one who finishes the task, or one who ran colibri approve since it came to review.',
     'The options are part of the ledger: every change is an entry that names the person. No tool can change them; docs/trust.md says what that proves.',
   ],
   examples: [['colibri project'], ['colibri project --review person'], ['colibri project web --review other']],

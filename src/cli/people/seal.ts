@@ -15,7 +15,7 @@ export const seal: CliCommand<PersonOptions, string> = {
   ),
   options: [...PERSON_OPTIONS],
   details: ['A sealed session accepts no more records; run colibri note to open a new one.'],
-  examples: [['colibri seal A-7'], ['colibri seal T-42', 'the live session of the task']],
+  examples: [['colibri seal A-7'], ['colibri seal t-42', 'the live session of the task']],
   exitCodes: WRITE_EXIT_CODES,
   run: (options, target) =>
     runPersonCommand('seal', options, async (person) => {

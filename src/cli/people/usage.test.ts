@@ -12,7 +12,7 @@ const WRONG: readonly (readonly string[])[] = [
   ['add', 'x', '--project', 'No Slug'],
   ['add', 'x', '--parent', 'A-1'],
   ['add', 'x', '--workflow', 'kanban'],
-  ['add', '-T-1'],
+  ['add', '-t-1'],
   ['add', 'x', '--force', 'why'],
   ['edit', '--', '--title', 'x'],
   ['edit', '1', '--progress', '1e2'],

@@ -23,7 +23,7 @@ export interface Review {
   readonly approvals: readonly Approval[];
 }
 
-/** Throws unless the actor, or somebody who approved the task since it came to review, satisfies the policy. */
+/** Throws unless the actor, or an actor that approved the task since it came to review, satisfies the policy. */
 export function assertApproved(task: Task, actor: string, policy: ReviewPolicy, review: Review): void {
   const isEnough = (name: string) =>
     policy === 'none' || (policy === 'person' ? isPerson(name) : !review.broughtBy.includes(name));
@@ -35,7 +35,7 @@ export function assertApproved(task: Task, actor: string, policy: ReviewPolicy, 
 
 function approvalRequired({ task_id: taskId, project }: Task, policy: ReviewPolicy, review: Review): ColibriError {
   const by = review.broughtBy.join(' and ');
-  const who = policy === 'person' ? 'a person' : `somebody other than ${by}`;
+  const who = policy === 'person' ? 'a person' : `an actor other than ${by}`;
   return new ColibriError(
     'ERR_APPROVAL_REQUIRED',
     `${taskId} needs the approval of ${who} (project ${project} has review: ${policy}), and none is recorded since ${by} brought it to review at ${review.at}`,

@@ -48,11 +48,11 @@ const plugins = [
 const INCLUDED: Readonly<Record<string, string[]>> = { drivers: ON_EVERY_DRIVER, coverage: OF_THE_CONTRACT };
 
 export default defineConfig(({ mode }) => {
-  const isTorture = mode === 'torture';
-  const common = { testTimeout: isTorture ? 1_800_000 : 60_000, hookTimeout: 60_000 };
+  const run: 'test' | 'drivers' | 'torture' = mode === 'torture' || mode === 'drivers' ? mode : 'test';
+  const common = { testTimeout: run === 'torture' ? 1_800_000 : 60_000, hookTimeout: 60_000 };
   const onPostgres = (name: string, include: string[], isolate: boolean) => ({
     plugins,
-    test: { ...common, name, include, isolate, provide: { engine: 'postgres' as const, isTorture } },
+    test: { ...common, name, include, isolate, provide: { engine: 'postgres' as const, run } },
   });
   return {
     plugins,
@@ -73,7 +73,7 @@ export default defineConfig(({ mode }) => {
             exclude: mode === 'whole' ? [ON_POSTGRES, ...OF_THE_CONTRACT] : [ON_POSTGRES],
             // Loading the modules for each file again took a quarter of the time. Tests must leave nothing in them.
             isolate: false,
-            provide: { engine: 'sqlite' as const, isTorture },
+            provide: { engine: 'sqlite' as const, run },
           },
         },
         // `npm test` loads the modules once for the tests of both engines, which halves what they cost.

@@ -14,10 +14,11 @@ import { SimulatedCrew } from '../support/simulated-crew.ts';
 import { assertWhole, type TestServer } from '../support/test-server.ts';
 
 const TTL = { ttl: '1s', ttlMs: 1000 };
-const SIZE = inject('isTorture') ? { agents: 8, tasks: 500, accidents: 400 } : { agents: 8, tasks: 20, accidents: 10 };
+const SIZE =
+  inject('run') === 'torture' ? { agents: 8, tasks: 500, accidents: 400 } : { agents: 8, tasks: 20, accidents: 10 };
 
 describe('a simulated crew', () => {
-  for (const seed of inject('isTorture') ? [1, 2, 3] : [1])
+  for (const seed of inject('run') === 'torture' ? [1, 2, 3] : [1])
     promiseTest('agents/crew', `${SIZE.agents} agents, ${SIZE.tasks} tasks, seed ${seed}`, async () => {
       const path = join(tempFolder(), 'colibri.db');
       const crew = new SimulatedCrew({ ...SIZE, ...TTL, seed, place: await ledgerAt(path) });
@@ -34,7 +35,7 @@ describe('a simulated crew', () => {
       // At least that of the agent that never came back.
       expect(verdict.takeovers).toBeGreaterThanOrEqual(1);
       await assertWhole(database);
-      if (inject('isTorture')) console.log(JSON.stringify({ seed, ...verdict, ...crew.accidents }));
+      if (inject('run') === 'torture') console.log(JSON.stringify({ seed, ...verdict, ...crew.accidents }));
     });
 });
 

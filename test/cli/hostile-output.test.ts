@@ -4,6 +4,7 @@ import { type CliProject, finished, inherited, PROGRAM, type Run } from '../supp
 import { createHonestProject, createHostileProject, type Forgery } from '../support/fixtures/hostile-project.ts';
 import { EVERYTHING_HOSTILE, findRaw } from '../support/fixtures/hostile-text.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { partOf } from '../support/properties.ts';
 
 const VERIFY = ['verify'];
 const BOARD = ['board', '--all'];
@@ -84,8 +85,10 @@ describe('a hostile environment', () => {
   });
 
   promiseTest('cli/harmless', 'environment variables, of commands and of the server', async () => {
-    for (const name of ['COLIBRI_MODE', 'COLIBRI_PROJECT', 'COLIBRI_DATABASE_URL', 'COLIBRI_DB_PATH'])
-      for (const args of [['board'], ['board', '--json'], ['verify'], ['doctor'], ['doctor', '--json']])
+    const names = ['COLIBRI_MODE', 'COLIBRI_PROJECT', 'COLIBRI_DATABASE_URL', 'COLIBRI_DB_PATH'];
+    const commands = [['board'], ['board', '--json'], ['verify'], ['doctor'], ['doctor', '--json']];
+    for (const [turn, name] of names.entries())
+      for (const args of partOf(commands, turn))
         expectHarmless(await honest.runWith({ env: { [name]: EVERYTHING_HOSTILE } }, ...args));
     const server = honest.spawn([], { env: { COLIBRI_MODE: EVERYTHING_HOSTILE } });
     server.stdin?.end();

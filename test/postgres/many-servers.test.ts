@@ -10,10 +10,10 @@ import { sizeOf } from '../support/properties.ts';
 vi.setConfig({ testTimeout: 180_000 });
 
 const SERVERS = 8;
-const ROUNDS = sizeOf({ test: 25, torture: 100 });
+const ROUNDS = sizeOf({ test: 12, torture: 100 });
 const CALLS = SERVERS * ROUNDS * 5;
 /** Every restart costs the same, however many calls are made between two. */
-const ROUNDS_WITH_CRASHES = sizeOf({ test: 25, torture: 50 });
+const ROUNDS_WITH_CRASHES = sizeOf({ test: 12, torture: 50 });
 
 describe('eight servers on one database', () => {
   promiseTest('team/one-log', `${CALLS} mixed calls lose no response`, async () => {

@@ -54,8 +54,8 @@ export const plainJson = fc.letrec<{ value: unknown }>((tie) => ({
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Set by `npm run torture`. */
-    readonly isTorture: boolean;
+    /** How much is tried: a sample, a smaller one on other versions of Node, or all of it. */
+    readonly run: 'test' | 'drivers' | 'torture';
   }
 }
 
@@ -64,7 +64,7 @@ declare module 'vitest' {
  * `turn` take different items, so that together they cover all of them.
  */
 export function sample<Item>(items: readonly Item[], count: number, turn = 0): readonly Item[] {
-  if (inject('isTorture') || items.length <= count) return items;
+  if (inject('run') === 'torture' || items.length <= count) return items;
   const step = items.length / count;
   return rotate(items, turn).filter((_, position) => Math.floor(position % step) === 0);
 }
@@ -76,14 +76,20 @@ export function rotate<Item>(items: readonly Item[], turn: number): readonly Ite
 }
 
 /**
- * Every second item; all of them in `npm run torture`. For items that are tried at several places: consecutive values of
- * `turn` take the other half.
+ * One of so many parts of the items; all of them in `npm run torture`. For items that are tried at several places:
+ * consecutive values of `turn` take the other parts.
  */
-export function halfOf<Item>(items: readonly Item[], turn: number): readonly Item[] {
-  return inject('isTorture') ? items : items.filter((_, position) => position % 2 === turn % 2);
+export function partOf<Item>(items: readonly Item[], turn: number, parts = 2): readonly Item[] {
+  return inject('run') === 'torture' ? items : items.filter((_, position) => position % parts === turn % parts);
 }
 
-/** A size for `npm test`, and the larger one that `npm run torture` uses. */
-export function sizeOf({ test, torture }: { readonly test: number; readonly torture: number }): number {
-  return inject('isTorture') ? torture : test;
+/** A size for `npm test`, the one for its runs on other versions of Node, and the larger one of `npm run torture`. */
+export function sizeOf({ test, drivers = test, torture }: Sizes): number {
+  return { test, drivers, torture }[inject('run')];
+}
+
+interface Sizes {
+  readonly test: number;
+  readonly drivers?: number;
+  readonly torture: number;
 }

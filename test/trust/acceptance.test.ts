@@ -114,16 +114,20 @@ describe('an acceptance is for one ledger in one place', () => {
     const notes = join(clone.home, '.config', 'colibri', 'trusted');
     const kept = join(clone.outside, 'kept');
     cpSync(notes, kept, { recursive: true });
-    for (const [name, forge] of FORGERIES) {
+    const [file = ''] = readdirSync(kept);
+    const restore = () => {
       rmSync(notes, { recursive: true, force: true });
       mkdirSync(notes, { mode: 0o700 });
-      const [file = ''] = readdirSync(kept);
       copyFileSync(join(kept, file), join(notes, file));
       chmodSync(join(notes, file), 0o600);
-      await expectRefused(clone, false, `untouched before: ${name}`);
+    };
+    for (const [name, forge] of FORGERIES) {
+      restore();
       forge(join(notes, file), clone);
       await expectRefused(clone, true, name);
     }
+    restore();
+    await expectRefused(clone, false, 'untouched');
   });
 });
 

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Database, Transaction } from '../../src/db/database.ts';
 import { buildFullLedger, openFile, TWO_LEVELS } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { halfOf } from '../support/properties.ts';
+import { partOf } from '../support/properties.ts';
 import { afterTampering, type Column, listColumns, PLACES } from '../support/tamper.ts';
 import { assertWhole } from '../support/test-server.ts';
 
@@ -90,7 +90,7 @@ async function sampleRows(database: Database, { table, column }: Column, turn: n
       `SELECT MIN(rowid) AS first, MAX(rowid) AS last FROM "${table}" GROUP BY typeof("${column}")`,
     ),
   );
-  return [...new Set(rows.flatMap(({ first, last }) => halfOf([first, last], turn)))];
+  return [...new Set(rows.flatMap(({ first, last }) => partOf([first, last], turn)))];
 }
 
 async function alter(transaction: Transaction, { table, column }: Column, key: number, expression: string) {

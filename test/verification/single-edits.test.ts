@@ -44,8 +44,8 @@ describe('one edit of one value', () => {
         const missed: string[] = [];
         let made = 0;
         const column = cells.filter((candidate) => nameOf(candidate) === name);
-        for (const cell of column)
-          for (const change of changesOf(cell, column, turn)) {
+        const makeEdits = async (cell: Cell, changes: Iterable<string>) => {
+          for (const change of changes) {
             const undo = isHarmless(cell, change) ? undefined : edit(file, cell, change);
             if (undo === undefined) continue;
             made += 1;
@@ -53,6 +53,10 @@ describe('one edit of one value', () => {
             if (outcome !== 'found') missed.push(`${outcome}: ${describeEdit(cell, change)}`);
             undo();
           }
+        };
+        for (const cell of column) await makeEdits(cell, changesOf(cell, column, turn));
+        // The schema may forbid every edit of a sample, in a key above all.
+        if (made === 0) for (const cell of column) await makeEdits(cell, editsOf(cell));
         expect(missed).toEqual([]);
         expect(made).toBeGreaterThan(0);
       });

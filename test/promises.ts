@@ -19,6 +19,8 @@ export const PROMISES = {
   'cli/board-watch': { says: 'board --watch redraws in place and shows the new state' },
   'cli/log-columns': { says: 'log has columns for the agent and the task of a call, and local times' },
   'cli/log-filters': { says: 'log shows the calls that match every filter, past and new ones' },
+  'cli/show-claim': { says: 'show prints who holds the task, what waits for it, and the commits that decisions name' },
+  'cli/deleted-ledger': { says: 'where a ledger was deleted, the commands name the backup and how to restore it' },
   'cli/people-plain': { says: 'color is used only on terminals, and never when the user turned it off' },
   'cli/people-begin': { says: 'without a ledger, or with an empty one, the commands explain how to start' },
   'cli/people-wrong': { says: 'a wrong command line is refused with what was expected' },

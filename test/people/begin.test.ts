@@ -1,7 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { colibri, createProject, expectWhole, withAgent } from '../support/people.ts';
+import { colibri, createProject, expectWhole, ledgerOf, withAgent } from '../support/people.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const COMMANDS = [['board'], ['board', '--all'], ['show', '1'], ['next'], ['log'], ['log', '--follow']];
@@ -24,6 +25,45 @@ describe('without a ledger', () => {
   }
 });
 
+describe('where the ledger was deleted', () => {
+  promiseTest('cli/deleted-ledger', 'names the newest backup, and the command works as printed', async () => {
+    const folder = createProject();
+    await withAgent(folder, 'claude', (agent) => agent('task_create', { title: 'One' }));
+    for (const name of ['first.db', "the newest; it's.db"]) {
+      expect(colibri(folder, ['backup', join('.colibri', name)]).status).toBe(0);
+      const seconds = name === 'first.db' ? 1000 : 2000;
+      utimesSync(join(folder, '.colibri', name), seconds, seconds);
+    }
+    writeFileSync(join(folder, '.colibri', 'unrelated.db'), 'no ledger');
+    symlinkSync('first.db', join(folder, '.colibri', 'link.db'));
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${ledgerOf(folder)}${suffix}`, { force: true });
+    const below = join(folder, 'src');
+    mkdirSync(below);
+    const command = `colibri restore '../.colibri/the newest; it'\\''s.db'`;
+    const lines = [
+      `no ledger at ${join(realpathSync(folder), '.colibri', 'colibri.db')}`,
+      'There are 2 backups beside it. To restore the newest, run:',
+      `  ${command}`,
+    ];
+    for (const name of ['board', 'log', 'verify'])
+      expect(colibri(below, [name])).toEqual({
+        stdout: '',
+        stderr: `colibri ${name}: ${lines.join('\n')}\n`,
+        status: 2,
+      });
+    expect(JSON.parse(colibri(below, ['verify', '--json']).stdout)).toEqual({
+      verdict: 'cannot tell',
+      message: lines.join('\n'),
+    });
+    const run = command.replace('colibri', `${process.execPath} ${resolve('dist/colibri.js')}`);
+    const { PATH = '' } = process.env;
+    const restored = spawnSync('sh', ['-c', run], { cwd: below, encoding: 'utf8', env: { PATH } });
+    expect(restored).toMatchObject({ status: 0, stderr: '' });
+    expect(colibri(below, ['board']).stdout).toContain('One');
+    expectWhole(folder);
+  });
+});
+
 describe('with an empty ledger', () => {
   promiseTest('cli/people-begin', 'explains how to begin and exits with 0', async () => {
     const folder = createProject();
@@ -34,7 +74,7 @@ describe('with an empty ledger', () => {
       expect(stdout).toMatch(/^The ledger is empty.*\n.*colibri init/);
     }
     expect(colibri(folder, ['log']).stdout).toContain('No agent has called a tool yet');
-    expect(colibri(folder, ['board', '--json']).stdout).toBe('{"boards":[]}\n');
+    expect(colibri(folder, ['board', '--json']).stdout).toBe('{"boards":[],"other_projects":[]}\n');
     expect(colibri(folder, ['next', '--json']).stdout).toBe('{"queues":[]}\n');
     expect(colibri(folder, ['log', '--json'])).toEqual({ stdout: '', stderr: '', status: 0 });
     expect(colibri(folder, ['show', '1'])).toMatchObject({

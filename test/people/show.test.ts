@@ -1,6 +1,15 @@
 import { describe, expect } from 'vitest';
 import { displayWidth } from '../../src/cli/views/text-width.ts';
-import { colibri, colibriOnTerminal, projectFilledBy, tamper, withAgent } from '../support/people.ts';
+import {
+  type Agent,
+  colibri,
+  colibriOnTerminal,
+  createProject,
+  expectWhole,
+  projectFilledBy,
+  tamper,
+  withAgent,
+} from '../support/people.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const createStory = projectFilledBy(async (folder) => {
@@ -45,13 +54,17 @@ describe('colibri show', () => {
     const folder = await createStory();
     const { stdout, stderr, status } = colibri(folder, ['show', '1']);
     expect([stderr, status]).toEqual(['', 0]);
-    const text = stdout.replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g, 'TIME').replace(/[0-9a-f]{64}/, 'ROOT');
+    const text = stdout
+      .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ/g, 'TIME')
+      .replace(/[0-9a-f]{64}/, 'ROOT')
+      .replace(/since entry \d+, silent for [\dsmh ]+/, 'since entry N, silent for 1s');
     expect(text.split('\n')).toEqual([
       'T-0001  Move sessions to the new store',
       '  status      blocked',
       '  priority    high',
       '  progress    0 %',
       '  assignee    claude',
+      '  claim       held by claude, since entry N, silent for 1s',
       '  blocked     staging is down',
       '  waits for   T-0002',
       '  project     default, task 1 in it',
@@ -59,6 +72,7 @@ describe('colibri show', () => {
       '  labels      backend, login',
       '  estimate    3 h',
       '  children    T-0002',
+      '  commits     abcdef1 on sessions (Θ-0001)',
       '  created     TIME by planner',
       '  updated     TIME by claude',
       '',
@@ -83,7 +97,7 @@ describe('colibri show', () => {
       '',
       'Sessions',
       'A-0001  sealed with 4 records',
-      '  deep session of T-0001, opened TIME by ada',
+      '  deep session of T-0001, opened TIME by claude, naming as auditor "ada"',
       '  sealed TIME',
       '  for the audit',
       '  root ROOT',
@@ -101,12 +115,49 @@ describe('colibri show', () => {
     ]);
   });
 
-  promiseTest('cli/people-show', 'lists the session that covers it through its parent', async () => {
-    const folder = await createStory();
-    const shown = JSON.parse(colibri(folder, ['show', 't-2', '--json']).stdout) as {
-      sessions: { session_id: string }[];
-    };
-    expect(shown.sessions.map(({ session_id }) => session_id)).toEqual(['A-0001']);
+  promiseTest(
+    'cli/people-show',
+    'lists the session that covers it through its parent, and what waits for it',
+    async () => {
+      const folder = await createStory();
+      const shown = JSON.parse(colibri(folder, ['show', 't-2', '--json']).stdout) as {
+        sessions: { session_id: string }[];
+      };
+      expect(shown.sessions.map(({ session_id }) => session_id)).toEqual(['A-0001']);
+      expect(shown).toMatchObject({ awaited_by: ['T-0001'], claim: null, commits: [] });
+      expect(colibri(folder, ['show', '2']).stdout).toContain('\n  awaited by  T-0001\n');
+    },
+  );
+
+  promiseTest('cli/show-claim', 'who holds it, since which entry, and whether the claim has lapsed', async () => {
+    const folder = createProject();
+    const open = (agent: Agent, task_id: string) => agent('task_update', { task_id, status: 'in_progress' });
+    await withAgent(folder, 'claude', async (agent) => {
+      for (const title of ['One', 'Two']) await agent('task_create', { title, status: 'todo' });
+      await open(agent, 'T-0001');
+    });
+    await tamper(folder, 'UPDATE presence SET clock_ms = clock_ms - 3 * 3600 * 1000');
+    expect(colibri(folder, ['show', '1']).stdout).toMatch(
+      /\n {2}claim {7}held by claude, since entry \d+, lapsed: silent for 3h\S*, so another agent may take it over\n/,
+    );
+    await withAgent(folder, 'codex', (agent) => open(agent, 'T-0001'));
+    expect(JSON.parse(colibri(folder, ['show', '1', '--json']).stdout)).toMatchObject({
+      claim: { holder: 'codex', taken_from: 'claude', lapsed: false, claim: expect.any(Number) as number },
+    });
+    expect(colibri(folder, ['show', '1']).stdout).toContain(', taken over from claude, silent for ');
+    expectWhole(folder);
+  });
+
+  promiseTest('cli/show-claim', 'a finished task has no percentage, and nothing waits for it', async () => {
+    const folder = createProject();
+    await withAgent(folder, 'claude', async (agent) => {
+      await agent('task_create', { title: 'One', status: 'todo' });
+      await agent('task_create', { title: 'Two', depends_on: ['T-0001'] });
+      await agent('task_update', { task_id: 'T-0001', status: 'cancelled', progress: 40 });
+    });
+    const { stdout } = colibri(folder, ['show', '1']);
+    expect(stdout).not.toContain('%');
+    expect(stdout).not.toContain('awaited by');
   });
 
   promiseTest('cli/people-show', 'respects the width of the terminal', async () => {

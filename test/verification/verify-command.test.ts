@@ -24,7 +24,9 @@ describe('colibri verify', () => {
   promiseTest('verify/command', 'exits 0 for a valid ledger, as text', async () => {
     const { status, stdout, stderr } = await verify(original);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(stdout).toMatch(/^whole: \d+ entries, root [0-9a-f]{64}\n$/);
+    expect(stdout).toMatch(
+      /^whole: (\d+) entries, root ([0-9a-f]{64})\nNote this elsewhere, to check later: --expect \1:\2\n$/,
+    );
   });
 
   promiseTest('verify/command', 'exits 0 for a valid ledger, as JSON', async () => {
@@ -35,8 +37,11 @@ describe('colibri verify', () => {
       verdict: 'whole',
       size: expect.any(Number),
       root: expect.stringMatching(/^[0-9a-f]{64}$/),
+      checkpoint: expect.stringMatching(/^[1-9]\d*:[0-9a-f]{64}$/),
       problems: [],
     });
+    const { checkpoint } = JSON.parse(stdout) as { checkpoint: string };
+    expect(await verify(original, '--expect', checkpoint)).toMatchObject({ status: 0, stderr: '' });
     expect(readFileSync(original)).toEqual(bytes);
   });
 

@@ -1,7 +1,11 @@
 import { Argument } from 'commander';
 import type { Config } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
-import { findTask, listChildren, listUnmet } from '../../domains/tasks/repository.ts';
+import { createClaimReader } from '../../domains/tasks/claims/claim-view.ts';
+import type { ClaimContext } from '../../domains/tasks/claims/holder.ts';
+import type { TokenedTask } from '../../domains/tasks/record.ts';
+import { findTokenedTask, listChildren, listUnmet, listWaiting } from '../../domains/tasks/repository.ts';
+import { isOpen } from '../../domains/tasks/workflows.ts';
 import { listThoughts, type ThoughtRow } from '../../domains/trail/repository.ts';
 import { listTaskSessions } from '../../domains/trail/task-sessions.ts';
 import { parseId } from '../../ids.ts';
@@ -12,12 +16,13 @@ import { JSON_OPTION, WIDTH_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { parseTaskId, taskNotFound } from '../support/task-argument.ts';
-import { withLedger } from '../support/with-ledger.ts';
+import { withDatabase } from '../support/with-ledger.ts';
 import { renderTask } from '../views/show.ts';
-import { describeSession, describeThought, type Shown } from '../views/show-data.ts';
+import { describeSession, describeThought, listCommits, type Shown, type ShownClaim } from '../views/show-data.ts';
 import { findTerminal } from '../views/terminal.ts';
 
 const MAX_CHILDREN = 100;
+const MAX_WAITING = 500;
 const PAGE = 500;
 const TAMPERED = 4;
 
@@ -43,30 +48,47 @@ export const show: CliCommand<ShowOptions, string> = {
 };
 
 async function showTask(config: Config, taskId: string, { width, json }: ShowOptions): Promise<number> {
-  const shown = await withLedger(config, (reader) => readTask(reader, taskId));
+  const shown = await withDatabase(config, (database) => {
+    const context = { liveness: database, at: new Date().toISOString(), ttlMs: config.claimTtlMs };
+    return database.read((reader) => readTask(reader, taskId, context));
+  });
   if (json) printJson(shown);
   else print(renderTask(shown, findTerminal(width)));
   return shown.verdict === 'whole' ? 0 : TAMPERED;
 }
 
-async function readTask(reader: Reader, taskId: string): Promise<Shown> {
-  const task = await findTask(reader, taskId);
-  if (task === undefined) throw await taskNotFound(reader, taskId);
+async function readTask(reader: Reader, taskId: string, context: ClaimContext): Promise<Shown> {
+  const found = await findTokenedTask(reader, taskId);
+  if (found === undefined) throw await taskNotFound(reader, taskId);
+  const { task } = found;
   const taskNo = parseId(taskId);
   const chain = await verifyTaskChain(reader, taskNo, { withTrace: false, progress: () => undefined });
   const history = await readHistory(reader, task);
   const joined = [...new Set(history.events.flatMap(({ sessions }) => sessions))];
   const problems = [...chain.broken.map(({ record, problem }) => ({ record, problem })), ...history.problems];
+  const thoughts = (await listAllThoughts(reader, taskId)).map(describeThought);
   return {
     task,
+    claim: await readClaim(reader, found, context),
     waits_for: await listUnmet(reader, taskNo),
+    awaited_by: isOpen(task.status) ? await listWaiting(reader, taskNo, MAX_WAITING) : [],
     children: (await listChildren(reader, taskNo, MAX_CHILDREN)).items,
-    thoughts: (await listAllThoughts(reader, taskId)).map(describeThought),
+    thoughts,
+    commits: listCommits(thoughts),
     sessions: (await listTaskSessions(reader, taskNo, joined)).map(describeSession),
     events: history.events,
     verdict: problems.length === 0 ? 'whole' : 'tampered',
     problems,
   };
+}
+
+async function readClaim(
+  reader: Reader,
+  { task, token }: TokenedTask,
+  context: ClaimContext,
+): Promise<ShownClaim | null> {
+  const claim = await createClaimReader(reader, context)(task);
+  return claim === undefined ? null : { ...claim, claim: token, taken_from: task.taken_from };
 }
 
 async function listAllThoughts(reader: Reader, taskId: string): Promise<ThoughtRow[]> {

@@ -5,6 +5,7 @@ import type { LedgerReport, Problem } from '../../verification/report.ts';
 import { verifyEverything } from '../../verification/verify-ledger.ts';
 import type { CliCommand } from '../support/command.ts';
 import { type CommandResult, reportResult } from '../support/command-result.ts';
+import { assertNotDeleted } from '../support/deleted-ledger.ts';
 import { JSON_OPTION } from '../support/options.ts';
 import { withProgress } from '../support/progress-bar.ts';
 import { readProjectConfig, withSuspectLedger } from '../support/with-ledger.ts';
@@ -32,7 +33,7 @@ export const verify: CliCommand<VerifyOptions> = {
     JSON_OPTION,
   ],
   details: [
-    'A log that was truncated, or a ledger that was replaced as a whole, is consistent in itself. Note the size and the root that verify prints in another place, and pass them to --expect later.',
+    'A log that was truncated, or a ledger that was replaced as a whole, is consistent in itself. Note the size:root that verify prints in another place, and pass it to --expect later.',
     'Reads only; servers can keep writing meanwhile.',
   ],
   examples: [
@@ -53,6 +54,7 @@ function parseCheckpoint(text: string, previous: readonly Checkpoint[] = []): re
 
 async function verifyLedger(expected: readonly Checkpoint[]): Promise<CommandResult> {
   const config = readProjectConfig();
+  assertNotDeleted(config);
   const report = await withProgress('verifying', (update) =>
     withSuspectLedger(config, async (reader) => {
       const found = await verifyEverything(reader, update);
@@ -62,10 +64,11 @@ async function verifyLedger(expected: readonly Checkpoint[]): Promise<CommandRes
     }),
   );
   const { size, root, problems } = report;
-  const facts = { size, root, problems };
-  return problems.length === 0
-    ? { verdict: 'whole', lines: [describeWhole(size, root)], facts }
-    : { verdict: 'tampered', lines: describeTampered(report), facts };
+  if (problems.length > 0)
+    return { verdict: 'tampered', lines: describeTampered(report), facts: { size, root, problems } };
+  const checkpoint = `${size}:${root}`;
+  const lines = [describeWhole(size, root), `Note this elsewhere, to check later: --expect ${checkpoint}`];
+  return { verdict: 'whole', lines, facts: { size, root, checkpoint, problems } };
 }
 
 /** Computes the roots from the stored nodes, which have been verified by now. */

@@ -7,8 +7,9 @@ import { AdvisedError, ColibriError, toError } from '../../errors.ts';
 import { NotCanonical } from '../../integrity/index.ts';
 import { printError } from '../../print-error.ts';
 import { listNames } from '../views/terminal.ts';
+import { suggestRestore } from './deleted-ledger.ts';
 import { printJson } from './print.ts';
-import { readProjectConfig } from './with-ledger.ts';
+import { readProjectConfig, readRestoreConfig } from './with-ledger.ts';
 
 /** What the commands that show the ledger have in common: board, show, next, log. */
 
@@ -46,7 +47,7 @@ export async function runReadCommand(
     const message = isDamage(error)
       ? `${error.message}; run colibri verify to find out whether the ledger was tampered with`
       : error.message;
-    const more = error instanceof NoLedger ? TO_BEGIN : [];
+    const more = error instanceof NoLedger ? error.more : [];
     if (json) printJson({ error: [message, ...more].join('\n') });
     else printError([`colibri ${name}: ${message}`, ...more]);
     return exitCodeOf(error);
@@ -73,10 +74,22 @@ function assertLedgerExists(config: Config): void {
   const path = locateDatabase(config);
   // Opening a PostgreSQL ledger reports a missing one itself.
   if (config.databaseUrl !== undefined || existsSync(path)) return;
-  throw new NoLedger(`no ledger at ${path}`);
+  // The nearest folder of a ledger may be that of a parent: commands run in subfolders too.
+  const place = locateDatabase(readRestoreConfig());
+  const restoring = suggestRestore(place);
+  throw restoring.length === 0
+    ? new NoLedger(`no ledger at ${path}`, TO_BEGIN)
+    : new NoLedger(`no ledger at ${place}`, restoring);
 }
 
-class NoLedger extends AdvisedError {}
+class NoLedger extends AdvisedError {
+  constructor(
+    problem: string,
+    readonly more: readonly string[],
+  ) {
+    super(problem);
+  }
+}
 
 /** Rows that the server wrote can be read; only edited rows throw these. */
 function isDamage(error: Error): boolean {

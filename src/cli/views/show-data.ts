@@ -1,3 +1,4 @@
+import type { ClaimView } from '../../domains/tasks/claims/claim-view.ts';
 import type { Task } from '../../domains/tasks/record.ts';
 import type { ThoughtRow } from '../../domains/trail/repository.ts';
 import type { SessionRow } from '../../domains/trail/sessions.ts';
@@ -8,13 +9,33 @@ import type { TaskEvent, TaskHistory } from '../../verification/task-history.ts'
 /** The JSON output of `show`; field names are those of the tools. */
 export interface Shown {
   readonly task: Task;
+  /** Null if no agent or person holds the task. */
+  readonly claim: ShownClaim | null;
   readonly waits_for: readonly string[];
+  /** Open tasks that wait for this one. */
+  readonly awaited_by: readonly string[];
   readonly children: readonly string[];
   readonly thoughts: readonly ShownThought[];
+  /** What the thoughts name, oldest first. */
+  readonly commits: readonly ShownCommit[];
   readonly sessions: readonly ShownSession[];
   readonly events: readonly TaskEvent[];
   readonly verdict: 'whole' | 'tampered';
   readonly problems: TaskHistory['problems'];
+}
+
+export interface ShownClaim extends ClaimView {
+  /** The fencing token: the log index of the event by which the holder took the task. */
+  readonly claim: number | null;
+  readonly taken_from: string | null;
+}
+
+export interface ShownCommit {
+  readonly commit_sha: string;
+  readonly branch?: string;
+  readonly thought_id: string;
+  readonly recorded_by: string;
+  readonly recorded_at: string;
 }
 
 export type ShownThought = ReturnType<typeof describeThought>;
@@ -41,6 +62,7 @@ export function describeSession(row: SessionRow) {
     task_id: formatTaskId(row.task_no),
     scope: row.scope,
     auditor_id: row.auditor_id,
+    started_by: row.started_by,
     reason: row.reason,
     started_at: row.started_at,
     record_count: row.record_count,
@@ -48,6 +70,18 @@ export function describeSession(row: SessionRow) {
     root: row.root,
     leaf_count: row.leaf_count,
   };
+}
+
+/** The commits that thoughts name, each where it was named first. */
+export function listCommits(thoughts: readonly ShownThought[]): ShownCommit[] {
+  const commits = new Map<string, ShownCommit>();
+  for (const { extras, thought_id, recorded_by, recorded_at } of thoughts) {
+    const { commit_sha, branch } = extras;
+    if (typeof commit_sha !== 'string' || commits.has(commit_sha.toLowerCase())) continue;
+    const on = typeof branch === 'string' ? { branch } : {};
+    commits.set(commit_sha.toLowerCase(), { commit_sha, ...on, thought_id, recorded_by, recorded_at });
+  }
+  return [...commits.values()];
 }
 
 /** A tampered row must not prevent the rest from being shown. */

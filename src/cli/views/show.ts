@@ -1,7 +1,9 @@
 import type { Task } from '../../domains/tasks/record.ts';
+import { isOpen } from '../../domains/tasks/workflows.ts';
 import type { Style, Styles } from '../../terminal-text.ts';
+import { formatDuration } from '../../text/duration.ts';
 import type { Change, TaskEvent } from '../../verification/task-history.ts';
-import type { Shown, ShownSession, ShownThought } from './show-data.ts';
+import type { Shown, ShownClaim, ShownCommit, ShownSession, ShownThought } from './show-data.ts';
 import { listNames, plural, priorityPaint, shortTime, statusPaint, type Terminal } from './terminal.ts';
 import { cut, displayWidth, printable, printableProse, wrap } from './text-width.ts';
 
@@ -48,7 +50,7 @@ function titleLines({ task_id, title, priority }: Task, { width, colors }: Page)
   return [`${paint(task_id)}  ${colors.bold(first)}`, ...rest.map((line) => indent + colors.bold(line))];
 }
 
-function fieldLines({ task, waits_for, children }: Shown, page: Page): string[] {
+function fieldLines({ task, claim, waits_for, awaited_by, children, commits }: Shown, page: Page): string[] {
   const { colors } = page;
   const status = statusPaint(colors, task.status);
   const field = (label: string, text: string, paint: Style = String) =>
@@ -56,10 +58,12 @@ function fieldLines({ task, waits_for, children }: Shown, page: Page): string[] 
   return [
     ...field('status', printable(task.status), status),
     ...field('priority', printable(task.priority), priorityPaint(colors, task.priority)),
-    ...field('progress', `${task.progress} %`),
+    ...field('progress', isOpen(task.status) ? `${task.progress} %` : ''),
     ...field('assignee', printable(task.assignee)),
+    ...field('claim', claimText(claim), claim?.lapsed ? colors.red : String),
     ...field('blocked', printable(task.blocked_reason ?? ''), colors.red),
     ...field('waits for', listNames(waits_for), colors.yellow),
+    ...field('awaited by', listNames(awaited_by)),
     ...field('project', `${printable(task.project)}, task ${task.sequence} in it`),
     ...field('workflow', `${printable(task.workflow)}, attempt ${task.attempt}`),
     ...field('labels', task.labels.map(printable).join(', ')),
@@ -67,9 +71,27 @@ function fieldLines({ task, waits_for, children }: Shown, page: Page): string[] 
     ...field('parent', task.parent_id ?? ''),
     ...field('depends on', task.depends_on.map(printable).join(', ')),
     ...field('children', listNames(children)),
+    ...commits.flatMap((commit, index) => labelled(index === 0 ? 'commits' : '', commitText(commit), String, page)),
     ...field('created', `${shortTime(task.created_at)} by ${printable(task.created_by)}`),
     ...field('updated', `${shortTime(task.updated_at)} by ${printable(task.updated_by)}`),
   ];
+}
+
+function claimText(claim: ShownClaim | null): string {
+  if (claim === null) return '';
+  const { holder, silent_for_s, lapsed, taken_from, claim: token } = claim;
+  const silence = `silent for ${formatDuration(silent_for_s * 1000)}`;
+  const facts = [
+    `held by ${printable(holder)}`,
+    ...(token === null ? [] : [`since entry ${token}`]),
+    ...(taken_from === null ? [] : [`taken over from ${printable(taken_from)}`]),
+    lapsed ? `lapsed: ${silence}, so another agent may take it over` : silence,
+  ];
+  return facts.join(', ');
+}
+
+function commitText({ commit_sha, branch, thought_id }: ShownCommit): string {
+  return `${printable(commit_sha)} ${branch === undefined ? '' : `on ${printable(branch)} `}(${thought_id})`;
 }
 
 function thoughtLines(thought: ShownThought, page: Page): string[] {
@@ -100,12 +122,12 @@ function extraText(value: unknown): string {
 
 function sessionLines(session: ShownSession, page: Page): string[] {
   const { green, yellow, dim } = page.colors;
-  const { session_id, task_id, scope, auditor_id, reason, started_at, finalized_at, root, leaf_count } = session;
+  const { session_id, task_id, scope, reason, started_at, finalized_at, root, leaf_count } = session;
   const state =
     finalized_at === null
       ? yellow(`live, ${plural(session.record_count, 'record')} so far`)
       : green(`sealed with ${plural(leaf_count ?? 0, 'record')}`);
-  const facts = `${printable(scope)} session of ${task_id}, opened ${shortTime(started_at)} by ${printable(auditor_id)}`;
+  const facts = `${printable(scope)} session of ${task_id}, opened ${shortTime(started_at)} by ${openedBy(session)}`;
   return [
     `${session_id}  ${state}`,
     ...indented(facts, '  ', page, dim),
@@ -113,6 +135,12 @@ function sessionLines(session: ShownSession, page: Page): string[] {
     ...(reason === null ? [] : indented(printable(reason), '  ', page, dim)),
     ...(root === null ? [] : indented(`root ${printable(root)}`, '  ', page, dim)),
   ];
+}
+
+/** The actor is recorded by the server; the auditor is what the actor wrote. */
+function openedBy({ started_by, auditor_id }: ShownSession): string {
+  const actor = printable(started_by);
+  return started_by === auditor_id ? actor : `${actor}, naming as auditor "${printable(auditor_id)}"`;
 }
 
 function eventLines({ at, by, kind, status, changes }: TaskEvent, page: Page): string[] {

@@ -99,6 +99,16 @@ export async function listUnmet(db: Reader, taskNo: number): Promise<string[]> {
   return rows.map(({ task_no }) => formatTaskId(task_no));
 }
 
+/** The open tasks that wait for a task, oldest first. */
+export async function listWaiting(db: Reader, taskNo: number, limit: number): Promise<string[]> {
+  const rows = await db.query<{ task_no: number }>(
+    `SELECT DISTINCT tasks.task_no FROM task_waits JOIN tasks ON tasks.task_no = task_waits.waiting_no
+     WHERE task_waits.awaited_no = $1 AND tasks.is_open = 1 ORDER BY tasks.task_no LIMIT $2`,
+    [taskNo, limit],
+  );
+  return rows.map(({ task_no }) => formatTaskId(task_no));
+}
+
 export async function listChildren(db: Reader, taskNo: number, limit: number): Promise<CutList<string>> {
   const rows = await db.query<{ task_no: number }>(
     'SELECT task_no FROM tasks WHERE parent_no = $1 ORDER BY task_no LIMIT $2',

@@ -72,7 +72,7 @@ async function createCases(
   const newFile = () => workplace.path(`${newName()}.db`);
   const newUrl = () => newSchema(cluster?.url() ?? '', newName());
   const colibri = async (env: Record<string, string>) => ({
-    file: join(dist, 'colibri.js'),
+    file: join(dist, 'colibri.cjs'),
     env: { COLIBRI_LOG_LEVEL: 'error', ...env },
   });
   const onFile = (durability: string) => () => colibri({ COLIBRI_DB_PATH: newFile(), COLIBRI_DURABILITY: durability });

@@ -10,7 +10,7 @@ import { nodeFromNpm } from './test/node-from-npm.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = `${root}node_modules/.cache/colibri-conformance`;
-const program = `${root}dist/colibri.js`;
+const program = `${root}dist/colibri.cjs`;
 // Every server that the checks start uses a temporary ledger, and the checkers write no files to the user's home.
 const env = { ...process.env, HOME: cache, COLIBRI_MODE: 'TEST', COLIBRI_LOG_LEVEL: 'error' };
 const failures = [];

@@ -162,7 +162,7 @@ describe('the program', () => {
     const client = new Client({ name: 'test-client', version: '1' });
     const env = { PATH: process.env['PATH'] ?? '', COLIBRI_MODE: 'TEST' };
     await client.connect(
-      new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env, stderr: 'ignore' }),
+      new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.cjs'], env, stderr: 'ignore' }),
     );
     onTestFinished(() => client.close());
     return client;
@@ -218,7 +218,7 @@ describe('the program', () => {
       { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'server_health', arguments: {} } },
       { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'server_ping', arguments: {} } },
     ];
-    const { status, stdout } = spawnSync(process.execPath, ['dist/colibri.js'], {
+    const { status, stdout } = spawnSync(process.execPath, ['dist/colibri.cjs'], {
       env: { PATH: process.env['PATH'], COLIBRI_MODE: 'TEST' },
       input: `${requests.map((request) => JSON.stringify(request)).join('\n')}\n`,
       encoding: 'utf8',

@@ -139,7 +139,7 @@ describe('createServer', () => {
   }
 
   promiseTest('door/old-names', 'the program exits with EX_CONFIG', () => {
-    const { status, stderr, stdout } = spawnSync(process.execPath, ['dist/colibri.js'], {
+    const { status, stderr, stdout } = spawnSync(process.execPath, ['dist/colibri.cjs'], {
       env: { PATH: process.env['PATH'], AMS_MODE: 'FULL' },
       encoding: 'utf8',
       input: '',

@@ -10,7 +10,7 @@ const INITIALIZE = `${JSON.stringify({
   params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'bench', version: '0' } },
 })}\n`;
 
-const PROGRAMS = { 'bare loop': 'bench/bare-loop.js', 'cold start': 'colibri.js' } as const;
+const PROGRAMS = { 'bare loop': 'bench/bare-loop.js', 'cold start': 'colibri.cjs' } as const;
 type Start = keyof typeof PROGRAMS;
 
 /** From spawn to the answered handshake, alternating; raw pipes, because a client's own startup would dilute the ratio. */

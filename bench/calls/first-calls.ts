@@ -13,7 +13,7 @@ export async function measureFirstCalls(workplace: Workplace, servers: number): 
   const later: number[] = [];
   for (let server = 0; server < servers; server += 1) {
     const env = { COLIBRI_DB_PATH: workplace.path(`first-${server}.db`), COLIBRI_DURABILITY: 'relaxed' };
-    const client = await workplace.connect('colibri.js', { env });
+    const client = await workplace.connect('colibri.cjs', { env });
     for (let call = 0; call < FIRST; call += 1) first.push(await timeCreate(client));
     for (let call = 0; call < WARM_UP; call += 1) await timeCreate(client);
     for (let call = 0; call < FIRST; call += 1) later.push(await timeCreate(client));

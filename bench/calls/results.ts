@@ -28,14 +28,14 @@ export interface RunOptions extends Plan {
 export async function collectResults(options: RunOptions): Promise<Results> {
   const workplace = new Workplace();
   try {
-    const colibri = await workplace.connect('colibri.js');
+    const colibri = await workplace.connect('colibri.cjs');
     const workload = options.smallest ? SMALLEST : TASKS;
     const { calls, ping, full } = await prepareCalls(workplace, colibri, workload);
     const timings = await measureInterleaved(calls, options);
     const starts = await measureStarts(workplace, options.starts);
     const firstCalls = await measureFirstCalls(workplace, options.starts / 2);
     // Writes and reads count only if they run in the server whose memory is measured.
-    const mixed = workload.program === 'colibri.js' ? [ping, full.read, full.write] : [ping];
+    const mixed = workload.program === 'colibri.cjs' ? [ping, full.read, full.write] : [ping];
     return {
       tools: `${workload.write.name} and ${workload.read.name} of ${workload.program}`,
       timings: new Map<string, Timing>([...timings, ...starts, ...firstCalls]),

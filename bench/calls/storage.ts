@@ -27,7 +27,7 @@ const INPUT = {
 
 export async function measureStorage(workplace: Workplace): Promise<StorageUse> {
   const path = workplace.path('storage.db');
-  const client = await workplace.connect('colibri.js', {
+  const client = await workplace.connect('colibri.cjs', {
     env: { COLIBRI_DB_PATH: path, COLIBRI_DURABILITY: 'relaxed' },
   });
   await create(client, 1);

@@ -11,7 +11,7 @@ const row = { title: 'Measure what one call costs', project: 'bench' };
 
 /** What agents do: a task with all its tables and indexes. */
 export const TASKS: Workload = {
-  program: 'colibri.js',
+  program: 'colibri.cjs',
   write: { name: 'task_create', arguments: row },
   read: { name: 'task_get', key: 'task_id' },
 };

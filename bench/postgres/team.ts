@@ -27,7 +27,7 @@ export async function startBare(url: string, transactions: number): Promise<Work
 
 /** Writes the protocol by hand: a client library would use more CPU than the servers. */
 export async function startServer(env: Record<string, string>, calls: number): Promise<Worker> {
-  const child = start(`${dist}colibri.js`, [], { COLIBRI_LOG_LEVEL: 'warn', ...env });
+  const child = start(`${dist}colibri.cjs`, [], { COLIBRI_LOG_LEVEL: 'warn', ...env });
   const lines = readLines(child);
   const ask = async (id: number, method: string, params: object) => {
     child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);

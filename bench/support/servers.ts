@@ -55,7 +55,7 @@ function inherited(): Record<string, string> {
 export async function startClient(place: Record<string, string>): Promise<Client> {
   const client = new Client({ name: 'bench', version: '1' });
   const env = { ...process.env, ...place, COLIBRI_LOG_LEVEL: 'error' } as Record<string, string>;
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env }));
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.cjs'], env }));
   await client.listTools();
   return client;
 }

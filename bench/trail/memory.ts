@@ -86,7 +86,7 @@ function liveBytes(): number {
 /** The program itself, with less room than the log takes. */
 function verifyInSmallHeap(env: Record<string, string>): string {
   const begin = performance.now();
-  const { status, signal, stderr } = spawnSync(process.execPath, [SMALL_HEAP, 'dist/colibri.js', 'verify'], {
+  const { status, signal, stderr } = spawnSync(process.execPath, [SMALL_HEAP, 'dist/colibri.cjs', 'verify'], {
     env,
     encoding: 'utf8',
   });
@@ -96,7 +96,7 @@ function verifyInSmallHeap(env: Record<string, string>): string {
 async function askServerWithSmallHeap(env: Record<string, string>, task_id: string): Promise<string> {
   const client = new Client({ name: 'bench', version: '1' });
   await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: [SMALL_HEAP, 'dist/colibri.js'], env }),
+    new StdioClientTransport({ command: process.execPath, args: [SMALL_HEAP, 'dist/colibri.cjs'], env }),
   );
   try {
     const begin = performance.now();

@@ -1,6 +1,6 @@
-// Bundles the program and the library into dist/. Run through `npm run build`; `npm start` and `npm test` call it.
+// Bundles the program and the library into dist/, for `npm run build`, `npm start` and `npm test`.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, rmSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -74,15 +74,23 @@ export async function buildAll() {
       minify: true,
       keepNames: false,
       chunkNames: '[name]-[hash]',
-      external: ['better-sqlite3'],
       ...yamlAsModule,
       ...requireInModules,
       plugins: [withoutValidator, onlyUsedSchemas],
     }),
     build({
       ...common,
-      entryPoints: { colibri: 'src/cli/colibri.ts', 'load-program': 'src/cli/load-program.ts' },
+      entryPoints: { 'load-program': 'src/cli/load-program.ts' },
       outdir: 'dist',
+      platform: 'node',
+      target: 'node20',
+    }),
+    build({
+      ...common,
+      format: 'cjs',
+      entryPoints: { start: 'src/cli/start.ts' },
+      outdir: 'dist',
+      outExtension: { '.js': '.cjs' },
       platform: 'node',
       target: 'node20',
     }),
@@ -95,7 +103,6 @@ export async function buildAll() {
       platform: 'node',
       target: 'node20',
       minify: true,
-      external: ['better-sqlite3'],
       ...parsersAsModules,
       plugins: [withoutValidator, onlyUsedSchemas],
       define: { 'import.meta.url': 'programUrl' },
@@ -107,6 +114,7 @@ export async function buildAll() {
       outdir: 'dist',
       platform: 'node',
       target: 'node20',
+      minify: true,
     }),
     build({
       ...common,
@@ -126,7 +134,17 @@ export async function buildAll() {
       ],
     }),
   ]);
+  writeEntry();
   keepCompiledCode();
+}
+
+/** The file that users start. Not bundled: esbuild would add code that an old Node cannot parse. */
+function writeEntry() {
+  const check = readFileSync(`${root}src/cli/require-node.cjs`, 'utf8');
+  writeFileSync(`${root}dist/colibri.cjs`, `#!/usr/bin/env node\n${check}require('./start.cjs');\n`);
+  chmodSync(`${root}dist/colibri.cjs`, 0o755);
+  // Configurations of earlier versions name this file.
+  writeFileSync(`${root}dist/colibri.js`, "import './colibri.cjs';\n");
 }
 
 /** Runs one handshake and stores the code that V8 compiled for it beside the program. */
@@ -144,5 +162,3 @@ function keepCompiledCode() {
   });
   if (status !== 0) throw new Error(`the built program does not start: ${stderr}`);
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await buildAll();

@@ -12,14 +12,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const outfile = `${root}colibri.mcpb`;
 const SKILLS = '.agents/skills';
 
-if (!existsSync(`${root}node_modules`)) setUp();
+if (!existsSync(`${root}node_modules/fflate`)) setUp();
 await buildAll();
 const source = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
 const files = {
   'manifest.json': json(createManifest(source)),
   // The program reads its version from this file, and Node reads the module type.
   'package.json': json({ name: source.name, version: source.version, type: source.type, license: source.license }),
-  ...readFiles(['dist/colibri.js', 'dist/program.cjs', 'LICENSE', 'README.md', ...listSkills()]),
+  ...readFiles(['dist/colibri.cjs', 'dist/start.cjs', 'dist/program.cjs', 'LICENSE', 'README.md', ...listSkills()]),
 };
 // A fixed date makes the build reproducible.
 writeFileSync(outfile, zipSync(files, { level: 9, mtime: new Date(2000, 0, 1) }));
@@ -39,10 +39,10 @@ function createManifest({ name, version, description, author, license, homepage,
     keywords,
     server: {
       type: 'node',
-      entry_point: 'dist/colibri.js',
+      entry_point: 'dist/colibri.cjs',
       mcp_config: {
         command: 'node',
-        args: [inBundle('dist/colibri.js')],
+        args: [inBundle('dist/colibri.cjs')],
         env: {
           COLIBRI_DB_PATH: variable('user_config.ledger'),
           ...(existsSync(root + SKILLS) ? { COLIBRI_SKILLS_PATH: inBundle(SKILLS) } : {}),
@@ -76,7 +76,7 @@ function listTools() {
     JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
     request(1, 'tools/list', {}),
   ];
-  const { stdout } = spawnSync(process.execPath, [`${root}dist/colibri.js`], {
+  const { stdout } = spawnSync(process.execPath, [`${root}dist/colibri.cjs`], {
     input: `${input.join('\n')}\n`,
     env: { ...process.env, COLIBRI_MODE: 'TEST', COLIBRI_LOG_LEVEL: 'error' },
     encoding: 'utf8',

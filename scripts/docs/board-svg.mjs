@@ -68,7 +68,7 @@ async function claim(agent, task_id, progress) {
 async function connect(name) {
   const client = new Client({ name, version: '1' });
   const env = { ...process.env, COLIBRI_DB_PATH: dbPath, COLIBRI_LOG_LEVEL: 'error' };
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [`${root}dist/colibri.js`], env }));
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [`${root}dist/colibri.cjs`], env }));
   const agent = async (tool, input) => {
     const { isError, content } = await client.callTool({ name: tool, arguments: input });
     if (isError) throw new Error(content[0].text);

@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { locateDatabase } from '../config.ts';
 import { toError } from '../errors.ts';
 import { printError } from '../print-error.ts';
 import { escapeUnsafe } from '../terminal-text.ts';
@@ -30,6 +32,7 @@ import { seal } from './people/seal.ts';
 import { search } from './people/search.ts';
 import { type CliCommand, type Example, registerCommand, renderExamples, usageExitCode } from './support/command.ts';
 import { exitOnBrokenPipe, print } from './support/print.ts';
+import { readProjectConfig } from './support/with-ledger.ts';
 
 /** In the order of the help text. */
 export const COMMANDS: readonly CliCommand[] = [
@@ -68,8 +71,8 @@ const EXIT_BUG = 1;
 const EXIT_USAGE = 64;
 
 const EXAMPLES: readonly Example[] = [
-  ['colibri', 'serve MCP on standard input and output'],
-  ['colibri board', 'show the tasks in columns'],
+  ['colibri', 'show the board, or this help if there is no ledger yet; without a terminal, serve MCP'],
+  ['colibri init', 'connect the coding agents of this project'],
   ['colibri show 42', 'show one task and its decisions'],
   ['colibri log --follow', 'watch what agents do'],
   ['colibri verify', 'check that the ledger was not tampered with'],
@@ -103,6 +106,21 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   } catch (error) {
     if (!(error instanceof CommanderError)) return exitWithStack(toError(error));
     process.exitCode = error.exitCode === 0 ? 0 : usageExitOf(args[0]);
+  }
+}
+
+/** What a person sees who passes no arguments. Creates no ledger, in contrast to a server. */
+export function chooseDefault(): readonly string[] {
+  return hasLedger() ? [board.name] : ['--help'];
+}
+
+/** Also true if the configuration is invalid: the board then reports it. */
+function hasLedger(): boolean {
+  try {
+    const config = readProjectConfig();
+    return config.databaseUrl !== undefined || existsSync(locateDatabase(config));
+  } catch {
+    return true;
   }
 }
 

@@ -22,7 +22,7 @@ describe('the built program', () => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   const start = () => {
-    const { stdout, stderr, status } = spawnSync(process.execPath, [join(folder, 'dist/colibri.js'), '--version'], {
+    const { stdout, stderr, status } = spawnSync(process.execPath, [join(folder, 'dist/colibri.cjs'), '--version'], {
       encoding: 'utf8',
     });
     return { stdout: stdout.trim(), stderr, status };

@@ -2,10 +2,12 @@ import { serve } from './commands/serve.ts';
 
 /** Clients pass no arguments. Their start does not wait for the argument parser to load. */
 export async function run(args: readonly string[]): Promise<void> {
-  if (args.length === 0 || (args.length === 1 && args[0] === serve.name)) {
+  // A client connects a pipe: a terminal on standard input means that a person typed the command.
+  const isPerson = args.length === 0 && process.stdin.isTTY;
+  if (!isPerson && (args.length === 0 || (args.length === 1 && args[0] === serve.name))) {
     await serve.run({}, undefined);
     return;
   }
-  const { runCommand } = await import('./commands.ts');
-  await runCommand(args);
+  const { runCommand, chooseDefault } = await import('./commands.ts');
+  await runCommand(isPerson ? chooseDefault() : args);
 }

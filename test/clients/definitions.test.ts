@@ -11,7 +11,7 @@ describe('the definitions that a client hands to its model', () => {
   promiseTest('clients/definitions', `all 14 tools in at most ${MAX_TOKENS} tokens`, async () => {
     const client = await openCurrent({
       command: process.execPath,
-      args: [resolve('dist/colibri.js')],
+      args: [resolve('dist/colibri.cjs')],
       cwd: tmpdir(),
       env: { COLIBRI_MODE: 'TEST' },
     });

@@ -8,7 +8,7 @@ import { CLIENTS, type Launch } from './official-clients.ts';
 import { createCall, playSession } from './whole-session.ts';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-const program = resolve('dist/colibri.js');
+const program = resolve('dist/colibri.cjs');
 
 describe.each(CLIENTS)('%s', (what, revision, open) => {
   let folder: string;

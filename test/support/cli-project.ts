@@ -12,7 +12,7 @@ import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { copyProject } from './folders.ts';
 import { call } from './memory-server.ts';
 
-export const PROGRAM = resolve('dist/colibri.js');
+export const PROGRAM = resolve('dist/colibri.cjs');
 
 export interface Run {
   readonly status: number | null;

@@ -52,7 +52,7 @@ export async function launchClient(name: string, cwd: string, env: Record<string
   const client = new Client({ name, version: '1' });
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [resolve('dist/colibri.js')],
+    args: [resolve('dist/colibri.cjs')],
     cwd,
     env: { COLIBRI_LOG_LEVEL: 'error', COLIBRI_DURABILITY: 'relaxed', ...env },
   });

@@ -47,7 +47,9 @@ export async function launchAgent(
 ): Promise<Agent> {
   const client = new Client({ name: 'tester', version: '1' });
   const env = { ...place, COLIBRI_AGENT_ID: name, COLIBRI_LOG_LEVEL: 'error' };
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env, stderr }));
+  await client.connect(
+    new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.cjs'], env, stderr }),
+  );
   return createAgent(client);
 }
 

@@ -15,7 +15,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { onTestFinished } from 'vitest';
 
-const PROGRAM = resolve('dist/colibri.js');
+const PROGRAM = resolve('dist/colibri.cjs');
 
 /** A folder that is removed when the test ends. */
 export function makeFolder(): string {

@@ -8,7 +8,7 @@ import { afterAll, expect, onTestFinished } from 'vitest';
 import { loadSqlite } from '../../src/db/sqlite/driver.ts';
 import { copyProject } from './folders.ts';
 
-const PROGRAM = resolve('dist/colibri.js');
+const PROGRAM = resolve('dist/colibri.cjs');
 
 type Variables = Readonly<Record<string, string>>;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
-export const PROGRAM = fileURLToPath(new URL('../../dist/colibri.js', import.meta.url));
+export const PROGRAM = fileURLToPath(new URL('../../dist/colibri.cjs', import.meta.url));
 
 /** A program of test/support/programs, which scripts/test/build.mjs bundles. */
 export function fixturePath(name: string): string {

@@ -153,8 +153,8 @@ async function openRaw(path: string): Promise<RawFile> {
     };
     return new DatabaseSync(path, { defensive: false });
   }
-  const { default: Sqlite } = await import('better-sqlite3');
-  return new Sqlite(path).unsafeMode(true);
+  const { openBetterSqlite } = await import('../../src/db/sqlite/better-sqlite3.ts');
+  return openBetterSqlite(path).unsafeMode(true);
 }
 
 /**

@@ -32,7 +32,7 @@ const CLIENTS: Readonly<Record<string, (path: string) => Promise<AnyClient>>> = 
 
 async function program(path: string) {
   const env = { ...(await ledgerAt(path)), COLIBRI_LOG_LEVEL: 'error' };
-  return { command: process.execPath, args: ['dist/colibri.js'], env, stderr: 'inherit' as const };
+  return { command: process.execPath, args: ['dist/colibri.cjs'], env, stderr: 'inherit' as const };
 }
 
 /** Every answer that the task tools can give, as the calls that lead to it and the code that it has. */

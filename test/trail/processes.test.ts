@@ -98,7 +98,7 @@ async function withProcesses(work: (agents: readonly Agent[], path: string) => P
       for (let number = 0; number < PROCESSES; number += 1) {
         const client = new Client({ name: `agent-${number}`, version: '1' });
         const env = { ...(await ledgerAt(path)), COLIBRI_LOG_LEVEL: 'error', COLIBRI_DURABILITY: 'relaxed' };
-        await client.connect(new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.js'], env }));
+        await client.connect(new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.cjs'], env }));
         clients.push(client);
       }
       await work(clients.map(createAgent), path);

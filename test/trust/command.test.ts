@@ -241,7 +241,7 @@ async function forgeActor({ path }: Clone, actor: string): Promise<void> {
 function answerOnTerminal(clone: Clone, answer: string) {
   const pretend = 'for (const stream of [process.stdin, process.stdout]) Object.assign(stream, { isTTY: true });';
   const preload = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`];
-  return spawnSync(process.execPath, [...preload, resolve('dist/colibri.js'), 'trust'], {
+  return spawnSync(process.execPath, [...preload, resolve('dist/colibri.cjs'), 'trust'], {
     cwd: clone.root,
     env: { PATH: process.env['PATH'] ?? '', HOME: clone.home },
     input: `${answer}\n`,

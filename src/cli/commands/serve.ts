@@ -6,7 +6,7 @@ import type { CliCommand } from '../support/command.ts';
 
 export const serve: CliCommand = {
   name: 'serve',
-  summary: 'serve MCP on standard input and output (default)',
+  summary: 'serve MCP on standard input and output (default without a terminal)',
   options: [],
   examples: [['colibri serve'], ['COLIBRI_MODE=READONLY colibri serve']],
   exitCodes: {

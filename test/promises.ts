@@ -23,6 +23,9 @@ export const PROMISES = {
   'cli/deleted-ledger': { says: 'where a ledger was deleted, the commands name the backup and how to restore it' },
   'cli/people-plain': { says: 'color is used only on terminals, and never when the user turned it off' },
   'cli/people-begin': { says: 'without a ledger, or with an empty one, the commands explain how to start' },
+  'cli/no-arguments': {
+    says: 'colibri without arguments shows a person the board or the help, and serves a client',
+  },
   'cli/people-wrong': { says: 'a wrong command line is refused with what was expected' },
   'cli/people-read-only': { says: 'commands that show the ledger do not change a byte of it' },
 
@@ -78,6 +81,11 @@ export const PROMISES = {
   'clients/definitions': { says: 'the tool definitions take few tokens of a model' },
   'package/program': { says: 'an installed package provides a working colibri program' },
   'package/library': { says: 'the library and the verifier can be imported from an installed package' },
+  'package/old-node': { says: 'on a Node that is too old, every command says so in one line' },
+  'package/native': {
+    says: 'a Node with its own SQLite installs no native module; an older one installs the one it needs',
+  },
+  'package/npm': { says: 'npm reports its errors in a clone, and npm start writes only the protocol to stdout' },
   'package/types': { says: 'the types of the package compile under strict settings' },
   'package/contents': { says: 'the package contains what a user needs and nothing else' },
   'package/registry': { says: 'the registry metadata matches the package' },
@@ -205,10 +213,18 @@ export const PROMISES = {
   'init/launches': {
     says: 'init configures the program that runs it, or its version if it came from the registry',
   },
+  'init/next-steps': { says: 'init says for each client what its user must still do, and only then that it is set up' },
+  'init/instructions': { says: 'init adds the lines for agents only if asked to, and undo removes them to the byte' },
+  'init/replace': { says: 'init --replace repairs an entry that it did not write, and undo brings the old one back' },
+  'init/agent-ids': { says: 'init --agent-ids gives each client an id of its own' },
   'init/skills': { says: 'init installs the skills and overwrites no changed file' },
   'init/shows': { says: 'init shows what it changes' },
   'doctor/healthy': { says: 'doctor reports a healthy setup as healthy' },
   'doctor/finds': { says: 'doctor reports what is wrong and how to fix it' },
+  'doctor/starts': { says: 'doctor starts each configured command, does the handshake and says what it saw' },
+  'doctor/untrusted': {
+    says: 'doctor starts no command that a project names and init would not write, unless the user asks',
+  },
   'doctor/touches-nothing': { says: 'doctor writes nothing' },
   'skills/format': { says: 'a skill follows the open format, or is skipped with its defect' },
   'skills/hostile': { says: 'a hostile skill file does no harm' },

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { CliProject, finished, inherited, PROGRAM, verifyFile } from '../support/cli-project.ts';
+import { CliProject, PROGRAM, verifyFile } from '../support/cli-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 interface Told {
@@ -140,25 +138,5 @@ describe('a demo that fails', () => {
     const { status, stderr } = await new CliProject().run('demo', '--kep');
     expect(status).toBe(64);
     expect(stderr).toContain('--keep');
-  });
-});
-
-describe('npm run demo', () => {
-  promiseTest('demo/npm', 'passes the arguments on and prints nothing else', async () => {
-    const place = new CliProject();
-    // A clone that is set up and built: it has the stamp and no newer source.
-    mkdirSync(place.path('src'));
-    mkdirSync(place.path('node_modules'));
-    for (const name of ['scripts', 'dist', 'package.json', 'package-lock.json', '.npmrc'])
-      cpSync(name, place.path(name), { recursive: true });
-    for (const name of ['better-sqlite3', 'bindings', 'file-uri-to-path'])
-      if (existsSync(`node_modules/${name}`))
-        symlinkSync(resolve('node_modules', name), place.path(`node_modules/${name}`));
-    const lock = createHash('sha256').update(readFileSync('package-lock.json')).digest('hex');
-    writeFileSync(place.path('node_modules/.colibri-setup'), lock);
-    const child = spawn('npm', ['run', 'demo', '--', '--json'], { cwd: place.folder, env: inherited() });
-    const { status, stdout, stderr } = await finished(child);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect((JSON.parse(stdout) as Told).ok).toBe(true);
   });
 });

@@ -5,6 +5,12 @@ import type { ServerEntry } from './formats/config-format.ts';
 /** The program and arguments with which a client starts the server. */
 export type LaunchCommand = readonly [string, ...string[]];
 
+export interface Launch {
+  readonly command: LaunchCommand;
+  /** COLIBRI_AGENT_ID of the server; without it, the server uses the name of the client. */
+  readonly agentId?: string | undefined;
+}
+
 export interface Client {
   readonly id: string;
   readonly name: string;
@@ -15,9 +21,13 @@ export interface Client {
   readonly format: 'jsonc' | 'toml';
   /** The keys of the server map; `find` reads the current content of the file. */
   readonly serversAt: (find: (keys: readonly string[]) => unknown) => readonly string[];
-  readonly entry: (command: LaunchCommand) => ServerEntry;
+  readonly entry: (launch: Launch) => ServerEntry;
   /** Files and folders by which it is detected, in a project and in a home folder. */
   readonly marks: readonly string[];
+  /** What its user must do before it connects to a server of a project. */
+  readonly nextStep: string;
+  /** The file with instructions for agents that it reads; AGENTS.md if undefined. */
+  readonly instructions?: string;
 }
 
 export const SERVER_NAME = 'colibri';
@@ -26,7 +36,13 @@ const at =
   (...keys: string[]) =>
   () =>
     keys;
-const plain = ([command, ...args]: LaunchCommand): ServerEntry => ({ command, args });
+const variables = ({ agentId }: Launch) => (agentId === undefined ? undefined : { COLIBRI_AGENT_ID: agentId });
+const plain = (launch: Launch): ServerEntry => {
+  const [command, ...args] = launch.command;
+  const env = variables(launch);
+  return { command, args, ...(env && { env }) };
+};
+const withType = (launch: Launch): ServerEntry => ({ type: 'stdio', ...plain(launch) });
 
 export const CLIENTS: readonly Client[] = [
   {
@@ -38,6 +54,8 @@ export const CLIENTS: readonly Client[] = [
     serversAt: at('mcpServers'),
     entry: plain,
     marks: ['.mcp.json', '.claude', 'CLAUDE.md'],
+    nextStep: 'start claude in this folder, trust the folder and approve the server colibri; /mcp then lists it',
+    instructions: 'CLAUDE.md',
   },
   {
     id: 'cursor',
@@ -48,6 +66,7 @@ export const CLIENTS: readonly Client[] = [
     serversAt: at('mcpServers'),
     entry: plain,
     marks: ['.cursor'],
+    nextStep: 'open Settings > MCP in Cursor and switch colibri on',
   },
   {
     id: 'vscode',
@@ -56,8 +75,9 @@ export const CLIENTS: readonly Client[] = [
     global: [],
     format: 'jsonc',
     serversAt: at('servers'),
-    entry: (command) => ({ type: 'stdio', ...plain(command) }),
+    entry: withType,
     marks: ['.vscode'],
+    nextStep: 'open .vscode/mcp.json in VS Code, press Start above colibri and trust the server',
   },
   {
     id: 'gemini',
@@ -68,6 +88,8 @@ export const CLIENTS: readonly Client[] = [
     serversAt: at('mcpServers'),
     entry: plain,
     marks: ['.gemini', 'GEMINI.md'],
+    nextStep: 'start gemini in this folder and trust the folder; /mcp then lists colibri',
+    instructions: 'GEMINI.md',
   },
   {
     id: 'codex',
@@ -78,6 +100,7 @@ export const CLIENTS: readonly Client[] = [
     serversAt: at('mcp_servers'),
     entry: plain,
     marks: ['.codex'],
+    nextStep: 'start codex in this folder and trust the project; it does not read the file before',
   },
   {
     id: 'opencode',
@@ -87,8 +110,12 @@ export const CLIENTS: readonly Client[] = [
     format: 'jsonc',
     // Version 2 moved the servers one level down and still reads the old location; the file shows which one it uses.
     serversAt: (find) => (isServerMap(find(['mcp', 'servers'])) ? ['mcp', 'servers'] : ['mcp']),
-    entry: (command) => ({ type: 'local', command: [...command] }),
+    entry: (launch) => {
+      const environment = variables(launch);
+      return { type: 'local', command: [...launch.command], ...(environment && { environment }) };
+    },
     marks: ['opencode.json', 'opencode.jsonc', '.opencode'],
+    nextStep: 'restart opencode',
   },
   {
     id: 'zed',
@@ -99,6 +126,7 @@ export const CLIENTS: readonly Client[] = [
     serversAt: at('context_servers'),
     entry: plain,
     marks: ['.zed', '.config/zed'],
+    nextStep: 'open the project in Zed and trust the worktree; the settings of the agent panel then list colibri',
   },
   {
     id: 'roo',
@@ -109,6 +137,7 @@ export const CLIENTS: readonly Client[] = [
     serversAt: at('mcpServers'),
     entry: plain,
     marks: ['.roo'],
+    nextStep: 'reload the window; the MCP panel of Roo Code then lists colibri',
   },
   {
     id: 'amp',
@@ -119,6 +148,7 @@ export const CLIENTS: readonly Client[] = [
     serversAt: at('amp.mcpServers'),
     entry: plain,
     marks: ['.amp', '.config/amp'],
+    nextStep: 'run amp mcp approve colibri in this folder',
   },
   {
     id: 'kiro',
@@ -129,6 +159,7 @@ export const CLIENTS: readonly Client[] = [
     serversAt: at('mcpServers'),
     entry: plain,
     marks: ['.kiro'],
+    nextStep: 'restart Kiro and confirm the server colibri in its MCP panel',
   },
   {
     id: 'windsurf',
@@ -139,6 +170,53 @@ export const CLIENTS: readonly Client[] = [
     serversAt: at('mcpServers'),
     entry: plain,
     marks: ['.codeium/windsurf'],
+    nextStep: 'press Refresh in the MCP panel of Cascade',
+  },
+  {
+    id: 'copilot',
+    name: 'Copilot CLI',
+    // Version 1.0.102 reads one of the two, the first.
+    project: ['.mcp.json', '.github/mcp.json'],
+    global: ['.copilot/mcp-config.json'],
+    format: 'jsonc',
+    serversAt: at('mcpServers'),
+    entry: plain,
+    marks: ['.github/mcp.json', '.github/copilot-instructions.md', '.copilot'],
+    nextStep: 'start copilot in this folder and trust the folder; /mcp show then lists colibri',
+  },
+  {
+    id: 'qwen',
+    name: 'Qwen Code',
+    project: ['.qwen/settings.json'],
+    global: ['.qwen/settings.json'],
+    format: 'jsonc',
+    serversAt: at('mcpServers'),
+    entry: plain,
+    marks: ['.qwen', 'QWEN.md'],
+    nextStep: 'start qwen in this folder, trust the folder and approve colibri, or run qwen mcp approve colibri',
+    instructions: 'QWEN.md',
+  },
+  {
+    id: 'cline',
+    name: 'Cline',
+    project: [],
+    global: ['.cline/data/settings/cline_mcp_settings.json'],
+    format: 'jsonc',
+    serversAt: at('mcpServers'),
+    entry: plain,
+    marks: ['.clinerules', '.cline'],
+    nextStep: 'restart Cline',
+  },
+  {
+    id: 'crush',
+    name: 'Crush',
+    project: ['crush.json', '.crush.json'],
+    global: ['.config/crush/crush.json'],
+    format: 'jsonc',
+    serversAt: at('mcp'),
+    entry: withType,
+    marks: ['crush.json', '.crush.json', 'crushrc', '.crushrc', '.crush', '.config/crush'],
+    nextStep: 'restart crush',
   },
 ];
 

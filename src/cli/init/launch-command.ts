@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { parseJson } from '../../integrity/index.ts';
 import { readVersion } from '../../version.ts';
-import type { LaunchCommand } from './clients.ts';
+import type { Client, LaunchCommand } from './clients.ts';
 import { findPackageFolder } from './shipped-skills.ts';
 
 const PACKAGE = 'colibri-mcp';
@@ -12,9 +13,9 @@ export function publishedCommand(version: string = readVersion()): LaunchCommand
   return ['npx', '-y', `${PACKAGE}@${version}`];
 }
 
-/** Starts this installation. */
+/** Starts this installation with the Node that runs it: a desktop client may have another PATH than this shell. */
 export function localCommand(): LaunchCommand {
-  return ['node', join(findPackageFolder(), 'dist', 'colibri.js')];
+  return [process.execPath, join(findPackageFolder(), 'dist', 'colibri.cjs')];
 }
 
 /** A program from a clone or an archive may not be in the registry, or differ from the one there. */
@@ -38,8 +39,35 @@ export function isFromRegistry(packageFolder: string, version: string): boolean 
   }
 }
 
+/**
+ * Whether the entry equals one that this program writes, with any agent id. Unless `anyVersion` is set, the published
+ * command counts only if this program came from the registry: nobody else may decide what runs under that name.
+ */
+export function isOwnEntry(client: Client, entry: unknown, { anyVersion }: { anyVersion: boolean }): boolean {
+  const { words, variables } = readEntry(entry);
+  const [node, program] = localCommand();
+  const isPublished = anyVersion
+    ? isPublishedCommand(words)
+    : isDeepStrictEqual(words, preferredCommand()) && words[0] !== node;
+  // Earlier versions wrote "node", and a file that starts the same program.
+  const programs = [program, program?.replace(/\.cjs$/, '.js')];
+  const isLocal = words.length === 2 && [node, 'node'].includes(words[0] ?? '') && programs.includes(words[1]);
+  if (!isPublished && !isLocal) return false;
+  const agentId = variables['COLIBRI_AGENT_ID'];
+  return isDeepStrictEqual(entry, client.entry({ command: words as [string, ...string[]], agentId }));
+}
+
+/** The command line and the variables of an entry, in the format of any client. */
+export function readEntry(entry: unknown): { words: readonly string[]; variables: Readonly<Record<string, string>> } {
+  const { command, args, env, environment } = (entry ?? {}) as Record<string, unknown>;
+  const words = [command, args].flat().filter((word) => typeof word === 'string');
+  const named = Object.entries((env ?? environment ?? {}) as Record<string, unknown>);
+  const variables = named.filter((variable): variable is [string, string] => typeof variable[1] === 'string');
+  return { words, variables: Object.fromEntries(variables) };
+}
+
 /** Whether this is the published command of some version. */
-export function isPublishedCommand(words: readonly string[]): boolean {
+function isPublishedCommand(words: readonly string[]): boolean {
   const [command, yes, name, ...rest] = words;
   return command === 'npx' && yes === '-y' && rest.length === 0 && /^colibri-mcp(?:@[\w.+-]+)?$/.test(name ?? '');
 }

@@ -1,73 +1,159 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Client, LaunchCommand } from './clients.ts';
 import { type FileChange, listMissingFolders, readText } from './disk.ts';
-import { applyEdits, invertEdits } from './formats/text-edit.ts';
-import { bodyOf, type Plan, readConfigFile, type Site, withByteOrderMark, withPath } from './plan.ts';
+import type { ServerEntry } from './formats/config-format.ts';
+import { applyEdits, invertEdits, type TextEdit } from './formats/text-edit.ts';
+import { planInstructions } from './instructions.ts';
+import { bodyOf, type ConfigFile, type Plan, readConfigFile, type Site, withByteOrderMark, withPath } from './plan.ts';
 import { IGNORE_PATH, IGNORE_TEXT, type InitRecord, RECORD_PATH, readRecord, recordText, sha256 } from './record.ts';
 import type { SkillText } from './shipped-skills.ts';
 
+export interface SetupOptions {
+  readonly clients: readonly Client[];
+  readonly command: LaunchCommand;
+  readonly skills: readonly SkillText[];
+  /** Replace entries that init did not write. */
+  readonly replace: boolean;
+  /** Give the server of each client its id as COLIBRI_AGENT_ID. */
+  readonly agentIds: boolean;
+  /** Write the lines for agents. */
+  readonly instructions: boolean;
+}
+
+type RecordedFile = InitRecord['files'][number];
+
 /** Plans what init writes. Reads every file first: one that cannot be edited safely stops the whole command. */
-export function planSetup(
-  site: Site,
-  clients: readonly Client[],
-  command: LaunchCommand,
-  skills: readonly SkillText[],
-): Plan {
+export function planSetup(site: Site, options: SetupOptions): Plan {
+  const { clients, skills } = options;
   const record = readRecord(site.root);
   const notes: string[] = [];
-  const configs = clients.flatMap((client) => planConfig(site, client, command, notes) ?? []);
+  const connected: Client[] = [];
+  const configs = groupByFile(site, clients, notes).flatMap(
+    (group) => planConfig(group, record, options, { notes, connected }) ?? [],
+  );
+  const instructions = options.instructions ? planInstructions(site, clients) : [];
   const copies = skillFolders(clients).flatMap((folder) =>
     skills.flatMap((skill) => planSkill(site, record, `${folder}/${skill.path}`, skill.text, notes) ?? []),
   );
-  const changes = [...configs.map(({ change }) => change), ...copies];
-  if (changes.length === 0) return { changes, notes, emptied: [] };
+  const changes = [...configs, ...instructions].map(({ change }) => change).concat(copies);
+  if (changes.length === 0) return { changes, notes, connected, emptied: [] };
 
-  const files = [
-    ...record.files.filter(({ path }) => !configs.some(({ change }) => change.path === path)),
-    ...configs.map(({ recorded }) => recorded),
-  ];
-  const copied = [
-    ...record.skills.filter(({ path }) => !copies.some((copy) => copy.path === path)),
-    ...copies.map(({ path, after }) => ({ path, sha256: sha256(after ?? '') })),
-  ];
-  const folders = [...record.folders, ...changes.flatMap(({ path }) => listMissingFolders(site.root, path))];
-  const next: InitRecord = { v: 1, files, skills: copied, folders: [...new Set(folders)] };
+  const isChanged = ({ path }: { path: string }) => changes.some((change) => change.path === path);
+  const next: InitRecord = {
+    v: 1,
+    files: [...record.files.filter((file) => !isChanged(file)), ...configs.map(({ recorded }) => recorded)],
+    instructions: [
+      ...record.instructions.filter((file) => !isChanged(file)),
+      ...instructions.map(({ recorded }) => recorded),
+    ],
+    skills: [
+      ...record.skills.filter((skill) => !isChanged(skill)),
+      ...copies.map(({ path, after }) => ({ path, sha256: sha256(after ?? '') })),
+    ],
+    folders: [...new Set([...record.folders, ...changes.flatMap(({ path }) => listMissingFolders(site.root, path))])],
+  };
   // The record is written first, so that everything after it can be undone.
-  return { changes: [...planRecord(site, next), ...changes], notes, emptied: [] };
+  return { changes: [...planRecord(site, next), ...changes], notes, connected, emptied: [] };
 }
 
-function planConfig(site: Site, client: Client, command: LaunchCommand, notes: string[]) {
-  const file = readConfigFile(client, site);
-  if (file === undefined) {
-    const scope = site.isGlobal ? 'user-wide' : 'project-wide';
-    notes.push(`${client.name} has no ${scope} configuration file${site.isGlobal ? '' : '; use --global'}`);
+/** A configuration file and the clients that read it. */
+interface Group {
+  readonly file: ConfigFile;
+  readonly clients: readonly [Client, ...Client[]];
+}
+
+function groupByFile(site: Site, clients: readonly Client[], notes: string[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const client of clients) {
+    const file = readConfigFile(client, site);
+    if (file === undefined) {
+      const scope = site.isGlobal ? 'user-wide' : 'project-wide';
+      notes.push(`${client.name} has no ${scope} configuration file${site.isGlobal ? '' : '; use --global'}`);
+      continue;
+    }
+    const known = groups.get(file.path);
+    groups.set(file.path, known ? { file, clients: [...known.clients, client] } : { file, clients: [client] });
+  }
+  return [...groups.values()];
+}
+
+function planConfig(
+  { file, clients }: Group,
+  record: InitRecord,
+  { command, replace, agentIds }: SetupOptions,
+  { notes, connected }: { notes: string[]; connected: Client[] },
+): { change: FileChange; recorded: RecordedFile } | undefined {
+  const { path, text, current } = file;
+  const [client] = clients;
+  const names = clients.map(({ name }) => name).join(', ');
+  // Clients that share a file would share the id too; without one, each has its own name.
+  const agentId = agentIds && clients.length === 1 ? client.id : undefined;
+  if (agentIds && agentId === undefined) notes.push(`${names}: no agent id in ${path}, which they share`);
+  const entry = client.entry({ command, agentId });
+  const recorded = record.files.find((known) => known.path === path);
+  const isUntouched = text !== undefined && recorded?.sha256 === sha256(text);
+  if (isDeepStrictEqual(current, entry)) {
+    notes.push(`${names}: ${path} is already set up`);
+    connected.push(...clients);
     return undefined;
   }
-  const { path, text, format, keys, current } = file;
-  const entry = client.entry(command);
-  if (current !== undefined) {
-    const isOurs = isDeepStrictEqual(current, entry);
-    notes.push(
-      `${client.name}: ${path} ${isOurs ? 'is already set up' : 'has another colibri entry, which is left unchanged'}`,
-    );
+  if (current !== undefined && !isUntouched && !replace) {
+    notes.push(`${names}: ${path} has another colibri entry, which is left unchanged; use --replace to replace it`);
     return undefined;
   }
+  connected.push(...clients);
   return withPath(path, () => {
-    const body = bodyOf(text);
-    const edits = format.add(body, keys, entry);
-    const after = withByteOrderMark(text, applyEdits(body, edits));
-    return {
-      change: { path, before: text, after },
-      recorded: {
-        path,
-        client: client.id,
-        created: text === undefined,
-        nested: keys.filter((_key, index) => index > 0 && format.find(body, keys.slice(0, index)) === undefined).length,
-        sha256: sha256(after),
-        undo: invertEdits(body, edits),
-      },
-    };
+    if (isUntouched && recorded !== undefined) return updateEntry(file, client, entry, recorded);
+    return current === undefined ? addEntry(file, client, entry) : replaceEntry(file, client, entry);
   });
+}
+
+function addEntry(file: ConfigFile, client: Client, entry: ServerEntry) {
+  const { text, format, keys } = file;
+  const body = bodyOf(text);
+  const nested = keys.filter(
+    (_key, index) => index > 0 && format.find(body, keys.slice(0, index)) === undefined,
+  ).length;
+  return toChange(file, client, { before: body, edits: format.add(body, keys, entry), nested });
+}
+
+function replaceEntry(file: ConfigFile, client: Client, entry: ServerEntry) {
+  const body = bodyOf(file.text);
+  const change = toChange(file, client, {
+    before: body,
+    edits: file.format.replace(body, file.keys, entry),
+    nested: 0,
+  });
+  return { ...change, recorded: { ...change.recorded, replaced: { entry: file.current } } };
+}
+
+/** An entry of an earlier init: reverts it first, so that undo still restores the text from before init. */
+function updateEntry(file: ConfigFile, client: Client, entry: ServerEntry, recorded: RecordedFile) {
+  const original = applyEdits(bodyOf(file.text), recorded.undo);
+  const text = recorded.created ? undefined : withByteOrderMark(file.text, original);
+  const current = file.format.find(original, file.keys);
+  const earlier = { ...file, text, current };
+  const planned = current === undefined ? addEntry(earlier, client, entry) : replaceEntry(earlier, client, entry);
+  return { ...planned, change: { ...planned.change, before: file.text } };
+}
+
+function toChange(
+  { path, text }: ConfigFile,
+  client: Client,
+  { before, edits, nested }: { before: string; edits: TextEdit[]; nested: number },
+): { change: FileChange; recorded: RecordedFile } {
+  const after = withByteOrderMark(text, applyEdits(before, edits));
+  return {
+    change: { path, before: text, after },
+    recorded: {
+      path,
+      client: client.id,
+      created: text === undefined,
+      nested,
+      sha256: sha256(after),
+      undo: invertEdits(before, edits),
+    },
+  };
 }
 
 /** The folders where agents look for skills; Claude Code has its own. */

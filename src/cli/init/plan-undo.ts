@@ -1,28 +1,35 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-import type { Client, LaunchCommand } from './clients.ts';
+import type { Client } from './clients.ts';
 import { type FileChange, readText } from './disk.ts';
+import type { ServerEntry } from './formats/config-format.ts';
 import { applyEdits } from './formats/text-edit.ts';
 import { InitError } from './init-error.ts';
-import { isPublishedCommand } from './launch-command.ts';
+import { planInstructionsUndo } from './instructions.ts';
+import { isOwnEntry } from './launch-command.ts';
 import { bodyOf, type Plan, readConfigFile, type Site, withByteOrderMark, withPath } from './plan.ts';
 import { IGNORE_PATH, IGNORE_TEXT, type InitRecord, RECORD_PATH, readRecord, recordText, sha256 } from './record.ts';
 
 /** Plans what undo reverts: everything in the record, and in other files only an entry that equals its own. */
-export function planUndo(site: Site, clients: readonly Client[], local: LaunchCommand, withSkills: boolean): Plan {
+export function planUndo(site: Site, clients: readonly Client[], isWhole: boolean): Plan {
   const record = readRecord(site.root);
   const notes: string[] = [];
-  const configs = clients.flatMap((client) => planConfig(site, client, record, local, notes) ?? []);
-  const skills = withSkills ? record.skills.flatMap((skill) => planSkill(site, skill, notes) ?? []) : [];
+  const configs = clients.flatMap((client) => planConfig(site, client, clients, record, notes) ?? []);
+  const shared = isWhole ? planShared(site, record, notes) : [];
   const rest: InitRecord = {
     ...record,
     files: record.files.filter(({ client }) => !clients.some(({ id }) => id === client)),
-    skills: withSkills ? [] : record.skills,
+    ...(isWhole ? { instructions: [], skills: [] } : {}),
   };
   return {
-    changes: [...configs, ...skills, ...planRecord(site, rest)],
-    notes,
+    // Two clients can share a file.
+    changes: [
+      ...new Map(configs.map((change) => [change.path, change])).values(),
+      ...shared,
+      ...planRecord(site, rest),
+    ],
+    notes: [...new Set(notes)],
+    connected: [],
     emptied: [...record.folders, '.colibri'].toReversed(),
   };
 }
@@ -30,34 +37,44 @@ export function planUndo(site: Site, clients: readonly Client[], local: LaunchCo
 function planConfig(
   site: Site,
   client: Client,
+  clients: readonly Client[],
   record: InitRecord,
-  local: LaunchCommand,
   notes: string[],
 ): FileChange | undefined {
   const file = readUnlessForeign(site, client, record, notes);
   if (file?.text === undefined || file.current === undefined) return undefined;
   const { path, text, format, keys, current } = file;
   const recorded = record.files.find((known) => known.path === path);
+  if (recorded !== undefined && !clients.some(({ id }) => id === recorded.client)) {
+    notes.push(`${client.name}: ${path} was written for ${recorded.client} and is left unchanged`);
+    return undefined;
+  }
   if (recorded?.sha256 === sha256(text)) {
     const after = recorded.created ? undefined : withByteOrderMark(text, applyEdits(bodyOf(text), recorded.undo));
     return { path, before: text, after };
   }
-  if (!isDeepStrictEqual(current, client.entry(local)) && !isPublishedEntry(client, current)) {
+  if (!isOwnEntry(client, current, { anyVersion: true })) {
     notes.push(`${client.name}: ${path} has a colibri entry that init did not write, which is left unchanged`);
     return undefined;
   }
   return withPath(path, () => {
     const body = bodyOf(text);
-    const rest = applyEdits(body, format.remove(body, keys, recorded?.nested ?? 0));
+    const edits =
+      recorded?.replaced === undefined
+        ? format.remove(body, keys, recorded?.nested ?? 0)
+        : format.replace(body, keys, recorded.replaced.entry as ServerEntry);
+    const rest = applyEdits(body, edits);
     const isNothing = /^\s*(?:\{\s*\}\s*)?$/.test(rest);
     return { path, before: text, after: recorded?.created && isNothing ? undefined : withByteOrderMark(text, rest) };
   });
 }
 
-function isPublishedEntry(client: Client, current: unknown): boolean {
-  const { command, args } = (current ?? {}) as { command?: unknown; args?: unknown };
-  const words = [command, args].flat().filter((word) => typeof word === 'string');
-  return isPublishedCommand(words) && isDeepStrictEqual(current, client.entry(words as [string, ...string[]]));
+/** What init wrote for all clients together. */
+function planShared(site: Site, record: InitRecord, notes: string[]): FileChange[] {
+  return [
+    ...record.instructions.flatMap((file) => planInstructionsUndo(site, file, notes) ?? []),
+    ...record.skills.flatMap((skill) => planSkill(site, skill, notes) ?? []),
+  ];
 }
 
 /** A file that cannot be read stops the undo only if init wrote to it. */
@@ -87,7 +104,7 @@ function planSkill(
 function planRecord({ root }: Site, rest: InitRecord): FileChange[] {
   const before = readText(root, RECORD_PATH);
   if (before === undefined) return [];
-  if (rest.files.length > 0 || rest.skills.length > 0)
+  if (rest.files.length > 0 || rest.instructions.length > 0 || rest.skills.length > 0)
     return before === recordText(rest) ? [] : [{ path: RECORD_PATH, before, after: recordText(rest) }];
   const isOurFolder = listFolder(join(root, '.colibri')).every((name) => ['.gitignore', 'init.json'].includes(name));
   const ignore = readText(root, IGNORE_PATH);

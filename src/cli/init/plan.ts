@@ -16,6 +16,8 @@ export interface Plan {
   readonly changes: readonly FileChange[];
   /** What is left unchanged, and why. */
   readonly notes: readonly string[];
+  /** The clients whose configuration starts Colibri after the change. */
+  readonly connected: readonly Client[];
   /** Folders to remove if they are empty, innermost first. */
   readonly emptied: readonly string[];
 }

@@ -26,8 +26,14 @@ const recordSchema = z.strictObject({
       nested: z.int().min(0),
       sha256: z.string(),
       undo: z.array(edit),
+      /** The entry that --replace put another one in the place of. */
+      replaced: z.strictObject({ entry: z.unknown() }).optional(),
     }),
   ),
+  /** Files with instructions for agents, likewise. */
+  instructions: z
+    .array(z.strictObject({ path, created: z.boolean(), sha256: z.string(), undo: z.array(edit) }))
+    .default([]),
   skills: z.array(z.strictObject({ path, sha256: z.string() })),
   /** Created folders, outermost first. */
   folders: z.array(path),
@@ -35,7 +41,7 @@ const recordSchema = z.strictObject({
 
 export type InitRecord = z.output<typeof recordSchema>;
 
-export const NO_RECORD: InitRecord = { v: 1, files: [], skills: [], folders: [] };
+export const NO_RECORD: InitRecord = { v: 1, files: [], instructions: [], skills: [], folders: [] };
 
 export function readRecord(root: string): InitRecord {
   const text = readText(root, RECORD_PATH);

@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import { findHomeFolder } from '../../home-folder.ts';
 import { printError } from '../../print-error.ts';
-import { print, printJson } from '../support/print.ts';
+import { askYesOrNo, canAsk, print, printJson } from '../support/print.ts';
 import { findTerminal } from '../views/terminal.ts';
 import { CLIENTS, type Client, detectClients, type LaunchCommand } from './clients.ts';
 import { type FileChange, removeEmptyFolder, writeAll } from './disk.ts';
 import { unifiedDiff } from './formats/unified-diff.ts';
 import { InitError } from './init-error.ts';
+import { INSTRUCTIONS } from './instructions.ts';
 import { localCommand, preferredCommand, publishedCommand } from './launch-command.ts';
 import type { Plan, Site } from './plan.ts';
 import { planSetup } from './plan-setup.ts';
@@ -20,17 +21,21 @@ export interface InitOptions {
   readonly local?: true;
   readonly published?: true;
   readonly global?: true;
+  readonly replace?: true;
+  readonly agentIds?: true;
+  /** Undefined if neither --instructions nor --no-instructions was passed. */
+  readonly instructions?: boolean;
   readonly json?: true;
 }
 
 const REFUSED = 1;
 
 /** Returns the exit code. */
-export function runInit(names: readonly string[], options: InitOptions): number {
+export async function runInit(names: readonly string[], options: InitOptions): Promise<number> {
   const { dryRun = false, undo = false, json = false } = options;
   try {
     const site = findSite(options.global ?? false);
-    const plan = undo ? planUndoOf(site, names) : planSetupOf(site, names, chooseCommand(options));
+    const plan = undo ? planUndoOf(site, names) : await planSetupOf(site, names, options);
     if (!dryRun) applyPlan(site, plan);
     if (json) printJson(toJson(site, plan, dryRun));
     else print(describe(plan, { dryRun, undo }));
@@ -56,16 +61,41 @@ function findSite(isGlobal: boolean): Site {
   return { root, isGlobal };
 }
 
-function planSetupOf(site: Site, names: readonly string[], command: LaunchCommand): Plan {
+async function planSetupOf(site: Site, names: readonly string[], options: InitOptions): Promise<Plan> {
   const clients = names.length > 0 ? named(names) : findClients(site);
   if (clients.length === 0)
     throw new InitError('no client found', { advice: 'name one, for example: colibri init claude-code' });
-  return planSetup(site, clients, command, listShippedSkills());
+  const { replace = false, agentIds = false } = options;
+  const plan = (instructions: boolean) =>
+    planSetup(site, {
+      clients,
+      command: chooseCommand(options),
+      skills: listShippedSkills(),
+      replace,
+      agentIds,
+      instructions,
+    });
+  const [without, complete] = [plan(false), plan(!site.isGlobal)];
+  const files = complete.changes.filter(isInstructions).map(({ path }) => path);
+  if (files.length === 0) return without;
+  if (options.instructions ?? (await wantsInstructions(files, options))) return complete;
+  const note = `${files.join(', ')}: without instructions, agents may not find Colibri; use --instructions to add them`;
+  return { ...without, notes: [...without.notes, ...(options.instructions === false ? [] : [note])] };
+}
+
+/** Asks on a terminal, because the files belong to the user and are read by every agent. */
+async function wantsInstructions(files: readonly string[], { json, dryRun }: InitOptions): Promise<boolean> {
+  if (json || dryRun || !canAsk()) return false;
+  print([
+    'Clients hide the tools of a server until an agent searches for them. These lines tell agents to use Colibri:',
+    '',
+  ]);
+  print(INSTRUCTIONS.map((line) => `  ${line}`));
+  return askYesOrNo(`Add them to ${files.join(' and ')}?`);
 }
 
 function planUndoOf(site: Site, names: readonly string[]): Plan {
-  const clients = names.length > 0 ? named(names) : CLIENTS;
-  return planUndo(site, clients, localCommand(), names.length === 0);
+  return planUndo(site, names.length > 0 ? named(names) : CLIENTS, names.length === 0);
 }
 
 function chooseCommand({ local, published }: InitOptions): LaunchCommand {
@@ -97,20 +127,31 @@ function visible({ changes }: Plan): readonly FileChange[] {
 function describe(plan: Plan, { dryRun, undo }: { dryRun: boolean; undo: boolean }): string[] {
   const shown = visible(plan);
   const lines = shown.flatMap((change) => (isSkill(change) ? [summary(change)] : [...colored(change), '']));
-  const closing = shown.length === 0 ? unchanged(undo) : dryRun ? 'Nothing was written (--dry-run).' : changed(undo);
-  return [...lines, ...plan.notes, closing];
+  const closing = undo ? describeUndo(shown) : describeSetup(plan, shown);
+  return [...lines, ...plan.notes, ...(dryRun && shown.length > 0 ? ['Nothing was written (--dry-run).'] : closing)];
 }
 
-function unchanged(undo: boolean): string {
-  return undo ? 'There is nothing to undo.' : 'Already set up; nothing changed.';
+function describeUndo(shown: readonly FileChange[]): string[] {
+  return [shown.length === 0 ? 'There is nothing to undo.' : 'Undone.'];
 }
 
-function changed(undo: boolean): string {
-  return undo ? 'Undone.' : 'Done. Restart the client to connect. Run colibri init --undo to revert this.';
+function describeSetup({ connected }: Plan, shown: readonly FileChange[]): string[] {
+  if (connected.length === 0)
+    return [shown.length === 0 ? 'Nothing was changed, and no client is connected.' : 'No client is connected.'];
+  return [
+    shown.length === 0 ? 'Already set up; nothing changed.' : 'Done.',
+    'To connect:',
+    ...connected.map(({ name, nextStep }) => `  ${name}: ${nextStep}`),
+    'Run colibri doctor to test the configuration, and colibri init --undo to revert it.',
+  ];
 }
 
 function isSkill({ path }: FileChange): boolean {
-  return path.endsWith('.md');
+  return path.includes('/skills/');
+}
+
+function isInstructions(change: FileChange): boolean {
+  return change.path.endsWith('.md') && !isSkill(change);
 }
 
 function summary({ path, before, after }: FileChange): string {
@@ -140,5 +181,6 @@ function toJson({ root }: Site, plan: Plan, dryRun: boolean) {
     action: summary(change).split(' ')[0],
     ...(isSkill(change) ? {} : { diff: unifiedDiff(change.path, change.before, change.after).join('\n') }),
   }));
-  return { root, dry_run: dryRun, changes, notes: plan.notes };
+  const next = plan.connected.map(({ id, nextStep }) => ({ client: id, step: nextStep }));
+  return { root, dry_run: dryRun, changes, notes: plan.notes, next };
 }

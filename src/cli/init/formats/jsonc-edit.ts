@@ -15,7 +15,7 @@ export function insertProperty(text: string, object: Node, key: string, value: u
     return insertInLine(text, last, closing, key, value);
 
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
-  const unit = /^([ \t]+)["/]/m.exec(text)?.[1] ?? '  ';
+  const unit = indentUnit(text);
   const outer = indentAt(text, object.offset);
   const indent = first === undefined ? outer + unit : indentAt(text, first.offset);
   const property = `${JSON.stringify(key)}: ${formatJson(value, unit)}`.replaceAll('\n', eol + indent);
@@ -40,6 +40,14 @@ function insertInLine(text: string, last: Node, closing: number, key: string, va
   return comma === undefined
     ? [{ offset: endOf(last), length: 0, content: `, ${property}` }]
     : [{ offset: comma + 1, length: 0, content: ` ${property},` }];
+}
+
+/** Replaces a value, on one line if it was on one line. */
+export function replaceValue(text: string, { offset, length }: Node, value: unknown): TextEdit[] {
+  if (!text.slice(offset, offset + length).includes('\n')) return [{ offset, length, content: formatJson(value) }];
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  const content = formatJson(value, indentUnit(text)).replaceAll('\n', eol + indentAt(text, offset));
+  return [{ offset, length, content }];
 }
 
 /** Removes one property with its comma; comments and other lines are not changed. */
@@ -83,6 +91,10 @@ function findComma(text: string, from: number, to: number): number | undefined {
     if (token === COMMA_TOKEN) return scanner.getTokenOffset();
   }
   return undefined;
+}
+
+function indentUnit(text: string): string {
+  return /^([ \t]+)["/]/m.exec(text)?.[1] ?? '  ';
 }
 
 function indentAt(text: string, offset: number): string {

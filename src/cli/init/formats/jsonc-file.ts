@@ -11,7 +11,7 @@ import { parseJson } from '../../../integrity/index.ts';
 import { InitError } from '../init-error.ts';
 import type { ConfigFormat, ServerEntry } from './config-format.ts';
 import { formatJson } from './json-text.ts';
-import { insertProperty, removeProperty } from './jsonc-edit.ts';
+import { insertProperty, removeProperty, replaceValue } from './jsonc-edit.ts';
 import { applyEdits, type TextEdit } from './text-edit.ts';
 
 /** JSON, with the comments and trailing commas that editors allow. */
@@ -29,6 +29,14 @@ export const jsoncFormat: ConfigFormat = {
     const [key, ...below] = keys.slice(depth);
     if (parent === undefined || key === undefined) throw new Error(`${keys.join('.')} already exists`);
     const edits = insertProperty(text, parent, key, nest(below, entry));
+    assertOnlyChange(text, edits, keys, entry);
+    return edits;
+  },
+
+  replace: (text, keys, entry) => {
+    const node = findNode(parse(text), keys);
+    if (node === undefined) throw new Error(`${keys.join('.')} does not exist`);
+    const edits = replaceValue(text, node, entry);
     assertOnlyChange(text, edits, keys, entry);
     return edits;
   },

@@ -16,6 +16,13 @@ export const tomlFormat: ConfigFormat = {
     return edits;
   },
 
+  replace: (text, keys, entry) => {
+    const { start, end } = findTables(text, keys);
+    const edits = [{ offset: start, length: end - start, content: table(keys, entry) }];
+    assertOnlyChange(text, edits, keys, entry);
+    return edits;
+  },
+
   remove: (text, keys) => {
     const entry = at(read(text), keys) as ServerEntry;
     const own = table(keys, entry);
@@ -30,7 +37,27 @@ export const tomlFormat: ConfigFormat = {
 };
 
 function table(keys: readonly string[], entry: ServerEntry): string {
-  return `[${keys.join('.')}]\n${stringify(entry)}`;
+  return `[${keys.join('.')}]\n${Object.entries(entry).map(assignment).join('')}`;
+}
+
+/** An object is written inline, so that the entry is one table. */
+function assignment([key, value]: readonly [string, unknown]): string {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return stringify({ [key]: value });
+  const members = Object.entries(value).map((member) => assignment(member).trimEnd());
+  return `${key} = { ${members.join(', ')} }\n`;
+}
+
+/** The lines from the header of a table to the last line of its own and of the tables inside it. */
+function findTables(text: string, keys: readonly string[]): { start: number; end: number } {
+  const name = keys.join('.');
+  const headers = [...text.matchAll(/^[ \t]*\[\[?[ \t]*([^\]\n]+?)[ \t]*\]\]?.*$/gm)];
+  const isInside = (header: string | undefined) => header === name || header?.startsWith(`${name}.`) === true;
+  const first = headers.findIndex(([, header]) => isInside(header));
+  const next = headers.slice(first).find(([, header]) => !isInside(header));
+  const start = headers[first]?.index;
+  if (start === undefined) throw new InitError('cannot be edited safely', { advice: 'edit it by hand' });
+  const body = text.slice(start, next?.index);
+  return { start, end: start + (next === undefined ? body.length : body.trimEnd().length + 1) };
 }
 
 function read(text: string): unknown {

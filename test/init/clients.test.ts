@@ -6,8 +6,8 @@ import { makeProject } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 /** The tests run the program of a clone. */
-const PROGRAM = resolve('dist/colibri.js');
-const PLAIN = { command: 'node', args: [PROGRAM] };
+const PROGRAM = resolve('dist/colibri.cjs');
+const PLAIN = { command: process.execPath, args: [PROGRAM] };
 
 /** A file by which the client is detected, the file it reads, and the expected content. */
 const EXPECTED: Record<string, [string, string, unknown]> = {
@@ -15,11 +15,18 @@ const EXPECTED: Record<string, [string, string, unknown]> = {
   cursor: ['.cursor/rules/x', '.cursor/mcp.json', { mcpServers: { colibri: PLAIN } }],
   vscode: ['.vscode/settings.json', '.vscode/mcp.json', { servers: { colibri: { type: 'stdio', ...PLAIN } } }],
   gemini: ['GEMINI.md', '.gemini/settings.json', { mcpServers: { colibri: PLAIN } }],
-  opencode: ['.opencode/x', 'opencode.json', { mcp: { colibri: { type: 'local', command: ['node', PROGRAM] } } }],
+  opencode: [
+    '.opencode/x',
+    'opencode.json',
+    { mcp: { colibri: { type: 'local', command: [process.execPath, PROGRAM] } } },
+  ],
   zed: ['.zed/tasks.json', '.zed/settings.json', { context_servers: { colibri: PLAIN } }],
   roo: ['.roo/rules/x', '.roo/mcp.json', { mcpServers: { colibri: PLAIN } }],
   amp: ['.amp/x', '.amp/settings.json', { 'amp.mcpServers': { colibri: PLAIN } }],
   kiro: ['.kiro/steering/x.md', '.kiro/settings/mcp.json', { mcpServers: { colibri: PLAIN } }],
+  copilot: ['.github/copilot-instructions.md', '.mcp.json', { mcpServers: { colibri: PLAIN } }],
+  qwen: ['.qwen/x', '.qwen/settings.json', { mcpServers: { colibri: PLAIN } }],
+  crush: ['.crush/x', 'crush.json', { mcp: { colibri: { type: 'stdio', ...PLAIN } } }],
 };
 
 describe('colibri init', () => {
@@ -79,13 +86,18 @@ describe('colibri init', () => {
   promiseTest('init/inside', '--global writes to the home folder only', () => {
     const project = makeProject({ 'CLAUDE.md': '' }, { '.codex/config.toml': 'model = "m"\n' });
     const before = project.snapshot();
-    expect(project.run('init', '--global', 'codex', 'windsurf', 'claude-code')).toMatchObject({ code: 0, stderr: '' });
+    const named = ['codex', 'windsurf', 'claude-code', 'copilot', 'qwen', 'cline', 'crush'];
+    expect(project.run('init', '--global', ...named)).toMatchObject({ code: 0, stderr: '' });
     const written = Object.keys(project.snapshot()).filter((path) => /\.(?:json|toml)$/.test(path));
     expect(written).toEqual([
       'home/.claude.json',
+      'home/.cline/data/settings/cline_mcp_settings.json',
       'home/.codeium/windsurf/mcp_config.json',
       'home/.codex/config.toml',
       'home/.colibri/init.json',
+      'home/.config/crush/crush.json',
+      'home/.copilot/mcp-config.json',
+      'home/.qwen/settings.json',
     ]);
     expect(project.run('init', '--global', '--undo').code).toBe(0);
     expect(project.snapshot()).toEqual(before);
@@ -102,6 +114,13 @@ describe('colibri init', () => {
     expect(project.read('.codex/config.toml')).toContain(`args = [ "-y", "colibri-mcp@${version}" ]`);
     project.run('init', '--undo');
     expect(project.snapshot()).toEqual(before);
+  });
+
+  promiseTest('init/undo', 'removes an entry of an earlier init that starts node by name', () => {
+    const entry = { command: 'node', args: [PROGRAM.replace('.cjs', '.js')] };
+    const project = makeProject({ '.mcp.json': JSON.stringify({ mcpServers: { colibri: entry } }) });
+    project.run('init', '--undo');
+    expect(project.readJson('.mcp.json')).toEqual({ mcpServers: {} });
   });
 
   for (const name of ['colibri-mcp', 'colibri-mcp@0.0.9', 'colibri-mcp@1.0.0-rc.1+x'])
@@ -139,7 +158,7 @@ describe('colibri init', () => {
     const before = project.snapshot();
     project.run('init', '--local');
     expect(project.readJson('.mcp.json')).toEqual({
-      mcpServers: { colibri: { command: 'node', args: [resolve('dist/colibri.js')] } },
+      mcpServers: { colibri: { command: process.execPath, args: [resolve('dist/colibri.cjs')] } },
     });
     project.run('init', '--undo');
     expect(project.snapshot()).toEqual(before);

@@ -20,7 +20,7 @@ describe('colibri init', () => {
     const after = project.read('.cursor/mcp.json');
     expect(after.replace(/,( \/\/ read only)\n {4}"colibri": \{\n.+\n.+\n {4}\}/, '$1')).toBe(CURSOR);
     expect(project.read('.codex/config.toml')).toBe(
-      `${CODEX}\n[mcp_servers.colibri]\ncommand = "node"\nargs = [ ${JSON.stringify(resolve('dist/colibri.js'))} ]\n`,
+      `${CODEX}\n[mcp_servers.colibri]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [ ${JSON.stringify(resolve('dist/colibri.cjs'))} ]\n`,
     );
   });
 
@@ -82,7 +82,7 @@ describe('colibri init', () => {
     promiseTest('init/undo', `restores ${JSON.stringify(text)} to the byte`, () => {
       const project = makeProject({ '.mcp.json': text });
       project.run('init');
-      expect(project.readJson('.mcp.json')).toHaveProperty('mcpServers.colibri.command', 'node');
+      expect(project.readJson('.mcp.json')).toHaveProperty('mcpServers.colibri.command', process.execPath);
       project.run('init', '--undo');
       expect(project.read('.mcp.json')).toBe(text);
     });
@@ -100,7 +100,7 @@ describe('colibri init', () => {
   promiseTest('init/undo', 'keeps an entry that the user changed', () => {
     const project = makeProject({ 'CLAUDE.md': '' });
     project.run('init');
-    const changed = project.read('.mcp.json').replace('"node"', '"nodejs"');
+    const changed = project.read('.mcp.json').replace(JSON.stringify(process.execPath), '"nodejs"');
     project.put('.mcp.json', changed);
     expect(project.run('init', '--undo').stdout).toContain('a colibri entry that init did not write');
     expect(project.read('.mcp.json')).toBe(changed);

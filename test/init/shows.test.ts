@@ -11,6 +11,7 @@ interface Shown {
   readonly dry_run: boolean;
   readonly changes: { path: string; action: string; diff?: string }[];
   readonly notes: string[];
+  readonly next: { client: string; step: string }[];
 }
 
 const SHIPPED = readFileSync('.agents/skills/colibri-verify/SKILL.md', 'utf8');
@@ -35,12 +36,14 @@ describe('colibri init', () => {
     const before = project.snapshot();
     const { code, stdout } = project.run('init', '--dry-run');
     expect(code).toBe(0);
-    expect(stdout).toContain('+      "command": "node",');
+    expect(stdout).toContain(`+      "command": ${JSON.stringify(process.execPath)},`);
     expect(stdout).toContain('Nothing was written (--dry-run).');
     expect(project.snapshot()).toEqual(before);
     project.run('init');
     const after = project.snapshot();
-    expect(project.run('init', '--undo', '--dry-run').stdout).toContain('-      "command": "node",');
+    expect(project.run('init', '--undo', '--dry-run').stdout).toContain(
+      `-      "command": ${JSON.stringify(process.execPath)},`,
+    );
     expect(project.snapshot()).toEqual(after);
   });
 
@@ -50,8 +53,9 @@ describe('colibri init', () => {
 
   promiseTest('init/shows', 'as JSON with --json', () => {
     const project = makeProject(FILES);
-    const shown = JSON.parse(project.run('init', '--json').stdout) as Shown;
+    const shown = JSON.parse(project.run('init', '--json', '--no-instructions').stdout) as Shown;
     expect(shown).toMatchObject({ root: project.root, dry_run: false, notes: [] });
+    expect(shown.next.map(({ client }) => client)).toEqual(['claude-code', 'cursor']);
     expect(shown.changes.slice(0, 2).map(({ path, action }) => [path, action])).toEqual([
       ['.mcp.json', 'create'],
       ['.cursor/mcp.json', 'update'],

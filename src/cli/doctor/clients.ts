@@ -1,48 +1,82 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { findHomeFolder } from '../../home-folder.ts';
-import { type Client, detectClients } from '../init/clients.ts';
+import { CLIENTS, type Client, detectClients } from '../init/clients.ts';
 import { InitError } from '../init/init-error.ts';
-import { type ConfigFile, readConfigFile } from '../init/plan.ts';
+import { isOwnEntry, readEntry } from '../init/launch-command.ts';
+import { type ConfigFile, readConfigFile, type Site } from '../init/plan.ts';
 import { findProjectRoot } from '../init/project-root.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
+import { type Seen, shakeHands } from './handshake.ts';
 
-export function checkClients(): Finding[] {
+/**
+ * Starts what each client would start. A project's configuration may have come with a clone: unless `runAll` is set, a
+ * command from it runs only if init would write the same.
+ */
+export async function checkClients(runAll: boolean): Promise<Finding[]> {
   const root = findProjectRoot();
-  const clients = detectClients(root);
+  const home = findHomeFolder();
+  const here = detectClients(root);
+  const inHome = home === undefined ? [] : CLIENTS.filter((client) => isConfigured(client, home));
+  const clients = CLIENTS.filter((client) => here.includes(client) || inHome.includes(client));
   if (clients.length === 0)
     return [warn('clients', `no client has files in ${root}`, 'name yours, for example: colibri init claude-code')];
-  return clients.map((client) => checkClient(client, root));
+  const sites = [{ root, isGlobal: false }, ...(home === undefined ? [] : [{ root: home, isGlobal: true }])];
+  const findings = await Promise.all(clients.map((client) => checkClient(client, sites, { root, runAll })));
+  return findings.flat();
 }
 
-function checkClient(client: Client, root: string): Finding {
-  const check = client.id;
+interface CheckOptions {
+  readonly root: string;
+  readonly runAll: boolean;
+}
+
+async function checkClient(client: Client, sites: readonly Site[], options: CheckOptions): Promise<Finding[]> {
   try {
-    const home = findHomeFolder();
-    const sites = [{ root, isGlobal: false }, ...(home === undefined ? [] : [{ root: home, isGlobal: true }])];
-    const file = sites
-      .map((site) => readConfigFile(client, site))
-      .find((candidate) => candidate?.current !== undefined);
-    if (file === undefined)
-      return warn(check, `${client.name} is used here but not connected to Colibri`, `run colibri init ${client.id}`);
-    const missing = findMissingProgram(file);
-    if (missing !== undefined)
-      return fail(
-        check,
-        `${file.path} starts ${missing}, which does not exist`,
-        `run colibri init --undo ${client.id}, then colibri init ${client.id}`,
-      );
-    return ok(check, `${file.path} starts Colibri`);
+    const files = sites.flatMap((site) => {
+      const file = readConfigFile(client, site);
+      return file?.current === undefined ? [] : [{ file, site }];
+    });
+    if (files.length === 0)
+      return [
+        warn(client.id, `${client.name} is used here but not connected to Colibri`, `run colibri init ${client.id}`),
+      ];
+    return await Promise.all(files.map(({ file, site }) => checkEntry(client, file, site, options)));
   } catch (error) {
     if (!(error instanceof InitError)) throw error;
-    return fail(check, error.problem, `fix that file; ${client.name} cannot read it either`);
+    return [fail(client.id, error.problem, `fix that file; ${client.name} cannot read it either`)];
   }
 }
 
-/** A path in the entry that no longer exists, as after a clone was moved. */
-function findMissingProgram({ current }: ConfigFile): string | undefined {
-  const { command, args } = current as { command?: unknown; args?: unknown };
-  return [command, args].flat().find((word) => typeof word === 'string' && isAbsolute(word) && !existsSync(word)) as
-    | string
-    | undefined;
+async function checkEntry(client: Client, file: ConfigFile, site: Site, options: CheckOptions): Promise<Finding> {
+  const { words, variables } = readEntry(file.current);
+  const path = site.isGlobal ? `~/${file.path}` : file.path;
+  const line = words.join(' ');
+  const repair = `run colibri init --replace ${site.isGlobal ? '--global ' : ''}${client.id}`;
+  const missing = words.find((word) => isAbsolute(word) && !existsSync(word));
+  if (missing !== undefined) return fail(client.id, `${path} starts ${missing}, which does not exist`, repair);
+  if (!site.isGlobal && !options.runAll && !isOwnEntry(client, file.current, { anyVersion: false }))
+    return warn(
+      client.id,
+      `${path} starts another program, which was not tested, because the file may have come with a clone: ${line}`,
+      `${repair}, or run colibri doctor --run if you trust that command`,
+    );
+  return toFinding(client, `${path} starts ${line}`, await shakeHands(words, variables, options.root), repair);
+}
+
+function toFinding(client: Client, started: string, seen: Seen, repair: string): Finding {
+  if (seen.kind === 'failed') return fail(client.id, `${started}: ${seen.reason}`, repair);
+  if (seen.kind === 'noise')
+    return fail(client.id, `${started}, which writes text to stdout before the protocol: ${seen.line}`, repair);
+  if (seen.name !== 'colibri') return warn(client.id, `${started}, which answers as ${seen.name}`, repair);
+  return ok(client.id, `${started}: colibri ${seen.version} answers`);
+}
+
+/** A file of a client that is not used here may be unreadable. */
+function isConfigured(client: Client, home: string): boolean {
+  try {
+    return readConfigFile(client, { root: home, isGlobal: true })?.current !== undefined;
+  } catch {
+    return false;
+  }
 }

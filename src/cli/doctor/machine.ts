@@ -1,7 +1,7 @@
 import { hasBuiltInSqlite, loadSqlite } from '../../db/sqlite/driver.ts';
 import { toError } from '../../errors.ts';
 import { readVersion } from '../../version.ts';
-import { type Finding, fail, ok } from './finding.ts';
+import { type Finding, fail, failFrom, ok } from './finding.ts';
 
 const OLDEST_NODE = [20, 19] as const;
 
@@ -25,13 +25,7 @@ export async function checkSqlite(): Promise<Finding> {
     driver.close();
     return ok('sqlite', `${row?.version} (${library})`);
   } catch (error) {
-    const reason = toError(error).message.split('\n')[0];
-    return fail(
-      'sqlite',
-      `${library} cannot be loaded: ${reason}`,
-      isBuiltIn
-        ? 'reinstall Node'
-        : 'use Node 22.16 or later, which needs no add-on, or run npm rebuild better-sqlite3',
-    );
+    if (!isBuiltIn) return failFrom('sqlite', toError(error));
+    return fail('sqlite', `${library} cannot be loaded: ${toError(error).message.split('\n')[0]}`, 'reinstall Node');
   }
 }

@@ -9,15 +9,15 @@ import { checkSettings } from './settings.ts';
 import { checkSkills } from './skills.ts';
 
 /** Returns the exit code. */
-export async function runDoctor(json: boolean): Promise<number> {
-  const findings = await examine();
+export async function runDoctor({ json, runAll }: { json: boolean; runAll: boolean }): Promise<number> {
+  const findings = await examine(runAll);
   const hasFailed = findings.some(({ status }) => status === 'fail');
   if (json) printJson({ ok: !hasFailed, checks: findings });
   else print(findings.flatMap(describe));
   return hasFailed ? 1 : 0;
 }
 
-async function examine(): Promise<Finding[]> {
+async function examine(runAll: boolean): Promise<Finding[]> {
   const { config, findings } = checkSettings();
   const isFile = config?.databaseUrl === undefined;
   const check = isFile ? checkLedger : checkPostgres;
@@ -26,7 +26,7 @@ async function examine(): Promise<Finding[]> {
     ...(isFile ? [await checkSqlite()] : []),
     ...findings,
     ...(config === undefined ? [] : await check(config)),
-    ...checkClients(),
+    ...(await checkClients(runAll)),
     ...(config === undefined ? [] : checkSkills(config)),
   ];
 }

@@ -1,8 +1,7 @@
-import type * as z from 'zod';
 import type { WriteContext } from './context.ts';
 import { type ColibriServerContext, type CreateServerOptions, createColibriServer } from './server/colibri-server.ts';
 import { main, startIfMain } from './server/program.ts';
-import type { Tool, ToolDescription } from './tool.ts';
+import type { ObjectSchema, OutputOf, Tool, ToolDescription } from './tool.ts';
 
 export { ColibriError } from './errors.ts';
 export type { AuditSink, ToolEnterEvent, ToolExitEvent } from './middleware/audit.ts';
@@ -10,18 +9,18 @@ export { createNoOpAuditSink } from './middleware/audit.ts';
 export type { ColibriServerContext, CreateServerOptions };
 export { main };
 
-export type ColibriToolConfig<Input extends z.ZodObject = z.ZodObject> = Omit<ToolDescription<Input>, 'name'>;
+export type ColibriToolConfig<Input extends ObjectSchema = ObjectSchema> = Omit<ToolDescription<Input>, 'name'>;
 
 export function createServer(options: CreateServerOptions = {}): ColibriServerContext {
   return createColibriServer(options);
 }
 
 /** Registers a tool; its calls go through the five stages. */
-export function registerColibriTool<Input extends z.ZodObject>(
+export function registerColibriTool<Input extends ObjectSchema>(
   server: ColibriServerContext,
   name: string,
   config: ColibriToolConfig<Input>,
-  handler: (args: z.output<Input>, context: WriteContext) => unknown,
+  handler: (args: OutputOf<Input>, context: WriteContext) => unknown,
 ): void {
   server.registerColibriTool({ ...config, name, handle: handler as Tool['handle'] });
 }

@@ -1,4 +1,3 @@
-import type * as z from 'zod';
 import type { CallContext, Preparation, ReadContext, WriteContext } from './context.ts';
 import type { ColibriError, RuleCode } from './errors.ts';
 import type { LedgerAccess } from './modes.ts';
@@ -6,7 +5,14 @@ import type { LedgerAccess } from './modes.ts';
 /** Where the answer shows the error of a failed rule: at the top level (A), or inside `data` (B). */
 export type ErrorPattern = 'A' | 'B';
 
-export interface ToolDescription<Input extends z.ZodObject = z.ZodObject> {
+/** An object schema of Zod 4. Structural, so that the types of the package need no copy of Zod. */
+export interface ObjectSchema {
+  readonly _zod: { readonly output: Readonly<Record<string, unknown>>; readonly def: { readonly type: 'object' } };
+}
+
+export type OutputOf<Schema extends ObjectSchema> = Schema['_zod']['output'];
+
+export interface ToolDescription<Input extends ObjectSchema = ObjectSchema> {
   readonly name: string;
   readonly title?: string;
   readonly description?: string;
@@ -14,7 +20,7 @@ export interface ToolDescription<Input extends z.ZodObject = z.ZodObject> {
   /** Renames input aliases before the schema parses the input. */
   readonly normalize?: (raw: unknown) => unknown;
   /** Describes `data` of a success; failures have the same shape for every tool. */
-  readonly outputSchema?: z.ZodObject;
+  readonly outputSchema?: ObjectSchema;
   readonly access?: LedgerAccess;
   /** True if repeating a call has no further effect. */
   readonly idempotent?: boolean;
@@ -38,17 +44,17 @@ export type ContextOf<Access extends LedgerAccess | undefined> = Access extends 
     ? ReadContext
     : WriteContext;
 
-export interface ToolSpec<Input extends z.ZodObject, Access extends LedgerAccess | undefined, Prepared>
+export interface ToolSpec<Input extends ObjectSchema, Access extends LedgerAccess | undefined, Prepared>
   extends ToolDescription<Input> {
   readonly access?: Access & LedgerAccess;
   /** For tools that write: runs before the write lock is taken. Other processes may write in between. */
-  prepare?(input: z.output<Input>, preparation: Preparation): Prepared | Promise<Prepared>;
-  handle(input: z.output<Input>, context: ContextOf<Access>, prepared: Prepared): unknown;
+  prepare?(input: OutputOf<Input>, preparation: Preparation): Prepared | Promise<Prepared>;
+  handle(input: OutputOf<Input>, context: ContextOf<Access>, prepared: Prepared): unknown;
 }
 
 /** Sound, because stage 2 parses with the same schema and stage 4 passes the context that `access` names. */
 export function defineTool<
-  Input extends z.ZodObject,
+  Input extends ObjectSchema,
   const Access extends LedgerAccess | undefined,
   Prepared = undefined,
 >(spec: ToolSpec<Input, Access, Prepared>): Tool {

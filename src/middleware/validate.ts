@@ -21,7 +21,8 @@ export function validate(active: ActiveCall, tool: Tool, defect: NotCanonical | 
 
 function parse(tool: Tool, raw: unknown, defect: NotCanonical | undefined): unknown {
   if (defect !== undefined) throw invalid(tool, [{ path: defect.path, message: defect.reason }]);
-  const parsed = tool.inputSchema.safeParse(tool.normalize === undefined ? raw : tool.normalize(raw));
+  const schema = tool.inputSchema as unknown as z.ZodObject;
+  const parsed = schema.safeParse(tool.normalize === undefined ? raw : tool.normalize(raw));
   if (parsed.success) return parsed.data;
   throw invalid(tool, parsed.error.issues.flatMap(toIssues));
 }

@@ -19,10 +19,21 @@ import { readVersion } from '../version.ts';
 import { type Connection, connect } from '../wire/connection.ts';
 import { createStdioTransport, StdioTransport } from '../wire/stdio.ts';
 
+/** The transport interface of the MCP SDK. Structural, so that the types of the package need no copy of the SDK. */
+export interface TransportLike {
+  start(): Promise<void>;
+  send(message: never, options?: never): Promise<void>;
+  close(): Promise<void>;
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: ((message: never, extra?: never) => void) | undefined;
+}
+
 /** The parts of a server that a test or an embedder may replace. */
 export interface CreateServerOptions {
   readonly auditSink?: AuditSink;
-  readonly transport?: Transport;
+  /** A transport of the MCP SDK; standard input and output if undefined. */
+  readonly transport?: TransportLike;
   readonly version?: string;
   readonly mode?: Mode;
   /** The monotonic clock. */
@@ -80,7 +91,7 @@ class ColibriServer implements ColibriServerContext {
     const nowMs = options.nowMs ?? (() => performance.now());
     this.#options = options;
     this.#version = options.version ?? readVersion();
-    this.#transport = options.transport ?? createStdioTransport();
+    this.#transport = (options.transport as Transport | undefined) ?? createStdioTransport();
     this.bootStartMs = options.bootStartMs ?? nowMs();
     this.chain = {
       lock: new FifoLock(),

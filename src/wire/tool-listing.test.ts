@@ -67,7 +67,8 @@ describe('schemas', () => {
       expect(title, name).toBeTruthy();
       expect(description?.length, name).toBeGreaterThan(20);
       expect(description?.length, name).toBeLessThan(1024);
-      expect(inputSchema.safeParse({ no_such_field: 1 }).success, name).toBe(false);
+      const schema = inputSchema as unknown as z.ZodObject;
+      expect(schema.safeParse({ no_such_field: 1 }).success, name).toBe(false);
     }
   });
 

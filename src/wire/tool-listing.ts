@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { accessOf } from '../modes.ts';
-import type { Tool } from '../tool.ts';
+import type { ObjectSchema, Tool } from '../tool.ts';
 
 type JsonSchema = Record<string, unknown>;
 
@@ -57,8 +57,8 @@ const ERROR: JsonSchema = {
   required: ['code', 'message'],
 };
 
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
-  return lean(z.toJSONSchema(schema, { io, unrepresentable: 'any', override: trim }));
+function jsonSchema(schema: ObjectSchema, io: 'input' | 'output'): JsonSchema {
+  return lean(z.toJSONSchema(schema as unknown as z.ZodObject, { io, unrepresentable: 'any', override: trim }));
 }
 
 /** Removes what the generator states needlessly: bounds of every safe integer, and `additionalProperties: {}`. */

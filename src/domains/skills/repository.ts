@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, read
 import { join, relative, resolve, sep } from 'node:path';
 import { toError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
-import type { Skill, SkillDefect } from './schema.ts';
+import type { Skill, SkillDefect } from './skill.ts';
 import { parseSkill } from './skill-file.ts';
 
 const FILE_NAME = 'SKILL.md';

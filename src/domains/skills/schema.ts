@@ -38,11 +38,3 @@ export const listOutput = z.object({
   ),
   total_count: z.int(),
 });
-
-export type Skill = z.output<typeof listOutput>['skills'][number];
-
-/** A skipped file and the reason. */
-export interface SkillDefect {
-  readonly path: string;
-  readonly defect: string;
-}

@@ -1,6 +1,7 @@
 import { parse } from 'yaml';
 import { toError } from '../../errors.ts';
-import { frontMatter, type Skill } from './schema.ts';
+import { frontMatter } from './schema.ts';
+import type { Skill } from './skill.ts';
 
 /** Sorts before every released version. */
 const NO_VERSION = '0.0.0';

@@ -1,40 +1,101 @@
 // Installs missing dependencies and reports it on stderr; fast if nothing is missing.
 
+import '../src/cli/require-node.cjs';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const stamp = `${root}node_modules/.colibri-setup`;
+const buildStamp = `${root}node_modules/.colibri-build-setup`;
 
+/** What the build reads. The other development dependencies take half a gigabyte. */
+const FOR_BUILD = [
+  '@modelcontextprotocol/server',
+  '@noble/hashes',
+  'commander',
+  'esbuild',
+  'jsonc-parser',
+  'pg',
+  'pgpass',
+  'smol-toml',
+  'yaml',
+  'zod',
+];
+
+/** For the tests: everything. */
 export function setUp() {
-  const wanted = createHash('sha256')
+  if (!isCurrent(stamp)) {
+    console.error('colibri: installing dependencies');
+    // No install scripts: the only native module is installed below, and only if Node has no built-in SQLite.
+    // Not `npm ci`: it refuses a lock file made with a registry that lacks the binaries of other platforms.
+    npm(root, 'install', '--no-save');
+    writeFileSync(stamp, lockDigest());
+  }
+  installSqlite();
+}
+
+/** For the program: what the build reads. */
+export function setUpBuild() {
+  if (!isCurrent(stamp) && !isCurrent(buildStamp)) {
+    console.error('colibri: installing what the build needs');
+    installForBuild();
+    writeFileSync(buildStamp, lockDigest());
+  }
+  installSqlite();
+}
+
+function isCurrent(file) {
+  return existsSync(file) && readFileSync(file, 'utf8') === lockDigest();
+}
+
+function lockDigest() {
+  return createHash('sha256')
     .update(readFileSync(`${root}package-lock.json`))
     .digest('hex');
-  if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
-    console.error('colibri: installing dependencies');
-    // No install scripts: the only native module is built below, and only if Node has no built-in SQLite.
-    // Not `npm ci`: it refuses a lock file made with a registry that lacks the binaries of other platforms.
-    npm('install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund');
-    writeFileSync(stamp, wanted);
-  }
-  if (!hasBuiltInSqlite() && !existsSync(`${root}node_modules/better-sqlite3/build/Release/better_sqlite3.node`)) {
-    console.error('colibri: building the SQLite module (Node 22.16 and later need none); this takes about a minute');
-    npm('rebuild', 'better-sqlite3');
-  }
 }
 
-function hasBuiltInSqlite() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  return major > 23 || (major === 22 && minor >= 16);
+/** npm cannot install some of the development dependencies, so they are those of a package of their own. */
+function installForBuild() {
+  const folder = `${root}node_modules/.colibri-build`;
+  const { devDependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+  const dependencies = Object.fromEntries(FOR_BUILD.map((name) => [name, devDependencies[name]]));
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(`${folder}/package.json`, JSON.stringify({ private: true, dependencies }));
+  copyFileSync(`${root}package-lock.json`, `${folder}/package-lock.json`);
+  npm(folder, 'install');
+  for (const name of readdirSync(`${folder}/node_modules`)) {
+    rmSync(`${root}node_modules/${name}`, { recursive: true, force: true });
+    renameSync(`${folder}/node_modules/${name}`, `${root}node_modules/${name}`);
+  }
+  rmSync(folder, { recursive: true });
 }
 
-function npm(...args) {
+/** Needs no network if the Node has its own, or the module is there. */
+function installSqlite() {
+  const { status } = spawnSync(process.execPath, [`${root}scripts/sqlite-module.cjs`], { stdio: ['ignore', 2, 2] });
+  if (status !== 0) process.exit(1);
+}
+
+function npm(folder, ...args) {
   const cli = process.env.npm_execpath;
   const [command, ...prefix] = cli === undefined ? ['npm'] : [process.execPath, cli];
-  const options = { cwd: root, stdio: ['ignore', 2, 2] };
-  const { status, error } = spawnSync(command, [...prefix, ...args, '--loglevel=error'], options);
+  const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--no-json', '--loglevel=error'];
+  const { status, error } = spawnSync(command, [...prefix, ...args, ...flags], {
+    cwd: folder,
+    stdio: ['ignore', 2, 2],
+  });
   if (status === 0) return;
   console.error(`colibri: npm ${args[0]} failed${error ? `: ${error.message}` : ''}; its messages are above`);
   process.exit(1);

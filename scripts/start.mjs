@@ -1,18 +1,18 @@
 // `npm start`: installs and builds what is missing, then runs the server.
 import { readdirSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { setUp } from './setup.mjs';
+import { setUpBuild } from './setup.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-setUp();
+setUpBuild();
 if (newest(`${root}src`) > builtAt()) {
   console.error('colibri: building');
   const { buildAll } = await import('./build/build.mjs');
   await buildAll();
 }
-process.argv[1] = `${root}dist/colibri.js`;
-await import('../dist/colibri.js');
+process.argv[1] = `${root}dist/colibri.cjs`;
+await import('../dist/colibri.cjs');
 
 function newest(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -24,5 +24,5 @@ function newest(folder) {
 }
 
 function builtAt() {
-  return statSync(`${root}dist/colibri.js`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return statSync(`${root}dist/colibri.cjs`, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

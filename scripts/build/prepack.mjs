@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { setUp } from '../setup.mjs';
 
-if (!existsSync(fileURLToPath(new URL('../../node_modules', import.meta.url)))) setUp();
+if (!existsSync(fileURLToPath(new URL('../../node_modules/typescript', import.meta.url)))) setUp();
 const [{ buildAll }, { emitTypes }] = await Promise.all([import('./build.mjs'), import('./types.mjs')]);
 await buildAll();
 emitTypes();

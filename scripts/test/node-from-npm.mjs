@@ -5,12 +5,14 @@ import { fileURLToPath } from 'node:url';
 
 /** The pinned versions. They are published for every platform that Node supports. */
 export const NODE_VERSIONS = { 22: '22.23.2', 24: '24.21.0' };
+/** The oldest supported line, and one that is too old. */
+const OTHER_VERSIONS = { 18: '18.20.8', 20: '20.20.2' };
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/colibri-node', import.meta.url));
 
 /** The path of the executable; undefined if npm cannot install it (no network, unsupported platform, not in the registry). */
 export function nodeFromNpm(major, cache = CACHE) {
-  const version = NODE_VERSIONS[major];
+  const version = { ...OTHER_VERSIONS, ...NODE_VERSIONS }[major];
   const folder = `${cache}/${version}`;
   // The package `node` installs this one through a script, and npm may be configured to run no scripts.
   const name = `node${process.platform === 'darwin' && process.arch === 'arm64' ? '-bin' : ''}-${process.platform.replace('win32', 'win')}-${process.arch}`;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openCurrent } from '../clients/official-clients.ts';
 import { createCall, playSession } from '../clients/whole-session.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { copyRepository, hasBuiltInSqlite, linkPackages, MANIFEST, openFolder, run } from './packed.ts';
+import { copyRepository, lendSqlite, MANIFEST, openFolder, run } from './packed.ts';
 import { bundleManifest } from './published-schemas.ts';
 
 describe('the bundle', () => {
@@ -42,7 +42,7 @@ describe('the bundle', () => {
 
   promiseTest('package/bundle', 'the bundle contains the program, documents and skills, and no native module', () => {
     const allowed =
-      /^(?:manifest\.json|package\.json|LICENSE|README\.md|dist\/(?:colibri\.js|program\.cjs)|\.agents\/skills\/.+)$/;
+      /^(?:manifest\.json|package\.json|LICENSE|README\.md|dist\/(?:colibri|start|program)\.cjs|\.agents\/skills\/.+)$/;
     expect(Object.keys(files).filter((path) => !allowed.test(path))).toEqual([]);
   });
 
@@ -61,7 +61,7 @@ describe('the bundle', () => {
         writeFileSync(join(place, path), content);
       }
       // The bundle is for a Node with SQLite of its own; an older one is lent the module.
-      if (!hasBuiltInSqlite) linkPackages(place, 'better-sqlite3');
+      lendSqlite(place);
       const ledger = join(folder, 'ledger', 'colibri.db');
       const fill = (text: string) =>
         text.replace(/\$\{__dirname\}/, place).replace(/\$\{user_config\.ledger\}/, ledger);

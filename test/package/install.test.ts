@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openCurrent } from '../clients/official-clients.ts';
@@ -75,6 +75,13 @@ describe('the installed package', () => {
       { ok: true, data: { word: 'hello' } },
       true,
     ]);
+  });
+
+  promiseTest('package/library', 'the example of the README prints what it promises', () => {
+    const section = readFileSync('README.md', 'utf8').split(/^## /m).at(-1) ?? '';
+    const [, verify = ''] = [...section.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code ?? '');
+    const code = verify.replaceAll('type Digest, ', '').replaceAll(': Digest', '');
+    expect(evaluate(code)).toEqual({ status: 0, stdout: 'true\nfalse\n', stderr: '' });
   });
 
   promiseTest('package/library', 'the verifier gives one root in Node and in a browser', () => {

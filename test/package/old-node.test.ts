@@ -56,7 +56,7 @@ describe('on a Node that is too old', () => {
       expect(runOn(version, 'dist/colibri.cjs', '--version')).toMatchObject({ status: 0, stderr: '' });
     });
 
-  for (const program of ['dist/colibri.js', 'scripts/start.mjs', 'scripts/run-build.mjs', 'scripts/test.mjs'])
+  for (const program of ['dist/colibri.js', 'scripts/start.mjs', 'scripts/build/run.mjs', 'scripts/test/run.mjs'])
     promiseTest('package/old-node', `${program} says so too, and installs nothing`, () => {
       const { status, stderr } = runOn('18.20.8', program);
       expect([status, stderr]).toEqual([78, 'Colibri needs Node 20.19 or later; this is 18.20\n']);

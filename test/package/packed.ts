@@ -34,7 +34,12 @@ export function installInto(project: string, tarball: string): void {
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{"private":true,"type":"module"}\n');
   npm(project, 'install', '--offline', '--ignore-scripts', '--omit=optional', '--no-audit', '--no-fund', tarball);
-  if (!hasBuiltInSqlite) linkPackages(project, 'better-sqlite3');
+  lendSqlite(join(project, 'node_modules', MANIFEST.name));
+}
+
+/** No install script has run: a Node without its own SQLite uses the module of this repository. */
+export function lendSqlite(folder: string): void {
+  if (!hasBuiltInSqlite) symlinkSync(join(root, 'native'), join(folder, 'native'));
 }
 
 /** Makes packages of this repository resolvable from a folder, as an install from a registry would. */

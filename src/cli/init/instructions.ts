@@ -20,7 +20,7 @@ export interface PlannedInstructions {
 }
 
 const SHARED = 'AGENTS.md';
-const KNOWN = [SHARED, 'CLAUDE.md', 'GEMINI.md', 'QWEN.md'];
+const KNOWN = new Set([SHARED, 'CLAUDE.md', 'GEMINI.md', 'QWEN.md']);
 
 /** Plans to append the lines to the files that these clients read, except where they are already. */
 export function planInstructions({ root }: Site, clients: readonly Client[]): PlannedInstructions[] {
@@ -45,7 +45,7 @@ export function planInstructionsUndo(
   { path, created, sha256: written, undo }: RecordedFile,
   notes: string[],
 ): FileChange | undefined {
-  if (!KNOWN.includes(path)) return undefined;
+  if (!KNOWN.has(path)) return undefined;
   const before = readText(root, path);
   if (before === undefined) return undefined;
   if (sha256(before) === written) return { path, before, after: created ? undefined : applyEdits(before, undo) };

@@ -41,7 +41,7 @@ export function isFromRegistry(packageFolder: string, version: string): boolean 
 
 /**
  * Whether the entry equals one that this program writes, with any agent id. Unless `anyVersion` is set, the published
- * command counts only if this program came from the registry: nobody else may decide what runs under that name.
+ * command counts only if this program came from the registry: the name may belong to another publisher there.
  */
 export function isOwnEntry(client: Client, entry: unknown, { anyVersion }: { anyVersion: boolean }): boolean {
   const { words, variables } = readEntry(entry);

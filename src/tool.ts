@@ -8,6 +8,7 @@ export type ErrorPattern = 'A' | 'B';
 /** An object schema of Zod 4. Structural, so that the types of the package need no copy of Zod. */
 export interface ObjectSchema {
   readonly _zod: { readonly output: Readonly<Record<string, unknown>>; readonly def: { readonly type: 'object' } };
+  safeParse(value: unknown): { readonly success: boolean };
 }
 
 export type OutputOf<Schema extends ObjectSchema> = Schema['_zod']['output'];

@@ -13,7 +13,7 @@ const ON_EVERY_ENGINE = [
 const ON_POSTGRES = 'test/postgres/*.test.ts';
 /** What an SQLite driver or a JavaScript engine can get wrong: `--mode drivers` runs these on every version of Node. */
 const ON_EVERY_DRIVER = [
-  'src/db/open.test.ts',
+  'src/trust/open-database.test.ts',
   'src/db/sqlite/**/*.test.ts',
   'src/integrity/*{json,text,grammar,entry}*.test.ts',
   'test/faults/changed-schema.test.ts',

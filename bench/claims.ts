@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import type { Database } from '../src/db/database.ts';
-import { openDatabase } from '../src/db/open.ts';
 import { changedTask } from '../src/domains/tasks/change.ts';
 import { findTokenedTask, updateTask } from '../src/domains/tasks/repository.ts';
 import { formatTaskId } from '../src/ids.ts';
 import { CallRecorder } from '../src/ledger/calls/recorder.ts';
 import { openLedger } from '../src/ledger/open.ts';
+import { openDatabase } from '../src/trust/open-database.ts';
 import { fillFile, OPEN_TASKS } from './support/fill.ts';
 import { startClient } from './support/servers.ts';
 

@@ -61,7 +61,7 @@ describe('the library', () => {
 
   promiseTest('door/no-network', 'in its sources', () => {
     const { files, packages } = reachableFrom('src/server.ts');
-    expect(files).toContain('src/db/open.ts');
+    expect(files).toContain('src/trust/open-database.ts');
     expect(packages).toContain('@modelcontextprotocol/server/stdio');
     expect(packages.filter((name) => NETWORK.test(name))).toEqual([]);
   });

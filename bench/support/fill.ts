@@ -1,10 +1,10 @@
 import { renameSync, rmSync } from 'node:fs';
 import type { Transaction } from '../../src/db/database.ts';
-import { type OpenOptions, openDatabase } from '../../src/db/open.ts';
 import { newTask } from '../../src/domains/tasks/change.ts';
 import { insertTask, projectCounter } from '../../src/domains/tasks/repository.ts';
 import { formatTaskId } from '../../src/ids.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { type OpenOptions, openDatabase } from '../../src/trust/open-database.ts';
 
 /** The tasks of project "focus", which come first and are the same in a ledger of any size. */
 export const OPEN_TASKS = 1000;

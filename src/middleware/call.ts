@@ -1,14 +1,34 @@
 import type { CallContext } from '../context.ts';
+import type { Database } from '../db/database.ts';
 import type { FifoLock } from '../fifo-lock.ts';
 import type { Log } from '../log.ts';
-import type { Runtime } from '../runtime/runtime.ts';
+import type { Mode } from '../modes.ts';
 import type { Tool } from '../tool.ts';
-import type { RecordedTransaction, ToolEnterEvent } from './audit.ts';
+import type { AuditSink, RecordedTransaction, RecordedTransactions, ToolEnterEvent } from './audit.ts';
+
+/** What the stages need of a server, which may still boot while calls arrive. */
+export interface ServerState {
+  /** The mode that decides what is admitted; a failed boot reduces it. */
+  readonly mode: Mode;
+  readonly configuredMode: Mode;
+  /** Why the server could not boot. */
+  readonly failure: Error | undefined;
+  readonly isRetrying: boolean;
+  readonly database: Database | undefined;
+  readonly transactions: RecordedTransactions | undefined;
+  readonly audit: AuditSink;
+  /** ISO-8601 UTC with milliseconds. */
+  readonly now: () => string;
+  /** The name under which the calls of a client are recorded. */
+  actorOf(client: string): string;
+  /** Resolves when the server has booted; at once for an early call that can still be buffered. */
+  passGate(isEarly: boolean): Promise<void>;
+}
 
 /** What the stages of one server share. */
-export interface Chain {
+export interface Chain<State extends ServerState = ServerState> {
   readonly lock: FifoLock;
-  readonly runtime: Runtime;
+  readonly runtime: State;
   readonly nowMs: () => number;
   readonly log: Log;
 }

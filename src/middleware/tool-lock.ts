@@ -1,8 +1,7 @@
 import { ColibriError } from '../errors.ts';
 import { accessOf, isAdmitted } from '../modes.ts';
-import type { Runtime } from '../runtime/runtime.ts';
 import type { Failure, Outcome, Tool } from '../tool.ts';
-import type { Call, Chain } from './call.ts';
+import type { Call, Chain, ServerState } from './call.ts';
 
 /**
  * Stage 1. One call at a time, first come, first served. One lock for all tools: a lock per tool could not protect the
@@ -18,7 +17,7 @@ export async function toolLock<Result>(
   return lock.run(() => work(admit(runtime, name, tool)), signal);
 }
 
-function admit(runtime: Runtime, name: string, tool: Tool | undefined): Outcome<Tool> {
+function admit(runtime: ServerState, name: string, tool: Tool | undefined): Outcome<Tool> {
   if (tool === undefined) return refuse(new ColibriError('UNKNOWN_TOOL', `there is no tool ${name}`));
   const { mode, failure, isRetrying } = runtime;
   if (failure !== undefined && accessOf(tool) !== 'none') {

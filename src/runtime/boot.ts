@@ -1,5 +1,4 @@
 import type { Config } from '../config.ts';
-import { openDatabase } from '../db/open.ts';
 import { createProcessId } from '../db/process-id.ts';
 import { createSkillRegistry, type SkillRegistry } from '../domains/skills/repository.ts';
 import { closeInterruptedCalls } from '../ledger/calls/interrupted.ts';
@@ -10,6 +9,7 @@ import { removeStaleRows } from '../ledger/presence/stale-rows.ts';
 import type { Log } from '../log.ts';
 import { createStderrAudit } from '../middleware/stderr-audit.ts';
 import { opensDatabase, writesLedger } from '../modes.ts';
+import { openDatabase } from '../trust/open-database.ts';
 import { acceptOwnLedger, isYetToBeMade } from '../trust/own-ledger.ts';
 import type { Booted } from './runtime.ts';
 

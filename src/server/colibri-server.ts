@@ -64,7 +64,7 @@ export interface ColibriServerContext {
   isConnected(): boolean;
   /** In order of registration, including tools that the mode does not admit. */
   listTools(): readonly Tool[];
-  readonly chain: Chain;
+  readonly chain: Chain<Runtime>;
   readonly bootStartMs: number;
 }
 
@@ -75,7 +75,7 @@ export function createColibriServer(options: CreateServerOptions): ColibriServer
 const TOOL_NAME = /^[a-z_][a-z0-9_]*$/;
 
 class ColibriServer implements ColibriServerContext {
-  readonly chain: Chain;
+  readonly chain: Chain<Runtime>;
   readonly bootStartMs: number;
   readonly #options: CreateServerOptions;
   readonly #version: string;

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/db/open.ts';
+import { openDatabase } from '../../src/trust/open-database.ts';
 import { type ClientProcess, withClientProcesses } from '../support/client-processes.ts';
 import { silence } from '../support/crew.ts';
 import { tempFolder } from '../support/folders.ts';

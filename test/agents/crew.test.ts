@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/db/open.ts';
 import { changedTask } from '../../src/domains/tasks/change.ts';
 import { findTokenedTask, updateTask } from '../../src/domains/tasks/repository.ts';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
+import { openDatabase } from '../../src/trust/open-database.ts';
 import { withCrew } from '../support/crew.ts';
 import { judge } from '../support/crew-referee.ts';
 import { tempFolder } from '../support/folders.ts';

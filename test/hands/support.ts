@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { openDatabase } from '../../src/db/open.ts';
+import { openDatabase } from '../../src/trust/open-database.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { databaseAt, ledgerAt } from '../support/ledger-targets.ts';
 import { cleanEnvironment, type Ran, runColibri } from '../support/program.ts';

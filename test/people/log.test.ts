@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
-import { openDatabase } from '../../src/db/open.ts';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
+import { openDatabase } from '../../src/trust/open-database.ts';
 import { processIdOf } from '../support/ledger.ts';
 import {
   type Agent,

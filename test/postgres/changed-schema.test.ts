@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
-import { openDatabase } from '../../src/db/open.ts';
 import { checkSchema } from '../../src/db/schema/check.ts';
 import { openLedger } from '../../src/ledger/open.ts';
+import { openDatabase } from '../../src/trust/open-database.ts';
 import { tempFolder } from '../support/folders.ts';
 import { AT } from '../support/ledger.ts';
 import { BEFORE_SESSION_EVENTS, makeOlder } from '../support/ledgers.ts';

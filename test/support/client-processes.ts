@@ -4,7 +4,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/db/open.ts';
+import { openDatabase } from '../../src/trust/open-database.ts';
 import { type Agent, createAgent } from './agent.ts';
 import { tempFolder } from './folders.ts';
 import { databaseAt, ledgerAt } from './ledger-targets.ts';

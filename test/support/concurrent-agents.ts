@@ -5,7 +5,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { openDatabase } from '../../src/db/open.ts';
+import { openDatabase } from '../../src/trust/open-database.ts';
 import { type Agent, createAgent, type Reply } from './agent.ts';
 import { databaseAt, ledgerAt } from './ledger-targets.ts';
 import { assertWhole } from './test-server.ts';

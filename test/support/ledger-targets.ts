@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import type { Database, Reader, Row } from '../../src/db/database.ts';
-import { type OpenOptions, openDatabase } from '../../src/db/open.ts';
 import { type ReviewPolicy, setProjectOptions } from '../../src/domains/tasks/review/options.ts';
 import { indexedWords } from '../../src/domains/tasks/tokenizer.ts';
+import { type OpenOptions, openDatabase } from '../../src/trust/open-database.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { tempFolder } from './folders.ts';
 import { newPostgresUrl } from './postgres/database.ts';

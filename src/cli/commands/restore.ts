@@ -6,7 +6,6 @@ import { locateDatabase } from '../../config.ts';
 import { closeToOthers } from '../../db/close-to-others.ts';
 import { type Database, DatabaseError } from '../../db/database.ts';
 import { assertCreated, migrate, SCHEMA_VERSION } from '../../db/migrate.ts';
-import { createLedgerFolder, openDatabase } from '../../db/open.ts';
 import { SchemaError } from '../../db/schema/difference.ts';
 import { copySqlite } from '../../db/sqlite/files/copy.ts';
 import {
@@ -19,6 +18,7 @@ import {
 import { toError } from '../../errors.ts';
 import { assertTrusted } from '../../trust/assert-trusted.ts';
 import { listConcerns } from '../../trust/list-concerns.ts';
+import { createLedgerFolder, openDatabase } from '../../trust/open-database.ts';
 import { acceptOwnLedger } from '../../trust/own-ledger.ts';
 import { withUntouchedLedger } from '../../trust/untouched-ledger.ts';
 import type { LedgerReport, Problem } from '../../verification/report.ts';

@@ -1,11 +1,11 @@
 import type { Config } from '../../config.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { assertKnown, SCHEMA_VERSION } from '../../db/migrate.ts';
-import { openDatabase } from '../../db/open.ts';
 import { toError } from '../../errors.ts';
 import { readHead } from '../../ledger/head.ts';
 import { openLedgerReadOnly } from '../../ledger/open.ts';
 import { writesLedger } from '../../modes.ts';
+import { openDatabase } from '../../trust/open-database.ts';
 import { type Finding, fail, failFrom, ok, UNFINISHED_ADVICE, warn } from './finding.ts';
 
 /** The oldest version that the tests run with. */

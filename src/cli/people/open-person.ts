@@ -84,7 +84,7 @@ function isMissing(config: Config): boolean {
   return config.databaseUrl === undefined && !isTemporary && !existsSync(locateDatabase(config));
 }
 
-function createChain(config: Config): Chain {
+function createChain(config: Config): Chain<Runtime> {
   return {
     lock: new FifoLock(),
     // Warnings about other processes are for the log of a server.
@@ -98,7 +98,7 @@ function createChain(config: Config): Chain {
   };
 }
 
-function createPerson(actor: string, config: Config, chain: Chain): Person {
+function createPerson(actor: string, config: Config, chain: Chain<Runtime>): Person {
   const { runtime } = chain;
   const source: FactSource = { chain, bootStartMs: chain.nowMs(), getVersion: readVersion, listTools: () => tools };
   const tools = createSurface(

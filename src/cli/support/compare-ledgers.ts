@@ -1,9 +1,9 @@
 import { DatabaseError, type Reader } from '../../db/database.ts';
 import { assertKnown } from '../../db/migrate.ts';
-import { openDatabase } from '../../db/open.ts';
 import { toError } from '../../errors.ts';
 import { countCommonEntries, type Side } from '../../ledger/common-prefix.ts';
 import { readHead } from '../../ledger/head.ts';
+import { openDatabase } from '../../trust/open-database.ts';
 import { withLedger } from './with-ledger.ts';
 
 export type Comparison =

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Database, DatabaseError, type DatabaseFault } from '../../db/database.ts';
-import { type OpenOptions, openDatabase } from '../../db/open.ts';
 import { findUrlProblem } from '../../db/postgres/url.ts';
 import { SchemaError } from '../../db/schema/difference.ts';
+import { type OpenOptions, openDatabase } from '../../trust/open-database.ts';
 import { isSideFile } from './atomic-file.ts';
 import { CommandError } from './command-result.ts';
 

@@ -3,11 +3,11 @@ import { type Config, locateDatabase, readConfig } from '../../config.ts';
 import { type Database, DatabaseError, type Liveness, type Reader } from '../../db/database.ts';
 import { findAbove, LEDGER, linkedWorkTree } from '../../db/locate.ts';
 import { assertCreated, assertMigrated } from '../../db/migrate.ts';
-import { type OpenOptions, openDatabase } from '../../db/open.ts';
 import { checkSchema } from '../../db/schema/check.ts';
 import { isCompleteLedgerFile, listHeaderProblems } from '../../db/sqlite/files/header.ts';
 import { toError } from '../../errors.ts';
 import { printError } from '../../print-error.ts';
+import { type OpenOptions, openDatabase } from '../../trust/open-database.ts';
 import type { LedgerReport } from '../../verification/report.ts';
 import { notRead } from '../../verification/verify-ledger.ts';
 

@@ -17,6 +17,8 @@ export const IMPORT_SAMPLES: Samples = {
     ['src/db/sqlite/database.ts', `const x = await import('../../domains/tasks/repository.ts');`],
     ['src/ledger/append.ts', `import '../domains/tasks/schema.ts';`],
     ['src/ledger/append.ts', `import { verifyTables } from '../verification/verify-ledger.ts';`],
+    ['src/db/locate.ts', `import { assertTrusted } from '../trust/assert-trusted.ts';`],
+    ['src/middleware/call.ts', `import type { Runtime } from '../runtime/runtime.ts';`],
     ['src/db/sqlite/file.ts', `import { url } from '../postgres/url.ts';`],
     ['src/domains/tasks/repository.ts', `import { x } from '../../verification/report.ts';`],
     ['src/wire/stdio.ts', `import { openLedger } from '../ledger/open.ts';`],

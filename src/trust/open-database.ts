@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Config, type LedgerPlace, locateDatabase } from '../config.ts';
 import { createFolders } from '../create-folders.ts';
-import { assertTrusted } from '../trust/assert-trusted.ts';
-import { closeToOthers } from './close-to-others.ts';
-import { type Database, DatabaseError } from './database.ts';
-import { assertKnown } from './migrate.ts';
-import { assertSchema } from './schema/check.ts';
-import { openSqlite } from './sqlite/database.ts';
-import { explainFault, faultOfSystemError } from './sqlite/errors.ts';
+import { closeToOthers } from '../db/close-to-others.ts';
+import { type Database, DatabaseError } from '../db/database.ts';
+import { assertKnown } from '../db/migrate.ts';
+import { assertSchema } from '../db/schema/check.ts';
+import { openSqlite } from '../db/sqlite/database.ts';
+import { explainFault, faultOfSystemError } from '../db/sqlite/errors.ts';
+import { assertTrusted } from './assert-trusted.ts';
 
 /** The longest statement of a call reads one page of the log; a statement that takes this long is stuck. */
 const STATEMENT_TIMEOUT_MS = 30_000;
@@ -31,7 +31,7 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
   const { databaseUrl: url, durability, readOnly } = options;
   if (url === undefined) return openFile(options);
   // Loaded on demand: SQLite users do not wait for the driver.
-  const { openPostgres } = await import('./postgres/database.ts');
+  const { openPostgres } = await import('../db/postgres/database.ts');
   const timeouts = { busyTimeoutMs: BUSY_TIMEOUT_MS, statementTimeoutMs: STATEMENT_TIMEOUT_MS };
   const { acceptsAnySchema = false, acceptsUnfinished = false } = options;
   const database = await openPostgres({ url, readOnly, durability, acceptsAnySchema, acceptsUnfinished, ...timeouts });

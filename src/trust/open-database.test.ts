@@ -4,10 +4,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { tempFolder } from '../../test/support/folders.ts';
 import { AT, openRaw, processIdOf, tamper } from '../../test/support/ledger.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
+import type { Database } from '../db/database.ts';
+import { SCHEMA_VERSION } from '../db/migrate.ts';
 import { openLedger } from '../ledger/open.ts';
-import type { Database } from './database.ts';
-import { SCHEMA_VERSION } from './migrate.ts';
-import { type OpenOptions, openDatabase } from './open.ts';
+import { type OpenOptions, openDatabase } from './open-database.ts';
 
 describe('where the ledger is', () => {
   promiseTest('store/owner-only', 'a new folder, its files and their side files', async () => {

@@ -1,5 +1,4 @@
-import { isTime, isUuid } from './forms.ts';
-import { isDigest } from './merkle.ts';
+import { isTime } from './forms.ts';
 import { isOutcome } from './outcomes.ts';
 import type { Digest } from './sha256.ts';
 
@@ -22,100 +21,41 @@ export interface ExitText {
 
 /** Reads the text of an enter entry; undefined unless the text is canonical and conforms to the grammar. */
 export function readEnter(text: string): EnterText | undefined {
-  const cursor = new TextCursor(text);
-  const actor = cursor.skip('{"actor":"') ? cursor.string() : undefined;
-  if (!cursor.skip('","arguments":"')) return undefined;
-  const digest = cursor.take(DIGEST_DIGITS);
-  const at = cursor.skip('","at":"') ? cursor.take(TIME_LENGTH) : '';
-  const processId = cursor.skip('","kind":"action.enter","process_id":"') ? cursor.take(UUID_LENGTH) : '';
-  const tool = cursor.skip('","tool":"') ? cursor.string() : undefined;
-  if (actor === undefined || tool === undefined || !cursor.ends('","v":1}')) return undefined;
-  return isTime(at) && isUuid(processId) ? { actor, digest } : undefined;
+  const found = text.length <= MAX_LENGTH ? ENTER.exec(text) : null;
+  if (found === null) return undefined;
+  const [, actor = '', digest = '', at = ''] = found;
+  return isTime(at) ? { actor, digest } : undefined;
 }
 
 /** Reads the text of an exit entry; undefined unless the text is canonical and conforms to the grammar. */
 export function readExit(text: string): ExitText | undefined {
-  const cursor = new TextCursor(text);
-  const actor = cursor.skip('{"actor":"') ? cursor.string() : undefined;
-  if (!cursor.skip('","answer":"')) return undefined;
-  const answer = cursor.take(DIGEST_DIGITS);
-  const at = cursor.skip('","at":"') ? cursor.take(TIME_LENGTH) : '';
-  const duration = cursor.skip('","duration_ms":') ? cursor.digits() : undefined;
-  const outcome = cursor.skip(',"kind":"action.exit","outcome":"') ? cursor.string() : undefined;
-  const sequence_no = cursor.skip('","sequence_no":') ? cursor.digits() : undefined;
-  if (actor === undefined || duration === undefined || sequence_no === undefined) return undefined;
-  if (sequence_no === '0' || !cursor.ends(',"v":1}')) return undefined;
-  return isDigest(answer) && isTime(at) && isOutcome(outcome) ? { actor, sequence_no } : undefined;
+  const found = text.length <= MAX_LENGTH ? EXIT.exec(text) : null;
+  if (found === null) return undefined;
+  const [, actor = '', at = '', outcome = '', sequence_no = ''] = found;
+  return isTime(at) && (outcome === 'ok' || isOutcome(outcome)) ? { actor, sequence_no } : undefined;
 }
+
+/** No honest entry is longer. An expression could run out of stack at a text with a million escapes. */
+const MAX_LENGTH = 100_000;
 
 const DIGEST_DIGITS = 64;
-const TIME_LENGTH = '2026-04-08T22:15:30.000Z'.length;
-const UUID_LENGTH = '00000000-0000-4000-8000-000000000000'.length;
-/** More digits may not be exact as a number. */
-const MAX_DIGITS = 15;
-const ZERO = 0x30;
 
-/** A string in which JSON escapes nothing. */
-const PLAIN = /^[^\\\p{Cc}]*$/u;
 /** The text of a string in canonical JSON, in which each character has one form. */
-const ESCAPED = /(?:[ !#-[\]-\uffff]|\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[0-9a-f])))*/y;
+const PLAIN = String.raw`[ !#-[\]-\uffff]*`;
+const STRING = String.raw`${PLAIN}(?:\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[0-9a-f]))${PLAIN})*`;
+/** `isTime` checks the rest. */
+const TIME = String.raw`[-\d]{10}T[:\d]{8}\.\d{3}Z`;
+/** More digits may not be exact as a number. */
+const COUNT = String.raw`[1-9]\d{0,14}`;
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}';
 
-/** Reads a text from left to right. After a failed `skip` every other call fails as well. */
-class TextCursor {
-  #at = 0;
-  readonly #text: string;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  /** Returns false, and fails the cursor, unless the text continues with the literal. */
-  skip(literal: string): boolean {
-    if (!this.#text.startsWith(literal, this.#at)) {
-      this.#at = FAILED;
-      return false;
-    }
-    this.#at += literal.length;
-    return true;
-  }
-
-  take(length: number): string {
-    const taken = this.#text.slice(this.#at, this.#at + length);
-    this.#at += length;
-    return taken;
-  }
-
-  digits(): string | undefined {
-    const begin = this.#at;
-    let end = begin;
-    for (let code = this.#text.charCodeAt(end); code >= ZERO && code <= ZERO + 9; code = this.#text.charCodeAt(end))
-      end += 1;
-    const length = end - begin;
-    if (length === 0 || length > MAX_DIGITS || (length > 1 && this.#text.charCodeAt(begin) === ZERO)) return undefined;
-    return this.take(length);
-  }
-
-  /** The escaped text up to the closing quotation mark. */
-  string(): string | undefined {
-    const end = this.#text.indexOf('"', this.#at);
-    const plain = this.#text.slice(this.#at, end);
-    if (end !== -1 && (plain === lastPlain || PLAIN.test(plain))) {
-      lastPlain = plain;
-      return this.take(plain.length);
-    }
-    ESCAPED.lastIndex = this.#at;
-    return this.take(ESCAPED.exec(this.#text)?.[0].length ?? 0);
-  }
-
-  ends(literal: string): boolean {
-    return this.skip(literal) && this.#at === this.#text.length;
-  }
-}
-
-const FAILED = Number.MAX_SAFE_INTEGER;
-
-/** Consecutive entries mostly have the same actor. */
-let lastPlain = '';
+/** Compiled to machine code: faster than any reader in JavaScript, above all because the texts are parts of one text. */
+const ENTER = new RegExp(
+  String.raw`^\{"actor":"(${STRING})","arguments":"([^"]{64})","at":"(${TIME})","kind":"action\.enter","process_id":"${UUID}","tool":"${STRING}","v":1\}$`,
+);
+const EXIT = new RegExp(
+  String.raw`^\{"actor":"(${STRING})","answer":"[0-9a-f]{64}","at":"(${TIME})","duration_ms":(?:0|${COUNT}),"kind":"action\.exit","outcome":"(\w+)","sequence_no":(${COUNT}),"v":1\}$`,
+);
 
 export interface ThoughtFields {
   readonly actor: string;
@@ -135,10 +75,9 @@ export interface ThoughtFields {
  */
 export function findExtras(text: string, entry: ThoughtFields): Digest | undefined {
   const head = `{"actor":"${entry.actor}","at":"${entry.at}","attempt":${entry.attempt},"chain_position":${entry.chain_position},"extras":"`;
-  const rest = `","hash":"${entry.hash}","kind":"thought","session_id":"${entry.session_id}","session_seq":${entry.session_seq},"task_id":"${entry.task_id}","thought_id":"${entry.thought_id}","v":1}`;
-  if (text.length !== head.length + DIGEST_DIGITS + rest.length) return undefined;
-  if (!text.startsWith(head) || !text.endsWith(rest)) return undefined;
-  return text.slice(head.length, head.length + DIGEST_DIGITS);
+  const extras = text.slice(head.length, head.length + DIGEST_DIGITS);
+  const whole = `${head}${extras}","hash":"${entry.hash}","kind":"thought","session_id":"${entry.session_id}","session_seq":${entry.session_seq},"task_id":"${entry.task_id}","thought_id":"${entry.thought_id}","v":1}`;
+  return extras.length === DIGEST_DIGITS && whole === text ? extras : undefined;
 }
 
 export interface ChainedFields {

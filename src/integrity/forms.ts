@@ -163,7 +163,8 @@ let lastMinute = '2026-04-08T22:15:';
 /** `new Date(text).toISOString() === text` for the years 0000 to 9999, without the cost of a Date for each entry. */
 export function isTime(value: unknown): boolean {
   if (typeof value !== 'string' || value.length !== TIME_LENGTH) return false;
-  if (!value.startsWith(lastMinute)) {
+  // Not startsWith(), which reads a part of a longer text many times more slowly.
+  if (value.slice(0, MINUTE_LENGTH) !== lastMinute) {
     if (!isMinute(value)) return false;
     lastMinute = value.slice(0, MINUTE_LENGTH);
   }

@@ -50,10 +50,11 @@ async function verifyOnce(reader: Reader, head: HeadRow, pass: Pass, useFastPath
   const reference = new ReferenceCheck(reader, links, report);
   const fast = { pages: 0, entries: 0 };
   const prover = useFastPath ? new PageProver({ reader, links, hasher, openCalls: reference.openCalls }) : undefined;
-  const isComplete = await checkPages(reader, head.size, { ...pass, report, reference, prover, fast });
+  const checking = { ...pass, report, reference, prover, fast };
+  const isComplete = await checkPages(reader, head.size, checking);
   const tree = await hasher.finish();
   if (hasher.isRefuted || tree === undefined) return { size: head.size, root: EMPTY_ROOT, problems, fast };
-  await reference.nodes.page(hasher.takeNodes());
+  await checkNodes(checking);
   if (isComplete) {
     if (tree.tail !== head.tail)
       report(`entry ${head.size - 1}`, `or one of the ${BLOCK - 1} before it is not what was appended`);
@@ -90,15 +91,16 @@ async function checkPages(reader: Reader, size: number, checking: Checking): Pro
   return true;
 }
 
-async function checkPage(
-  page: StoredPage,
-  proof: PageProof = NOTHING_PROVEN,
-  { hasher, reference, report, fast }: Checking,
-): Promise<void> {
-  const entries = parseEntries(page, proof.isProven, report);
-  await reference.nodes.page(hasher.takeNodes());
-  await reference.page(page, entries, proof);
-  fast.entries += proof.isProven.reduce((count, isProven) => count + isProven, 0);
+async function checkPage(page: StoredPage, proof: PageProof = NOTHING_PROVEN, checking: Checking): Promise<void> {
+  const entries = parseEntries(page, proof.isProven, checking.report);
+  await checkNodes(checking);
+  await checking.reference.page(page, entries, proof);
+  for (const isProven of proof.isProven) checking.fast.entries += isProven;
+}
+
+async function checkNodes({ hasher, prover, reference }: Checking): Promise<void> {
+  const nodes = hasher.takeNodes();
+  if ((await prover?.proveNodes(nodes)) !== true) await reference.nodes.page(nodes);
 }
 
 /** The head is one row, which counts the entries. */

@@ -98,6 +98,27 @@ describe('a forged row that is read as part of one value', () => {
   }
 });
 
+describe('arguments beside an entry that is not their call', () => {
+  promiseTest('verify/tampering', 'reports arguments that moved to the next entry, in the same order', async () => {
+    const calls = await database.read((reader) =>
+      reader.query<{ idx: number }>(
+        `SELECT calls.idx FROM ledger_entries AS calls
+         JOIN ledger_entries AS next ON next.idx = calls.idx + 1 AND next.salt IS NULL
+         WHERE calls.salt IS NOT NULL ORDER BY calls.idx`,
+      ),
+    );
+    for (const { idx } of [calls[0], calls[Math.floor(calls.length / 2)], calls.at(-1)].flatMap((call) => call ?? [])) {
+      const problems = await afterTampering(database, async (transaction) => {
+        const move = `UPDATE ledger_entries SET (salt, content) =
+          (SELECT salt, content FROM ledger_entries WHERE idx = $1) WHERE idx = $2`;
+        await transaction.query(move, [idx, idx + 1]);
+        await transaction.query('UPDATE ledger_entries SET salt = NULL, content = NULL WHERE idx = $1', [idx]);
+      });
+      expect(problems.map(({ place }) => place)).toEqual([`call ${idx}`, `entry ${idx + 1}`]);
+    }
+  });
+});
+
 /** Both ends of the table and of a page, as far as there are such rows. */
 async function sampleRows(table: string, key: string): Promise<number[]> {
   const rows = await database.read((reader) =>

@@ -1,7 +1,9 @@
 import type { Reader } from '../../db/database.ts';
 import { type EnterText, type ExitText, readEnter, readExit } from '../../integrity/index.ts';
 import type { Hasher } from '../hashing.ts';
+import type { Latin1Text } from '../latin1-text.ts';
 import type { OpenCall, ProvenCalls } from '../page-proof.ts';
+import { CONTENT_SEPARATOR, KEY_END } from './deferred-digest.ts';
 import type { PackedPage } from './packed-entries.ts';
 import { countOf, packedPairsSql, readPackedPairs, unescapeText } from './packed-rows.ts';
 
@@ -14,63 +16,103 @@ export async function proveCalls(
   page: PackedPage,
   hasher: Hasher,
 ): Promise<ProvenCalls | undefined> {
-  const end = page.begin + page.texts.length;
-  const { enters, exits } = readCalls(page);
-  const indexes = [...enters.keys()];
-  if (!page.hasContentsAt(indexes)) return undefined;
-  const rows = await readPackedPairs(reader, EXITS, [page.begin, end]);
-  if (rows === undefined || !rows.every(([sequenceNo]) => enters.has(sequenceNo))) return undefined;
-  const exitOf = new Map(rows);
-  // Fewer keys than rows: one call has two rows.
-  if (exitOf.size !== rows.length) return undefined;
-  const left: number[] = [];
-  const ended = new Set<number>();
-  for (const [index, { sequence_no, actor }] of exits) {
-    const sequenceNo = countOf(sequence_no);
-    const enter = enters.get(sequenceNo);
-    if (enter === undefined) {
-      const call = open.get(sequenceNo);
-      if (call?.exit_idx !== index || call.actor !== unescapeText(actor)) return undefined;
-      left.push(sequenceNo);
-    } else {
-      if (exitOf.get(sequenceNo) !== index || enter.actor !== actor || index <= sequenceNo) return undefined;
-      ended.add(sequenceNo);
-    }
-  }
-  const entered = new Map<number, OpenCall>();
-  const lastOf = new Map<string, number>();
-  for (const [sequenceNo, { actor }] of enters) {
-    lastOf.set(actor, sequenceNo);
-    if (ended.has(sequenceNo)) continue;
-    const exit_idx = exitOf.get(sequenceNo) ?? -1;
-    if (exit_idx < end) return undefined;
-    entered.set(sequenceNo, { actor: unescapeText(actor), exit_idx });
-  }
-  const lastCalls = new Map([...lastOf].map(([actor, sequenceNo]) => [unescapeText(actor), sequenceNo]));
-  let expected = '';
-  for (const { digest } of enters.values()) expected += digest;
-  if (hasher.compare({ label: 'arguments', bytes: page.contents, expected }) === 'different') return undefined;
-  return { indexes: [...indexes, ...exits.keys()], exits: rows.length, entered, lastCalls, left };
+  const { begin, texts, contents } = page;
+  const exits = await readPackedPairs(reader, EXITS, [begin, begin + texts.length]);
+  const exitOf = exits && exitsByOffset(page, exits);
+  if (exitOf === undefined) return undefined;
+  const calls = new PageCalls(page, exitOf, open);
+  for (let offset = begin === 0 ? 1 : 0; offset < texts.length; offset += 1)
+    if (!calls.add(offset, texts[offset] as Latin1Text)) return undefined;
+  const proven = calls.finish();
+  // Every call of the page has an exit: an equal number leaves no row for anything else.
+  if (proven === undefined || proven.exits * 2 !== exits?.length) return undefined;
+  const { expected } = calls;
+  return hasher.compare({ label: 'arguments', bytes: contents, expected }) === 'different' ? undefined : proven;
 }
 
-interface PageCalls {
-  readonly enters: ReadonlyMap<number, EnterText>;
-  readonly exits: ReadonlyMap<number, ExitText>;
+/** The exit of each call by the offset of its enter entry, or 0. Undefined if a call has two. */
+function exitsByOffset({ begin, texts }: PackedPage, pairs: Float64Array): Float64Array | undefined {
+  const exitOf = new Float64Array(texts.length);
+  for (let at = 0; at < pairs.length; at += 2) {
+    const offset = (pairs[at] as number) - begin;
+    if (exitOf[offset] !== 0) return undefined;
+    exitOf[offset] = pairs[at + 1] as number;
+  }
+  return exitOf;
 }
 
-/** The valid enter and exit entries of a page, by index and in log order. */
-function readCalls({ begin, texts }: PackedPage): PageCalls {
-  const enters = new Map<number, EnterText>();
-  const exits = new Map<number, ExitText>();
-  for (let offset = begin === 0 ? 1 : 0; offset < texts.length; offset += 1) {
-    const text = texts[offset] as string;
-    const enter = readEnter(text);
-    if (enter !== undefined) {
-      enters.set(begin + offset, enter);
-      continue;
-    }
-    const exit = readExit(text);
-    if (exit !== undefined) exits.set(begin + offset, exit);
+const ACTOR_BEGIN = '{"actor":"'.length;
+/** The second letter of `arguments`, `answer` or `at`. */
+const KEY_LETTER = '","a'.length;
+
+/** Reads the entries of a page in log order and compares the exits with their calls. */
+class PageCalls {
+  /** The keys and digests of the arguments. */
+  expected = '';
+  readonly #page: PackedPage;
+  readonly #exitOf: Float64Array;
+  readonly #open: ReadonlyMap<number, OpenCall>;
+  readonly #indexes: number[] = [];
+  /** The actor of each enter entry by its offset, until its exit. */
+  readonly #actorOf: (Latin1Text | undefined)[];
+  readonly #lastOf = new Map<Latin1Text, number>();
+  readonly #left: number[] = [];
+  #exits = 0;
+
+  constructor(page: PackedPage, exitOf: Float64Array, open: ReadonlyMap<number, OpenCall>) {
+    this.#page = page;
+    this.#exitOf = exitOf;
+    this.#open = open;
+    this.#actorOf = Array.from({ length: page.texts.length });
   }
-  return { enters, exits };
+
+  /** False if the entry is an exit that does not match its call. Entries of other kinds are ignored. */
+  add(offset: number, text: Latin1Text): boolean {
+    // Canonical JSON sorts its keys: the second one tells enter entries, exit entries and others apart.
+    const key = text[text.indexOf('","a', ACTOR_BEGIN) + KEY_LETTER];
+    if (key === 'r') this.#enter(offset, readEnter(text));
+    else if (key === 'n') return this.#exit(offset, readExit(text));
+    return true;
+  }
+
+  #enter(offset: number, enter: EnterText | undefined): void {
+    if (enter === undefined) return;
+    const index = this.#page.begin + offset;
+    this.expected += `${this.#exits === 0 ? '' : CONTENT_SEPARATOR}${index}${KEY_END}${enter.digest}`;
+    this.#exits += 1;
+    this.#actorOf[offset] = enter.actor;
+    this.#lastOf.set(enter.actor, index);
+    this.#indexes.push(index);
+  }
+
+  #exit(offset: number, exit: ExitText | undefined): boolean {
+    if (exit === undefined) return true;
+    const index = this.#page.begin + offset;
+    this.#indexes.push(index);
+    const sequenceNo = countOf(exit.sequence_no);
+    const enterOffset = sequenceNo - this.#page.begin;
+    if (enterOffset < 0) {
+      const call = this.#open.get(sequenceNo);
+      this.#left.push(sequenceNo);
+      return call?.exit_idx === index && call.actor === unescapeText(exit.actor);
+    }
+    const isOwn = this.#actorOf[enterOffset] === exit.actor && this.#exitOf[enterOffset] === index;
+    this.#actorOf[enterOffset] = undefined;
+    return isOwn;
+  }
+
+  /** Returns undefined if a call has neither an exit in this page nor one that is stored for a later page. */
+  finish(): ProvenCalls | undefined {
+    const { begin, texts } = this.#page;
+    const entered = new Map<number, OpenCall>();
+    for (let offset = 0; offset < texts.length; offset += 1) {
+      const actor = this.#actorOf[offset];
+      if (actor === undefined) continue;
+      const exit_idx = this.#exitOf[offset] as number;
+      if (exit_idx < begin + texts.length) return undefined;
+      entered.set(begin + offset, { actor: unescapeText(actor), exit_idx });
+    }
+    const lastCalls = new Map([...this.#lastOf].map(([actor, sequenceNo]) => [unescapeText(actor), sequenceNo]));
+    return { indexes: this.#indexes, exits: this.#exits, entered, lastCalls, left: this.#left };
+  }
 }

@@ -3,6 +3,7 @@ import type { Digest } from '../../integrity/index.ts';
 import type { Hasher } from '../hashing.ts';
 import type { LastLinkCache } from '../last-link-cache.ts';
 import type { LeafCheck } from '../leaf-check.ts';
+import { CONTENT_SEPARATOR } from './deferred-digest.ts';
 import { readProvenTexts } from './leaf-texts.ts';
 import type { SqlByEngine } from './packed-rows.ts';
 import { follows, loggedWith, readPrevious, readThoughts, type StoredThought, thoughtsSql } from './stored-thoughts.ts';
@@ -28,7 +29,7 @@ export async function proveChain(source: ChainSource, taskNo: number, after: num
 
 /** In session order. */
 export function proveSession(source: ChainSource, sessionNo: number, first: number, last: number) {
-  return prove(source, IN_SESSION, [sessionNo, first, last], ({ sessionSeq }) => Number(sessionSeq));
+  return prove(source, IN_SESSION, [sessionNo, first, last], ({ sessionSeq }) => sessionSeq);
 }
 
 async function prove(
@@ -47,11 +48,15 @@ async function prove(
   for (const thought of thoughts) {
     const { index, taskNo, position, hash } = thought;
     const before = links.find(taskNo, position) ?? (await readPrevious(thought, links));
-    const digest = follows(thought, before) ? loggedWith(thought, texts.get(index)) : undefined;
+    const digest = follows(thought, before) ? loggedWith(found.rows, thought, texts.get(index)) : undefined;
     if (digest === undefined) return undefined;
     expected[thought.place] = digest;
     links.add(taskNo, { hash, chain_position: position });
   }
-  const verdict = hasher.compare({ label: 'extras', bytes: found.contents, expected: expected.join('') });
+  const verdict = hasher.compare({
+    label: 'extras',
+    bytes: found.rows.contents,
+    expected: expected.join(CONTENT_SEPARATOR),
+  });
   return verdict === 'different' ? undefined : thoughts;
 }

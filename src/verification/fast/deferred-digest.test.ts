@@ -10,16 +10,24 @@ const TEXTS = ['{"branch":"keep-the-parser-strict"}', '{"metadata":{"bird":"\u{1
 const digestOf = (row: 0 | 1) => saltedDigest('extras', SALTS[row], TEXTS[row]);
 const HONEST = [SALTS[0], TEXTS[0], SALTS[1], TEXTS[1]] as const;
 
-function defer(parts: readonly (string | Buffer)[], expected = digestOf(0) + digestOf(1)): DeferredDigests {
+const join = (...digests: readonly string[]) => digests.join('\u001e');
+
+function defer(parts: readonly (string | Buffer)[], expected = join(digestOf(0), digestOf(1))): DeferredDigests {
   const bytes = parts.flatMap((part, place) => [...(place === 0 ? [] : [Buffer.from('\u001e')]), Buffer.from(part)]);
   return { label: 'extras', bytes: Buffer.concat(bytes), expected };
 }
+
+const KEYED = join(`7:${digestOf(0)}`, `18:${digestOf(1)}`);
 
 describe('contents and their digests', () => {
   it('match', () => {
     expect(match(defer(HONEST))).toBe(true);
     expect(match(defer(HONEST.slice(0, 2), digestOf(0)))).toBe(true);
     expect(match({ label: 'extras', bytes: Buffer.of(), expected: '' })).toBe(true);
+  });
+
+  it('match with keys', () => {
+    expect(match(defer([`7:${SALTS[0]}`, TEXTS[0], `18:${SALTS[1]}`, TEXTS[1]], KEYED))).toBe(true);
   });
 
   const [salt, text, otherSalt, otherText] = HONEST;
@@ -30,19 +38,25 @@ describe('contents and their digests', () => {
     'another text': defer([salt, text, otherSalt, '{}']),
     'another salt': defer([otherSalt, text, otherSalt, otherText]),
     'the rows in another order': defer([otherSalt, otherText, salt, text]),
-    'the digests in another order': defer(HONEST, digestOf(1) + digestOf(0)),
+    'the digests in another order': defer(HONEST, join(digestOf(1), digestOf(0))),
     'the digest of another label': defer(HONEST.slice(0, 2), saltedDigest('arguments', salt, text)),
     'a row without a digest': defer(HONEST, digestOf(0)),
     'a digest without a row': defer(HONEST.slice(0, 2)),
     'digests and no row': defer([]),
     'rows and no digest': defer(HONEST, ''),
-    'half of a digest': defer(HONEST, digestOf(0) + digestOf(1).slice(0, 32)),
-    'digests in upper case': defer(HONEST, (digestOf(0) + digestOf(1)).toUpperCase()),
+    'half of a digest': defer(HONEST, join(digestOf(0), digestOf(1).slice(0, 32))),
+    'digests in upper case': defer(HONEST, join(digestOf(0), digestOf(1)).toUpperCase()),
     'a salt that includes the first character of the text': defer([`${salt}{`, text.slice(1), otherSalt, otherText]),
     'a text that includes the last digit of its salt': defer([salt.slice(0, -1), `f${text}`, otherSalt, otherText]),
     'a salt in upper case': defer([salt.toUpperCase(), text, otherSalt, otherText]),
     'a separator in a text': defer([salt, `${text}\u001e`, otherSalt, otherText]),
     'two texts merged into one': defer([salt, text + otherSalt, otherText]),
+    'no keys where keys are expected': defer(HONEST, KEYED),
+    'keys where none are expected': defer([`7:${salt}`, text, `18:${otherSalt}`, otherText]),
+    'the keys swapped': defer([`18:${salt}`, text, `7:${otherSalt}`, otherText], KEYED),
+    'a key that continues in a longer salt': defer([`7:${salt}`, text, `1:8:${otherSalt}`, otherText], KEYED),
+    'a key without its end': defer([`7${salt}`, text, `18${otherSalt}`, otherText], KEYED),
+    'two digests without a separator': defer(HONEST, digestOf(0) + digestOf(1)),
     'bytes that are not UTF-8': defer([salt, text, otherSalt, Buffer.of(0xff, 0xfe)]),
     'half of a surrogate pair': defer([salt, text, otherSalt, Buffer.of(0xed, 0xa0, 0xbd)]),
   };

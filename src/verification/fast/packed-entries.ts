@@ -2,15 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import type { Reader } from '../../db/database.ts';
 import { hasNul, toLatin1 } from '../latin1-text.ts';
 import { endsOf, SEPARATOR, type StoredPage, type StoredTexts } from '../stored-page.ts';
-import { CONTENT_SEPARATOR } from './deferred-digest.ts';
-import { IS_TEXT, type SqlByEngine } from './packed-rows.ts';
+import { CONTENT_SEPARATOR, KEY_END } from './deferred-digest.ts';
+import { type IsText, isText, packed, type SqlByEngine } from './packed-rows.ts';
 
 /** A page whose rows were read as one value. */
 export interface PackedPage extends StoredPage {
-  /** Salt and content of each row that has one of them, in log order. */
+  /** Salt and content of each row that has them, with the index as key and in log order. */
   readonly contents: Uint8Array;
-  /** True if exactly these rows have a salt and content, and both are texts. The indexes must be in order. */
-  hasContentsAt(indexes: readonly number[]): boolean;
 }
 
 /** Returns undefined unless the packed value proves what every row contains. */
@@ -19,11 +17,7 @@ export async function readPackedPage(reader: Reader, begin: number, end: number)
   const texts = found && unpack(found, begin, end);
   if (found === undefined || texts === undefined) return undefined;
   const contents = found.contents ?? new Uint8Array();
-  if (hasNul(contents)) return undefined;
-  const at = found.content_indexes === null ? '' : toLatin1(found.content_indexes);
-  const hasContentsAt = (indexes: readonly number[]) =>
-    found.valid_contents === indexes.length && at === indexes.join(SEPARATOR);
-  return { ...texts, isPacked: true, contents, hasContentsAt };
+  return hasNul(contents) ? undefined : { ...texts, isPacked: true, contents };
 }
 
 export async function readPackedTexts(reader: Reader, begin: number, end: number): Promise<StoredTexts | undefined> {
@@ -31,26 +25,22 @@ export async function readPackedTexts(reader: Reader, begin: number, end: number
   return found && unpack(found, begin, end);
 }
 
-const joined = (value: string, separator = SEPARATOR) => `convert_to(string_agg(${value}, '${separator}'), 'UTF8')`;
-const ENTRY = `convert_to('${SEPARATOR}' || string_agg(entry, '${SEPARATOR}'), 'UTF8') AS entry`;
+const ENTRY = `convert_to('${SEPARATOR}' || string_agg(entry, '${SEPARATOR}'), 'UTF8')`;
 /** Relative to the page, so that every full page has the same text. SQLite receives $1 as REAL. */
-const INDEXES = `${joined('CAST(idx - CAST($1 AS BIGINT) AS TEXT)')} AS indexes`;
+const INDEXES = packed('CAST(idx - CAST($1 AS BIGINT) AS TEXT)');
 /** Aggregates skip NULL. */
-const ifContent = (value: string) => `CASE WHEN salt IS NOT NULL OR content IS NOT NULL THEN ${value} END`;
-const CONTENTS = [
-  `${joined(ifContent(`concat(salt, '${CONTENT_SEPARATOR}', content)`), CONTENT_SEPARATOR)} AS contents`,
-  `${joined(ifContent('CAST(idx AS TEXT)'))} AS content_indexes`,
-];
-const validContents = (isText: (column: string) => string) =>
-  `COUNT(CASE WHEN ${isText('salt')} AND ${isText('content')} THEN 1 END) AS valid_contents`;
+const CONTENTS = packed(
+  `CAST(idx AS TEXT) || '${KEY_END}' || salt || '${CONTENT_SEPARATOR}' || content`,
+  CONTENT_SEPARATOR,
+);
 
-const ENTRIES = packedSql('entry', () => [ENTRY, INDEXES]);
-const ENTRIES_AND_CONTENTS = packedSql('entry, salt, content', (isText) => [
-  ENTRY,
-  INDEXES,
-  ...CONTENTS,
-  validContents(isText),
-]);
+const ENTRIES = packedSql('entry', `${ENTRY} AS entry, ${INDEXES} AS indexes`, (isTextHere) => isTextHere('entry'));
+const ENTRIES_AND_CONTENTS = packedSql(
+  'entry, salt, content',
+  `${ENTRY} AS entry, ${INDEXES} AS indexes, ${CONTENTS} AS contents`,
+  (isTextHere) => `${isTextHere('entry')} AND
+    (salt IS NULL AND content IS NULL OR ${isTextHere('salt')} AND ${isTextHere('content')})`,
+);
 
 interface PackedEntries {
   readonly valid: number;
@@ -60,20 +50,15 @@ interface PackedEntries {
 
 interface PackedContents {
   readonly contents: Uint8Array | null;
-  readonly content_indexes: Uint8Array | null;
-  readonly valid_contents: number;
 }
 
-type IsText = (column: string) => string;
-
-function packedSql(columns: string, values: (isText: IsText) => readonly string[]): SqlByEngine {
+function packedSql(columns: string, values: string, isValid: (isTextHere: IsText) => string): SqlByEngine {
   const rows = 'ledger_entries WHERE idx >= $1 AND idx < $2';
-  const select = (isText: IsText, from: string) => `
-    SELECT COUNT(CASE WHEN ${isText('entry')} THEN 1 END) AS valid, ${values(isText).join(', ')} FROM ${from}`;
+  const select = `SELECT COUNT(*) AS valid, ${values} FROM`;
   return {
     // Scans in key order: an ORDER BY would make SQLite copy every row. The indexes prove the order.
-    sqlite: select(IS_TEXT.sqlite, rows),
-    postgres: select(IS_TEXT.postgres, `(SELECT idx, ${columns} FROM ${rows} ORDER BY idx) AS page`),
+    sqlite: `${select} ${rows} AND ${isValid(isText.sqlite)}`,
+    postgres: `${select} (SELECT idx, ${columns} FROM ${rows} AND ${isValid(isText.postgres)} ORDER BY idx) AS page`,
   };
 }
 

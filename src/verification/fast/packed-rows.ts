@@ -12,8 +12,10 @@ import { CONTENT_SEPARATOR } from './deferred-digest.ts';
 export interface PackedQuery {
   /** Columns of integers. */
   readonly numbers: readonly string[];
-  /** Columns that are returned as JSON escapes them. */
+  /** Columns of texts. */
   readonly strings: readonly string[];
+  /** A column of texts that are not empty; NULL becomes the empty text. */
+  readonly optional: string;
   /** A column of JSON whose salted digest is in the log. */
   readonly content: string;
   /** The rest of the statement after FROM. The rows have no particular order. */
@@ -21,7 +23,7 @@ export interface PackedQuery {
 }
 
 export interface PackedRows {
-  /** Row by row: the numbers, then the strings. */
+  /** Row by row: the numbers, the strings as JSON escapes them, the optional string. */
   readonly fields: readonly Latin1Text[];
   /** The number of rows. */
   readonly total: number;
@@ -64,47 +66,59 @@ interface PackedValue {
 
 export type SqlByEngine = Readonly<Record<Engine, string>>;
 
-export function packedRowsSql({ numbers, strings, content, from }: PackedQuery): SqlByEngine {
+export function packedRowsSql({ numbers, strings, optional, content, from }: PackedQuery): SqlByEngine {
   // Not concat_ws: some versions of SQLite skip empty texts and their separator.
-  const fields = `concat(${[...numbers, ...strings].join(`, '${SEPARATOR}', `)})`;
-  const contents = `concat(salt, '${CONTENT_SEPARATOR}', ${content})`;
-  const select = (isText: (column: string) => string) => {
-    const isValid = [...numbers.map(isNumber), ...[...strings, 'salt', content].map(isText)].join(' AND ');
+  const fields = `concat(${[...numbers, ...strings, optional].join(`, '${SEPARATOR}', `)})`;
+  const select = (isTextHere: IsText) => {
+    const isOptional = `(${optional} IS NULL OR ${isTextHere(optional)} AND ${optional} <> '')`;
+    const isValid = [...numbers.map(isNumber), ...[...strings, 'salt', content].map(isTextHere), isOptional];
     return `
       SELECT COUNT(*) AS total,
-             COUNT(CASE WHEN ${isValid} THEN 1 END) AS valid,
-             convert_to(string_agg(${fields}, '${SEPARATOR}'), 'UTF8') AS fields,
-             convert_to(string_agg(${contents}, '${CONTENT_SEPARATOR}'), 'UTF8') AS contents
+             COUNT(CASE WHEN ${isValid.join(' AND ')} THEN 1 END) AS valid,
+             ${packed(fields)} AS fields,
+             ${packed(`salt || '${CONTENT_SEPARATOR}' || ${content}`, CONTENT_SEPARATOR)} AS contents
       FROM ${from}`;
   };
-  return { sqlite: select(IS_TEXT.sqlite), postgres: select(IS_TEXT.postgres) };
+  return { sqlite: select(isText.sqlite), postgres: select(isText.postgres) };
 }
 
-/** Reads pairs of integers, in any order; undefined if a value has another type. */
+/** Reads pairs of integers, one behind the other and in any order; undefined if a value has another type. */
 export async function readPackedPairs(
   reader: Reader,
   query: string,
   parameters: readonly SqlValue[],
-): Promise<(readonly [number, number])[] | undefined> {
+): Promise<Float64Array | undefined> {
   const [found] = await reader.query<{ total: number; valid: number; pairs: Uint8Array }>(query, parameters);
   if (found === undefined || found.valid !== found.total) return undefined;
-  if (found.total === 0) return [];
-  const numbers = toLatin1(found.pairs).split(SEPARATOR).map(countOf);
-  if (numbers.length !== found.total * 2 || numbers.some(Number.isNaN)) return undefined;
-  return Array.from({ length: found.total }, (_, row) => [numbers[row * 2] as number, numbers[row * 2 + 1] as number]);
+  if (found.total === 0) return new Float64Array();
+  const digits = toLatin1(found.pairs).split(SEPARATOR);
+  if (digits.length !== found.total * 2) return undefined;
+  const numbers = new Float64Array(digits.length);
+  for (let place = 0; place < digits.length; place += 1) numbers[place] = countOf(digits[place] as Latin1Text);
+  return numbers.includes(Number.NaN) ? undefined : numbers;
 }
 
 export function packedPairsSql(one: string, other: string, from: string): string {
   return `
     SELECT COUNT(*) AS total,
            COUNT(CASE WHEN ${isNumber(one)} AND ${isNumber(other)} THEN 1 END) AS valid,
-           convert_to(string_agg(concat(${one}, '${SEPARATOR}', ${other}), '${SEPARATOR}'), 'UTF8') AS pairs
+           ${packed(`concat(${one}, '${SEPARATOR}', ${other})`)} AS pairs
     FROM ${from}`;
 }
 
-/** SQLite stores any type in any column and concatenates all of them as text. */
-export const IS_TEXT: Readonly<Record<Engine, (column: string) => string>> = {
-  sqlite: (column) => `typeof(${column}) = 'text'`,
+/** The texts of all rows as one value in bytes. */
+export function packed(text: string, separator = SEPARATOR): string {
+  return `convert_to(string_agg(${text}, '${separator}'), 'UTF8')`;
+}
+
+export type IsText = (column: string) => string;
+
+/**
+ * SQLite stores any type in any column and concatenates all of them as text. It sorts numbers before texts and BLOBs
+ * after them, which a comparison finds faster than `typeof`; the plus removes the column's affinity.
+ */
+export const isText: Readonly<Record<Engine, IsText>> = {
+  sqlite: (column) => `+${column} >= '' AND +${column} < x''`,
   postgres: (column) => `${column} IS NOT NULL`,
 };
 
@@ -112,7 +126,7 @@ export const IS_TEXT: Readonly<Record<Engine, (column: string) => string>> = {
  * TEXT and BLOB sort after all numbers; the plus prevents the column's affinity from converting a text first. A REAL has
  * a decimal point in its text, which `countOf` rejects.
  */
-function isNumber(column: string): string {
+export function isNumber(column: string): string {
   return `+${column} < 1000000000000000`;
 }
 

@@ -1,11 +1,13 @@
 import type { Reader } from '../../db/database.ts';
 import type { Hasher } from '../hashing.ts';
 import type { LastLinkCache } from '../last-link-cache.ts';
+import type { TreeNode } from '../log-tree.ts';
 import type { OpenCall, PageProof } from '../page-proof.ts';
 import type { StoredPage } from '../stored-page.ts';
 import { proveCalls } from './calls.ts';
+import { areNodesStored } from './nodes.ts';
 import type { PackedPage } from './packed-entries.ts';
-import { proveThoughts } from './thoughts.ts';
+import { proveThoughts, Seals } from './thoughts.ts';
 
 export interface ProverOptions {
   readonly reader: Reader;
@@ -17,28 +19,38 @@ export interface ProverOptions {
 /** Proves entries from their texts and the texts of the rows, without parsing. Never reports. */
 export class PageProver {
   readonly #options: ProverOptions;
+  readonly #seals: Seals;
 
   constructor(options: ProverOptions) {
     this.#options = options;
+    this.#seals = new Seals(options.reader);
   }
 
   async prove(page: PackedPage): Promise<PageProof> {
     const { reader, links, hasher, openCalls } = this.#options;
     const calls = await proveCalls(reader, openCalls, page, hasher);
-    const thoughts = await proveThoughts(reader, links, page, hasher);
-    const areAllCalls = calls && isEveryOne(page, calls.indexes, '"kind":"action.');
-    const indexes = thoughts?.map(({ index }) => index) ?? [];
-    const areAllThoughts = thoughts && isEveryOne(page, indexes, '"kind":"thought"');
-    const isProven = new Uint8Array(page.texts.length);
-    if (areAllCalls) for (const index of calls.indexes) isProven[index - page.begin] = 1;
-    if (areAllThoughts) for (const index of indexes) isProven[index - page.begin] = 1;
+    const thoughts = await proveThoughts(reader, links, this.#seals, page, hasher);
+    const isCall = marks(page, calls?.indexes);
+    const isThought = marks(
+      page,
+      thoughts?.map(({ index }) => index),
+    );
+    const others = page.texts.filter((_, offset) => isCall[offset] === 0 && isThought[offset] === 0);
+    const areAllCalls = calls !== undefined && !others.some((text) => text.includes('"kind":"action.'));
+    const areAllThoughts = thoughts !== undefined && !others.some((text) => text.includes('"kind":"thought"'));
+    const isProven = areAllCalls ? isCall : marks(page);
+    if (areAllThoughts) for (const { index } of thoughts) isProven[index - page.begin] = 1;
     return { isProven, calls: areAllCalls ? calls : undefined, thoughts: areAllThoughts ? thoughts : undefined };
+  }
+
+  proveNodes(nodes: readonly TreeNode[]): Promise<boolean> {
+    return areNodesStored(this.#options.reader, nodes);
   }
 }
 
-/** The text of a canonical entry contains its kind literally. */
-function isEveryOne({ begin, texts }: StoredPage, indexes: readonly number[], kind: string): boolean {
-  const isIncluded = new Uint8Array(texts.length);
-  for (const index of indexes) isIncluded[index - begin] = 1;
-  return texts.every((text, offset) => isIncluded[offset] === 1 || !text.includes(kind));
+/** 1 for each entry of the page that is among these indexes. */
+function marks({ begin, texts }: StoredPage, indexes: readonly number[] = []): Uint8Array {
+  const isMarked = new Uint8Array(texts.length);
+  for (const index of indexes) isMarked[index - begin] = 1;
+  return isMarked;
 }

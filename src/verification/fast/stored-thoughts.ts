@@ -21,37 +21,24 @@ import {
   unescapeText,
 } from './packed-rows.ts';
 
-/** A row of thoughts, each column as the text that its entry must contain. */
-export interface StoredThought {
+/** A row of thoughts. Its strings are as JSON escapes them. */
+export interface StoredThought extends ThoughtFacts {
   /** Its position among the rows read with it. */
   readonly place: number;
-  readonly thoughtNo: Latin1Text;
-  readonly index: number;
-  readonly taskNo: number;
-  readonly position: number;
-  readonly attempt: Latin1Text;
-  readonly sessionNo: Latin1Text;
-  readonly sessionSeq: Latin1Text;
-  readonly type: Latin1Text;
-  readonly content: Latin1Text;
-  readonly at: Latin1Text;
-  readonly actor: Latin1Text;
   readonly previous: Latin1Text;
   readonly hash: Latin1Text;
-  readonly isAscii: boolean;
-  readonly isPlain: boolean;
 }
 
 const NUMBERS = ['thought_no', 'idx', 'task_no', 'chain_position', 'attempt', 'session_no', 'session_seq'];
-/** NULL becomes the empty text; a stored empty text becomes NULL, which the type check rejects. */
-const PREVIOUS = "CASE WHEN previous_hash IS NULL THEN '' WHEN previous_hash <> '' THEN previous_hash END";
-const STRINGS = ['type', 'content', 'recorded_at', 'recorded_by', PREVIOUS, 'hash'];
-const WIDTH = NUMBERS.length + STRINGS.length;
+const STRINGS = ['type', 'content', 'recorded_at', 'recorded_by', 'hash'];
+const OPTIONAL = 'previous_hash';
+const WIDTH = NUMBERS.length + STRINGS.length + 1;
 
 export function thoughtsSql(condition: string): SqlByEngine {
   return packedRowsSql({
     numbers: NUMBERS,
     strings: STRINGS,
+    optional: OPTIONAL,
     content: 'extras',
     from: `thoughts WHERE ${condition}`,
   });
@@ -60,8 +47,8 @@ export function thoughtsSql(condition: string): SqlByEngine {
 interface StoredThoughts {
   /** In any order. */
   readonly thoughts: readonly StoredThought[];
-  /** Their extras, in the same order. */
-  readonly contents: Uint8Array;
+  /** The rest of their columns. */
+  readonly rows: PackedRows;
 }
 
 /** Returns undefined if one of the rows contains something that no server stores. */
@@ -74,62 +61,30 @@ export async function readThoughts(
   if (found === undefined) return undefined;
   const thoughts: StoredThought[] = [];
   for (let place = 0; place < found.total; place += 1) thoughts.push(thoughtAt(found, place));
-  return thoughts.every(isCounted) ? { thoughts, contents: found.contents } : undefined;
+  return thoughts.every(isCounted) ? { thoughts, rows: found } : undefined;
 }
 
-function thoughtAt({ fields, isAscii, isPlain }: PackedRows, place: number): StoredThought {
+function thoughtAt({ fields }: PackedRows, place: number): StoredThought {
   const first = place * WIDTH;
   return {
     place,
-    thoughtNo: fields[first] as Latin1Text,
+    thoughtNo: countOf(fields[first] as Latin1Text),
     index: countOf(fields[first + 1] as Latin1Text),
     taskNo: countOf(fields[first + 2] as Latin1Text),
     position: countOf(fields[first + 3] as Latin1Text),
-    attempt: fields[first + 4] as Latin1Text,
-    sessionNo: fields[first + 5] as Latin1Text,
-    sessionSeq: fields[first + 6] as Latin1Text,
-    type: fields[first + 7] as Latin1Text,
-    content: fields[first + 8] as Latin1Text,
-    at: fields[first + 9] as Latin1Text,
-    actor: fields[first + 10] as Latin1Text,
-    previous: fields[first + 11] as Latin1Text,
-    hash: fields[first + 12] as Latin1Text,
-    isAscii,
-    isPlain,
+    attempt: countOf(fields[first + 4] as Latin1Text),
+    sessionNo: countOf(fields[first + 5] as Latin1Text),
+    sessionSeq: countOf(fields[first + 6] as Latin1Text),
+    hash: fields[first + 11] as Latin1Text,
+    previous: fields[first + 12] as Latin1Text,
   };
 }
 
 /** All of these numbers start at 1. */
-function isCounted({ index, taskNo, position, thoughtNo, attempt, sessionNo, sessionSeq }: StoredThought): boolean {
+function isCounted({ index, taskNo, position, thoughtNo, attempt, sessionNo, sessionSeq }: ThoughtFacts): boolean {
   return (
-    index >= 1 &&
-    taskNo >= 1 &&
-    position >= 1 &&
-    countOf(thoughtNo) >= 1 &&
-    countOf(attempt) >= 1 &&
-    countOf(sessionNo) >= 1 &&
-    countOf(sessionSeq) >= 1
+    index >= 1 && taskNo >= 1 && position >= 1 && thoughtNo >= 1 && attempt >= 1 && sessionNo >= 1 && sessionSeq >= 1
   );
-}
-
-export function factsOf({
-  index,
-  taskNo,
-  position,
-  thoughtNo,
-  attempt,
-  sessionNo,
-  sessionSeq,
-}: StoredThought): ThoughtFacts {
-  return {
-    index,
-    taskNo,
-    position,
-    thoughtNo: countOf(thoughtNo),
-    attempt: countOf(attempt),
-    sessionNo: countOf(sessionNo),
-    sessionSeq: countOf(sessionSeq),
-  };
 }
 
 /** The previous link from the database, where its hash may have been forged into another type. */
@@ -148,30 +103,38 @@ export function follows({ position, previous }: StoredThought, before: Link | un
 }
 
 /** The digest of the extras in the entry; undefined unless the entry says exactly what the row says. */
-export function loggedWith(thought: StoredThought, text: Latin1Text | undefined): Digest | undefined {
-  const { type, content, at, actor, previous, hash, isAscii } = thought;
-  if (!isTime(at) || !isOfGrammar(thought)) return undefined;
-  const task_id = formatTaskId(thought.taskNo);
+export function loggedWith(
+  { fields, isAscii, isPlain }: PackedRows,
+  { place, hash, previous }: StoredThought,
+  text: Latin1Text | undefined,
+): Digest | undefined {
+  const first = place * WIDTH;
+  const type = fields[first + 7] as Latin1Text;
+  const content = fields[first + 8] as Latin1Text;
+  const at = fields[first + 9] as Latin1Text;
+  const actor = fields[first + 10] as Latin1Text;
+  if (!isTime(at) || !isOfGrammar(type, content, isPlain)) return undefined;
+  const task_id = formatTaskId(fields[first + 2] as Latin1Text);
   const previous_hash = previous === '' ? null : previous;
   const chained = chainedText({ task_id, type, content, previous_hash, recorded_at: at, recorded_by: actor });
   if (sha256(isAscii ? chained : Buffer.from(chained, 'latin1')) !== hash) return undefined;
   return findExtras(text ?? '', {
     actor,
     at,
-    attempt: thought.attempt,
-    chain_position: String(thought.position),
+    attempt: fields[first + 4] as Latin1Text,
+    chain_position: fields[first + 3] as Latin1Text,
     hash,
-    session_id: formatSessionId(thought.sessionNo),
-    session_seq: thought.sessionSeq,
+    session_id: formatSessionId(fields[first + 5] as Latin1Text),
+    session_seq: fields[first + 6] as Latin1Text,
     task_id,
-    thought_id: LETTER + formatThoughtId(thought.thoughtNo).slice(1),
+    thought_id: LETTER + formatThoughtId(fields[first] as Latin1Text).slice(1),
   });
 }
 
 const SHORT = 1000;
 
 /** A short plain text cannot break the grammar unless it is blank. */
-function isOfGrammar({ type, content, isPlain }: StoredThought): boolean {
+function isOfGrammar(type: Latin1Text, content: Latin1Text, isPlain: boolean): boolean {
   if (isPlain && content.length <= SHORT && content.trim() !== '') return TYPES.has(type);
   return thoughtDefect({ type, content: unescapeText(content) }) === undefined;
 }

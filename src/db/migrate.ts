@@ -95,17 +95,17 @@ export async function createTables(
   version = SCHEMA_VERSION,
   progress: MigrationProgress = () => undefined,
 ): Promise<void> {
-  for (const migration of MIGRATIONS.slice(current, version)) {
-    const statements = listStatements(migration[transaction.engine]);
-    const ranged = statements.filter(isRanged).length;
-    let done = 0;
-    for (const statement of statements) {
-      if (!isRanged(statement)) await transaction.run(statement);
-      else {
-        const before = done;
-        await runInRanges(transaction, statement, (part, whole) => progress(before * whole + part, ranged * whole));
-        done += 1;
-      }
+  const statements = MIGRATIONS.slice(current, version).flatMap((migration) =>
+    listStatements(migration[transaction.engine]),
+  );
+  const ranged = statements.filter(isRanged).length;
+  let done = 0;
+  for (const statement of statements) {
+    if (!isRanged(statement)) await transaction.run(statement);
+    else {
+      const before = done;
+      await runInRanges(transaction, statement, (part, whole) => progress(before * whole + part, ranged * whole));
+      done += 1;
     }
   }
 }
@@ -118,16 +118,32 @@ function isRanged(statement: string): boolean {
 /** Large enough that a range costs no more than its rows, small enough for a progress bar that moves. */
 const ENTRIES_AT_ONCE = 50_000;
 
+/** As text, because a JavaScript number is not exact there. */
+const SMALLEST = '-9223372036854775808';
+const GREATEST = '9223372036854775807';
+/** The greatest number of JavaScript below it. */
+const LAST_EXACT = 2 ** 63 - 1024;
+
+/** The ranges include all numbers, also those that only forged rows have: verification reports them. */
 async function runInRanges(transaction: Transaction, statement: string, progress: MigrationProgress): Promise<void> {
+  // Two queries in one: SQLite would scan the table for both ends together.
   const [ends] = await transaction.query<{ first: number | null; last: number | null }>(
-    'SELECT MIN(idx) AS first, MAX(idx) AS last FROM ledger_entries',
+    'SELECT (SELECT MIN(idx) FROM ledger_entries) AS first, (SELECT MAX(idx) FROM ledger_entries) AS last',
   );
-  const first = ends?.first ?? 0;
-  const end = (ends?.last ?? -1) + 1;
-  for (let begin = first; begin < end; begin += ENTRIES_AT_ONCE) {
-    const next = Math.min(begin + ENTRIES_AT_ONCE, end);
-    await transaction.query(statement, [begin, next]);
-    progress(next - first, end - first);
+  const { first = null, last = null } = ends ?? {};
+  if (first === null || last === null) return;
+  for (let begin = first, isLast = false; !isLast; ) {
+    const [behind] = await transaction.query<{ next: number | null }>(
+      'SELECT MIN(idx) AS next FROM ledger_entries WHERE idx >= $1',
+      [Math.min(begin + ENTRIES_AT_ONCE, LAST_EXACT)],
+    );
+    // The next entry and not a number: a forged one must not determine how many ranges there are.
+    const next = behind?.next ?? begin;
+    isLast = next <= begin;
+    const range = isLast ? statement.replaceAll('< $2', '<= $2') : statement;
+    await transaction.query(range, [begin === first ? SMALLEST : begin, isLast ? GREATEST : next]);
+    progress(isLast ? last + 1 - first : next - first, last + 1 - first);
+    begin = next;
   }
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import type { Transaction } from '../../src/db/database.ts';
-import { createTables, SCHEMA_VERSION } from '../../src/db/migrate.ts';
+import { createTables, migrate, SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { removeClaims } from '../support/forge/without-claims.ts';
@@ -31,6 +31,27 @@ describe('an older ledger', () => {
           expect(problems).not.toEqual([]);
         } finally {
           await server.close();
+        }
+      }),
+    );
+
+  // Numbers that a JavaScript number does not hold, and more ranges between them than anybody could wait for.
+  for (const idx of ['9007199254740993', '9223372036854775807', '-9223372036854775807'])
+    promiseTest('store/migrated', `a migration keeps a forged entry ${idx} for verification to report`, () =>
+      withFolder(async (folder) => {
+        const path = join(folder, 'colibri.db');
+        await buildFullLedger(path);
+        await makeOlder(
+          await openFile(path),
+          `INSERT INTO ledger_entries (idx, kind, entry) VALUES (${idx}, 'forged', '{}')`,
+        );
+        const database = await openFile(path);
+        try {
+          await migrate(database, () => Promise.reject(new Error('the ledger is not new')));
+          const { problems } = await database.read((reader) => verifyEverything(reader));
+          expect(problems.map(({ place }) => place)).toEqual(['ledger_entries']);
+        } finally {
+          await database.close();
         }
       }),
     );

@@ -6,8 +6,16 @@ CREATE TABLE presence (
   clock_id    TEXT,
   clock_ms    BIGINT
 );
-INSERT INTO presence (sequence_no, actor)
-SELECT MAX(sequence_no), actor FROM calls GROUP BY actor;
+-- In ranges, because SQLite sorts in memory.
+CREATE TABLE newest_calls (
+  actor       TEXT PRIMARY KEY,
+  sequence_no BIGINT NOT NULL
+);
+INSERT INTO newest_calls (actor, sequence_no)
+SELECT actor, MAX(sequence_no) FROM calls WHERE sequence_no >= $1 AND sequence_no < $2 GROUP BY actor
+ON CONFLICT (actor) DO UPDATE SET sequence_no = excluded.sequence_no;
+INSERT INTO presence (sequence_no, actor) SELECT sequence_no, actor FROM newest_calls;
+DROP TABLE newest_calls;
 -- Rows that no entry accounts for are kept: verification reports them.
 INSERT INTO presence (sequence_no, actor)
 SELECT open_calls.sequence_no, COALESCE(calls.actor, '')

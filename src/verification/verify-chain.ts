@@ -150,7 +150,7 @@ async function acceptProven(
 ): Promise<Position[] | undefined> {
   const thoughts = await proveChain(source, taskNo, after, last);
   for (const thought of thoughts ?? []) check.acceptProven(thought);
-  return thoughts?.map(({ position, sessionNo }) => ({ chain_position: position, session_no: Number(sessionNo) }));
+  return thoughts?.map(({ position, sessionNo }) => ({ chain_position: position, session_no: sessionNo }));
 }
 
 async function checkLinks(db: Reader, taskNo: number, after: number, check: ChainCheck): Promise<Position[]> {
@@ -199,7 +199,7 @@ async function checkRecords(
   const last = page.at(-1)?.session_seq ?? 0;
   const isNumbered = useFastPath && page.every(({ session_seq }, offset) => session_seq === check.total + 1 + offset);
   const proven = isNumbered ? await proveSession(source, session.session_no, first, last) : undefined;
-  const provenBySeq = new Map(proven?.map((thought) => [Number(thought.sessionSeq), thought]));
+  const provenBySeq = new Map(proven?.map((thought) => [thought.sessionSeq, thought]));
   const range = [session.session_no, first, last];
   const between = 'session_no = $1 AND thoughts.session_seq >= $2 AND thoughts.session_seq <= $3';
   const thoughts =

@@ -12,6 +12,8 @@ if (newest(`${root}src`) > builtAt()) {
   await buildAll();
 }
 process.argv[1] = `${root}dist/colibri.cjs`;
+// Also on a terminal, where the program without arguments would show the board.
+if (process.argv.length === 2) process.argv.push('serve');
 await import('../dist/colibri.cjs');
 
 function newest(folder) {

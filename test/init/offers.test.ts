@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import { CLIENTS } from '../../src/cli/init/clients.ts';
 import { INSTRUCTIONS } from '../../src/cli/init/instructions.ts';
@@ -85,6 +86,39 @@ describe('colibri init --instructions', () => {
     project.run('init', '--instructions');
     expect(project.read('CLAUDE.md')).toBe('@AGENTS.md\n');
     expect(project.read('AGENTS.md')).toBe(`${LINES}\n`);
+  });
+
+  promiseTest('init/instructions', 'writes them once if one file is a link to the other', () => {
+    const project = makeProject({ 'AGENTS.md': 'mine\n', '.cursor/x': '' });
+    symlinkSync('AGENTS.md', join(project.root, 'CLAUDE.md'));
+    const before = project.snapshot();
+    expect(project.run('init', '--instructions').code).toBe(0);
+    expect(project.read('CLAUDE.md')).toBe(`mine\n\n${LINES}\n`);
+    project.run('init', '--undo');
+    expect(project.snapshot()).toEqual(before);
+  });
+
+  promiseTest('init/inside', 'refuses a link out of the project only if asked to write it', () => {
+    const project = makeProject({}, { 'CLAUDE.md': 'of all projects\n' });
+    symlinkSync(join(project.home, 'CLAUDE.md'), join(project.root, 'CLAUDE.md'));
+    const { code, stderr } = project.run('init', '--instructions');
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining('a link out of the project') as string,
+    });
+    const { code: plain, stdout } = project.run('init');
+    expect({ plain, stdout }).toEqual({
+      plain: 0,
+      stdout: expect.stringContaining('a link out of the project') as string,
+    });
+    expect(readFileSync(join(project.home, 'CLAUDE.md'), 'utf8')).toBe('of all projects\n');
+  });
+
+  promiseTest('init/refuses', '--instructions together with --global', () => {
+    const project = makeProject({ 'CLAUDE.md': '' });
+    const before = project.snapshot();
+    expect(project.run('init', '--global', '--instructions', 'claude-code').code).toBe(1);
+    expect(project.snapshot()).toEqual(before);
   });
 
   promiseTest('init/instructions', 'undo keeps what the user added around them', () => {

@@ -1,3 +1,5 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Client } from './clients.ts';
 import { type FileChange, readText } from './disk.ts';
 import { applyEdits, invertEdits } from './formats/text-edit.ts';
@@ -24,7 +26,10 @@ const KNOWN = new Set([SHARED, 'CLAUDE.md', 'GEMINI.md', 'QWEN.md']);
 
 /** Plans to append the lines to the files that these clients read, except where they are already. */
 export function planInstructions({ root }: Site, clients: readonly Client[]): PlannedInstructions[] {
-  const paths = [...new Set(clients.map(({ instructions = SHARED }) => instructions))];
+  const named = [...new Set(clients.map(({ instructions = SHARED }) => instructions))];
+  const real = named.map((path) => realPath(join(root, path)));
+  // One of them may be a link to another.
+  const paths = named.filter((_path, index) => real.indexOf(real[index] ?? '') === index);
   return paths.flatMap((path) => {
     const before = readText(root, path);
     if (before !== undefined && (hasLines(before) || (paths.includes(SHARED) && importsShared(path, before))))
@@ -54,6 +59,10 @@ export function planInstructionsUndo(
   if (before.split(block).length === 2) return { path, before, after: before.replace(block, '') };
   notes.push(`${path}: the lines about Colibri have been modified and are left unchanged`);
   return undefined;
+}
+
+function realPath(file: string): string {
+  return existsSync(file) ? realpathSync(file) : file;
 }
 
 function hasLines(text: string): boolean {

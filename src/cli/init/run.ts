@@ -66,6 +66,8 @@ async function planSetupOf(site: Site, names: readonly string[], options: InitOp
   if (clients.length === 0)
     throw new InitError('no client found', { advice: 'name one, for example: colibri init claude-code' });
   const { replace = false, agentIds = false } = options;
+  if (site.isGlobal && options.instructions === true)
+    throw new InitError('the lines for agents belong to a project', { advice: 'omit --global or --instructions' });
   const plan = (instructions: boolean) =>
     planSetup(site, {
       clients,
@@ -75,12 +77,26 @@ async function planSetupOf(site: Site, names: readonly string[], options: InitOp
       agentIds,
       instructions,
     });
-  const [without, complete] = [plan(false), plan(!site.isGlobal)];
-  const files = complete.changes.filter(isInstructions).map(({ path }) => path);
-  if (files.length === 0) return without;
-  if (options.instructions ?? (await wantsInstructions(files, options))) return complete;
-  const note = `${files.join(', ')}: without instructions, agents may not find Colibri; use --instructions to add them`;
-  return { ...without, notes: [...without.notes, ...(options.instructions === false ? [] : [note])] };
+  const without = plan(false);
+  if (site.isGlobal || options.instructions === false) return without;
+  try {
+    const complete = plan(true);
+    const files = complete.changes.filter(isInstructions).map(({ path }) => path);
+    if (files.length === 0) return without;
+    if (options.instructions ?? (await wantsInstructions(files, options))) return complete;
+    return withNote(
+      without,
+      `${files.join(', ')}: agents may not find Colibri; use --instructions to add lines for them`,
+    );
+  } catch (error) {
+    // A file that cannot be edited stops the command only if the user asked for it.
+    if (!(error instanceof InitError) || options.instructions === true) throw error;
+    return withNote(without, error.problem);
+  }
+}
+
+function withNote(plan: Plan, note: string): Plan {
+  return { ...plan, notes: [...plan.notes, note] };
 }
 
 /** Asks on a terminal, because the files belong to the user and are read by every agent. */

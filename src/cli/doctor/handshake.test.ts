@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect } from 'vitest';
+import { tempFolder } from '../../../test/support/folders.ts';
+import { promiseTest } from '../../../test/support/promise-test.ts';
+import { shakeHands } from './handshake.ts';
+
+describe('a command that never answers', () => {
+  for (const [what, code] of [
+    ['is silent', ''],
+    ['ignores signals', 'process.on("SIGTERM", () => {});'],
+    ['never ends its first line', 'process.stdout.write("{");'],
+  ] as const)
+    promiseTest('doctor/starts', `is ended after the time limit if it ${what}`, async () => {
+      const folder = tempFolder();
+      const program = `require('node:fs').writeFileSync('pid', String(process.pid)); ${code} setInterval(() => {}, 1000);`;
+      const seen = await shakeHands([process.execPath, '-e', program], {}, folder, 5000);
+      expect(seen).toEqual({ kind: 'failed', reason: 'no answer within 5 s' });
+      const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
+      while (isAlive(pid)) await setImmediate();
+    });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    // A zombie that its parent has not read yet counts as ended.
+    return process.kill(pid, 0) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}

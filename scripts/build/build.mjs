@@ -1,6 +1,7 @@
 // Bundles the program and the library into dist/, for `npm run build`, `npm start` and `npm test`.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -48,15 +49,12 @@ function refuseEarly(code) {
   }, code);
 }
 
-// Their Node entries are CommonJS, which an ES bundle cannot require, or hide their requires from the bundler.
-const yamlAsModule = { alias: { yaml: './node_modules/yaml/browser/index.js' } };
+// Their Node entries hide their requires from the bundler, or are larger.
 const parsersAsModules = {
-  alias: { ...yamlAsModule.alias, 'jsonc-parser': './node_modules/jsonc-parser/lib/esm/main.js' },
-};
-
-// The PostgreSQL driver requires Node modules by name.
-const requireInModules = {
-  banner: { js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);' },
+  alias: {
+    yaml: './node_modules/yaml/browser/index.js',
+    'jsonc-parser': './node_modules/jsonc-parser/lib/esm/main.js',
+  },
 };
 
 const common = { absWorkingDir: root, bundle: true, format: 'esm', logLevel: 'warning', loader: { '.sql': 'text' } };
@@ -64,20 +62,6 @@ const common = { absWorkingDir: root, bundle: true, format: 'esm', logLevel: 'wa
 export async function buildAll() {
   rmSync(`${root}dist`, { recursive: true, force: true });
   await Promise.all([
-    build({
-      ...common,
-      entryPoints: { server: 'src/server.ts' },
-      outdir: 'dist',
-      platform: 'node',
-      target: 'node20',
-      splitting: true,
-      minify: true,
-      keepNames: false,
-      chunkNames: '[name]-[hash]',
-      ...yamlAsModule,
-      ...requireInModules,
-      plugins: [withoutValidator, onlyUsedSchemas],
-    }),
     build({
       ...common,
       entryPoints: { 'load-program': 'src/cli/load-program.ts' },
@@ -135,6 +119,7 @@ export async function buildAll() {
     }),
   ]);
   writeEntry();
+  writeLibrary();
   keepCompiledCode();
 }
 
@@ -145,6 +130,17 @@ function writeEntry() {
   chmodSync(`${root}dist/colibri.cjs`, 0o755);
   // Configurations of earlier versions name this file.
   writeFileSync(`${root}dist/colibri.js`, "import './colibri.cjs';\n");
+}
+
+/** The library is in the bundle of the program; a bundle of its own would nearly double the size of the package. */
+function writeLibrary() {
+  const { run: _run, startIfMain: _start, ...library } = createRequire(import.meta.url)(`${root}dist/program.cjs`);
+  const lines = [
+    "import { startIfMain } from './program.cjs';",
+    `export { ${Object.keys(library).sort().join(', ')} } from './program.cjs';`,
+    'startIfMain(import.meta.url);',
+  ];
+  writeFileSync(`${root}dist/server.js`, `${lines.join('\n')}\n`);
 }
 
 /** Runs one handshake and stores the code that V8 compiled for it beside the program. */

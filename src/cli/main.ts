@@ -1,5 +1,9 @@
 import { serve } from './commands/serve.ts';
 
+export { startIfMain } from '../server/program.ts';
+// dist/server.js exports the library from the bundle of the program.
+export * from '../server.ts';
+
 /** Clients pass no arguments. Their start does not wait for the argument parser to load. */
 export async function run(args: readonly string[]): Promise<void> {
   // A client connects a pipe: a terminal on standard input means that a person typed the command.

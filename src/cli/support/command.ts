@@ -28,7 +28,7 @@ export function registerCommand(program: Command, command: CliCommand): void {
   const parser = program
     .command(name)
     .description(summary)
-    .addHelpText('after', renderHelp(command))
+    .addHelpText('after', () => renderHelp(command))
     .showHelpAfterError(`Run colibri ${name} --help for usage.`);
   const inputs = [argument, secondArgument].filter((declared) => declared !== undefined);
   for (const input of inputs) parser.addArgument(input);

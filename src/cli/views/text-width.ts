@@ -2,7 +2,8 @@ import { escapeUnsafe } from '../../terminal-text.ts';
 
 /** Measures and cuts text for a terminal. Apply styles afterwards: these functions do not understand them. */
 
-const GRAPHEMES = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** Created when it is first needed: that takes 8 ms, and most commands that write need none. */
+let segmenter: Intl.Segmenter | undefined;
 const ELLIPSIS = '…';
 
 /** Combining marks, joiners, variation selectors. */
@@ -32,7 +33,7 @@ const WIDE_RANGES: readonly (readonly [number, number])[] = [
 export function displayWidth(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
-  for (const { segment } of GRAPHEMES.segment(text)) width += graphemeWidth(segment);
+  for (const { segment } of segmenterOf().segment(text)) width += graphemeWidth(segment);
   return width;
 }
 
@@ -96,7 +97,7 @@ function isWide(codePoint: number): boolean {
 function take(text: string, width: number): string {
   let taken = '';
   let used = 0;
-  for (const { segment } of GRAPHEMES.segment(text)) {
+  for (const { segment } of segmenterOf().segment(text)) {
     used += graphemeWidth(segment);
     if (used > width) break;
     taken += segment;
@@ -114,7 +115,7 @@ function takeWords(text: string, width: number): string {
 
 /** Scripts with wide characters put no blanks between words. */
 function isLastWide(text: string): boolean {
-  const { segment } = [...GRAPHEMES.segment(text)].at(-1) ?? { segment: '' };
+  const { segment } = [...segmenterOf().segment(text)].at(-1) ?? { segment: '' };
   return graphemeWidth(segment) === 2;
 }
 
@@ -139,7 +140,7 @@ function pieces(text: string, width: number): string[] {
     if (piece !== '') found.push(...(displayWidth(piece.trimEnd()) > width ? breakWord(piece, width) : [piece]));
     piece = '';
   };
-  for (const { segment } of GRAPHEMES.segment(text)) {
+  for (const { segment } of segmenterOf().segment(text)) {
     const isBlank = segment === ' ';
     const isLone = graphemeWidth(segment) === 2;
     if ((isLone && !isBlank) || (!isBlank && piece.endsWith(' '))) end();
@@ -165,4 +166,9 @@ function breakWord(word: string, width: number): string[] {
     }
     return [...parts, rest];
   });
+}
+
+function segmenterOf(): Intl.Segmenter {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return segmenter;
 }

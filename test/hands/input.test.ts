@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, inject } from 'vitest';
@@ -95,6 +95,28 @@ describe('what a person types', () => {
         78,
         expect.stringMatching(/COLIBRI_AGENT_ID: "person:bob" is not/),
       ]);
+    }),
+  );
+});
+
+const SCRIPT = '/usr/bin/script';
+
+describe.runIf(inject('engine') === 'sqlite' && existsSync(SCRIPT))('a pseudo-terminal', () => {
+  promiseTest('people/input', 'a text is typed until Ctrl-D, and its echo is all that the terminal shows of it', () =>
+    atTerminal(async ({ env, folder, lines }) => {
+      await lines('add', 'One');
+      const command = [process.execPath, PROGRAM, 'note', '1', '-', '--as', 'ada'].map((word) => `'${word}'`).join(' ');
+      const child = spawn(SCRIPT, ['-qec', command, '/dev/null'], {
+        cwd: folder,
+        env: { ...env, TERM: 'xterm-256color' },
+      });
+      let shown = '';
+      child.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+      child.stdin.write('typed by hand\n\u0004');
+      expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
+      expect(shown.replaceAll('\u0004', '').replaceAll('^D\b\b', '')).toBe(
+        'typed by hand\r\nA-0001 opened for T-0001 by colibri note (entry 5)\r\nΘ-0001 decision on T-0001, in A-0001 (entry 8)\r\n',
+      );
     }),
   );
 });

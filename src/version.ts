@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseJson } from './integrity/parse-json.ts';
 
@@ -12,7 +12,12 @@ export function readVersion(): string {
   }
 }
 
-/** The path of a file of this package. */
+/** The path of a file of this package, from the sources, the build, and programs bundled into a folder of the build. */
 export function locateInPackage(path: string): string {
-  return fileURLToPath(new URL(`../${path}`, import.meta.url));
+  return fileURLToPath(new URL(path, findPackage(new URL('..', import.meta.url))));
+}
+
+function findPackage(folder: URL): URL {
+  const above = new URL('..', folder);
+  return existsSync(new URL('package.json', folder)) || above.href === folder.href ? folder : findPackage(above);
 }

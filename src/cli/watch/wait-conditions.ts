@@ -2,7 +2,7 @@ import type { Reader } from '../../db/database.ts';
 import { listProjects } from '../../domains/tasks/board.ts';
 import type { ClaimContext } from '../../domains/tasks/claims/holder.ts';
 import { countByStatus, listTasks } from '../../domains/tasks/list-query.ts';
-import { listFreeTasks, listNextActions } from '../../domains/tasks/next-actions.ts';
+import { listFreeTasks, listLapsedTasks } from '../../domains/tasks/next-actions.ts';
 import { type Status, WORKFLOWS } from '../../domains/tasks/workflows.ts';
 
 /** Finds the id of a task of one project. */
@@ -37,13 +37,10 @@ async function findReady(db: Reader, project: string): Promise<string | undefine
   return first?.task_id;
 }
 
-/** More than any crew can leave in the queue at once. */
-const MAX_QUEUE = 10_000;
-
 /** The first task that task_next_actions offers because its claim has lapsed. */
 async function findLapsed(db: Reader, project: string, context: ClaimContext): Promise<string | undefined> {
-  const queue = await listNextActions(db, { project, limit: MAX_QUEUE }, context);
-  return queue.find(({ lapsed }) => lapsed)?.task_id;
+  const [first] = await listLapsedTasks(db, { project, limit: 1 }, context);
+  return first?.task_id;
 }
 
 const IN_REVIEW: readonly Status[] = Object.values(WORKFLOWS).map(({ review }) => review);

@@ -38,18 +38,22 @@ export interface Queue {
 
 /** Free tasks and those whose claim has lapsed: highest priority first, of the same priority the free ones first. */
 export async function listNextActions(db: Reader, queue: Queue, context: ClaimContext): Promise<NextAction[]> {
-  const { project, limit } = queue;
+  const { limit } = queue;
   const free = await listFreeTasks(db, queue);
-  const lapsed = await listLapsed(db, { project, limit, columns: offered.columns, waits: WAITS }, context);
-  const takeable = lapsed.map(({ row, heldBy, silentMs }) => ({
-    ...toAction(row),
-    lapsed: true as const,
-    held_by: heldBy,
-    silent_for_s: Math.floor(silentMs / 1000),
-  }));
+  const takeable = await listLapsedTasks(db, queue, context);
   const rank = ({ priority }: NextAction) => PRIORITIES.indexOf(priority);
   // Stable: each group keeps its oldest first.
-  return [...free, ...takeable].sort((one, other) => rank(other) - rank(one)).slice(0, limit);
+  const offers = [...free, ...takeable].sort((one, other) => rank(other) - rank(one));
+  return cutOffers(offers, limit);
+}
+
+/** A full page ends with a lapsed task of the same priority: it must not stay hidden while many tasks are free. */
+function cutOffers(offers: readonly NextAction[], limit: number): NextAction[] {
+  const page = offers.slice(0, limit);
+  const last = page.at(-1);
+  if (last === undefined || limit === 1 || page.some(({ lapsed }) => lapsed)) return page;
+  const hidden = offers.find(({ lapsed, priority }) => lapsed && priority === last.priority);
+  return hidden === undefined ? page : [...page.slice(0, -1), hidden];
 }
 
 /** Tasks that are ready, wait for nothing and are not held by others: highest priority first, then oldest. */
@@ -61,6 +65,21 @@ export async function listFreeTasks(db: Reader, { project, limit, actor }: Queue
     [project, limit, actor ?? null],
   );
   return rows.map(toAction);
+}
+
+/** Tasks whose claim has lapsed and that wait for nothing: highest priority first, then oldest. */
+export async function listLapsedTasks(
+  db: Reader,
+  { project, limit }: Queue,
+  context: ClaimContext,
+): Promise<NextAction[]> {
+  const lapsed = await listLapsed(db, { project, limit, columns: offered.columns, waits: WAITS }, context);
+  return lapsed.map(({ row, heldBy, silentMs }) => ({
+    ...toAction(row),
+    lapsed: true as const,
+    held_by: heldBy,
+    silent_for_s: Math.floor(silentMs / 1000),
+  }));
 }
 
 function toAction(row: Row): NextAction {

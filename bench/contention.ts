@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Cluster } from '../test/support/postgres/cluster.ts';
 import { newSchema } from '../test/support/postgres/database.ts';
-import { installPeer, PEER } from './contention/peer.ts';
 import { BARS, type Case, judge, type Row, renderCases } from './contention/report.ts';
 import { type Measured, measure } from './contention/run.ts';
 import { allTools, creates, peerCreates } from './contention/scripts.ts';
+import { installPeer, PEER } from './support/peer.ts';
 import { Workplace } from './support/servers.ts';
 
 /** Many servers on one ledger: their combined rate compared with one server in the same run. */
@@ -84,7 +84,7 @@ async function createCases(
     'relaxed-mix': { name: 'relaxed-mix', program: onFile('relaxed'), script: allTools },
     peer: {
       name: 'peer',
-      program: async () => ({ file: installPeer(), env: { DATABASE_PATH: newFile(), LOG_LEVEL: 'fatal' } }),
+      program: async () => ({ file: installPeer(PEER), env: { DATABASE_PATH: newFile(), LOG_LEVEL: 'fatal' } }),
       script: peerCreates,
     },
     postgres: { name: 'postgres', program: onPostgres, script: creates },

@@ -27,6 +27,7 @@ export const PROMISES = {
     says: 'colibri without arguments shows a person the board or the help, and serves a client',
   },
   'cli/people-wrong': { says: 'a wrong command line is refused with what was expected' },
+  'cli/unwritable': { says: 'a ledger that this user may only read can be shown, verified and served read-only' },
   'cli/people-read-only': { says: 'commands that show the ledger do not change a byte of it' },
 
   'people/story': { says: 'a person carries a task from add to done at a terminal, and is recorded as a person' },

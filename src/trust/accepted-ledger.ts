@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { beforeEachStatement } from '../db/before-each-statement.ts';
 import type { Reader } from '../db/database.ts';
+import { readFileState } from '../db/sqlite/files/file-state.ts';
 import { type Acceptance, storeAcceptance } from './acceptance.ts';
-import { readFileState } from './file-state.ts';
 import { readIdentity } from './ledger-identity.ts';
 import { withUntouchedLedger } from './untouched-ledger.ts';
 

@@ -9,6 +9,7 @@ import { assertKnown } from '../db/migrate.ts';
 import { assertSchema } from '../db/schema/check.ts';
 import { openSqlite } from '../db/sqlite/database.ts';
 import { explainFault, faultOfSystemError } from '../db/sqlite/errors.ts';
+import { openForReading } from '../db/sqlite/read-only-copy.ts';
 import { assertTrusted } from './assert-trusted.ts';
 
 /** The longest statement of a call reads one page of the log; a statement that takes this long is stuck. */
@@ -63,7 +64,8 @@ async function openFile(options: OpenOptions): Promise<Database> {
   }
   const checks = acceptsAnySchema === true ? { acceptsAnyHeader: true } : { inspect: assertSchema };
   const timeouts = { busyTimeoutMs: BUSY_TIMEOUT_MS };
-  const database = await openSqlite({ path, readOnly, durability, acceptsUnfinished, ...timeouts, ...checks });
+  const settings = { path, readOnly, durability, acceptsUnfinished, ...timeouts, ...checks };
+  const database = readOnly ? await openForReading(settings) : await openSqlite(settings);
   return isThrowAway ? removedWhenClosed(database, dirname(path)) : database;
 }
 

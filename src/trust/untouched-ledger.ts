@@ -1,15 +1,14 @@
-import { constants, copyFileSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
-import { type Database, DatabaseError } from '../db/database.ts';
+import type { Database } from '../db/database.ts';
 import { assertSchema } from '../db/schema/check.ts';
 import { openSqlite } from '../db/sqlite/database.ts';
 import { loadSqlite } from '../db/sqlite/driver.ts';
+import { copyFiles, nameOriginal } from '../db/sqlite/files/copy-files.ts';
 import { assertNoJournal } from '../db/sqlite/files/journal.ts';
 import { isLocked, listPresenceFiles } from '../db/sqlite/files/presence.ts';
-import { toError } from '../errors.ts';
 import { openLedgerReadOnly } from '../ledger/open.ts';
-import { readFileState } from './file-state.ts';
 
 const BUSY_TIMEOUT_MS = 5_000;
 
@@ -43,7 +42,7 @@ export async function withUntouchedFile<Result>(
     // A process that started in the meantime may write while the file is copied.
     return await withFile((await copyUnchanged(path, copy)) ? copy : path, work);
   } catch (error) {
-    throw named(error, folder, dirname(path));
+    throw nameOriginal(error, folder, dirname(path));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -54,11 +53,7 @@ const MAX_COPIES = 3;
 /** False if the ledger changed during every attempt. */
 async function copyUnchanged(path: string, copy: string): Promise<boolean> {
   for (let attempt = 0; attempt < MAX_COPIES; attempt += 1) {
-    const state = readFileState(path);
-    copyFileSync(path, copy, constants.COPYFILE_FICLONE);
-    if (existsSync(`${path}-wal`)) copyFileSync(`${path}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE);
-    else rmSync(`${copy}-wal`, { force: true });
-    if (readFileState(path) === state) return true;
+    if (copyFiles(path, copy) !== undefined) return true;
     if (await hasLiveServer(path)) return false;
   }
   return false;
@@ -82,14 +77,4 @@ async function withFile<Result>(path: string, work: (database: Database) => Prom
   } finally {
     await database.close();
   }
-}
-
-/** Errors name the path of the ledger, because users do not know the copy. */
-function named(thrown: unknown, copyFolder: string, folder: string): Error {
-  const error = toError(thrown);
-  if (!error.message.includes(copyFolder)) return error;
-  if (!(error instanceof DatabaseError))
-    return new Error(error.message.replaceAll(copyFolder, folder), { cause: error });
-  const { fault, problem, advice } = error;
-  return new DatabaseError(fault, problem.replaceAll(copyFolder, folder), { advice, cause: error });
 }

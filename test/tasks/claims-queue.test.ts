@@ -40,28 +40,31 @@ describe('the queue', () => {
     }, TTL),
   );
 
-  promiseTest('claims/queue', 'a full page ends with a lapsed task of the same priority, so that it is not hidden', () =>
-    withCrew(async ({ alice, bob, silence: silenceOf }) => {
-      const first = await claimed(alice);
-      await claimed(alice);
-      const low = await claimed(alice, { priority: 'low' });
-      const free: string[] = [];
-      for (const title of ['one', 'two', 'three', 'four'])
-        free.push((await bob.createTask({ title, status: 'todo' })).task_id);
-      const offered = async (limit: number) =>
-        (await bob.nextActions({ limit })).next_actions.map(({ task_id }) => task_id);
-      expect(await offered(3)).toEqual(free.slice(0, 3));
-      await silenceOf('alice', 3 * HOUR);
-      expect(await offered(1)).toEqual(free.slice(0, 1));
-      expect(await offered(2)).toEqual([free[0], first.task_id]);
-      expect(await offered(4)).toEqual([...free.slice(0, 3), first.task_id]);
-      expect(await offered(5)).toEqual([...free, first.task_id]);
-      expect((await offered(7)).at(-1)).toBe(low.task_id);
-      await bob.createTask({ title: 'urgent', status: 'todo', priority: 'high' });
-      await bob.createTask({ title: 'urgent too', status: 'todo', priority: 'high' });
-      // The page has no place for tasks of this priority at all.
-      expect(await offered(2)).not.toContain(first.task_id);
-    }, TTL),
+  promiseTest(
+    'claims/queue',
+    'a full page ends with a lapsed task of the same priority, so that it is not hidden',
+    () =>
+      withCrew(async ({ alice, bob, silence: silenceOf }) => {
+        const first = await claimed(alice);
+        await claimed(alice);
+        const low = await claimed(alice, { priority: 'low' });
+        const free: string[] = [];
+        for (const title of ['one', 'two', 'three', 'four'])
+          free.push((await bob.createTask({ title, status: 'todo' })).task_id);
+        const offered = async (limit: number) =>
+          (await bob.nextActions({ limit })).next_actions.map(({ task_id }) => task_id);
+        expect(await offered(3)).toEqual(free.slice(0, 3));
+        await silenceOf('alice', 3 * HOUR);
+        expect(await offered(1)).toEqual(free.slice(0, 1));
+        expect(await offered(2)).toEqual([free[0], first.task_id]);
+        expect(await offered(4)).toEqual([...free.slice(0, 3), first.task_id]);
+        expect(await offered(5)).toEqual([...free, first.task_id]);
+        expect((await offered(7)).at(-1)).toBe(low.task_id);
+        await bob.createTask({ title: 'urgent', status: 'todo', priority: 'high' });
+        await bob.createTask({ title: 'urgent too', status: 'todo', priority: 'high' });
+        // The page has no place for tasks of this priority at all.
+        expect(await offered(2)).not.toContain(first.task_id);
+      }, TTL),
   );
 
   promiseTest('claims/queue', 'a lapsed task that waits for another is not offered', () =>

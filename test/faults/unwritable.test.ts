@@ -1,0 +1,87 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished } from 'vitest';
+import { tempFolder } from '../support/folders.ts';
+import { ledgerOf, withAgent } from '../support/people.ts';
+import { PROGRAM, startProgram } from '../support/program.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { connectRaw } from '../support/raw-client.ts';
+
+/** Root may write everywhere, unless it gives that up; undefined where this machine cannot do so. */
+function launcherWithoutRoot(): readonly string[] | undefined {
+  if (process.getuid?.() !== 0) return [];
+  const args = ['--bounding-set=-dac_override,-dac_read_search', '--'];
+  return spawnSync('setpriv', [...args, 'true']).status === 0 ? ['setpriv', ...args] : undefined;
+}
+
+const launcher = process.platform === 'win32' ? undefined : launcherWithoutRoot();
+
+/** A ledger with a task, and its folder, with these modes. */
+async function createUnwritable(fileMode: number, folderMode: number, hasOpenLog: boolean): Promise<string> {
+  const project = tempFolder();
+  if (hasOpenLog) {
+    // Killed, so that the write-ahead log stays; then without the side file that only a writer can make.
+    const client = await connectRaw({ cwd: project });
+    await client.call('task_create', { title: 'Parse dates', status: 'todo' });
+    client.program.child.kill('SIGKILL');
+    await client.program.exit;
+    rmSync(`${ledgerOf(project)}-shm`);
+  } else await withAgent(project, 'claude', (agent) => agent('task_create', { title: 'Parse dates', status: 'todo' }));
+  const folder = join(ledgerOf(project), '..');
+  onTestFinished(() => chmodSync(folder, 0o700));
+  for (const name of readdirSync(folder)) chmodSync(join(folder, name), fileMode);
+  chmodSync(folder, folderMode);
+  return project;
+}
+
+describe('a ledger that this user may only read', () => {
+  const cases =
+    launcher === undefined
+      ? []
+      : ([
+          ['a folder that may not be written', 0o600, 0o500, false],
+          ['a file that may not be written', 0o400, 0o700, false],
+          ['a read-only file in a read-only folder', 0o400, 0o500, false],
+          ['a read-only folder with a write-ahead log', 0o400, 0o500, true],
+        ] as const);
+  for (const [name, fileMode, folderMode, hasOpenLog] of cases)
+    promiseTest('cli/unwritable', name, async () => {
+      const project = await createUnwritable(fileMode, folderMode, hasOpenLog);
+      const folder = join(ledgerOf(project), '..');
+      const state = () => readdirSync(folder).map((file) => [file, statSync(join(folder, file)).mtimeMs]);
+      const before = state();
+      for (const [args, text] of [
+        [['board'], 'Parse dates'],
+        [['show', 'T-0001'], 'Parse dates'],
+        [['verify'], 'whole'],
+        [['agents', '--json'], hasOpenLog ? '"raw"' : '"claude"'],
+      ] as const) {
+        const [command = '', ...rest] = [...(launcher ?? []), process.execPath, PROGRAM, ...args];
+        const env = { PATH: process.env['PATH'] ?? '', HOME: tempFolder() };
+        const { status, stdout, stderr } = spawnSync(command, rest, { cwd: project, env, encoding: 'utf8' });
+        expect([args, status, stderr]).toEqual([args, 0, '']);
+        expect(stdout).toContain(text);
+      }
+      const server = startProgram({
+        cwd: project,
+        launcher: launcher ?? [],
+        env: { COLIBRI_MODE: 'READONLY', COLIBRI_LOG_LEVEL: 'error' },
+      });
+      server.child.stdin?.end(`${SESSION.map((message) => JSON.stringify(message)).join('\n')}\n`);
+      expect(await server.exit).toEqual({ code: 0, signal: null });
+      expect(server.outLines().join('\n')).toContain('"title":"Parse dates"');
+      expect(state()).toEqual(before);
+    });
+});
+
+const SESSION = [
+  {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'reader', version: '1' } },
+  },
+  { jsonrpc: '2.0', method: 'notifications/initialized' },
+  { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'task_list', arguments: {} } },
+];

@@ -12,7 +12,7 @@ const FATES = ['dies', 'dies', 'restarts', 'restarts', 'stops', 'stops', 'lives'
 
 export interface Score {
   done: number;
-  /** Finished by two agents, and both were told that it counts. */
+  /** Finished by two agents, and the server accepted both. */
   twice: number;
   never: number;
   /** Begun by a second agent while the first, which is alive, still works on it. */

@@ -99,6 +99,20 @@ describe('the role of the servers', () => {
     },
   );
 
+  promiseTest('postgres/least-privilege', 'only the owner sets the options of a project', async () => {
+    const change = ['project', '--review', 'person', '--as', 'ada'];
+    expect(await run(change, server)).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/permission denied for table project_options/),
+    });
+    expect(await run(change, roleUrl(cluster, 'colibri_owner'))).toMatchObject({ status: 0 });
+    expect((await run(['project'], reader)).stdout).toBe('default: review person\n');
+    expect(await run(['project', '--review', 'none', '--as', 'ada'], roleUrl(cluster, 'colibri_owner'))).toMatchObject({
+      status: 0,
+    });
+    expect(await run(['verify'], reader)).toMatchObject({ status: 0 });
+  });
+
   promiseTest('postgres/least-privilege', 'a missing privilege is reported with how to grant it', async () => {
     await runOn(roleUrl(cluster, 'colibri_owner'), 'REVOKE INSERT ON ledger_entries FROM colibri_server');
     const client = await withServer(server);

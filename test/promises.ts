@@ -21,6 +21,7 @@ export const PROMISES = {
   'cli/log-filters': { says: 'log shows the calls that match every filter, past and new ones' },
   'cli/show-claim': { says: 'show prints who holds the task, what waits for it, and the commits that decisions name' },
   'cli/deleted-ledger': { says: 'where a ledger was deleted, the commands name the backup and how to restore it' },
+  'cli/list-formats': { says: 'list prints CSV, Markdown and JSON that other programs read as the tasks are' },
   'cli/people-plain': { says: 'color is used only on terminals, and never when the user turned it off' },
   'cli/people-begin': { says: 'without a ledger, or with an empty one, the commands explain how to start' },
   'cli/no-arguments': {

@@ -13,6 +13,7 @@ import { copy } from './commands/copy.ts';
 import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
 import { init } from './commands/init.ts';
+import { list } from './commands/list.ts';
 import { log } from './commands/log.ts';
 import { next } from './commands/next.ts';
 import { restore } from './commands/restore.ts';
@@ -40,6 +41,7 @@ export const COMMANDS: readonly CliCommand[] = [
   init,
   demo,
   board,
+  list,
   agents,
   show,
   next,
@@ -87,7 +89,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   process.on('uncaughtException', exitWithStack);
   const program = new Command('colibri')
     .description('a flight recorder for AI agents')
-    .version(readVersion(), '--version', 'print the version')
+    .version(readVersion(), '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', ['', ...renderExamples(EXAMPLES), '', CONFIGURATION].join('\n'))

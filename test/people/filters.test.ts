@@ -36,6 +36,36 @@ describe('the filters of board', () => {
     expect(colibri(folder, ['board'], { COLIBRI_CLAIM_TTL: 'off' }).stdout).toContain('@claude · silent 3h  Rotate');
   });
 
+  promiseTest(
+    'cli/list-formats',
+    'list prints all tasks for programs, and says what it leaves out for people',
+    async () => {
+      const folder = await createTasks();
+      const run = (...args: string[]) => colibri(folder, ['list', ...args]);
+      const { tasks, total_count } = JSON.parse(run('--all', '--json', '-n', '2').stdout) as {
+        tasks: { task_id: string; labels: string[] }[];
+        total_count: number;
+      };
+      expect([tasks.map(({ task_id }) => task_id), total_count]).toEqual([['T-0001', 'T-0003'], 3]);
+      const csv = run('--csv', '--label', 'security').stdout.split('\r\n');
+      expect(csv[0]).toMatch(/^task_id,project,status,priority,progress,assignee,holder,title,/);
+      expect(csv.slice(1).map((line) => line.slice(0, 6))).toEqual(['T-0001', 'T-0002', '']);
+      const markdown = run('--markdown', '--search', 'release').stdout.split('\n');
+      expect(markdown.slice(0, 2)).toEqual([
+        '| task\\_id | status | priority | assignee | title | updated\\_at |',
+        '| --- | --- | --- | --- | --- | --- |',
+      ]);
+      expect(markdown[2]).toMatch(/^\| T-0002 \| todo \| normal \| unassigned \| Sign the release \| \S+Z \|$/);
+      const lines = run('-n', '1').stdout.split('\n');
+      expect(lines[0]).toMatch(/^T-0001 {2}in_progress {2}normal {4,6}\S+ {2}@claude {11}Rotate the signing keys$/);
+      expect(lines[1]).toBe('and 1 more: use --limit to show them');
+      expect(run('--csv', '-n', '1').stderr).toBe('colibri list: and 1 more: use --limit to show them\n');
+      expect(run('--label', 'none').stdout).toBe('No task matches.\n');
+      expect(run('--csv', '--json')).toMatchObject({ status: 64, stdout: '' });
+      expectWhole(folder);
+    },
+  );
+
   promiseTest('cli/people-wrong', 'a filter that cannot match is refused', () => {
     const { stdout, stderr, status } = colibri('.', ['board', '--status', 'nearly']);
     expect([stdout, status]).toEqual(['', 64]);

@@ -15,6 +15,14 @@ export function printJson(value: unknown): void {
   console.log(escapeUnsafe(JSON.stringify(value)));
 }
 
+/** Prints records of cells for other programs. Cells are escaped like all data; the separators are not data. */
+export function printRecords(
+  records: readonly (readonly string[])[],
+  { separator, end }: { readonly separator: string; readonly end: string },
+): void {
+  process.stdout.write(records.map((cells) => `${cells.map(escapeUnsafe).join(separator)}${end}`).join(''));
+}
+
 /** Whether stdin and stdout are terminals, so that a person can answer. */
 export function canAsk(): boolean {
   return process.stdin.isTTY && process.stdout.isTTY;

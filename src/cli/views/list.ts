@@ -1,0 +1,72 @@
+import { isOpen, UNASSIGNED } from '../../domains/tasks/workflows.ts';
+import { largestUnit } from '../../text/duration.ts';
+import { COLUMNS, type ListedRow } from '../query/list-tasks.ts';
+import { priorityPaint, statusPaint, type Terminal } from './terminal.ts';
+import { pad, printable, wrapShort } from './text-width.ts';
+
+const STATUS_WIDTH = 11;
+const PRIORITY_WIDTH = 8;
+const AGE_WIDTH = 4;
+const OWNER_WIDTH = 16;
+
+/** One line per task, for people. */
+export function renderListLine(task: ListedRow, { width, colors }: Terminal, nowMs: number): string {
+  const { task_id, status, priority, progress, assignee, holder = assignee, title, updated_at } = task;
+  const owner = holder === UNASSIGNED ? '-' : `@${printable(holder)}`;
+  const age = largestUnit(nowMs - Date.parse(updated_at)).padStart(AGE_WIDTH);
+  const percent = isOpen(status) && progress > 0 ? ` ${progress} %` : '';
+  const column = (text: string, size: number) => (width === undefined ? text.padEnd(size) : pad(text, size));
+  const head = `${column(task_id, 6)}  ${column(printable(status), STATUS_WIDTH)}  ${column(priority, PRIORITY_WIDTH)}  ${age}  ${column(owner, OWNER_WIDTH)}  `;
+  const text = `${printable(title)}${percent}`;
+  if (width === undefined) return `${head}${text}`;
+  const room = Math.max(1, width - head.length);
+  return [
+    priorityPaint(colors, priority)(column(task_id, 6)),
+    statusPaint(colors, status)(column(printable(status), STATUS_WIDTH)),
+    priorityPaint(colors, priority)(column(priority, PRIORITY_WIDTH)),
+    colors.dim(age),
+    column(owner, OWNER_WIDTH),
+    ...wrapShort(text, room, 1),
+  ].join('  ');
+}
+
+/** The cells of one record of RFC 4180. */
+export function csvCells(task: ListedRow): string[] {
+  return COLUMNS.map((name) => csvCell(textOf(task[name])));
+}
+
+export const CSV_HEADER: readonly string[] = COLUMNS;
+
+/** A spreadsheet would run a text that begins like this as a formula; the quote makes it a text. */
+const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
+
+function csvCell(text: string): string {
+  const safe = FORMULA.test(text) && !/^-?\d+(?:\.\d+)?$/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+const MARKDOWN_COLUMNS = ['task_id', 'status', 'priority', 'assignee', 'title', 'updated_at'] as const;
+
+export const MARKDOWN_HEADER: readonly string[] = [
+  `| ${MARKDOWN_COLUMNS.map(markdownCell).join(' | ')} |`,
+  `| ${MARKDOWN_COLUMNS.map(() => '---').join(' | ')} |`,
+];
+
+export function markdownLine(task: ListedRow): string {
+  return `| ${MARKDOWN_COLUMNS.map((name) => markdownCell(textOf(task[name]))).join(' | ')} |`;
+}
+
+/** Shown as it is: no markup, no HTML, no other cell. */
+function markdownCell(text: string): string {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll(/[\\`*_{}[\]()#+!|~>]/g, (character) => `\\${character}`);
+}
+
+/** Lists are joined by blanks: neither a label nor an id of a task has to be quoted then. */
+function textOf(value: ListedRow[keyof ListedRow]): string {
+  if (value === undefined) return '';
+  return Array.isArray(value) ? value.join(' ') : String(value as string | number);
+}

@@ -22,6 +22,8 @@ export const PROMISES = {
   'cli/show-claim': { says: 'show prints who holds the task, what waits for it, and the commits that decisions name' },
   'cli/deleted-ledger': { says: 'where a ledger was deleted, the commands name the backup and how to restore it' },
   'cli/list-formats': { says: 'list prints CSV, Markdown and JSON that other programs read as the tasks are' },
+  'cli/completion': { says: 'the shell completes commands, options and task ids, without changing the ledger' },
+  'cli/manual': { says: 'the manual page has every command and option' },
   'cli/people-plain': { says: 'color is used only on terminals, and never when the user turned it off' },
   'cli/people-begin': { says: 'without a ledger, or with an empty one, the commands explain how to start' },
   'cli/no-arguments': {

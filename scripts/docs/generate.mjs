@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { bundle } from '../build/bundle.mjs';
+import { renderManPage } from './man-page.mjs';
 import { renderToolsPage } from './tools-page.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -12,6 +13,7 @@ const sources = await loadSources();
 const documents = {
   'docs/tools.md': renderToolsPage(listTools(sources), sources.STAGE_CODES),
   'docs/schema.sql': await dumpSchema(sources),
+  'man/colibri.1': renderManPage({ version: packageVersion(), commands: sources.COMMANDS }),
 };
 
 if (process.argv.includes('--check')) {
@@ -19,7 +21,7 @@ if (process.argv.includes('--check')) {
   for (const [path] of stale) console.error(`${path} is stale; run: npm run docs`);
   process.exitCode = stale.length === 0 ? 0 : 1;
 } else {
-  mkdirSync(`${root}docs`, { recursive: true });
+  for (const folder of ['docs', 'man']) mkdirSync(root + folder, { recursive: true });
   for (const [path, text] of Object.entries(documents)) writeFileSync(root + path, text);
 }
 
@@ -29,6 +31,7 @@ async function loadSources() {
   await bundle({
     stdin: {
       contents: `
+        export { COMMANDS } from './src/cli/commands.ts';
         export { createSurface } from './src/surface.ts';
         export { listTool } from './src/wire/tool-listing.ts';
         export { accessOf } from './src/modes.ts';
@@ -77,6 +80,10 @@ async function dumpSchema({ openSqlite, migrate, SCHEMA_VERSION }) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function packageVersion() {
+  return JSON.parse(readFileSync(`${root}package.json`, 'utf8')).version;
 }
 
 function readIfThere(path) {

@@ -22,6 +22,7 @@ import { show } from './commands/show.ts';
 import { trust } from './commands/trust.ts';
 import { verify } from './commands/verify.ts';
 import { wait } from './commands/wait.ts';
+import { createCompletion } from './completion/command.ts';
 import { add } from './people/add.ts';
 import { approve } from './people/approve.ts';
 import { call } from './people/call.ts';
@@ -67,6 +68,7 @@ export const COMMANDS: readonly CliCommand[] = [
   backup,
   restore,
   copy,
+  createCompletion(() => COMMANDS),
 ];
 
 const EXIT_BUG = 1;

@@ -68,5 +68,5 @@ function markdownCell(text: string): string {
 /** Lists are joined by blanks: neither a label nor an id of a task has to be quoted then. */
 function textOf(value: ListedRow[keyof ListedRow]): string {
   if (value === undefined) return '';
-  return Array.isArray(value) ? value.join(' ') : String(value as string | number);
+  return Array.isArray(value) ? value.join(' ') : String(value);
 }

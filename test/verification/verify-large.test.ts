@@ -35,7 +35,7 @@ describe('colibri verify', () => {
 
     const { status, stdout, stderr } = await verify(path, threads.env);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-    expect(JSON.parse(stdout)).toEqual({ verdict: 'whole', size, root, problems: [] });
+    expect(JSON.parse(stdout)).toEqual({ verdict: 'whole', size, root, checkpoint: `${size}:${root}`, problems: [] });
     expect(threads.hasStarted()).toBe(availableParallelism() > 1);
 
     for (const change of sample(

@@ -93,7 +93,7 @@ describe('colibri doctor', () => {
       /answers as other$/,
       'warn',
     ],
-    ['an entry without a command', [], /names no command$/, 'fail'],
+    ['an entry without a command', [], /^~\/\.claude\.json has a colibri entry without a command, not tested$/, 'warn'],
   ];
   for (const [what, [command, ...args], message, status] of PROGRAMS)
     promiseTest('doctor/starts', `reports ${what}`, () => {
@@ -111,6 +111,13 @@ describe('colibri doctor', () => {
         },
       ]);
     });
+
+  promiseTest('doctor/starts', 'an entry that Cline itself wrote', () => {
+    const transport = { type: 'stdio', command: process.execPath, args: [resolve('dist/colibri.cjs')] };
+    const text = JSON.stringify({ mcpServers: { colibri: { transport } } });
+    const project = makeProject({}, { '.cline/data/settings/cline_mcp_settings.json': text });
+    expect(diagnose(project).find('cline')).toMatchObject([{ status: 'ok' }]);
+  });
 
   promiseTest('doctor/starts', 'reports a variable that the server refuses', () => {
     const entry = { command: process.execPath, args: [resolve('dist/colibri.cjs')], env: { COLIBRI_MODE: 'LOUD' } };

@@ -53,6 +53,7 @@ async function checkEntry(client: Client, file: ConfigFile, site: Site, options:
   const path = site.isGlobal ? `~/${file.path}` : file.path;
   const line = words.join(' ');
   const repair = `run colibri init --replace ${site.isGlobal ? '--global ' : ''}${client.id}`;
+  if (words.length === 0) return warn(client.id, `${path} has a colibri entry without a command, not tested`, repair);
   const missing = words.find((word) => isAbsolute(word) && !existsSync(word));
   if (missing !== undefined) return fail(client.id, `${path} starts ${missing}, which does not exist`, repair);
   if (!site.isGlobal && !options.runAll && !isOwnEntry(client, file.current, { anyVersion: false }))

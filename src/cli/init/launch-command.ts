@@ -59,7 +59,10 @@ export function isOwnEntry(client: Client, entry: unknown, { anyVersion }: { any
 
 /** The command line and the variables of an entry, in the format of any client. */
 export function readEntry(entry: unknown): { words: readonly string[]; variables: Readonly<Record<string, string>> } {
-  const { command, args, env, environment } = (entry ?? {}) as Record<string, unknown>;
+  const flat = (entry ?? {}) as Record<string, unknown>;
+  // Cline's own command writes them one level down.
+  const nested = flat['transport'];
+  const { command, args, env, environment } = typeof nested === 'object' ? { ...flat, ...nested } : flat;
   const words = [command, args].flat().filter((word) => typeof word === 'string');
   const named = Object.entries((env ?? environment ?? {}) as Record<string, unknown>);
   const variables = named.filter((variable): variable is [string, string] => typeof variable[1] === 'string');

@@ -15,6 +15,36 @@ const { version: VERSION } = JSON.parse(readFileSync('package.json', 'utf8')) as
 /** Leaves a trace that it ran. */
 const MARK = 'require("node:fs").writeFileSync("ran", "")';
 
+/** Clients with the same format, and their files: one run of doctor tests an entry for each. */
+const IN_HOME = [
+  ['claude-code', '.claude.json'],
+  ['cursor', '.cursor/mcp.json'],
+  ['gemini', '.gemini/settings.json'],
+  ['kiro', '.kiro/settings/mcp.json'],
+  ['windsurf', '.codeium/windsurf/mcp_config.json'],
+  ['copilot', '.copilot/mcp-config.json'],
+  ['qwen', '.qwen/settings.json'],
+  ['cline', '.cline/data/settings/cline_mcp_settings.json'],
+] as const;
+const IN_PROJECT = [
+  ['claude-code', '.mcp.json'],
+  ['cursor', '.cursor/mcp.json'],
+  ['gemini', '.gemini/settings.json'],
+  ['kiro', '.kiro/settings/mcp.json'],
+  ['qwen', '.qwen/settings.json'],
+  ['roo', '.roo/mcp.json'],
+  ['zed', '.zed/settings.json'],
+] as const;
+
+function configure(clients: readonly (readonly [string, string])[], entries: readonly unknown[]) {
+  expect(entries).toHaveLength(clients.length);
+  const files = clients.map(([id, path], index) => {
+    const servers = { colibri: entries[index] };
+    return [path, JSON.stringify(id === 'zed' ? { context_servers: servers } : { mcpServers: servers })];
+  });
+  return Object.fromEntries(files) as Record<string, string>;
+}
+
 function initialized(): Project {
   const project = makeProject();
   project.run('init', 'claude-code');
@@ -93,24 +123,27 @@ describe('colibri doctor', () => {
       /answers as other$/,
       'warn',
     ],
-    ['an entry without a command', [], /^~\/\.claude\.json has a colibri entry without a command, not tested$/, 'warn'],
+    ['an entry without a command', [], / has a colibri entry without a command, not tested$/, 'warn'],
   ];
-  for (const [what, [command, ...args], message, status] of PROGRAMS)
-    promiseTest('doctor/starts', `reports ${what}`, () => {
-      const project = makeProject(
-        { 'CLAUDE.md': '' },
-        { '.claude.json': JSON.stringify({ mcpServers: { colibri: { command, args } } }) },
-      );
-      const { code, find } = diagnose(project);
-      expect(code).toBe(status === 'fail' ? 1 : 0);
-      expect(find('claude-code')).toMatchObject([
+  promiseTest('doctor/starts', 'reports what it saw instead of a server, for each client', () => {
+    const project = makeProject(
+      {},
+      configure(
+        IN_HOME,
+        PROGRAMS.map(([, [command, ...args]]) => ({ command, args })),
+      ),
+    );
+    const { code, find } = diagnose(project);
+    expect(code).toBe(1);
+    for (const [index, [what, , message, status]] of PROGRAMS.entries())
+      expect(find(IN_HOME[index]?.[0] ?? ''), what).toMatchObject([
         {
           status,
           message: expect.stringMatching(message) as string,
-          fix: 'run colibri init --replace --global claude-code',
+          fix: `run colibri init --replace --global ${IN_HOME[index]?.[0]}`,
         },
       ]);
-    });
+  });
 
   promiseTest('doctor/starts', 'an entry that Cline itself wrote', () => {
     const transport = { type: 'stdio', command: process.execPath, args: [resolve('dist/colibri.cjs')] };
@@ -143,16 +176,19 @@ describe('colibri doctor', () => {
     ['this program with another Node', { command: './node', args: [resolve('dist/colibri.cjs')] }],
     ['this program with another field', { command: process.execPath, args: [resolve('dist/colibri.cjs')], cwd: '/' }],
   ];
-  for (const [what, entry] of PLANTED)
-    promiseTest('doctor/untrusted', `does not start ${what} that a project's file names`, () => {
-      const project = makeProject({
-        '.mcp.json': JSON.stringify({ mcpServers: { colibri: entry } }),
-        'ran.cjs': 'require("node:fs").writeFileSync("ran", "")',
-      });
-      const before = project.snapshot();
-      const { code, find } = diagnose(project);
-      expect(code).toBe(0);
-      expect(find('claude-code')).toMatchObject([
+  promiseTest('doctor/untrusted', `starts no command that a project's file names and init would not write`, () => {
+    const project = makeProject({
+      ...configure(
+        IN_PROJECT,
+        PLANTED.map(([, entry]) => entry),
+      ),
+      'ran.cjs': 'require("node:fs").writeFileSync("ran", "")',
+    });
+    const before = project.snapshot();
+    const { code, find } = diagnose(project);
+    expect(code).toBe(0);
+    for (const [index, [what]] of PLANTED.entries())
+      expect(find(IN_PROJECT[index]?.[0] ?? ''), what).toMatchObject([
         {
           status: 'warn',
           message: expect.stringContaining(
@@ -161,8 +197,8 @@ describe('colibri doctor', () => {
           fix: expect.stringContaining('colibri doctor --run') as string,
         },
       ]);
-      expect(project.snapshot()).toEqual(before);
-    });
+    expect(project.snapshot()).toEqual(before);
+  });
 
   promiseTest('doctor/untrusted', 'starts it with --run', () => {
     const project = makeProject({ '.mcp.json': JSON.stringify({ mcpServers: { colibri: PLANTED[0]?.[1] } }) });

@@ -168,7 +168,7 @@ export const PROMISES = {
   'team/one-log': {
     says: 'several servers on one PostgreSQL database write one log without fork, gap or lost response',
   },
-  'team/crash': { says: 'acknowledged changes survive a crash of the database, and no client is told otherwise' },
+  'team/crash': { says: 'acknowledged changes survive a crash of the database, and no response claims otherwise' },
   'team/same': { says: 'a history produces the same responses and the same bytes on every engine' },
   'team/network': { says: 'a failing network causes a clear error, never a false answer or a second change' },
   'process/at-once': { says: 'the handshake and a ping are answered immediately' },

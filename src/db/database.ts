@@ -54,7 +54,7 @@ export interface EnteredCall {
   /** An entry that completes this many also stores a node of the tree, which only the caller's `work` does. */
   readonly blockSize: number;
   readonly salt: string;
-  /** The arguments, of which the entry holds a salted digest. */
+  /** The arguments; the entry holds a salted digest of them. */
   readonly content: string;
   readonly presence: PresenceRow;
 }

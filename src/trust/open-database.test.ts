@@ -14,11 +14,11 @@ describe('where the ledger is', () => {
     const path = join(tempFolder(), 'a', '.colibri', 'colibri.db');
     const database = await open({ dbPath: path });
     await openLedger(database, 'tester', AT);
-    await database.enlist(processIdOf('somebody'));
+    await database.enlist(processIdOf('someone'));
     expect(mode(dirname(path))).toBe(0o700);
     const files = readdirSync(dirname(path));
     expect(files).toEqual(expect.arrayContaining(['.gitignore', 'colibri.db', 'colibri.db-wal', 'colibri.db-shm']));
-    expect(files).toEqual(expect.arrayContaining([`colibri.db-${processIdOf('somebody')}.live`]));
+    expect(files).toEqual(expect.arrayContaining([`colibri.db-${processIdOf('someone')}.live`]));
     for (const file of files) expect([file, mode(join(dirname(path), file))]).toEqual([file, 0o600]);
     expect(readFileSync(join(dirname(path), '.gitignore'), 'utf8')).toBe('*\n');
     await database.close();

@@ -66,7 +66,7 @@ const changes: readonly (readonly [name: string, script: string, place: string])
   ['a node moved elsewhere', 'UPDATE ledger_nodes SET level = 8 WHERE idx = 0', 'node 4/0'],
   ['a call without its exit', 'DELETE FROM call_exits WHERE sequence_no = 1', 'call 1'],
   ['a running call without a sign of life', `DELETE FROM presence WHERE sequence_no = ${RUNNING}`, `call ${RUNNING}`],
-  ['a sign of life of another actor', listCall(1, 'somebody'), 'call 1'],
+  ['a sign of life of another actor', listCall(1, 'someone'), 'call 1'],
   ['a sign of life at an exit entry', listCall(2), 'call 2'],
   ['a sign of life behind the head', listCall(SIZE), `call ${SIZE}`],
   ['a sign of life before the first entry', listCall(-5), 'call -5'],

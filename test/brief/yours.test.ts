@@ -9,7 +9,7 @@ import type { TestServer } from '../support/test-server.ts';
 const BRIEF = 'colibri://brief';
 
 describe('what is yours', () => {
-  promiseTest('brief/says', 'what the agent holds, whoever it is assigned to, and what it has in review', () =>
+  promiseTest('brief/says', 'what the agent holds, even if it is assigned to another, and what it has in review', () =>
     withCrew(async ({ alice, bob }) => {
       for (const title of ['Given to bob', 'Assigned only', 'In review', 'Finished'])
         await alice.createTask({ title, status: 'todo' });

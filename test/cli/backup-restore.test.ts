@@ -85,18 +85,14 @@ describe('restore', () => {
       expect(listLedgerFolder(place).filter((name) => /replaced|partial/.test(name))).toEqual([]);
     });
 
-  promiseTest(
-    'backup/nothing-lost',
-    'from a ledger of a newer version, of which nobody knows what else it has',
-    async () => {
-      const place = openPlace();
-      await edit(place.ledger, 'PRAGMA user_version = 99');
-      const { status, answer } = await place.json('restore', 'backup.db');
-      expect({ status, ...answer }).toMatchObject({ status: 2, verdict: 'cannot tell', reason: 'unreadable ledger' });
-      expect(String(answer['message'])).toMatch(/newer Colibri.*--force/);
-      expect((await place.run('restore', 'backup.db', '--force')).status).toBe(0);
-    },
-  );
+  promiseTest('backup/nothing-lost', 'from a ledger of a newer version, which may hold unknown data', async () => {
+    const place = openPlace();
+    await edit(place.ledger, 'PRAGMA user_version = 99');
+    const { status, answer } = await place.json('restore', 'backup.db');
+    expect({ status, ...answer }).toMatchObject({ status: 2, verdict: 'cannot tell', reason: 'unreadable ledger' });
+    expect(String(answer['message'])).toMatch(/newer Colibri.*--force/);
+    expect((await place.run('restore', 'backup.db', '--force')).status).toBe(0);
+  });
 
   promiseTest(
     'backup/restored',

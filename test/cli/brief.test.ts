@@ -65,9 +65,9 @@ Next:
     });
   });
 
-  promiseTest('brief/command', 'an agent that nobody knows has no tasks, and is told what to claim', async () => {
+  promiseTest('brief/command', 'an unknown agent has no tasks, and the brief says what to claim', async () => {
     const folder = await createWork();
-    const { stdout, status } = colibri(folder, ['brief', '--agent', '%"_\\ nobody']);
+    const { stdout, status } = colibri(folder, ['brief', '--agent', '%"_\\ unknown']);
     expect(status).toBe(0);
     expect(stdout).toContain('no recent call');
     expect(stdout).toContain('Last changes:');

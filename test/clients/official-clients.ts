@@ -69,7 +69,7 @@ async function openOlder(launch: Launch): Promise<Connected> {
   const client = new OlderClient(IDENTITY);
   const transport = new OlderTransport({ ...launch, stderr: 'ignore' });
   let revision: string | undefined;
-  // This client tells its transport what was agreed, and nobody else.
+  // This client passes the negotiated version only to its transport.
   Object.assign(transport, {
     setProtocolVersion: (version: string) => {
       revision = version;

@@ -13,7 +13,7 @@ async function expectDead(engine: Engine, database: Database, processId: string)
 describeContract('the presence of a process', (engine) => {
   promiseTest('store/alive', 'a process that never enlisted is not alive', async () => {
     const database = await engine.open(await engine.newLocation());
-    expect(await database.isAlive(processIdOf('nobody'))).toBe(false);
+    expect(await database.isAlive(processIdOf('absent'))).toBe(false);
   });
 
   promiseTest('store/alive', 'a process is alive to itself and to others until it closes the database', async () => {

@@ -5,7 +5,7 @@ import { makeProject } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const PROGRAM = resolve('dist/colibri.cjs');
-const OTHER = { command: 'npx', args: ['-y', 'somebody-else'], env: { A: 'b' } };
+const OTHER = { command: 'npx', args: ['-y', 'another-server'], env: { A: 'b' } };
 
 describe('colibri init says what is left to do', () => {
   promiseTest('init/next-steps', 'for every client, in a project and in the home folder', () => {
@@ -83,7 +83,7 @@ describe('colibri init --replace', () => {
     project.put('.mcp.json', `// later\n${project.read('.mcp.json')}`);
     project.run('init', '--undo');
     expect(project.read('.mcp.json')).toContain('// later');
-    expect(project.read('.mcp.json')).toContain('somebody-else');
+    expect(project.read('.mcp.json')).toContain('another-server');
   });
 
   for (const text of ['[mcp_servers]\ncolibri = { command = "x" }\n', 'mcp_servers.colibri.command = "x"\n'])

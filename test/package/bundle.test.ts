@@ -30,7 +30,7 @@ describe('the bundle', () => {
   const wrong: [string, (whole: Manifest) => unknown][] = [
     ['another version of the format', (whole) => ({ ...whole, manifest_version: '9' })],
     ['no author', ({ author: _author, ...rest }) => rest],
-    ['an author who is a plain name', (whole) => ({ ...whole, author: 'somebody' })],
+    ['an author who is a plain name', (whole) => ({ ...whole, author: 'someone' })],
     ['an entry point outside', (whole) => ({ ...whole, server: { ...whole.server, entry_point: '../colibri.js' } })],
     ['no way to start', ({ server: { mcp_config: _config, ...server }, ...rest }) => ({ ...rest, server })],
     ['a field that the format does not know', (whole) => ({ ...whole, dxt: true })],

@@ -2,7 +2,7 @@ import * as z from 'zod';
 
 /**
  * The two formats in which the package describes itself to others. Written after the published JSON Schemas, and stricter:
- * a field that they do not know is refused, so that a slip of the pen shows here and not when somebody publishes.
+ * a field that they do not know is refused, so that a typo shows here and not when the package is published.
  */
 
 const exactVersion = z.string().regex(/^\d+\.\d+\.\d+(?:-[\w.]+)?$/, 'is not one exact version');

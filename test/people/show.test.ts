@@ -179,10 +179,10 @@ describe('colibri show', () => {
       "UPDATE thoughts SET content = 'Two tables.' WHERE thought_no = 1",
       /its content does not give its hash/,
     ],
-    ['who decided', "UPDATE thoughts SET recorded_by = 'somebody' WHERE thought_no = 1", /Θ-0001: /],
+    ['who decided', "UPDATE thoughts SET recorded_by = 'someone' WHERE thought_no = 1", /Θ-0001: /],
     ['what hangs on a decision', "UPDATE thoughts SET extras = 'no JSON' WHERE thought_no = 1", /about extras/],
     ['the last decision, removed', 'DELETE FROM thoughts WHERE thought_no = 1', /it does not follow|position/],
-    ['the task itself', "UPDATE tasks SET assignee = 'somebody' WHERE task_no = 1", /not what its last change made it/],
+    ['the task itself', "UPDATE tasks SET assignee = 'someone' WHERE task_no = 1", /not what its last change made it/],
     ['a change', "UPDATE task_versions SET content = replace(content, 'claude', 'mallet')", /not what the log says/],
     ['a change, to no JSON', "UPDATE task_versions SET content = '[' WHERE task_no = 1", /not what the log says/],
     [

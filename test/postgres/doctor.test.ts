@@ -131,7 +131,7 @@ describe('colibri doctor on PostgreSQL', () => {
   });
 });
 
-/** What somebody with a database tool did. */
+/** A change made with a database tool. */
 function spoiledBy(script: string): (url: string) => Promise<string> {
   return async (url) => {
     await runOn(url, script);

@@ -13,7 +13,7 @@ import { assertWhole, openServer, type TestServer } from '../support/test-server
 const HASTY = { lock_timeout: '400', statement_timeout: '400' };
 
 describe('a connection that breaks while a change is being committed', () => {
-  promiseTest('team/network', 'commit lost before the server: nothing changed, and the client is told', () =>
+  promiseTest('team/network', 'commit lost before the server: nothing changed, and the client gets an error', () =>
     withNetwork(async ({ server, network }) => {
       failAt(network, COMMIT, 1, 'cut');
       const refusal = await server.refusal('task_create', { title: 'lost' });
@@ -62,7 +62,7 @@ describe('a connection that breaks while a change is being committed', () => {
   ] as const)
     promiseTest(
       'team/network',
-      `no reconnect after the commit: the client is told of the doubt, and the log ends with ${outcome}`,
+      `no reconnect after the commit: the client gets the doubt as an error, and the log ends with ${outcome}`,
       () =>
         withNetwork(async ({ server, network }) => {
           failAt(network, COMMIT, 1, verdict, () => (network.isDown = true));

@@ -168,7 +168,7 @@ describe('a mode on PostgreSQL', () => {
   });
 
   promiseTest('process/modes', 'MINIMAL does not connect at all', async () => {
-    const env = { COLIBRI_DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nowhere', COLIBRI_MODE: 'MINIMAL' };
+    const env = { COLIBRI_DATABASE_URL: 'postgres://missing@127.0.0.1:1/nowhere', COLIBRI_MODE: 'MINIMAL' };
     const client = await connectRaw({ cwd: tempFolder(), env });
     expect(await client.data('server_ping')).toMatchObject({ mode: 'MINIMAL' });
     await client.end();

@@ -180,7 +180,7 @@ describe('the schema of a PostgreSQL ledger', () => {
     });
 });
 
-/** Leaves a note in the connection of whoever reads the view. */
+/** Leaves a note in the connection that reads the view. */
 const WATCH = `${CREATE_ELSEWHERE} CREATE FUNCTION ${ELSEWHERE}.watch() RETURNS boolean VOLATILE LANGUAGE plpgsql
   AS $$BEGIN PERFORM set_config('colibri.has_run', current_user, false); RETURN true; END$$;`;
 

@@ -118,7 +118,7 @@ async function expectFound(table: string, sql: string): Promise<void> {
 
 class NoChange extends Error {}
 
-/** Nobody can store what the schema itself forbids, and a value that stays the same is no change. */
+/** The schema forbids some edits, and an edit to the same value is no change. */
 function unlessImpossible(error: unknown): undefined {
   if (error instanceof NoChange) return undefined;
   if (error instanceof Error && /violates|out of range/.test(error.message)) return undefined;
@@ -141,7 +141,7 @@ interface Column {
   readonly kind: string;
 }
 
-/** Every column of every table, from the catalogue: nobody has to remember a new one. */
+/** Every column of every table, read from the catalog, so that a new one is tested too. */
 function listColumns(ledger: Database): Promise<Column[]> {
   return ledger.read((reader) =>
     reader.query<Column>(

@@ -11,7 +11,7 @@ import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 
 const authority = createAuthority('the authority of a test');
-const stranger = createAuthority('an authority of somebody else');
+const stranger = createAuthority('another authority');
 
 let cluster: Cluster;
 

@@ -97,7 +97,7 @@ describe('shutting down', () => {
   });
 });
 
-/** The log has moved into the file, and nobody counts as alive. */
+/** The write-ahead log was checkpointed, and no process counts as alive. */
 function expectCleanFolder(cwd: string): void {
   const folder = dirname(ledgerIn(cwd));
   expect(existsSync(folder)).toBe(true);

@@ -53,7 +53,7 @@ export async function launchAgent(
   return createAgent(client);
 }
 
-/** What several agents did at the same time, and what each of them was told about it. */
+/** Several agents that work at the same time, and the responses that each of them got. */
 export class ConcurrentAgents {
   readonly #agents: readonly Agent[];
   readonly #rounds: number;
@@ -77,7 +77,7 @@ export class ConcurrentAgents {
     return new Promise((wake) => this.#waiting.push({ calls, wake }));
   }
 
-  /** The record must say what the agents were told, and nothing else. */
+  /** The ledger must match the responses that the agents got. */
   async check(database: Database): Promise<void> {
     const rows = await database.read((reader) =>
       reader.query<{ task_id: string; title: string; assignee: string }>(
@@ -98,7 +98,7 @@ export class ConcurrentAgents {
         'SELECT COUNT(*) AS "all", COUNT(DISTINCT salt) AS names, COUNT(*) - COUNT(exit_idx) AS open FROM calls',
       ),
     );
-    // Every call once, and none that was answered is said to be running.
+    // Every call is recorded once, and no answered call is still open.
     expect(calls).toEqual({ all: calls?.names, names: calls?.names, open: 0 });
     await assertWhole(database);
   }

@@ -23,7 +23,7 @@ export async function ledgerAt(path: string): Promise<Record<string, string>> {
   return isUrl(place) ? { COLIBRI_DATABASE_URL: place } : { COLIBRI_DB_PATH: place };
 }
 
-/** The same for who opens it without a server. */
+/** The same for a test that opens it without a server. */
 export async function databaseAt(path: string): Promise<{ dbPath: string | undefined; databaseUrl?: string }> {
   const place = await placeOf(path);
   return isUrl(place) ? { dbPath: undefined, databaseUrl: place } : { dbPath: place };

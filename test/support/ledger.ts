@@ -158,7 +158,7 @@ export const ILL_FORMED_PROCESS_IDS: readonly (readonly [name: string, id: strin
   ['another version of UUID', `${ID.slice(0, 14)}1${ID.slice(15)}`],
   ['no hyphens', ID.replaceAll('-', '')],
   ['a UUID and something after it', `${ID}/../../victim`],
-  ['a name', 'somebody'],
+  ['a name', 'someone'],
   ['digits of another script', ID.replaceAll(/\d/g, (digit) => String.fromCodePoint(0x660 + Number(digit)))],
 ];
 

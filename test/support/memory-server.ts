@@ -18,7 +18,7 @@ import {
 } from '../../src/server.ts';
 import { StdioTransport } from '../../src/wire/stdio.ts';
 
-/** Keeps what it is told, and fails where a test asks it to. */
+/** Keeps the events, and fails where a test asks for it. */
 export class RecordingSink implements AuditSink {
   readonly enters: ToolEnterEvent[] = [];
   readonly exits: ToolExitEvent[] = [];

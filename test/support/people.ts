@@ -24,7 +24,7 @@ export function createProject(): string {
   return folder;
 }
 
-/** The same with a ledger that is filled once for all tests of a file, each of which gets a copy. */
+/** The same with a ledger that is filled once for all tests of a file; each test gets a copy. */
 export function projectFilledBy(fill: (folder: string) => Promise<void>): () => Promise<string> {
   let original: Promise<string> | undefined;
   const create = async () => {
@@ -84,7 +84,7 @@ function run(folder: string, args: readonly string[], variables: Variables): Run
   return { stdout, stderr, status };
 }
 
-/** A command that goes on until it is told to end. */
+/** A command that runs until a signal ends it. */
 export function startColibri(folder: string, args: readonly string[], terminal?: Size) {
   const pretend = terminal === undefined ? [] : pretendTerminal(terminal);
   const child = spawn(process.execPath, [...pretend, PROGRAM, ...args], { cwd: folder, env: environment({}) });
@@ -128,7 +128,7 @@ export function expectWhole(folder: string): void {
   expect(colibri(folder, ['verify'])).toMatchObject({ status: 0, stderr: '' });
 }
 
-/** What somebody with a database tool can do behind the program's back. */
+/** Edits the file with a database tool, past the program. */
 export async function tamper(folder: string, sql: string): Promise<void> {
   const database = (await loadSqlite()).open(ledgerOf(folder), { readOnly: false });
   database.exec(sql);

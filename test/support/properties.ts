@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { inject } from 'vitest';
 
-/** Checks a property on many inputs, the same ones on every run: a red test stays red until it is mended. */
+/** Checks a property on many inputs, the same ones on every run: a failing test keeps failing until it is fixed. */
 export function always<Inputs>(property: fc.IProperty<Inputs>, numRuns = 500): void {
   fc.assert(property, { seed: 6962, numRuns });
 }

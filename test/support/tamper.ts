@@ -92,7 +92,7 @@ interface ColumnInfo {
   readonly pk: number;
 }
 
-/** Every column of every table, from the schema of the file: nobody has to remember a new one. */
+/** Every column of every table, read from the schema of the file, so that a new one is tested too. */
 export async function listColumns(database: Database): Promise<Column[]> {
   return database.read(async (reader) => {
     const tables = await reader.query<{ name: string }>(
@@ -107,7 +107,7 @@ export async function listColumns(database: Database): Promise<Column[]> {
   });
 }
 
-/** How a problem with each table is named. A table that is not here has nobody who checks it. */
+/** How the place of a problem in each table is named. A table that is missing here is not checked. */
 export const PLACES: Readonly<Record<string, RegExp>> = {
   call_exits: /^(call \d+|call_exits)$/,
   counters: /^counter .+$/,

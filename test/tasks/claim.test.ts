@@ -72,7 +72,7 @@ function names(prefix: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `${prefix}-${index}`);
 }
 
-/** What an agent does: look at the queue, try its head, look again when somebody else was faster. */
+/** What an agent does: read the queue, try its head, and read again if another agent was faster. */
 async function emptyQueue(agent: Agent): Promise<string[]> {
   const mine: string[] = [];
   for (;;) {

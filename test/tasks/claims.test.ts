@@ -136,7 +136,7 @@ describe('a silent holder', () => {
     }, TTL),
   );
 
-  promiseTest('claims/renewed', 'any call of the holder renews the claim as long as nobody took the task', () =>
+  promiseTest('claims/renewed', 'any call of the holder renews the claim until another agent takes the task', () =>
     withCrew(async ({ alice, bob, silence: silenceOf }) => {
       const { task_id, claim } = await claimed(alice);
       await silenceOf('alice', 50 * HOUR);

@@ -128,7 +128,7 @@ describe('the search for a cycle in a database', () => {
       cheap: [1, 5, 30_000, 29_500],
       dear: [15_000],
     },
-    '30,000 children, of which one waits for a dependency': {
+    '30,000 children; one waits for a dependency': {
       dependencies: 'SELECT 5 AS task_no, 200000 AS depends_on',
       tasks: `${NUMBERS} no + 1 AS task_no, 1 AS parent_no FROM n`,
       cheap: [1, 5, 200_000],

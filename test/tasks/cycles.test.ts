@@ -54,7 +54,7 @@ describe('a cycle of dependencies', () => {
         for (let index = 1; index < length; index += 1) {
           await server.updateTask({ task_id: ids[index], parent_id: ids[index - 1] });
         }
-        // A parent waits for its child, so the circle is told from the topmost down.
+        // A parent waits for its child, so the cycle is listed from the topmost task down.
         const task_id = ids[0] as string;
         await expectCircle(server, { task_id, parent_id: ids.at(-1) }, [...ids, task_id]);
       }),
@@ -114,7 +114,7 @@ describe('a cycle of dependencies', () => {
   );
 });
 
-/** Links that nobody made through a tool: quick to add in numbers, and gone before the ledger is verified. */
+/** Links that no tool made: many are quick to add, and they are removed before the ledger is verified. */
 async function withChains(
   server: TestServer,
   ends: readonly [number, number][],

@@ -45,7 +45,7 @@ const valuesOf = (row: Row, names: readonly string[]) => names.map((name) => row
 
 describe('a direct edit', () => {
   const server = serverForAll(fill);
-  // A group that no task belongs to any more says nothing, and nobody can lie with it.
+  // A count of zero tasks carries no information, so forging it changes nothing.
   const rowsOf = async (table: string) =>
     server().query<Row>(`SELECT * FROM ${table}${table === 'task_counts' ? ' WHERE tasks <> 0' : ''}`);
 

@@ -169,7 +169,7 @@ function trackInSubmodule({ folder, root }: Clone): void {
   writeFileSync(join(root, '.git', 'modules', 'ledger', 'index'), writeIndex(['colibri.db']));
 }
 
-/** As when somebody makes a repository of a folder of a clone. */
+/** As after `git init` in a folder of a clone. */
 function trackOutside({ root }: Clone): void {
   const outer = join(root, '..', '.git');
   mkdirSync(outer);

@@ -58,7 +58,7 @@ const ROW_FORGERIES: Readonly<Record<string, string>> = {
   'an entry with the separator': 'UPDATE ledger_entries SET entry = entry || char(127)',
   'a place of another entry': 'UPDATE session_events SET idx = idx + 1',
   'a place that a thought has': 'UPDATE session_events SET session_seq = session_seq - 1',
-  'a place that nobody has': 'UPDATE session_events SET session_seq = session_seq + 1000',
+  'a place that no record has': 'UPDATE session_events SET session_seq = session_seq + 1000',
   'a thought that has no place': 'UPDATE thoughts SET session_seq = session_seq + 1000',
   'a place in bytes': 'UPDATE session_events SET idx = CAST(CAST(idx AS TEXT) AS BLOB)',
 };

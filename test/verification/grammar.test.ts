@@ -71,7 +71,7 @@ describe('rows that are compared as one value', () => {
     if (/^(action\.e|arguments|extras|a thought)/.test(breaker.name)) refused(finished, breaker);
 });
 
-/** Records of the first session, of which audit_verify_chain must say the same. */
+/** Records of the first session, about which audit_verify_chain must report the same. */
 const IN_SESSION = /^(extras|a thought with|a task with|a session with|thought|task\.updated|session\.started)/;
 
 async function countDefects(db: Reader): Promise<number> {

@@ -74,7 +74,7 @@ describe('one changed value', () => {
   }
 });
 
-/** Nobody can store what the schema itself forbids, and a value that stays the same is no change. */
+/** The schema forbids some edits, and an edit to the same value is no change. */
 class NoChange extends Error {}
 
 function unlessForbidden(error: unknown): undefined {

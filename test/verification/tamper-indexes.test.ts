@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const BY_PROJECT = 'CREATE INDEX tasks_by_project ON tasks (project, is_open, updated_at, task_no)';
 
-/** Each leaves every definition as it was, for who only reads those. */
+/** Each leaves every definition unchanged, so a check of the definitions finds nothing. */
 const FORGERIES: Readonly<Record<string, { readonly steps: readonly string[]; readonly place: string }>> = {
   'an index that leaves a row out': {
     steps: [
@@ -28,7 +28,7 @@ const FORGERIES: Readonly<Record<string, { readonly steps: readonly string[]; re
       "CREATE TABLE kept AS SELECT * FROM sqlite_schema WHERE tbl_name = 'thoughts' AND sql LIKE 'CREATE UNIQUE INDEX%'",
       "DELETE FROM sqlite_schema WHERE tbl_name = 'thoughts' AND sql LIKE 'CREATE UNIQUE INDEX%'",
       `INSERT INTO thoughts SELECT 900, idx, task_no, 900, attempt, session_no, session_seq, type,
-         'a decision that nobody took', recorded_at, recorded_by, 'x', hash, extras, salt FROM thoughts WHERE thought_no = 1`,
+         'an invented decision', recorded_at, recorded_by, 'x', hash, extras, salt FROM thoughts WHERE thought_no = 1`,
       'INSERT INTO sqlite_schema SELECT * FROM kept; DROP TABLE kept',
     ],
     place: 'thoughts',

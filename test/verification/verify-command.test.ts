@@ -161,7 +161,7 @@ describe('colibri verify', () => {
       const writing = (async () => {
         for (let number = 0; !stop.signal.aborted; number += 1) {
           await server.recordThought({ task_id: 'T-0001', type: 'reflection', content: `while verifying ${number}` });
-          // Server and client share this process and could go on for ever without letting anybody else in.
+          // Server and client share this process and could run forever without yielding to anything else.
           await new Promise((resolve) => setImmediate(resolve));
         }
       })();

@@ -17,7 +17,7 @@ describe('the last words of a server', () => {
       expect(isConnectionEnded(said('ERROR', code))).toBe(false);
     });
 
-  it('are told as a lost connection where nothing better is known', () => {
+  it('are reported as a lost connection if the cause is unknown', () => {
     expect(explainPostgresFault(said('FATAL', 'XX000'), here)).toMatchObject({ fault: 'lost' });
     expect(explainPostgresFault(said('FATAL', '40001'), here)).toMatchObject({ fault: 'busy' });
     expect(explainPostgresFault(said('ERROR', 'XX000'), here)).not.toBeInstanceOf(DatabaseError);

@@ -15,7 +15,7 @@ const NAMED = [...PRAGMAS.matchAll(/^ {2}PRAGMA (\w+) = (\S+);$/gm)].map(
   ([, name = '', value = '']) => [name, value] as const,
 );
 
-/** How SQLite reports what it was told in a word. */
+/** The number by which SQLite reports a setting that was made by name. */
 const REPORTED: Readonly<Record<string, string | number>> = {
   ON: 1,
   OFF: 0,

@@ -50,7 +50,7 @@ const OPTIONS: Readonly<Record<string, (content: string) => string>> = {
   'that are a list': () => '[]',
   'without a project': () => '{"review":"person"}',
   'of a project that is no slug': () => '{"project":"No Slug","review":"person"}',
-  'with a policy that there is not': () => '{"project":"default","review":"nobody"}',
+  'with an unknown policy': () => '{"project":"default","review":"never"}',
   'with a policy that is null': () => '{"project":"default","review":null}',
   'with an unknown option': () => '{"mood":"good","project":"default"}',
 };

@@ -52,7 +52,7 @@ const WRONG: readonly (readonly [Kind, name: string, Loose])[] = [
   ['action.exit', 'an empty time', { at: '' }],
   ['action.enter', 'a process_id that is a path', { process_id: '../../elsewhere' }],
   ['action.enter', 'an empty process_id', { process_id: '' }],
-  ['action.enter', 'a process_id that is a name', { process_id: 'somebody' }],
+  ['action.enter', 'a process_id that is a name', { process_id: 'someone' }],
   ['action.enter', 'a tool that is a number', { tool: 7 }],
   ['action.enter', 'an actor that is a number', { actor: 7 }],
   ['action.exit', 'another version of the format', { v: 2 }],

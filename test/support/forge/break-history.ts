@@ -252,7 +252,7 @@ export const HISTORY_BREAKERS: readonly RuleBreaker[] = [
       ['with a holder', { holder: 'tester' }],
       ['with a former holder', { taken_from: 'tester' }],
       ['in its second attempt', { attempt: 2 }],
-      ['by somebody else', { created_by: 'mallory' }],
+      ['by another actor', { created_by: 'mallory' }],
       ['at another time', { created_at: '2026-01-01T00:00:00.000Z' }],
     ] as const
   ).map(([name, changes]) => ({

@@ -62,7 +62,7 @@ export class Cluster {
     return replica;
   }
 
-  /** A file in its folder, as the server wants to have it: read by nobody else. */
+  /** A file in its folder that only the server can read, as it requires. */
   place(name: string, text: string): void {
     writeFileSync(join(this.data, name), text, { mode: 0o600 });
     own(join(this.data, name));

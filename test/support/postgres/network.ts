@@ -27,7 +27,7 @@ export class Network {
     this.#server = createServer({ allowHalfOpen: isHalfOpen }, (client) => this.#join(client));
   }
 
-  /** Half open: nobody says goodbye to who says it. */
+  /** Half open: a FIN is not answered. */
   static async create(target: string, { isHalfOpen = false } = {}): Promise<Network> {
     const network = new Network(new URL(target), isHalfOpen);
     await new Promise<void>((resolve) => network.#server.listen(0, '127.0.0.1', resolve));
@@ -86,7 +86,7 @@ export class Network {
       client.destroy();
     }
     if (verdict === 'pass and cut') {
-      // The database gets it and answers to nobody.
+      // The database gets it, and its answer is dropped.
       client.removeAllListeners('close');
       client.end(this.lastWords, () => client.destroy());
       server.end(piece);

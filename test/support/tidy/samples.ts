@@ -9,6 +9,15 @@ export interface Samples {
   readonly good: readonly Sample[];
 }
 
+const PLAIN_FILES = [
+  'src/ledger/append.ts',
+  'src/ledger/append.test.ts',
+  'src/db/postgres/url.ts',
+  'test/support/ledger.ts',
+  'README.md',
+  'docs/trust.md',
+];
+
 /**
  * For each rule, in its order: what it must find, and what it must let be. `~` stands for nothing: it keeps the rules
  * from finding the samples.
@@ -179,7 +188,7 @@ export const SAMPLES: readonly Samples[] = [
       ['package.json', `"/~work/main"`],
       ['scripts/a.mjs', `cd /~root/x`],
       ['.ci/run', `ls /~farm/x`],
-      ['src/a.ts', `'/~home/somebody/x'`],
+      ['src/a.ts', `'/~home/someone/x'`],
       ['package-lock.json', `"https://regis~try.npmjs.org/zod"`],
       ['.npmrc', `regis~try=http://local~host:4873`],
     ],
@@ -246,10 +255,9 @@ export const SAMPLES: readonly Samples[] = [
       '/** Wh~o appends meets the failure. */',
       '// Those ~there are.',
       '// A round trip is ~dear.',
-    ].flatMap((words) => ['src/ledger/append.ts', 'README.md', 'docs/trust.md'].map((path) => [path, words] as const)),
+    ].flatMap((words) => PLAIN_FILES.map((path) => [path, words] as const)),
     good: [
       ['src/ledger/append.ts', '// The caller fixes it. Amend, commend. Who can write the file? It stays forever.'],
-      ['src/ledger/append.test.ts', '// some~body'],
       ['CHANGELOG.md', '`me~nd` is now `fix`'],
     ],
   },

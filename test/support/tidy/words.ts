@@ -18,10 +18,10 @@ const FORBIDDEN: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\b[o]f a kind that there is not\b/gi, 'of an unknown kind'],
 ];
 
-/** Rooms whose text follows docs/style.md. */
+/** Files whose text follows docs/style.md: code, tests and documents, but not the history of releases. */
 export function isPlainText(path: string): boolean {
-  if (path === 'CHANGELOG.md' || path.endsWith('.test.ts')) return false;
-  return /^(?:[A-Z]+\.md|(?:src\/(?!db\/|trust\/)|bench\/|scripts\/|docs\/|\.agents\/).*\.(?:ts|mjs|md))$/.test(path);
+  if (path === 'CHANGELOG.md') return false;
+  return /^(?:[A-Z]+\.md|(?:src|test|bench|scripts|docs|\.agents)\/.*\.(?:ts|mjs|cjs|md))$/.test(path);
 }
 
 export function findForbiddenWords(_path: string, text: string): string[] {

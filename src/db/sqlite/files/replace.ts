@@ -83,7 +83,7 @@ function lockAlone(driver: SqliteDriver, target: string): void {
   driver.exec('PRAGMA busy_timeout = 0; PRAGMA synchronous = FULL; PRAGMA journal_mode = DELETE');
   // From here on no journal may appear beside the target: SQLite would apply it to the new file.
   driver.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
-  // A process that connected in between may have restored WAL mode, in which this lock excludes nobody.
+  // A process that connected in between may have restored WAL mode, in which this lock excludes no process.
   const [mode] = driver.prepare('PRAGMA journal_mode').all([]) as { journal_mode: string }[];
   if (mode?.journal_mode !== 'memory') throw new DatabaseError('busy', `${target} is open in another process`);
 }

@@ -17,16 +17,19 @@ function launcherWithoutRoot(): readonly string[] | undefined {
 
 const launcher = process.platform === 'win32' ? undefined : launcherWithoutRoot();
 
+/** What the last server left beside the ledger. */
+type Left = 'nothing' | 'log' | 'log and side file';
+
 /** A ledger with a task, and its folder, with these modes. */
-async function createUnwritable(fileMode: number, folderMode: number, hasOpenLog: boolean): Promise<string> {
+async function createUnwritable(fileMode: number, folderMode: number, left: Left): Promise<string> {
   const project = tempFolder();
-  if (hasOpenLog) {
+  if (left !== 'nothing') {
     // Killed, so that the write-ahead log stays; then without the side file that only a writer can make.
     const client = await connectRaw({ cwd: project });
     await client.call('task_create', { title: 'Parse dates', status: 'todo' });
     client.program.child.kill('SIGKILL');
     await client.program.exit;
-    rmSync(`${ledgerOf(project)}-shm`);
+    if (left === 'log') rmSync(`${ledgerOf(project)}-shm`);
   } else await withAgent(project, 'claude', (agent) => agent('task_create', { title: 'Parse dates', status: 'todo' }));
   const folder = join(ledgerOf(project), '..');
   onTestFinished(() => chmodSync(folder, 0o700));
@@ -40,14 +43,15 @@ describe('a ledger that this user may only read', () => {
     launcher === undefined
       ? []
       : ([
-          ['a folder that may not be written', 0o600, 0o500, false],
-          ['a file that may not be written', 0o400, 0o700, false],
-          ['a read-only file in a read-only folder', 0o400, 0o500, false],
-          ['a read-only folder with a write-ahead log', 0o400, 0o500, true],
+          ['a folder that may not be written', 0o600, 0o500, 'nothing'],
+          ['a file that may not be written', 0o400, 0o700, 'nothing'],
+          ['a read-only file in a read-only folder', 0o400, 0o500, 'nothing'],
+          ['a read-only folder with a write-ahead log', 0o400, 0o500, 'log'],
+          ['a read-only folder that a killed server left', 0o400, 0o500, 'log and side file'],
         ] as const);
-  for (const [name, fileMode, folderMode, hasOpenLog] of cases)
+  for (const [name, fileMode, folderMode, left] of cases)
     promiseTest('cli/unwritable', name, async () => {
-      const project = await createUnwritable(fileMode, folderMode, hasOpenLog);
+      const project = await createUnwritable(fileMode, folderMode, left);
       const folder = join(ledgerOf(project), '..');
       const state = () => readdirSync(folder).map((file) => [file, statSync(join(folder, file)).mtimeMs]);
       const before = state();
@@ -55,7 +59,7 @@ describe('a ledger that this user may only read', () => {
         [['board'], 'Parse dates'],
         [['show', 'T-0001'], 'Parse dates'],
         [['verify'], 'whole'],
-        [['agents', '--json'], hasOpenLog ? '"raw"' : '"claude"'],
+        [['agents', '--json'], left === 'nothing' ? '"claude"' : '"raw"'],
       ] as const) {
         const [command = '', ...rest] = [...(launcher ?? []), process.execPath, PROGRAM, ...args];
         const env = { PATH: process.env['PATH'] ?? '', HOME: tempFolder() };

@@ -7,6 +7,7 @@ import {
   createEnvironment,
   describeLocation,
   findConfigFolder,
+  isColorForced,
   locateDatabase,
   readConfig,
 } from './config.ts';
@@ -278,4 +279,16 @@ describe('.env.example', () => {
   promiseTest('config/example', 'a copy that is loaded as it is sets nothing', () => {
     expect(text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([]);
   });
+});
+
+describe('isColorForced', () => {
+  it.each([
+    [{}, false],
+    [{ FORCE_COLOR: '0' }, false],
+    [{ FORCE_COLOR: 'false' }, false],
+    [{ NO_COLOR: '1' }, false],
+    [{ FORCE_COLOR: '' }, true],
+    [{ FORCE_COLOR: '1' }, true],
+    [{ FORCE_COLOR: '3', NO_COLOR: '1' }, true],
+  ])('of %j is %s', (env, expected) => expect(isColorForced(env)).toBe(expected));
 });

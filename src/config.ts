@@ -90,6 +90,11 @@ export function describeLocation(config: LedgerPlace & Pick<Config, 'databaseUrl
   return parsePostgresUrl(config.databaseUrl ?? '')?.location ?? locateDatabase(config);
 }
 
+/** Whether the user wants colors where the output is not a terminal. Node evaluates the variable for terminals. */
+export function isColorForced(env: Environment = process.env): boolean {
+  return !['0', 'false', undefined].includes(env['FORCE_COLOR']);
+}
+
 /** Variables of the system that Colibri replaced. */
 export function listOldNames(env: Environment = process.env): string[] {
   return Object.keys(env).filter((name) => name.startsWith('AMS_'));

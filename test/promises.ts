@@ -24,7 +24,9 @@ export const PROMISES = {
   'cli/list-formats': { says: 'list prints CSV, Markdown and JSON that other programs read as the tasks are' },
   'cli/completion': { says: 'the shell completes commands, options and task ids, without changing the ledger' },
   'cli/manual': { says: 'the manual page has every command and option' },
-  'cli/people-plain': { says: 'color is used only on terminals, and never when the user turned it off' },
+  'cli/people-plain': {
+    says: 'color is used on terminals, in a pipe only if the user forces it, and never when the user turned it off',
+  },
   'cli/people-begin': { says: 'without a ledger, or with an empty one, the commands explain how to start' },
   'cli/no-arguments': {
     says: 'colibri without arguments shows a person the board or the help, and serves a client',

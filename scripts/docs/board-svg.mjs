@@ -95,7 +95,7 @@ async function renderBoard() {
   await bundle({
     stdin: {
       contents: `
-        export { openDatabase } from './src/db/open.ts';
+        export { openDatabase } from './src/trust/open-database.ts';
         export { listProjects, readBoards } from './src/domains/tasks/board.ts';
         export { renderBoards } from './src/cli/views/board.ts';
         export { createStyles, toTerminal } from './src/terminal-text.ts';`,

@@ -94,6 +94,8 @@ describe('colibri board', () => {
       expect(hasEscapes(colibriOnTerminal(folder, 80, command).stdout)).toBe(true);
       expect(hasEscapes(colibriOnTerminal(folder, 80, command, { NO_COLOR: '1' }).stdout)).toBe(false);
       expect(hasEscapes(colibri(folder, command).stdout)).toBe(false);
+      expect(hasEscapes(colibri(folder, command, { FORCE_COLOR: '1' }).stdout)).toBe(true);
+      expect(hasEscapes(colibri(folder, command, { FORCE_COLOR: '0' }).stdout)).toBe(false);
     }
   });
 

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { isColorForced } from '../../config.ts';
 import { printError } from '../../print-error.ts';
 import { escapeUnsafe, toTerminal } from '../../terminal-text.ts';
 
@@ -95,11 +96,18 @@ export interface Screen {
   readonly isTTY: boolean;
   readonly columns: number | undefined;
   readonly hasColors: () => boolean;
+  /** Counts where the output is not a terminal. */
+  readonly isColorForced: boolean;
 }
 
 export function findScreen(): Screen {
   const { stdout } = process;
-  return { isTTY: stdout.isTTY, columns: stdout.columns, hasColors: () => stdout.hasColors() };
+  return {
+    isTTY: stdout.isTTY,
+    columns: stdout.columns,
+    hasColors: () => stdout.hasColors(),
+    isColorForced: isColorForced(),
+  };
 }
 
 /** EPIPE (`| head`) exits with 0, other write errors with 74. */

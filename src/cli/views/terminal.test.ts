@@ -1,12 +1,11 @@
-import { PassThrough } from 'node:stream';
-import type { WriteStream } from 'node:tty';
 import { describe, expect, it } from 'vitest';
 import { toTerminal } from '../../terminal-text.ts';
+import type { Screen } from '../support/print.ts';
 import { findTerminal, localTime, plural, shortTime } from './terminal.ts';
 
 /** A stream with the properties of a terminal. */
-function pretend(isTTY: boolean, columns: number | undefined, hasColors: boolean): WriteStream {
-  return Object.assign(new PassThrough(), { isTTY, columns, hasColors: () => hasColors }) as unknown as WriteStream;
+function pretend(isTTY: boolean, columns: number | undefined, hasColors: boolean, isColorForced = false): Screen {
+  return { isTTY, columns, hasColors: () => hasColors, isColorForced };
 }
 
 describe('findTerminal', () => {
@@ -31,6 +30,11 @@ describe('findTerminal', () => {
     const { width, colors } = findTerminal(undefined, pretend(false, 72, true));
     expect([width, colors.red('x')]).toEqual([undefined, 'x']);
     expect(findTerminal(50, pretend(false, 72, true)).width).toBe(50);
+  });
+
+  it('uses colors in a pipe if the user forces them', () => {
+    const { width, colors } = findTerminal(undefined, pretend(false, 72, false, true));
+    expect([width, toTerminal(colors.red('x'))]).toEqual([undefined, '\u001b[31mx\u001b[39m']);
   });
 });
 

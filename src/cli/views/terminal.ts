@@ -11,9 +11,9 @@ export interface Terminal {
 const FALLBACK_WIDTH = 80;
 const MIN_WIDTH = 20;
 
-/** Node evaluates NO_COLOR, FORCE_COLOR and TERM in `hasColors`; a pipe never gets colors. */
+/** Node evaluates NO_COLOR, FORCE_COLOR and TERM in `hasColors`; a pipe gets colors only if the user forces them. */
 export function findTerminal(width?: number, output: Screen = findScreen()): Terminal {
-  const hasColors = output.isTTY ? output.hasColors() : false;
+  const hasColors = output.isTTY ? output.hasColors() : output.isColorForced;
   const own = output.isTTY ? Math.max(MIN_WIDTH, output.columns || FALLBACK_WIDTH) : undefined;
   return { width: width ?? own, colors: createStyles(hasColors) };
 }

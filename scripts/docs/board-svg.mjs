@@ -2,12 +2,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { buildAll } from '../build/build.mjs';
-import { bundle } from '../build/bundle.mjs';
 import { drawTerminal } from './ansi-svg.mjs';
+import { loadSources } from './load-sources.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const COLUMNS = 118;
@@ -91,21 +91,12 @@ function withTime(card) {
 
 /** Calls the view functions directly, because the program uses colors only on a terminal. */
 async function renderBoard() {
-  const outfile = `${root}dist/generate/board.mjs`;
-  await bundle({
-    stdin: {
-      contents: `
-        export { openDatabase } from './src/trust/open-database.ts';
-        export { listProjects, readBoards } from './src/domains/tasks/board.ts';
-        export { renderBoards } from './src/cli/views/board.ts';
-        export { createStyles, toTerminal } from './src/terminal-text.ts';`,
-      resolveDir: root,
-      loader: 'ts',
-    },
-    outfile,
-  });
-  const { openDatabase, listProjects, readBoards, renderBoards, createStyles, toTerminal } = await import(
-    pathToFileURL(outfile).href
+  const { openDatabase, listProjects, readBoards, renderBoards, createStyles, toTerminal } = await loadSources(
+    'board',
+    `export { openDatabase } from './src/trust/open-database.ts';
+     export { listProjects, readBoards } from './src/domains/tasks/board.ts';
+     export { renderBoards } from './src/cli/views/board.ts';
+     export { createStyles, toTerminal } from './src/terminal-text.ts';`,
   );
   const database = await openDatabase({ mode: 'READONLY', dbPath, durability: 'full', readOnly: true });
   const boards = await database.read(async (reader) => {

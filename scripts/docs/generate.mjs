@@ -2,14 +2,24 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { bundle } from '../build/bundle.mjs';
+import { fileURLToPath } from 'node:url';
+import { loadSources } from './load-sources.mjs';
 import { renderManPage } from './man-page.mjs';
 import { renderToolsPage } from './tools-page.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-const sources = await loadSources();
+/** What the documents are generated from. */
+const SOURCES = `
+  export { COMMANDS } from './src/cli/commands.ts';
+  export { createSurface } from './src/surface.ts';
+  export { listTool } from './src/wire/tool-listing.ts';
+  export { accessOf } from './src/modes.ts';
+  export { STAGE_CODES } from './src/errors.ts';
+  export { openSqlite } from './src/db/sqlite/database.ts';
+  export { migrate, SCHEMA_VERSION } from './src/db/migrate.ts';`;
+
+const sources = await loadSources('sources', SOURCES);
 const documents = {
   'docs/tools.md': renderToolsPage(listTools(sources), sources.STAGE_CODES),
   'docs/schema.sql': await dumpSchema(sources),
@@ -23,27 +33,6 @@ if (process.argv.includes('--check')) {
 } else {
   for (const folder of ['docs', 'man']) mkdirSync(root + folder, { recursive: true });
   for (const [path, text] of Object.entries(documents)) writeFileSync(root + path, text);
-}
-
-/** Bundles the sources before importing them, because not every supported Node can run TypeScript. */
-async function loadSources() {
-  const outfile = `${root}dist/generate/sources.mjs`;
-  await bundle({
-    stdin: {
-      contents: `
-        export { COMMANDS } from './src/cli/commands.ts';
-        export { createSurface } from './src/surface.ts';
-        export { listTool } from './src/wire/tool-listing.ts';
-        export { accessOf } from './src/modes.ts';
-        export { STAGE_CODES } from './src/errors.ts';
-        export { openSqlite } from './src/db/sqlite/database.ts';
-        export { migrate, SCHEMA_VERSION } from './src/db/migrate.ts';`,
-      resolveDir: root,
-      loader: 'ts',
-    },
-    outfile,
-  });
-  return import(pathToFileURL(outfile).href);
 }
 
 /** Ports that throw: listing the tools calls none of them. */

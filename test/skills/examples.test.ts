@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
-import { makeFolder, openProgram } from '../support/init-project.ts';
+import { tempFolder } from '../support/folders.ts';
+import { openProgram } from '../support/init-project.ts';
 import { projectReport } from '../support/ledger.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -19,7 +20,7 @@ interface Example {
 
 describe('the shipped skills', () => {
   promiseTest('skills/examples', 'all examples, in order, on one ledger', async () => {
-    const folder = makeFolder();
+    const folder = tempFolder();
     const { client } = await openProgram(folder);
     for (const skill of SKILLS) {
       for (const example of examplesOf(skill)) {

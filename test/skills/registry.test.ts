@@ -2,7 +2,8 @@ import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
-import { makeFolder, openProgram } from '../support/init-project.ts';
+import { tempFolder } from '../support/folders.ts';
+import { openProgram } from '../support/init-project.ts';
 import { projectReport } from '../support/ledger.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -22,7 +23,7 @@ async function listNames(client: Client, args: Record<string, unknown> = {}): Pr
 
 /** A server in a folder with the skills that are shipped. */
 async function openShipped(env: Record<string, string> = {}) {
-  const folder = makeFolder();
+  const folder = tempFolder();
   cpSync('.agents', join(folder, '.agents'), { recursive: true });
   return { folder, ...(await openProgram(folder, env)) };
 }
@@ -132,7 +133,7 @@ describe('skill_list', () => {
   );
 
   promiseTest('skills/fresh', 'skills come from the configured folder in every mode with skill_list', async () => {
-    const folder = makeFolder();
+    const folder = tempFolder();
     cpSync('.agents/skills', join(folder, 'here'), { recursive: true });
     const { client } = await openProgram(folder, { COLIBRI_SKILLS_PATH: 'here', COLIBRI_MODE: 'TEST' });
     expect(await listNames(client)).toEqual(ALL);

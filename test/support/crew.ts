@@ -11,6 +11,11 @@ export interface Crew {
   readonly silence: (actor: string, ms: number) => Promise<void>;
 }
 
+/** The settings of a crew whose claims lapse after two hours of silence. */
+export const TTL = { COLIBRI_CLAIM_TTL: '2h' };
+export const MINUTE = 60_000;
+export const HOUR = 60 * MINUTE;
+
 const NAMES = ['alice', 'bob', 'carol'] as const;
 
 /** Runs a test with three agents on a new ledger and verifies all of it at the end. */
@@ -30,6 +35,14 @@ export async function withCrew(
       for (const server of servers) await server.close();
     }
   });
+}
+
+/** Creates a task that the agent claims. */
+export async function claimed(agent: TestServer, input: object = {}) {
+  const { task_id } = await agent.createTask({ title: 'a task', status: 'todo', ...input });
+  const status = 'workflow' in input ? 'GATHER' : 'in_progress';
+  const { claim = -1 } = await agent.updateTask({ task_id, status });
+  return { task_id, claim };
 }
 
 export async function silence(database: Database, actor: string, ms: number): Promise<void> {

@@ -1,28 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import {
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { onTestFinished } from 'vitest';
-
-const PROGRAM = resolve('dist/colibri.cjs');
-
-/** A folder that is removed when the test ends. */
-export function makeFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'colibri-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+import { tempFolder } from './folders.ts';
+import { PROGRAM } from './program.ts';
 
 interface Ran {
   readonly code: number | null;
@@ -78,7 +61,7 @@ export async function connectProgram(cwd: string, env: Record<string, string> = 
 
 /** A project with these files, and a home folder beside it. */
 export function makeProject(files: Record<string, string | Buffer> = {}, home: Record<string, string> = {}) {
-  const folder = makeFolder();
+  const folder = tempFolder();
   const root = join(folder, 'project');
   const homeFolder = join(folder, 'home');
   mkdirSync(join(root, '.git'), { recursive: true });

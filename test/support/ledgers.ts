@@ -72,16 +72,7 @@ async function makeSessions(server: TestServer): Promise<void> {
   });
   await server.startSession({ task_id: 'T-0002', auditor_id: 'auditor' });
   await server.startSession({ task_id: 'T-0003', auditor_id: 'other auditor', reason: 'compliance', scope: 'deep' });
-  await server.recordThought({
-    task_id: 'T-0001',
-    type: 'decision',
-    content: 'Use a strict parser.',
-    branch: 'feature/parser',
-    commit_sha: 'a3f7d9b2c',
-    tests_run: ['parser.test.ts'],
-    blockers: ['a licence'],
-    metadata: { tokens: 1200, nested: { deep: [true, null, 'x'] } },
-  });
+  await server.recordThought(FULL_THOUGHT);
   await server.recordThought({
     task_id: 'T-0002',
     session_id: 'A-0001',
@@ -100,6 +91,18 @@ async function makeSessions(server: TestServer): Promise<void> {
   await server.finalize({ session_id: 'A-0003', task_id: 'T-0003' });
   await server.finalize({ session_id: 'A-0002' });
 }
+
+/** Has every field of a thought. */
+const FULL_THOUGHT = {
+  task_id: 'T-0001',
+  type: 'decision',
+  content: 'Use a strict parser.',
+  branch: 'feature/parser',
+  commit_sha: 'a3f7d9b2c',
+  tests_run: ['parser.test.ts'],
+  blockers: ['a licence'],
+  metadata: { tokens: 1200, nested: { deep: [true, null, 'x'] } },
+};
 
 /** An enter without an exit, as a process leaves it that ends in the middle of a call. */
 export async function leaveCall(path: string, name: string): Promise<void> {
@@ -134,16 +137,7 @@ export async function buildFinishedLedger(path: string): Promise<void> {
     await server.createTask({ title: 'Its tests', parent_id: 'T-0001', status: 'todo' });
     await server.updateTask({ task_id: 'T-0002', progress: 10 });
     await server.startSession({ task_id: 'T-0002', auditor_id: 'auditor' });
-    await server.recordThought({
-      task_id: 'T-0001',
-      type: 'decision',
-      content: 'Use a strict parser.',
-      branch: 'feature/parser',
-      commit_sha: 'a3f7d9b2c',
-      tests_run: ['parser.test.ts'],
-      blockers: ['a licence'],
-      metadata: { tokens: 1200, nested: { deep: [true, null, 'x'] } },
-    });
+    await server.recordThought(FULL_THOUGHT);
     await server.recordThought({
       task_id: 'T-0002',
       session_id: 'A-0001',

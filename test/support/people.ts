@@ -1,14 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { loadSqlite } from '../../src/db/sqlite/driver.ts';
 import { copyProject } from './folders.ts';
-
-const PROGRAM = resolve('dist/colibri.cjs');
+import { PROGRAM } from './program.ts';
 
 type Variables = Readonly<Record<string, string>>;
 

@@ -1,19 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { silence, withCrew } from '../support/crew.ts';
+import { claimed, HOUR, MINUTE, silence, TTL, withCrew } from '../support/crew.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { openServer, type TestServer, withFolder } from '../support/test-server.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const TTL = { COLIBRI_CLAIM_TTL: '2h' };
-
-async function claimed(agent: TestServer, input: object = {}) {
-  const { task_id } = await agent.createTask({ title: 'a task', status: 'todo', ...input });
-  const status = 'workflow' in input ? 'GATHER' : 'in_progress';
-  const { claim = -1 } = await agent.updateTask({ task_id, status });
-  return { task_id, claim };
-}
+import { openServer, withFolder } from '../support/test-server.ts';
 
 describe('the queue', () => {
   promiseTest('claims/queue', 'a lapsed task comes after the free ones of the same priority', () =>

@@ -48,12 +48,8 @@ export async function newSchema(databaseUrl: string, name: string): Promise<stri
 }
 
 /** The URL of a new schema, which is gone at the end of the run. */
-export async function newPostgresUrl(server: string = inject('postgresUrl')): Promise<string> {
-  const schema = `${TEST_SCHEMA}${randomBytes(8).toString('hex')}`;
-  await runOn(server, `CREATE SCHEMA ${schema}`);
-  const url = new URL(server);
-  url.searchParams.set('options', `-c search_path=${schema}`);
-  return url.href;
+export function newPostgresUrl(server: string = inject('postgresUrl')): Promise<string> {
+  return newSchema(server, `${TEST_SCHEMA}${randomBytes(8).toString('hex')}`);
 }
 
 /** Closed with the test. The time-outs are generous, so that a slow machine changes nothing. */

@@ -1,9 +1,11 @@
 import { describe, expect, inject, onTestFinished } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
 import { SCHEMA_VERSION, UNFINISHED_VERSION } from '../../src/db/migrate.ts';
 import { parsePostgresUrl } from '../../src/db/postgres/url.ts';
 import type { Agent } from '../support/agent.ts';
 import { launchAgent } from '../support/concurrent-agents.ts';
 import { tempFolder } from '../support/folders.ts';
+import { eventually, processIdOf } from '../support/ledger.ts';
 import { newPostgresUrl, openTestPostgres, queryOn, runOn } from '../support/postgres/database.ts';
 import { diagnose } from '../support/postgres/docs.ts';
 import { Network } from '../support/postgres/network.ts';
@@ -63,6 +65,48 @@ describe('a server on PostgreSQL', () => {
     },
   );
 });
+
+describe('a server that is silent', () => {
+  promiseTest('store/alive', 'it keeps its connection, and a process that never enlisted closes its own', async () => {
+    const url = await newPostgresUrl();
+    const asker = await openTestPostgres({ url });
+    const silent = await openTestPostgres({ url, idleTimeoutMs: 1 });
+    await silent.enlist(processIdOf('silent and connected'));
+    const reader = await openTestPostgres({ url, idleTimeoutMs: 1 });
+    const other = await Promise.all([asker, silent].map(pidOf));
+    const closed = await pidOf(reader);
+    await eventually(async () => !(await listBackends(url)).includes(closed));
+    expect(await listBackends(url)).toEqual(expect.arrayContaining(other));
+    expect(await asker.isAlive(processIdOf('silent and connected'))).toBe(true);
+    expect(silent.connectionCount()).toBe(1);
+  });
+
+  promiseTest('store/alive', 'it enlists again, without a call, after its connection was lost', async () => {
+    const network = await Network.create(await newPostgresUrl());
+    const asker = await openTestPostgres({ url: await newPostgresUrl() });
+    const silent = await openTestPostgres({ url: network.url() });
+    await silent.enlist(processIdOf('silent and cut off'));
+    await runOn(network.url(), `SELECT pg_terminate_backend(${await pidOf(silent)})`);
+    await eventually(async () => silent.connectionCount() === 2);
+    expect(await asker.isAlive(processIdOf('silent and cut off'))).toBe(true);
+    network.isDown = true;
+    network.cut();
+    await eventually(async () => !(await asker.isAlive(processIdOf('silent and cut off'))));
+    network.isDown = false;
+    await eventually(() => asker.isAlive(processIdOf('silent and cut off')));
+    await silent.close();
+    await eventually(async () => !(await asker.isAlive(processIdOf('silent and cut off'))));
+  });
+});
+
+async function pidOf(database: Database): Promise<number> {
+  const [row] = await database.read((reader) => reader.query<{ pid: number }>('SELECT pg_backend_pid() AS pid'));
+  return row?.pid ?? 0;
+}
+
+async function listBackends(url: string): Promise<number[]> {
+  return (await queryOn<{ pid: number }>(url, 'SELECT pid FROM pg_stat_activity')).map(({ pid }) => pid);
+}
 
 describe('a database that is away when a server starts', () => {
   promiseTest('fault/recovers', 'calls are refused while the database is down, and work when it is back', async () => {

@@ -10,10 +10,12 @@ import { parserOf } from './protocol/types.ts';
 import { sameSession, sameSessionAs, startPooledSession, startSession } from './session.ts';
 import type { PostgresUrl } from './url.ts';
 
-/** An unused connection is closed, so that a database server has as many as there are active agents. */
-const IDLE_MS = 60_000;
+/** An unused connection is closed, unless it holds the lock that shows that this process is alive. */
+const IDLE_TIMEOUT_MS = 60_000;
 const RETRY_MS = 50;
 const MAX_RETRY_MS = 500;
+/** How often a silent process tries to enlist again: soon after the server is back, without loading it. */
+const MAX_ENLIST_RETRY_MS = 10_000;
 /** Servers that do not close in time are treated as dead. */
 const CLOSE_TIMEOUT_MS = 1000;
 /** A connection that was used this recently is assumed to be alive. */
@@ -45,6 +47,9 @@ export class Connector {
   /** Why the last connection ended, if it ended while it was idle. */
   #idleError: Error | undefined;
   #idleTimer: NodeJS.Timeout | undefined;
+  /** The connection that is being opened: a call and the next attempt to enlist share it. */
+  #opening: { readonly client: Client; readonly done: Promise<Connection> } | undefined;
+  #enlistTimer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
   constructor(url: PostgresUrl, options: PostgresOptions) {
@@ -65,7 +70,7 @@ export class Connector {
     const deadline = performance.now() + this.#options.busyTimeoutMs;
     for (let waitMs = RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_RETRY_MS)) {
       try {
-        return await this.#connect();
+        return await this.#open();
       } catch (error) {
         const canRetry = isConnectionLost(error) && (this.#count > 0 || isStartingUp(error));
         if (!canRetry || performance.now() + waitMs > deadline) throw error;
@@ -82,7 +87,7 @@ export class Connector {
       await connection.client.query(`SELECT ${sameSessionAs(connection.mark)}`);
       return connection;
     } catch (error) {
-      await this.drop();
+      await this.drop(connection);
       if (!isConnectionLost(error)) throw error;
       return this.connection();
     }
@@ -94,11 +99,13 @@ export class Connector {
     return isConsequence ? (this.#idleError ?? error) : error;
   }
 
-  /** Call it after each use: starts the idle timer. */
+  /** Call it after each use: starts the idle timer of a process that is not enlisted. */
   release(): void {
     this.#lastUseMs = performance.now();
     clearTimeout(this.#idleTimer);
-    this.#idleTimer = setTimeout(() => void this.drop(), IDLE_MS).unref();
+    if (this.#processId !== undefined) return;
+    const { idleTimeoutMs = IDLE_TIMEOUT_MS } = this.#options;
+    this.#idleTimer = setTimeout(() => void this.drop(), idleTimeoutMs).unref();
   }
 
   /** A session-level lock ends with its connection, even after a crash. */
@@ -114,27 +121,51 @@ export class Connector {
     return rows.length > 0;
   }
 
-  async drop(): Promise<void> {
+  /** Does nothing if another connection has replaced this one. */
+  async drop(connection = this.#connection): Promise<void> {
+    if (connection === undefined || connection !== this.#connection) return;
     clearTimeout(this.#idleTimer);
-    const connection = this.#connection;
     this.#connection = undefined;
-    if (connection === undefined) return;
     const { client } = connection;
     const timer = setTimeout(() => client.connection.stream.destroy(), CLOSE_TIMEOUT_MS);
     await client.end().catch(() => undefined);
     clearTimeout(timer);
+    void this.#enlistAgain();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    clearTimeout(this.#enlistTimer);
+    this.#opening?.client.connection.stream.destroy();
     await this.drop();
   }
 
-  async #connect(): Promise<Connection> {
+  /** Without its lock a process counts as dead to others, so the lock does not wait for the next call. */
+  async #enlistAgain(waitMs = RETRY_MS): Promise<void> {
+    clearTimeout(this.#enlistTimer);
+    if (this.#isClosed || this.#processId === undefined || this.#connection !== undefined) return;
+    await this.#open().catch(() => {
+      const nextMs = Math.min(waitMs * 2, MAX_ENLIST_RETRY_MS);
+      if (!this.#isClosed) this.#enlistTimer = setTimeout(() => void this.#enlistAgain(nextMs), waitMs).unref();
+    });
+  }
+
+  #open(): Promise<Connection> {
+    if (this.#opening !== undefined) return this.#opening.done;
     const config = this.#config();
     const client = openClient(config);
+    const done = this.#connect(client, config).finally(() => {
+      this.#opening = undefined;
+    });
+    this.#opening = { client, done };
+    return done;
+  }
+
+  async #connect(client: Client, config: ClientConfig): Promise<Connection> {
     const forget = () => {
-      if (this.#connection?.client === client) this.#connection = undefined;
+      if (this.#connection?.client !== client) return;
+      this.#connection = undefined;
+      void this.#enlistAgain();
     };
     client.on('error', (error) => {
       if (this.#connection?.client === client) this.#idleError = error;
@@ -145,6 +176,7 @@ export class Connector {
     try {
       await client.connect();
       await this.#start(connection, config);
+      if (this.#isClosed) throw new Error('the database was closed');
     } catch (error) {
       void client.end().catch(() => undefined);
       throw error;

@@ -30,6 +30,7 @@ export interface PostgresOptions {
   readonly busyTimeoutMs: number;
   /** The limit for one statement. */
   readonly statementTimeoutMs: number;
+  readonly idleTimeoutMs?: number;
   /** For verification, which reports a changed schema instead of refusing it. */
   readonly acceptsAnySchema?: boolean;
   /** For `copy`, the only writer of an unfinished copy. */
@@ -109,7 +110,7 @@ class PostgresDatabase implements Database {
       transaction.begin(BEGIN_READ, toStatement(PREPARE_READ, [connection.mark]));
       const result = await runWork(transaction, work);
       // The result does not depend on the end of a read transaction, and later statements queue behind it.
-      transaction.commitUnchanged().catch(() => this.#connector.drop());
+      transaction.commitUnchanged().catch(() => this.#connector.drop(connection));
       return result;
     });
   }
@@ -210,12 +211,12 @@ class PostgresDatabase implements Database {
   /** A session that still answers has rolled back. The severity does not tell: it may be in any language. */
   async #resolveFailure(failure: unknown, connection: Connection): Promise<unknown> {
     const session = isConnectionEnded(failure) ? 'gone' : await this.#rollback(connection);
-    if (session === 'gone') return this.#inDoubt();
+    if (session === 'gone') return this.#inDoubt(connection);
     return session === 'changed' ? poolerError(this.location) : this.#explainLost(failure);
   }
 
-  async #inDoubt(): Promise<DatabaseError> {
-    await this.#connector.drop();
+  async #inDoubt(connection: Connection): Promise<DatabaseError> {
+    await this.#connector.drop(connection);
     return new DatabaseError(
       'unknown',
       `${this.location}: the connection was lost during the commit, so the change may have been made or not`,
@@ -229,21 +230,20 @@ class PostgresDatabase implements Database {
     return session === 'changed' ? poolerError(this.location) : error;
   }
 
-  async #rollback({ client, pipeline, mark }: Connection): Promise<'same' | 'changed' | 'gone'> {
+  async #rollback(connection: Connection): Promise<'same' | 'changed' | 'gone'> {
     try {
-      pipeline.flush();
-      await client.query(`ROLLBACK; SELECT ${sameSessionAs(mark)}`);
+      connection.pipeline.flush();
+      await connection.client.query(`ROLLBACK; SELECT ${sameSessionAs(connection.mark)}`);
       return 'same';
     } catch (error) {
-      await this.#connector.drop();
+      await this.#connector.drop(connection);
       return isSessionChanged(error) ? 'changed' : 'gone';
     }
   }
 
   /** False for an empty schema. Throws for a database that cannot hold a ledger. */
   async #hasLedger(client: Client): Promise<boolean> {
-    const { rows } = await client.query<Inspection>(INSPECT);
-    const [found] = rows;
+    const [found] = (await client.query<Inspection>(INSPECT)).rows;
     if (found?.is_replica === 1 && !this.#options.readOnly) throw replicaError(this.location);
     if (found?.schema === null) throw missingSchemaError(this.location);
     // An existing ledger in another encoding can still be read, to copy it out.

@@ -57,7 +57,7 @@ describe('the filters of board', () => {
       ]);
       expect(markdown[2]).toMatch(/^\| T-0002 \| todo \| normal \| unassigned \| Sign the release \| \S+Z \|$/);
       const lines = run('-n', '1').stdout.split('\n');
-      expect(lines[0]).toMatch(/^T-0001 {2}in_progress {2}normal {4,6}\S+ {2}@claude {11}Rotate the signing keys$/);
+      expect(lines[0]).toMatch(/^T-0001 {2}in_progress {2}normal {4,6}\S+ {2}@claude {9}Rotate the signing keys$/);
       expect(lines[1]).toBe('and 1 more: use --limit to show them');
       expect(run('--csv', '-n', '1').stderr).toBe('colibri list: and 1 more: use --limit to show them\n');
       expect(run('--label', 'none').stdout).toBe('No task matches.\n');

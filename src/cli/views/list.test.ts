@@ -68,9 +68,10 @@ describe('the lines for people', () => {
     renderListLine({ ...TASK, ...more }, { width, colors: createStyles(false) }, NOW_MS);
 
   it('have the holder rather than the assignee, the age and the progress', () => {
-    expect(render(80)).toBe('T-0042  in_progress  high        3d  @ada              Rotate the keys 40 %');
-    expect(render(undefined, { holder: 'claude' })).toContain('  @claude           Rotate the keys 40 %');
-    expect(render(80, { status: 'done', assignee: 'unassigned' })).toMatch(/ {2}- {17}Rotate the keys$/);
+    expect(render(80)).toBe('T-0042  in_progress    3d  @ada            Rotate the keys');
+    expect(render(100)).toBe('T-0042  in_progress  high        3d  @ada            Rotate the keys 40 %');
+    expect(render(undefined, { holder: 'claude' })).toContain('  @claude         Rotate the keys 40 %');
+    expect(render(80, { status: 'done', assignee: 'unassigned' })).toMatch(/ {2}- {15}Rotate the keys$/);
   });
 
   it.each([60, 80, 120])('fit %i columns and break no word', (width) => {

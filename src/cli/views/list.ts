@@ -4,10 +4,13 @@ import { COLUMNS, type ListedRow } from '../query/list-tasks.ts';
 import { priorityPaint, statusPaint, type Terminal } from './terminal.ts';
 import { pad, printable, wrapShort } from './text-width.ts';
 
+const ID_WIDTH = 6;
 const STATUS_WIDTH = 11;
 const PRIORITY_WIDTH = 8;
 const AGE_WIDTH = 4;
-const OWNER_WIDTH = 16;
+const OWNER_WIDTH = 14;
+/** Narrower lines have no priority, which the color shows too, and no progress. */
+const WIDE = 100;
 
 /** One line per task, for people. */
 export function renderListLine(task: ListedRow, { width, colors }: Terminal, nowMs: number): string {
@@ -15,19 +18,20 @@ export function renderListLine(task: ListedRow, { width, colors }: Terminal, now
   const owner = holder === UNASSIGNED ? '-' : `@${printable(holder)}`;
   const age = largestUnit(nowMs - Date.parse(updated_at)).padStart(AGE_WIDTH);
   const percent = isOpen(status) && progress > 0 ? ` ${progress} %` : '';
+  const isWide = width === undefined || width >= WIDE;
   const column = (text: string, size: number) => (width === undefined ? text.padEnd(size) : pad(text, size));
-  const head = `${column(task_id, 6)}  ${column(printable(status), STATUS_WIDTH)}  ${column(priority, PRIORITY_WIDTH)}  ${age}  ${column(owner, OWNER_WIDTH)}  `;
-  const text = `${printable(title)}${percent}`;
-  if (width === undefined) return `${head}${text}`;
-  const room = Math.max(1, width - head.length);
-  return [
-    priorityPaint(colors, priority)(column(task_id, 6)),
+  const urgency = priorityPaint(colors, priority);
+  const cells = [
+    urgency(column(task_id, ID_WIDTH)),
     statusPaint(colors, status)(column(printable(status), STATUS_WIDTH)),
-    priorityPaint(colors, priority)(column(priority, PRIORITY_WIDTH)),
+    ...(isWide ? [urgency(column(priority, PRIORITY_WIDTH))] : []),
     colors.dim(age),
     column(owner, OWNER_WIDTH),
-    ...wrapShort(text, room, 1),
-  ].join('  ');
+  ];
+  const text = `${printable(title)}${isWide ? percent : ''}`;
+  const used = ID_WIDTH + STATUS_WIDTH + (isWide ? PRIORITY_WIDTH : 0) + AGE_WIDTH + OWNER_WIDTH + 2 * cells.length;
+  const shown = width === undefined ? [text] : wrapShort(text, Math.max(1, width - used), 1);
+  return [...cells, ...shown].join('  ');
 }
 
 /** The cells of one record of RFC 4180. */

@@ -37,6 +37,31 @@ describe('a brief', () => {
     ),
   );
 
+  promiseTest('brief/says', 'a task of the pipeline that was sent back is claimed by the state that it has', () =>
+    withCrew(
+      async ({ alice, bob }) => {
+        await alice.createTask({ title: 'Now' });
+        for (const status of ['GATHER', 'ANALYZE', 'PLAN', 'APPLY', 'VERIFY'])
+          await alice.updateTask({ task_id: 'T-0001', status });
+        expect(await brief(bob)).toContain('- review T-0001 (Now): task_update {"task_id":"T-0001","status":"DONE"}');
+        await bob.updateTask({ task_id: 'T-0001', status: 'GATHER' });
+        expect(await brief(bob)).toContain('- claim T-0001 (Now): task_update {"task_id":"T-0001","status":"GATHER"}');
+        expect(await bob.updateTask({ task_id: 'T-0001', status: 'GATHER' })).toMatchObject({ holder: 'bob' });
+      },
+      { COLIBRI_WORKFLOW: 'pipeline' },
+    ),
+  );
+
+  promiseTest('brief/says', 'changes of other projects are left out', () =>
+    withCrew(async ({ alice, bob }) => {
+      await bob.call('task_list', {});
+      await alice.createTask({ title: 'A secret of others', project: 'other' });
+      await alice.createTask({ title: 'Of ours' });
+      expect(await brief(bob)).toContain('Of ours');
+      expect(await brief(bob)).not.toContain('A secret of others');
+    }),
+  );
+
   promiseTest('brief/says', 'the steps of a held task: session, thought, review, done', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'Parse dates', status: 'todo' });

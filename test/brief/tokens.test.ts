@@ -95,7 +95,7 @@ function fullBrief(text: string): Brief {
     lost: [1, 2, 3].map(() => ({ ...task, holder: text })),
     changed: [changed, changed, changed, changed, changed],
     decisions: [1, 2, 3].map(() => ({ ...decision, task_id: task.task_id })),
-    ready: held,
+    ready: { ...held, is_review: true },
   };
 }
 

@@ -118,7 +118,8 @@ describe('a silent holder', () => {
       await bob.updateTask({ task_id, status: 'review' });
       const { code, facts } = await alice.refusal('task_update', { task_id, status: 'blocked', blocked_reason: 'x' });
       expect([code, facts['taken_by'], facts['holder']]).toEqual(['ERR_CLAIM_LOST', 'bob', null]);
-      await bob.updateTask({ task_id, status: 'backlog' });
+      const returned = { task_id, status: 'backlog', claim: facts['claim'] as number };
+      expect(await alice.updateTask(returned)).toMatchObject({ status: 'backlog' });
       await bob.updateTask({ task_id, status: 'todo' });
       expect(await alice.updateTask({ task_id, status: 'in_progress' })).toMatchObject({ holder: 'alice' });
       expect(await alice.getTask({ task_id })).not.toHaveProperty('taken_from');
@@ -186,7 +187,9 @@ describe('a silent holder', () => {
       const { task_id, claim } = await claimed(first);
       await first.close();
       await silence(bob.database, 'alice', 9 * MINUTE);
-      expect((await bob.refusal('task_update', { task_id, status: 'in_progress' })).code).toBe('ERR_CLAIM_HELD');
+      const { code, facts } = await bob.refusal('task_update', { task_id, status: 'in_progress' });
+      const leftMs = Date.parse(String(facts['lapses_at'])) - Date.parse(String(facts['last_sign_of_life']));
+      expect([code, leftMs]).toEqual(['ERR_CLAIM_HELD', 10 * MINUTE]);
       const second = await openServer(path, 'alice', { settings: TTL });
       expect(await second.updateTask({ task_id, progress: 30, claim })).toMatchObject({ holder: 'alice', claim });
       await silence(bob.database, 'alice', 30 * MINUTE);

@@ -19,7 +19,7 @@ export interface Brief {
   /** The newest decisions, of the agent's tasks if they have any. */
   readonly decisions: readonly Decision[];
   /** The task at the top of the queue. */
-  readonly ready: Pick<HeldTask, 'task_id' | 'title' | 'next_status'> | undefined;
+  readonly ready: (Pick<HeldTask, 'task_id' | 'title' | 'next_status'> & { readonly is_review: boolean }) | undefined;
 }
 
 export interface HeldTask {
@@ -117,7 +117,7 @@ export function nextSteps({ agent, yours, ready }: Pick<Brief, 'agent' | 'yours'
       'nothing is ready: call task_create {"title":…,"status":"todo"}, or task_next_actions {"include_blocked":true}',
     ];
   return [
-    `claim ${ready.task_id} (${shorten(ready.title)}): task_update {"task_id":"${ready.task_id}","status":"${ready.next_status}"}`,
+    `${ready.is_review ? 'review' : 'claim'} ${ready.task_id} (${shorten(ready.title)}): task_update {"task_id":"${ready.task_id}","status":"${ready.next_status}"}`,
     'or call task_next_actions for the whole queue',
   ];
 }

@@ -6,7 +6,7 @@ import { type ClaimContext, readHolder } from '../tasks/claims/holder.ts';
 import { listTasks } from '../tasks/list-query.ts';
 import { listNextActions, type NextAction } from '../tasks/next-actions.ts';
 import { type Task, taskFields } from '../tasks/record.ts';
-import { isOpen, type Status, WORKFLOWS } from '../tasks/workflows.ts';
+import { isHeldStatus, isOpen, type Status, WORKFLOWS } from '../tasks/workflows.ts';
 import { findTrailTask, hasThoughtInAttempt, type ThoughtRow } from '../trail/repository.ts';
 import { findLiveSession } from '../trail/sessions.ts';
 import type { Brief, ChangedTask, Decision, HeldTask } from './brief.ts';
@@ -37,7 +37,7 @@ export async function readBrief(db: Reader, { agent, project }: BriefQuery, cont
     last_call,
     yours,
     yours_total: total,
-    changed: await listChanged(db, agent, last_call),
+    changed: await listChanged(db, { agent, project }, last_call),
     decisions: await listDecisions(
       db,
       project,
@@ -65,6 +65,10 @@ const HELD = (Object.keys(TRANSITIONS) as Status[]).filter(
 
 /** A review ends the claim, but who did the work has to finish it. */
 const REVIEWED: Status[] = ['review', 'VERIFY'];
+
+function isReviewed(status: string): boolean {
+  return REVIEWED.some((reviewed) => reviewed === status);
+}
 
 type HeldRow = Pick<Task, 'task_id' | 'title' | 'status' | 'assignee' | 'holder'>;
 const heldFields = taskFields.select(['task_id', 'title', 'status', 'assignee', 'holder']);
@@ -125,8 +129,9 @@ async function describeHeld(db: Reader, row: HeldRow, context: ClaimContext): Pr
 async function describeReady(db: Reader, { task_id, title, lapsed }: NextAction): Promise<Brief['ready']> {
   const [row] = await db.query<{ status: string }>('SELECT status FROM tasks WHERE task_no = $1', [parseId(task_id)]);
   const status = row?.status ?? '';
-  // A lapsed task is claimed by naming the status that it has.
-  return { task_id, title, next_status: lapsed ? status : (TRANSITIONS[status]?.[0] ?? status) };
+  // A started task without a holder is claimed by naming the status that it has.
+  const next_status = lapsed || isHeldStatus(status) ? status : (TRANSITIONS[status]?.[0] ?? status);
+  return { task_id, title, next_status, is_review: isReviewed(status) };
 }
 
 /** The agent's tasks that others took over, and that are still theirs. */
@@ -154,13 +159,20 @@ const changedFields = taskFields.select(['task_id', 'title', 'status', 'updated_
 
 async function listChanged(
   db: Reader,
-  agent: string | undefined,
+  { agent, project }: BriefQuery,
   last: Brief['last_call'],
 ): Promise<readonly ChangedTask[]> {
   const rows = await db.query(
-    `SELECT ${changedFields.columns} FROM tasks WHERE updated_at >= $1 AND event_idx > $2 AND updated_by <> $3
-     ORDER BY updated_at DESC, task_no DESC LIMIT $4`,
-    [last === undefined ? 0 : Date.parse(last.at) - CLOCK_SLACK_MS, last?.entry ?? -1, agent ?? '', MAX_CHANGED],
+    `SELECT ${changedFields.columns} FROM tasks
+     WHERE project = $1 AND updated_at >= $2 AND event_idx > $3 AND updated_by <> $4
+     ORDER BY updated_at DESC, task_no DESC LIMIT $5`,
+    [
+      project,
+      last === undefined ? 0 : Date.parse(last.at) - CLOCK_SLACK_MS,
+      last?.entry ?? -1,
+      agent ?? '',
+      MAX_CHANGED,
+    ],
   );
   return rows.map((row) => changedFields.read(row));
 }

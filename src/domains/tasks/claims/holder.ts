@@ -1,6 +1,6 @@
 import type { Liveness, Reader } from '../../../db/database.ts';
 import { hasLiveProcess, readLastSign } from '../../../ledger/presence/signs.ts';
-import { dependsOnProcess, type HolderState } from './decide.ts';
+import type { HolderState } from './decide.ts';
 
 /** What a decision about claims needs beside the ledger. */
 export interface ClaimContext {
@@ -18,6 +18,8 @@ export async function readHolder(
   { liveness, at, ttlMs }: ClaimContext,
 ): Promise<HolderState & { readonly nowMs: number }> {
   const { silentMs, nowMs, calls } = await readLastSign(db, liveness, holder, at);
-  const hasProcess = !dependsOnProcess(silentMs, ttlMs) || (await hasLiveProcess(db, liveness, calls));
+  // Also before a dead process decides: it shortens the time that is left.
+  const matters = ttlMs !== undefined && silentMs < ttlMs;
+  const hasProcess = !matters || (await hasLiveProcess(db, liveness, calls));
   return { silentMs, hasProcess, nowMs };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ColibriError } from '../../../errors.ts';
 import { newTask } from '../change.ts';
+import type { Task } from '../record.ts';
 import { assertClaimAllows, type ClaimFacts, type ClaimRequest, isGuarded } from './rules.ts';
 
 const HOUR = 3_600_000;
@@ -24,7 +25,7 @@ const silent = { silentMs: 2 * HOUR, hasProcess: true };
 const facts: ClaimFacts = { token: 7, latest, loss: undefined, holder: live, nowMs: NOW, ttlMs: 2 * HOUR };
 const byBob: ClaimRequest = { actor: 'bob', status: 'in_progress', token: undefined, isGuarded: true };
 
-function refusal(task: typeof held, request: ClaimRequest, known: ClaimFacts): ColibriError | undefined {
+function refusal(task: Task, request: ClaimRequest, known: ClaimFacts): ColibriError | undefined {
   try {
     assertClaimAllows(task, request, known);
     return undefined;
@@ -78,6 +79,18 @@ describe('assertClaimAllows', () => {
         holder: 'alice',
       });
     }
+  });
+
+  it('lets a former holder that sends the latest token act like anybody else', () => {
+    const inReview = { ...fresh, status: 'review' };
+    const known = { ...facts, loss, holder: undefined };
+    const done = { ...byBob, status: 'done' };
+    const unaware = refusal(inReview, done, known);
+    expect(unaware?.code).toBe('ERR_CLAIM_LOST');
+    expect(unaware?.message).toContain('send "claim":7');
+    expect(refusal(inReview, { ...done, token: 7 }, known)).toBeUndefined();
+    expect(refusal(inReview, { ...done, token: 6 }, known)?.code).toBe('ERR_CLAIM_LOST');
+    expect(refusal(held, { ...byBob, token: 7 }, { ...facts, loss })?.code).toBe('ERR_CLAIM_HELD');
   });
 
   it('lets a former holder claim again once the new claim has lapsed, and not before', () => {

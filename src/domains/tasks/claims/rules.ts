@@ -49,7 +49,9 @@ export function assertClaimAllows(task: Task, request: ClaimRequest, facts: Clai
   if (request.token !== undefined && request.token !== facts.token) throw claimLost(task, facts, loss ?? facts.latest);
   if (!request.isGuarded || request.isForced) return;
   const isHeld = holder !== undefined && !isLapsed(task, holder, ttlMs);
-  if (loss !== undefined && (isHeld || !isClaiming(task, request))) throw claimLost(task, facts, loss);
+  // A former holder that sends the token of the latest claim knows about the loss.
+  const isUnaware = loss !== undefined && request.token === undefined;
+  if (isUnaware && (isHeld || !isClaiming(task, request))) throw claimLost(task, facts, loss);
   if (isHeld) throw claimHeld(task, holder, facts);
 }
 
@@ -79,6 +81,11 @@ function claimLost(task: Task, { token }: ClaimFacts, by: ClaimEvent | undefined
     'ERR_CLAIM_LOST',
     problem,
     { taskId, taken_by: by?.by ?? null, taken_at: by?.at ?? null, claim: token, holder },
-    { advice: 'stop working on it; call task_next_actions to pick another task' },
+    {
+      advice:
+        holder === null && token !== null
+          ? `read it again with task_get; to change it nevertheless, send "claim":${token}`
+          : 'stop working on it; call task_next_actions to pick another task',
+    },
   );
 }

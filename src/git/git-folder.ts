@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 /** `.git` exists and leads to no repository. */
 export class NotARepository extends Error {}
 
-const MAX_POINTER_BYTES = 65_536;
+const MAX_FILE_BYTES = 1_048_576;
 
 /**
  * Returns the folder with a work tree's own git data, or undefined without `.git`. In a linked work tree and in a
@@ -24,6 +24,12 @@ export function findGitFolder(workTree: string): string | undefined {
 
 /** Reads one of git's files that hold a path, without the line breaks at its end. */
 export function readPointer(path: string): string {
-  if (statSync(path).size > MAX_POINTER_BYTES) throw new NotARepository(`${path} is too long`);
-  return readFileSync(path, 'utf8').replace(/[\r\n]+$/, '');
+  return readGitFile(path).replace(/[\r\n]+$/, '');
+}
+
+/** Anyone may have written the file: a pipe would never end, and a huge file would fill the memory. */
+export function readGitFile(path: string): string {
+  const stats = statSync(path);
+  if (!stats.isFile() || stats.size > MAX_FILE_BYTES) throw new NotARepository(`${path} is not a file of git`);
+  return readFileSync(path, 'utf8');
 }

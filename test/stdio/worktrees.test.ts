@@ -40,10 +40,12 @@ describe('one repository, one ledger', () => {
 
   promiseTest(
     'process/worktrees',
-    'work trees created by git share a ledger, including those of a bare repository',
+    'work trees created by git share a ledger, wherever the repository itself is',
     async () => {
       const main = realpathSync(tempFolder());
       const bare = `${realpathSync(tempFolder())}/r.git`;
+      const inside = realpathSync(tempFolder());
+      const separate = realpathSync(tempFolder());
       const beside = realpathSync(tempFolder());
       // Without git on the machine the layout of the other tests is all there is to check.
       if (!git(main, 'init', '-q')) return;
@@ -51,8 +53,21 @@ describe('one repository, one ledger', () => {
       git(main, 'worktree', 'add', '-q', `${beside}/one`);
       git(main, 'clone', '-q', '--bare', main, bare);
       git(bare, 'worktree', 'add', '-q', `${beside}/two`);
-      expect(await ledgerUsedIn(`${beside}/one`)).toBe(ledgerIn(main));
-      expect(await ledgerUsedIn(`${beside}/two`)).toBe(ledgerIn(bare));
+      git(main, 'clone', '-q', '--bare', main, `${inside}/.bare`);
+      writeFileSync(`${inside}/.git`, 'gitdir: ./.bare\n');
+      git(inside, 'worktree', 'add', '-q', `${inside}/three`);
+      git(separate, 'clone', '-q', `--separate-git-dir=${beside}/meta`, main, 'top');
+      git(`${separate}/top`, 'config', 'core.worktree', `${separate}/top`);
+      git(`${separate}/top`, 'worktree', 'add', '-q', `${beside}/four`);
+      const used: readonly [string, string][] = [
+        [`${beside}/one`, main],
+        [`${beside}/two`, bare],
+        [inside, inside],
+        [`${inside}/three`, inside],
+        [`${separate}/top`, `${separate}/top`],
+        [`${beside}/four`, `${separate}/top`],
+      ];
+      for (const [folder, shared] of used) expect(await ledgerUsedIn(folder)).toBe(ledgerIn(shared));
     },
   );
 
@@ -67,7 +82,7 @@ describe('one repository, one ledger', () => {
     },
   );
 
-  const UNLINKED: readonly [string, (main: string, folder: string) => void][] = [
+  const UNLINKED: readonly [string, (main: string, folder: string) => void, inside?: string][] = [
     [
       'the repository names another folder back',
       (main, folder) => {
@@ -89,6 +104,22 @@ describe('one repository, one ledger', () => {
         writeFileSync(join(folder, '.git'), `gitdir: ${join(main, '.git')}\n`);
       },
     ],
+    [
+      'a folder of its own names the repository and itself',
+      (main, folder) => forgeLink(folder, { gitFolder: 'fake', repository: join(main, '.git') }),
+    ],
+    [
+      'a folder of its own is called like one of the repository',
+      (main, folder) => forgeLink(folder, { gitFolder: 'worktrees/folder', repository: join(main, '.git') }),
+    ],
+    [
+      'a repository of its own names another folder as its work tree',
+      (main, folder) => {
+        forgeLink(folder, { gitFolder: '.git-data/worktrees/folder', repository: join(folder, '.git-data') });
+        writeFileSync(join(folder, '.git-data', 'config'), `[core]\n\tworktree = ${main}\n`);
+      },
+      '.git-data',
+    ],
     ['it is a submodule', makeSubmodule],
     [
       'its .git is garbage',
@@ -98,12 +129,12 @@ describe('one repository, one ledger', () => {
       },
     ],
   ];
-  for (const [when, make] of UNLINKED) {
+  for (const [when, make, inside = ''] of UNLINKED) {
     promiseTest('process/worktrees', `a folder has its own ledger when ${when}`, async () => {
       const main = makeRepository();
       const folder = join(realpathSync(tempFolder()), 'folder');
       make(main, folder);
-      expect(await ledgerUsedIn(folder)).toBe(ledgerIn(folder));
+      expect(await ledgerUsedIn(folder)).toBe(ledgerIn(join(folder, inside)));
       expect(existsSync(ledgerIn(main))).toBe(false);
     });
   }
@@ -136,6 +167,15 @@ describe('one repository, one ledger', () => {
     await client.end();
   });
 });
+
+/** An archive with a work tree that claims to be linked to a repository. */
+function forgeLink(folder: string, { gitFolder, repository }: { gitFolder: string; repository: string }): void {
+  const path = join(folder, gitFolder);
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(folder, '.git'), `gitdir: ${gitFolder}\n`);
+  writeFileSync(join(path, 'gitdir'), `${join(folder, '.git')}\n`);
+  writeFileSync(join(path, 'commondir'), `${repository}\n`);
+}
 
 function makeSubmodule(main: string, folder: string): void {
   const gitFolder = join(main, '.git', 'modules', 'folder');

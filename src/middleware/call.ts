@@ -1,5 +1,5 @@
 import type { CallContext } from '../context.ts';
-import type { Database } from '../db/database.ts';
+import type { Database, Reader } from '../db/database.ts';
 import type { FifoLock } from '../fifo-lock.ts';
 import type { Log } from '../log.ts';
 import type { Mode } from '../modes.ts';
@@ -21,6 +21,8 @@ export interface ServerState {
   readonly now: () => string;
   /** The name under which the calls of a client are recorded. */
   actorOf(client: string): string;
+  /** The same, also before the client's first call: the name that it would get. */
+  findActor(db: Reader, client: string): Promise<string>;
   /** Resolves when the server has booted; at once for an early call that can still be buffered. */
   passGate(isEarly: boolean): Promise<void>;
 }

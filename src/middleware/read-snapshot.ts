@@ -19,10 +19,13 @@ export async function readSnapshot<Result>(
     try {
       const { database } = runtime;
       if (database === undefined) throw notOpen();
-      const context = { actor: runtime.actorOf(actor), signal, at: runtime.now(), progress: () => undefined };
-      const data = await database.read((db) =>
-        work({ ...context, liveness: database, db: cancellableReader(db, signal, nowMs) }),
-      );
+      const at = runtime.now();
+      const data = await database.read(async (snapshot) => {
+        const db = cancellableReader(snapshot, signal, nowMs);
+        // Before the first call of this process its client's name may be that of another agent.
+        const name = await runtime.findActor(db, actor);
+        return work({ actor: name, signal, at, progress: () => undefined, liveness: database, db });
+      });
       return { ok: true, data };
     } catch (thrown) {
       const failure = failed(thrown, 'resource');

@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts';
+import type { Reader } from '../db/database.ts';
 import { createProcessId } from '../db/process-id.ts';
 import { createSkillRegistry, type SkillRegistry } from '../domains/skills/repository.ts';
 import { closeInterruptedCalls } from '../ledger/calls/interrupted.ts';
@@ -39,8 +40,9 @@ export async function boot(config: Config, log: Log, logger: (line: string) => v
     const names = config.agentId === undefined ? new AgentNames(database, processId) : undefined;
     const recorder = new CallRecorder(database, processId, { names, earlier });
     const actorOf = (client: string) => recorder.actorOf(client);
+    const findActor = (db: Reader, client: string) => recorder.findActor(db, client);
     const lastCallOf = (actor: string) => recorder.lastCallOf(actor);
-    return { audit: recorder, transactions: recorder, database, skills, actorOf, lastCallOf };
+    return { audit: recorder, transactions: recorder, database, skills, actorOf, findActor, lastCallOf };
   } catch (error) {
     await database.close();
     throw error;

@@ -1,4 +1,4 @@
-import { type Database, DatabaseError, type DatabaseFault } from '../db/database.ts';
+import { type Database, DatabaseError, type DatabaseFault, type Reader } from '../db/database.ts';
 import type { SkillRegistry } from '../domains/skills/repository.ts';
 import { toError } from '../errors.ts';
 import type { FifoLock } from '../fifo-lock.ts';
@@ -17,6 +17,8 @@ export interface Booted {
   readonly skills?: SkillRegistry | undefined;
   /** The name under which the calls of a client are recorded, once its first call was. */
   readonly actorOf?: ((client: string) => string) | undefined;
+  /** The same, also before the first call: the name that it would get. */
+  readonly findActor?: ((db: Reader, client: string) => Promise<string>) | undefined;
   /** The number of the last recorded call of an actor in this process. */
   readonly lastCallOf?: ((actor: string) => number | undefined) | undefined;
 }
@@ -106,6 +108,10 @@ export class Runtime {
 
   actorOf(client: string): string {
     return this.#booted?.actorOf?.(client) ?? client;
+  }
+
+  async findActor(db: Reader, client: string): Promise<string> {
+    return (await this.#booted?.findActor?.(db, client)) ?? client;
   }
 
   lastCallOf(actor: string): number | undefined {

@@ -44,6 +44,26 @@ describe('the names of agents', () => {
     }),
   );
 
+  promiseTest('agents/names', 'the brief that is read before the first call has the name of that call', () =>
+    withClientProcesses(async (launch) => {
+      const first = await launch('claude-code');
+      await nameOf(first);
+      await first.updateTask({ task_id: 'T-0001', status: 'in_progress' });
+      const second = await launch('claude-code');
+      const prompt = async () => JSON.stringify(await second.client.getPrompt({ name: 'brief' }));
+      for (const brief of [await second.readResource('colibri://brief'), await prompt()]) {
+        expect(brief).toContain('You are claude-code#2 in');
+        expect(brief).not.toContain('Yours:');
+      }
+      expect(await nameOf(second)).toBe('claude-code#2');
+      await first.kill();
+      const next = await launch('claude-code');
+      const brief = await next.readResource('colibri://brief');
+      expect(brief).toMatch(/^You are claude-code in .*\nYours:\n- T-0001 /);
+      expect(await nameOf(next)).toBe('claude-code');
+    }),
+  );
+
   promiseTest('agents/names', 'different clients do not affect each other', () =>
     withClientProcesses(async (launch) => {
       const names = ['zed', 'zed#2', 'zed-x', 'unknown'];

@@ -1,4 +1,4 @@
-import { type Database, DatabaseError, type Transaction } from '../../db/database.ts';
+import { type Database, DatabaseError, type Reader, type Transaction } from '../../db/database.ts';
 import type {
   AuditSink,
   RecordedTransaction,
@@ -68,6 +68,11 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
   /** The name under which the calls of a client are recorded, once the first one was. */
   actorOf(client: string): string {
     return this.#names?.find(client) ?? client;
+  }
+
+  /** The same before the first call: the name that it would get now. */
+  async findActor(db: Reader, client: string): Promise<string> {
+    return this.#names?.find(client) ?? (await this.#names?.choose(db, client))?.actor ?? client;
   }
 
   /** The number of the last call of an actor in this process. */

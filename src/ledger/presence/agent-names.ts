@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../../db/database.ts';
+import type { Database, Reader } from '../../db/database.ts';
 import { hadSameParent, ranInSameFolder } from '../../db/process-id.ts';
 import { chooseName, isNameOf, type KnownAgent } from './agent-name.ts';
 import { processOf } from './stale-rows.ts';
@@ -25,8 +25,8 @@ export class AgentNames {
   }
 
   /** Under the write lock, and with a sign of life in the same transaction, no two live processes share a name. */
-  async choose(transaction: Transaction, client: string): Promise<ChosenName> {
-    const known = await this.#listNamesakes(transaction, client);
+  async choose(db: Reader, client: string): Promise<ChosenName> {
+    const known = await this.#listNamesakes(db, client);
     const actor = chooseName(client, known);
     return { actor, replaces: known.find(({ name }) => name === actor)?.lastCall ?? null };
   }
@@ -37,8 +37,8 @@ export class AgentNames {
   }
 
   /** The agents that have, or had, a name of this client. */
-  async #listNamesakes(transaction: Transaction, client: string): Promise<KnownAgent[]> {
-    const rows = await transaction.query<{ sequence_no: number; actor: string; entry: string; holds: number }>(
+  async #listNamesakes(db: Reader, client: string): Promise<KnownAgent[]> {
+    const rows = await db.query<{ sequence_no: number; actor: string; entry: string; holds: number }>(
       `SELECT presence.sequence_no, actor, entry,
               CASE WHEN EXISTS (SELECT 1 FROM tasks WHERE tasks.holder = presence.actor) THEN 1 ELSE 0 END AS holds
        FROM presence JOIN ledger_entries ON ledger_entries.idx = presence.sequence_no

@@ -102,6 +102,46 @@ describe('the names of agents', () => {
       }),
     );
 
+  promiseTest('claims/restart', 'two agents of one client, whichever comes back first', () =>
+    withClientProcesses(async (launch) => {
+      const claim = async (agent: ClientProcess) => {
+        const { task_id } = await agent.createTask({ title: 'a task', status: 'todo' });
+        return { task_id, claim: (await agent.updateTask({ task_id, status: 'in_progress' })).claim };
+      };
+      const before = [await launch('claude-code'), await launch('claude-code')] as const;
+      const first = await claim(before[0]);
+      const second = await claim(before[1]);
+      await Promise.all(before.map((agent) => agent.kill()));
+      const [one, two] = [await launch('claude-code'), await launch('claude-code')];
+      const refused = await one.call('task_update', { task_id: second.task_id, status: 'cancelled' });
+      expect(refused.failure).toMatchObject({ code: 'ERR_CLAIM_HELD' });
+      expect(refused.failure?.message).toContain(`send "status":"in_progress","claim":${second.claim}; otherwise`);
+      const guess = { ...second, claim: (second.claim ?? 0) + 1, status: 'cancelled' };
+      expect((await one.call('task_update', guess)).failure).toMatchObject({ code: 'ERR_CLAIM_LOST' });
+      expect(await two.updateTask({ ...second, status: 'in_progress' })).toMatchObject({ taken_from: 'claude-code#2' });
+      expect(await one.updateTask({ ...first, status: 'review' })).toMatchObject({ taken_from: 'claude-code' });
+    }),
+  );
+
+  promiseTest('claims/restart', 'an agent whose next server calls before the last one has ended', () =>
+    withClientProcesses(async (launch) => {
+      const last = await launch('claude-code');
+      await nameOf(last);
+      const { claim } = await last.updateTask({ task_id: 'T-0001', status: 'in_progress' });
+      const proof = { task_id: 'T-0001', status: 'in_progress', claim };
+      const next = await launch('claude-code');
+      const others = [await launch('claude-code', { cwd: tempFolder() }), await launch('cursor')];
+      const refusal = async (agent: ClientProcess) => (await agent.call('task_update', proof)).failure?.code;
+      expect(await refusal(next)).toBe('ERR_CLAIM_HELD');
+      await last.kill();
+      for (const other of others) expect(await refusal(other)).toBe('ERR_CLAIM_HELD');
+      // A database across a network needs a moment to see that a process is gone.
+      await expect
+        .poll(async () => (await next.call('task_update', proof)).data, { timeout: 10_000 })
+        .toMatchObject({ holder: 'claude-code#2', taken_from: 'claude-code' });
+    }),
+  );
+
   promiseTest('agents/same-name', 'an agent that holds a task keeps its name from agents of other folders', () =>
     withClientProcesses(async (launch) => {
       const first = await launch('claude-code');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseName, isNameOf, type KnownAgent } from './agent-name.ts';
+import { chooseName, haveSameClient, isNameOf, type KnownAgent } from './agent-name.ts';
 
 const CLIENT = 'claude-code';
 
@@ -39,6 +39,21 @@ describe('chooseName', () => {
     expect(chooseName(CLIENT, [agent('claude-code'), holder('claude-code#2')])).toBe('claude-code#2');
   });
 
+  it('continues the only one that holds a task among those of its own client', () => {
+    const known = [
+      holder('claude-code', { isOwnClient: true, lastCall: 7 }),
+      agent('claude-code#2', { isOwnClient: true, lastCall: 9 }),
+    ];
+    expect(chooseName(CLIENT, known)).toBe('claude-code');
+  });
+
+  it('takes a new name beside two agents of its own client that hold tasks: it may be either', () => {
+    const known = [holder('claude-code', { isOwnClient: true }), holder('claude-code#2', { isOwnClient: true })];
+    expect(chooseName(CLIENT, known)).toBe('claude-code#3');
+    expect(chooseName(CLIENT, [...known, live('claude-code#3')])).toBe('claude-code#4');
+    expect(chooseName(CLIENT, [{ ...known[0], isAlive: true } as KnownAgent, ...known.slice(1)])).toBe('claude-code#2');
+  });
+
   it('never takes the name of a live agent or of one that holds a task elsewhere', () => {
     expect(chooseName(CLIENT, [holder('claude-code', { isAlive: true, isOwnClient: true })])).toBe('claude-code#2');
     expect(chooseName(CLIENT, [holder('claude-code', { isOwnFolder: false })])).toBe('claude-code#2');
@@ -59,6 +74,19 @@ describe('chooseName', () => {
     expect(chooseName(long, [live(long), live(second)])).toBe(`${'x'.repeat(126)}#3`);
     const halved = chooseName(`${'x'.repeat(125)}😀x`, [live(`${'x'.repeat(125)}😀x`)]);
     expect([halved.length, halved.isWellFormed()]).toEqual([128, true]);
+  });
+});
+
+describe('haveSameClient', () => {
+  it('compares names without their numbers', () => {
+    for (const [left, right] of [
+      ['claude-code', 'claude-code#2'],
+      ['claude-code#3', 'claude-code#2'],
+      ['claude-code', 'claude-code'],
+    ] as const)
+      expect(haveSameClient(left, right)).toBe(true);
+    for (const other of ['cursor', 'claude-code-2', 'claude', 'claude-code#x', 'claude-code#2#2', ''])
+      expect(haveSameClient(CLIENT, other)).toBe(false);
   });
 });
 

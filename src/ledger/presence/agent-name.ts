@@ -13,6 +13,7 @@ export interface KnownAgent {
 }
 
 const MAX_NAME_LENGTH = 128;
+const NUMBER = /#([1-9]\d{0,5})$/;
 
 /**
  * The name of a process of a client, unique among live agents: that of an earlier process which this one continues, else
@@ -20,8 +21,7 @@ const MAX_NAME_LENGTH = 128;
  * another folder stays reserved for it.
  */
 export function chooseName(client: string, known: readonly KnownAgent[]): string {
-  const own = known.filter(({ name, isAlive }) => !isAlive && isNameOf(client, name));
-  const continued = newest(own.filter(isOfOwnClient)) ?? newest(own.filter(isHolderInOwnFolder));
+  const continued = findContinued(known.filter(({ name, isAlive }) => !isAlive && isNameOf(client, name)));
   if (continued !== undefined) return continued.name;
   const taken = new Set(known.filter(({ isAlive, holdsTask }) => isAlive || holdsTask).map(({ name }) => name));
   for (let number = 1; ; number += 1) {
@@ -32,8 +32,21 @@ export function chooseName(client: string, known: readonly KnownAgent[]): string
 
 /** Whether `chooseName` can return the name for the client. */
 export function isNameOf(client: string, name: string): boolean {
-  const [, digits] = /#([1-9]\d{0,5})$/.exec(name) ?? [];
+  const [, digits] = NUMBER.exec(name) ?? [];
   return name === client || (digits !== undefined && digits !== '1' && name === numbered(client, Number(digits)));
+}
+
+/** Whether both can be names of one client. */
+export function haveSameClient(left: string, right: string): boolean {
+  return left.replace(NUMBER, '') === right.replace(NUMBER, '');
+}
+
+function findContinued(dead: readonly KnownAgent[]): KnownAgent | undefined {
+  const ofClient = dead.filter(isOfOwnClient);
+  const holders = ofClient.filter(({ holdsTask }) => holdsTask);
+  // Nothing tells which of them comes back first. Each proves with its fencing token what it holds.
+  if (holders.length > 1) return undefined;
+  return holders[0] ?? newest(ofClient) ?? newest(dead.filter(isHolderInOwnFolder));
 }
 
 /** `claude-code`, `claude-code#2`, … The client is cut so that the number fits. */

@@ -1,5 +1,7 @@
 import type { Liveness, Reader } from '../../db/database.ts';
+import { ranInSameFolder } from '../../db/process-id.ts';
 import { parseEntry } from '../../integrity/index.ts';
+import { haveSameClient } from './agent-name.ts';
 import { clockSql } from './clock-sql.ts';
 import { processOf } from './stale-rows.ts';
 
@@ -59,6 +61,26 @@ export function wallSilence(entries: readonly string[], nowMs: number): number {
 export async function hasLiveProcess(db: Reader, liveness: Liveness, calls: readonly number[]): Promise<boolean> {
   for (const entry of await readEntries(db, calls)) if (await liveness.isAlive(processOf(entry))) return true;
   return false;
+}
+
+/** Whether an actor can continue another one: of the same client in the same folder, and without a live process. */
+export async function canContinue(db: Reader, liveness: Liveness, actor: string, former: string): Promise<boolean> {
+  if (!haveSameClient(actor, former)) return false;
+  const [own] = await listProcesses(db, actor);
+  const earlier = await listProcesses(db, former);
+  if (own === undefined || earlier[0] === undefined || !ranInSameFolder(own, earlier[0])) return false;
+  for (const processId of earlier) if (await liveness.isAlive(processId)) return false;
+  return true;
+}
+
+/** The processes of an actor, the one that called last first. */
+async function listProcesses(db: Reader, actor: string): Promise<string[]> {
+  const rows = await db.query<{ entry: string }>(
+    `SELECT entry FROM presence JOIN ledger_entries ON ledger_entries.idx = presence.sequence_no
+     WHERE presence.actor = $1 ORDER BY presence.sequence_no DESC`,
+    [actor],
+  );
+  return rows.map(({ entry }) => processOf(entry));
 }
 
 async function readEntries(db: Reader, indexes: readonly number[]): Promise<string[]> {

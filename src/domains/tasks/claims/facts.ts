@@ -1,6 +1,7 @@
 import type { Reader } from '../../../db/database.ts';
 import { parseId } from '../../../ids.ts';
 import { parseEntry } from '../../../integrity/index.ts';
+import { canContinue } from '../../../ledger/presence/signs.ts';
 import { type TokenedTask, taskFields } from '../record.ts';
 import { listVersions } from '../versions.ts';
 import { isFreeStatus } from '../workflows.ts';
@@ -24,7 +25,8 @@ export async function readClaimFacts(
   const facts = { token, latest, loss, ttlMs };
   if (!isHeldByOther) return { ...facts, holder: undefined, nowMs: Date.parse(at) };
   const holder = await readHolder(db, task.holder ?? '', context);
-  return { ...facts, holder, nowMs: holder.nowMs };
+  const isSuccessor = await canContinue(db, context.liveness, actor, task.holder ?? '');
+  return { ...facts, holder, isSuccessor, nowMs: holder.nowMs };
 }
 
 async function findClaim(db: Reader, token: number | null): Promise<ClaimEvent | undefined> {

@@ -29,6 +29,8 @@ export interface ClaimFacts {
   readonly loss: ClaimEvent | undefined;
   /** The state of another actor that holds the task; undefined if none does. */
   readonly holder: HolderState | undefined;
+  /** The holder has no live process, and the caller is of the same client: with the token it takes the task over at once. */
+  readonly isSuccessor?: boolean;
   /** The time of the decision, in milliseconds since 1970. */
   readonly nowMs: number;
   /** Undefined if claims never lapse. */
@@ -48,7 +50,8 @@ export function assertClaimAllows(task: Task, request: ClaimRequest, facts: Clai
   const { holder, loss, ttlMs } = facts;
   if (request.token !== undefined && request.token !== facts.token) throw claimLost(task, facts, loss ?? facts.latest);
   if (!request.isGuarded || request.isForced) return;
-  const isHeld = holder !== undefined && !isLapsed(task, holder, ttlMs);
+  const isProven = facts.isSuccessor === true && request.token !== undefined && request.status !== undefined;
+  const isHeld = holder !== undefined && !isProven && !isLapsed(task, holder, ttlMs);
   // A former holder that sends the token of the latest claim knows about the loss.
   const isUnaware = loss !== undefined && request.token === undefined;
   if (isUnaware && (isHeld || !isClaiming(task, request))) throw claimLost(task, facts, loss);
@@ -67,8 +70,14 @@ function claimHeld(task: Task, { silentMs, hasProcess }: HolderState, facts: Cla
     'ERR_CLAIM_HELD',
     `${taskId} is held by ${holder} since ${since}; last sign of life at ${last_sign_of_life}, ${lapse}`,
     { taskId, holder, since, last_sign_of_life, lapses_at, claim: facts.token },
-    { advice: 'call task_next_actions to pick another task' },
+    { advice: facts.isSuccessor === true ? successorAdvice(task, facts) : OTHER_TASK },
   );
+}
+
+const OTHER_TASK = 'call task_next_actions to pick another task';
+
+function successorAdvice({ status }: Task, { token }: ClaimFacts): string {
+  return `if you held it before your server was restarted, send "status":"${status}","claim":${token}; otherwise ${OTHER_TASK}`;
 }
 
 function claimLost(task: Task, { token }: ClaimFacts, by: ClaimEvent | undefined): ColibriError {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Config } from '../config.ts';
-import { findMainWorkTree } from '../git/main-work-tree.ts';
+import { findMainWorkTree, hasUnknownWorkTree } from '../git/main-work-tree.ts';
 
 export const LEDGER = join('.colibri', 'colibri.db');
 
@@ -34,8 +34,19 @@ function findRepository(): string | undefined {
   return findWorkTree() === undefined ? undefined : searchedFolders().at(-1);
 }
 
+export interface LinkedWorkTree {
+  readonly root: string;
+  /** The main work tree or, if git does not record where it is, the folder of the repository. */
+  readonly main: string;
+}
+
+/** Whether the main work tree has another ledger than the linked ones, because git does not record where it is. */
+export function isMainUnknown({ main }: LinkedWorkTree): boolean {
+  return !existsSync(join(main, '.git')) && hasUnknownWorkTree(main);
+}
+
 /** Set when this folder is in a linked work tree, which uses the ledger of the main one. */
-export function linkedWorkTree(): { readonly root: string; readonly main: string } | undefined {
+export function linkedWorkTree(): LinkedWorkTree | undefined {
   const root = foldersAbove().at(-1) as string;
   const main = findMainWorkTree(root);
   return main === undefined ? undefined : { root, main };

@@ -25,6 +25,12 @@ export function findMainWorkTree(workTree: string): string | undefined {
   }
 }
 
+/** Whether a repository has a main work tree that git does not record, as after `git init --separate-git-dir`. */
+export function hasUnknownWorkTree(repository: string): boolean {
+  const isBare = !/^\s*bare\s*=\s*false\s*$/m.test(coreSection(join(repository, 'config')));
+  return !isBare && findWorkTreeOf(repository) === undefined;
+}
+
 /** The folder that the configuration names, else the one around the repository, if its `.git` leads back. */
 function findWorkTreeOf(repository: string): string | undefined {
   const config = coreSection(join(repository, 'config'));

@@ -153,6 +153,22 @@ describe('one repository, one ledger', () => {
     );
   });
 
+  promiseTest('process/worktrees', 'doctor reports a main work tree that git does not record', async () => {
+    const place = new CliProject();
+    const [repository, linked, main] = [place.path('meta'), place.path('linked'), place.path('main')];
+    linkWorkTree(repository, linked);
+    const doctor = async () => (await place.runWith({ cwd: linked }, 'doctor')).stdout;
+    writeFileSync(join(repository, 'config'), '[core]\n\tbare = false\n');
+    expect(await doctor()).toContain(`${linked} uses the ledger of ${repository}, and the main work tree has its own`);
+    expect(await doctor()).toContain('run git config core.worktree');
+    writeFileSync(join(repository, 'config'), `[core]\n\tbare = false\n\tworktree = ${main}\n`);
+    mkdirSync(main);
+    writeFileSync(join(main, '.git'), `gitdir: ${repository}\n`);
+    expect(await doctor()).toContain(`${linked} shares the ledger of its main work tree, ${main}`);
+    writeFileSync(join(repository, 'config'), '[core]\n\tbare = true\n');
+    expect(await doctor()).toContain(`${linked} shares the ledger of its main work tree, ${repository}`);
+  });
+
   promiseTest('process/worktrees', 'skills are those of the work tree around the folder', async () => {
     const main = makeRepository();
     const linked = join(realpathSync(tempFolder()), 'linked');

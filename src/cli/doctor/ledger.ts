@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Config, locateDatabase } from '../../config.ts';
-import { LEDGER, linkedWorkTree } from '../../db/locate.ts';
+import { isMainUnknown, LEDGER, linkedWorkTree } from '../../db/locate.ts';
 import { SCHEMA_VERSION } from '../../db/migrate.ts';
 import { loadSqlite } from '../../db/sqlite/driver.ts';
 import { isLocked, listPresenceFiles } from '../../db/sqlite/files/presence.ts';
@@ -39,7 +39,13 @@ function checkSharing({ dbPath }: Config): Finding[] {
   const linked = dbPath === undefined ? linkedWorkTree() : undefined;
   if (linked === undefined) return [];
   const own = join(linked.root, LEDGER);
-  const shared = ok('worktree', `${linked.root} shares the ledger of its main work tree, ${linked.main}`);
+  const shared = isMainUnknown(linked)
+    ? warn(
+        'worktree',
+        `${linked.root} uses the ledger of ${linked.main}, and the main work tree has its own: git does not record where it is`,
+        'run git config core.worktree "$(git rev-parse --show-toplevel)" in the main work tree',
+      )
+    : ok('worktree', `${linked.root} shares the ledger of its main work tree, ${linked.main}`);
   if (!existsSync(own)) return [shared];
   const fix = `read it with COLIBRI_DB_PATH=${own}, or remove it`;
   return [shared, warn('worktree', `${own} is not used: this git worktree shares another ledger`, fix)];

@@ -26,6 +26,10 @@ describe('colibri wait on either engine', () => {
       await agent.updateTask({ task_id: 'T-0002', status: 'in_progress' });
       const lapsed = await startWait(path, ['--for', 'lapsed'], { COLIBRI_CLAIM_TTL: '1s' });
       expect(await lapsed.ended).toEqual({ status: 0, stdout: 'T-0002 in_progress: Work\n', stderr: '' });
+      await agent.createTask({ title: 'Part of it', parent_id: 'T-0002' });
+      const waiting = await startWait(path, ['--for', 'lapsed', '--timeout', '1m'], { COLIBRI_CLAIM_TTL: '1s' });
+      expect(await waiting.ended).toMatchObject({ status: 0, stdout: 'T-0002 in_progress: Work\n' });
+      await agent.updateTask({ task_id: 'T-0003', status: 'cancelled' });
       await agent.startSession({ task_id: 'T-0002', auditor_id: 'auditor' });
       await agent.recordThought({ task_id: 'T-0002', type: 'decision', content: 'Because it was next.' });
       await agent.updateTask({ task_id: 'T-0002', status: 'review' });

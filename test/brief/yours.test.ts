@@ -35,6 +35,24 @@ describe('what is yours', () => {
   );
 });
 
+describe('what lapsed', () => {
+  promiseTest('brief/says', 'lapsed claims of others, however many tasks are free', () =>
+    withCrew(
+      async ({ alice, bob, silence }) => {
+        await alice.createTask({ title: 'Left behind', status: 'todo', priority: 'low' });
+        await alice.updateTask({ task_id: 'T-0001', status: 'in_progress' });
+        for (let number = 1; number <= 21; number += 1) await bob.createTask({ title: 'Free', status: 'todo' });
+        await silence('alice', 3 * 3_600_000);
+        expect(await bob.readResource(BRIEF)).toMatch(
+          /^Lapsed, can be taken over:\n- T-0001 of alice, silent for 180 min: Left behind$/m,
+        );
+        expect(await alice.readResource(BRIEF)).not.toContain('can be taken over');
+      },
+      { COLIBRI_CLAIM_TTL: '2h' },
+    ),
+  );
+});
+
 describe('a ledger full of hostile text', () => {
   for (const [name, text] of [
     ['rare characters', '𒀀𓂀𝔄𐎠'.repeat(25)],

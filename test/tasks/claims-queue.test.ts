@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { claimed, HOUR, MINUTE, silence, TTL, withCrew } from '../support/crew.ts';
+import { removeClaims } from '../support/forge/without-claims.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { openServer, withFolder } from '../support/test-server.ts';
+import { openServer, type TestServer, withFolder } from '../support/test-server.ts';
 
 describe('the queue', () => {
   promiseTest('claims/queue', 'a lapsed task comes after the free ones of the same priority', () =>
@@ -65,6 +66,70 @@ describe('the queue', () => {
       await bob.updateTask({ task_id: awaited.task_id, status: 'cancelled' });
       expect((await bob.nextActions()).next_actions).toMatchObject([{ task_id, lapsed: true }]);
     }, TTL),
+  );
+
+  promiseTest(
+    'claims/queue',
+    'a lapsed task that waits for its child is listed as blocked, with its former holder',
+    () =>
+      withCrew(async ({ alice, bob, silence: silenceOf }) => {
+        const parent = await claimed(alice, { priority: 'high' });
+        const live = await claimed(bob);
+        const pipeline = await claimed(alice, { workflow: 'pipeline', status: 'INIT' });
+        for (const parent_id of [parent.task_id, live.task_id, pipeline.task_id])
+          await bob.createTask({ title: 'a child', parent_id });
+        const blocked = async () => (await bob.nextActions({ include_blocked: true })).blocked;
+        expect((await blocked())?.map(({ task_id }) => task_id)).toEqual([pipeline.task_id]);
+        await silenceOf('alice', 3 * HOUR);
+        expect((await bob.nextActions()).next_actions).toEqual([]);
+        const lapse = { lapsed: true, held_by: 'alice', silent_for_s: expect.any(Number), dependencies_unmet: 1 };
+        expect(await blocked()).toMatchObject([
+          { task_id: parent.task_id, blocked_reason: 'waits for T-0004', ...lapse },
+          { task_id: pipeline.task_id, blocked_reason: 'waits for T-0006', ...lapse },
+        ]);
+        expect((await bob.nextActions({ include_blocked: true, limit: 1 })).blocked).toHaveLength(1);
+      }, TTL),
+  );
+
+  promiseTest('claims/queue', 'a task that an earlier version started is offered once its assignee is silent', () =>
+    withFolder(async (folder) => {
+      const path = join(folder, 'colibri.db');
+      const old = await openServer(path, 'alice', { settings: TTL });
+      const { task_id } = await claimed(old, { priority: 'high' });
+      const orphan = await claimed(old);
+      await old.updateTask({ task_id: orphan.task_id, assignee: 'unassigned' });
+      const never = await claimed(old, { priority: 'low' });
+      await old.updateTask({ task_id: never.task_id, assignee: 'zoe' });
+      const ofPerson = await claimed(old);
+      await old.updateTask({ task_id: ofPerson.task_id, assignee: 'person:ada' });
+      await removeClaims(old.database);
+      await old.close();
+      const [alice, bob] = [
+        await openServer(path, 'alice', { settings: TTL }),
+        await openServer(path, 'bob', { settings: TTL }),
+      ];
+      const offers = async (server: TestServer) => (await server.nextActions()).next_actions;
+      const unheld = [
+        { task_id: orphan.task_id, lapsed: true },
+        { task_id: never.task_id, lapsed: true, held_by: 'zoe' },
+      ];
+      await alice.call('task_list', {});
+      const beforeSilence = await offers(bob);
+      expect(beforeSilence).toMatchObject(unheld);
+      expect(beforeSilence.map((offer) => Object.keys(offer).filter((name) => /held_by|silent/.test(name)))).toEqual([
+        [],
+        ['held_by'],
+      ]);
+      expect((await offers(alice))[0]).toMatchObject({ task_id, lapsed: true, held_by: 'alice' });
+      await silence(bob.database, 'alice', 3 * HOUR);
+      const [first] = await offers(bob);
+      expect(first).toMatchObject({ task_id, lapsed: true, held_by: 'alice' });
+      expect(first?.silent_for_s).toBeGreaterThanOrEqual(3 * 3600);
+      expect(await bob.updateTask({ task_id, status: 'in_progress' })).toMatchObject({ holder: 'bob' });
+      expect((await offers(bob)).map((offer) => offer.task_id)).toEqual([orphan.task_id, never.task_id]);
+      await alice.close();
+      await bob.close();
+    }),
   );
 
   promiseTest('claims/queue', 'a pipeline task is offered to its holder, and to others once the claim has lapsed', () =>

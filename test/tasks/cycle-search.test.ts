@@ -189,7 +189,7 @@ describe('the search for a cycle in a database', () => {
       await listUnmet(watched, 3);
       await listChildren(watched, 3, 500);
       await listFreeTasks(watched, { project: 'default', limit: 20, actor: 'anyone' });
-      await listBlocked(watched, 'default', 20);
+      await listBlocked(watched, { project: 'default', limit: 20 }, { liveness: database, at: '', ttlMs: undefined });
     });
     expect(statements.length).toBeGreaterThanOrEqual(8);
     for (const { sql, parameters } of statements) expect(await scansOf(sql, parameters), sql).toEqual([]);

@@ -48,12 +48,10 @@ async function showNext(config: Config, options: NextOptions): Promise<number> {
     const found: Queue[] = [];
     for (const name of await chooseProjects(reader, config, options)) {
       // Reads one more than is shown, to learn whether the list was cut.
-      const ready = await listNextActions(
-        reader,
-        { project: name, limit: limit + 1 },
-        { liveness, at, ttlMs: config.claimTtlMs },
-      );
-      const blocked = await listBlocked(reader, name, limit + 1);
+      const queue = { project: name, limit: limit + 1 };
+      const context = { liveness, at, ttlMs: config.claimTtlMs };
+      const ready = await listNextActions(reader, queue, context);
+      const blocked = await listBlocked(reader, queue, context);
       found.push({
         project: name,
         next_actions: ready.slice(0, limit),

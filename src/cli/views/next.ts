@@ -35,14 +35,14 @@ function renderQueue(queue: Queue, terminal: Terminal): string[] {
 }
 
 function readyLine(action: NextAction, place: number, { width, colors }: Terminal): string {
-  const { task_id, title, priority, assignee, estimate_hours, parent_id, held_by, silent_for_s = 0 } = action;
+  const { task_id, title, priority, assignee, estimate_hours, parent_id, lapsed } = action;
   const head = cut(
     `${String(place).padStart(3)}. ${task_id} ${printable(priority).padEnd(8)} `,
     width ?? Number.POSITIVE_INFINITY,
   );
   const facts = [
-    held_by === undefined ? '' : `lapsed: ${printable(held_by)} is silent for ${Math.floor(silent_for_s / 60)} min`,
-    assignee === UNASSIGNED || held_by !== undefined ? '' : `@${printable(assignee)}`,
+    lapseOf(action),
+    assignee === UNASSIGNED || lapsed ? '' : `@${printable(assignee)}`,
     estimate_hours === undefined ? '' : `${estimate_hours} h`,
     parent_id === undefined ? '' : `part of ${parent_id}`,
   ].filter((fact) => fact !== '');
@@ -52,8 +52,16 @@ function readyLine(action: NextAction, place: number, { width, colors }: Termina
   return priorityPaint(colors, priority)(head) + text + (rest === '' ? '' : colors.dim(rest));
 }
 
-function blockedLines({ task_id, title, blocked_reason }: BlockedTask, { width, colors }: Terminal): string[] {
-  const reason = printable(blocked_reason);
+function lapseOf({ lapsed, held_by, silent_for_s }: Pick<NextAction, 'lapsed' | 'held_by' | 'silent_for_s'>): string {
+  if (!lapsed) return '';
+  if (held_by === undefined) return 'lapsed: it has no holder';
+  const silence = silent_for_s === undefined ? 'never called' : `is silent for ${Math.floor(silent_for_s / 60)} min`;
+  return `lapsed: ${printable(held_by)} ${silence}`;
+}
+
+function blockedLines(task: BlockedTask, { width, colors }: Terminal): string[] {
+  const { task_id, title, blocked_reason } = task;
+  const reason = [printable(blocked_reason), lapseOf(task)].filter((fact) => fact !== '').join(' · ');
   if (width === undefined) return [`     ${task_id} ${printable(title)}  [${reason}]`];
   const indent = ' '.repeat(5);
   return [

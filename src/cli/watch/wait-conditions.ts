@@ -2,14 +2,14 @@ import type { Reader } from '../../db/database.ts';
 import { listProjects } from '../../domains/tasks/board.ts';
 import type { ClaimContext } from '../../domains/tasks/claims/holder.ts';
 import { countByStatus, listTasks } from '../../domains/tasks/list-query.ts';
-import { listFreeTasks, listLapsedTasks } from '../../domains/tasks/next-actions.ts';
+import { findLapsedTask, listFreeTasks } from '../../domains/tasks/next-actions.ts';
 import { type Status, WORKFLOWS } from '../../domains/tasks/workflows.ts';
 
 /** Finds the id of a task of one project. */
 type Find = (db: Reader, project: string, context: ClaimContext) => Promise<string | undefined>;
 
 /** What a script can wait for in a project, by name. */
-const CONDITIONS = { ready: findReady, lapsed: findLapsed, review: findInReview } as const satisfies Record<
+const CONDITIONS = { ready: findReady, lapsed: findLapsedTask, review: findInReview } as const satisfies Record<
   string,
   Find
 >;
@@ -34,12 +34,6 @@ export async function findMeeting(
 /** The first free task that task_next_actions offers. */
 async function findReady(db: Reader, project: string): Promise<string | undefined> {
   const [first] = await listFreeTasks(db, { project, limit: 1 });
-  return first?.task_id;
-}
-
-/** The first task that task_next_actions offers because its claim has lapsed. */
-async function findLapsed(db: Reader, project: string, context: ClaimContext): Promise<string | undefined> {
-  const [first] = await listLapsedTasks(db, { project, limit: 1 }, context);
   return first?.task_id;
 }
 

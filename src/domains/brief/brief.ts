@@ -41,8 +41,10 @@ export interface HeldTask {
 export interface LapsedTask {
   readonly task_id: string;
   readonly title: string;
-  readonly held_by: string;
-  readonly silent_for_s: number;
+  /** Undefined if the task has neither a holder nor an assignee. */
+  readonly held_by: string | undefined;
+  /** Undefined if that agent never called. */
+  readonly silent_for_s: number | undefined;
 }
 
 export interface ChangedTask {
@@ -88,10 +90,7 @@ export function renderBrief(brief: Brief): string {
   );
   page.addList(
     'Lapsed, can be taken over:',
-    brief.lapsed.map(
-      ({ task_id, title, held_by, silent_for_s }) =>
-        `${task_id} of ${name(held_by)}, silent for ${Math.floor(silent_for_s / 60)} min: ${shorten(title)}`,
-    ),
+    brief.lapsed.map((task) => `${task.task_id}${lapseOf(task)}: ${shorten(task.title)}`),
     false,
     'call task_next_actions for the rest',
   );
@@ -146,6 +145,11 @@ function heldLine({ agent }: Brief, { task_id, title, status, holder, lapsed, se
   const by = agent === undefined ? `, ${name(holder)}` : '';
   const lapse = !lapsed ? '' : agent === undefined ? ', lapsed' : ', lapsed until your next call';
   return `${task_id} ${status}${by}${session}${lapse}: ${shorten(title)}`;
+}
+
+function lapseOf({ held_by, silent_for_s }: LapsedTask): string {
+  const silence = silent_for_s === undefined ? '' : `, silent for ${Math.floor(silent_for_s / 60)} min`;
+  return held_by === undefined ? ', without a holder' : ` of ${name(held_by)}${silence}`;
 }
 
 function decisionLine({ thought_id, task_id, recorded_by }: Decision): string {

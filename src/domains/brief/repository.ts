@@ -4,7 +4,7 @@ import { parseEntry } from '../../integrity/index.ts';
 import { isLapsed } from '../tasks/claims/decide.ts';
 import { type ClaimContext, readHolder } from '../tasks/claims/holder.ts';
 import { listTasks } from '../tasks/list-query.ts';
-import { listNextActions, type NextAction } from '../tasks/next-actions.ts';
+import { listLapsedTasks, listNextActions, type NextAction } from '../tasks/next-actions.ts';
 import { type Task, taskFields } from '../tasks/record.ts';
 import { isHeldStatus, isOpen, type Status, WORKFLOWS } from '../tasks/workflows.ts';
 import { findTrailTask, hasThoughtInAttempt, type ThoughtRow } from '../trail/repository.ts';
@@ -15,7 +15,6 @@ const MAX_HELD = 5;
 const MAX_CHANGED = 5;
 const MAX_DECISIONS = 3;
 const MAX_LAPSED = 3;
-const MAX_QUEUE = 20;
 
 export interface BriefQuery {
   /** Undefined for a brief about every agent. */
@@ -29,8 +28,8 @@ export async function readBrief(db: Reader, { agent, project }: BriefQuery, cont
   const { tasks, total } = await listHeld(db, agent, project);
   const yours: HeldTask[] = [];
   for (const task of tasks) yours.push(await describeHeld(db, task, context));
-  const queue = await listNextActions(db, { project, limit: MAX_QUEUE, actor: agent }, context);
-  const lapsed = queue.filter((task) => task.lapsed && task.held_by !== agent).slice(0, MAX_LAPSED);
+  const [ready] = await listNextActions(db, { project, limit: 1, actor: agent }, context);
+  const lapsed = await listLapsedTasks(db, { project, limit: MAX_LAPSED, actor: agent }, context);
   return {
     agent,
     project,
@@ -43,14 +42,9 @@ export async function readBrief(db: Reader, { agent, project }: BriefQuery, cont
       project,
       tasks.map(({ task_id }) => parseId(task_id)),
     ),
-    lapsed: lapsed.map(({ task_id, title, held_by = '', silent_for_s = 0 }) => ({
-      task_id,
-      title,
-      held_by,
-      silent_for_s,
-    })),
+    lapsed: lapsed.map(({ task_id, title, held_by, silent_for_s }) => ({ task_id, title, held_by, silent_for_s })),
     lost: agent === undefined ? [] : await listLost(db, agent),
-    ready: queue[0] && (await describeReady(db, queue[0])),
+    ready: ready && (await describeReady(db, ready)),
   };
 }
 

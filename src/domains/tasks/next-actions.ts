@@ -2,20 +2,24 @@ import type { Reader, Row } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
 import { PRIORITIES } from '../../integrity/index.ts';
 import type { ClaimContext } from './claims/holder.ts';
-import { listLapsed } from './claims/lapsed.ts';
+import { type LapsedRow, listLapsed } from './claims/lapsed.ts';
 import { waitsFor } from './dependencies.ts';
 import { offered, type Present, withoutNulls } from './output.ts';
 import { listUnmet } from './repository.ts';
 
 export type NextAction = Present<ReturnType<typeof offered.read>> & {
   readonly dependencies_unmet: number;
-  /** Set if the claim of `held_by` has lapsed: claiming the task takes it over. */
+} & Lapse;
+
+/** Set if the claim has lapsed, or if the task was started and has no holder: another agent may claim it. */
+interface Lapse {
   readonly lapsed?: true;
+  /** The holder; the assignee if there is none. */
   readonly held_by?: string;
   readonly silent_for_s?: number;
-};
+}
 
-export interface BlockedTask {
+export interface BlockedTask extends Lapse {
   readonly task_id: string;
   readonly title: string;
   readonly blocked_reason: string;
@@ -68,44 +72,71 @@ export async function listFreeTasks(db: Reader, { project, limit, actor }: Queue
 }
 
 /** Tasks whose claim has lapsed and that wait for nothing: highest priority first, then oldest. */
-export async function listLapsedTasks(
-  db: Reader,
-  { project, limit }: Queue,
-  context: ClaimContext,
-): Promise<NextAction[]> {
-  const lapsed = await listLapsed(db, { project, limit, columns: offered.columns, waits: WAITS }, context);
-  return lapsed.map(({ row, heldBy, silentMs }) => ({
-    ...toAction(row),
-    lapsed: true as const,
-    held_by: heldBy,
-    silent_for_s: Math.floor(silentMs / 1000),
-  }));
+export async function listLapsedTasks(db: Reader, queue: Queue, context: ClaimContext): Promise<NextAction[]> {
+  const condition = `NOT (${WAITS})`;
+  const lapsed = await listLapsed(db, { ...queue, columns: offered.columns, condition }, context);
+  return lapsed.map((found) => ({ ...toAction(found.row), ...toLapse(found) }));
+}
+
+/** The first task whose claim has lapsed, even if it waits for others. */
+export async function findLapsedTask(db: Reader, project: string, context: ClaimContext): Promise<string | undefined> {
+  const query = { project, limit: 1, columns: 'task_no', condition: '1 = 1' };
+  const [first] = await listLapsed(db, query, context);
+  return first && formatTaskId(Number(first.row['task_no']));
+}
+
+function toLapse({ heldBy, silentMs }: LapsedRow): Lapse {
+  return {
+    lapsed: true,
+    ...(heldBy === undefined ? {} : { held_by: heldBy }),
+    ...(silentMs === undefined ? {} : { silent_for_s: Math.floor(silentMs / 1000) }),
+  };
 }
 
 function toAction(row: Row): NextAction {
   return { ...withoutNulls(offered.read(row)), dependencies_unmet: 0 };
 }
 
-/** Tasks that are blocked or wait for others, with the reason. */
-export async function listBlocked(db: Reader, project: string, limit: number): Promise<BlockedTask[]> {
-  const rows = await db.query<{ task_no: number; title: string; blocked_reason: string | null }>(
-    `SELECT task_no, title, blocked_reason FROM (
-       SELECT task_no, title, blocked_reason, priority FROM tasks WHERE project = $1 AND blocked_reason IS NOT NULL
-       UNION ALL
-       SELECT task_no, title, blocked_reason, priority FROM tasks WHERE project = $1 AND is_ready = 1 AND (${WAITS})
-     ) AS held
-     ORDER BY priority DESC, task_no LIMIT $2`,
-    [project, limit],
-  );
+type BlockedRow = Row & {
+  readonly task_no: number;
+  readonly title: string;
+  readonly blocked_reason: string | null;
+  readonly priority: number;
+};
+const BLOCKED_COLUMNS = 'task_no, title, blocked_reason, priority';
+
+/** Tasks that are blocked or wait for others, with the reason; also those whose claim has lapsed meanwhile. */
+export async function listBlocked(db: Reader, queue: Queue, context: ClaimContext): Promise<BlockedTask[]> {
+  const found = await listLapsed(db, { ...queue, columns: BLOCKED_COLUMNS, condition: WAITS }, context);
+  const lapsed = new Map(found.map(({ row, ...lapse }) => [Number(row['task_no']), { row, ...lapse }]));
+  const rows = (await listBlockedRows(db, queue)).filter(({ task_no }) => !lapsed.has(task_no));
+  const ordered = [...rows, ...found.map(({ row }) => row as BlockedRow)]
+    .sort((one, other) => other.priority - one.priority || one.task_no - other.task_no)
+    .slice(0, queue.limit);
   const blocked: BlockedTask[] = [];
-  for (const { task_no, title, blocked_reason } of rows) {
+  for (const { task_no, title, blocked_reason } of ordered) {
     const unmet = await listUnmet(db, task_no);
+    const lapse = lapsed.get(task_no);
     blocked.push({
       task_id: formatTaskId(task_no),
       title,
       blocked_reason: blocked_reason ?? waitsFor(unmet),
       dependencies_unmet: unmet.length,
+      ...(lapse === undefined ? {} : toLapse(lapse)),
     });
   }
   return blocked;
+}
+
+/** Tasks that are blocked, or ready and waiting for others. */
+function listBlockedRows(db: Reader, { project, limit }: Queue): Promise<BlockedRow[]> {
+  return db.query<BlockedRow>(
+    `SELECT ${BLOCKED_COLUMNS} FROM (
+       SELECT ${BLOCKED_COLUMNS} FROM tasks WHERE project = $1 AND blocked_reason IS NOT NULL
+       UNION ALL
+       SELECT ${BLOCKED_COLUMNS} FROM tasks WHERE project = $1 AND is_ready = 1 AND (${WAITS})
+     ) AS held
+     ORDER BY priority DESC, task_no LIMIT $2`,
+    [project, limit],
+  );
 }

@@ -60,14 +60,18 @@ export const listOutput = z.object({
   limit: z.int(),
 });
 
+const lapse = {
+  lapsed: z.boolean().optional(),
+  held_by: z.string().optional(),
+  silent_for_s: z.int().optional(),
+};
+
 export const nextActionsOutput = z.object({
   next_actions: z.array(
     z.object({
       ...taskFields.outputShape(offered.names),
       dependencies_unmet: z.int(),
-      lapsed: z.boolean().optional(),
-      held_by: z.string().optional(),
-      silent_for_s: z.int().optional(),
+      ...lapse,
     }),
   ),
   count: z.int(),
@@ -79,6 +83,7 @@ export const nextActionsOutput = z.object({
         ...taskFields.outputShape(['task_id', 'title']),
         blocked_reason: z.string(),
         dependencies_unmet: z.int(),
+        ...lapse,
       }),
     )
     .optional(),

@@ -178,13 +178,14 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
         const exists = await hasProject(db, project);
         if (!exists && project !== defaults.project) throw projectNotFound(project);
         const context = { liveness, at, ttlMs: defaults.claimTtlMs };
-        const actions = await listNextActions(db, { project, limit, actor }, context);
+        const queue = { project, limit, actor };
+        const actions = await listNextActions(db, queue, context);
         return {
           next_actions: actions,
           count: actions.length,
           project,
           ...(exists ? {} : { hint: 'no tasks yet; call task_create with status todo to add one' }),
-          ...(include_blocked ? { blocked: await listBlocked(db, project, limit) } : {}),
+          ...(include_blocked ? { blocked: await listBlocked(db, queue, context) } : {}),
         };
       },
     }),

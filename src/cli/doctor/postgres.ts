@@ -135,6 +135,6 @@ export function checkConnections({
 }: Pick<ServerFacts, 'servers' | 'connections' | 'max_connections'>): Finding {
   const message = `${connections} of ${max_connections} in use, ${servers} of them by other Colibri processes`;
   return max_connections - connections < FEW_CONNECTIONS
-    ? warn('connections', message, 'raise max_connections, or put a pooler in session mode in front of the server')
+    ? warn('connections', message, 'raise max_connections: every running server keeps one connection')
     : ok('connections', message);
 }

@@ -78,7 +78,7 @@ const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   },
   '53300': unavailable(
     'the database server has no connection left',
-    'raise max_connections, or put a pooler in session mode in front of it',
+    'raise max_connections: every running server keeps one connection',
   ),
   '53': unavailable('the database server lacks memory or another resource', 'call again later'),
   '55P03': busy(

@@ -8,6 +8,8 @@ import { MODES, type Mode } from './modes.ts';
 import { describeDurations, MAX_DURATION, parseDuration } from './text/duration.ts';
 
 export const WORKFLOW_NAMES = ['board', 'pipeline'] as const;
+/** How much readable content of an observed event is stored: none, an excerpt, or a longer one. */
+export const RECORD_LEVELS = ['digests', 'excerpts', 'full'] as const;
 export const DURABILITIES = ['full', 'relaxed'] as const;
 
 export interface Config {
@@ -61,6 +63,25 @@ export function readConfig(env: Environment = process.env): Config {
         30_000,
     ),
   });
+}
+
+export interface HookConfig extends Pick<Config, 'dbPath'> {
+  /** The projects that the client names, the most reliable first. */
+  readonly projectFolders: readonly string[];
+  readonly level: (typeof RECORD_LEVELS)[number];
+  readonly isDurable: boolean;
+}
+
+/** For `colibri hook`, which never fails an agent: a wrong value counts as the one that stores least or is safest. */
+export function readHookConfig(env: Environment = process.env): HookConfig {
+  const folders = [env['CLAUDE_PROJECT_DIR'], env['GEMINI_PROJECT_DIR'], env['CURSOR_PROJECT_DIR']];
+  const level = env['COLIBRI_RECORD'] || 'excerpts';
+  return {
+    dbPath: env['COLIBRI_DB_PATH'] || undefined,
+    projectFolders: folders.filter((folder) => folder !== undefined && isAbsolute(folder)) as string[],
+    level: RECORD_LEVELS.find((candidate) => candidate === level) ?? 'digests',
+    isDurable: env['COLIBRI_DURABILITY'] !== 'relaxed',
+  };
 }
 
 /** The environment of a child process that is configured by `own` alone. */

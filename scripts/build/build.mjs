@@ -1,6 +1,6 @@
 // Bundles the program and the library into dist/, for `npm run build`, `npm start` and `npm test`.
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -94,6 +94,16 @@ export async function buildAll() {
     }),
     build({
       ...common,
+      format: 'cjs',
+      entryPoints: { hook: 'src/recorder/hook.ts' },
+      outdir: 'dist',
+      outExtension: { '.js': '.cjs' },
+      platform: 'node',
+      target: 'node20',
+      minify: true,
+    }),
+    build({
+      ...common,
       entryPoints: { integrity: 'src/integrity/index.ts', 'hash-worker': 'src/verification/fast/hash-worker.ts' },
       outdir: 'dist',
       platform: 'node',
@@ -120,6 +130,8 @@ export async function buildAll() {
   ]);
   writeEntry();
   writeLibrary();
+  // Not bundled: `colibri init` copies it into projects, where people read it.
+  copyFileSync(`${root}src/recorder/plugins/opencode.js`, `${root}dist/opencode-plugin.js`);
   keepCompiledCode();
 }
 

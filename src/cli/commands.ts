@@ -32,6 +32,7 @@ import { note } from './people/note.ts';
 import { project } from './people/project.ts';
 import { seal } from './people/seal.ts';
 import { search } from './people/search.ts';
+import { hook } from './recorder/hook.ts';
 import { type CliCommand, type Example, registerCommand, renderExamples, usageExitCode } from './support/command.ts';
 import { exitOnBrokenPipe, print } from './support/print.ts';
 import { readProjectConfig } from './support/with-ledger.ts';
@@ -68,6 +69,7 @@ export const COMMANDS: readonly CliCommand[] = [
   backup,
   restore,
   copy,
+  hook,
   createCompletion(() => COMMANDS),
 ];
 

@@ -1,5 +1,8 @@
 import { join } from 'node:path';
 import { loadProgram } from './load-program.ts';
 
-const { run } = loadProgram(join(__dirname, 'program.cjs')) as typeof import('./main.ts');
-void run(process.argv.slice(2));
+const args = process.argv.slice(2);
+// Clients run a hook after every tool call: its small bundle starts without the program.
+const isHook = args[0] === 'hook' && !args.includes('-h') && !args.includes('--help');
+const { run } = loadProgram(join(__dirname, isHook ? 'hook.cjs' : 'program.cjs')) as typeof import('./main.ts');
+void run(args);

@@ -6,8 +6,8 @@ import { findMainWorkTree, hasUnknownWorkTree } from '../git/main-work-tree.ts';
 export const LEDGER = join('.colibri', 'colibri.db');
 
 /** Returns the path below the nearest folder above that contains the landmark, no higher than the repository. */
-export function findAbove(landmark: string, path: string): string | undefined {
-  for (const folder of searchedFolders()) if (existsSync(join(folder, landmark))) return join(folder, path);
+export function findAbove(landmark: string, path: string, from = process.cwd()): string | undefined {
+  for (const folder of searchedFolders(from)) if (existsSync(join(folder, landmark))) return join(folder, path);
   return undefined;
 }
 
@@ -46,23 +46,23 @@ export function isMainUnknown({ main }: LinkedWorkTree): boolean {
 }
 
 /** Set when this folder is in a linked work tree, which uses the ledger of the main one. */
-export function linkedWorkTree(): LinkedWorkTree | undefined {
-  const root = foldersAbove().at(-1) as string;
+export function linkedWorkTree(from = process.cwd()): LinkedWorkTree | undefined {
+  const root = foldersAbove(from).at(-1) as string;
   const main = findMainWorkTree(root);
   return main === undefined ? undefined : { root, main };
 }
 
 /** From this folder upwards to the top of the repository; inside a linked work tree the same folders of the main one. */
-function searchedFolders(): string[] {
-  const linked = linkedWorkTree();
-  const folders = foldersAbove();
+function searchedFolders(from = process.cwd()): string[] {
+  const linked = linkedWorkTree(from);
+  const folders = foldersAbove(from);
   return linked === undefined ? folders : folders.map((folder) => join(linked.main, relative(linked.root, folder)));
 }
 
 /** What lies above a repository belongs to something else. */
-function foldersAbove(): string[] {
+function foldersAbove(from = process.cwd()): string[] {
   const folders: string[] = [];
-  for (let folder = resolve(process.cwd()); ; folder = dirname(folder)) {
+  for (let folder = resolve(from); ; folder = dirname(folder)) {
     folders.push(folder);
     if (existsSync(join(folder, '.git')) || folder === dirname(folder)) return folders;
   }

@@ -1,0 +1,61 @@
+import type { ColibriCall } from '../event.ts';
+import { asObject, integer, member, parsed, text } from './fields.ts';
+import type { McpTool } from './observe.ts';
+
+/** The tools whose calls tell which task a session works on. */
+const TOOLS: ReadonlySet<string> = new Set([
+  'task_create',
+  'task_get',
+  'task_update',
+  'task_list',
+  'task_next_actions',
+  'audit_session_start',
+  'thought_record',
+  'thought_record_list',
+  'audit_verify_chain',
+  'merkle_finalize',
+  'merkle_root',
+  'skill_list',
+  'server_ping',
+  'server_health',
+]);
+
+/** Null unless the tool is one of Colibri's own. */
+export function readColibriCall(
+  mcp: McpTool | null,
+  input: unknown,
+  output: unknown,
+  answer: string | undefined,
+): ColibriCall | null {
+  if (mcp === null || !TOOLS.has(mcp.tool)) return null;
+  // A user may give the server a name of its own, such as colibri-team.
+  if (mcp.server !== null && !mcp.server.toLowerCase().includes('colibri')) return null;
+  const data = readData(output, answer);
+  return {
+    tool: mcp.tool,
+    task_id: text(input, 'task_id') ?? text(data, 'task_id'),
+    status: text(data, 'status') ?? text(input, 'status'),
+    claim: integer(data, 'claim') ?? integer(input, 'claim'),
+  };
+}
+
+/** What the tool answered, without its envelope and without what the client puts around it. */
+function readData(output: unknown, answer: string | undefined): unknown {
+  const structured = member(output, 'structuredContent');
+  const envelope = structured ?? parsed(answer?.replaceAll(/<\/?untrusted_context>/g, '').trim());
+  return asObject(member(envelope, 'data'));
+}
+
+/** Splits `mcp__server__tool`, which Claude Code and Codex use. */
+export function splitMcpName(name: string | null): McpTool | null {
+  const [, server = null, tool] = /^mcp__(.+?)__(.+)$/s.exec(name ?? '') ?? [];
+  return tool === undefined ? null : { server, tool };
+}
+
+/** For clients that join both names by one character, which both names may contain: only Colibri's tools are found. */
+export function splitJoinedName(name: string | null, separator: string): McpTool | null {
+  for (const tool of TOOLS)
+    if (name?.endsWith(`${separator}${tool}`) === true)
+      return { server: name.slice(0, -tool.length - separator.length), tool };
+  return null;
+}

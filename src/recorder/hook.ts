@@ -1,0 +1,114 @@
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { type HookConfig, readHookConfig } from '../config.ts';
+import { findAbove, LEDGER } from '../db/locate.ts';
+import { parseJson } from '../integrity/parse-json.ts';
+import { createSalt } from '../ledger/salt.ts';
+import { type Hint, toEvent, unreadable } from './clients/recognize.ts';
+import type { ObservedEvent } from './event.ts';
+import { SPOOL, writeToSpool } from './spool.ts';
+import { encodeSpooled, toSpooled } from './spooled-event.ts';
+
+/** Longer events are recorded as unreadable. The largest answers that clients pass to a model are far shorter. */
+const MAX_EVENT_BYTES = 16_777_216;
+const TIME_LIMIT_MS = 2000;
+/** Some clients leave standard input open. What arrived until then is the event. */
+const READ_LIMIT_MS = 1500;
+
+/** The program of `colibri hook`. Never fails an agent: every fault ends with one line on stderr and exit code 0. */
+export async function run(args: readonly string[]): Promise<void> {
+  process.on('uncaughtException', (error) => void giveUp(error.message));
+  const timer = setTimeout(() => void giveUp('took longer than 2 seconds'), TIME_LIMIT_MS);
+  try {
+    if (process.stdin.isTTY) throw new Error('reads one event as JSON on standard input; see colibri hook --help');
+    const event = readEvent(await readInput(), readHint(args));
+    const config = readHookConfig();
+    const folder = findSpool(config, event);
+    if (folder !== undefined) record(folder, config, event);
+  } catch (error) {
+    await giveUp(error instanceof Error ? error.message : String(error));
+  }
+  clearTimeout(timer);
+}
+
+function record(folder: string, { level, isDurable }: HookConfig, event: ObservedEvent): void {
+  const at = new Date();
+  writeToSpool(folder, encodeSpooled(toSpooled(event, { at, salt: createSalt(), level })), { at, isDurable });
+}
+
+async function giveUp(reason: string): Promise<void> {
+  // Loaded on demand: most hooks print nothing.
+  const { printError } = await import('../print-error.ts');
+  try {
+    printError([`colibri hook: ${reason}; the event is not recorded`]);
+  } finally {
+    process.exit(0);
+  }
+}
+
+/** Options that it does not know are ignored: a client with a newer configuration must not suffer. */
+function readHint(args: readonly string[]): Hint {
+  const find = (name: string) => {
+    const at = args.findIndex((argument) => argument === name || argument.startsWith(`${name}=`));
+    return at === -1 ? undefined : args[at] === name ? args[at + 1] : args[at]?.slice(name.length + 1);
+  };
+  return { client: find('--client'), event: find('--event') };
+}
+
+interface Input {
+  readonly text: string;
+  readonly isCut: boolean;
+  readonly hasEnded: boolean;
+}
+
+/** Reads to the end even if the event is too long: a client may not expect a broken pipe. */
+function readInput(): Promise<Input> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  return new Promise((resolveInput, reject) => {
+    const finish = (hasEnded: boolean) => {
+      clearTimeout(timer);
+      const isCut = length > MAX_EVENT_BYTES;
+      resolveInput({ text: Buffer.concat(chunks).toString('utf8'), isCut, hasEnded });
+      // Ends the process even if the client keeps its end open.
+      if (!hasEnded) process.stdin.destroy();
+    };
+    const timer = setTimeout(() => finish(false), READ_LIMIT_MS);
+    process.stdin.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= MAX_EVENT_BYTES) chunks.push(chunk);
+    });
+    process.stdin.on('end', () => finish(true));
+    process.stdin.on('error', reject);
+  });
+}
+
+function readEvent({ text, isCut, hasEnded }: Input, hint: Hint): ObservedEvent {
+  if (isCut) return unreadable('too long', text, hint);
+  // PowerShell begins its output with a byte order mark.
+  const json = text.replace(/^\ufeff/, '');
+  if (json.trim() === '') throw new Error('standard input is empty');
+  let value: unknown;
+  try {
+    value = parseJson(json);
+  } catch {
+    return unreadable(hasEnded ? 'not JSON' : 'incomplete', text, hint);
+  }
+  try {
+    return toEvent(value, hint);
+  } catch {
+    // A defect of a mapping, for instance after an update of a client, must not lose the event.
+    return unreadable('not understood', text, hint);
+  }
+}
+
+/** Undefined outside of a project with a `.colibri` folder: hooks of the user's own configuration run everywhere. */
+function findSpool({ dbPath, projectFolders }: HookConfig, { folder }: ObservedEvent): string | undefined {
+  if (dbPath !== undefined) return join(dirname(resolve(dbPath)), SPOOL);
+  const named = folder !== null && isAbsolute(folder) ? [folder] : [];
+  const colibri = dirname(LEDGER);
+  for (const from of [...projectFolders, process.cwd(), ...named]) {
+    const found = findAbove(LEDGER, join(colibri, SPOOL), from) ?? findAbove(colibri, join(colibri, SPOOL), from);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

@@ -1,0 +1,44 @@
+// The Colibri recorder for opencode: passes each tool call and session event to `colibri hook`.
+import { spawn } from 'node:child_process';
+
+const COMMAND = ['colibri'];
+const ARGUMENTS = ['hook', '--client', 'opencode'];
+const EVENTS = new Set(['session.created', 'session.idle', 'session.deleted']);
+const TIME_LIMIT_MS = 2500;
+
+export const ColibriRecorder = async ({ directory }) => {
+  const running = new Set();
+
+  /** Never throws and never waits: the recorder must not change what an agent can do. */
+  const report = (hook, input, output) => {
+    const finished = new Promise((resolve) => {
+      try {
+        const [program, ...rest] = COMMAND;
+        const child = spawn(program, [...rest, ...ARGUMENTS], {
+          cwd: directory,
+          stdio: ['pipe', 'ignore', 'ignore'],
+          timeout: TIME_LIMIT_MS,
+        });
+        child.on('error', resolve);
+        child.on('close', resolve);
+        child.stdin.on('error', () => {});
+        child.stdin.end(JSON.stringify({ hook, timestamp: Date.now(), folder: directory, input, output }));
+      } catch {
+        resolve();
+      }
+    });
+    running.add(finished);
+    void finished.then(() => running.delete(finished));
+  };
+
+  return {
+    'tool.execute.before': async (input, output) => report('tool.execute.before', input, output),
+    'tool.execute.after': async (input, output) => report('tool.execute.after', input, output),
+    event: async ({ event }) => {
+      if (!EVENTS.has(event.type)) return;
+      report('event', event);
+      // `opencode run` exits when the session is idle; what was reported before must arrive.
+      if (event.type === 'session.idle') await Promise.all(running);
+    },
+  };
+};

@@ -1,0 +1,149 @@
+/** Blanks several texts. One search over all of them is enough in the usual case, that there is no secret. */
+export function blankAll<Name extends string>(texts: Texts<Name>): Texts<Name> {
+  const all = Object.values<string | null>(texts).filter((text) => text !== null);
+  if (listSecrets(all.join('\n')).length === 0) return texts;
+  const blanked = Object.entries<string | null>(texts).map(([name, text]) => [
+    name,
+    text === null ? null : blankSecrets(text),
+  ]);
+  return Object.fromEntries(blanked) as Texts<Name>;
+}
+
+export type Texts<Name extends string> = Readonly<Record<Name, string | null>>;
+
+/** Replaces the known shapes of secrets. Over-blanking is harmless; a missed secret stays on disk. */
+export function blankSecrets(text: string): string {
+  const ranges = listSecrets(text);
+  return ranges.length === 0 ? text : replaceRanges(text, ranges);
+}
+
+export const BLANK = '[blanked]';
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Tokens that their issuers made recognizable by a prefix. Each ends in one greedy class, so nothing backtracks. */
+const PREFIXED = [
+  '(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AROA)[A-Z0-9]{16}', // AWS
+  'gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\\w{20,}', // GitHub
+  'gl(?:pat|ptt|dt|rt|rtr|cbt|ft|soat|agent|imt|oas|ffct)-[\\w-]{16,}', // GitLab
+  'xox[abeoprs]-[\\w-]{10,}|xapp-[\\w-]{10,}|hooks\\.slack\\.com/(?:services|workflows)/[\\w/]{16,}', // Slack
+  '(?:sk|rk|pk)_(?:live|test)_\\w{10,}|whsec_[\\w+/=]{16,}', // Stripe
+  'sk-[\\w-]{20,}', // OpenAI (sk-proj-), Anthropic (sk-ant-), OpenRouter
+  'AIza[\\w-]{35,}|ya29\\.[\\w-]{20,}|GOCSPX-[\\w-]{20,}', // Google
+  'npm_[A-Za-z0-9]{30,}',
+  'pypi-[\\w-]{20,}',
+  'hf_[A-Za-z0-9]{20,}|gsk_[A-Za-z0-9]{20,}|xai-[\\w-]{20,}|pplx-[\\w-]{20,}|r8_[A-Za-z0-9]{20,}', // model hosts
+  'SG\\.[\\w-]{16,64}\\.[\\w-]{16,}', // SendGrid
+  '(?:SK|AC)[0-9a-f]{32}', // Twilio
+  'do[opr]_v1_[a-f0-9]{32,}', // DigitalOcean
+  'shp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32,}', // Shopify
+  'dckr_(?:pat|oat)_[\\w-]{20,}', // Docker
+  'hv[sbr]\\.[\\w-]{20,}|[A-Za-z0-9]{14}\\.atlasv1\\.[\\w-]{40,}', // HashiCorp
+  'dapi[a-f0-9]{32,}', // Databricks
+  'lin_api_[A-Za-z0-9]{20,}|ATATT[\\w=-]{20,}|ATCTT[\\w=-]{20,}|secret_[A-Za-z0-9]{40,}|ntn_[A-Za-z0-9]{40,}',
+  'NRAK-[A-Z0-9]{20,}|glsa_\\w{20,}|glc_[\\w+/=]{20,}|dt0c01\\.[\\w.]{20,}', // monitoring
+  'PMAK-[\\w-]{20,}|HRKU-[\\w-]{20,}|key-[0-9a-f]{32}|AGE-SECRET-KEY-1[A-Z0-9]{20,}|sbp_[a-f0-9]{40,}',
+  '\\b\\d{8,10}:AA[\\w-]{33,}', // Telegram
+  '\\b[MNO][\\w-]{23,27}\\.[\\w-]{6}\\.[\\w-]{27,}', // Discord
+  // A look-behind lets only the beginning of a word begin a JSON Web Token: otherwise a long one costs its square.
+  '(?<![\\w-])eyJ[\\w-]{8,}\\.[\\w-]{8,}(?:\\.[\\w-]*){0,3}',
+];
+
+const WORD_KEYS =
+  'token|api[_-]?key|access[_-]?key|account[_-]?key|shared[_-]?key|auth[_-]?key|private[_-]?key|credentials?|cookie';
+
+/** The first group is what stays, the rest of the match is the secret. */
+const SHAPES: readonly RegExp[] = [
+  new RegExp(`()(?:${PREFIXED.join('|')})`, 'g'),
+  // Without an end the rest of the text belongs to the key.
+  /()-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|$)/g,
+  /()PuTTY-User-Key-File-[\s\S]*$/g,
+  // Userinfo of a URL or connection string; a password may contain an unescaped "@".
+  /(:\/\/[^\s/:@"'<>]{0,256}:)[^\s/"'<>]{1,512}(?=@)/g,
+  /(:\/\/)[^\s/:@"'<>]{16,512}(?=@)/g,
+  /(\b(?:bearer|basic)[ \t]{1,4})[\w.~+/=-]{12,}/gi,
+  /(\b(?:proxy-)?authorization["']?[ \t]{0,3}[:=][ \t]{0,3}["']?(?:[\w-]{1,32}[ \t]{1,4})?)[^\s"',;]{6,}/gi,
+  // A password has any value, a token or key has a digit in it: "token: string" is no secret.
+  new RegExp(
+    `(${assignment('password|passwd|passphrase|secret')})(?:"[^"\\n]{1,4096}|'[^'\\n]{1,4096}|[^\\s"']+)`,
+    'gi',
+  ),
+  /((?:password|passwd|passphrase)[ \t]{0,3}:[ \t]{1,4})[^\n"']+/gi,
+  /((?:^|[^a-z])(?:mysql_)?pwd=)(?![/~$.])[^\s"']+/gi,
+  new RegExp(`(${assignment(WORD_KEYS)})(?:"[^"\\n]{6,4096}|'[^'\\n]{6,4096})`, 'gi'),
+  new RegExp(`(${assignment(WORD_KEYS)})(?=[^\\s"']{0,64}\\d)[^\\s"']{8,}`, 'gi'),
+  /([?&]sig=)[\w%+/=-]{16,}/gi,
+  /(--(?:password|passwd|passphrase|token|secret|api-key|access-token|client-secret|auth-token)(?:=|[ \t]{1,4})["']?)[^\s"']+/gi,
+  /((?:\s|^)(?:-u|--user|--proxy-user)[ =]["']?[^\s:"']{1,128}:)[^\s"']+/g,
+  /(\bsshpass[ \t]+-p[ \t]{0,3}["']?)[^\s"']+/g,
+  /(\blogin\s{1,4}\S{1,128}\s{1,4}password\s{1,4})\S+/g,
+];
+
+/** Also finds secrets in JSON inside JSON: what a text says counts, not how many times it is escaped. */
+function listSecrets(text: string): Range[] {
+  const ranges = findSecrets(text);
+  if (!text.includes('\\')) return ranges;
+  const { plain, starts } = undoEscapes(text);
+  for (const { start, end } of findSecrets(plain))
+    ranges.push({ start: starts[start] ?? text.length, end: starts[end] ?? text.length });
+  return ranges;
+}
+
+/** `key =`, `"key": ` and the like, for a key that ends in one of these words or begins with one. */
+function assignment(words: string): string {
+  return `(?:${words})[\\w-]{0,30}["']?\\s{0,3}(?:=>|:=|[:=])\\s{0,3}`;
+}
+
+function findSecrets(text: string): Range[] {
+  const ranges: Range[] = [];
+  for (const shape of SHAPES) {
+    for (const match of text.matchAll(shape)) {
+      const [whole, kept = ''] = match;
+      ranges.push({ start: match.index + kept.length, end: match.index + whole.length });
+    }
+  }
+  return ranges;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', f: '\f' };
+
+/** Undoes any number of levels of JSON escapes at once; `starts` maps each character to where it came from. */
+function undoEscapes(text: string): { readonly plain: string; readonly starts: readonly number[] } {
+  const characters: string[] = [];
+  const starts: number[] = [];
+  for (let at = 0; at < text.length; ) {
+    starts.push(at);
+    if (text[at] !== '\\') {
+      characters.push(text[at] as string);
+      at += 1;
+      continue;
+    }
+    while (text[at] === '\\') at += 1;
+    const code = text[at] === 'u' ? /^[0-9a-fA-F]{4}/.exec(text.slice(at + 1, at + 5)) : null;
+    if (code !== null) {
+      characters.push(String.fromCharCode(Number.parseInt(code[0], 16)));
+      at += 5;
+    } else {
+      const next = text[at];
+      characters.push(next === undefined ? '\\' : (ESCAPES[next] ?? next));
+      at += 1;
+    }
+  }
+  return { plain: characters.join(''), starts };
+}
+
+function replaceRanges(text: string, ranges: Range[]): string {
+  ranges.sort((left, right) => left.start - right.start);
+  let result = '';
+  let done = 0;
+  for (const { start, end } of ranges) {
+    if (end <= done) continue;
+    // Overlapping shapes become one blank.
+    if (start > done || done === 0) result += text.slice(done, start) + BLANK;
+    done = end;
+  }
+  return result + text.slice(done);
+}

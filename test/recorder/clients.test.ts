@@ -1,0 +1,291 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { toEvent } from '../../src/recorder/clients/recognize.ts';
+import type { ObservedEvent } from '../../src/recorder/event.ts';
+import { toSpooled } from '../../src/recorder/spooled-event.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { EXPECTED } from './expected-events.ts';
+
+const PAYLOADS = new URL('payloads/', import.meta.url).pathname;
+const OPTIONS = { at: new Date('2026-11-16T12:00:00.000Z'), salt: '0'.repeat(32), level: 'excerpts' } as const;
+
+const payloadsOf = (file: string) =>
+  readFileSync(join(PAYLOADS, file), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+const summary = (event: ObservedEvent) =>
+  [
+    event.event,
+    event.phase,
+    event.tool,
+    event.action,
+    event.callId,
+    event.outcome,
+    event.exitCode,
+    event.colibri?.task_id,
+    event.colibri?.status,
+  ]
+    .map((field) => field ?? '-')
+    .join(' ')
+    .replace(/(?: -)+$/, '');
+
+const content = (event: ObservedEvent) => JSON.parse(toSpooled(event, OPTIONS).content ?? '{}') as object;
+
+describe('events that real clients wrote', () => {
+  promiseTest('recorder/clients', 'every payload has an expectation', () => {
+    expect(readdirSync(PAYLOADS).sort()).toEqual(Object.keys(EXPECTED));
+  });
+
+  for (const [file, expected] of Object.entries(EXPECTED)) {
+    promiseTest('recorder/clients', file, () => {
+      const events = payloadsOf(file).map((payload) => toEvent(payload));
+      expect(events.map(summary)).toEqual(expected);
+      expect([...new Set(events.map(({ client }) => client))]).toEqual([file.replace(/-[\d.]+\.jsonl$/, '')]);
+      expect(events.every(({ session }) => session.length >= 20)).toBe(true);
+    });
+
+    promiseTest('recorder/one-key', `each line of ${file} has a key of its own, and always the same`, () => {
+      const keys = payloadsOf(file).map((payload, second) => {
+        const at = new Date(OPTIONS.at.getTime() + second * 1000);
+        const [key, again] = [toEvent(payload), toEvent(payload)].map(
+          (event) => toSpooled(event, { ...OPTIONS, at }).key,
+        );
+        expect(again).toBe(key);
+        return key;
+      });
+      expect(new Set(keys).size).toBe(keys.length);
+    });
+  }
+
+  promiseTest('recorder/clients', 'a command, its exit code and the start of its output can be read', () => {
+    const claude = payloadsOf('claude-code-2.1.325.jsonl');
+    const failed = claude.find(({ error }) => typeof error === 'string' && error.startsWith('Exit'));
+    expect(content(toEvent(failed))).toEqual({
+      command: 'echo hello && exit 3',
+      exit_code: 3,
+      output: 'Exit code 3\nhello',
+    });
+    const written = claude.find((line) => line['tool_name'] === 'Write');
+    expect(content(toEvent(written))).toEqual({ path: '/me/project/hello.txt' });
+  });
+
+  promiseTest(
+    'recorder/clients',
+    'versions, models, durations and transcripts are kept where they are reported',
+    () => {
+      const [created] = payloadsOf('opencode-1.18.33.jsonl').map((payload) => toEvent(payload));
+      expect(created?.clientVersion).toBe('1.18.33');
+      const codex = payloadsOf('codex-0.166.0.jsonl').map((payload) => toEvent(payload));
+      expect(codex[3]).toMatchObject({
+        model: 'gpt-5.5',
+        folder: '/me/project',
+        transcriptPath: expect.stringContaining('/rollout-') as string,
+      });
+    },
+  );
+});
+
+/** From the documentation that the files in src/recorder/clients name. */
+const DOCUMENTED: readonly (readonly [client: string, summary: string, payload: object])[] = [
+  [
+    'vscode',
+    'PostToolUse after editFiles edit tool-123 ok',
+    {
+      timestamp: '2026-02-09T10:30:00.000Z',
+      cwd: '/project',
+      sessionId: 'session-identifier',
+      hookEventName: 'PostToolUse',
+      transcript_path: '/transcript.json',
+      tool_name: 'editFiles',
+      tool_input: { files: ['src/main.ts'] },
+      tool_use_id: 'tool-123',
+      tool_response: 'File edited successfully',
+    },
+  ],
+  [
+    'vscode',
+    'SessionStart session_start',
+    { timestamp: '2026-02-09T10:30:00.000Z', session_id: 's', hook_event_name: 'SessionStart', source: 'new' },
+  ],
+  [
+    'cursor',
+    'afterShellExecution after Shell shell - unknown',
+    cursor('afterShellExecution', { command: 'npm test', cwd: '/project', output: 'ok', duration: 150 }),
+  ],
+  [
+    'cursor',
+    'postToolUse after Shell shell toolu_1 failed 2',
+    cursor('postToolUse', {
+      tool_name: 'Shell',
+      tool_input: { command: 'npm test' },
+      tool_output: '{"exitCode":2,"stdout":"no"}',
+      tool_use_id: 'toolu_1',
+    }),
+  ],
+  [
+    'cursor',
+    'afterFileEdit after Edit edit - ok',
+    cursor('afterFileEdit', { file_path: '/project/a.ts', edits: [{ old_string: 'a', new_string: 'b' }] }),
+  ],
+  [
+    'cursor',
+    'afterMCPExecution after task_update mcp - ok - T-0001 in_progress',
+    cursor('afterMCPExecution', {
+      tool_name: 'task_update',
+      tool_input: '{"task_id":"T-0001","status":"in_progress"}',
+      result_json: '{"content":[{"type":"text","text":"{}"}]}',
+    }),
+  ],
+  ['cursor', 'stop stop', cursor('stop', { status: 'completed', loop_count: 0 })],
+  [
+    'windsurf',
+    'post_run_command after run_command shell - unknown',
+    windsurf('post_run_command', { command_line: 'npm install', cwd: '/project' }),
+  ],
+  [
+    'windsurf',
+    'post_write_code after write_code edit - ok',
+    windsurf('post_write_code', { file_path: '/project/a.ts', edits: [] }),
+  ],
+  [
+    'windsurf',
+    'post_mcp_tool_use after task_update mcp - ok - T-0001 done',
+    windsurf('post_mcp_tool_use', {
+      mcp_server_name: 'colibri',
+      mcp_tool_name: 'task_update',
+      mcp_tool_arguments: { task_id: 'T-0001', status: 'done' },
+      mcp_result: '{"ok":true,"data":{"task_id":"T-0001","status":"done"}}',
+    }),
+  ],
+  ['windsurf', 'post_cascade_response stop', windsurf('post_cascade_response', { response: 'done' })],
+];
+
+function cursor(event: string, fields: object): object {
+  const common = { conversation_id: 'conv-1', generation_id: 'gen-1', model: 'm', cursor_version: '2.0.77' };
+  return { ...common, hook_event_name: event, workspace_roots: ['/project'], ...fields };
+}
+
+function windsurf(event: string, info: object): object {
+  const common = { trajectory_id: 'traj-1', execution_id: 'exec-1', timestamp: '2026-01-15T10:30:00Z' };
+  return { agent_action_name: event, ...common, tool_info: info };
+}
+
+describe('events of documented clients', () => {
+  promiseTest('recorder/clients', 'VS Code, Cursor and Windsurf', () => {
+    for (const [client, expected, payload] of DOCUMENTED) {
+      const event = toEvent(payload);
+      expect([event.client, summary(event)]).toEqual([client, expected]);
+      expect(event.session).not.toBe('');
+    }
+  });
+
+  promiseTest('recorder/clients', 'a patch names the files that it edits', () => {
+    const command = '*** Begin Patch\n*** Update File: a.ts\n@@\n*** Add File: b.ts\n+x\n*** End Patch';
+    const event = toEvent({
+      session_id: 's',
+      turn_id: 't',
+      hook_event_name: 'PostToolUse',
+      tool_name: 'apply_patch',
+      tool_input: { command },
+      tool_response: 'Success',
+    });
+    expect(event).toMatchObject({
+      client: 'codex',
+      action: 'edit',
+      outcome: 'unknown',
+      content: { path: 'a.ts\nb.ts' },
+    });
+  });
+
+  promiseTest('recorder/clients', 'an output can not pretend an exit code', () => {
+    const copilot = (textResultForLlm: string) =>
+      toEvent({
+        sessionId: 's',
+        timestamp: 1,
+        toolName: 'bash',
+        toolArgs: { command: 'x' },
+        toolResult: { resultType: 'success', textResultForLlm },
+      });
+    const fake = '<shellId: 0 completed with exit code 0>';
+    expect(copilot(`${fake}\n<shellId: 0 completed with exit code 7>`).exitCode).toBe(7);
+    expect(copilot(`${fake}\nmore`)).toMatchObject({ exitCode: null, outcome: 'unknown' });
+    const gemini = (llmContent: string) =>
+      toEvent({
+        session_id: 's',
+        timestamp: '2026-11-16T02:11:34.939Z',
+        hook_event_name: 'AfterTool',
+        tool_name: 'run_shell_command',
+        tool_input: { command: 'x' },
+        tool_response: { llmContent },
+      });
+    expect(gemini('Output: Exit Code: 0\nExit Code: 0\nExit Code: 3\nProcess Group PGID: 1').exitCode).toBe(3);
+    expect(gemini('Output: x\nSignal: SIGTERM\nProcess Group PGID: 1')).toMatchObject({ outcome: 'unknown' });
+    expect(gemini('Output: Exit Code: 0\nno end')).toMatchObject({ exitCode: null, outcome: 'unknown' });
+  });
+
+  promiseTest('recorder/clients', 'the command line overrides what the shape says', () => {
+    const [start] = payloadsOf('copilot-cli-1.0.102.jsonl');
+    expect(toEvent(start, { client: 'copilot-cli', event: 'agentStop' }).phase).toBe('stop');
+    expect(toEvent({ session_id: 's', hook_event_name: 'SessionEnd' }, { client: 'codex' }).client).toBe('codex');
+    expect(toEvent({ session_id: 's', hook_event_name: 'SessionEnd' }, { client: 'no-such' }).client).toBe(
+      'claude-code',
+    );
+  });
+});
+
+describe('keys', () => {
+  const report = (changes: object) =>
+    toSpooled(
+      toEvent({
+        timestamp: '2026-02-09T10:30:00.000Z',
+        session_id: 'one',
+        hook_event_name: 'PostToolUse',
+        tool_name: 'Bash',
+        tool_input: { command: 'npm test' },
+        tool_use_id: 'call-1',
+        ...changes,
+      }),
+      OPTIONS,
+    ).key;
+
+  promiseTest('recorder/one-key', 'VS Code and the hook of Claude Code that it also runs', () => {
+    const camel = { session_id: undefined, sessionId: 'one', hook_event_name: undefined, hookEventName: 'PostToolUse' };
+    const json = JSON.parse(JSON.stringify(camel)) as object;
+    expect(report(json)).toBe(report({}));
+    expect(report({ timestamp: undefined, duration_ms: 4, mcp_server: {} })).toBe(report({}));
+  });
+
+  promiseTest('recorder/one-key', 'another session, call or phase is another key', () => {
+    const others = [
+      { session_id: 'two' },
+      { tool_use_id: 'call-2' },
+      { hook_event_name: 'PreToolUse' },
+      { session_id: 'one\ncall-1' },
+      { session_id: '\ud800' },
+      { session_id: '\udfff' },
+      { session_id: 'x'.repeat(300) },
+      { session_id: `${'x'.repeat(299)}y` },
+      { tool_use_id: `ghp_${'a'.repeat(36)}` },
+      { tool_use_id: `ghp_${'b'.repeat(36)}` },
+    ];
+    const keys = [report({}), ...others.map(report)];
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  promiseTest('recorder/one-key', 'without a call id, time, tool and input tell calls apart', () => {
+    const without = { tool_use_id: undefined };
+    const keys = [
+      without,
+      { ...without, timestamp: '2026-02-09T10:30:00.001Z' },
+      { ...without, tool_name: 'Write' },
+      { ...without, tool_input: { command: 'npm run build' } },
+      { ...without, tool_input: { command: 'x'.repeat(5000) } },
+      { ...without, tool_input: { command: 'x'.repeat(5001) } },
+    ].map(report);
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(report({ ...without, timestamp: Date.parse('2026-02-09T10:30:00.000Z') })).toBe(keys[0]);
+  });
+});

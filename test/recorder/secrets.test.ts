@@ -1,0 +1,73 @@
+import { describe, expect } from 'vitest';
+import { BLANK, blankSecrets } from '../../src/recorder/secrets.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { SECRETS } from './secret-samples.ts';
+
+describe('secrets', () => {
+  promiseTest('recorder/secrets', 'at least 20 kinds, anywhere in a text', () => {
+    expect(SECRETS.length).toBeGreaterThanOrEqual(40);
+    for (const { kind, text, secret } of SECRETS) {
+      expect(text, kind).toContain(secret);
+      for (const around of [text, `before ${text} after`, `a\n${text}\nb`, `x="${text.replaceAll('"', "'")}"`]) {
+        expect(blankSecrets(around), `${kind}: ${around}`).not.toContain(secret);
+        expect(blankSecrets(around), kind).toContain(BLANK);
+      }
+    }
+  });
+
+  promiseTest('recorder/secrets', 'inside JSON inside JSON', () => {
+    for (const { kind, text, secret } of SECRETS) {
+      let escaped = `line\n${text}\nnext`;
+      for (let level = 0; level < 3; level += 1) {
+        escaped = JSON.stringify(escaped);
+        // What remains after undoing all escapes must not contain it either.
+        const blanked = blankSecrets(escaped);
+        expect(blanked, kind).not.toContain(secret);
+        expect(blanked.replaceAll(/\\+n/g, '\n').replaceAll(/\\+/g, ''), kind).not.toContain(secret);
+      }
+    }
+    expect(blankSecrets('password\\u003dhunter2 x')).toBe(`password\\u003d${BLANK} x`);
+    expect(blankSecrets('\\u0067hp_0123456789abcdefghij0123 x')).toBe(`${BLANK} x`);
+    expect(blankSecrets('https:\\/\\/me:hunter2@host\\/x')).toBe(`https:\\/\\/me:${BLANK}@host\\/x`);
+  });
+
+  promiseTest('recorder/secrets', 'what is around a secret stays', () => {
+    expect(blankSecrets('PGPASSWORD=hunter2 npm test')).toBe(`PGPASSWORD=${BLANK} npm test`);
+    expect(blankSecrets('curl -u me:hunter2 https://host/x')).toBe(`curl -u me:${BLANK} https://host/x`);
+    expect(blankSecrets('git clone https://me:hunter2@host/x.git')).toBe(`git clone https://me:${BLANK}@host/x.git`);
+    expect(blankSecrets('psql postgres://u:p@ss@host/db')).toBe(`psql postgres://u:${BLANK}@host/db`);
+  });
+
+  promiseTest('recorder/secrets', 'ordinary text stays as it is', () => {
+    const ordinary = [
+      'npm test -- --reporter=dot',
+      '/me/project/src/token.ts:12:3',
+      'const token: string = next();',
+      '"input_tokens": 5000, "max_tokens": 12345',
+      'PWD=/me/project',
+      'http://registry.example:4873/@scope/package',
+      'git@github.com:me/project.git',
+      '58d498e1-6a77-4ca6-bf2d-5f306607c271',
+      'C:\\new\\table\\users',
+      'sk-short, ghp_short, eyJhbGci',
+      'the basic idea, bearer of news',
+      '',
+    ];
+    for (const text of ordinary) expect(blankSecrets(text)).toBe(text);
+  });
+
+  promiseTest('recorder/secrets', 'text that is made to slow the search down', () => {
+    for (const piece of SLOW) {
+      const text = piece.repeat(Math.ceil(300_000 / piece.length));
+      expect(blankSecrets(text).length, piece).toBeGreaterThan(0);
+    }
+  });
+});
+
+/** Beginnings of secrets without their ends. */
+const SLOW =
+  `eyJ|eyJaaaaaaaa.|eyJaaaaaaaa.eyJ|://|://a:|://a:b@|password|password=|token:"|sk-|-----BEGIN PRIVATE KEY-----|
+-----BEGIN |A| |\\|\\u|\\\\n|login a |Bearer |-u a:|SG.aaaaaaaaaaaaaaaa.|Maaaaaaaaaaaaaaaaaaaaaaaa.aaaaaa.|12345678:AA|
+authorization: a |sshpass -p `
+    .replaceAll('\n', '')
+    .split('|');

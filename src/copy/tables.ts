@@ -7,6 +7,7 @@ export const BY_ENTRY = {
   call_exits: 'sequence_no',
   thoughts: 'idx',
   project_options: 'idx',
+  observations: 'idx',
 } as const;
 
 /** Rows that say how things are now, by their primary key. In this order, and each in the order of its key. */
@@ -18,6 +19,7 @@ export const BY_KEY = {
   task_counts: ['project', 'status', 'priority', 'assignee'],
   sessions: ['session_no'],
   session_events: ['session_no', 'session_seq'],
+  observed_sessions: ['session'],
 } as const;
 
 /** Also merged by its key, but only at the end: until then its rows say which calls were open when they were copied. */

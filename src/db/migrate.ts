@@ -10,6 +10,7 @@ import onePlace from './migrations/0006-one-place.sql';
 import sqliteOnePlace from './migrations/0006-one-place.sqlite.sql';
 import claims from './migrations/0007-claims.sql';
 import projects from './migrations/0008-projects.sql';
+import observations from './migrations/0009-observations.sql';
 
 /** In order; the position is the number. An applied migration is never edited: a change is a new one. */
 export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
@@ -21,6 +22,7 @@ export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
   { sqlite: onBoth(onePlace).sqlite + sqliteOnePlace, postgres: onBoth(onePlace).postgres + postgresOnePlace },
   onBoth(claims),
   onBoth(projects),
+  onBoth(observations),
 ];
 
 /**

@@ -8,6 +8,7 @@ import { OUTCOMES } from './outcomes.ts';
 const HASH = '0123456789abcdef'.repeat(4);
 const COMMON = { v: 1, at: '2026-04-08T22:15:30.123Z', actor: 'agent "字"' };
 const UUID = 'de305d54-75b4-431b-adb2-eb6b9e546014';
+const KEY = '0123456789abcdef'.repeat(2);
 const PLACES = [
   { session_id: 'A-0009', session_seq: 1 },
   { session_id: 'A-12345', session_seq: 7 },
@@ -32,11 +33,61 @@ const HONEST: Readonly<Record<EntryKind, Readonly<Record<string, unknown>>>> = {
     session_seq: 1,
   },
   'session.finalized': { session_id: 'A-0001', root: HASH, leaf_count: 1, heads: [], task_id: 'T-0001' },
+  observed: {
+    actor: 'hook:claude-code',
+    client: 'claude-code',
+    session: 's-1',
+    call_id: 'toolu_1',
+    key: KEY,
+    action: 'shell',
+    client_version: '2.1.325',
+    agent: 'a-1',
+    model: 'm',
+    event: 'PostToolUse',
+    phase: 'after',
+    tool: 'Bash',
+    outcome: 'ok',
+    exit_code: 0,
+    duration_ms: 1,
+    task_id: 'T-0001',
+    session_task: 'T-0001',
+    input: HASH,
+    output: HASH,
+    content: HASH,
+  },
+  'observed.commit': {
+    actor: 'hook:git',
+    key: KEY,
+    sha: 'ab'.repeat(20),
+    tree: 'cd'.repeat(20),
+    parents: [],
+    rewrites: 'ef'.repeat(20),
+    task_id: 'T-0001',
+    content: HASH,
+  },
+  'observed.coverage': {
+    actor: 'hook:claude-code',
+    client: 'claude-code',
+    session: 's-1',
+    key: KEY,
+    seen: 2,
+    recorded: 1,
+    content: HASH,
+  },
   'project.options': { actor: 'person:ada', options: HASH },
 };
 
 /** Values that no field of any kind may have. */
 const NEVER: readonly unknown[] = [null, true, -1, 0.5, 2 ** 53, {}, [null], [[]]];
+
+const OPTIONAL: Readonly<Partial<Record<EntryKind, readonly string[]>>> = {
+  'session.finalized': ['task_id'],
+  observed:
+    'client_version agent model tool action call_id outcome exit_code duration_ms task_id session_task input output'.split(
+      ' ',
+    ),
+  'observed.commit': ['rewrites', 'task_id'],
+};
 
 const WRONG_IDS = ['T-0000', 'T-042', 'T-00042', 'T-0042 ', 't-0042', 'T-1e3', 'T--001', 'T-1234567890123', 42];
 const WRONG_DIGESTS = [HASH.toUpperCase(), HASH.slice(1), `${HASH}0`, `${HASH}\n`, 'g'.repeat(64), ''];
@@ -55,7 +106,7 @@ describe('the grammar of entries', () => {
       expect(entryDefect(JSON.parse(`{"__proto__":1,${JSON.stringify(honest).slice(1)}`) as Entry)).toMatch(/unknown/);
       for (const field of Object.keys(ENTRY_GRAMMAR[kind])) {
         const { [field]: _gone, ...rest } = honest as Record<string, unknown>;
-        const isOptional = kind === 'session.finalized' && field === 'task_id';
+        const isOptional = OPTIONAL[kind]?.includes(field) === true;
         expect(entryDefect({ kind, ...rest } as unknown as Entry) === undefined, field).toBe(
           isOptional || field === 'kind',
         );

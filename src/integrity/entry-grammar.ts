@@ -15,6 +15,7 @@ import {
   uuid,
   wholeNumber,
 } from './forms.ts';
+import { OBSERVED_FIELDS } from './observed-grammar.ts';
 import { isOutcome } from './outcomes.ts';
 
 export const SCOPES = ['shallow', 'deep'] as const;
@@ -57,6 +58,9 @@ export const ENTRY_GRAMMAR: Readonly<Record<EntryKind, Fields>> = {
   }),
   // No tool sets them: only a person can.
   'project.options': entryOf('project.options', { actor: person, options: digest }),
+  observed: entryOf('observed', OBSERVED_FIELDS.observed),
+  'observed.commit': entryOf('observed.commit', OBSERVED_FIELDS['observed.commit']),
+  'observed.coverage': entryOf('observed.coverage', OBSERVED_FIELDS['observed.coverage']),
 };
 
 /** What is wrong with an entry by itself; undefined when it is one of the grammar. */

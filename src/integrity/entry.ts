@@ -23,6 +23,9 @@ export const ENTRY_KINDS = [
   'thought',
   'session.finalized',
   'project.options',
+  'observed',
+  'observed.commit',
+  'observed.coverage',
 ] as const;
 
 export type EntryKind = (typeof ENTRY_KINDS)[number];
@@ -56,7 +59,10 @@ function isEntry(value: unknown): value is Entry {
 }
 
 /** Domain separation: a digest of one field cannot pass for a digest of another. */
-export type DigestLabel = 'arguments' | 'answer' | 'task' | 'session' | 'extras' | 'options';
+export type DigestLabel = 'arguments' | 'answer' | 'task' | 'session' | 'extras' | 'options' | ObservedLabel;
+
+/** What a client or git reported: its input, its output, and the readable part of both. */
+type ObservedLabel = 'observed-input' | 'observed-output' | 'observed-content';
 
 /** 16 random bytes in hexadecimal: without them short content could be guessed. */
 export type Salt = string;
@@ -100,6 +106,9 @@ const PREIMAGES: Readonly<Record<DigestLabel, Preimage>> = {
   session: new Preimage('session'),
   extras: new Preimage('extras'),
   options: new Preimage('options'),
+  'observed-input': new Preimage('observed-input'),
+  'observed-output': new Preimage('observed-output'),
+  'observed-content': new Preimage('observed-content'),
 };
 
 /** SHA-256( "colibri:" label ":v1" LF, the 16 bytes of the salt, the text in UTF-8 ). */

@@ -49,6 +49,14 @@ export {
   perfectSubtrees,
   TreeBuilder,
 } from './merkle.ts';
+export {
+  MAX_SHOWN_LENGTH,
+  OBSERVED_ACTIONS,
+  OBSERVED_OUTCOMES,
+  OBSERVED_PHASES,
+  observedContentDefect,
+  RECORDER_PREFIX,
+} from './observed-grammar.ts';
 export { isOutcome, OUTCOMES, type Outcome, RULE_CODES, STAGE_CODES } from './outcomes.ts';
 export { parseJson } from './parse-json.ts';
 export { type Digest, type RawDigest, rawSha256, sha256 } from './sha256.ts';

@@ -8,6 +8,7 @@ import { checkSearchInSqlite } from '../search/sqlite.ts';
 import type { StoredPage } from '../stored-page.ts';
 import { CallCheck } from './calls.ts';
 import { NodeCheck } from './nodes.ts';
+import { ObservationCheck } from './observations.ts';
 import { ProjectCheck } from './projects.ts';
 import { reportMisstoredInSqlite } from './storage-sqlite.ts';
 import { checkEntryCount, type LoggedEntry } from './stored-entries.ts';
@@ -26,6 +27,7 @@ export class ReferenceCheck {
   readonly #tasks: TaskCheck;
   readonly #trail: TrailCheck;
   readonly #projects: ProjectCheck;
+  readonly #observations: ObservationCheck;
   readonly #replay: Replay;
 
   constructor(reader: Reader, links: LastLinkCache, report: Report) {
@@ -37,6 +39,7 @@ export class ReferenceCheck {
     this.#tasks = new TaskCheck(reader, report, (index, content) => this.#replay.hold(index, content));
     this.#trail = new TrailCheck(reader, links, report);
     this.#projects = new ProjectCheck(reader, report);
+    this.#observations = new ObservationCheck(reader, report);
   }
 
   get openCalls(): ReadonlyMap<number, OpenCall> {
@@ -52,6 +55,7 @@ export class ReferenceCheck {
     await this.#trail.page(entries, begin, end);
     this.#trail.accept(proof.thoughts ?? []);
     await this.#projects.page(entries);
+    await this.#observations.page(entries, begin, end);
     this.#replay.page(entries, proof.thoughts ?? []);
   }
 
@@ -63,6 +67,7 @@ export class ReferenceCheck {
     await this.#tasks.finish(size);
     await this.#trail.finish();
     await this.#projects.finish();
+    await this.#observations.finish();
     if (this.#reader.engine === 'postgres') return checkSearchInPostgres(this.#reader, this.#report);
     await checkSearchInSqlite(this.#reader, this.#report);
     // PostgreSQL stores no value of a type other than its column's.

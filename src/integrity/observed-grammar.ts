@@ -1,0 +1,112 @@
+import { isCanonicalText } from './canonical-text.ts';
+import {
+  commitHash,
+  digest,
+  type Fields,
+  type Form,
+  line,
+  listOf,
+  objectDefect,
+  oneOf,
+  optional,
+  taskId,
+  wholeNumber,
+} from './forms.ts';
+import { parseJson } from './parse-json.ts';
+
+/** Where an event stands in the life of a session or of a tool call. */
+export const OBSERVED_PHASES = [
+  'before',
+  'after',
+  'failed',
+  'session_start',
+  'stop',
+  'subagent_stop',
+  'session_end',
+  'other',
+] as const;
+
+export const OBSERVED_OUTCOMES = ['ok', 'failed', 'unknown'] as const;
+
+/** The recorder is not an agent: what it reports was seen by a client or by git. */
+export const RECORDER_PREFIX = 'hook:';
+
+const recorder: Form = {
+  says: `the name of a recorder (${RECORDER_PREFIX}…)`,
+  holds: (value) =>
+    typeof value === 'string' && value.length > RECORDER_PREFIX.length && value.startsWith(RECORDER_PREFIX),
+};
+
+/** What makes two reports of one event equal, so that it is recorded once: 16 bytes in hexadecimal. */
+const key: Form = {
+  says: '32 lower-case hexadecimal digits',
+  holds: (value) => typeof value === 'string' && /^[0-9a-f]{32}$/.test(value),
+};
+
+/** What a tool does, whatever the client calls it. */
+export const OBSERVED_ACTIONS = ['shell', 'edit', 'read', 'mcp', 'other'] as const;
+
+const COMMON: Fields = { actor: recorder, key, content: digest };
+const SESSION: Fields = { ...COMMON, client: line(64), session: line(256) };
+
+/** The fields of the kinds that the recorder appends, beside those that every entry has. */
+export const OBSERVED_FIELDS = {
+  observed: {
+    ...SESSION,
+    client_version: optional(line(128)),
+    agent: optional(line(256)),
+    model: optional(line(128)),
+    event: line(128),
+    phase: oneOf(OBSERVED_PHASES),
+    tool: optional(line(256)),
+    action: optional(oneOf(OBSERVED_ACTIONS)),
+    call_id: optional(line(256)),
+    outcome: optional(oneOf(OBSERVED_OUTCOMES)),
+    exit_code: optional(wholeNumber(0, 2 ** 32 - 1)),
+    duration_ms: optional(wholeNumber(0)),
+    task_id: optional(taskId),
+    session_task: optional(taskId),
+    input: optional(digest),
+    output: optional(digest),
+  },
+  'observed.commit': {
+    ...COMMON,
+    sha: commitHash,
+    tree: commitHash,
+    parents: listOf(commitHash, 64, String),
+    rewrites: optional(commitHash),
+    task_id: optional(taskId),
+  },
+  'observed.coverage': {
+    ...SESSION,
+    seen: wholeNumber(0),
+    recorded: wholeNumber(0),
+  },
+} as const satisfies Readonly<Record<string, Fields>>;
+
+/** Longer texts are cut before they are stored. */
+export const MAX_SHOWN_LENGTH = 16_384;
+
+const shown: Form = {
+  says: `a text of at most ${MAX_SHOWN_LENGTH} UTF-16 units`,
+  holds: (value) => typeof value === 'string' && value.length <= MAX_SHOWN_LENGTH,
+};
+
+const CONTENT_FIELDS: Readonly<Record<keyof typeof OBSERVED_FIELDS, Fields>> = {
+  observed: {
+    command: optional(shown),
+    path: optional(shown),
+    input: optional(shown),
+    output: optional(shown),
+    defect: optional(shown),
+    exit_code: optional(wholeNumber(Number.MIN_SAFE_INTEGER)),
+    cut: optional(oneOf([true])),
+  },
+  'observed.commit': { branch: optional(line(256)), paths: listOf(line(4096), 1000), cut: optional(oneOf([true])) },
+  'observed.coverage': { missing: listOf(line(256), 1000), cut: optional(oneOf([true])) },
+};
+
+/** What is wrong with the stored content of an observation. */
+export function observedContentDefect(kind: keyof typeof OBSERVED_FIELDS, content: string): string | undefined {
+  return isCanonicalText(content) ? objectDefect(CONTENT_FIELDS[kind], parseJson(content)) : 'is not canonical JSON';
+}

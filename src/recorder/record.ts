@@ -1,0 +1,83 @@
+import type { Transaction } from '../db/database.ts';
+import { formatTaskId, taskNumber } from '../ids.ts';
+import type { Entry, Salt } from '../integrity/index.ts';
+import { append } from '../ledger/append.ts';
+
+/** One report of a client or of git, ready to be recorded. */
+export interface Observation {
+  /** The entry without the task, which only the ledger knows. */
+  readonly entry: Entry;
+  readonly salt: Salt;
+  /** Canonical JSON that the entry has a digest of; an empty object if nothing readable is kept. */
+  readonly content: string;
+  /** Set if the event is a call by which its session claimed a task or gave one up. */
+  readonly claim?: TaskClaim | undefined;
+}
+
+export interface TaskClaim {
+  readonly taskId: string;
+  /** Whether the session holds the task after the call. */
+  readonly isHeld: boolean;
+}
+
+interface SessionRow {
+  readonly task_no: number | null;
+}
+
+/** Appends the reports that are not in the ledger yet, in this order. Returns how many were new. */
+export async function recordObservations(db: Transaction, observations: readonly Observation[]): Promise<number> {
+  let recorded = 0;
+  for (const observation of observations) if (await record(db, observation)) recorded += 1;
+  return recorded;
+}
+
+async function record(db: Transaction, { entry, salt, content, claim }: Observation): Promise<boolean> {
+  const key = entry['key'] as string;
+  const known = await db.query('SELECT 1 FROM observations WHERE key = $1', [key]);
+  if (known.length > 0) return false;
+  const session = sessionOf(entry);
+  const before = session === undefined ? null : await findTask(db, session);
+  const after = claim === undefined ? before : await taskAfter(db, before, claim);
+  // The call that claims a task and the call that gives it up both belong to it.
+  const task = before ?? after;
+  const index = await append(db, {
+    ...entry,
+    ...(task !== null && { task_id: formatTaskId(task) }),
+    ...(after !== null && entry.kind === 'observed' && { session_task: formatTaskId(after) }),
+  });
+  db.send('INSERT INTO observations (idx, key, task_no, salt, content) VALUES ($1, $2, $3, $4, $5)', [
+    index,
+    key,
+    task,
+    salt,
+    content,
+  ]);
+  if (session !== undefined)
+    db.send(
+      `INSERT INTO observed_sessions (session, last_idx, task_no) VALUES ($1, $2, $3)
+       ON CONFLICT (session) DO UPDATE SET last_idx = $2, task_no = $3`,
+      [session, index, after],
+    );
+  return true;
+}
+
+/** Commits belong to no session, and a coverage report changes nothing about one. */
+function sessionOf(entry: Entry): string | undefined {
+  return entry.kind === 'observed' ? (entry['session'] as string) : undefined;
+}
+
+async function findTask(db: Transaction, session: string): Promise<number | null> {
+  const [row] = await db.query<SessionRow>('SELECT task_no FROM observed_sessions WHERE session = $1', [session]);
+  return row?.task_no ?? null;
+}
+
+async function taskAfter(db: Transaction, before: number | null, claim: TaskClaim): Promise<number | null> {
+  if (claim.isHeld) return findExisting(db, claim.taskId);
+  return before === taskNumber(claim.taskId) ? null : before;
+}
+
+async function findExisting(db: Transaction, taskId: string): Promise<number | null> {
+  const taskNo = taskNumber(taskId);
+  const found = await db.query('SELECT 1 FROM tasks WHERE task_no = $1', [taskNo]);
+  return found.length > 0 ? taskNo : null;
+}

@@ -1,0 +1,111 @@
+import type { Reader } from '../../db/database.ts';
+import { parseId } from '../../ids.ts';
+import { type Entry, observedContentDefect, storedDigest } from '../../integrity/index.ts';
+import type { Report } from '../report.ts';
+import type { LoggedEntry } from './stored-entries.ts';
+import { indexRows, STORED_TWICE } from './unique-rows.ts';
+
+interface ObservationRow {
+  readonly idx: number;
+  readonly key: unknown;
+  readonly task_no: unknown;
+  readonly salt: unknown;
+  readonly content: unknown;
+}
+
+interface SessionRow {
+  readonly session: unknown;
+  readonly last_idx: unknown;
+  readonly task_no: unknown;
+}
+
+interface SessionState {
+  readonly lastIndex: number;
+  readonly taskNo: number | null;
+}
+
+type ObservedKind = Parameters<typeof observedContentDefect>[0];
+
+/** Compares the stored observations, and what is known about the sessions of clients, with the entries. */
+export class ObservationCheck {
+  readonly #reader: Reader;
+  readonly #report: Report;
+  /** Grows with the number of client sessions, not of their events. */
+  readonly #sessions = new Map<string, SessionState>();
+  #entries = 0;
+
+  constructor(reader: Reader, report: Report) {
+    this.#reader = reader;
+    this.#report = report;
+  }
+
+  async page(entries: readonly LoggedEntry[], begin: number, end: number): Promise<void> {
+    const observed = entries.filter(({ entry }) => isObserved(entry));
+    if (observed.length === 0) return;
+    const rows = await this.#read(begin, end);
+    for (const { index, entry } of observed) this.#check(index, entry, rows.get(index));
+    this.#entries += observed.length;
+  }
+
+  /** Every entry has its row, so another number of rows means that there are orphans. */
+  async finish(): Promise<void> {
+    const [counted] = await this.#reader.query<{ rows: number }>('SELECT COUNT(*) AS rows FROM observations');
+    if (counted?.rows !== this.#entries)
+      this.#report('observations', `has ${counted?.rows} rows where the log has ${this.#entries} entries`);
+    await this.#checkSessions();
+  }
+
+  async #read(begin: number, end: number): Promise<Map<number, ObservationRow>> {
+    const rows = await this.#reader.query<ObservationRow>(
+      'SELECT idx, key, task_no, salt, content FROM observations WHERE idx >= $1 AND idx < $2',
+      [begin, end],
+    );
+    return indexRows(
+      rows,
+      ({ idx }) => idx,
+      (index) => this.#report(`entry ${index}`, STORED_TWICE),
+    );
+  }
+
+  #check(index: number, entry: Entry, row: ObservationRow | undefined): void {
+    const place = `entry ${index}`;
+    const taskNo = taskOf(entry['task_id']);
+    const session = entry['session'];
+    if (entry.kind === 'observed' && typeof session === 'string')
+      this.#sessions.set(session, { lastIndex: index, taskNo: taskOf(entry['session_task']) });
+    if (row === undefined) return this.#report(place, 'has no row in observations');
+    if (row.key !== entry['key']) this.#report(place, 'is stored under another key');
+    if (row.task_no !== taskNo) this.#report(place, 'is stored under another task');
+    this.#checkContent(place, entry, row);
+  }
+
+  #checkContent(place: string, entry: Entry, { salt, content }: ObservationRow): void {
+    if (typeof content !== 'string' || storedDigest('observed-content', salt, content) !== entry['content'])
+      return this.#report(place, 'has no stored content that matches its digest');
+    const defect = observedContentDefect(entry.kind as ObservedKind, content);
+    if (defect !== undefined) this.#report(place, `has content that breaks the grammar: the text ${defect}`);
+  }
+
+  async #checkSessions(): Promise<void> {
+    const [counted] = await this.#reader.query<{ rows: number }>('SELECT COUNT(*) AS rows FROM observed_sessions');
+    if (counted?.rows !== this.#sessions.size)
+      this.#report('observed_sessions', `has ${counted?.rows} rows where the log has ${this.#sessions.size} sessions`);
+    for (const [session, { lastIndex, taskNo }] of this.#sessions) {
+      const [row] = await this.#reader.query<SessionRow>(
+        'SELECT session, last_idx, task_no FROM observed_sessions WHERE session = $1',
+        [session],
+      );
+      if (row === undefined) this.#report('observed_sessions', `has no row for the session of entry ${lastIndex}`);
+      else if (row.last_idx !== lastIndex || row.task_no !== taskNo)
+        this.#report('observed_sessions', `differs from entry ${lastIndex}, the last one of its session`);
+    }
+  }
+}
+
+function isObserved(entry: Entry): boolean {
+  return entry.kind === 'observed' || entry.kind.startsWith('observed.');
+}
+
+function taskOf(taskId: unknown): number | null {
+  return typeof taskId === 'string' ? parseId(taskId) : null;
+}

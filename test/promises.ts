@@ -82,6 +82,17 @@ export const PROMISES = {
   'copy/refusals': { says: 'a copy that would mix two ledgers, or hide a change of one, is refused' },
   'copy/secrets': { says: 'copy prints no password of a URL' },
 
+  'recorder/clients': { says: 'what a client reports to its hooks becomes one event, whichever client it is' },
+  'recorder/one-key': { says: 'two reports of one call have the same key, and two calls have two' },
+  'recorder/hostile': { says: 'an event of any shape is recorded as what it is, and never fails the agent' },
+  'recorder/secrets': { says: 'known shapes of secrets are blanked before an event reaches the disk' },
+  'recorder/spool': { says: 'hooks that run at once lose no event, and a killed hook leaves no half of one' },
+  'recorder/silent': { says: 'colibri hook prints nothing on standard output and exits with 0, whatever goes wrong' },
+  'recorder/refusals': { says: 'a spool that another user or a clone could have made is not used' },
+  'recorder/ingest': {
+    says: 'an event that waits in the spool becomes one entry, under the task that its session holds',
+  },
+
   'clients/whole-session': { says: 'an official client completes a whole session, and the ledger verifies' },
   'clients/refusals': { says: 'an official client accepts every refusal' },
   'clients/definitions': { says: 'the tool definitions take few tokens of a model' },

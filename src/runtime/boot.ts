@@ -1,4 +1,5 @@
-import type { Config } from '../config.ts';
+import { dirname, join } from 'node:path';
+import { type Config, locateDatabase } from '../config.ts';
 import type { Reader } from '../db/database.ts';
 import { createProcessId } from '../db/process-id.ts';
 import { createSkillRegistry, type SkillRegistry } from '../domains/skills/repository.ts';
@@ -10,6 +11,8 @@ import { removeStaleRows } from '../ledger/presence/stale-rows.ts';
 import type { Log } from '../log.ts';
 import { createStderrAudit } from '../middleware/stderr-audit.ts';
 import { opensDatabase, writesLedger } from '../modes.ts';
+import { SPOOL } from '../recorder/spool.ts';
+import { SpoolWatcher } from '../recorder/spool-watcher.ts';
 import { openDatabase } from '../trust/open-database.ts';
 import { acceptOwnLedger, isYetToBeMade } from '../trust/own-ledger.ts';
 import type { Booted } from './runtime.ts';
@@ -42,7 +45,10 @@ export async function boot(config: Config, log: Log, logger: (line: string) => v
     const actorOf = (client: string) => recorder.actorOf(client);
     const findActor = (db: Reader, client: string) => recorder.findActor(db, client);
     const lastCallOf = (actor: string) => recorder.lastCallOf(actor);
-    return { audit: recorder, transactions: recorder, database, skills, actorOf, findActor, lastCallOf };
+    const spool = new SpoolWatcher(database, join(dirname(locateDatabase(config)), SPOOL), log);
+    spool.start();
+    const stop = () => spool.stop();
+    return { audit: recorder, transactions: recorder, database, skills, actorOf, findActor, lastCallOf, stop };
   } catch (error) {
     await database.close();
     throw error;

@@ -21,6 +21,8 @@ export interface Booted {
   readonly findActor?: ((db: Reader, client: string) => Promise<string>) | undefined;
   /** The number of the last recorded call of an actor in this process. */
   readonly lastCallOf?: ((actor: string) => number | undefined) | undefined;
+  /** Ends what uses the database beside the calls. */
+  readonly stop?: (() => Promise<void>) | undefined;
 }
 
 export interface RuntimeOptions {
@@ -173,6 +175,7 @@ export class Runtime {
     clearTimeout(this.#retryTimer);
     await this.#booting;
     this.#phase = 'stopped';
+    await this.#booted?.stop?.();
     await this.database?.close();
   }
 }

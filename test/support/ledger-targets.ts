@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
-import type { Database, Reader, Row } from '../../src/db/database.ts';
+import type { Database, Reader, Row, Transaction } from '../../src/db/database.ts';
 import { type ReviewPolicy, setProjectOptions } from '../../src/domains/tasks/review/options.ts';
 import { indexedWords } from '../../src/domains/tasks/tokenizer.ts';
+import { canonicalize, type Entry, type Json, saltedDigest } from '../../src/integrity/index.ts';
+import { type Observation, recordObservations } from '../../src/recorder/record.ts';
 import { type OpenOptions, openDatabase } from '../../src/trust/open-database.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { tempFolder } from './folders.ts';
@@ -124,7 +126,81 @@ async function listIndexed(reader: Reader): Promise<number[]> {
 }
 
 /** As `colibri project --review` does. */
-export async function setReview(path: string, project: string, review: ReviewPolicy): Promise<void> {
+export function setReview(path: string, project: string, review: ReviewPolicy): Promise<void> {
+  const change = { project, options: { review }, actor: 'person:ada', at: '2026-04-08T22:00:00.000Z' };
+  return writeLedgerAt(path, (transaction) => setProjectOptions(transaction, change));
+}
+
+/** As hooks of a client and of git report them: one session that claims a task, works on it and gives it up. */
+export function observe(path: string): Promise<void> {
+  return writeLedgerAt(path, (transaction) => recordObservations(transaction, observations()));
+}
+
+function observations(): Observation[] {
+  const at = '2026-04-08T22:00:00.000Z';
+  const session = { v: 1, at, actor: 'hook:claude-code', client: 'claude-code', session: 's-1' } as const;
+  const call = (call_id: string, fields: Readonly<Record<string, Json>>): Entry => ({
+    ...session,
+    kind: 'observed',
+    call_id,
+    event: 'PostToolUse',
+    phase: 'after',
+    ...fields,
+  });
+  const digests = {
+    input: saltedDigest('observed-input', SALT, '{}'),
+    output: saltedDigest('observed-output', SALT, ''),
+  };
+  const ran = {
+    tool: 'Bash',
+    outcome: 'ok',
+    exit_code: 0,
+    duration_ms: 12,
+    model: 'm',
+    agent: 'a',
+    client_version: '1',
+  };
+  const sha = 'ab'.repeat(20);
+  return [
+    { entry: call('c-1', { tool: 'mcp__colibri__task_update', outcome: 'ok' }), content: '{}', claim: HELD },
+    {
+      entry: call('c-2', { ...ran, ...digests }),
+      content: canonicalize({ command: 'npm test', output: 'ok \u001b[0m' }),
+    },
+    {
+      entry: { ...call('c-1', { tool: 'Bash' }), session: 's-2' },
+      content: '{}',
+      claim: { taskId: 'T-0002', isHeld: true },
+    },
+    {
+      entry: call('c-3', { tool: 'mcp__colibri__task_update', outcome: 'ok' }),
+      content: '{}',
+      claim: { ...HELD, isHeld: false },
+    },
+    {
+      entry: { v: 1, at, actor: 'hook:git', kind: 'observed.commit', sha, tree: sha, parents: [sha], rewrites: sha },
+      content: canonicalize({ branch: 'main', paths: ['src/a.ts'] }),
+    },
+    {
+      entry: { ...session, kind: 'observed.coverage', seen: 4, recorded: 3 },
+      content: canonicalize({ missing: ['c-4'] }),
+    },
+  ].map(({ entry, content, ...claim }, index) => ({
+    ...claim,
+    salt: SALT,
+    content,
+    entry: {
+      ...entry,
+      key: `${index}`.padStart(32, '0'),
+      content: saltedDigest('observed-content', SALT, content),
+    },
+  })) as Observation[];
+}
+
+const HELD = { taskId: 'T-0001', isHeld: true };
+const SALT = '00112233445566778899aabbccddeeff';
+
+async function writeLedgerAt(path: string, work: (transaction: Transaction) => Promise<unknown>): Promise<void> {
   const database = await openDatabase({
     mode: 'FULL',
     ...(await databaseAt(path)),
@@ -132,8 +208,7 @@ export async function setReview(path: string, project: string, review: ReviewPol
     readOnly: false,
   });
   try {
-    const change = { project, options: { review }, actor: 'person:ada', at: '2026-04-08T22:00:00.000Z' };
-    await database.write({ durable: false }, (transaction) => setProjectOptions(transaction, change));
+    await database.write({ durable: false }, work);
   } finally {
     await database.close();
   }

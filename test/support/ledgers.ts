@@ -11,7 +11,7 @@ import { openLedger } from '../../src/ledger/open.ts';
 import { openDatabase } from '../../src/trust/open-database.ts';
 import { removeClaims } from './forge/without-claims.ts';
 import { processIdOf, tamper } from './ledger.ts';
-import { databaseAt, setReview } from './ledger-targets.ts';
+import { databaseAt, observe, setReview } from './ledger-targets.ts';
 import { openServer, type TestServer } from './test-server.ts';
 
 const AT = '2026-04-08T22:00:00.000Z';
@@ -44,6 +44,7 @@ export async function buildFullLedger(path: string, { thoughts = 5 } = {}): Prom
   await setReview(path, 'default', 'other');
   await setReview(path, 'release', 'person');
   await setReview(path, 'default', 'person');
+  await observe(path);
   await leaveCall(path, 'a-process-that-runs');
 }
 
@@ -125,6 +126,7 @@ export async function buildRuleLedger(path: string): Promise<void> {
   await leaveCall(path, 'a-process-that-died');
   await buildFinishedLedger(path);
   await setReview(path, 'default', 'other');
+  await observe(path);
   await leaveCall(path, 'a-process-that-runs');
 }
 
@@ -230,12 +232,14 @@ export async function makeOlder(database: Database, forgery = ''): Promise<void>
     await transaction.run(withOldTasks(engine));
     for (const { idx, task_no, salt, content } of [...earlier, ...current.map(currentVersion)])
       transaction.send('INSERT INTO task_events VALUES ($1, $2, $3, $4)', [idx, task_no, salt, content]);
-    for (const script of [withOldCalls(engine), withOldSessions(engine), 'DROP TABLE project_options', forgery])
+    for (const script of [withOldCalls(engine), withOldSessions(engine), NEWER_TABLES, forgery])
       if (script !== '') await transaction.run(script);
     await transaction.setSchemaVersion(BEFORE_SESSION_EVENTS);
   });
   await database.close();
 }
+
+const NEWER_TABLES = 'DROP TABLE project_options; DROP TABLE observations; DROP TABLE observed_sessions';
 
 function withOldTasks(engine: Engine): string {
   const time = (column: string) =>

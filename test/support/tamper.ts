@@ -114,6 +114,8 @@ export const PLACES: Readonly<Record<string, RegExp>> = {
   ledger_entries: /^(entry \d+|call \d+|ledger_entries)$/,
   ledger_head: /^(ledger_head|ledger_entries|entry \d+)$/,
   ledger_nodes: /^(node \d+\/\d+|ledger_nodes)$/,
+  observations: /^(entry \d+|observations)$/,
+  observed_sessions: /^observed_sessions$/,
   presence: /^(call \d+|presence)$/,
   project_options: /^(entry \d+|project_options)$/,
   session_events: /^(A-\d+ record \d+|A-\d+|session_events)$/,

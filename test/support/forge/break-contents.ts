@@ -8,6 +8,7 @@ const turned = (content: string) =>
 
 const enter = (ledger: Forging) => ledger.find('action.enter', { tool: 'task_create' });
 const thought = (ledger: Forging) => ledger.find('thought');
+const observed = (ledger: Forging) => ledger.find('observed', { tool: 'Bash' });
 const options = (ledger: Forging) => ledger.find('project.options');
 /** A version that is not the last of its task. */
 const version = (ledger: Forging) => ledger.find('task.updated', { task_id: 'T-0002' });
@@ -53,6 +54,16 @@ const OPTIONS: Readonly<Record<string, (content: string) => string>> = {
   'with an unknown policy': () => '{"project":"default","review":"never"}',
   'with a policy that is null': () => '{"project":"default","review":null}',
   'with an unknown option': () => '{"mood":"good","project":"default"}',
+};
+
+const OBSERVED: Readonly<Record<string, (content: string) => string>> = {
+  'with a space': spaced,
+  'with its keys turned round': turned,
+  'that is no JSON': () => 'npm test',
+  'that is a list': () => '[]',
+  'with a command that is a list': () => '{"command":[]}',
+  'with an unknown field': () => '{"mood":"good"}',
+  'that is too long': () => `{"output":"${'x'.repeat(16_385)}"}`,
 };
 
 const TASKS: Readonly<Record<string, Loose>> = {
@@ -101,6 +112,10 @@ export const CONTENT_BREAKERS: readonly RuleBreaker[] = [
   ...Object.entries(OPTIONS).map(([name, edit]) => ({
     name: `project options ${name}`,
     breaks: (ledger: Forging) => atEntry(edited(options, edit)(ledger)),
+  })),
+  ...Object.entries(OBSERVED).map(([name, edit]) => ({
+    name: `observed content ${name}`,
+    breaks: (ledger: Forging) => atEntry(edited(observed, edit)(ledger)),
   })),
   ...[
     ['with a space', spaced],

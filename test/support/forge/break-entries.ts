@@ -14,6 +14,9 @@ const PICKS = {
   thought: (ledger) => ledger.find('thought'),
   'session.finalized': (ledger) => ledger.find('session.finalized'),
   'project.options': (ledger) => ledger.find('project.options'),
+  observed: (ledger) => ledger.find('observed', { tool: 'Bash' }),
+  'observed.commit': (ledger) => ledger.find('observed.commit'),
+  'observed.coverage': (ledger) => ledger.find('observed.coverage'),
 } satisfies Record<string, Pick>;
 
 type Kind = keyof typeof PICKS;
@@ -35,6 +38,10 @@ const MISSING: readonly (readonly [Kind, string])[] = [
   ['thought', 'hash'],
   ['session.finalized', 'heads'],
   ['project.options', 'options'],
+  ['observed', 'session'],
+  ['observed', 'key'],
+  ['observed.commit', 'tree'],
+  ['observed.coverage', 'recorded'],
 ];
 
 const HASH = 'ab'.repeat(32);
@@ -86,6 +93,14 @@ const WRONG: readonly (readonly [Kind, name: string, Loose])[] = [
   ['session.finalized', 'a root in capitals', { root: HASH.toUpperCase() }],
   ['project.options', 'an agent as its actor', { actor: 'claude-code' }],
   ['project.options', 'a digest in capitals', { options: HASH.toUpperCase() }],
+  ['observed', 'an agent as its actor', { actor: 'claude-code' }],
+  ['observed', 'a phase that there is not', { phase: 'during' }],
+  ['observed', 'an exit code that is a text', { exit_code: '0' }],
+  ['observed', 'an outcome that there is not', { outcome: 'passed' }],
+  ['observed', 'a session that is empty', { session: '' }],
+  ['observed.commit', 'a commit that is no hash', { sha: 'main' }],
+  ['observed.commit', 'one parent twice', { parents: [HASH, HASH] }],
+  ['observed.coverage', 'a negative count', { seen: -1 }],
 ];
 
 /** Entries that are not of their grammar. */

@@ -22,6 +22,7 @@ export async function readEvents(reader: Reader): Promise<ForgedEvent[]> {
     'SELECT idx, salt, content FROM ledger_entries WHERE salt IS NOT NULL',
     'SELECT idx, salt, content FROM task_versions',
     'SELECT idx, salt, content FROM project_options',
+    'SELECT idx, salt, content FROM observations',
     'SELECT idx, salt, extras AS content FROM thoughts',
     "SELECT start_idx AS idx, salt, '' AS content FROM sessions",
   ])
@@ -59,7 +60,7 @@ async function byIndex<Shape extends { readonly idx: number }>(reader: Reader, s
 }
 
 const TABLES =
-  'ledger_entries ledger_nodes presence call_exits task_versions tasks task_labels task_dependencies task_counts counters sessions session_events thoughts project_options';
+  'ledger_entries ledger_nodes presence call_exits task_versions tasks task_labels task_dependencies task_counts counters sessions session_events thoughts project_options observations observed_sessions';
 
 /** Writes the whole ledger anew, consistent down to the last hash: only the rules of the format are not minded. */
 export async function writeLedger(db: Transaction, events: readonly ForgedEvent[]): Promise<void> {
@@ -111,6 +112,7 @@ function digestsOf(event: ForgedEvent, events: readonly ForgedEvent[], previous_
   }
   if (fields['kind'] === 'action.enter') return { arguments: saltedDigest('arguments', salt, content) };
   if (fields['kind'] === 'project.options') return { options: saltedDigest('options', salt, content) };
+  if (fields['content'] !== undefined) return { content: saltedDigest('observed-content', salt, content) };
   if (String(fields['kind']).startsWith('task.')) return { task: saltedDigest('task', salt, content) };
   return {};
 }

@@ -17,6 +17,7 @@ export async function writeProjections(db: Transaction, events: readonly Written
   await writeTasks(db, events);
   writeTrail(db, events);
   writeProjects(db, events);
+  writeObservations(db, events);
   // Errors of what was sent are met here.
   await db.query('SELECT 1');
 }
@@ -167,4 +168,16 @@ function insertThought(db: Transaction, event: WrittenEvent): void {
 function writeProjects(db: Transaction, events: readonly WrittenEvent[]): void {
   for (const { index: idx, salt, content } of ofKind(events, 'project.options'))
     insert(db, 'project_options', { idx, project: /"project":"([^"]*)"/.exec(content)?.[1] ?? '', salt, content });
+}
+
+function writeObservations(db: Transaction, events: readonly WrittenEvent[]): void {
+  const sessions = new Map<string, Columns>();
+  for (const { index: idx, entry, salt, content } of ofKind(events, 'observed')) {
+    const taskNo = (field: string) => (entry[field] === undefined ? null : parseId(text(entry, field)));
+    insert(db, 'observations', { idx, key: text(entry, 'key'), task_no: taskNo('task_id'), salt, content });
+    if (entry['kind'] !== 'observed') continue;
+    const session = text(entry, 'session');
+    sessions.set(session, { session, last_idx: idx, task_no: taskNo('session_task') });
+  }
+  for (const columns of sessions.values()) insert(db, 'observed_sessions', columns);
 }

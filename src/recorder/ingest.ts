@@ -1,0 +1,81 @@
+import type { Database } from '../db/database.ts';
+import { isHeldStatus } from '../domains/tasks/workflows.ts';
+import { type Entry, entryDefect, observedContentDefect, RECORDER_PREFIX, saltedDigest } from '../integrity/index.ts';
+import { type Observation, recordObservations, type TaskClaim } from './record.ts';
+import { listSpool, readSpoolFile, rejectSpoolFile, removeSpoolFile } from './spool.ts';
+import { parseSpooled, type SpooledEvent } from './spooled-event.ts';
+
+/** One transaction holds the write lock for a few milliseconds. */
+const BATCH = 200;
+
+export interface Ingested {
+  readonly recorded: number;
+  /** Files that no hook could have written. They stay beside the others under another name. */
+  readonly rejected: number;
+}
+
+/**
+ * Adds the events that wait in the spool to the ledger, oldest first. A file is removed after its entry is on disk; an
+ * event that is ingested twice is recorded once, so several processes may do this at the same time.
+ */
+export async function ingest(database: Database, folder: string): Promise<Ingested> {
+  let [recorded, rejected] = [0, 0];
+  for (let names = listSpool(folder); names.length > 0; names = names.slice(BATCH)) {
+    const batch = names.slice(0, BATCH);
+    const observations: Observation[] = [];
+    const done: string[] = [];
+    for (const name of batch) {
+      const text = readSpoolFile(folder, name);
+      // Another process was faster.
+      if (text === undefined) continue;
+      const observation = toObservation(text);
+      if (observation === undefined) {
+        rejectSpoolFile(folder, name);
+        rejected += 1;
+      } else {
+        observations.push(observation);
+        done.push(name);
+      }
+    }
+    if (observations.length > 0)
+      recorded += await database.write({ durable: true }, (db) => recordObservations(db, observations));
+    for (const name of done) removeSpoolFile(folder, name);
+  }
+  return { recorded, rejected };
+}
+
+/** Undefined if the text is not that of an event whose entry is one of the grammar. */
+function toObservation(text: string): Observation | undefined {
+  const event = parseSpooled(text);
+  if (event === undefined) return undefined;
+  const { salt } = event;
+  const content = event.content ?? '{}';
+  const entry = toEntry(event, content);
+  if (entryDefect(entry) !== undefined || observedContentDefect('observed', content) !== undefined) return undefined;
+  return { entry, salt, content, claim: claimOf(event) };
+}
+
+function toEntry(event: SpooledEvent, content: string): Entry {
+  const { v, salt, content: _content, colibri: _colibri, transcript_path: _path, ...fields } = event;
+  const known = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  return {
+    ...known,
+    v,
+    kind: 'observed',
+    at: event.at,
+    actor: `${RECORDER_PREFIX}${event.client}`,
+    session: event.session || UNNAMED,
+    event: event.event || UNNAMED,
+    content: saltedDigest('observed-content', salt, content),
+  };
+}
+
+const UNNAMED = 'unnamed';
+
+/** The session's own calls to Colibri pass by: they tell which task it holds. */
+function claimOf({ phase, outcome, colibri }: SpooledEvent): TaskClaim | undefined {
+  if (phase !== 'after' || outcome === 'failed' || colibri === null) return undefined;
+  const { tool, task_id, status } = colibri;
+  if (tool !== 'task_update' || task_id === null || status === null) return undefined;
+  return { taskId: task_id, isHeld: isHeldStatus(status) };
+}

@@ -4,6 +4,7 @@ import { countTokens as countOld } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as countNew } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect } from 'vitest';
 import { type Brief, MAX_BRIEF_TOKENS, renderBrief } from '../../src/domains/brief/brief.ts';
+import { estimateTokens } from '../../src/domains/brief/tokens.ts';
 import { EVERYTHING_HOSTILE, HOSTILE_TEXTS } from '../support/fixtures/hostile-text.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
@@ -25,6 +26,14 @@ const TEXTS: Readonly<Record<string, string>> = {
   digits: '8675309'.repeat(600),
   punctuation: '{[(<|>)]}~^`;:!?'.repeat(200),
   blanks: ' \t  \n'.repeat(800),
+  Basque: 'Gizon-emakume guztiak aske jaiotzen dira, duintasun eta eskubide berberak dituztela. '.repeat(60),
+  Finnish: 'Kaikki ihmiset syntyvat vapaina ja tasavertaisina arvoltaan ja oikeuksiltaan. '.repeat(60),
+  Zulu: 'Bonke abantu bazalwa bekhululekile belingana ngesithunzi nangamalungelo. '.repeat(60),
+  'random syllables': letters(4000, '')
+    .replaceAll(/(.)(.)/g, (_, first: string) => `${first}${'aeiou'[first.charCodeAt(0) % 5]}`)
+    .replaceAll(/.{8}/g, '$& '),
+  'rare pairs of letters': 'bqfjgkjxkzmzqvvzxjzq '.repeat(200),
+  'camel case': 'theQuickBrownFoxJumpsOverTheLazyDog.andThen(() => xhrJSONParse) '.repeat(60),
   Chinese: '任务已经完成,但是测试没有通过。'.repeat(200),
   Japanese: '日付の解析は難しいので、ライブラリを使います。'.repeat(200),
   Arabic: 'تم تسجيل القرار ولم يتم تنفيذه بعد. '.repeat(200),
@@ -44,6 +53,19 @@ describe('the size of a brief', () => {
         expect(brief).toContain('\nNext:\n');
       }
     });
+
+  promiseTest('brief/short', 'the estimate is an upper bound for every text', () => {
+    for (const [name, text] of Object.entries(TEXTS)) {
+      const part = text.slice(0, 6000).toWellFormed();
+      for (const count of [countOld, countNew])
+        expect([name, estimateTokens(part)]).toEqual([
+          name,
+          expect.toSatisfy((tokens: number) => tokens >= count(part)),
+        ]);
+    }
+    const english = readFileSync('docs/agents.md', 'utf8').replaceAll(/[|`*_-]+/g, '');
+    expect(estimateTokens(english) / countNew(english)).toBeLessThan(2.5);
+  });
 
   promiseTest('brief/short', 'short decisions are verbatim, long ones are cut and say so', () => {
     const short = 'We parse dates with Temporal, because Intl differs between versions of Node.';
@@ -92,7 +114,7 @@ function fullBrief(text: string): Brief {
     yours: [held, { ...held, session_id: undefined }, held, held, held],
     yours_total: 12,
     lapsed: [1, 2, 3].map(() => ({ ...task, held_by: text, silent_for_s: Number.MAX_SAFE_INTEGER })),
-    lost: [1, 2, 3].map(() => ({ ...task, holder: text })),
+    lost: [1, 2, 3].map(() => ({ ...task, taken_by: text })),
     changed: [changed, changed, changed, changed, changed],
     decisions: [1, 2, 3].map(() => ({ ...decision, task_id: task.task_id })),
     ready: { ...held, is_review: true },

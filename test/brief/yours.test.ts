@@ -53,6 +53,31 @@ describe('what lapsed', () => {
   );
 });
 
+describe('what was lost', () => {
+  promiseTest('brief/says', 'a loss is named after another takeover and in review, until the task is done', () =>
+    withCrew(
+      async ({ alice, bob, carol, silence }) => {
+        const task_id = 'T-0001';
+        await alice.createTask({ title: 'Passed on', status: 'todo' });
+        await alice.updateTask({ task_id, status: 'in_progress' });
+        await silence('alice', 3 * 3_600_000);
+        await bob.updateTask({ task_id, status: 'in_progress' });
+        await silence('bob', 3 * 3_600_000);
+        await carol.updateTask({ task_id, status: 'in_progress' });
+        const lost = async (server: TestServer) =>
+          /^Lost, do not continue:\n- (.*)$/m.exec(await server.readResource(BRIEF))?.[1];
+        const expected = ['T-0001 taken by bob: Passed on', 'T-0001 taken by carol: Passed on', undefined];
+        expect([await lost(alice), await lost(bob), await lost(carol)]).toEqual(expected);
+        await carol.updateTask({ task_id, status: 'review' });
+        expect([await lost(alice), await lost(bob), await lost(carol)]).toEqual(expected);
+        await carol.updateTask({ task_id, status: 'cancelled' });
+        expect([await lost(alice), await lost(bob)]).toEqual([undefined, undefined]);
+      },
+      { COLIBRI_CLAIM_TTL: '2h' },
+    ),
+  );
+});
+
 describe('a ledger full of hostile text', () => {
   for (const [name, text] of [
     ['rare characters', '𒀀𓂀𝔄𐎠'.repeat(25)],

@@ -1,5 +1,6 @@
 import type { Config } from '../../config.ts';
 import { listClaimedTasks } from '../../domains/tasks/claims/agent-tasks.ts';
+import { listLosses } from '../../domains/tasks/claims/losses.ts';
 import { listOpenSessions } from '../../domains/trail/open-sessions.ts';
 import { listAgents } from '../../ledger/presence/list-agents.ts';
 import type { CliCommand } from '../support/command.ts';
@@ -55,8 +56,9 @@ async function readAgents(
 ): Promise<{ readonly agents: AgentView[] }> {
   return database.read(async (reader) => {
     const tasks = await listClaimedTasks(reader);
+    const losses = await listLosses(reader);
     const sessions = await listOpenSessions(reader);
     const seen = await listAgents(reader, database, Date.now());
-    return { agents: seen.map((agent) => viewAgent(agent, { tasks, sessions, ttlMs })) };
+    return { agents: seen.map((agent) => viewAgent(agent, { tasks, losses, sessions, ttlMs })) };
   });
 }

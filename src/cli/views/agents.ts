@@ -1,5 +1,6 @@
 import type { ClaimedTask } from '../../domains/tasks/claims/agent-tasks.ts';
 import { DEAD_PROCESS_TTL_MS, isLapsed } from '../../domains/tasks/claims/decide.ts';
+import type { Loss } from '../../domains/tasks/claims/losses.ts';
 import type { OpenSession } from '../../domains/trail/open-sessions.ts';
 import type { SeenAgent } from '../../ledger/presence/list-agents.ts';
 import { formatDuration } from '../../text/duration.ts';
@@ -25,7 +26,7 @@ export interface AgentView {
   /** Sessions that it opened and that are not sealed yet. */
   readonly sessions: readonly string[];
   /** Tasks that another agent took over from it. */
-  readonly lost: readonly { readonly task_id: string; readonly to: string | null }[];
+  readonly lost: readonly { readonly task_id: string; readonly to: string }[];
   readonly taken_over: readonly { readonly task_id: string; readonly from: string }[];
 }
 
@@ -36,12 +37,13 @@ interface HeldTask extends Pick<ClaimedTask, 'task_id' | 'title' | 'status'> {
 
 export interface LedgerFacts {
   readonly tasks: readonly ClaimedTask[];
+  readonly losses: readonly Loss[];
   readonly sessions: readonly OpenSession[];
   /** Undefined if claims never lapse. */
   readonly ttlMs: number | undefined;
 }
 
-export function viewAgent(agent: SeenAgent, { tasks, sessions, ttlMs }: LedgerFacts): AgentView {
+export function viewAgent(agent: SeenAgent, { tasks, losses, sessions, ttlMs }: LedgerFacts): AgentView {
   const { name, processes, lastCall, silentMs } = agent;
   const sign = { silentMs, hasProcess: processes > 0 };
   const holds = tasks
@@ -61,9 +63,7 @@ export function viewAgent(agent: SeenAgent, { tasks, sessions, ttlMs }: LedgerFa
     silent_for_s: Math.floor(silentMs / 1000),
     holds,
     sessions: sessions.filter(({ started_by }) => started_by === name).map(({ session_id }) => session_id),
-    lost: tasks
-      .filter(({ taken_from, holder }) => taken_from === name && holder !== name)
-      .map(({ task_id, holder }) => ({ task_id, to: holder })),
+    lost: losses.filter(({ actor }) => actor === name).map(({ task_id, taken_by }) => ({ task_id, to: taken_by })),
     taken_over: tasks.flatMap(({ task_id, holder, taken_from }) =>
       holder === name && taken_from !== null ? [{ task_id, from: taken_from }] : [],
     ),
@@ -110,7 +110,7 @@ function heldLine({ task_id, title, status, lapsed }: HeldTask, width: number): 
 function notesOf({ sessions, lost, taken_over }: AgentView): string {
   const notes = [
     sessions.length === 0 ? '' : `open ${listNames(sessions)}`,
-    lost.length === 0 ? '' : `lost ${listNames(lost.map(({ task_id, to }) => (to ? `${task_id} to ${to}` : task_id)))}`,
+    lost.length === 0 ? '' : `lost ${listNames(lost.map(({ task_id, to }) => `${task_id} to ${to}`))}`,
     taken_over.length === 0
       ? ''
       : `took over ${listNames(taken_over.map(({ task_id, from }) => `${task_id} from ${from}`))}`,

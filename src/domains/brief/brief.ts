@@ -13,7 +13,7 @@ export interface Brief {
   /** Tasks of others whose claim has lapsed: claiming one takes it over. The list may be cut. */
   readonly lapsed: readonly LapsedTask[];
   /** Tasks that the agent held and others took over. */
-  readonly lost: readonly { readonly task_id: string; readonly title: string; readonly holder: string }[];
+  readonly lost: readonly { readonly task_id: string; readonly title: string; readonly taken_by: string }[];
   /** What others changed since the last call, newest first; the list may be cut. */
   readonly changed: readonly ChangedTask[];
   /** The newest decisions, of the agent's tasks if they have any. */
@@ -64,17 +64,15 @@ export interface Decision {
 }
 
 export const MAX_BRIEF_TOKENS = 500;
-/** The estimate can be slightly low. */
-const BUDGET = 460;
 /** Kept for decisions when the lists are long. */
 const DECISION_TOKENS = 150;
-const TITLE_TOKENS = 16;
+const TITLE_TOKENS = 20;
 const NAME_TOKENS = 10;
 
 /** The brief as text for a model, at most `MAX_BRIEF_TOKENS` long. What does not fit is named, not hidden. */
 export function renderBrief(brief: Brief): string {
   const next = ['Next:', ...nextSteps(brief).map((step) => `- ${step}`)];
-  const page = new Page(BUDGET - cost(next), brief.decisions.length === 0 ? 0 : DECISION_TOKENS);
+  const page = new Page(MAX_BRIEF_TOKENS - cost(next), brief.decisions.length === 0 ? 0 : DECISION_TOKENS);
   page.add(heading(brief));
   page.addList(
     brief.agent === undefined ? 'In work:' : 'Yours:',
@@ -84,7 +82,7 @@ export function renderBrief(brief: Brief): string {
   );
   page.addList(
     'Lost, do not continue:',
-    brief.lost.map(({ task_id, title, holder }) => `${task_id} taken by ${name(holder)}: ${shorten(title)}`),
+    brief.lost.map(({ task_id, title, taken_by }) => `${task_id} taken by ${name(taken_by)}: ${shorten(title)}`),
     false,
     'call task_list for the rest',
   );

@@ -3,6 +3,7 @@ import { formatSessionId, formatTaskId, formatThoughtId, parseId } from '../../i
 import { parseEntry } from '../../integrity/index.ts';
 import { isLapsed } from '../tasks/claims/decide.ts';
 import { type ClaimContext, readHolder } from '../tasks/claims/holder.ts';
+import { listLosses } from '../tasks/claims/losses.ts';
 import { listTasks } from '../tasks/list-query.ts';
 import { listLapsedTasks, listNextActions, type NextAction } from '../tasks/next-actions.ts';
 import { type Task, taskFields } from '../tasks/record.ts';
@@ -128,14 +129,10 @@ async function describeReady(db: Reader, { task_id, title, lapsed }: NextAction)
   return { task_id, title, next_status, is_review: isReviewed(status) };
 }
 
-/** The agent's tasks that others took over, and that are still theirs. */
+/** The agent's tasks that others took over. */
 async function listLost(db: Reader, agent: string): Promise<Brief['lost']> {
-  const rows = await db.query<{ task_no: number; title: string; holder: string }>(
-    `SELECT task_no, title, holder FROM tasks
-     WHERE holder IS NOT NULL AND holder <> $1 AND taken_from = $1 ORDER BY updated_at DESC, task_no LIMIT $2`,
-    [agent, MAX_LAPSED],
-  );
-  return rows.map(({ task_no, title, holder }) => ({ task_id: formatTaskId(task_no), title, holder }));
+  const own = (await listLosses(db)).filter(({ actor }) => actor === agent).slice(0, MAX_LAPSED);
+  return own.map(({ task_id, title, taken_by }) => ({ task_id, title, taken_by }));
 }
 
 async function findLastCall(db: Reader, agent: string): Promise<Brief['last_call']> {

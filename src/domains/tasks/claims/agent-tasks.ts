@@ -1,22 +1,20 @@
 import type { Reader } from '../../../db/database.ts';
 import { formatTaskId } from '../../../ids.ts';
 
-/** A task that an agent holds, or that was taken over from one. */
+/** A task that an agent holds. */
 export interface ClaimedTask {
   readonly task_id: string;
   readonly title: string;
   readonly status: string;
-  readonly holder: string | null;
+  readonly holder: string;
   readonly taken_from: string | null;
 }
 
-/** Every task with a holder, and every task that was taken over since it was last free; oldest first. */
+/** Every task with a holder, oldest first. */
 export async function listClaimedTasks(db: Reader): Promise<ClaimedTask[]> {
   const columns = 'task_no, title, status, holder, taken_from';
   const rows = await db.query<Omit<ClaimedTask, 'task_id'> & { readonly task_no: number }>(
-    `SELECT ${columns} FROM tasks WHERE holder IS NOT NULL
-     UNION SELECT ${columns} FROM tasks WHERE taken_from IS NOT NULL
-     ORDER BY task_no`,
+    `SELECT ${columns} FROM tasks WHERE holder IS NOT NULL ORDER BY task_no`,
   );
   return rows.map(({ task_no, ...task }) => ({ task_id: formatTaskId(task_no), ...task }));
 }

@@ -82,12 +82,28 @@ export async function migrate(
   progress: MigrationProgress = () => undefined,
 ): Promise<void> {
   if (assertUsable(database.location, await database.schemaVersion()) === SCHEMA_VERSION) return;
-  await database.write({ durable: true }, async (transaction) => {
-    const current = assertUsable(database.location, await transaction.schemaVersion());
-    await createTables(transaction, current, SCHEMA_VERSION, progress);
-    await transaction.setSchemaVersion(SCHEMA_VERSION);
-    if (current === 0) await onCreated(transaction);
-  });
+  await retryDeadlock(() =>
+    database.write({ durable: true }, async (transaction) => {
+      const current = assertUsable(database.location, await transaction.schemaVersion());
+      await createTables(transaction, current, SCHEMA_VERSION, progress);
+      await transaction.setSchemaVersion(SCHEMA_VERSION);
+      if (current === 0) await onCreated(transaction);
+    }),
+  );
+}
+
+/** Attempts are a second apart: so long PostgreSQL waits before it ends a deadlock. */
+const MAX_ATTEMPTS = 5;
+
+/** A process that checks the schema and one that migrates it lock the tables in different orders. */
+export async function retryDeadlock<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      return await work();
+    } catch (error) {
+      const isDeadlock = error instanceof DatabaseError && error.fault === 'busy' && error.message.includes('deadlock');
+      if (!isDeadlock || attempt === MAX_ATTEMPTS) throw error;
+    }
 }
 
 /** Runs the migrations after `current` up to `version`; the caller marks the schema with its version. */
@@ -141,7 +157,7 @@ async function runInRanges(transaction: Transaction, statement: string, progress
     );
     // The next entry and not a number: a forged one must not determine how many ranges there are.
     const next = behind?.next ?? begin;
-    isLast = next <= begin;
+    isLast = next <= begin || next > LAST_EXACT;
     const range = isLast ? statement.replaceAll('< $2', '<= $2') : statement;
     await transaction.query(range, [begin === first ? SMALLEST : begin, isLast ? GREATEST : next]);
     progress(isLast ? last + 1 - first : next - first, last + 1 - first);

@@ -5,7 +5,7 @@ import { type Config, type LedgerPlace, locateDatabase } from '../config.ts';
 import { createFolders } from '../create-folders.ts';
 import { closeToOthers } from '../db/close-to-others.ts';
 import { type Database, DatabaseError } from '../db/database.ts';
-import { assertKnown } from '../db/migrate.ts';
+import { assertKnown, retryDeadlock } from '../db/migrate.ts';
 import { assertSchema } from '../db/schema/check.ts';
 import { openSqlite } from '../db/sqlite/database.ts';
 import { explainFault, faultOfSystemError } from '../db/sqlite/errors.ts';
@@ -38,7 +38,7 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
   const database = await openPostgres({ url, readOnly, durability, acceptsAnySchema, acceptsUnfinished, ...timeouts });
   if (acceptsAnySchema) return database;
   try {
-    await assertSchema(database);
+    await retryDeadlock(() => assertSchema(database));
     return database;
   } catch (error) {
     await database.close();

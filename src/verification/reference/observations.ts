@@ -1,6 +1,6 @@
 import type { Reader } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
-import { type Entry, observedContentDefect, storedDigest } from '../../integrity/index.ts';
+import { ENTRY_KINDS, type Entry, observedContentDefect, storedDigest } from '../../integrity/index.ts';
 import type { Report } from '../report.ts';
 import type { LoggedEntry } from './stored-entries.ts';
 import { indexRows, STORED_TWICE } from './unique-rows.ts';
@@ -102,8 +102,10 @@ export class ObservationCheck {
   }
 }
 
+const OBSERVED: ReadonlySet<string> = new Set(ENTRY_KINDS.filter((kind) => kind.startsWith('observed')));
+
 function isObserved(entry: Entry): boolean {
-  return entry.kind === 'observed' || entry.kind.startsWith('observed.');
+  return OBSERVED.has(entry.kind);
 }
 
 function taskOf(taskId: unknown): number | null {

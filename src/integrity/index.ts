@@ -51,9 +51,6 @@ export {
 } from './merkle.ts';
 export {
   MAX_SHOWN_LENGTH,
-  OBSERVED_ACTIONS,
-  OBSERVED_OUTCOMES,
-  OBSERVED_PHASES,
   observedContentDefect,
   RECORDER_PREFIX,
 } from './observed-grammar.ts';

@@ -1,3 +1,4 @@
+import type { OBSERVED_ACTIONS, OBSERVED_OUTCOMES, OBSERVED_PHASES } from '../integrity/observed-grammar.ts';
 import type { Content } from './content.ts';
 
 export const CLIENTS = [
@@ -13,26 +14,11 @@ export const CLIENTS = [
 
 export type ClientName = (typeof CLIENTS)[number];
 
-export const PHASES = [
-  'before',
-  'after',
-  'failed',
-  'session_start',
-  'stop',
-  'subagent_stop',
-  'session_end',
-  'other',
-] as const;
-
-export type Phase = (typeof PHASES)[number];
-
-/** What a tool does, whatever the client calls it. */
-export const ACTIONS = ['shell', 'edit', 'read', 'mcp', 'other'] as const;
-
-export type Action = (typeof ACTIONS)[number];
+export type Phase = (typeof OBSERVED_PHASES)[number];
+export type Action = (typeof OBSERVED_ACTIONS)[number];
 
 /** `unknown`: the client reports the end of a call, but not whether it succeeded. */
-export const EVENT_OUTCOMES = ['ok', 'failed', 'unknown'] as const;
+export type EventOutcome = (typeof OBSERVED_OUTCOMES)[number];
 
 /** A call of one of Colibri's own tools, from which the recorder learns which task a session holds. */
 export interface ColibriCall {
@@ -56,7 +42,7 @@ export interface ObservedEvent {
   readonly tool: string | null;
   readonly action: Action | null;
   readonly callId: string | null;
-  readonly outcome: (typeof EVENT_OUTCOMES)[number] | null;
+  readonly outcome: EventOutcome | null;
   readonly exitCode: number | null;
   readonly durationMs: number | null;
   /** The client's own time of the event in milliseconds, for clients without call ids. */

@@ -1,19 +1,11 @@
 import type { HookConfig } from '../config.ts';
 import { canonicalize, type Json } from '../integrity/canonical-json.ts';
 import { type Salt, saltedDigest } from '../integrity/entry.ts';
+import { OBSERVED_ACTIONS, OBSERVED_OUTCOMES, OBSERVED_PHASES } from '../integrity/observed-grammar.ts';
 import { parseJson } from '../integrity/parse-json.ts';
 import { sha256 } from '../integrity/sha256.ts';
 import { contentTexts, writeContent } from './content.ts';
-import {
-  ACTIONS,
-  type Action,
-  CLIENTS,
-  type ColibriCall,
-  EVENT_OUTCOMES,
-  type ObservedEvent,
-  PHASES,
-  type Phase,
-} from './event.ts';
+import { type Action, CLIENTS, type ColibriCall, type ObservedEvent, type Phase } from './event.ts';
 import { blankAll } from './secrets.ts';
 
 /** Characters of readable content. */
@@ -195,11 +187,11 @@ const SPOOLED_FIELDS: Readonly<Record<keyof SpooledEvent, Check>> = {
   agent: orNull(isText),
   model: orNull(isText),
   event: isText,
-  phase: oneOf(PHASES),
+  phase: oneOf(OBSERVED_PHASES),
   tool: orNull(isText),
-  action: orNull(oneOf(ACTIONS)),
+  action: orNull(oneOf(OBSERVED_ACTIONS)),
   call_id: orNull(isText),
-  outcome: orNull(oneOf(EVENT_OUTCOMES)),
+  outcome: orNull(oneOf(OBSERVED_OUTCOMES)),
   exit_code: orNull(isCount),
   duration_ms: orNull(isCount),
   salt: isHex(32),

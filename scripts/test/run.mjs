@@ -8,10 +8,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const bin = (name) => `${root}node_modules/.bin/${name}`;
 
 setUp();
-const counts = `${root}node_modules/.cache/colibri-test-counts.jsonl`;
+const summaries = `${root}node_modules/.cache/colibri-test-summaries.jsonl`;
 mkdirSync(`${root}node_modules/.cache`, { recursive: true });
-writeFileSync(counts, '');
-const env = { ...process.env, COLIBRI_TEST_COUNTS: counts };
+writeFileSync(summaries, '');
+const env = { ...process.env, COLIBRI_TEST_SUMMARIES: summaries };
 const vitest = (...args) => [
   bin('vitest'),
   'run',
@@ -41,16 +41,17 @@ printCounts();
 async function checkOthers() {
   const first = await check('coverage', coverage);
   const second = await check('tests on other versions of Node', [process.execPath, 'scripts/test/drivers.mjs']);
-  return { failed: [...first.failed, ...second.failed], output: Buffer.concat([first.output, second.output]) };
+  return [first, second];
 }
 
-/** Waits for all of them, prints what they have kept, and ends the program if one failed. */
+/** Waits for all of them, prints what they have kept, failures last, and ends the program if one failed. */
 async function all(checks) {
-  const done = await Promise.all(checks);
-  for (const { output } of done) process.stderr.write(output);
-  const failed = done.flatMap((each) => each.failed);
+  const done = (await Promise.all(checks)).flat();
+  const failed = done.filter(({ hasFailed }) => hasFailed);
+  for (const { output } of [...done.filter(({ hasFailed }) => !hasFailed), ...failed]) process.stderr.write(output);
   if (failed.length === 0) return;
-  for (const name of failed) console.error(`\n${name}: failed`);
+  for (const { failures } of testRuns()) for (const text of failures) console.error(`\n${text}`);
+  for (const { name } of failed) console.error(`\n${name}: failed`);
   printCounts();
   process.exit(1);
 }
@@ -60,25 +61,30 @@ async function check(name, [command, ...args]) {
   const child = spawn(command, args, { cwd: root, stdio: ['inherit', 'pipe', 'pipe'], env });
   const chunks = [Buffer.from(`\n── ${name}\n`)];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk));
-  return { failed: await failureOf(child, name), output: Buffer.concat(chunks) };
+  const hasFailed = await fails(child);
+  return { name, hasFailed, output: Buffer.concat(chunks) };
 }
 
 /** Runs a command on this terminal. */
 async function show(name, [command, ...args]) {
   console.error(`\n── ${name}`);
   const child = spawn(command, args, { cwd: root, stdio: 'inherit', env });
-  return { failed: await failureOf(child, name), output: Buffer.alloc(0) };
+  return { name, hasFailed: await fails(child), output: Buffer.alloc(0) };
 }
 
-async function failureOf(child, name) {
-  const status = await new Promise((resolve) => child.on('close', resolve));
-  return status === 0 ? [] : [name];
+async function fails(child) {
+  return (await new Promise((resolve) => child.on('close', resolve))) !== 0;
 }
 
 /** The last line for CI: the sum of all runs of vitest, on all versions of Node. */
 function printCounts() {
-  const lines = readFileSync(counts, 'utf8').split('\n');
-  const runs = lines.filter((line) => line !== '').map((line) => JSON.parse(line));
-  const sum = (state) => runs.reduce((total, run) => total + run[state], 0);
+  const runs = testRuns();
+  const sum = (state) => runs.reduce((total, { counts }) => total + counts[state], 0);
   console.log(['passed', 'failed', 'skipped'].map((state) => `${sum(state)} ${state}`).join(', '));
+}
+
+/** What the summary reporter of each run of vitest has written. */
+function testRuns() {
+  const lines = readFileSync(summaries, 'utf8').split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
 }

@@ -16,6 +16,8 @@ export interface CallContext {
 }
 
 export interface ReadContext extends CallContext {
+  /** The client has made no call yet: another process of it may get this name first. */
+  readonly isUnconfirmed?: boolean;
   readonly db: Reader;
   readonly liveness: Liveness;
 }

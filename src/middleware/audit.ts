@@ -64,3 +64,10 @@ const NO_OP_SINK: AuditSink = Object.freeze({
 export function createNoOpAuditSink(): AuditSink {
   return NO_OP_SINK;
 }
+
+/** The name under which the calls of a client are recorded. */
+export interface FoundActor {
+  readonly actor: string;
+  /** True before the first call, whose transaction chooses the name. */
+  readonly isUnconfirmed: boolean;
+}

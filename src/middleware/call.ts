@@ -4,7 +4,7 @@ import type { FifoLock } from '../fifo-lock.ts';
 import type { Log } from '../log.ts';
 import type { Mode } from '../modes.ts';
 import type { Tool } from '../tool.ts';
-import type { AuditSink, RecordedTransaction, RecordedTransactions, ToolEnterEvent } from './audit.ts';
+import type { AuditSink, FoundActor, RecordedTransaction, RecordedTransactions, ToolEnterEvent } from './audit.ts';
 
 /** What the stages need of a server, which may still boot while calls arrive. */
 export interface ServerState {
@@ -22,7 +22,7 @@ export interface ServerState {
   /** The name under which the calls of a client are recorded. */
   actorOf(client: string): string;
   /** The same, also before the client's first call: the name that it would get. */
-  findActor(db: Reader, client: string): Promise<string>;
+  findActor(db: Reader, client: string): Promise<FoundActor>;
   /** Resolves when the server has booted; at once for an early call that can still be buffered. */
   passGate(isEarly: boolean): Promise<void>;
 }

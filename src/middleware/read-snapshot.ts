@@ -23,8 +23,8 @@ export async function readSnapshot<Result>(
       const data = await database.read(async (snapshot) => {
         const db = cancellableReader(snapshot, signal, nowMs);
         // Before the first call of this process its client's name may be that of another agent.
-        const name = await runtime.findActor(db, actor);
-        return work({ actor: name, signal, at, progress: () => undefined, liveness: database, db });
+        const found = await runtime.findActor(db, actor);
+        return work({ ...found, signal, at, progress: () => undefined, liveness: database, db });
       });
       return { ok: true, data };
     } catch (thrown) {

@@ -2,7 +2,7 @@ import { type Database, DatabaseError, type DatabaseFault, type Reader } from '.
 import type { SkillRegistry } from '../domains/skills/repository.ts';
 import { toError } from '../errors.ts';
 import type { FifoLock } from '../fifo-lock.ts';
-import type { AuditSink, RecordedTransactions } from '../middleware/audit.ts';
+import type { AuditSink, FoundActor, RecordedTransactions } from '../middleware/audit.ts';
 import { DeferredAudit } from '../middleware/deferred-audit.ts';
 import type { Mode } from '../modes.ts';
 
@@ -18,7 +18,7 @@ export interface Booted {
   /** The name under which the calls of a client are recorded, once its first call was. */
   readonly actorOf?: ((client: string) => string) | undefined;
   /** The same, also before the first call: the name that it would get. */
-  readonly findActor?: ((db: Reader, client: string) => Promise<string>) | undefined;
+  readonly findActor?: ((db: Reader, client: string) => Promise<FoundActor>) | undefined;
   /** The number of the last recorded call of an actor in this process. */
   readonly lastCallOf?: ((actor: string) => number | undefined) | undefined;
   /** Ends what uses the database beside the calls. */
@@ -112,8 +112,8 @@ export class Runtime {
     return this.#booted?.actorOf?.(client) ?? client;
   }
 
-  async findActor(db: Reader, client: string): Promise<string> {
-    return (await this.#booted?.findActor?.(db, client)) ?? client;
+  async findActor(db: Reader, client: string): Promise<FoundActor> {
+    return (await this.#booted?.findActor?.(db, client)) ?? { actor: client, isUnconfirmed: false };
   }
 
   lastCallOf(actor: string): number | undefined {

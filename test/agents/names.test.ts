@@ -123,6 +123,40 @@ describe('the names of agents', () => {
     }),
   );
 
+  promiseTest('claims/restart', 'beside one that held nothing, whichever comes back first', () =>
+    withClientProcesses(async (launch) => {
+      const before = [await launch('claude-code'), await launch('claude-code')] as const;
+      for (const agent of before) await nameOf(agent);
+      const { claim } = await before[0].updateTask({ task_id: 'T-0001', status: 'in_progress' });
+      await Promise.all(before.map((agent) => agent.kill()));
+      const [other, holder] = [await launch('claude-code'), await launch('claude-code')];
+      expect(await other.readResource('colibri://brief')).not.toContain('Yours:');
+      expect([await nameOf(other), await nameOf(holder)]).toEqual(['claude-code#3', 'claude-code#4']);
+      const update = { task_id: 'T-0001', status: 'in_progress' };
+      const refused = await other.call('task_update', { ...update, status: 'cancelled' });
+      expect(refused.failure).toMatchObject({ code: 'ERR_CLAIM_HELD' });
+      expect(await holder.updateTask({ ...update, claim })).toMatchObject({ taken_from: 'claude-code' });
+    }),
+  );
+
+  promiseTest('agents/names', 'two that read their brief before any call learn that the name may still change', () =>
+    withClientProcesses(async (launch) => {
+      const agents = [await launch('claude-code'), await launch('claude-code')] as const;
+      const brief = (agent: ClientProcess) => agent.readResource('colibri://brief');
+      const notice = 'unless another agent of your client calls first';
+      for (const agent of agents) expect((await brief(agent)).split('\n')[0]).toContain(notice);
+      const [second, first] = [await nameOf(agents[1]), await nameOf(agents[0])];
+      expect([second, first]).toEqual(['claude-code', 'claude-code#2']);
+      for (const [index, name] of [first, second].entries()) {
+        expect(await brief(agents[index] as ClientProcess)).toMatch(new RegExp(`^You are ${name} in `));
+        expect(await brief(agents[index] as ClientProcess)).not.toContain(notice);
+      }
+      const configured = await launch('claude-code', { env: { COLIBRI_AGENT_ID: 'backend' } });
+      expect(await brief(configured)).toMatch(/^You are backend in /);
+      expect(await brief(configured)).not.toContain('calls first');
+    }),
+  );
+
   promiseTest('claims/restart', 'an agent whose next server calls before the last one has ended', () =>
     withClientProcesses(async (launch) => {
       const last = await launch('claude-code');

@@ -9,7 +9,7 @@ describe('a brief', () => {
     withServer(async (server) => {
       expect(await brief(server)).toBe(
         [
-          'You are tester in project default; no recent call.',
+          'You are tester in project default; no recent call. Your first call confirms the name, unless another agent of your client calls first.',
           'Next:',
           '- nothing is ready: call task_create {"title":…,"status":"todo"}, or task_next_actions {"include_blocked":true}',
         ].join('\n'),

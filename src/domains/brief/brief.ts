@@ -4,6 +4,8 @@ import { cutToTokens, estimateTokens } from './tokens.ts';
 export interface Brief {
   /** Undefined for a brief about every agent. */
   readonly agent: string | undefined;
+  /** The agent has made no call, and another process of its client may get the name first. */
+  readonly is_unconfirmed?: boolean;
   readonly project: string;
   /** The agent's last recorded call. */
   readonly last_call: { readonly entry: number; readonly at: string } | undefined;
@@ -132,10 +134,13 @@ function stepsOf(task: HeldTask, agent: string): string[] {
   return [...steps, `when ${status} is complete: ${move}`];
 }
 
-function heading({ agent, project, last_call }: Brief): string {
+function heading({ agent, is_unconfirmed, project, last_call }: Brief): string {
   if (agent === undefined) return `Project ${project}.`;
   const last = last_call === undefined ? 'no recent call' : `last call ${last_call.at}, entry ${last_call.entry}`;
-  return `You are ${name(agent)} in project ${project}; ${last}.`;
+  const condition = is_unconfirmed
+    ? ` Your first call confirms the name, unless another agent of your client calls first.`
+    : '';
+  return `You are ${name(agent)} in project ${project}; ${last}.${condition}`;
 }
 
 function heldLine({ agent }: Brief, { task_id, title, status, holder, lapsed, session_id }: HeldTask): string {

@@ -1,6 +1,7 @@
 import { type Database, DatabaseError, type Reader, type Transaction } from '../../db/database.ts';
 import type {
   AuditSink,
+  FoundActor,
   RecordedTransaction,
   RecordedTransactions,
   ToolEnterEvent,
@@ -71,8 +72,9 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
   }
 
   /** The same before the first call: the name that it would get now. */
-  async findActor(db: Reader, client: string): Promise<string> {
-    return this.#names?.find(client) ?? (await this.#names?.choose(db, client))?.actor ?? client;
+  async findActor(db: Reader, client: string): Promise<FoundActor> {
+    const chosen = this.#names?.find(client) === undefined ? await this.#names?.choose(db, client) : undefined;
+    return { actor: chosen?.actor ?? this.actorOf(client), isUnconfirmed: chosen !== undefined };
   }
 
   /** The number of the last call of an actor in this process. */

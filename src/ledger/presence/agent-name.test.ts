@@ -39,12 +39,19 @@ describe('chooseName', () => {
     expect(chooseName(CLIENT, [agent('claude-code'), holder('claude-code#2')])).toBe('claude-code#2');
   });
 
-  it('continues the only one that holds a task among those of its own client', () => {
-    const known = [
-      holder('claude-code', { isOwnClient: true, lastCall: 7 }),
-      agent('claude-code#2', { isOwnClient: true, lastCall: 9 }),
-    ];
+  it('continues the last of its own client if none of them holds a task', () => {
+    const known = [agent('claude-code', { isOwnClient: true }), agent('claude-code#2', { isOwnClient: true })];
     expect(chooseName(CLIENT, known)).toBe('claude-code');
+    expect(chooseName(CLIENT, known.toReversed())).toBe('claude-code#2');
+  });
+
+  it('takes a new name beside an agent of its own client that holds a task and one that does not', () => {
+    const [held, free] = [holder('claude-code', { isOwnClient: true }), agent('claude-code#2', { isOwnClient: true })];
+    expect(chooseName(CLIENT, [held, free])).toBe('claude-code#3');
+    // The second one to come back must not find the holder alone and take up its name.
+    expect(chooseName(CLIENT, [held, free, live('claude-code#3')])).toBe('claude-code#4');
+    expect(chooseName(CLIENT, [held, { ...free, isAlive: true }])).toBe('claude-code');
+    expect(chooseName(CLIENT, [held, { ...free, isOwnClient: false }])).toBe('claude-code');
   });
 
   it('takes a new name beside two agents of its own client that hold tasks: it may be either', () => {

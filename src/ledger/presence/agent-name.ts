@@ -21,9 +21,14 @@ const NUMBER = /#([1-9]\d{0,5})$/;
  * another folder stays reserved for it.
  */
 export function chooseName(client: string, known: readonly KnownAgent[]): string {
-  const continued = findContinued(known.filter(({ name, isAlive }) => !isAlive && isNameOf(client, name)));
+  const dead = known.filter(({ name, isAlive }) => !isAlive && isNameOf(client, name));
+  const ofClient = dead.filter(isOfOwnClient);
+  const isAmbiguous = ofClient.length > 1 && ofClient.some(({ holdsTask }) => holdsTask);
+  const continued = isAmbiguous ? undefined : (newest(ofClient) ?? newest(dead.filter(isHolderInOwnFolder)));
   if (continued !== undefined) return continued.name;
-  const taken = new Set(known.filter(({ isAlive, holdsTask }) => isAlive || holdsTask).map(({ name }) => name));
+  // Nothing tells which of them comes back first, so each leaves their names alone and proves its claim with the token.
+  const taken = new Set(isAmbiguous ? ofClient.map(({ name }) => name) : []);
+  for (const { name, isAlive, holdsTask } of known) if (isAlive || holdsTask) taken.add(name);
   for (let number = 1; ; number += 1) {
     const name = numbered(client, number);
     if (!taken.has(name)) return name;
@@ -39,14 +44,6 @@ export function isNameOf(client: string, name: string): boolean {
 /** Whether both can be names of one client. */
 export function haveSameClient(left: string, right: string): boolean {
   return left.replace(NUMBER, '') === right.replace(NUMBER, '');
-}
-
-function findContinued(dead: readonly KnownAgent[]): KnownAgent | undefined {
-  const ofClient = dead.filter(isOfOwnClient);
-  const holders = ofClient.filter(({ holdsTask }) => holdsTask);
-  // Nothing tells which of them comes back first. Each proves with its fencing token what it holds.
-  if (holders.length > 1) return undefined;
-  return holders[0] ?? newest(ofClient) ?? newest(dead.filter(isHolderInOwnFolder));
 }
 
 /** `claude-code`, `claude-code#2`, … The client is cut so that the number fits. */

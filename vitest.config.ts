@@ -23,7 +23,7 @@ const ON_EVERY_DRIVER = [
 ];
 
 /** The tests of the server contract, and what they must cover. `npm test` runs them apart, with `--mode coverage`. */
-const OF_THE_CONTRACT = ['src/{config,modes,server,server-start}.test.ts'];
+const OF_THE_CONTRACT = ['src/{config,config-hook,modes,server,server-start}.test.ts'];
 const WHOLE = { statements: 100, functions: 100, lines: 100 };
 const coverage = {
   provider: 'v8' as const,

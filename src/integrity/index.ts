@@ -50,6 +50,7 @@ export {
   TreeBuilder,
 } from './merkle.ts';
 export {
+  commitKey,
   MAX_SHOWN_LENGTH,
   observedContentDefect,
   RECORDER_PREFIX,

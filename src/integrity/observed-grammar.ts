@@ -13,6 +13,7 @@ import {
   wholeNumber,
 } from './forms.ts';
 import { parseJson } from './parse-json.ts';
+import { sha256 } from './sha256.ts';
 
 /** Where an event stands in the life of a session or of a tool call. */
 export const OBSERVED_PHASES = [
@@ -42,6 +43,15 @@ const key: Form = {
   says: '32 lower-case hexadecimal digits',
   holds: (value) => typeof value === 'string' && /^[0-9a-f]{32}$/.test(value),
 };
+
+/**
+ * The key of a commit, under which `observations` finds it by its full hash. A rewrite is an observation of its own,
+ * because one commit can rewrite several others.
+ */
+export function commitKey(sha: string, rewrites?: string): string {
+  const rewritten = rewrites === undefined ? [] : [rewrites.toLowerCase()];
+  return sha256(['colibri:observed-commit:v1', sha.toLowerCase(), ...rewritten].join('\n')).slice(0, 32);
+}
 
 /** What a tool does, whatever the client calls it. */
 export const OBSERVED_ACTIONS = ['shell', 'edit', 'read', 'mcp', 'other'] as const;

@@ -3,7 +3,7 @@ import { inject, onTestFinished } from 'vitest';
 import type { Database, Reader, Row, Transaction } from '../../src/db/database.ts';
 import { type ReviewPolicy, setProjectOptions } from '../../src/domains/tasks/review/options.ts';
 import { indexedWords } from '../../src/domains/tasks/tokenizer.ts';
-import { canonicalize, type Entry, type Json, saltedDigest } from '../../src/integrity/index.ts';
+import { canonicalize, commitKey, type Entry, type Json, saltedDigest } from '../../src/integrity/index.ts';
 import { type Observation, recordObservations } from '../../src/recorder/record.ts';
 import { type OpenOptions, openDatabase } from '../../src/trust/open-database.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
@@ -191,7 +191,7 @@ function observations(): Observation[] {
     content,
     entry: {
       ...entry,
-      key: `${index}`.padStart(32, '0'),
+      key: entry.kind === 'observed.commit' ? commitKey(sha, sha) : `${index}`.padStart(32, '0'),
       content: saltedDigest('observed-content', SALT, content),
     },
   })) as Observation[];

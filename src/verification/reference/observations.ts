@@ -1,6 +1,6 @@
 import type { Reader } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
-import { ENTRY_KINDS, type Entry, observedContentDefect, storedDigest } from '../../integrity/index.ts';
+import { commitKey, ENTRY_KINDS, type Entry, observedContentDefect, storedDigest } from '../../integrity/index.ts';
 import type { Report } from '../report.ts';
 import type { LoggedEntry } from './stored-entries.ts';
 import { indexRows, STORED_TWICE } from './unique-rows.ts';
@@ -73,6 +73,8 @@ export class ObservationCheck {
     const session = entry['session'];
     if (entry.kind === 'observed' && typeof session === 'string')
       this.#sessions.set(session, { lastIndex: index, taskNo: taskOf(entry['session_task']) });
+    if (entry.kind === 'observed.commit' && entry['key'] !== keyOf(entry))
+      this.#report(place, 'has another key than its commit');
     if (row === undefined) return this.#report(place, 'has no row in observations');
     if (row.key !== entry['key']) this.#report(place, 'is stored under another key');
     if (row.task_no !== taskNo) this.#report(place, 'is stored under another task');
@@ -106,6 +108,10 @@ const OBSERVED: ReadonlySet<string> = new Set(ENTRY_KINDS.filter((kind) => kind.
 
 function isObserved(entry: Entry): boolean {
   return OBSERVED.has(entry.kind);
+}
+
+function keyOf({ sha, rewrites }: Entry): string {
+  return commitKey(typeof sha === 'string' ? sha : '', typeof rewrites === 'string' ? rewrites : undefined);
 }
 
 function taskOf(taskId: unknown): number | null {

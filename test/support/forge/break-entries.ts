@@ -99,6 +99,7 @@ const WRONG: readonly (readonly [Kind, name: string, Loose])[] = [
   ['observed', 'an outcome that there is not', { outcome: 'passed' }],
   ['observed', 'a session that is empty', { session: '' }],
   ['observed.commit', 'a commit that is no hash', { sha: 'main' }],
+  ['observed.commit', 'the key of another commit', { key: 'f'.repeat(32) }],
   ['observed.commit', 'one parent twice', { parents: [HASH, HASH] }],
   ['observed.coverage', 'a negative count', { seen: -1 }],
 ];

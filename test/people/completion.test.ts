@@ -16,6 +16,25 @@ function runShell(shell: string, args: readonly string[], env: Record<string, st
 
 const hasShell = (shell: string) => runShell(shell, ['-c', 'true']).status === 0;
 
+/** What a shell offers for the last word of each line. Zsh completes only on a terminal. */
+const ASK: Readonly<Record<string, (folder: string, lines: readonly string[]) => string>> = {
+  bash: (folder, lines) => {
+    const questions = lines.map((line) => {
+      const words = line.split(' ');
+      return `COMP_WORDS=(colibri ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; COMPREPLY=()
+        _colibri colibri '${words.at(-1)}' '${words.at(-2) ?? 'colibri'}'; echo "\${COMPREPLY[@]}"`;
+    });
+    const script = ['source <(colibri completion bash)', ...questions].join('\n');
+    return runShell('bash', ['-c', `cd '${folder}'; PATH='${folder}':$PATH; ${script}`]).stdout;
+  },
+  fish: (folder, lines) => {
+    const questions = lines.map((line) => `echo (complete -C 'colibri ${line}' | string split -f1 \\t)`);
+    const script = ['colibri completion fish | source', ...questions].join('\n');
+    const args = ['--no-config', '-c', `cd '${folder}'; set PATH '${folder}' $PATH; ${script}`];
+    return runShell('fish', args, { HOME: folder }).stdout;
+  },
+};
+
 describe('colibri completion', () => {
   for (const shell of SHELLS)
     promiseTest('cli/completion', `the script of ${shell} names every command and option, and is valid`, () => {
@@ -30,33 +49,19 @@ describe('colibri completion', () => {
       if (hasShell(shell)) expect(runShell(shell, ['-n', script])).toMatchObject({ status: 0, stderr: '' });
     });
 
-  promiseTest('cli/completion', 'completes commands, options, values and task ids in bash', async () => {
+  promiseTest('cli/completion', 'completes commands, options, values and task ids', async () => {
     const folder = createProject();
     await withAgent(folder, 'claude', async (agent) => {
       for (const title of ['One', '$(touch hacked) `touch hacked` \' " ; x']) await agent('task_create', { title });
       await agent('task_update', { task_id: 'T-0001', status: 'cancelled' });
     });
     const before = readFileSync(ledgerOf(folder));
-    if (hasShell('bash')) {
-      const program = join(folder, 'colibri');
-      writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${resolve('dist/colibri.js')}' "$@"\n`);
-      chmodSync(program, 0o755);
-      const ask = (...words: string[]) => {
-        const quoted = words.map((word) => `'${word}'`).join(' ');
-        const { stdout } = runShell('bash', [
-          '-c',
-          `cd '${folder}'; PATH='${folder}':$PATH; source <(colibri completion bash)
-           COMP_WORDS=(colibri ${quoted}); COMP_CWORD=${words.length}
-           _colibri colibri '${words.at(-1)}' '${words.at(-2) ?? 'colibri'}'; echo "\${COMPREPLY[@]}"`,
-        ]);
-        return stdout.trimEnd();
-      };
-      expect(ask('bo')).toBe('board');
-      expect(ask('board', '--wa')).toBe('--watch');
-      expect(ask('board', '--status', 'in_')).toBe('in_progress');
-      expect(ask('completion', 'b')).toBe('bash');
-      expect(ask('show', '')).toBe('T-0002');
-    }
+    const program = join(folder, 'colibri');
+    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${resolve('dist/colibri.js')}' "$@"\n`);
+    chmodSync(program, 0o755);
+    const lines = ['bo', 'board --wa', 'board --status in_', 'completion b', 'help ver', 'show ', 'add board --wa'];
+    for (const [shell, ask] of Object.entries(ASK))
+      if (hasShell(shell)) expect(ask(folder, lines)).toBe('board\n--watch\nin_progress\nbash\nverify\nT-0002\n\n');
     expect(colibri(folder, ['completion', '--task-ids']).stdout).toBe(
       'T-0002\t$(touch hacked) `touch hacked` \' " ; x\n',
     );

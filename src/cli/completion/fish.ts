@@ -3,11 +3,16 @@ import { type Completed, type CompletedCommand, quote } from './model.ts';
 export function fishScript(commands: readonly CompletedCommand[]): string[] {
   return [
     '# fish completion for colibri; load it with: colibri completion fish | source',
+    // Fish's own function looks at every word, so that a title with the name of a command would count as one.
+    'function __colibri_command',
+    '  set -l words (commandline -opc)',
+    '  test (count $words) -gt 1; and test $words[2] = $argv[1]',
+    'end',
     'complete -c colibri -f',
     "complete -c colibri -n __fish_use_subcommand -s h -l help -d 'print the help'",
     "complete -c colibri -n __fish_use_subcommand -s v -l version -d 'print the version'",
     ...commands.flatMap(({ name, summary, options, argument }) => {
-      const seen = quote(`__fish_seen_subcommand_from ${name}`);
+      const seen = quote(`__colibri_command ${name}`);
       return [
         `complete -c colibri -n __fish_use_subcommand -a ${name} -d ${fishQuote(summary)}`,
         ...options.map(({ flags, description, value }) => {
@@ -18,6 +23,7 @@ export function fishScript(commands: readonly CompletedCommand[]): string[] {
         ...(argument === undefined ? [] : [`complete -c colibri -n ${seen}${fishValue(argument)}`]),
       ];
     }),
+    `complete -c colibri -n '__colibri_command help' -a ${fishQuote(commands.map(({ name }) => name).join(' '))}`,
   ];
 }
 

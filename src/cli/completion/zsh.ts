@@ -30,7 +30,7 @@ export function zshScript(commands: readonly CompletedCommand[]): string[] {
       ];
       return `    ${name}) _arguments -s ${specs.map(quote).join(' ')} ;;`;
     }),
-    "    help) _describe 'command' commands ;;",
+    "    help) (( CURRENT == 2 )) && _describe 'command' commands ;;",
     '  esac',
     '}',
     'compdef _colibri colibri',

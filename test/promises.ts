@@ -1,3 +1,4 @@
+import { RECORDER_PROMISES } from './promises-recorder.ts';
 import { type Promised, SERVER_PROMISES } from './promises-server.ts';
 
 /**
@@ -6,6 +7,7 @@ import { type Promised, SERVER_PROMISES } from './promises-server.ts';
  */
 export const PROMISES = {
   ...SERVER_PROMISES,
+  ...RECORDER_PROMISES,
   'cli/people-board': { says: 'board shows open, assigned and blocked tasks, within the width of the terminal' },
   'cli/people-show': { says: 'show prints everything about a task, and whether its record verifies' },
   'cli/people-next': { says: 'next shows which tasks can be started, and why the others cannot' },
@@ -81,17 +83,6 @@ export const PROMISES = {
   'copy/resumed': { says: 'an interrupted copy resumes where it stopped, and no server uses it before it is finished' },
   'copy/refusals': { says: 'a copy that would mix two ledgers, or hide a change of one, is refused' },
   'copy/secrets': { says: 'copy prints no password of a URL' },
-
-  'recorder/clients': { says: 'what a client reports to its hooks becomes one event, whichever client it is' },
-  'recorder/one-key': { says: 'two reports of one call have the same key, and two calls have two' },
-  'recorder/hostile': { says: 'an event of any shape is recorded as what it is, and never fails the agent' },
-  'recorder/secrets': { says: 'known shapes of secrets are blanked before an event reaches the disk' },
-  'recorder/spool': { says: 'hooks that run at once lose no event, and a killed hook leaves no half of one' },
-  'recorder/silent': { says: 'colibri hook prints nothing on standard output and exits with 0, whatever goes wrong' },
-  'recorder/refusals': { says: 'a spool that another user or a clone could have made is not used' },
-  'recorder/ingest': {
-    says: 'an event that waits in the spool becomes one entry, under the task that its session holds',
-  },
 
   'clients/whole-session': { says: 'an official client completes a whole session, and the ledger verifies' },
   'clients/refusals': { says: 'an official client accepts every refusal' },

@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type HookConfig, readHookConfig } from '../config.ts';
 import { findAbove, LEDGER } from '../db/locate.ts';
+import { findHomeFolder } from '../home-folder.ts';
 import { parseJson } from '../integrity/parse-json.ts';
 import { createSalt } from '../ledger/salt.ts';
 import { type Hint, toEvent, unreadable } from './clients/recognize.ts';
@@ -107,8 +108,11 @@ function findSpool({ dbPath, projectFolders }: HookConfig, { folder }: ObservedE
   const named = folder !== null && isAbsolute(folder) ? [folder] : [];
   const colibri = dirname(LEDGER);
   for (const from of [...projectFolders, process.cwd(), ...named]) {
-    const found = findAbove(LEDGER, join(colibri, SPOOL), from) ?? findAbove(colibri, join(colibri, SPOOL), from);
+    const found = findAbove(LEDGER, join(colibri, SPOOL), from);
     if (found !== undefined) return found;
+    const project = findAbove(colibri, '.', from);
+    // In the home folder, it holds the record of `init --global`: no server reads a spool there.
+    if (project !== undefined && project !== findHomeFolder()) return join(project, colibri, SPOOL);
   }
   return undefined;
 }

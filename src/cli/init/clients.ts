@@ -169,7 +169,7 @@ export const CLIENTS: readonly Client[] = [
     format: 'jsonc',
     serversAt: at('mcpServers'),
     entry: plain,
-    marks: ['.codeium/windsurf'],
+    marks: ['.codeium/windsurf', '.windsurf'],
     nextStep: 'press Refresh in the MCP panel of Cascade',
   },
   {

@@ -3,8 +3,19 @@ import type { Client, LaunchCommand } from './clients.ts';
 import { type FileChange, listMissingFolders, readText } from './disk.ts';
 import type { ServerEntry } from './formats/config-format.ts';
 import { applyEdits, invertEdits, type TextEdit } from './formats/text-edit.ts';
+import { findTargets, targetPath } from './hooks/hook-targets.ts';
+import { type PlannedFile, planHooks } from './hooks/plan-hooks.ts';
 import { planInstructions } from './instructions.ts';
-import { bodyOf, type ConfigFile, type Plan, readConfigFile, type Site, withByteOrderMark, withPath } from './plan.ts';
+import {
+  bodyOf,
+  type ConfigFile,
+  type Plan,
+  type RecordingClient,
+  readConfigFile,
+  type Site,
+  withByteOrderMark,
+  withPath,
+} from './plan.ts';
 import { IGNORE_PATH, IGNORE_TEXT, type InitRecord, RECORD_PATH, readRecord, recordText, sha256 } from './record.ts';
 import type { SkillText } from './shipped-skills.ts';
 
@@ -18,6 +29,8 @@ export interface SetupOptions {
   readonly agentIds: boolean;
   /** Write the lines for agents. */
   readonly instructions: boolean;
+  /** Register the hooks of the recorder. */
+  readonly record: boolean;
 }
 
 type RecordedFile = InitRecord['files'][number];
@@ -28,15 +41,16 @@ export function planSetup(site: Site, options: SetupOptions): Plan {
   const record = readRecord(site.root);
   const notes: string[] = [];
   const connected: Client[] = [];
-  const configs = groupByFile(site, clients, notes).flatMap(
+  const servers = groupByFile(site, clients, notes).flatMap(
     (group) => planConfig(group, record, options, { notes, connected }) ?? [],
   );
+  const { configs, recording } = planRecording(site, servers, record, options, notes);
   const instructions = options.instructions ? planInstructions(site, clients) : [];
   const copies = skillFolders(clients).flatMap((folder) =>
     skills.flatMap((skill) => planSkill(site, record, `${folder}/${skill.path}`, skill.text, notes) ?? []),
   );
   const changes = [...configs, ...instructions].map(({ change }) => change).concat(copies);
-  if (changes.length === 0) return { changes, notes, connected, emptied: [] };
+  if (changes.length === 0) return { changes, notes, connected, recording, emptied: [] };
 
   const isChanged = ({ path }: { path: string }) => changes.some((change) => change.path === path);
   const next: InitRecord = {
@@ -53,7 +67,32 @@ export function planSetup(site: Site, options: SetupOptions): Plan {
     folders: [...new Set([...record.folders, ...changes.flatMap(({ path }) => listMissingFolders(site.root, path))])],
   };
   // The record is written first, so that everything after it can be undone.
-  return { changes: [...planRecord(site, next), ...changes], notes, connected, emptied: [] };
+  return { changes: [...planRecord(site, next), ...changes], notes, connected, recording, emptied: [] };
+}
+
+/** Adds the hooks of the recorder to the planned files. */
+function planRecording(
+  site: Site,
+  servers: readonly PlannedFile[],
+  record: InitRecord,
+  { clients, command, replace, record: isWanted }: SetupOptions,
+  notes: string[],
+): { configs: PlannedFile[]; recording: RecordingClient[] } {
+  const configs = new Map(servers.map((file) => [file.change.path, file]));
+  const recording: RecordingClient[] = [];
+  for (const target of findTargets(clients)) {
+    const path = targetPath(target, site.isGlobal);
+    const state = { planned: configs.get(path), known: record.files.find((file) => file.path === path) };
+    const { file, isRecording, note } = planHooks(site, target, state, { command, replace, isWanted });
+    if (file !== undefined) configs.set(path, file);
+    if (note !== undefined) notes.push(note);
+    const users = clients.flatMap(({ id, name }) => {
+      const nextStep = target.nextSteps[id];
+      return nextStep === undefined ? [] : [{ id, name, nextStep }];
+    });
+    if (isRecording) recording.push(...users);
+  }
+  return { configs: [...configs.values()], recording };
 }
 
 /** A configuration file and the clients that read it. */
@@ -82,7 +121,7 @@ function planConfig(
   record: InitRecord,
   { command, replace, agentIds }: SetupOptions,
   { notes, connected }: { notes: string[]; connected: Client[] },
-): { change: FileChange; recorded: RecordedFile } | undefined {
+): PlannedFile | undefined {
   const { path, text, current } = file;
   const [client] = clients;
   const names = clients.map(({ name }) => name).join(', ');
@@ -141,7 +180,7 @@ function toChange(
   { path, text }: ConfigFile,
   client: Client,
   { before, edits, nested }: { before: string; edits: TextEdit[]; nested: number },
-): { change: FileChange; recorded: RecordedFile } {
+): PlannedFile {
   const after = withByteOrderMark(text, applyEdits(before, edits));
   return {
     change: { path, before: text, after },

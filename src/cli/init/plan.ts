@@ -18,8 +18,18 @@ export interface Plan {
   readonly notes: readonly string[];
   /** The clients whose configuration starts Colibri after the change. */
   readonly connected: readonly Client[];
+  /** The clients that report to the recorder after the change. */
+  readonly recording: readonly RecordingClient[];
   /** Folders to remove if they are empty, innermost first. */
   readonly emptied: readonly string[];
+}
+
+/** A client that reports to the recorder. */
+export interface RecordingClient {
+  readonly id: string;
+  readonly name: string;
+  /** What its user must still do. */
+  readonly nextStep: string;
 }
 
 /** A configuration file of a client, with its current content. */

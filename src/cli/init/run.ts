@@ -6,6 +6,7 @@ import { findTerminal } from '../views/terminal.ts';
 import { CLIENTS, type Client, detectClients, type LaunchCommand } from './clients.ts';
 import { type FileChange, removeEmptyFolder, writeAll } from './disk.ts';
 import { unifiedDiff } from './formats/unified-diff.ts';
+import { findTargets } from './hooks/hook-targets.ts';
 import { InitError } from './init-error.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import { localCommand, preferredCommand, publishedCommand } from './launch-command.ts';
@@ -23,6 +24,7 @@ export interface InitOptions {
   readonly global?: true;
   readonly replace?: true;
   readonly agentIds?: true;
+  readonly record?: true;
   /** Undefined if neither --instructions nor --no-instructions was passed. */
   readonly instructions?: boolean;
   readonly json?: true;
@@ -62,10 +64,10 @@ function findSite(isGlobal: boolean): Site {
 }
 
 async function planSetupOf(site: Site, names: readonly string[], options: InitOptions): Promise<Plan> {
-  const clients = names.length > 0 ? named(names) : findClients(site);
+  const clients = names.length > 0 ? named(names) : findClients(site, options.record ?? false);
   if (clients.length === 0)
     throw new InitError('no client found', { advice: 'name one, for example: colibri init claude-code' });
-  const { replace = false, agentIds = false } = options;
+  const { replace = false, agentIds = false, record = false } = options;
   if (site.isGlobal && options.instructions === true)
     throw new InitError('the lines for agents belong to a project', { advice: 'omit --global or --instructions' });
   const plan = (instructions: boolean) =>
@@ -76,6 +78,7 @@ async function planSetupOf(site: Site, names: readonly string[], options: InitOp
       replace,
       agentIds,
       instructions,
+      record,
     });
   const without = plan(false);
   if (site.isGlobal || options.instructions === false) return without;
@@ -123,11 +126,12 @@ function named(names: readonly string[]): Client[] {
   return CLIENTS.filter(({ id }) => names.includes(id));
 }
 
-function findClients({ root, isGlobal }: Site): Client[] {
+function findClients({ root, isGlobal }: Site, record: boolean): Client[] {
   const here = detectClients(root);
   const home = findHomeFolder();
   const found = here.length > 0 || home === undefined ? here : detectClients(home);
-  return found.filter((client) => (isGlobal ? client.global : client.project).length > 0);
+  const hasFile = (client: Client) => (isGlobal ? client.global : client.project).length > 0;
+  return found.filter((client) => hasFile(client) || (record && findTargets([client]).length > 0));
 }
 
 function applyPlan({ root, isGlobal }: Site, { changes, emptied }: Plan): void {
@@ -142,7 +146,7 @@ function visible({ changes }: Plan): readonly FileChange[] {
 
 function describe(plan: Plan, { dryRun, undo }: { dryRun: boolean; undo: boolean }): string[] {
   const shown = visible(plan);
-  const lines = shown.flatMap((change) => (isSkill(change) ? [summary(change)] : [...colored(change), '']));
+  const lines = shown.flatMap((change) => (isCopy(change) ? [summary(change)] : [...colored(change), '']));
   const closing = undo ? describeUndo(shown) : describeSetup(plan, shown);
   return [...lines, ...plan.notes, ...(dryRun && shown.length > 0 ? ['Nothing was written (--dry-run).'] : closing)];
 }
@@ -151,19 +155,26 @@ function describeUndo(shown: readonly FileChange[]): string[] {
   return [shown.length === 0 ? 'There is nothing to undo.' : 'Undone.'];
 }
 
-function describeSetup({ connected }: Plan, shown: readonly FileChange[]): string[] {
-  if (connected.length === 0)
+function describeSetup({ connected, recording }: Plan, shown: readonly FileChange[]): string[] {
+  if (connected.length === 0 && recording.length === 0)
     return [shown.length === 0 ? 'Nothing was changed, and no client is connected.' : 'No client is connected.'];
+  const steps = (title: string, clients: readonly { name: string; nextStep: string }[]) =>
+    clients.length === 0 ? [] : [title, ...clients.map(({ name, nextStep }) => `  ${name}: ${nextStep}`)];
   return [
     shown.length === 0 ? 'Already set up; nothing changed.' : 'Done.',
-    'To connect:',
-    ...connected.map(({ name, nextStep }) => `  ${name}: ${nextStep}`),
+    ...steps('To connect:', connected),
+    ...steps('To record what agents do:', recording),
     'Run colibri doctor to test the configuration, and colibri init --undo to revert it.',
   ];
 }
 
 function isSkill({ path }: FileChange): boolean {
   return path.includes('/skills/');
+}
+
+/** Skills and plug-ins are files of the package. */
+function isCopy(change: FileChange): boolean {
+  return isSkill(change) || change.path.endsWith('.js');
 }
 
 function isInstructions(change: FileChange): boolean {
@@ -195,8 +206,9 @@ function toJson({ root }: Site, plan: Plan, dryRun: boolean) {
   const changes = visible(plan).map((change) => ({
     path: change.path,
     action: summary(change).split(' ')[0],
-    ...(isSkill(change) ? {} : { diff: unifiedDiff(change.path, change.before, change.after).join('\n') }),
+    ...(isCopy(change) ? {} : { diff: unifiedDiff(change.path, change.before, change.after).join('\n') }),
   }));
   const next = plan.connected.map(({ id, nextStep }) => ({ client: id, step: nextStep }));
-  return { root, dry_run: dryRun, changes, notes: plan.notes, next };
+  const recording = plan.recording.map(({ id, nextStep }) => ({ client: id, step: nextStep }));
+  return { root, dry_run: dryRun, changes, notes: plan.notes, next, recording };
 }

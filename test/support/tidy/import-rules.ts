@@ -48,6 +48,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'db/file-owner',
     'db/locate',
     'domains/tasks/workflows',
+    'home-folder',
     'integrity',
     'ledger',
     'print-error',

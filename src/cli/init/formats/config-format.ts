@@ -7,7 +7,7 @@ export interface ConfigFormat {
   /** Returns the value at these keys; undefined if there is none. */
   find(text: string, keys: readonly string[]): unknown;
   /** Returns the edits that add the entry; there must be no value at these keys. */
-  add(text: string, keys: readonly string[], entry: ServerEntry): TextEdit[];
+  add(text: string, keys: readonly string[], entry: ServerEntry | readonly ServerEntry[]): TextEdit[];
   /** Returns the edits that put the entry in the place of the value at these keys. */
   replace(text: string, keys: readonly string[], entry: ServerEntry): TextEdit[];
   /** Returns the edits that remove the value, and up to `emptied` enclosing objects that hold nothing else. */

@@ -8,17 +8,26 @@ const END_OF_TEXT = 17;
 
 /** Adds a property after the last one; every comment stays beside the property that it describes. */
 export function insertProperty(text: string, object: Node, key: string, value: unknown): TextEdit[] {
+  return insertMember(text, object, (unit) => `${JSON.stringify(key)}: ${formatJson(value, unit)}`);
+}
+
+/** Adds an item after the last one, likewise. */
+export function insertItem(text: string, list: Node, value: unknown): TextEdit[] {
+  return insertMember(text, list, () => formatJson(value));
+}
+
+function insertMember(text: string, object: Node, write: (unit?: string) => string): TextEdit[] {
   const closing = object.offset + object.length - 1;
   const last = object.children?.at(-1);
   const first = object.children?.[0];
   if (first !== undefined && last !== undefined && !text.slice(first.offset, closing).includes('\n'))
-    return insertInLine(text, last, closing, key, value);
+    return insertInLine(text, last, closing, write());
 
   const eol = text.includes('\r\n') ? '\r\n' : '\n';
   const unit = indentUnit(text);
   const outer = indentAt(text, object.offset);
   const indent = first === undefined ? outer + unit : indentAt(text, first.offset);
-  const property = `${JSON.stringify(key)}: ${formatJson(value, unit)}`.replaceAll('\n', eol + indent);
+  const property = write(unit).replaceAll('\n', eol + indent);
   const inside = text.slice(object.offset + 1, closing);
   if (inside.trim() === '')
     return [{ offset: object.offset + 1, length: inside.length, content: `${eol}${indent}${property}${eol}${outer}` }];
@@ -34,8 +43,7 @@ export function insertProperty(text: string, object: Node, key: string, value: u
   ];
 }
 
-function insertInLine(text: string, last: Node, closing: number, key: string, value: unknown): TextEdit[] {
-  const property = `${JSON.stringify(key)}: ${formatJson(value)}`;
+function insertInLine(text: string, last: Node, closing: number, property: string): TextEdit[] {
   const comma = findComma(text, endOf(last), closing);
   return comma === undefined
     ? [{ offset: endOf(last), length: 0, content: `, ${property}` }]
@@ -52,8 +60,13 @@ export function replaceValue(text: string, { offset, length }: Node, value: unkn
 
 /** Removes one property with its comma; comments and other lines are not changed. */
 export function removeProperty(text: string, object: Node, key: string): TextEdit[] {
+  const index = object.children?.findIndex(({ children: pair }) => pair?.[0]?.value === key);
+  return removeMember(text, object, index ?? -1);
+}
+
+/** Removes the property or item at this position, likewise. */
+export function removeMember(text: string, object: Node, index: number): TextEdit[] {
   const children = object.children ?? [];
-  const index = children.findIndex(({ children: pair }) => pair?.[0]?.value === key);
   const property = children[index];
   if (property === undefined) return [];
   const closing = object.offset + object.length - 1;

@@ -11,7 +11,7 @@ import { parseJson } from '../../../integrity/index.ts';
 import { InitError } from '../init-error.ts';
 import type { ConfigFormat, ServerEntry } from './config-format.ts';
 import { formatJson } from './json-text.ts';
-import { insertProperty, removeProperty, replaceValue } from './jsonc-edit.ts';
+import { insertItem, insertProperty, removeMember, removeProperty, replaceValue } from './jsonc-edit.ts';
 import { applyEdits, type TextEdit } from './text-edit.ts';
 
 /** JSON, with the comments and trailing commas that editors allow. */
@@ -58,6 +58,37 @@ export const jsoncFormat: ConfigFormat = {
   },
 };
 
+/** The items of a list; none if there is no value at these keys. */
+export function findItems(text: string, keys: readonly string[]): unknown[] {
+  const list = findList(text, keys);
+  return (list?.children ?? []).map((item) => plain(getNodeValue(item)));
+}
+
+/** Returns the edits that add an item to a list, which may not exist yet. */
+export function addItem(text: string, keys: readonly string[], item: ServerEntry): TextEdit[] {
+  const list = findList(text, keys);
+  if (list === undefined) return jsoncFormat.add(text, keys, [item]);
+  const edits = insertItem(text, list, item);
+  assertOnlyChange(text, edits, keys, [...findItems(text, keys), item]);
+  return edits;
+}
+
+/** Returns the edits that remove one item; the last one goes together with its list. */
+export function removeItem(text: string, keys: readonly string[], index: number): TextEdit[] {
+  const list = findList(text, keys);
+  if (list === undefined) return [];
+  if (list.children?.length === 1) return jsoncFormat.remove(text, keys, keys.length - 1);
+  const edits = removeMember(text, list, index);
+  assertOnlyChange(text, edits, keys, findItems(text, keys).toSpliced(index, 1));
+  return edits;
+}
+
+function findList(text: string, keys: readonly string[]): Node | undefined {
+  const node = findNode(parse(text), keys);
+  if (node !== undefined && node.type !== 'array') throw new InitError(`"${keys.join('.')}" is not a list`);
+  return node;
+}
+
 function parse(text: string): Node | undefined {
   if (text.trim() === '') return undefined;
   const errors: ParseError[] = [];
@@ -86,7 +117,7 @@ function nest(keys: readonly string[], entry: unknown): unknown {
   return keys.reduceRight((value, key) => ({ [key]: value }), entry);
 }
 
-function newFile(keys: readonly string[], entry: ServerEntry): string {
+function newFile(keys: readonly string[], entry: unknown): string {
   return `${formatJson(nest(keys, entry), '  ')}\n`;
 }
 

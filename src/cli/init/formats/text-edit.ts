@@ -22,3 +22,13 @@ export function invertEdits(text: string, edits: readonly TextEdit[]): TextEdit[
     return inverse;
   });
 }
+
+/** Returns one edit that turns a text into another, for changes that were made in several steps. */
+export function diffEdits(text: string, other: string): TextEdit[] {
+  const shorter = Math.min(text.length, other.length);
+  let offset = 0;
+  while (offset < shorter && text[offset] === other[offset]) offset += 1;
+  let tail = 0;
+  while (tail < shorter - offset && text.at(-1 - tail) === other.at(-1 - tail)) tail += 1;
+  return [{ offset, length: text.length - tail - offset, content: other.slice(offset, other.length - tail) }];
+}

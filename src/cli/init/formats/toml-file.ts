@@ -36,7 +36,7 @@ export const tomlFormat: ConfigFormat = {
   },
 };
 
-function table(keys: readonly string[], entry: ServerEntry): string {
+function table(keys: readonly string[], entry: ServerEntry | readonly ServerEntry[]): string {
   return `[${keys.join('.')}]\n${Object.entries(entry).map(assignment).join('')}`;
 }
 

@@ -1,0 +1,21 @@
+import type { Promised } from './promises-server.ts';
+
+/** What the recorder promises: hooks of clients, git, and what is derived from them. */
+export const RECORDER_PROMISES = {
+  'record/clients': {
+    says: 'init --record registers, for each client, a command that records what the client reports',
+  },
+  'record/merges': { says: 'init --record keeps the hooks of others, and the text around its own' },
+  'record/undo': { says: 'init --undo removes the hooks of the recorder, and restores each file to the byte' },
+  'record/refuses': { says: 'init --record changes nothing if one of the files cannot be edited safely' },
+  'recorder/clients': { says: 'what a client reports to its hooks becomes one event, whichever client it is' },
+  'recorder/one-key': { says: 'two reports of one call have the same key, and two calls have two' },
+  'recorder/hostile': { says: 'an event of any shape is recorded as what it is, and never fails the agent' },
+  'recorder/secrets': { says: 'known shapes of secrets are blanked before an event reaches the disk' },
+  'recorder/spool': { says: 'hooks that run at once lose no event, and a killed hook leaves no half of one' },
+  'recorder/silent': { says: 'colibri hook prints nothing on standard output and exits with 0, whatever goes wrong' },
+  'recorder/refusals': { says: 'a spool that another user or a clone could have made is not used' },
+  'recorder/ingest': {
+    says: 'an event that waits in the spool becomes one entry, under the task that its session holds',
+  },
+} as const satisfies Record<string, Promised>;

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../../dist/colibri.js', import.meta.url));
-const VIEWS = ['board', 'list -n 10', 'log -n 10', 'show 1', 'next', 'agents', 'verify'];
+const VIEWS = ['board', 'list -n 10', 'log -n 10', 'show 1', 'timeline 1', 'next', 'agents', 'verify'];
 const folder = resolve(process.argv[2] ?? '.');
 
 for (const columns of [80, 120])

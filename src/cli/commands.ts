@@ -36,6 +36,7 @@ import { hook } from './recorder/hook.ts';
 import { type CliCommand, type Example, registerCommand, renderExamples, usageExitCode } from './support/command.ts';
 import { exitOnBrokenPipe, print } from './support/print.ts';
 import { readProjectConfig } from './support/with-ledger.ts';
+import { timeline } from './timeline/command.ts';
 
 /** In the order of the help text. */
 export const COMMANDS: readonly CliCommand[] = [
@@ -46,6 +47,7 @@ export const COMMANDS: readonly CliCommand[] = [
   list,
   agents,
   show,
+  timeline,
   next,
   brief,
   log,

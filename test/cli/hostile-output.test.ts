@@ -11,6 +11,7 @@ const BOARD = ['board', '--all'];
 const NEXT = ['next', '--all'];
 const SHOW = ['show', '1'];
 const LOG = ['log'];
+const TIMELINE = ['timeline', '1'];
 const DOCTOR = ['doctor'];
 const BACKUP = ['backup', 'copy.db'];
 const RESTORE = ['restore', '.colibri/backup.db', '--force'];
@@ -19,7 +20,7 @@ const INIT = ['init', 'cursor', 'claude-code', '--dry-run'];
 
 /** Commands that show the forged text, which must be escaped, and commands that only read it. */
 const CASES: Readonly<Record<Forgery, { readonly show: readonly string[][]; readonly read: readonly string[][] }>> = {
-  texts: { show: [BOARD, NEXT, SHOW, LOG, INIT, DOCTOR], read: [VERIFY] },
+  texts: { show: [BOARD, NEXT, SHOW, LOG, TIMELINE, INIT, DOCTOR], read: [VERIFY] },
   states: { show: [SHOW], read: [VERIFY, BOARD, NEXT, LOG] },
   entries: { show: [], read: [VERIFY, SHOW, LOG] },
   names: { show: [VERIFY, BACKUP, RESTORE, COPY], read: [] },

@@ -5,7 +5,15 @@ import { describe, expect, it } from 'vitest';
 import { colibri, createProject, expectWhole, ledgerOf, withAgent } from '../support/people.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
-const COMMANDS = [['board'], ['board', '--all'], ['show', '1'], ['next'], ['log'], ['log', '--follow']];
+const COMMANDS = [
+  ['board'],
+  ['board', '--all'],
+  ['show', '1'],
+  ['timeline', '1'],
+  ['next'],
+  ['log'],
+  ['log', '--follow'],
+];
 
 /** Names the path, because a folder above may have a ledger. */
 const nowhere = (folder: string) => ({ COLIBRI_DB_PATH: join(folder, 'none.db') });

@@ -29,7 +29,8 @@ function parseProject(text: string): string {
   throw new InvalidArgumentError('A project is a slug of a-z, 0-9, ".", "_", "-", at most 64 characters.');
 }
 
-function parseCount(text: string): number {
+/** The number of an option without a default. */
+export function parseCount(text: string): number {
   const count = Number(text);
   if (/^\d{1,6}$/.test(text) && count >= 1 && count <= MAX_COUNT) return count;
   throw new InvalidArgumentError(`Use a whole number from 1 to ${MAX_COUNT}.`);

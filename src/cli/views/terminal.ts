@@ -60,8 +60,8 @@ export function localTime(iso: string): string {
   return `${year}-${month}-${day} ${hour}:${minute}:${second}`;
 }
 
-export function plural(count: number, noun: string): string {
-  return `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
+export function plural(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? noun : nouns}`;
 }
 
 const MAX_NAMED = 10;

@@ -1,0 +1,150 @@
+import type { Reader } from '../../db/database.ts';
+import type { ThoughtRow } from '../../domains/trail/repository.ts';
+import {
+  type Entry,
+  entryDefect,
+  type Json,
+  observedContentDefect,
+  parseEntry,
+  parseJson,
+} from '../../integrity/index.ts';
+import { findLastIndex, scanCalls } from '../../ledger/calls/scan.ts';
+import { callsOfTask, createTaskFinder, type LoggedCall } from '../query/call-task.ts';
+import { describeThought } from '../views/show-data.ts';
+import type { CallEvent, CommitEvent, DecisionEvent, ObservedEvent, TimelineEvent, UnreadableEvent } from './events.ts';
+import { mergeByEntry } from './merge.ts';
+
+/** Rows of one statement. A timeline of any length needs the memory of a few pages. */
+const PAGE = 500;
+
+export interface EventSources {
+  readonly task_id: string;
+  readonly task_no: number;
+  /** Leaves out calls and decisions. */
+  readonly onlyObserved: boolean;
+}
+
+/** Yields everything that happened to a task, in the order of the log. */
+export function readEvents(db: Reader, { task_id, task_no, onlyObserved }: EventSources): AsyncIterable<TimelineEvent> {
+  const said = onlyObserved ? [] : [readCalls(db, task_id), readDecisions(db, task_no)];
+  return mergeByEntry<TimelineEvent>([...said, readObservations(db, task_no)]);
+}
+
+async function* readCalls(db: Reader, taskId: string): AsyncGenerator<CallEvent, void> {
+  const { from, ...conditions } = await callsOfTask(db, taskId);
+  const range = { from, to: await findLastIndex(db), direction: 'forward' } as const;
+  const findTaskOf = createTaskFinder(db);
+  for await (const scanned of scanCalls(db, conditions, range)) {
+    const call = await findTaskOf(scanned);
+    if (call.task_id === taskId) yield describeCall(call);
+  }
+}
+
+function describeCall(call: LoggedCall): CallEvent {
+  const { sequence_no, entered_at, actor, tool, outcome, exited_at, duration_ms } = call;
+  const times = { exited_at, duration_ms };
+  return {
+    kind: 'call',
+    entry: sequence_no,
+    at: entered_at,
+    actor,
+    tool,
+    outcome,
+    ...times,
+    arguments: call.arguments,
+  };
+}
+
+async function* readDecisions(db: Reader, taskNo: number): AsyncGenerator<DecisionEvent, void> {
+  const rows = readPages<ThoughtRow>(
+    db,
+    'SELECT * FROM thoughts WHERE task_no = $1 AND chain_position > $2 ORDER BY chain_position',
+    taskNo,
+    ({ chain_position }) => chain_position,
+  );
+  for await (const row of rows) {
+    const { recorded_at: at, recorded_by: actor, ...thought } = describeThought(row);
+    yield { kind: 'decision', entry: row.idx, at, actor, ...thought };
+  }
+}
+
+interface ObservationRow {
+  readonly idx: number;
+  readonly entry: string | null;
+  readonly content: string;
+}
+
+async function* readObservations(
+  db: Reader,
+  taskNo: number,
+): AsyncGenerator<ObservedEvent | CommitEvent | UnreadableEvent, void> {
+  const rows = readPages<ObservationRow>(
+    db,
+    `SELECT observations.idx, ledger_entries.entry, observations.content
+     FROM observations LEFT JOIN ledger_entries ON ledger_entries.idx = observations.idx
+     WHERE observations.task_no = $1 AND observations.idx > $2 ORDER BY observations.idx`,
+    taskNo,
+    ({ idx }) => idx,
+  );
+  for await (const row of rows) yield describeObservation(row);
+}
+
+/** The grammar guarantees the fields of the entry and of the content. */
+function describeObservation({
+  idx,
+  entry: text,
+  content,
+}: ObservationRow): ObservedEvent | CommitEvent | UnreadableEvent {
+  const entry = parseEntry(text ?? '');
+  const { at = '', actor = '', kind } = entry ?? {};
+  const happened = { entry: idx, at, actor };
+  if (entry === undefined || (kind !== 'observed' && kind !== 'observed.commit') || isBroken(entry, content))
+    return { kind: 'unreadable', ...happened };
+  const readable = parseJson(content) as Readonly<Record<string, Json>>;
+  if (kind === 'observed')
+    return { kind, ...happened, ...pick(entry, OBSERVED), content: readable } as unknown as ObservedEvent;
+  return { kind: 'commit', ...happened, ...pick(entry, COMMIT), ...readable } as unknown as CommitEvent;
+}
+
+function isBroken(entry: Entry, content: string): boolean {
+  const kind = entry.kind as 'observed' | 'observed.commit';
+  return entryDefect(entry) !== undefined || observedContentDefect(kind, content) !== undefined;
+}
+
+const OBSERVED = [
+  'client',
+  'client_version',
+  'session',
+  'agent',
+  'model',
+  'event',
+  'phase',
+  'tool',
+  'action',
+  'call_id',
+  'outcome',
+  'exit_code',
+  'duration_ms',
+] as const;
+const COMMIT = ['sha', 'tree', 'parents', 'rewrites'] as const;
+
+function pick(entry: Entry, names: readonly string[]): object {
+  return Object.fromEntries(names.flatMap((name) => (entry[name] === undefined ? [] : [[name, entry[name]]])));
+}
+
+/** A page at a time. The statement has the task as $1 and the place of the last row that was read as $2. */
+async function* readPages<Row>(
+  db: Reader,
+  sql: string,
+  taskNo: number,
+  placeOf: (row: Row) => number,
+): AsyncGenerator<Row, void> {
+  let last = -1;
+  for (;;) {
+    const rows = await db.query<Row>(`${sql} LIMIT ${PAGE}`, [taskNo, last]);
+    yield* rows;
+    const end = rows.at(-1);
+    if (end === undefined || rows.length < PAGE) return;
+    last = placeOf(end);
+  }
+}

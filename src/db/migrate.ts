@@ -11,6 +11,7 @@ import sqliteOnePlace from './migrations/0006-one-place.sqlite.sql';
 import claims from './migrations/0007-claims.sql';
 import projects from './migrations/0008-projects.sql';
 import observations from './migrations/0009-observations.sql';
+import sessionReports from './migrations/0010-session-reports.sql';
 
 /** In order; the position is the number. An applied migration is never edited: a change is a new one. */
 export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
@@ -23,6 +24,7 @@ export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
   onBoth(claims),
   onBoth(projects),
   onBoth(observations),
+  onBoth(sessionReports),
 ];
 
 /**

@@ -61,6 +61,7 @@ export const ENTRY_GRAMMAR: Readonly<Record<EntryKind, Fields>> = {
   observed: entryOf('observed', OBSERVED_FIELDS.observed),
   'observed.commit': entryOf('observed.commit', OBSERVED_FIELDS['observed.commit']),
   'observed.coverage': entryOf('observed.coverage', OBSERVED_FIELDS['observed.coverage']),
+  'observed.usage': entryOf('observed.usage', OBSERVED_FIELDS['observed.usage']),
 };
 
 /** What is wrong with an entry by itself; undefined when it is one of the grammar. */

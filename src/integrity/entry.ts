@@ -26,6 +26,7 @@ export const ENTRY_KINDS = [
   'observed',
   'observed.commit',
   'observed.coverage',
+  'observed.usage',
 ] as const;
 
 export type EntryKind = (typeof ENTRY_KINDS)[number];

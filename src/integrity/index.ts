@@ -51,9 +51,13 @@ export {
 } from './merkle.ts';
 export {
   commitKey,
+  coverageDefect,
+  MAX_MISSING,
   MAX_SHOWN_LENGTH,
   observedContentDefect,
   RECORDER_PREFIX,
+  reportSession,
+  TOKEN_COUNTS,
 } from './observed-grammar.ts';
 export { isOutcome, OUTCOMES, type Outcome, RULE_CODES, STAGE_CODES } from './outcomes.ts';
 export { parseJson } from './parse-json.ts';

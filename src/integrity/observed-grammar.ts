@@ -58,6 +58,16 @@ export const OBSERVED_ACTIONS = ['shell', 'edit', 'read', 'mcp', 'other'] as con
 
 const COMMON: Fields = { actor: recorder, key, content: digest };
 const SESSION: Fields = { ...COMMON, client: line(64), session: line(256) };
+const count = wholeNumber(0);
+
+/** Tokens of the responses of a model, each counted in one of these fields. */
+export const TOKEN_COUNTS = [
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'cache_write_1h_tokens',
+] as const;
 
 /** The fields of the kinds that the recorder appends, beside those that every entry has. */
 export const OBSERVED_FIELDS = {
@@ -89,13 +99,35 @@ export const OBSERVED_FIELDS = {
   },
   'observed.coverage': {
     ...SESSION,
-    seen: wholeNumber(0),
-    recorded: wholeNumber(0),
+    agent: optional(line(256)),
+    seen: count,
+    recorded: count,
+  },
+  'observed.usage': {
+    ...SESSION,
+    agent: optional(line(256)),
+    model: line(128),
+    responses: count,
+    input_tokens: count,
+    output_tokens: count,
+    cache_read_tokens: count,
+    cache_write_tokens: count,
+    cache_write_1h_tokens: count,
+    task_id: optional(taskId),
   },
 } as const satisfies Readonly<Record<string, Fields>>;
 
+/** The session that an entry reports about as a whole; null for an event and for a commit. */
+export function reportSession(entry: Readonly<Record<string, unknown>>): string | null {
+  const isReport = entry['kind'] === 'observed.coverage' || entry['kind'] === 'observed.usage';
+  return isReport ? (entry['session'] as string) : null;
+}
+
 /** Longer texts are cut before they are stored. */
 export const MAX_SHOWN_LENGTH = 16_384;
+
+/** Call ids of a coverage report; the number of missing calls follows from its counts. */
+export const MAX_MISSING = 1000;
 
 const shown: Form = {
   says: `a text of at most ${MAX_SHOWN_LENGTH} UTF-16 units`,
@@ -113,8 +145,22 @@ const CONTENT_FIELDS: Readonly<Record<keyof typeof OBSERVED_FIELDS, Fields>> = {
     cut: optional(oneOf([true])),
   },
   'observed.commit': { branch: optional(line(256)), paths: listOf(line(4096), 1000), cut: optional(oneOf([true])) },
-  'observed.coverage': { missing: listOf(line(256), 1000), cut: optional(oneOf([true])) },
+  'observed.coverage': {
+    missing: listOf(line(256), MAX_MISSING),
+    cut: optional(oneOf([true])),
+    defect: optional(line(256)),
+  },
+  'observed.usage': {},
 };
+
+/** What is wrong between the counts of a coverage report and its list of missing calls. Both have their forms. */
+export function coverageDefect(entry: Readonly<Record<string, unknown>>, content: string): string | undefined {
+  const missing = Number(entry['seen']) - Number(entry['recorded']);
+  if (missing < 0) return 'reports more recorded calls than there were';
+  const { missing: listed, cut } = parseJson(content) as { missing: string[]; cut?: true };
+  const isListed = listed.length === Math.min(missing, MAX_MISSING) && (cut === true) === missing > MAX_MISSING;
+  return isListed ? undefined : 'lists another number of missing calls than its counts say';
+}
 
 /** What is wrong with the stored content of an observation. */
 export function observedContentDefect(kind: keyof typeof OBSERVED_FIELDS, content: string): string | undefined {

@@ -1,6 +1,6 @@
 import type { Transaction } from '../db/database.ts';
 import { formatTaskId, taskNumber } from '../ids.ts';
-import type { Entry, Salt } from '../integrity/index.ts';
+import { type Entry, reportSession, type Salt } from '../integrity/index.ts';
 import { append } from '../ledger/append.ts';
 
 /** One report of a client or of git, ready to be recorded. */
@@ -39,19 +39,16 @@ async function record(db: Transaction, { entry, salt, content, claim }: Observat
   const before = session === undefined ? null : await findTask(db, session);
   const after = claim === undefined ? before : await taskAfter(db, before, claim);
   // The call that claims a task and the call that gives it up both belong to it.
-  const task = before ?? after;
+  const task = session === undefined ? namedTask(entry) : (before ?? after);
   const index = await append(db, {
     ...entry,
     ...(task !== null && { task_id: formatTaskId(task) }),
     ...(after !== null && entry.kind === 'observed' && { session_task: formatTaskId(after) }),
   });
-  db.send('INSERT INTO observations (idx, key, task_no, salt, content) VALUES ($1, $2, $3, $4, $5)', [
-    index,
-    key,
-    task,
-    salt,
-    content,
-  ]);
+  db.send(
+    'INSERT INTO observations (idx, key, task_no, salt, content, report_session) VALUES ($1, $2, $3, $4, $5, $6)',
+    [index, key, task, salt, content, reportSession(entry)],
+  );
   if (session !== undefined)
     db.send(
       `INSERT INTO observed_sessions (session, last_idx, task_no) VALUES ($1, $2, $3)
@@ -64,6 +61,11 @@ async function record(db: Transaction, { entry, salt, content, claim }: Observat
 /** Commits belong to no session, and a coverage report changes nothing about one. */
 function sessionOf(entry: Entry): string | undefined {
   return entry.kind === 'observed' ? (entry['session'] as string) : undefined;
+}
+
+/** Reports and commits name their task themselves. */
+function namedTask({ task_id }: Entry): number | null {
+  return typeof task_id === 'string' ? taskNumber(task_id) : null;
 }
 
 async function findTask(db: Transaction, session: string): Promise<number | null> {

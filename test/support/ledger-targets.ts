@@ -185,6 +185,10 @@ function observations(): Observation[] {
       entry: { ...session, kind: 'observed.coverage', seen: 4, recorded: 3 },
       content: canonicalize({ missing: ['c-4'] }),
     },
+    {
+      entry: { ...session, kind: 'observed.usage', model: 'm', agent: 'a', task_id: 'T-0001', ...TOKENS },
+      content: '{}',
+    },
   ].map(({ entry, content, ...claim }, index) => ({
     ...claim,
     salt: SALT,
@@ -197,6 +201,14 @@ function observations(): Observation[] {
   })) as Observation[];
 }
 
+const TOKENS = {
+  responses: 2,
+  input_tokens: 10,
+  output_tokens: 20,
+  cache_read_tokens: 30,
+  cache_write_tokens: 40,
+  cache_write_1h_tokens: 50,
+};
 const HELD = { taskId: 'T-0001', isHeld: true };
 const SALT = '00112233445566778899aabbccddeeff';
 

@@ -1,6 +1,14 @@
 import type { Reader } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
-import { commitKey, ENTRY_KINDS, type Entry, observedContentDefect, storedDigest } from '../../integrity/index.ts';
+import {
+  commitKey,
+  coverageDefect,
+  ENTRY_KINDS,
+  type Entry,
+  observedContentDefect,
+  reportSession,
+  storedDigest,
+} from '../../integrity/index.ts';
 import type { Report } from '../report.ts';
 import type { LoggedEntry } from './stored-entries.ts';
 import { indexRows, STORED_TWICE } from './unique-rows.ts';
@@ -11,6 +19,7 @@ interface ObservationRow {
   readonly task_no: unknown;
   readonly salt: unknown;
   readonly content: unknown;
+  readonly report_session: unknown;
 }
 
 interface SessionRow {
@@ -57,7 +66,7 @@ export class ObservationCheck {
 
   async #read(begin: number, end: number): Promise<Map<number, ObservationRow>> {
     const rows = await this.#reader.query<ObservationRow>(
-      'SELECT idx, key, task_no, salt, content FROM observations WHERE idx >= $1 AND idx < $2',
+      'SELECT idx, key, task_no, salt, content, report_session FROM observations WHERE idx >= $1 AND idx < $2',
       [begin, end],
     );
     return indexRows(
@@ -78,6 +87,7 @@ export class ObservationCheck {
     if (row === undefined) return this.#report(place, 'has no row in observations');
     if (row.key !== entry['key']) this.#report(place, 'is stored under another key');
     if (row.task_no !== taskNo) this.#report(place, 'is stored under another task');
+    if (row.report_session !== reportSession(entry)) this.#report(place, 'is stored under another session');
     this.#checkContent(place, entry, row);
   }
 
@@ -85,7 +95,9 @@ export class ObservationCheck {
     if (typeof content !== 'string' || storedDigest('observed-content', salt, content) !== entry['content'])
       return this.#report(place, 'has no stored content that matches its digest');
     const defect = observedContentDefect(entry.kind as ObservedKind, content);
-    if (defect !== undefined) this.#report(place, `has content that breaks the grammar: the text ${defect}`);
+    if (defect !== undefined) return this.#report(place, `has content that breaks the grammar: the text ${defect}`);
+    const difference = entry.kind === 'observed.coverage' ? coverageDefect(entry, content) : undefined;
+    if (difference !== undefined) this.#report(place, difference);
   }
 
   async #checkSessions(): Promise<void> {

@@ -9,6 +9,8 @@ const turned = (content: string) =>
 const enter = (ledger: Forging) => ledger.find('action.enter', { tool: 'task_create' });
 const thought = (ledger: Forging) => ledger.find('thought');
 const observed = (ledger: Forging) => ledger.find('observed', { tool: 'Bash' });
+const coverage = (ledger: Forging) => ledger.find('observed.coverage');
+const usage = (ledger: Forging) => ledger.find('observed.usage');
 const options = (ledger: Forging) => ledger.find('project.options');
 /** A version that is not the last of its task. */
 const version = (ledger: Forging) => ledger.find('task.updated', { task_id: 'T-0002' });
@@ -66,6 +68,22 @@ const OBSERVED: Readonly<Record<string, (content: string) => string>> = {
   'that is too long': () => `{"output":"${'x'.repeat(16_385)}"}`,
 };
 
+const COVERAGE: Readonly<Record<string, (content: string) => string>> = {
+  'with a space': spaced,
+  'that is no JSON': () => 'c-4',
+  'without a list': () => '{}',
+  'with fewer calls than are missing': () => '{"missing":[]}',
+  'with more calls than are missing': () => '{"missing":["c-4","c-5"]}',
+  'with an empty call': () => '{"missing":[""]}',
+  'with a cut that was not needed': () => '{"cut":true,"missing":["c-4"]}',
+  'with an unknown field': () => '{"missing":["c-4"],"mood":"good"}',
+};
+
+const USAGE: Readonly<Record<string, (content: string) => string>> = {
+  'with a field': () => '{"cost":1}',
+  'that is a list': () => '[]',
+};
+
 const TASKS: Readonly<Record<string, Loose>> = {
   'an unknown field': { mood: 'good' },
   'an empty title': { title: '' },
@@ -116,6 +134,14 @@ export const CONTENT_BREAKERS: readonly RuleBreaker[] = [
   ...Object.entries(OBSERVED).map(([name, edit]) => ({
     name: `observed content ${name}`,
     breaks: (ledger: Forging) => atEntry(edited(observed, edit)(ledger)),
+  })),
+  ...Object.entries(COVERAGE).map(([name, edit]) => ({
+    name: `coverage content ${name}`,
+    breaks: (ledger: Forging) => atEntry(edited(coverage, edit)(ledger)),
+  })),
+  ...Object.entries(USAGE).map(([name, edit]) => ({
+    name: `usage content ${name}`,
+    breaks: (ledger: Forging) => atEntry(edited(usage, edit)(ledger)),
   })),
   ...[
     ['with a space', spaced],

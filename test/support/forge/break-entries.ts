@@ -17,6 +17,7 @@ const PICKS = {
   observed: (ledger) => ledger.find('observed', { tool: 'Bash' }),
   'observed.commit': (ledger) => ledger.find('observed.commit'),
   'observed.coverage': (ledger) => ledger.find('observed.coverage'),
+  'observed.usage': (ledger) => ledger.find('observed.usage'),
 } satisfies Record<string, Pick>;
 
 type Kind = keyof typeof PICKS;
@@ -42,6 +43,8 @@ const MISSING: readonly (readonly [Kind, string])[] = [
   ['observed', 'key'],
   ['observed.commit', 'tree'],
   ['observed.coverage', 'recorded'],
+  ['observed.usage', 'model'],
+  ['observed.usage', 'cache_read_tokens'],
 ];
 
 const HASH = 'ab'.repeat(32);
@@ -102,6 +105,14 @@ const WRONG: readonly (readonly [Kind, name: string, Loose])[] = [
   ['observed.commit', 'the key of another commit', { key: 'f'.repeat(32) }],
   ['observed.commit', 'one parent twice', { parents: [HASH, HASH] }],
   ['observed.coverage', 'a negative count', { seen: -1 }],
+  ['observed.coverage', 'more recorded calls than there were', { recorded: 5 }],
+  ['observed.coverage', 'other counts than its missing calls', { recorded: 2 }],
+  ['observed.coverage', 'an agent as its actor', { actor: 'claude-code' }],
+  ['observed.usage', 'a negative count', { output_tokens: -1 }],
+  ['observed.usage', 'half a token', { input_tokens: 0.5 }],
+  ['observed.usage', 'an amount of money', { cost: 1 }],
+  ['observed.usage', 'an empty model', { model: '' }],
+  ['observed.usage', 'an agent as its actor', { actor: 'codex' }],
 ];
 
 /** Entries that are not of their grammar. */

@@ -174,7 +174,15 @@ function writeObservations(db: Transaction, events: readonly WrittenEvent[]): vo
   const sessions = new Map<string, Columns>();
   for (const { index: idx, entry, salt, content } of ofKind(events, 'observed')) {
     const taskNo = (field: string) => (entry[field] === undefined ? null : parseId(text(entry, field)));
-    insert(db, 'observations', { idx, key: text(entry, 'key'), task_no: taskNo('task_id'), salt, content });
+    const isReport = ['observed.coverage', 'observed.usage'].includes(text(entry, 'kind'));
+    insert(db, 'observations', {
+      idx,
+      key: text(entry, 'key'),
+      task_no: taskNo('task_id'),
+      salt,
+      content,
+      report_session: isReport ? text(entry, 'session') : null,
+    });
     if (entry['kind'] !== 'observed') continue;
     const session = text(entry, 'session');
     sessions.set(session, { session, last_idx: idx, task_no: taskNo('session_task') });

@@ -18,4 +18,9 @@ export const RECORDER_PROMISES = {
   'recorder/ingest': {
     says: 'an event that waits in the spool becomes one entry, under the task that its session holds',
   },
+  'evidence/command-lines': { says: 'an exit code counts only for the commands that it says something about' },
+  'evidence/statements': { says: 'the words of a test say how it ended, or nothing' },
+  'evidence/compare': { says: 'what a thought says is observed, only said, or contradicted by the last run before it' },
+  'evidence/task': { says: 'task_get shows which words of a thought were observed, in the work on that task' },
+  'evidence/hostile': { says: 'hostile commands, words and long lists do not fail a task, and a cut list says so' },
 } as const satisfies Record<string, Promised>;

@@ -42,11 +42,25 @@ export const updateOutput = z.object({
   warnings: z.array(z.string()).optional(),
 });
 
+/** What a thought says about tests and commits, compared with what clients and git reported. */
+const evidence = z.object({
+  thought_id: z.string(),
+  field: z.enum(['tests_run', 'commit_sha']),
+  value: z.string(),
+  state: z.enum(['observed', 'said', 'contradicted']),
+  entry: z.int().optional(),
+  exit_code: z.int().optional(),
+  failed: z.boolean().optional(),
+});
+
 export const getOutput = z.object({
   ...taskFields.outputShape(SHOWN),
   claim: z.int().optional(),
   thought_trail: z.array(z.string()).optional(),
   thought_trail_total: z.int().optional(),
+  evidence: z.array(evidence).optional(),
+  evidence_total: z.int().optional(),
+  observations_total: z.int().optional(),
   dependents: z.array(z.string()).optional(),
   dependents_total: z.int().optional(),
   truncated: z.boolean().optional(),

@@ -4,6 +4,7 @@ import { formatTaskId, parseId } from '../../ids.ts';
 import { isPerson } from '../../integrity/index.ts';
 import { nextNumbers } from '../../ledger/counters.ts';
 import { defineTool, type Tool } from '../../tool.ts';
+import { readEvidence } from '../evidence/repository.ts';
 import { cutAnswer } from '../trail/cut-list.ts';
 import { hasThoughtInAttempt, listThoughtLines } from '../trail/repository.ts';
 import { changedTask, newTask, updateWarnings } from './change.ts';
@@ -80,7 +81,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
         const taskNo = parseId(shown.task_id);
         return {
           ...withoutNulls({ ...shown, claim: task.holder === null ? null : token }),
-          ...(include_thought_trail ? cutAnswer('thought_trail', await listThoughtLines(db, taskNo)) : {}),
+          ...(include_thought_trail ? await readTrail(db, taskNo) : {}),
           ...(include_dependents ? cutAnswer('dependents', await listChildren(db, taskNo, MAX_DEPENDENTS)) : {}),
         };
       },
@@ -193,6 +194,16 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
 }
 
 const MAX_DEPENDENTS = 500;
+
+async function readTrail(db: Reader, taskNo: number): Promise<Readonly<Record<string, unknown>>> {
+  const evidence = await readEvidence(db, taskNo);
+  const { observations } = evidence;
+  return {
+    ...cutAnswer('thought_trail', await listThoughtLines(db, taskNo)),
+    ...cutAnswer('evidence', evidence),
+    ...(observations === undefined ? {} : { observations_total: observations, truncated: true }),
+  };
+}
 
 async function requireTask(db: Reader, taskId: string): Promise<TokenedTask> {
   const task = await findTokenedTask(db, taskId);

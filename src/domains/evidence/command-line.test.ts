@@ -1,0 +1,194 @@
+import * as fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import { promiseTest } from '../../../test/support/promise-test.ts';
+import { always } from '../../../test/support/properties.ts';
+import { type CallExit, exitOfSteps, parseCommandLine } from './command-line.ts';
+
+const OK: CallExit = { exitCode: 0, outcome: 'ok' };
+const FAILED: CallExit = { exitCode: 3, outcome: 'failed' };
+const UNKNOWN: CallExit = { exitCode: null, outcome: 'unknown' };
+
+/** What is known about `npm test` after each exit: its exit code, `failed`, `ran`, `maybe` or `absent`. */
+function known(line: string): string[] {
+  const [wanted] = parseCommandLine('npm test');
+  const step = parseCommandLine(line).find(({ key }) => key === wanted?.key);
+  return [OK, FAILED, UNKNOWN].map((call) => {
+    if (step === undefined) return 'absent';
+    const { hasRun, exitCode, outcome } = exitOfSteps([step], call);
+    return outcome === 'unknown' ? (hasRun ? 'ran' : 'maybe') : `${exitCode ?? outcome}`;
+  });
+}
+
+const ALONE = ['0', '3', 'ran'];
+const AFTER_OTHERS = ['0', 'maybe', 'maybe'];
+const RAN = ['ran', 'ran', 'ran'];
+const MAYBE = ['maybe', 'maybe', 'maybe'];
+const ABSENT = ['absent', 'absent', 'absent'];
+
+const LINES: Readonly<Record<string, readonly [line: string, known: readonly string[]][]>> = {
+  'the exit code is that of the command': [
+    ['npm test', ALONE],
+    ['  npm   test  ', ALONE],
+    ['npm "test"', ALONE],
+    ["'npm' te\\st", ALONE],
+    ['npm \\\n  test', ALONE],
+    ['npm test;', ALONE],
+    ['\nnpm test\n\n', ALONE],
+    ['CI=1 npm test', ALONE],
+    ['CI="a b" FORCE_COLOR=0 npm test', ALONE],
+    ['env CI=1 npm test', ALONE],
+    ['time npm test', ALONE],
+    ['timeout 60 npm test', ALONE],
+    ['cd app && npm test', ALONE],
+    ['cd "my app" && CI=1 npm test', ALONE],
+    ['cd app\nnpm test', ALONE],
+    ['export CI=1; npm test', ALONE],
+    ['npm test 2>&1', ALONE],
+    ['npm test > out.txt 2> "err or.txt"', ALONE],
+    ['npm test &> out.txt', ALONE],
+    ['npm test < in.txt', ALONE],
+    ['npm test # all of them', ALONE],
+    ['bash -lc "npm test"', ALONE],
+    ["/bin/sh -c 'cd app && npm test'", ALONE],
+    ['npm run lint; npm test', ALONE],
+    ['true # \\\n npm test', ALONE],
+    ['cat in.txt | npm test', ALONE],
+  ],
+  'exit code 0 is that of every command, another may be that of any': [
+    ['npm test && npm run lint', ['0', 'ran', 'ran']],
+    ['npm run build && npm test', AFTER_OTHERS],
+    ['npm run build &&\n npm test', AFTER_OTHERS],
+    ['a && npm test && b', AFTER_OTHERS],
+    ['set -e; npm run build; npm test', AFTER_OTHERS],
+    ['set -euo pipefail\nnpm run build\nnpm test', AFTER_OTHERS],
+  ],
+  'the exit code says nothing about the command': [
+    ['npm test | tail -5', RAN],
+    ['npm test 2>&1 | tee log.txt', RAN],
+    ['npm test |& cat', RAN],
+    ['cd app && npm test | tail', RAN],
+    ['npm test || true', RAN],
+    ['npm test || exit 0 ', ABSENT],
+    ['npm test; echo done', RAN],
+    ['npm test\necho $?', RAN],
+    ['npm test &', RAN],
+    ['npm test & wait', RAN],
+    ['true || npm test', MAYBE],
+    ['false && npm test || true', MAYBE],
+    ['a && npm test; b', MAYBE],
+  ],
+  'the command is not one of the line': [
+    ['npm test -- one.test.ts', ABSENT],
+    ['npm run test', ABSENT],
+    ['npm tests', ABSENT],
+    ['echo npm test', ABSENT],
+    ['echo "npm test"', ABSENT],
+    ["echo '&& npm test &&'", ABSENT],
+    ['echo a\\&\\& npm test', ABSENT],
+    ['true # && npm test', ABSENT],
+    ['"npm test"', ABSENT],
+    ['npm\u00a0test', ABSENT],
+    ['npm\0 test', ABSENT],
+    ['\u001b[2Knpm test', ABSENT],
+    ['', ABSENT],
+    ['&&', ABSENT],
+    ['npm test &&', ABSENT],
+    ['| npm test', ABSENT],
+    ['npm test |', ABSENT],
+    ['npm test ;; true', ABSENT],
+    ['npm test > ', ABSENT],
+  ],
+  'the line cannot be read without a shell': [
+    ['npm() { true; }; npm test', ABSENT],
+    ['function npm { true; }; npm test', ABSENT],
+    ['alias npm=true; npm test', ABSENT],
+    ['exit 0 && npm test', ABSENT],
+    ['exec true; npm test', ABSENT],
+    ['trap "exit 0" EXIT; npm test', ABSENT],
+    ['eval "$X"; npm test', ABSENT],
+    ['! npm test', ABSENT],
+    ['if npm test; then true; fi', ABSENT],
+    ['for i in 1 2; do npm test; done', ABSENT],
+    ['while false; do npm test; done', ABSENT],
+    ['(npm test)', ABSENT],
+    ['{ npm test; }', ABSENT],
+    ['cat <<EOF\nnpm test\nEOF', ABSENT],
+    ['cat <<< npm && npm test', ABSENT],
+    ['echo "$(true "&& npm test &&" true)"', ABSENT],
+    ['echo `true && npm test`', ABSENT],
+    ['echo $(npm test)', ABSENT],
+    ["echo $'\\' && npm test'", ABSENT],
+    ['diff <(npm test) out.txt', ABSENT],
+    ['npm test "unclosed', ABSENT],
+    ["npm test 'unclosed", ABSENT],
+    ['bash -c npm test', ABSENT],
+    ['bash -c "bash -c \\"bash -c \'bash -c npm\\ test\'\\""', ABSENT],
+  ],
+};
+
+describe('a command line', () => {
+  for (const [what, lines] of Object.entries(LINES))
+    promiseTest('evidence/command-lines', what, () => {
+      expect(Object.fromEntries(lines.map(([line]) => [line, known(line)]))).toEqual(Object.fromEntries(lines));
+    });
+
+  promiseTest('evidence/command-lines', 'a line that cannot be read is equal to the same line', () => {
+    for (const line of ['(npm test)', 'for i in 1; do npm test; done', 'echo "$(date)"']) {
+      expect(parseCommandLine(`  ${line}\n`)).toEqual(parseCommandLine(line));
+      const [step, ...others] = parseCommandLine(line);
+      expect([step?.key, others]).toEqual([line, []]);
+      expect(exitOfSteps(step === undefined ? [] : [step], FAILED)).toMatchObject({ exitCode: 3, hasRun: true });
+    }
+  });
+
+  promiseTest('evidence/command-lines', 'a failure without an exit code is a failure', () => {
+    const steps = parseCommandLine('npm test');
+    expect(exitOfSteps(steps, { exitCode: null, outcome: 'failed' })).toEqual({
+      hasRun: true,
+      exitCode: null,
+      outcome: 'failed',
+    });
+    expect(exitOfSteps([], OK)).toMatchObject({ hasRun: false, outcome: 'unknown' });
+  });
+
+  promiseTest('evidence/command-lines', 'any text is read, and never as more than one line can hold', () => {
+    const part = fc.oneof(
+      fc.constantFrom(
+        ' ',
+        '&&',
+        '||',
+        ';',
+        '|',
+        '&',
+        '\n',
+        '"',
+        "'",
+        '\\',
+        '$(',
+        ')',
+        '`',
+        '<<',
+        '>',
+        '#',
+        'npm',
+        'A=1',
+      ),
+      fc.string({ unit: 'binary', maxLength: 4 }),
+    );
+    always(
+      fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
+        const steps = parseCommandLine(parts.join(''));
+        expect(steps.length).toBeGreaterThan(0);
+        expect(steps.filter(({ isLast }) => isLast).length).toBeLessThanOrEqual(1);
+        for (const step of steps) expect(exitOfSteps([step], UNKNOWN).outcome).toBe('unknown');
+      }),
+    );
+  });
+
+  promiseTest('evidence/command-lines', 'a long line is read in linear time', () => {
+    for (const unit of ['a ', 'a&&', '"', '\\', "'a'", '$', '>', '<(', 'A=1 ', '((', '\n', 'if ', '# ']) {
+      const line = unit.repeat(Math.floor(16_384 / unit.length));
+      expect(parseCommandLine(line)).toHaveLength(1);
+    }
+  });
+});

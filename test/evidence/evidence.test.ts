@@ -1,0 +1,223 @@
+import { describe, expect } from 'vitest';
+import { canonicalize, type Entry, saltedDigest } from '../../src/integrity/index.ts';
+import { type Observation, recordObservations } from '../../src/recorder/record.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import type { TestServer } from '../support/test-server.ts';
+import { claimTask, DAY_MS, ended, failed, later, ran, updated, withObserved } from './observed-server.ts';
+
+interface Shown {
+  readonly thought_id: string;
+  readonly field: string;
+  readonly value: string;
+  readonly state: string;
+  readonly entry?: number;
+  readonly exit_code?: number;
+}
+
+async function evidenceOf(server: TestServer, task_id: string): Promise<Shown[]> {
+  const task = await server.getTask({ task_id, include_thought_trail: true });
+  return (task as unknown as { readonly evidence: Shown[] }).evidence;
+}
+
+const say = (server: TestServer, task_id: string, fields: object) =>
+  server.recordThought({ task_id, type: 'decision', content: 'why', ...fields });
+
+/** `state exit value`, one for each item. */
+const brief = (evidence: readonly Shown[]) =>
+  evidence.map(({ state, exit_code, value }) =>
+    [state, ...(exit_code === undefined ? [] : [exit_code]), value].join(' '),
+  );
+
+const SHA = 'a1b2c3d4'.repeat(5);
+const PARENT = '0f'.repeat(20);
+const SALT = 'ab'.repeat(16);
+
+function commit(sha: string, at: string, key: string): Observation {
+  const content = canonicalize({ paths: ['a.ts'] });
+  const entry = {
+    v: 1,
+    kind: 'observed.commit',
+    at,
+    actor: 'hook:git',
+    key,
+    sha,
+    tree: SHA,
+    parents: [PARENT],
+    content: saltedDigest('observed-content', SALT, content),
+  } as const satisfies Entry;
+  return { entry, salt: SALT, content };
+}
+
+describe('evidence of a task', () => {
+  promiseTest('evidence/task', 'task_get shows each item with its state, its exit code and its entry', () =>
+    withObserved(async (observed) => {
+      const { server, report } = observed;
+      const task_id = await claimTask(observed);
+      await report(failed('npm test', 2));
+      await report(ran('cd app && CI=1 npm run lint'));
+      await report(ended('npm run e2e'));
+      await say(server, task_id, {
+        tests_run: ['npm test', 'npm test passed', 'npm run lint', 'npm run e2e', 'npm run e2e: ok', 'cargo test'],
+      });
+      const evidence = await evidenceOf(server, task_id);
+      expect(brief(evidence)).toEqual([
+        'observed 2 npm test',
+        'contradicted 2 npm test passed',
+        'observed 0 npm run lint',
+        'observed npm run e2e',
+        'said npm run e2e: ok',
+        'said cargo test',
+      ]);
+      const [first] = evidence;
+      expect(first).toEqual({
+        thought_id: 'Θ-0001',
+        field: 'tests_run',
+        value: 'npm test',
+        state: 'observed',
+        entry: expect.any(Number),
+        exit_code: 2,
+      });
+      const [entry] = await server.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [
+        first?.entry ?? -1,
+      ]);
+      expect(JSON.parse(entry?.entry ?? '')).toMatchObject({ kind: 'observed', action: 'shell', exit_code: 2 });
+      expect(await server.getTask({ task_id })).not.toHaveProperty('evidence');
+    }),
+  );
+
+  promiseTest(
+    'evidence/task',
+    'runs after the thought, of other tasks and of sessions without a task do not count',
+    () =>
+      withObserved(async (observed) => {
+        const { server, report } = observed;
+        await report(ran('npm test'));
+        const task_id = await claimTask(observed);
+        const other = await claimTask(observed, { session: 's-2' });
+        await report(ran('npm test'), { session: 's-2' });
+        await report(ran('npm test'), { session: 's-3' });
+        await report(ran('npm test'), { at: later() });
+        // Announced, but never reported as ended.
+        await report({ ...ran('npm test'), hook_event_name: 'PreToolUse' });
+        await say(server, task_id, { tests_run: ['npm test'] });
+        await say(server, other, { tests_run: ['npm test'] });
+        expect(brief(await evidenceOf(server, task_id))).toEqual(['said npm test']);
+        expect(brief(await evidenceOf(server, other))).toEqual(['observed 0 npm test']);
+      }),
+  );
+
+  promiseTest(
+    'evidence/task',
+    'a session that brought the task to review still works on it until it takes another',
+    () =>
+      withObserved(async (observed) => {
+        const { server, report } = observed;
+        const task_id = await claimTask(observed);
+        await server.updateTask({ task_id, status: 'review' });
+        await report(updated(task_id, 'review'));
+        await report(ran('npm test'));
+        await report(failed('npm test'), { session: 's-2' });
+        await claimTask(observed);
+        await report(failed('npm test', 9));
+        await say(server, task_id, { tests_run: ['npm test'] });
+        expect(brief(await evidenceOf(server, task_id))).toEqual(['observed 0 npm test']);
+      }),
+  );
+
+  promiseTest('evidence/task', 'a run from before the task was sent back does not support a later thought', () =>
+    withObserved(async (observed) => {
+      const { server, report } = observed;
+      const task_id = await claimTask(observed);
+      const before = new Date(Date.now() - DAY_MS);
+      await report(ran('npm test'), { at: before });
+      await say(server, task_id, { tests_run: ['npm test'] });
+      await server.updateTask({ task_id, status: 'review' });
+      await server.updateTask({ task_id, status: 'backlog' });
+      await say(server, task_id, { tests_run: ['npm test'] });
+      expect(brief(await evidenceOf(server, task_id))).toEqual(['observed 0 npm test', 'said npm test']);
+      for (const status of ['todo', 'in_progress']) await server.updateTask({ task_id, status });
+      await report(failed('npm test', 5));
+      await say(server, task_id, { tests_run: ['npm test'] });
+      expect(brief(await evidenceOf(server, task_id))).toEqual([
+        'observed 0 npm test',
+        'said npm test',
+        'observed 5 npm test',
+      ]);
+    }),
+  );
+
+  promiseTest('evidence/task', 'with digests alone, only a command whose whole input can be guessed is known', () =>
+    withObserved(async (observed) => {
+      const { server, report } = observed;
+      const task_id = await claimTask(observed);
+      await report(ran('npm test'), { level: 'digests' });
+      const described = { tool_input: { command: 'npm run lint', description: 'Lint' } };
+      await report(ran('', described), { level: 'digests' });
+      await say(server, task_id, { tests_run: ['npm test', 'npm run lint'] });
+      expect(brief(await evidenceOf(server, task_id))).toEqual(['observed 0 npm test', 'said npm run lint']);
+    }),
+  );
+
+  promiseTest('evidence/task', 'a commit is observed, said or contradicted, also by an abbreviated hash', () =>
+    withObserved(async (observed) => {
+      const { server } = observed;
+      const task_id = await claimTask(observed);
+      await say(server, task_id, { commit_sha: 'deadbee' });
+      expect(brief(await evidenceOf(server, task_id))).toEqual(['said deadbee']);
+      const record = (observation: Observation) =>
+        server.database.write({ durable: false }, (db) => recordObservations(db, [observation]));
+      await record(commit(SHA, new Date().toISOString(), '1'.repeat(32)));
+      for (const sha of [SHA, SHA.slice(0, 7).toUpperCase(), 'feedbee', PARENT.slice(0, 12)])
+        await say(server, task_id, { commit_sha: sha, tests_run: ['make'] });
+      const commits = (await evidenceOf(server, task_id)).filter(({ field }) => field === 'commit_sha');
+      expect(commits.map(({ state }) => state)).toEqual(['said', 'observed', 'observed', 'contradicted', 'said']);
+      expect(commits[1]?.entry).toBe(commits[2]?.entry);
+    }),
+  );
+
+  promiseTest('evidence/hostile', 'hostile commands and words are compared, and nothing fails', () =>
+    withObserved(async (observed) => {
+      const { server, report } = observed;
+      const task_id = await claimTask(observed);
+      const hostile = [
+        '\u001b[2Jnpm test',
+        'npm\u0000test',
+        'npm test\r\necho',
+        '"'.repeat(1000),
+        '$('.repeat(500),
+        '\u202enpm test',
+        '%',
+        "'; DROP TABLE observations; --",
+        '{"action":"shell"}',
+        '"kind":"observed.commit"',
+        `npm test ${'x'.repeat(20_000)}`,
+      ];
+      for (const command of hostile) await report(ran(command));
+      await report(ran('', { tool_input: { command: 42 } }));
+      await report(ran('', { tool_input: null }));
+      const tests_run = hostile.filter((text) => text.length <= 512 && !/\p{Cc}/u.test(text));
+      await say(server, task_id, { tests_run: [...tests_run, 'npm test', 'a'.repeat(512)] });
+      const evidence = await evidenceOf(server, task_id);
+      expect(evidence.slice(-2).map(({ state }) => state)).toEqual(['said', 'said']);
+      expect(evidence.find(({ value }) => value === '%')?.state).toBe('observed');
+    }),
+  );
+
+  promiseTest('evidence/hostile', 'a list that is cut says so', () =>
+    withObserved(async (observed) => {
+      const { server, report } = observed;
+      const task_id = await claimTask(observed);
+      await report(ran('last'));
+      for (let thought = 0; thought < 3; thought += 1)
+        await say(server, task_id, {
+          tests_run: Array.from({ length: 200 }, (_, place) => `test ${thought} ${place}`),
+        });
+      await say(server, task_id, { tests_run: ['last'] });
+      const task = await server.getTask({ task_id, include_thought_trail: true });
+      expect(task).toMatchObject({ evidence_total: 601, truncated: true });
+      const evidence = await evidenceOf(server, task_id);
+      expect(evidence).toHaveLength(500);
+      expect(evidence.at(-1)).toMatchObject({ value: 'last', state: 'observed', exit_code: 0 });
+    }),
+  );
+});

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { canonicalize, type Entry, saltedDigest } from '../../src/integrity/index.ts';
+import { canonicalize, commitKey, type Entry, saltedDigest } from '../../src/integrity/index.ts';
 import { type Observation, recordObservations } from '../../src/recorder/record.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import type { TestServer } from '../support/test-server.ts';
@@ -32,14 +32,14 @@ const SHA = 'a1b2c3d4'.repeat(5);
 const PARENT = '0f'.repeat(20);
 const SALT = 'ab'.repeat(16);
 
-function commit(sha: string, at: string, key: string): Observation {
+function commit(sha: string, at: string): Observation {
   const content = canonicalize({ paths: ['a.ts'] });
   const entry = {
     v: 1,
     kind: 'observed.commit',
     at,
     actor: 'hook:git',
-    key,
+    key: commitKey(sha),
     sha,
     tree: SHA,
     parents: [PARENT],
@@ -166,7 +166,7 @@ describe('evidence of a task', () => {
       expect(brief(await evidenceOf(server, task_id))).toEqual(['said deadbee']);
       const record = (observation: Observation) =>
         server.database.write({ durable: false }, (db) => recordObservations(db, [observation]));
-      await record(commit(SHA, new Date().toISOString(), '1'.repeat(32)));
+      await record(commit(SHA, new Date().toISOString()));
       for (const sha of [SHA, SHA.slice(0, 7).toUpperCase(), 'feedbee', PARENT.slice(0, 12)])
         await say(server, task_id, { commit_sha: sha, tests_run: ['make'] });
       const commits = (await evidenceOf(server, task_id)).filter(({ field }) => field === 'commit_sha');

@@ -74,12 +74,6 @@ export const failed = (command: string, exitCode = 1) => ({
 export const ended = (command: string) =>
   ran(command, { tool_response: { stdout: '', stderr: '', interrupted: true } });
 
-export const edited = (file_path: string) => ({
-  tool_name: 'Edit',
-  tool_input: { file_path, old_string: 'a', new_string: 'b' },
-  tool_response: { filePath: file_path },
-});
-
 export const updated = (task_id: string, status: string) => ({
   tool_name: 'mcp__colibri__task_update',
   tool_input: { task_id, status },

@@ -1,5 +1,5 @@
 import type { Reader } from '../../db/database.ts';
-import { parseJson, type Salt } from '../../integrity/index.ts';
+import { commitKey, parseJson, type Salt } from '../../integrity/index.ts';
 import type { ObservedRun } from './compare.ts';
 
 /** A command whose text only a digest covers, as with COLIBRI_RECORD=digests. */
@@ -63,6 +63,12 @@ export async function listCommits(db: Reader): Promise<RecordedCommit[]> {
     .flatMap(({ entry, fields }) => toCommit(entry, fields));
 }
 
+/** A commit by its full hash, however old it is. */
+export async function findCommit(db: Reader, sha: string): Promise<RecordedCommit | undefined> {
+  const rows = await db.query<ObservationRow>(BY_KEY, [commitKey(sha)]);
+  return rows.flatMap(toObservation).flatMap(({ entry, fields }) => toCommit(entry, fields))[0];
+}
+
 interface ObservationRow {
   readonly idx: number;
   readonly entry: string;
@@ -83,6 +89,7 @@ const OF_TASK = `
     (SELECT idx, salt, content FROM observations WHERE task_no = $1 ORDER BY idx DESC LIMIT $2) ${JOINED}
   WHERE ${IS_SHELL} OR ${IS_EDIT} OR ${IS_RELEASE} ORDER BY observed.idx DESC`;
 const COUNT_OF_TASK = 'SELECT COUNT(*) AS total FROM observations WHERE task_no = $1';
+const BY_KEY = `SELECT ${COLUMNS} FROM observations ${JOINED} WHERE observed.key = $1`;
 const NEWEST_COMMITS = `
   SELECT ${COLUMNS} FROM (SELECT idx, salt, content FROM observations ORDER BY idx DESC LIMIT $1) ${JOINED}
   WHERE ${IS_COMMIT} ORDER BY observed.idx DESC`;
@@ -118,7 +125,7 @@ interface Observed {
 /** Verification reports rows that cannot be read; they are evidence of nothing. */
 function toObservation({ idx, entry, salt, content }: ObservationRow): Observed[] {
   try {
-    return [{ entry: idx, fields: parseJson(entry) as unknown as Fields, salt, command: readCommand(content) }];
+    return [{ entry: idx, fields: parseJson(entry) as Fields, salt, command: readCommand(content) }];
   } catch {
     return [];
   }

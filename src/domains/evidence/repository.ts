@@ -12,6 +12,7 @@ import {
   type Said,
 } from './compare.ts';
 import {
+  findCommit,
   listCommits,
   MAX_OBSERVATIONS,
   type ObservedWork,
@@ -118,8 +119,15 @@ async function createCommitFinder(
   { commits: own }: ObservedWork,
   said: readonly Said[],
 ): Promise<(said: Said) => KnownCommit> {
-  const isNeeded = said.some(({ field, value }) => field === 'commit_sha' && findBySha(own, value) === undefined);
-  const commits = isNeeded ? [...own, ...(await listCommits(db))] : own;
+  const hashes = new Set(said.flatMap(({ field, value }) => (field === 'commit_sha' ? [value.toLowerCase()] : [])));
+  const missing = [...hashes].filter((sha) => findBySha(own, sha) === undefined);
+  const newest = missing.length === 0 ? [] : await listCommits(db);
+  const older: RecordedCommit[] = [];
+  for (const sha of missing) {
+    const found = findBySha(newest, sha) === undefined ? await findCommit(db, sha) : undefined;
+    if (found !== undefined) older.push(found);
+  }
+  const commits = [...own, ...newest, ...older];
   const recordedSince = commits.map(({ at }) => at).toSorted()[0];
   return ({ value }) => ({
     entry: findBySha(commits, value)?.entry,

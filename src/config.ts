@@ -65,11 +65,16 @@ export function readConfig(env: Environment = process.env): Config {
   });
 }
 
+/** Names the session whose events are a test: they wait under a name that is never ingested. */
+export const TEST_SESSION = 'COLIBRI_HOOK_TEST';
+
 export interface HookConfig extends Pick<Config, 'dbPath'> {
   /** The projects that the client names, the most reliable first. */
   readonly projectFolders: readonly string[];
   readonly level: (typeof RECORD_LEVELS)[number];
   readonly isDurable: boolean;
+  /** The session of the events that `colibri doctor` sends. */
+  readonly testSession: string | undefined;
 }
 
 /** For `colibri hook`, which never fails an agent: a wrong value counts as the one that stores least or is safest. */
@@ -81,6 +86,7 @@ export function readHookConfig(env: Environment = process.env): HookConfig {
     projectFolders: folders.filter((folder) => folder !== undefined && isAbsolute(folder)) as string[],
     level: RECORD_LEVELS.find((candidate) => candidate === level) ?? 'digests',
     isDurable: env['COLIBRI_DURABILITY'] !== 'relaxed',
+    testSession: env[TEST_SESSION] || undefined,
   };
 }
 

@@ -8,6 +8,7 @@ export const RECORDER_PROMISES = {
   'record/merges': { says: 'init --record keeps the hooks of others, and the text around its own' },
   'record/undo': { says: 'init --undo removes the hooks of the recorder, and restores each file to the byte' },
   'record/refuses': { says: 'init --record changes nothing if one of the files cannot be edited safely' },
+  'record/doctor': { says: 'doctor proves each hook by an event that arrives in the spool and is never recorded' },
   'recorder/clients': { says: 'what a client reports to its hooks becomes one event, whichever client it is' },
   'recorder/one-key': { says: 'two reports of one call have the same key, and two calls have two' },
   'recorder/hostile': { says: 'an event of any shape is recorded as what it is, and never fails the agent' },

@@ -31,9 +31,10 @@ export async function run(args: readonly string[]): Promise<void> {
   clearTimeout(timer);
 }
 
-function record(folder: string, { level, isDurable }: HookConfig, event: ObservedEvent): void {
+function record(folder: string, { level, isDurable, testSession }: HookConfig, event: ObservedEvent): void {
   const at = new Date();
-  writeToSpool(folder, encodeSpooled(toSpooled(event, { at, salt: createSalt(), level })), { at, isDurable });
+  const isTest = event.session !== '' && event.session === testSession;
+  writeToSpool(folder, encodeSpooled(toSpooled(event, { at, salt: createSalt(), level })), { at, isDurable, isTest });
 }
 
 async function giveUp(reason: string): Promise<void> {

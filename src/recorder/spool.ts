@@ -27,8 +27,10 @@ export const SPOOL = 'spool';
 const MAX_FILES = 10_000;
 const MAX_FILE_BYTES = 262_144;
 const FINAL_NAME = /^\d{13}-\d{1,10}-[0-9a-f]{16}\.json$/;
-const TEMPORARY_NAME = /^\.\d{13}-\d{1,10}-[0-9a-f]{16}\.tmp$/;
+const TEMPORARY_NAME = /^\.(\d{13})-\d{1,10}-[0-9a-f]{16}\.tmp$/;
+const TEST_NAME = /^(\d{13})-\d{1,10}-[0-9a-f]{16}\.test$/;
 const DROPPED = 'dropped';
+const REJECTED = '.rejected';
 const FOR_OTHERS = 0o077;
 
 /** The folder cannot be trusted or used; the message is a sentence for people. */
@@ -37,10 +39,12 @@ export class SpoolRefused extends Error {}
 export interface WriteOptions {
   readonly at: Date;
   readonly isDurable: boolean;
+  /** Stores the event under a name that is never ingested, for `takeTestEvents`. */
+  readonly isTest?: boolean;
 }
 
 /** Creates the folder if `.colibri` exists. Counts the event instead of storing it if too many wait already. */
-export function writeToSpool(folder: string, text: string, { at, isDurable }: WriteOptions): void {
+export function writeToSpool(folder: string, text: string, { at, isDurable, isTest = false }: WriteOptions): void {
   assertUsable(folder);
   if (Buffer.byteLength(text) > MAX_FILE_BYTES || readdirSync(folder).length >= MAX_FILES) {
     countOneDropped(join(folder, DROPPED));
@@ -50,7 +54,7 @@ export function writeToSpool(folder: string, text: string, { at, isDurable }: Wr
   const temporary = join(folder, `.${name}.tmp`);
   try {
     writeWhole(temporary, text, isDurable);
-    renameSync(temporary, join(folder, `${name}.json`));
+    renameSync(temporary, join(folder, `${name}.${isTest ? 'test' : 'json'}`));
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
@@ -94,7 +98,24 @@ export function removeSpoolFile(folder: string, name: string): void {
 
 /** Keeps a file that cannot be ingested, under a name that is not listed. */
 export function rejectSpoolFile(folder: string, name: string): void {
-  renameSync(join(folder, name), join(folder, `${name}.rejected`));
+  renameSync(join(folder, name), join(folder, name + REJECTED));
+}
+
+/** Removes the test events and returns their texts. */
+export function takeTestEvents(folder: string): string[] {
+  if (!hasSpool(folder)) return [];
+  return readdirSync(folder)
+    .filter((name) => TEST_NAME.test(name))
+    .flatMap((name) => {
+      const text = readSpoolFile(folder, name);
+      removeSpoolFile(folder, name);
+      return text ?? [];
+    });
+}
+
+/** How many files were kept because they could not be ingested. */
+export function countRejected(folder: string): number {
+  return readdirSync(folder).filter((name) => name.endsWith(REJECTED)).length;
 }
 
 /** How many events were dropped since the folder was created. Only grows: the reader remembers what it reported. */
@@ -105,8 +126,8 @@ export function countDropped(folder: string): number {
 /** Removes what killed writers left behind. A writer needs milliseconds; an hour leaves room for suspended machines. */
 export function removeAbandoned(folder: string, now: Date, olderThanMs = 3_600_000): void {
   for (const name of readdirSync(folder)) {
-    if (TEMPORARY_NAME.test(name) && Number(name.slice(1, 14)) < now.getTime() - olderThanMs)
-      rmSync(join(folder, name), { force: true });
+    const [, writtenMs] = TEMPORARY_NAME.exec(name) ?? TEST_NAME.exec(name) ?? [];
+    if (Number(writtenMs) < now.getTime() - olderThanMs) rmSync(join(folder, name), { force: true });
   }
 }
 

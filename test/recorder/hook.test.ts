@@ -131,7 +131,7 @@ describe('colibri hook', () => {
       const elsewhere = new CliProject();
       const away = { cwd: elsewhere.folder };
       expect(await project.hook(post({ tool_use_id: 'sub' }), { cwd: project.mkdir('a/b') })).toEqual(SILENT);
-      const env = { CLAUDE_PROJECT_DIR: project.folder };
+      const env = { CLAUDE_PROJECT_DIR: project.folder, COLIBRI_HOOK_TEST: 'another session' };
       expect(await project.hook(post({ tool_use_id: 'variable' }), { ...away, env })).toEqual(SILENT);
       expect(await project.hook(post({ tool_use_id: 'payload', cwd: project.folder }), away)).toEqual(SILENT);
       expect(await project.hook(post({ tool_use_id: 'nowhere' }), away)).toEqual(SILENT);

@@ -13,7 +13,8 @@ export const doctor: CliCommand<DoctorOptions> = {
   options: [new Option('--run', "start every command in the project's client configurations"), JSON_OPTION],
   details: [
     'Starts the server as each client would, without a ledger, and does the handshake. A command in a file of the project is started only if init would write the same, because the file may have come with a clone; --run starts it anyway.',
-    'Writes nothing. Does not verify the entries of the ledger; run colibri verify for that.',
+    'Sends a test event through each hook of the recorder, by the same rule, and looks for it in the spool. The event is removed again and never becomes an entry.',
+    'Writes nothing else. Does not verify the entries of the ledger; run colibri verify for that.',
   ],
   examples: [
     ['colibri doctor', 'what is wrong, and how to fix it'],

@@ -59,7 +59,7 @@ function environmentOf(variables: Readonly<Record<string, string>>) {
   return createEnvironment({ ...variables, ...(isValid ? { COLIBRI_MODE: 'MINIMAL' } : {}) });
 }
 
-function collect(stream: NodeJS.ReadableStream): () => string {
+export function collect(stream: NodeJS.ReadableStream): () => string {
   let text = '';
   stream.setEncoding('utf8');
   stream.on('data', (chunk: string) => {
@@ -83,7 +83,7 @@ function readAnswer(output: string): Seen | undefined {
   }
 }
 
-function describeEnd(code: number | null, signal: NodeJS.Signals | null, errors: string): string {
+export function describeEnd(code: number | null, signal: NodeJS.Signals | null, errors: string): string {
   const lines = errors.split('\n').filter((line) => line.trim() !== '');
   const how = code === null ? `it was ended by ${signal}` : `it exited with ${code}`;
   const last = lines.at(-1);
@@ -91,7 +91,7 @@ function describeEnd(code: number | null, signal: NodeJS.Signals | null, errors:
 }
 
 /** The command may be a launcher such as npx, whose child is the server. */
-function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+export function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   // Doctor does not wait for a command that ignores the signal.
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
   child.unref();

@@ -5,6 +5,7 @@ import type { Finding } from './finding.ts';
 import { checkLedger } from './ledger.ts';
 import { checkMachine, checkSqlite } from './machine.ts';
 import { checkPostgres } from './postgres.ts';
+import { checkRecorder } from './recorder.ts';
 import { checkSettings } from './settings.ts';
 import { checkSkills } from './skills.ts';
 
@@ -27,6 +28,7 @@ async function examine(runAll: boolean): Promise<Finding[]> {
     ...findings,
     ...(config === undefined ? [] : await check(config)),
     ...(await checkClients(runAll)),
+    ...(config === undefined ? [] : await checkRecorder(config, runAll)),
     ...(config === undefined ? [] : checkSkills(config)),
   ];
 }

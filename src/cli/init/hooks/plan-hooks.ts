@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { LaunchCommand } from '../clients.ts';
 import { type FileChange, readText } from '../disk.ts';
 import { applyEdits, diffEdits } from '../formats/text-edit.ts';
-import { localCommand, preferredCommand } from '../launch-command.ts';
+import { localCommand, preferredCommand, publishedCommand } from '../launch-command.ts';
 import { bodyOf, type Site, withByteOrderMark, withPath } from '../plan.ts';
 import { type InitRecord, sha256 } from '../record.ts';
 import { findPackageFolder } from '../shipped-skills.ts';
@@ -108,7 +108,12 @@ function findAll(lists: HookLists | undefined, text: string | undefined): FoundH
 }
 
 function isOwnPlugin(text: string): boolean {
-  return [localCommand(), preferredCommand()].some((command) => text === pluginText(command));
+  return findPluginCommand(text) !== undefined;
+}
+
+/** The command that a plug-in of this program starts; undefined for any other text. */
+export function findPluginCommand(text: string): LaunchCommand | undefined {
+  return [localCommand(), preferredCommand(), publishedCommand()].find((command) => text === pluginText(command));
 }
 
 function write(lists: HookLists | undefined, text: string | undefined, command: LaunchCommand): string {

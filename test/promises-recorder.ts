@@ -10,6 +10,9 @@ export const RECORDER_PROMISES = {
   'record/refuses': { says: 'init --record changes nothing if one of the files cannot be edited safely' },
   'record/doctor': { says: 'doctor proves each hook by an event that arrives in the spool and is never recorded' },
   'recorder/clients': { says: 'what a client reports to its hooks becomes one event, whichever client it is' },
+  'recorder/client-check': {
+    says: 'npm run clients accepts a session only if every action was observed once, with its outcome and its task',
+  },
   'recorder/one-key': { says: 'two reports of one call have the same key, and two calls have two' },
   'recorder/hostile': { says: 'an event of any shape is recorded as what it is, and never fails the agent' },
   'recorder/secrets': { says: 'known shapes of secrets are blanked before an event reaches the disk' },

@@ -48,7 +48,7 @@ export function checkCommit(observations, head) {
   return task_id === TASK ? [] : [`the commit belongs to ${task_id ?? 'no task'}`];
 }
 
-/** What an agent said is told apart from what was observed. `evidence` is that of `task_get`. */
+/** Distinguishes what an agent said from what was observed. `evidence` is that of `task_get`. */
 export function checkEvidence(evidence, head, driver) {
   if (evidence === undefined) return ['task_get has no evidence'];
   const expected = {

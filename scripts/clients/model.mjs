@@ -6,8 +6,8 @@ import { FORMATS } from './replies.mjs';
 
 /** `callAt(index, names)` returns the call of a step; undefined after the last one. */
 export async function startModel(callAt) {
-  const [refusedHosts, unknownPaths] = [new Set(), new Set()];
-  const state = { steps: 0, requests: [] };
+  const refusedHosts = new Set();
+  let steps = 0;
   const server = createServer(async (request, response) => {
     const url = new URL(request.url, 'http://127.0.0.1');
     // A proxy gets the whole address of a request without encryption.
@@ -16,16 +16,12 @@ export async function startModel(callAt) {
       return send(response, 403, {});
     }
     const body = await readBody(request);
-    state.requests.push({ path: url.pathname, body });
     const format = FORMATS.find(({ matches }) => matches.test(url.pathname));
-    if (format === undefined) {
-      unknownPaths.add(`${request.method} ${url.pathname}`);
-      return send(response, 404, { error: { message: 'not a part of the scripted model' } });
-    }
+    if (format === undefined) return send(response, 404, { error: { message: 'not a part of the scripted model' } });
     const { names, finished } = format.read(body);
     // Clients also ask for titles and summaries, without tools.
     const call = names.length === 0 ? undefined : callAt(finished, names);
-    if (call) state.steps = Math.max(state.steps, finished + 1);
+    if (call) steps = Math.max(steps, finished + 1);
     const reply = format.reply(call, { request: body, path: url.pathname, serial: String(finished).padStart(6, '0') });
     response.writeHead(200, { 'content-type': reply.type }).end(reply.body);
   });
@@ -40,10 +36,8 @@ export async function startModel(callAt) {
   return {
     url: `http://127.0.0.1:${port}`,
     /** How many steps a client has begun. */
-    steps: () => state.steps,
-    requests: () => state.requests,
-    refusedHosts: () => [...refusedHosts].sort(),
-    unknownPaths: () => [...unknownPaths].sort(),
+    steps: () => steps,
+    refusedHosts: () => [...refusedHosts],
     close: () => {
       server.close();
       server.closeAllConnections();

@@ -40,7 +40,7 @@ function readResponses({ tools = [], input = [] }) {
   const items = Array.isArray(input) ? input : [];
   return {
     names: tools.flatMap(({ name, type, tools: inner = [] }) => [name ?? type, ...inner.map((tool) => tool.name)]),
-    finished: items.filter(({ type }) => /_call_output$/.test(type ?? '')).length,
+    finished: items.filter(({ type }) => type?.endsWith('_call_output')).length,
   };
 }
 

@@ -10,6 +10,7 @@ export const PROMISES = {
   ...RECORDER_PROMISES,
   'cli/people-board': { says: 'board shows open, assigned and blocked tasks, within the width of the terminal' },
   'cli/people-show': { says: 'show prints everything about a task, and whether its record verifies' },
+  'cli/views': { says: 'on a terminal each view fits the width, line by line as it was looked at' },
   'cli/people-next': { says: 'next shows which tasks can be started, and why the others cannot' },
   'cli/people-log': { says: 'log shows the calls as they happen' },
   'cli/timeline': { says: 'timeline shows what agents said and what was observed of a task, in the order of the log' },

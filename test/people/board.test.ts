@@ -161,6 +161,23 @@ describe('colibri board', () => {
     },
   );
 
+  promiseTest('cli/board-watch', 'ends when q is typed, and keeps the last character of a full line', async () => {
+    const folder = createProject();
+    await withAgent(folder, 'claude', async (agent) => {
+      await agent('task_create', { title: 'x'.repeat(200), status: 'todo' });
+      await agent('task_update', { task_id: 'T-0001', status: 'in_progress' });
+    });
+    const watching = startColibri(folder, ['agents', '--watch'], { columns: 60, rows: 12 });
+    await watching.seen((lines) => lines.some((line) => line.includes('xxx')));
+    const full = watching.lines().find((line) => line.includes('xxx'));
+    // A terminal that has just drawn its last column clears that character.
+    expect(full).toMatch(/^ +T-0001 in_progress {2}x+…$/);
+    expect(displayWidth(full ?? '')).toBe(60);
+    watching.child.stdin.write('abc\u001b[A');
+    watching.child.stdin.write('q');
+    expect(await watching.ended).toEqual({ status: 0, stderr: '' });
+  });
+
   promiseTest('cli/board-watch', 'prints a JSON line for every change in a pipe, and none as time passes', async () => {
     const folder = createProject();
     await withAgent(folder, 'claude', async (agent) => {

@@ -68,6 +68,43 @@ interface Size {
   readonly rows: number;
 }
 
+/** Where every clock stands still, so that ages, times and durations are always the same. */
+export function frozenAt(iso: string): Variables {
+  const ms = Date.parse(iso);
+  const freeze = `
+    globalThis.Date = class extends Date {
+      constructor(...args) { super(...(args.length === 0 ? [${ms}] : args)); }
+      static now() { return ${ms}; }
+    };
+    process.hrtime.bigint = () => ${ms}000000n;
+    performance.now = () => 0;`;
+  return { TZ: 'UTC', NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(freeze)}` };
+}
+
+/**
+ * What the commands print on a terminal: a pseudo-terminal of `script` (util-linux) if this machine has it, else one that
+ * is pretended.
+ */
+export function viewsOnTerminal(
+  folder: string,
+  columns: number,
+  views: readonly string[],
+  variables: Variables,
+): string[] {
+  const isPretended = spawnSync('script', ['-qec', 'true', '/dev/null'], { stdio: 'ignore' }).status !== 0;
+  if (isPretended) return views.map((view) => colibriOnTerminal(folder, columns, view.split(' '), variables).stdout);
+  const commands = views.map((view) => `'${process.execPath}' '${PROGRAM}' ${view}; printf '\\f'`);
+  const typed = [`stty cols ${columns} rows 24`, ...commands].join('; ');
+  const options = {
+    cwd: folder,
+    env: environment(variables),
+    encoding: 'utf8',
+    stdio: 'pipe',
+  } as const;
+  const { stdout } = spawnSync('script', ['-qec', typed, '/dev/null'], options);
+  return stdout.replaceAll('\r\n', '\n').split('\f').slice(0, -1);
+}
+
 /** Arguments of Node. */
 function pretendTerminal({ columns, rows }: Size): string[] {
   const pretend = `
@@ -83,9 +120,14 @@ function run(folder: string, args: readonly string[], variables: Variables): Run
   return { stdout, stderr, status };
 }
 
-/** A command that runs until a signal ends it. */
+const PRETEND_KEYBOARD = [
+  '--import',
+  'data:text/javascript,Object.assign(process.stdin, { isTTY: true, setRawMode: () => process.stdin });',
+];
+
+/** A command that runs until a signal or a key ends it. */
 export function startColibri(folder: string, args: readonly string[], terminal?: Size) {
-  const pretend = terminal === undefined ? [] : pretendTerminal(terminal);
+  const pretend = terminal === undefined ? [] : [...pretendTerminal(terminal), ...PRETEND_KEYBOARD];
   const child = spawn(process.execPath, [...pretend, PROGRAM, ...args], { cwd: folder, env: environment({}) });
   onTestFinished(() => void child.kill('SIGKILL'));
   let stdout = '';
@@ -108,9 +150,14 @@ export function startColibri(folder: string, args: readonly string[], terminal?:
 export type Agent = (tool: string, input: Record<string, unknown>) => Promise<void>;
 
 /** An agent that works through the built server; a refused call is a failed test unless it is expected. */
-export async function withAgent(folder: string, name: string, work: (agent: Agent) => Promise<void>): Promise<void> {
+export async function withAgent(
+  folder: string,
+  name: string,
+  work: (agent: Agent) => Promise<void>,
+  variables: Variables = {},
+): Promise<void> {
   const client = new Client({ name, version: '1' });
-  const env = environment({ COLIBRI_DB_PATH: ledgerOf(folder) });
+  const env = environment({ COLIBRI_DB_PATH: ledgerOf(folder), ...variables });
   await client.connect(new StdioClientTransport({ command: process.execPath, args: [PROGRAM], env }));
   try {
     await work(async (tool, input) => {

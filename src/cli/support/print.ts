@@ -1,7 +1,9 @@
 import { createInterface } from 'node:readline/promises';
+import { stripVTControlCharacters } from 'node:util';
 import { isColorForced } from '../../config.ts';
 import { printError } from '../../print-error.ts';
 import { escapeUnsafe, toTerminal } from '../../terminal-text.ts';
+import { displayWidth } from '../views/text-width.ts';
 
 /** The only functions that write to stdout or move the cursor. */
 
@@ -75,12 +77,18 @@ export function openLiveScreen(): LiveScreen | undefined {
   let start = '\n'.repeat(Math.max(0, (stdout.rows || 1) - 1));
   return {
     draw: (lines) => {
-      const drawn = fitRows(lines, stdout.rows).map((line) => `${toTerminal(line)}${CLEAR_TO_END_OF_LINE}\n`);
+      const drawn = fitRows(lines, stdout.rows).map((line) => drawnLine(toTerminal(line), stdout.columns));
       stdout.write(`${start}${HOME}${drawn.join('')}${CLEAR_BELOW}`);
       start = '';
     },
     onResize: (redraw) => void stdout.on('resize', redraw),
   };
+}
+
+/** After a full line the cursor is still on its last character, which clearing would remove. */
+function drawnLine(text: string, columns: number | undefined): string {
+  const isFull = displayWidth(stripVTControlCharacters(text)) >= (columns || Number.POSITIVE_INFINITY);
+  return `${text}${isFull ? '' : CLEAR_TO_END_OF_LINE}\n`;
 }
 
 /** The last row stays free for the cursor. */

@@ -5,7 +5,7 @@ import type { OpenSession } from '../../domains/trail/open-sessions.ts';
 import type { SeenAgent } from '../../ledger/presence/list-agents.ts';
 import { formatDuration } from '../../text/duration.ts';
 import { listNames, plural, type Terminal } from './terminal.ts';
-import { cut, printable } from './text-width.ts';
+import { cut, cutWords, printable } from './text-width.ts';
 
 /**
  * `lapsed`: a claim of the agent has lapsed, so that others may take the task. `gone`: none of its processes runs.
@@ -104,7 +104,7 @@ export function renderAgents(
 
 function heldLine({ task_id, title, status, lapsed }: HeldTask, width: number): string {
   const state = lapsed ? `${printable(status)}, lapsed` : printable(status);
-  return cut(`${' '.repeat(STATE_WIDTH)}  ${task_id} ${state}  ${printable(title)}`, width);
+  return cutWords(`${' '.repeat(STATE_WIDTH)}  ${task_id} ${state}  ${printable(title)}`, width);
 }
 
 function notesOf({ sessions, lost, taken_over }: AgentView): string {

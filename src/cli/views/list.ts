@@ -2,7 +2,7 @@ import { isOpen, UNASSIGNED } from '../../domains/tasks/workflows.ts';
 import { largestUnit } from '../../text/duration.ts';
 import { COLUMNS, type ListedRow } from '../query/list-tasks.ts';
 import { priorityPaint, statusPaint, type Terminal } from './terminal.ts';
-import { pad, printable, wrapShort } from './text-width.ts';
+import { cutWords, pad, printable } from './text-width.ts';
 
 const ID_WIDTH = 6;
 const STATUS_WIDTH = 11;
@@ -30,8 +30,7 @@ export function renderListLine(task: ListedRow, { width, colors }: Terminal, now
   ];
   const text = `${printable(title)}${isWide ? percent : ''}`;
   const used = ID_WIDTH + STATUS_WIDTH + (isWide ? PRIORITY_WIDTH : 0) + AGE_WIDTH + OWNER_WIDTH + 2 * cells.length;
-  const shown = width === undefined ? [text] : wrapShort(text, Math.max(1, width - used), 1);
-  return [...cells, ...shown].join('  ');
+  return [...cells, width === undefined ? text : cutWords(text, Math.max(1, width - used))].join('  ');
 }
 
 /** The cells of one record of RFC 4180. */

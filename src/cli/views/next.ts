@@ -1,7 +1,8 @@
 import type { BlockedTask, NextAction } from '../../domains/tasks/next-actions.ts';
 import { UNASSIGNED } from '../../domains/tasks/workflows.ts';
+import { largestUnit } from '../../text/duration.ts';
 import { priorityPaint, type Terminal } from './terminal.ts';
-import { cut, displayWidth, printable, wrap } from './text-width.ts';
+import { cut, cutWords, displayWidth, printable, wrap } from './text-width.ts';
 
 /** What one project has to work on. */
 export interface Queue {
@@ -47,15 +48,17 @@ function readyLine(action: NextAction, place: number, { width, colors }: Termina
     parent_id === undefined ? '' : `part of ${parent_id}`,
   ].filter((fact) => fact !== '');
   const room = width === undefined ? Number.POSITIVE_INFINITY : Math.max(0, width - displayWidth(head));
-  const text = cut(printable(title), room);
-  const rest = facts.length === 0 ? '' : cut(`  ${facts.join(' · ')}`, room - displayWidth(text));
+  const fact = facts.length === 0 ? '' : `  ${facts.join(' · ')}`;
+  // A long title leaves half of the line to the facts.
+  const text = cutWords(printable(title), Math.max(room - displayWidth(fact), Math.ceil(room / 2)));
+  const rest = cutWords(fact, room - displayWidth(text));
   return priorityPaint(colors, priority)(head) + text + (rest === '' ? '' : colors.dim(rest));
 }
 
 function lapseOf({ lapsed, held_by, silent_for_s }: Pick<NextAction, 'lapsed' | 'held_by' | 'silent_for_s'>): string {
   if (!lapsed) return '';
   if (held_by === undefined) return 'lapsed: it has no holder';
-  const silence = silent_for_s === undefined ? 'never called' : `is silent for ${Math.floor(silent_for_s / 60)} min`;
+  const silence = silent_for_s === undefined ? 'never called' : `silent ${largestUnit(silent_for_s * 1000)}`;
   return `lapsed: ${printable(held_by)} ${silence}`;
 }
 
@@ -65,7 +68,7 @@ function blockedLines(task: BlockedTask, { width, colors }: Terminal): string[] 
   if (width === undefined) return [`     ${task_id} ${printable(title)}  [${reason}]`];
   const indent = ' '.repeat(5);
   return [
-    `${indent}${task_id} ${cut(printable(title), width - indent.length - task_id.length - 1)}`,
+    `${indent}${task_id} ${cutWords(printable(title), width - indent.length - task_id.length - 1)}`,
     ...wrap(reason, width - indent.length - 2).map((text) => `${indent}  ${colors.red(text)}`),
   ];
 }

@@ -1,6 +1,16 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cut, displayWidth, joinShort, pad, printable, printableProse, wrap, wrapShort } from './text-width.ts';
+import {
+  cut,
+  cutWords,
+  displayWidth,
+  joinShort,
+  pad,
+  printable,
+  printableProse,
+  wrap,
+  wrapShort,
+} from './text-width.ts';
 
 const anyText = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -115,4 +125,18 @@ describe('printable', () => {
   it('keeps line breaks in prose', () => {
     expect(printableProse('one\n\ttwo\u001b')).toBe('one\n\ttwo\\u001b');
   });
+});
+
+describe('cutWords', () => {
+  it.each([
+    ['Rotate the signing key', 22, 'Rotate the signing key'],
+    ['Rotate the signing key', 21, 'Rotate the signing…'],
+    ['Rotate the signing key', 18, 'Rotate the…'],
+    ['Rotate the signing key', 19, 'Rotate the signing…'],
+    ['Ship https://example.com/releases/spring', 30, 'Ship https://example.com/…'],
+    ['Ship candidateWithoutASingleBlank', 20, 'Ship candidateWitho…'],
+    ['日本語の領収書', 9, '日本語の…'],
+    ['word', 1, '…'],
+    ['word', 0, ''],
+  ])('%j to %i columns', (text, width, expected) => expect(cutWords(text, width)).toBe(expected));
 });

@@ -43,6 +43,12 @@ export function cut(text: string, width: number): string {
   return width < 1 ? '' : take(text, width - 1).trimEnd() + ELLIPSIS;
 }
 
+/** Cuts like `cut`, after a whole word if one fits. */
+export function cutWords(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  return width < 1 ? '' : takeWords(text, width - 1) + ELLIPSIS;
+}
+
 /** Cuts or pads to exactly this width. */
 export function pad(text: string, width: number): string {
   const shown = cut(text, width);
@@ -105,12 +111,14 @@ function take(text: string, width: number): string {
   return taken;
 }
 
-/** The longest prefix of whole words that fits; a part of the first word if that does not fit. */
+/** The longest prefix of whole words that fits; a part of a word that is so long that little else would be left. */
 function takeWords(text: string, width: number): string {
   const taken = take(text, width);
   if (taken === text || text.startsWith(' ', taken.length) || isLastWide(taken)) return taken.trimEnd();
   const end = taken.lastIndexOf(' ');
-  return (end < 1 ? taken : taken.slice(0, end)).trimEnd();
+  if (end >= taken.length / 2) return taken.slice(0, end).trimEnd();
+  const parts = taken.slice(end + 1).split(BREAKS);
+  return parts.length === 1 ? taken : taken.slice(0, end + 1) + parts.slice(0, -1).join('');
 }
 
 /** Scripts with wide characters put no blanks between words. */

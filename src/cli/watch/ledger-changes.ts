@@ -36,8 +36,7 @@ export function openLedgerChanges(
 }
 
 /** Ctrl-C and SIGTERM end a command that runs until then; the exit code stays its own. */
-export function abortOnSignals(): AbortSignal {
-  const interrupted = new AbortController();
+export function abortOnSignals(interrupted = new AbortController()): AbortSignal {
   const stop = () => interrupted.abort();
   process.once('SIGINT', stop).once('SIGTERM', stop);
   return interrupted.signal;

@@ -1,5 +1,6 @@
 import { openLiveScreen, print, printJson } from '../support/print.ts';
 import type { ReadableLedger } from '../support/with-ledger.ts';
+import { openKeys } from './keys.ts';
 import { abortOnSignals, openLedgerChanges } from './ledger-changes.ts';
 
 /** A view of the ledger that a command can keep current. */
@@ -10,7 +11,7 @@ export interface LiveView<Data> {
 }
 
 /**
- * Shows the view once or, with `watch`, again whenever it changes until Ctrl-C: in place on a terminal, else one view below
+ * Shows the view once or, with `watch`, again whenever it changes until Ctrl-C or q: in place on a terminal, else one view below
  * the other, or one JSON object per line.
  */
 export async function showView<Data>(
@@ -22,12 +23,15 @@ export async function showView<Data>(
     const data = await read(database);
     return json ? printJson(data) : print(render(data));
   }
-  const interrupted = abortOnSignals();
+  const stop = new AbortController();
+  const interrupted = abortOnSignals(stop);
   const changes = openLedgerChanges(database, interrupted);
   const screen = json ? undefined : openLiveScreen();
   let data = await read(database);
   let shown: string | undefined;
-  screen?.onResize(() => screen.draw(render(data)));
+  const redraw = () => screen?.draw(render(data));
+  screen?.onResize(redraw);
+  const keys = screen && openKeys({ quit: () => stop.abort(), resume: redraw });
   while (!interrupted.aborted) {
     const state = JSON.stringify(data, withoutTime);
     if (screen !== undefined) screen.draw(render(data));
@@ -37,6 +41,7 @@ export async function showView<Data>(
     await changes.next();
     if (!interrupted.aborted) data = await read(database);
   }
+  keys?.close();
   changes.close();
 }
 

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest';
 import type { TimelineEvent } from '../../src/cli/timeline/events.ts';
 import { type EventFilters, selectEvents } from '../../src/cli/timeline/select-events.ts';
 import { canonicalize, type Entry, saltedDigest } from '../../src/integrity/index.ts';
+import { commitKey } from '../../src/integrity/observed-grammar.ts';
 import { type Observation, recordObservations } from '../../src/recorder/record.ts';
 import { type Crew, withCrew } from '../support/crew.ts';
 import { tempFolder } from '../support/folders.ts';
@@ -71,6 +72,8 @@ const STORY = [
   'claude-code c-2 1',
   'bob task_update ERR_INVALID_TRANSITION',
   'claude-code c-3 0',
+  'commit',
+  'usage',
 ];
 
 async function fill(crew: Crew): Promise<void> {
@@ -88,7 +91,38 @@ async function fill(crew: Crew): Promise<void> {
   );
   await bob.refusal('task_update', { id: 'T-0001', status: 'done' });
   await record(crew, action(3, { exit_code: 0, at: '2026-04-07T01:00:00.000Z' }));
+  const sha = 'ab'.repeat(20);
+  await record(
+    crew,
+    reported('{"branch":"main","paths":["src/a.ts"]}', {
+      kind: 'observed.commit',
+      actor: 'hook:git',
+      sha,
+      tree: sha,
+      parents: [],
+      key: commitKey(sha),
+    }),
+    reported('{}', { kind: 'observed.usage', actor: 'hook:claude-code', ...USAGE, key: 'a'.repeat(32) }),
+  );
   await alice.listTasks({});
+}
+
+const USAGE = {
+  client: 'claude-code',
+  session: 's-1',
+  model: 'm',
+  responses: 1,
+  input_tokens: 1,
+  output_tokens: 2,
+  cache_read_tokens: 3,
+  cache_write_tokens: 4,
+  cache_write_1h_tokens: 0,
+};
+
+function reported(content: string, fields: object): Observation {
+  const digest = saltedDigest('observed-content', SALT, content);
+  const entry = { v: 1, at: '2026-04-08T22:00:00.000Z', task_id: 'T-0001', content: digest, ...fields };
+  return { salt: SALT, content, entry: entry as unknown as Entry };
 }
 
 describe('colibri timeline', () => {
@@ -106,9 +140,10 @@ describe('colibri timeline', () => {
         calls: 5,
         decisions: 1,
         observed: 3,
-        commits: 0,
+        commits: 1,
+        usage: 1,
         unreadable: 0,
-        shown: 9,
+        shown: 11,
       });
       expect(events[5]).toMatchObject({ kind: 'decision', type: 'decision', extras: { tests_run: ['npm test'] } });
       expect(events[6]).toEqual({
@@ -138,9 +173,11 @@ describe('colibri timeline', () => {
         .split('\n')
         .map((line) => JSON.parse(line) as unknown);
       expect(objects).toEqual([...events, totals]);
-      const { stdout } = await runTimeline(path, '1', '--limit', '1', '--width', '80');
+      const { stdout } = await runTimeline(path, '1', '--limit', '3', '--width', '80');
       expect(stdout).toMatch(/^T-0001 {2}One\n2026-04-07\n +#\d+ 01:00:00 ▸ claude-code Bash exit 0\n/);
-      expect(stdout).toMatch(/\n\nT-0001 has 5 calls, 1 decision, 3 observed actions, 0 commits\. The last 1 of 9\s/);
+      expect(stdout).toMatch(
+        /\n\nT-0001 has 5 calls, 1 decision, 3 observed actions, 1 commit, 1 usage report\.\sThe last 3 of 11\s/,
+      );
     }),
   );
 
@@ -148,16 +185,21 @@ describe('colibri timeline', () => {
     withCrew(async (crew) => {
       await fill(crew);
       const pick = async (filters: EventFilters) => (await select(crew, filters)).lines;
-      expect(await pick({ observed: true })).toEqual(STORY.filter((line) => line.includes(' c-')));
+      expect(await pick({ observed: true })).toEqual(STORY.filter((line) => / c-|^commit|^usage/.test(line)));
       expect(await pick({ agent: 'alice' })).toEqual(STORY.slice(0, 1));
-      expect(await pick({ agent: 'claude-code' })).toHaveLength(3);
-      expect(await pick({ agent: 'hook:claude-code' })).toHaveLength(3);
+      expect(await pick({ agent: 'claude-code' })).toHaveLength(4);
+      expect(await pick({ agent: 'hook:claude-code' })).toHaveLength(4);
       expect(await pick({ agent: 'Explore' })).toEqual(['claude-code c-2 1']);
       expect(await pick({ agent: 'Explore', observed: true, limit: 1 })).toEqual(['claude-code c-2 1']);
       expect(await pick({ agent: 'explore' })).toEqual([]);
-      // The last event is older than those before it, because it waited in the spool.
+      // One event is older than those before it, because it waited in the spool.
       const since = '2026-04-08T00:00:00.000Z';
-      expect(await pick({ since, observed: true })).toEqual(['claude-code c-1 ?', 'claude-code c-2 1']);
+      expect(await pick({ since, observed: true })).toEqual([
+        'claude-code c-1 ?',
+        'claude-code c-2 1',
+        'commit',
+        'usage',
+      ]);
       expect(await pick({ since: '2999-01-01T00:00:00.000Z' })).toEqual([]);
       expect(await select(crew, { limit: 2 })).toMatchObject({
         lines: STORY.slice(-2),

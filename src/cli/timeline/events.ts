@@ -2,7 +2,7 @@ import type { RecordedCall } from '../../ledger/calls/scan.ts';
 import type { ShownThought } from '../views/show-data.ts';
 
 /** One line of `colibri timeline --json`: something that happened to a task. */
-export type TimelineEvent = CallEvent | DecisionEvent | ObservedEvent | CommitEvent | UnreadableEvent;
+export type TimelineEvent = CallEvent | DecisionEvent | ObservedEvent | CommitEvent | UsageEvent | UnreadableEvent;
 
 interface Happened {
   /** The index in the log. */
@@ -62,6 +62,21 @@ export interface CommitEvent extends Happened {
   readonly cut?: true;
 }
 
+/** The tokens that a session used for the task since the report before it, as its client counts them. */
+export interface UsageEvent extends Happened {
+  readonly kind: 'usage';
+  readonly client: string;
+  readonly session: string;
+  readonly agent?: string;
+  readonly model: string;
+  readonly responses: number;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cache_read_tokens: number;
+  readonly cache_write_tokens: number;
+  readonly cache_write_1h_tokens: number;
+}
+
 /** A row that its entry does not explain, which only tampering causes. */
 export interface UnreadableEvent extends Happened {
   readonly kind: 'unreadable';
@@ -80,6 +95,7 @@ export interface TimelineTotals extends TaskTitle {
   readonly decisions: number;
   readonly observed: number;
   readonly commits: number;
+  readonly usage: number;
   readonly unreadable: number;
   /** How many of them were printed. */
   readonly shown: number;

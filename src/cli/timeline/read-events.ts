@@ -11,7 +11,15 @@ import {
 import { findLastIndex, scanCalls } from '../../ledger/calls/scan.ts';
 import { callsOfTask, createTaskFinder, type LoggedCall } from '../query/call-task.ts';
 import { describeThought } from '../views/show-data.ts';
-import type { CallEvent, CommitEvent, DecisionEvent, ObservedEvent, TimelineEvent, UnreadableEvent } from './events.ts';
+import type {
+  CallEvent,
+  CommitEvent,
+  DecisionEvent,
+  ObservedEvent,
+  TimelineEvent,
+  UnreadableEvent,
+  UsageEvent,
+} from './events.ts';
 import { mergeByEntry } from './merge.ts';
 
 /** Rows of one statement. A timeline of any length needs the memory of a few pages. */
@@ -68,16 +76,15 @@ async function* readDecisions(db: Reader, taskNo: number): AsyncGenerator<Decisi
   }
 }
 
+type Reported = ObservedEvent | CommitEvent | UsageEvent | UnreadableEvent;
+
 interface ObservationRow {
   readonly idx: number;
   readonly entry: string | null;
   readonly content: string;
 }
 
-async function* readObservations(
-  db: Reader,
-  taskNo: number,
-): AsyncGenerator<ObservedEvent | CommitEvent | UnreadableEvent, void> {
+async function* readObservations(db: Reader, taskNo: number): AsyncGenerator<Reported, void> {
   const rows = readPages<ObservationRow>(
     db,
     `SELECT observations.idx, ledger_entries.entry, observations.content
@@ -90,24 +97,23 @@ async function* readObservations(
 }
 
 /** The grammar guarantees the fields of the entry and of the content. */
-function describeObservation({
-  idx,
-  entry: text,
-  content,
-}: ObservationRow): ObservedEvent | CommitEvent | UnreadableEvent {
+function describeObservation({ idx, entry: text, content }: ObservationRow): Reported {
   const entry = parseEntry(text ?? '');
   const { at = '', actor = '', kind } = entry ?? {};
   const happened = { entry: idx, at, actor };
-  if (entry === undefined || (kind !== 'observed' && kind !== 'observed.commit') || isBroken(entry, content))
+  if (entry === undefined || !isReportKind(kind) || isBroken(entry, kind, content))
     return { kind: 'unreadable', ...happened };
   const readable = parseJson(content) as Readonly<Record<string, Json>>;
-  if (kind === 'observed')
-    return { kind, ...happened, ...pick(entry, OBSERVED), content: readable } as unknown as ObservedEvent;
-  return { kind: 'commit', ...happened, ...pick(entry, COMMIT), ...readable } as unknown as CommitEvent;
+  const [name, fields] = REPORTS[kind];
+  const known = kind === 'observed' ? { content: readable } : readable;
+  return { kind: name, ...happened, ...pick(entry, fields), ...known } as unknown as Reported;
 }
 
-function isBroken(entry: Entry, content: string): boolean {
-  const kind = entry.kind as 'observed' | 'observed.commit';
+function isReportKind(kind: string | undefined): kind is keyof typeof REPORTS {
+  return kind !== undefined && Object.hasOwn(REPORTS, kind);
+}
+
+function isBroken(entry: Entry, kind: keyof typeof REPORTS, content: string): boolean {
   return entryDefect(entry) !== undefined || observedContentDefect(kind, content) !== undefined;
 }
 
@@ -127,6 +133,25 @@ const OBSERVED = [
   'duration_ms',
 ] as const;
 const COMMIT = ['sha', 'tree', 'parents', 'rewrites'] as const;
+const USAGE = [
+  'client',
+  'session',
+  'agent',
+  'model',
+  'responses',
+  'input_tokens',
+  'output_tokens',
+  'cache_read_tokens',
+  'cache_write_tokens',
+  'cache_write_1h_tokens',
+] as const;
+
+/** The kinds of entries that belong to a task, with the name and the fields of their events. */
+const REPORTS = {
+  observed: ['observed', OBSERVED],
+  'observed.commit': ['commit', COMMIT],
+  'observed.usage': ['usage', USAGE],
+} as const satisfies Partial<Record<Entry['kind'], readonly [TimelineEvent['kind'], readonly string[]]>>;
 
 function pick(entry: Entry, names: readonly string[]): object {
   return Object.fromEntries(names.flatMap((name) => (entry[name] === undefined ? [] : [[name, entry[name]]])));

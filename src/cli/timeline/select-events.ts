@@ -33,7 +33,7 @@ export async function selectEvents(
   const { title, status } = task;
   begin({ task_id: taskId, title, status });
   const { limit, observed: onlyObserved = false } = filters;
-  const counts = { call: 0, decision: 0, observed: 0, commit: 0, unreadable: 0 };
+  const counts = { call: 0, decision: 0, observed: 0, commit: 0, usage: 0, unreadable: 0 };
   const last = limit === undefined ? undefined : createRing<TimelineEvent>(limit);
   let total = 0;
   for await (const event of readEvents(db, { task_id: taskId, task_no: parseId(taskId), onlyObserved })) {
@@ -53,6 +53,7 @@ export async function selectEvents(
     decisions: counts.decision,
     observed: counts.observed,
     commits: counts.commit,
+    usage: counts.usage,
     unreadable: counts.unreadable,
     shown: Math.min(total, limit ?? total),
   };
@@ -64,7 +65,7 @@ function isWanted(event: TimelineEvent, { since = '', agent }: EventFilters): bo
 }
 
 function namesOf(event: TimelineEvent): (string | undefined)[] {
-  return event.kind === 'observed' ? [event.actor, event.client, event.agent] : [event.actor];
+  return 'client' in event ? [event.actor, event.client, event.agent] : [event.actor];
 }
 
 /** Keeps the last elements that were added. */

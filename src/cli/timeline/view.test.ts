@@ -3,7 +3,15 @@ import { EVERYTHING_HOSTILE, findRaw } from '../../../test/support/fixtures/host
 import { promiseTest } from '../../../test/support/promise-test.ts';
 import { createStyles, toTerminal } from '../../terminal-text.ts';
 import { displayWidth } from '../views/text-width.ts';
-import type { CallEvent, CommitEvent, DecisionEvent, ObservedEvent, TimelineEvent, TimelineTotals } from './events.ts';
+import type {
+  CallEvent,
+  CommitEvent,
+  DecisionEvent,
+  ObservedEvent,
+  TimelineEvent,
+  TimelineTotals,
+  UsageEvent,
+} from './events.ts';
 import { createEventView, renderTotals } from './view.ts';
 
 const AT = '2026-04-08T22:15:30.123Z';
@@ -62,7 +70,22 @@ const COMMIT: CommitEvent = {
   branch: 'main',
   paths: ['src/keys/rotate.ts', 'src/keys/rotate.test.ts'],
 };
-const EVENTS = [CALL, DECISION, OBSERVED, COMMIT];
+const USAGE: UsageEvent = {
+  kind: 'usage',
+  entry: 96,
+  at: '2026-04-09T01:02:03.004Z',
+  actor: 'hook:claude-code',
+  client: 'claude-code',
+  session: 's-1',
+  model: 'opus',
+  responses: 7,
+  input_tokens: 1200,
+  output_tokens: 340,
+  cache_read_tokens: 0,
+  cache_write_tokens: 5,
+  cache_write_1h_tokens: 0,
+};
+const EVENTS = [CALL, DECISION, OBSERVED, COMMIT, USAGE];
 
 const render = (width: number | undefined, events: readonly TimelineEvent[] = EVENTS, isColored = false) => {
   const view = createEventView({ terminal: { width, colors: createStyles(isColored) }, utc: true });
@@ -92,6 +115,8 @@ describe('the timeline on a terminal', () => {
       '2026-04-09',
       '   #95 01:02:03 ◆ hook:git commit 1a2b3c4d5e6f on main',
       '                │ src/keys/rotate.ts, src/keys/rotate.test.ts',
+      '   #96 01:02:03 Σ claude-code 1,200 tokens in, 340 out, 0 cached,',
+      '                  5 cache writes, 7 responses of opus',
     ]);
   });
 
@@ -121,6 +146,7 @@ describe('the timeline on a terminal', () => {
       { ...DECISION, actor: text, content: text, extras: { [text]: [text] } },
       { ...OBSERVED, client: text, agent: text, tool: text, call_id: text, session: text, content: { command: text } },
       { ...COMMIT, branch: text, paths: [text] },
+      { ...USAGE, client: text, agent: text, model: text },
       { kind: 'unreadable', entry: 7, at: text, actor: text },
     ];
     for (const width of [undefined, 20, 80, 120])
@@ -142,9 +168,9 @@ describe('the timeline on a terminal', () => {
 describe('the timeline in a pipe', () => {
   promiseTest('cli/timeline-view', 'has one uncut line per event, without a day of its own', () => {
     const lines = render(undefined, [...EVENTS, { ...DECISION, content: `${'long '.repeat(500)}end` }]);
-    expect(lines).toHaveLength(5);
+    expect(lines).toHaveLength(6);
     expect(lines[0]).toBe('   #88 2026-04-08 22:15:30Z call       claude-code task_update ok 2 ms status: in_progress');
-    expect(lines[4]).toMatch(/long end tests_run: npm test; npm run lint$/);
+    expect(lines[5]).toMatch(/long end tests_run: npm test; npm run lint$/);
   });
 });
 
@@ -172,6 +198,7 @@ describe('the totals', () => {
     decisions: 2,
     observed: 100_000,
     commits: 0,
+    usage: 0,
     unreadable: 0,
     shown: 100_003,
   };

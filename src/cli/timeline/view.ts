@@ -10,6 +10,7 @@ import type {
   TaskTitle,
   TimelineEvent,
   TimelineTotals,
+  UsageEvent,
 } from './events.ts';
 
 /** An event in parts: one line of its own, and what stands below it. */
@@ -65,13 +66,14 @@ export function renderTitle({ task_id, title }: TaskTitle, { width, colors }: Te
 
 /** "12 calls, 3 decisions, 40 observed actions and 2 commits", and what was left out. */
 export function renderTotals(totals: TimelineTotals, { width = Number.POSITIVE_INFINITY, colors }: Terminal): string[] {
-  const { calls, decisions, observed, commits, unreadable, shown } = totals;
-  const total = calls + decisions + observed + commits + unreadable;
+  const { calls, decisions, observed, commits, usage, unreadable, shown } = totals;
+  const total = calls + decisions + observed + commits + usage + unreadable;
   const counts = [
     plural(calls, 'call'),
     plural(decisions, 'decision'),
     plural(observed, 'observed action'),
     plural(commits, 'commit'),
+    ...(usage === 0 ? [] : [plural(usage, 'usage report')]),
   ].join(', ');
   const rest =
     shown === total ? '' : ` The last ${shown.toLocaleString('en')} of ${total.toLocaleString('en')} are shown.`;
@@ -82,7 +84,7 @@ export function renderTotals(totals: TimelineTotals, { width = Number.POSITIVE_I
   );
 }
 
-const MARKS = { call: '→', decision: '●', observed: '▸', commit: '◆', unreadable: '✘' } as const;
+const MARKS = { call: '→', decision: '●', observed: '▸', commit: '◆', usage: 'Σ', unreadable: '✘' } as const;
 const SEPARATOR = ' · ';
 const KIND_WIDTH = 'unreadable'.length;
 
@@ -161,6 +163,8 @@ function partsOf(event: TimelineEvent, colors: Styles): Parts {
       return { mark, paint: colors.magenta, actor: observerOf(event), ...observedParts(event, colors) };
     case 'commit':
       return { mark, paint: colors.yellow, actor: printable(event.actor), ...commitParts(event, colors) };
+    case 'usage':
+      return { mark, paint: colors.gray, actor: observerOf(event), ...usageParts(event, colors) };
     case 'unreadable':
       return {
         mark,
@@ -230,7 +234,7 @@ function extraText(value: unknown): string {
 }
 
 /** "claude-code › Explore": a client, and the sub-agent that acted. */
-function observerOf({ client, agent }: ObservedEvent): string {
+function observerOf({ client, agent }: ObservedEvent | UsageEvent): string {
   return agent === undefined ? printable(client) : `${printable(client)} › ${printable(agent)}`;
 }
 
@@ -276,5 +280,21 @@ function commitParts(
       [rewrites === undefined ? '' : `rewrites ${printable(rewrites.slice(0, SHORT_SHA))}`, yellow],
     ],
     body: names.length === 0 ? [] : [{ text: names.join(', '), paint: dim, maxLines: MAX_TEXT_LINES }],
+  };
+}
+
+function usageParts(event: UsageEvent, { dim }: Styles): Described {
+  const { model, responses, input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = event;
+  const tokens = (count: number, what: string): Fact => [`${count.toLocaleString('en')} ${what},`];
+  return {
+    facts: [
+      tokens(input_tokens, 'tokens in'),
+      tokens(output_tokens, 'out'),
+      tokens(cache_read_tokens, 'cached'),
+      tokens(cache_write_tokens, 'cache writes'),
+      [plural(responses, 'response'), dim],
+      [`of ${printable(model)}`, dim],
+    ],
+    body: [],
   };
 }

@@ -62,6 +62,8 @@ function describeEvent(event: TimelineEvent): string {
   return event.kind === 'observed' ? `${event.client} ${event.call_id ?? '-'} ${event.exit_code ?? '?'}` : event.kind;
 }
 
+const SAID = { tests_run: ['step 1'], commit_sha: 'ab'.repeat(4) };
+
 const STORY = [
   'alice task_create ok',
   'bob task_update ok',
@@ -83,7 +85,7 @@ async function fill(crew: Crew): Promise<void> {
   await bob.updateTask({ task_id: 'T-0001', status: 'in_progress' });
   await record(crew, action(1, { claims: 'T-0001' }));
   await bob.startSession({ task_id: 'T-0001', auditor_id: 'T-0002' });
-  await bob.recordThought({ task_id: 'T-0001', type: 'decision', content: 'T-0002 is next', tests_run: ['npm test'] });
+  await bob.recordThought({ task_id: 'T-0001', type: 'decision', content: 'T-0002 is next', ...SAID });
   await record(
     crew,
     action(2, { exit_code: 1, outcome: 'failed', agent: 'Explore' }),
@@ -145,7 +147,14 @@ describe('colibri timeline', () => {
         unreadable: 0,
         shown: 11,
       });
-      expect(events[5]).toMatchObject({ kind: 'decision', type: 'decision', extras: { tests_run: ['npm test'] } });
+      expect(events[5]).toMatchObject({
+        kind: 'decision',
+        extras: { tests_run: ['step 1'], commit_sha: 'ab'.repeat(4) },
+        evidence: [
+          { field: 'tests_run', value: 'step 1', state: 'observed', entry: events[2]?.entry },
+          { field: 'commit_sha', value: 'ab'.repeat(4), state: 'observed', entry: events[9]?.entry },
+        ],
+      });
       expect(events[6]).toEqual({
         kind: 'observed',
         entry: expect.any(Number) as number,

@@ -1,3 +1,4 @@
+import type { Evidence } from '../../domains/evidence/compare.ts';
 import type { RecordedCall } from '../../ledger/calls/scan.ts';
 import type { ShownThought } from '../views/show-data.ts';
 
@@ -20,6 +21,8 @@ export interface CallEvent
 
 export interface DecisionEvent extends Happened, Omit<ShownThought, 'recorded_at' | 'recorded_by'> {
   readonly kind: 'decision';
+  /** What was observed of its tests and its commit; empty if it names none. */
+  readonly evidence: readonly Omit<Evidence, 'thought_id'>[];
 }
 
 /** What a client reported. Fields that the client did not report are missing. */

@@ -1,4 +1,5 @@
 import type { Reader } from '../../db/database.ts';
+import { readEvidence } from '../../domains/evidence/repository.ts';
 import type { ThoughtRow } from '../../domains/trail/repository.ts';
 import {
   type Entry,
@@ -64,6 +65,7 @@ function describeCall(call: LoggedCall): CallEvent {
 }
 
 async function* readDecisions(db: Reader, taskNo: number): AsyncGenerator<DecisionEvent, void> {
+  const { items } = await readEvidence(db, taskNo);
   const rows = readPages<ThoughtRow>(
     db,
     'SELECT * FROM thoughts WHERE task_no = $1 AND chain_position > $2 ORDER BY chain_position',
@@ -72,7 +74,10 @@ async function* readDecisions(db: Reader, taskNo: number): AsyncGenerator<Decisi
   );
   for await (const row of rows) {
     const { recorded_at: at, recorded_by: actor, ...thought } = describeThought(row);
-    yield { kind: 'decision', entry: row.idx, at, actor, ...thought };
+    const evidence = items
+      .filter((item) => item.thought_id === thought.thought_id)
+      .map(({ thought_id: _id, ...item }) => item);
+    yield { kind: 'decision', entry: row.idx, at, actor, ...thought, evidence };
   }
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EVERYTHING_HOSTILE, findRaw } from '../../../test/support/fixtures/hostile-text.ts';
 import { promiseTest } from '../../../test/support/promise-test.ts';
 import { createStyles, toTerminal } from '../../terminal-text.ts';
+import { evidenceText } from '../views/evidence.ts';
 import { displayWidth } from '../views/text-width.ts';
 import type {
   CallEvent,
@@ -39,7 +40,12 @@ const DECISION: DecisionEvent = {
   chain_position: 1,
   attempt: 1,
   hash: '0'.repeat(64),
-  extras: { tests_run: ['npm test', 'npm run lint'] },
+  extras: { branch: 'main', tests_run: ['npm test', 'npm run lint'], commit_sha: '1a2b3c4' },
+  evidence: [
+    { field: 'tests_run', value: 'npm test', state: 'contradicted', entry: 91, exit_code: 1 },
+    { field: 'tests_run', value: 'npm run lint', state: 'said' },
+    { field: 'commit_sha', value: '1a2b3c4', state: 'observed', entry: 95 },
+  ],
 };
 const OBSERVED: ObservedEvent = {
   kind: 'observed',
@@ -107,7 +113,10 @@ describe('the timeline on a terminal', () => {
       '                │ The old key was in a log file, so it counts as leaked.',
       '                │',
       '                │ A new one is in the vault.',
-      '                │ tests_run: npm test; npm run lint',
+      '                │ tests_run: npm test (contradicted: exit 1, entry #91)',
+      '                │ tests_run: npm run lint (said)',
+      '                │ commit_sha: 1a2b3c4 (observed: entry #95)',
+      '                │ branch: main',
       '   #91 22:15:30 ▸ claude-code › Explore Bash exit 1 1204 ms',
       '                │ npm test -- --reporter=dot',
       '                │ call toolu_01ABC',
@@ -115,7 +124,7 @@ describe('the timeline on a terminal', () => {
       '2026-04-09',
       '   #95 01:02:03 ◆ hook:git commit 1a2b3c4d5e6f on main',
       '                │ src/keys/rotate.ts, src/keys/rotate.test.ts',
-      '   #96 01:02:03 Σ claude-code 1,200 tokens in, 340 out, 0 cached,',
+      '   #96 01:02:03 + claude-code 1,200 tokens in, 340 out, 0 cached,',
       '                  5 cache writes, 7 responses of opus',
     ]);
   });
@@ -143,7 +152,8 @@ describe('the timeline on a terminal', () => {
     const hostile: TimelineEvent[] = [
       { ...CALL, actor: text, tool: text, outcome: text, arguments: text },
       { ...CALL, arguments: JSON.stringify({ [text]: text }) },
-      { ...DECISION, actor: text, content: text, extras: { [text]: [text] } },
+      { ...DECISION, actor: text, content: text, extras: { [text]: [text] }, evidence: [] },
+      { ...DECISION, evidence: [{ field: 'tests_run', value: text, state: 'said' }] },
       { ...OBSERVED, client: text, agent: text, tool: text, call_id: text, session: text, content: { command: text } },
       { ...COMMIT, branch: text, paths: [text] },
       { ...USAGE, client: text, agent: text, model: text },
@@ -170,7 +180,7 @@ describe('the timeline in a pipe', () => {
     const lines = render(undefined, [...EVENTS, { ...DECISION, content: `${'long '.repeat(500)}end` }]);
     expect(lines).toHaveLength(6);
     expect(lines[0]).toBe('   #88 2026-04-08 22:15:30Z call       claude-code task_update ok 2 ms status: in_progress');
-    expect(lines[5]).toMatch(/long end tests_run: npm test; npm run lint$/);
+    expect(lines[5]).toMatch(/long end tests_run: npm test \(contradicted: exit 1, entry #91\) .* branch: main$/);
   });
 });
 
@@ -186,6 +196,17 @@ describe('the outcome of an observed action', () => {
     [{ action: 'edit', outcome: 'unknown' }, 'outcome unknown'],
     [{ action: 'edit' }, ''],
   ])('%j is shown as %j', (changes, expected) => expect(outcomeOf(changes)).toBe(expected));
+});
+
+describe('the evidence beside a decision', () => {
+  it.each([
+    [{ field: 'tests_run', state: 'observed', entry: 7, exit_code: 0 }, 'observed: exit 0, entry #7'],
+    [{ field: 'tests_run', state: 'contradicted', entry: 7, failed: true }, 'contradicted: failed, entry #7'],
+    [{ field: 'tests_run', state: 'said', entry: 7 }, 'said: exit code unknown, entry #7'],
+    [{ field: 'tests_run', state: 'said' }, 'said'],
+    [{ field: 'commit_sha', state: 'observed', entry: 7 }, 'observed: entry #7'],
+    [{ field: 'commit_sha', state: 'contradicted' }, 'contradicted: not recorded'],
+  ] as const)('%j is shown as %j', (item, expected) => expect(evidenceText({ value: 'x', ...item })).toBe(expected));
 });
 
 describe('the totals', () => {

@@ -1,5 +1,6 @@
 import { parseJson } from '../../integrity/index.ts';
 import type { Style, Styles } from '../../terminal-text.ts';
+import { evidencePaint, evidenceText } from '../views/evidence.ts';
 import { localTime, plural, shortTime, type Terminal } from '../views/terminal.ts';
 import { cut, displayWidth, joinShort, printable, printableProse, wrap, wrapShort } from '../views/text-width.ts';
 import type {
@@ -84,7 +85,7 @@ export function renderTotals(totals: TimelineTotals, { width = Number.POSITIVE_I
   );
 }
 
-const MARKS = { call: '→', decision: '●', observed: '▸', commit: '◆', usage: 'Σ', unreadable: '✘' } as const;
+const MARKS = { call: '→', decision: '●', observed: '▸', commit: '◆', usage: '+', unreadable: '✘' } as const;
 const SEPARATOR = ' · ';
 const KIND_WIDTH = 'unreadable'.length;
 
@@ -208,8 +209,10 @@ function argumentsText({ tool, outcome, arguments: text }: CallEvent): string {
   }
 }
 
-function decisionParts({ type, thought_id, session_id, content, extras }: DecisionEvent, styles: Styles): Described {
+function decisionParts(event: DecisionEvent, styles: Styles): Described {
+  const { type, thought_id, session_id, content, extras, evidence } = event;
   const { bold, dim } = styles;
+  const compared = new Set<string>(evidence.map(({ field }) => field));
   return {
     facts: [
       [printable(type), bold],
@@ -217,11 +220,18 @@ function decisionParts({ type, thought_id, session_id, content, extras }: Decisi
     ],
     body: [
       { text: printableProse(content).trimEnd() },
-      ...Object.entries(extras).map(([name, value]) => ({
-        text: `${printable(name)}: ${extraText(value)}`,
-        paint: dim,
+      ...evidence.map((item) => ({
+        text: `${item.field}: ${item.value} (${evidenceText(item)})`,
+        paint: evidencePaint(styles, item.state),
         maxLines: MAX_TEXT_LINES,
       })),
+      ...Object.entries(extras)
+        .filter(([name]) => !compared.has(name))
+        .map(([name, value]) => ({
+          text: `${printable(name)}: ${extraText(value)}`,
+          paint: dim,
+          maxLines: MAX_TEXT_LINES,
+        })),
     ],
   };
 }

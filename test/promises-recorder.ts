@@ -19,6 +19,13 @@ export const RECORDER_PROMISES = {
   'recorder/spool': { says: 'hooks that run at once lose no event, and a killed hook leaves no half of one' },
   'recorder/silent': { says: 'colibri hook prints nothing on standard output and exits with 0, whatever goes wrong' },
   'recorder/refusals': { says: 'a spool that another user or a clone could have made is not used' },
+  'recorder/coverage': {
+    says: 'at a stop, the calls in the transcript of the client are compared with the log, and a gap is reported',
+  },
+  'recorder/usage': { says: 'the tokens that a client reports are counted once, per task and model' },
+  'recorder/transcripts': {
+    says: 'a transcript of any content or size is read within limits, or refused with a reason',
+  },
   'recorder/ingest': {
     says: 'an event that waits in the spool becomes one entry, under the task that its session holds',
   },

@@ -1,9 +1,12 @@
 import type { Database } from '../db/database.ts';
 import { isHeldStatus } from '../domains/tasks/workflows.ts';
+import { findHomeFolder } from '../home-folder.ts';
 import { type Entry, entryDefect, observedContentDefect, RECORDER_PREFIX, saltedDigest } from '../integrity/index.ts';
 import { type Observation, recordObservations, type TaskClaim } from './record.ts';
+import { findStop } from './reports/find-stop.ts';
+import { reportSession, type Stop } from './reports/report-session.ts';
 import { listSpool, readSpoolFile, rejectSpoolFile, removeSpoolFile } from './spool.ts';
-import { parseSpooled, type SpooledEvent } from './spooled-event.ts';
+import { parseSpooled, type SpooledEvent, UNNAMED } from './spooled-event.ts';
 
 /** One transaction holds the write lock for a few milliseconds. */
 const BATCH = 200;
@@ -18,8 +21,9 @@ export interface Ingested {
  * Adds the events that wait in the spool to the ledger, oldest first. A file is removed after its entry is on disk; an
  * event that is ingested twice is recorded once, so several processes may do this at the same time.
  */
-export async function ingest(database: Database, folder: string): Promise<Ingested> {
+export async function ingest(database: Database, folder: string, home = findHomeFolder()): Promise<Ingested> {
   let [recorded, rejected] = [0, 0];
+  const stops = new Map<string, WaitingStop>();
   for (let names = listSpool(folder); names.length > 0; names = names.slice(BATCH)) {
     const batch = names.slice(0, BATCH);
     const observations: Observation[] = [];
@@ -28,26 +32,42 @@ export async function ingest(database: Database, folder: string): Promise<Ingest
       const text = readSpoolFile(folder, name);
       // Another process was faster.
       if (text === undefined) continue;
-      const observation = toObservation(text);
-      if (observation === undefined) {
+      const event = parseSpooled(text);
+      const observation = event === undefined ? undefined : toObservation(event);
+      if (event === undefined || observation === undefined) {
         rejectSpoolFile(folder, name);
         rejected += 1;
-      } else {
-        observations.push(observation);
-        done.push(name);
+        continue;
       }
+      observations.push(observation);
+      const stop = findStop(event);
+      if (stop === undefined) done.push(name);
+      else addStop(stops, stop, name);
     }
     if (observations.length > 0)
       recorded += await database.write({ durable: true }, (db) => recordObservations(db, observations));
     for (const name of done) removeSpoolFile(folder, name);
   }
+  for (const { stop, names } of stops.values()) {
+    await reportSession(database, stop, home);
+    for (const name of names) removeSpoolFile(folder, name);
+  }
   return { recorded, rejected };
 }
 
-/** Undefined if the text is not that of an event whose entry is one of the grammar. */
-function toObservation(text: string): Observation | undefined {
-  const event = parseSpooled(text);
-  if (event === undefined) return undefined;
+/** The last stop of a session, and the files of all its stops: a killed process leaves them for the next one. */
+interface WaitingStop {
+  readonly stop: Stop;
+  readonly names: readonly string[];
+}
+
+function addStop(stops: Map<string, WaitingStop>, stop: Stop, name: string): void {
+  const key = JSON.stringify([stop.session, stop.agent]);
+  stops.set(key, { stop, names: [...(stops.get(key)?.names ?? []), name] });
+}
+
+/** Undefined if the entry of the event would not be one of the grammar. */
+function toObservation(event: SpooledEvent): Observation | undefined {
   const { salt } = event;
   const content = event.content ?? '{}';
   const entry = toEntry(event, content);
@@ -69,8 +89,6 @@ function toEntry(event: SpooledEvent, content: string): Entry {
     content: saltedDigest('observed-content', salt, content),
   };
 }
-
-const UNNAMED = 'unnamed';
 
 /** The session's own calls to Colibri pass by: they tell which task it holds. */
 function claimOf({ phase, outcome, colibri }: SpooledEvent): TaskClaim | undefined {

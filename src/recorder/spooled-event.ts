@@ -117,14 +117,22 @@ const KEY_INPUT_LENGTH = 4096;
  * because two that were cut or blanked could become equal. The key is public, so the input comes without secrets.
  */
 function observedKey({ session, callId, phase, event, tool, timestamp }: ObservedEvent, input: string, at: Date) {
-  const call = callId ?? [timestamp ?? at.getTime(), tool ?? event, sha256(input.toWellFormed())].join(' ');
+  return callKey(
+    session,
+    callId ?? [timestamp ?? at.getTime(), tool ?? event, sha256(input.toWellFormed())].join(' '),
+    phase,
+  );
+}
+
+/** The key of what a client reports in a phase of a call, by the ids as it spells them. */
+export function callKey(session: string, call: string, phase: Phase): string {
   // JSON escapes line breaks, which separate the fields, and lone surrogates.
   const fields = [session, call, phase].map((field) => JSON.stringify(field).slice(1, -1));
   return sha256(`colibri:observed:v1\n${fields.join('\n')}`).slice(0, 32);
 }
 
 /** Input without canonical JSON still gets a digest. The text is well-formed in every case. */
-function jsonText(value: unknown): string {
+export function jsonText(value: unknown): string {
   try {
     return canonicalize(value);
   } catch {
@@ -136,6 +144,16 @@ function jsonText(value: unknown): string {
     }
   }
 }
+
+/** An identifier of a client as an entry may contain it: without secrets, without control characters, not too long. */
+export function cleanIdentifier(whole: string): string {
+  const blanked = blankAll({ whole: start(whole) }).whole;
+  const clean = identifier(blanked, whole) ?? '';
+  return clean.trim() === '' ? UNNAMED : clean;
+}
+
+/** Stands for an identifier that the client left empty. */
+export const UNNAMED = 'unnamed';
 
 /** More than is kept, so that a secret at the cut is still recognized. */
 function start(text: string | null, maxLength = MAX_IDENTIFIER_LENGTH): string | null {

@@ -100,6 +100,7 @@ const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])
       'recorder/plugins',
       'recorder/spool',
       'recorder/spool-watcher',
+      'recorder/transcripts/open-transcript',
       'server/is-main',
       'trust',
       'verification',

@@ -1,0 +1,14 @@
+import { basename } from 'node:path';
+import type { SpooledEvent } from '../spooled-event.ts';
+import type { Stop } from './report-session.ts';
+
+/** Set for an event after which the transcript of its client is worth a comparison. */
+export function findStop({ phase, at, client, session, agent, transcript_path: path }: SpooledEvent): Stop | undefined {
+  // The keys of calls contain the session as the client spells it.
+  if (path === null || session === '') return undefined;
+  const stop = { at, client, session, agent, transcriptPath: path };
+  if (phase === 'stop' || phase === 'session_end') return { ...stop, agent: null };
+  // Where a client names the transcript of the whole session, its tokens must not count for the sub-agent as well.
+  const isOwn = client === 'claude-code' && agent !== null && basename(path) === `agent-${agent}.jsonl`;
+  return phase === 'subagent_stop' && isOwn ? stop : undefined;
+}

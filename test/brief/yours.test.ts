@@ -2,6 +2,7 @@ import { countTokens as countOld } from 'gpt-tokenizer/encoding/cl100k_base';
 import { countTokens as countNew } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect } from 'vitest';
 import { MAX_BRIEF_TOKENS } from '../../src/domains/brief/brief.ts';
+import { type Losses, listLosses } from '../../src/domains/tasks/claims/losses.ts';
 import { withCrew } from '../support/crew.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import type { TestServer } from '../support/test-server.ts';
@@ -72,6 +73,33 @@ describe('what was lost', () => {
         expect([await lost(alice), await lost(bob), await lost(carol)]).toEqual(expected);
         await carol.updateTask({ task_id, status: 'cancelled' });
         expect([await lost(alice), await lost(bob)]).toEqual([undefined, undefined]);
+      },
+      { COLIBRI_CLAIM_TTL: '2h' },
+    ),
+  );
+});
+
+describe('how much is read', () => {
+  promiseTest('brief/says', 'the losses of the tasks that changed last, and whether there are more', () =>
+    withCrew(
+      async ({ alice, bob, silence }) => {
+        for (const task_id of ['T-0001', 'T-0002', 'T-0003']) {
+          await alice.createTask({ title: task_id, status: 'todo' });
+          await alice.updateTask({ task_id, status: 'in_progress' });
+        }
+        await silence('alice', 3 * 3_600_000);
+        for (const task_id of ['T-0001', 'T-0002', 'T-0003']) await bob.updateTask({ task_id, status: 'in_progress' });
+        const read = (limit?: number) => bob.database.read((reader) => listLosses(reader, limit));
+        const loss = (title: string) => ({ task_id: title, title, actor: 'alice', taken_by: 'bob' });
+        const all = ['T-0003', 'T-0002', 'T-0001'].map(loss);
+        const byId = ({ losses, truncated }: Losses) => ({
+          ids: losses.map(({ task_id }) => task_id).toSorted(),
+          truncated,
+        });
+        expect(byId(await read())).toEqual({ ids: ['T-0001', 'T-0002', 'T-0003'], truncated: false });
+        expect((await read(3)).truncated).toBe(false);
+        expect(all).toEqual(expect.arrayContaining([...(await read(2)).losses]));
+        expect(await read(2)).toMatchObject({ losses: { length: 2 }, truncated: true });
       },
       { COLIBRI_CLAIM_TTL: '2h' },
     ),

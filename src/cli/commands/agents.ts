@@ -1,6 +1,6 @@
 import type { Config } from '../../config.ts';
 import { listClaimedTasks } from '../../domains/tasks/claims/agent-tasks.ts';
-import { listLosses } from '../../domains/tasks/claims/losses.ts';
+import { listLosses, MAX_REPLAYED } from '../../domains/tasks/claims/losses.ts';
 import { listOpenSessions } from '../../domains/trail/open-sessions.ts';
 import { listAgents } from '../../ledger/presence/list-agents.ts';
 import type { CliCommand } from '../support/command.ts';
@@ -35,13 +35,18 @@ export const agents: CliCommand<AgentsOptions> = {
   run: (options) => runReadCommand('agents', options.json ?? false, (config) => showAgents(config, options)),
 };
 
+const TRUNCATED = `Losses are those of the ${MAX_REPLAYED} taken-over tasks that changed last.`;
+
 async function showAgents(config: Config, { watch = false, width, json = false }: AgentsOptions): Promise<number> {
   await withDatabase(config, (database) =>
     showView(
       database,
       {
         read: (ledger) => readAgents(ledger, config.claimTtlMs),
-        render: (data) => renderAgents(data.agents, findTerminal(width)),
+        render: ({ agents: views, losses_truncated }) => [
+          ...renderAgents(views, findTerminal(width)),
+          ...(losses_truncated ? [TRUNCATED] : []),
+        ],
         json,
       },
       watch,
@@ -53,12 +58,13 @@ async function showAgents(config: Config, { watch = false, width, json = false }
 async function readAgents(
   database: ReadableLedger,
   ttlMs: number | undefined,
-): Promise<{ readonly agents: AgentView[] }> {
+): Promise<{ readonly agents: AgentView[]; readonly losses_truncated?: boolean }> {
   return database.read(async (reader) => {
     const tasks = await listClaimedTasks(reader);
-    const losses = await listLosses(reader);
+    const { losses, truncated } = await listLosses(reader);
     const sessions = await listOpenSessions(reader);
     const seen = await listAgents(reader, database, Date.now());
-    return { agents: seen.map((agent) => viewAgent(agent, { tasks, losses, sessions, ttlMs })) };
+    const views = seen.map((agent) => viewAgent(agent, { tasks, losses, sessions, ttlMs }));
+    return { agents: views, ...(truncated ? { losses_truncated: true } : {}) };
   });
 }

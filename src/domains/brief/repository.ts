@@ -131,7 +131,7 @@ async function describeReady(db: Reader, { task_id, title, lapsed }: NextAction)
 
 /** The agent's tasks that others took over. */
 async function listLost(db: Reader, agent: string): Promise<Brief['lost']> {
-  const own = (await listLosses(db)).filter(({ actor }) => actor === agent).slice(0, MAX_LAPSED);
+  const own = (await listLosses(db)).losses.filter(({ actor }) => actor === agent).slice(0, MAX_LAPSED);
   return own.map(({ task_id, title, taken_by }) => ({ task_id, title, taken_by }));
 }
 

@@ -2,10 +2,9 @@ import type { Reader } from '../../../db/database.ts';
 import { parseId } from '../../../ids.ts';
 import { parseEntry } from '../../../integrity/index.ts';
 import { canContinue } from '../../../ledger/presence/signs.ts';
-import { type TokenedTask, taskFields } from '../record.ts';
-import { listVersions } from '../versions.ts';
-import { isFreeStatus } from '../workflows.ts';
+import type { TokenedTask } from '../record.ts';
 import { type ClaimContext, readHolder } from './holder.ts';
+import { lossesOf } from './losses.ts';
 import type { ClaimEvent, ClaimFacts, ClaimRequest } from './rules.ts';
 
 /** Reads what decides about a request, in the transaction of the change. Most changes need nothing. */
@@ -20,7 +19,7 @@ export async function readClaimFacts(
   const isStale = request.token !== undefined && request.token !== token;
   const isHeldByOther = isGuarded && task.holder !== null && task.holder !== actor;
   const isTaken = task.taken_from !== null && task.holder !== actor && (isGuarded || isStale);
-  const loss = isTaken ? await findLoss(db, parseId(task.task_id), actor) : undefined;
+  const loss = isTaken ? (await lossesOf(db, parseId(task.task_id))).get(actor) : undefined;
   const latest = isStale || isHeldByOther ? await findClaim(db, token) : undefined;
   const facts = { token, latest, loss, ttlMs };
   if (!isHeldByOther) return { ...facts, holder: undefined, nowMs: Date.parse(at) };
@@ -34,19 +33,4 @@ async function findClaim(db: Reader, token: number | null): Promise<ClaimEvent |
   const [row] = await db.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [token]);
   const entry = parseEntry(row?.entry ?? '');
   return entry && { by: entry.actor, at: entry.at, token };
-}
-
-/** The takeover by which the actor lost the task, unless it claimed the task again or the task was free since. */
-async function findLoss(db: Reader, taskNo: number, actor: string): Promise<ClaimEvent | undefined> {
-  let loss: ClaimEvent | undefined;
-  let holder: string | null = null;
-  for (const { idx, content, entry: text } of await listVersions(db, taskNo)) {
-    const entry = parseEntry(text ?? '');
-    if (content === null || entry === undefined) continue;
-    const version = taskFields.fromContent(content);
-    if (holder === actor && version.taken_from === actor) loss = { by: entry.actor, at: entry.at, token: idx };
-    holder = version.holder;
-    if (holder === actor || isFreeStatus(version.status)) loss = undefined;
-  }
-  return loss;
 }

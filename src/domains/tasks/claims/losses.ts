@@ -4,6 +4,7 @@ import { parseEntry } from '../../../integrity/index.ts';
 import { taskFields } from '../record.ts';
 import { listVersions } from '../versions.ts';
 import { isFreeStatus } from '../workflows.ts';
+import type { ClaimEvent } from './rules.ts';
 
 /** A task that was taken over from an actor that has not claimed it again. */
 export interface Loss {
@@ -13,27 +14,39 @@ export interface Loss {
   readonly taken_by: string;
 }
 
-/** The losses of every actor among the open tasks, last changed task first, also those before another takeover. */
-export async function listLosses(db: Reader): Promise<Loss[]> {
-  const tasks = await db.query<{ task_no: number; title: string }>(
-    'SELECT task_no, title FROM tasks WHERE taken_from IS NOT NULL AND is_open = 1 ORDER BY updated_at DESC, task_no',
-  );
-  const losses: Loss[] = [];
-  for (const { task_no, title } of tasks)
-    for (const [actor, taken_by] of await lossesOf(db, task_no))
-      losses.push({ task_id: formatTaskId(task_no), title, actor, taken_by });
-  return losses;
+export interface Losses {
+  readonly losses: readonly Loss[];
+  /** True if there are more tasks that were taken over than were read. */
+  readonly truncated: boolean;
 }
 
-/** Who took the task from each former holder, since the task was last free. */
-async function lossesOf(db: Reader, taskNo: number): Promise<ReadonlyMap<string, string>> {
-  const losses = new Map<string, string>();
+/** Every task takes two queries and as long as it has versions. */
+export const MAX_REPLAYED = 100;
+
+/** The losses among the open tasks that were taken over, last changed task first, also those before another takeover. */
+export async function listLosses(db: Reader, limit = MAX_REPLAYED): Promise<Losses> {
+  const tasks = await db.query<{ task_no: number; title: string }>(
+    `SELECT task_no, title FROM tasks WHERE taken_from IS NOT NULL AND is_open = 1
+     ORDER BY updated_at DESC, task_no LIMIT $1`,
+    [limit + 1],
+  );
+  const losses: Loss[] = [];
+  for (const { task_no, title } of tasks.slice(0, limit))
+    for (const [actor, { by }] of await lossesOf(db, task_no))
+      losses.push({ task_id: formatTaskId(task_no), title, actor, taken_by: by });
+  return { losses, truncated: tasks.length > limit };
+}
+
+/** The takeover from each former holder that has not claimed the task again since the task was last free. */
+export async function lossesOf(db: Reader, taskNo: number): Promise<ReadonlyMap<string, ClaimEvent>> {
+  const losses = new Map<string, ClaimEvent>();
   let holder: string | null = null;
-  for (const { content, entry } of await listVersions(db, taskNo)) {
-    const by = parseEntry(entry ?? '')?.actor;
-    if (content === null || by === undefined) continue;
+  for (const { idx, content, entry: text } of await listVersions(db, taskNo)) {
+    const entry = parseEntry(text ?? '');
+    if (content === null || entry === undefined) continue;
     const version = taskFields.fromContent(content);
-    if (holder !== null && holder !== by && version.taken_from === holder) losses.set(holder, by);
+    if (holder !== null && holder !== entry.actor && version.taken_from === holder)
+      losses.set(holder, { by: entry.actor, at: entry.at, token: idx });
     if (isFreeStatus(version.status)) losses.clear();
     holder = version.holder;
     if (holder !== null) losses.delete(holder);

@@ -73,6 +73,10 @@ export interface HookConfig extends Pick<Config, 'dbPath'> {
   readonly projectFolders: readonly string[];
   readonly level: (typeof RECORD_LEVELS)[number];
   readonly isDurable: boolean;
+  /** Copilot CLI reports in the spelling of other clients too. Its shells have the variable as well. */
+  readonly isInCopilotCli: boolean;
+  /** What the variables of clients say about their versions. */
+  readonly clientVersions: Readonly<Record<string, string | undefined>>;
   /** The session of the events that `colibri doctor` sends. */
   readonly testSession: string | undefined;
 }
@@ -86,6 +90,11 @@ export function readHookConfig(env: Environment = process.env): HookConfig {
     projectFolders: folders.filter((folder) => folder !== undefined && isAbsolute(folder)) as string[],
     level: RECORD_LEVELS.find((candidate) => candidate === level) ?? 'digests',
     isDurable: env['COLIBRI_DURABILITY'] !== 'relaxed',
+    isInCopilotCli: env['COPILOT_CLI'] === '1',
+    clientVersions: {
+      'claude-code': /^claude-code_(\d+-\d+-\d+)_/.exec(env['AI_AGENT'] ?? '')?.[1]?.replaceAll('-', '.'),
+      'copilot-cli': /^\d+\.\d+\.\d+(?:-[\w.]{1,32})?$/.exec(env['COPILOT_CLI_BINARY_VERSION'] ?? '')?.[0],
+    },
     testSession: env[TEST_SESSION] || undefined,
   };
 }

@@ -21,8 +21,8 @@ export async function run(args: readonly string[]): Promise<void> {
   const timer = setTimeout(() => void giveUp('took longer than 2 seconds'), TIME_LIMIT_MS);
   try {
     if (process.stdin.isTTY) throw new Error('reads one event as JSON on standard input; see colibri hook --help');
-    const event = readEvent(await readInput(), readHint(args));
     const config = readHookConfig();
+    const event = readEvent(await readInput(), { ...readHint(args), isInCopilotCli: config.isInCopilotCli });
     const folder = findSpool(config, event);
     if (folder !== undefined) record(folder, config, event);
   } catch (error) {
@@ -31,7 +31,9 @@ export async function run(args: readonly string[]): Promise<void> {
   clearTimeout(timer);
 }
 
-function record(folder: string, { level, isDurable, testSession }: HookConfig, event: ObservedEvent): void {
+function record(folder: string, config: HookConfig, reported: ObservedEvent): void {
+  const { level, isDurable, testSession, clientVersions } = config;
+  const event = { ...reported, clientVersion: reported.clientVersion ?? clientVersions[reported.client] ?? null };
   const at = new Date();
   const isTest = event.session !== '' && event.session === testSession;
   writeToSpool(folder, encodeSpooled(toSpooled(event, { at, salt: createSalt(), level })), { at, isDurable, isTest });

@@ -4,6 +4,7 @@ import { type Salt, saltedDigest } from '../integrity/entry.ts';
 import { OBSERVED_ACTIONS, OBSERVED_OUTCOMES, OBSERVED_PHASES } from '../integrity/observed-grammar.ts';
 import { parseJson } from '../integrity/parse-json.ts';
 import { sha256 } from '../integrity/sha256.ts';
+import { findText } from './clients/observe.ts';
 import { contentTexts, writeContent } from './content.ts';
 import { type Action, CLIENTS, type ColibriCall, type ObservedEvent, type Phase } from './event.ts';
 import { blankAll } from './secrets.ts';
@@ -60,11 +61,12 @@ export function toSpooled(event: ObservedEvent, { at, salt, level }: RecordOptio
     transcript_path: start(event.transcriptPath, MAX_PATH_LENGTH),
     task_id: start(event.colibri?.task_id ?? null),
     status: start(event.colibri?.status ?? null),
-    key_input: (input ?? '').slice(0, KEY_INPUT_LENGTH),
+    key_input: (input ?? '').slice(0, KEY_TEXT_LENGTH),
+    key_output: (findText(event.output) ?? '').slice(0, KEY_TEXT_LENGTH).toWellFormed(),
   });
   return {
     v: 1,
-    key: observedKey(event, `${input?.length ?? 0} ${blanked.key_input ?? ''}`, at),
+    key: observedKey(event, `${input?.length ?? 0} ${blanked.key_input ?? ''} ${blanked.key_output ?? ''}`, at),
     at: at.toISOString(),
     client: event.client,
     client_version: identifier(blanked.client_version, event.clientVersion),
@@ -109,19 +111,17 @@ export function encodeSpooled(event: SpooledEvent): string {
 const MAX_IDENTIFIER_LENGTH = 128;
 const MAX_PATH_LENGTH = 1024;
 const CUT_HASH_LENGTH = 16;
-/** Of the input in the key of a call without an id: enough to tell two calls of one millisecond apart. */
-const KEY_INPUT_LENGTH = 4096;
+/** Of input and output in the key of a call without an id: enough to distinguish two calls of one millisecond. */
+const KEY_TEXT_LENGTH = 4096;
 
 /**
  * Two reports of one call have the same key, whichever client made them. Computed from the identifiers as reported,
- * because two that were cut or blanked could become equal. The key is public, so the input comes without secrets.
+ * because two that were cut or blanked could become equal. The key is public, so the texts come without secrets.
  */
-function observedKey({ session, callId, phase, event, tool, timestamp }: ObservedEvent, input: string, at: Date) {
-  return callKey(
-    session,
-    callId ?? [timestamp ?? at.getTime(), tool ?? event, sha256(input.toWellFormed())].join(' '),
-    phase,
-  );
+function observedKey(event: ObservedEvent, texts: string, at: Date): string {
+  const { session, callId, phase, timestamp } = event;
+  const call = callId ?? [timestamp ?? at.getTime(), subjectOf(event), sha256(texts.toWellFormed())].join(' ');
+  return callKey(session, call, phase);
 }
 
 /** The key of what a client reports in a phase of a call, by the ids as it spells them. */
@@ -129,6 +129,12 @@ export function callKey(session: string, call: string, phase: Phase): string {
   // JSON escapes line breaks, which separate the fields, and lone surrogates.
   const fields = [session, call, phase].map((field) => JSON.stringify(field).slice(1, -1));
   return sha256(`colibri:observed:v1\n${fields.join('\n')}`).slice(0, 32);
+}
+
+/** Copilot CLI calls one tool bash or Bash, create or Write, and one event sessionStart or SessionStart. */
+function subjectOf({ action, tool, phase, event }: ObservedEvent): string {
+  if (action === 'shell' || action === 'edit' || action === 'read') return action;
+  return (tool ?? (phase === 'other' ? event : '')).toLowerCase();
 }
 
 /** Input without canonical JSON still gets a digest. The text is well-formed in every case. */

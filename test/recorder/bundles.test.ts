@@ -59,6 +59,7 @@ describe('the bundles of the recorder', () => {
         .events()
         .map(({ client, event, call_id: id, exit_code: code }) => `${client} ${event} ${id} ${code}`);
       expect(facts.sort()).toEqual([
+        'opencode message.part.updated call_2 null',
         'opencode session.idle evt_2 null',
         'opencode tool.execute.after call_1 3',
         'opencode tool.execute.before call_1 null',
@@ -94,6 +95,10 @@ for (const file of ['./plugin.mjs', './missing.mjs']) {
   const call = { tool: 'bash', sessionID: 'ses_1', callID: 'call_1' };
   await hooks['tool.execute.before'](call, { args: { command: 'exit 3' } });
   await hooks['tool.execute.after']({ ...call, args: { command: 'exit 3' } }, { output: '', metadata: { exit: 3 } });
+  for (const status of ['running', 'error', 'completed']) {
+    const part = { type: 'tool', tool: 'edit', callID: 'call_2', state: { status, input: {}, error: 'no such file' } };
+    await hooks.event({ event: { id: 'evt_3', type: 'message.part.updated', properties: { sessionID: 'ses_1', part } } });
+  }
   await hooks.event({ event: { id: 'evt_1', type: 'session.status', properties: { sessionID: 'ses_1' } } });
   await hooks.event({ event: { id: 'evt_2', type: 'session.idle', properties: { sessionID: 'ses_1' } } });
 }

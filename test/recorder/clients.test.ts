@@ -16,6 +16,9 @@ const payloadsOf = (file: string) =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
+/** Copilot CLI reports to Claude Code's hooks too; only its environment tells that it is the one who does. */
+const hintOf = (file: string) => ({ isInCopilotCli: file.endsWith('-claude-hooks.jsonl') });
+
 const summary = (event: ObservedEvent) =>
   [
     event.event,
@@ -41,16 +44,16 @@ describe('events that real clients wrote', () => {
 
   for (const [file, expected] of Object.entries(EXPECTED)) {
     promiseTest('recorder/clients', file, () => {
-      const events = payloadsOf(file).map((payload) => toEvent(payload));
+      const events = payloadsOf(file).map((payload) => toEvent(payload, hintOf(file)));
       expect(events.map(summary)).toEqual(expected);
-      expect([...new Set(events.map(({ client }) => client))]).toEqual([file.replace(/-[\d.]+\.jsonl$/, '')]);
+      expect([...new Set(events.map(({ client }) => client))]).toEqual([file.replace(/-\d+\..*$/, '')]);
       expect(events.every(({ session }) => session.length >= 20)).toBe(true);
     });
 
     promiseTest('recorder/one-key', `each line of ${file} has a key of its own, and always the same`, () => {
       const keys = payloadsOf(file).map((payload, second) => {
         const at = new Date(OPTIONS.at.getTime() + second * 1000);
-        const [key, again] = [toEvent(payload), toEvent(payload)].map(
+        const [key, again] = [toEvent(payload, hintOf(file)), toEvent(payload, hintOf(file))].map(
           (event) => toSpooled(event, { ...OPTIONS, at }).key,
         );
         expect(again).toBe(key);
@@ -226,6 +229,23 @@ describe('events of documented clients', () => {
     expect(gemini('Output: Exit Code: 0\nno end')).toMatchObject({ exitCode: null, outcome: 'unknown' });
   });
 
+  promiseTest('recorder/clients', 'an exit code that no entry can hold is a failure without a code', () => {
+    for (const code of [-1, -(2 ** 31), 2 ** 32, 2 ** 40]) {
+      const call = { tool: 'bash', sessionID: 's', callID: 'c', args: { command: 'x' } };
+      const event = toEvent({ hook: 'tool.execute.after', input: call, output: { metadata: { exit: code } } });
+      expect(event).toMatchObject({ exitCode: null, outcome: 'failed' });
+      expect(event.content.exit_code).toBeUndefined();
+    }
+  });
+
+  promiseTest('recorder/clients', 'an agent inside of a shell of Copilot CLI keeps its name', () => {
+    for (const file of ['claude-code-2.1.325.jsonl', 'codex-0.166.0.jsonl', 'opencode-1.18.33.jsonl'])
+      for (const payload of payloadsOf(file))
+        expect(toEvent(payload, { isInCopilotCli: true })).toEqual(toEvent(payload));
+    const [gemini] = payloadsOf('gemini-cli-0.61.0.jsonl');
+    expect(toEvent(gemini, { client: 'gemini-cli', isInCopilotCli: true }).client).toBe('gemini-cli');
+  });
+
   promiseTest('recorder/clients', 'the command line overrides what the shape says', () => {
     const [start] = payloadsOf('copilot-cli-1.0.102.jsonl');
     expect(toEvent(start, { client: 'copilot-cli', event: 'agentStop' }).phase).toBe('stop');
@@ -256,6 +276,25 @@ describe('keys', () => {
     const json = JSON.parse(JSON.stringify(camel)) as object;
     expect(report(json)).toBe(report({}));
     expect(report({ timestamp: undefined, duration_ms: 4, mcp_server: {} })).toBe(report({}));
+  });
+
+  promiseTest('recorder/one-key', 'Copilot CLI and the hooks of Claude Code that it also runs', () => {
+    const [own, borrowed] = ['own', 'claude'].map((source) => {
+      const file = `copilot-cli-1.0.102-${source}-hooks.jsonl`;
+      return payloadsOf(file).map((payload) => toSpooled(toEvent(payload, hintOf(file)), OPTIONS).key);
+    });
+    expect(borrowed).toEqual(own);
+  });
+
+  promiseTest('recorder/one-key', 'two equal commands that end in the same millisecond, by what they printed', () => {
+    const keys = ['<shellId: 1 completed with exit code 0>', '<shellId: 2 completed with exit code 0>'].map(
+      (textResultForLlm) => {
+        const toolResult = { resultType: 'success', textResultForLlm };
+        const call = { sessionId: 's', timestamp: 1, toolName: 'bash', toolArgs: { command: 'npm test' }, toolResult };
+        return toSpooled(toEvent(call), OPTIONS).key;
+      },
+    );
+    expect(keys[0]).not.toBe(keys[1]);
   });
 
   promiseTest('recorder/one-key', 'another session, call or phase is another key', () => {

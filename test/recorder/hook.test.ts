@@ -46,6 +46,28 @@ describe('colibri hook', () => {
     expect(readdirSync(project.spool)).toEqual([]);
   });
 
+  promiseTest('recorder/clients', 'the variables of a client tell its version, and whose hooks it runs', async () => {
+    const project = new RecordedProject();
+    const start = { session_id: 's', hook_event_name: 'SessionStart', source: 'new' };
+    const borrowed = JSON.stringify({ ...start, timestamp: '2026-11-16T14:25:09.112Z' });
+    const copilot = { COPILOT_CLI: '1', COPILOT_CLI_BINARY_VERSION: '1.0.102' };
+    const claude = { AI_AGENT: 'claude-code_2-1-325_harness' };
+    const results = await Promise.all([
+      project.hook(borrowed, { env: copilot }),
+      project.hook(borrowed, { env: { ...claude, COPILOT_CLI: '0' } }),
+      project.hook(JSON.stringify(start), { env: { ...claude, ...copilot } }),
+      project.hook(post(), { env: { AI_AGENT: 'claude-code_<script>', ...copilot } }),
+    ]);
+    expect(results).toEqual(results.map(() => SILENT));
+    const facts = project.events().map(({ client, client_version, phase }) => `${client} ${client_version} ${phase}`);
+    expect(facts.sort()).toEqual([
+      'claude-code 2.1.325 session_start',
+      'claude-code null after',
+      'copilot-cli 1.0.102 session_start',
+      'vscode null session_start',
+    ]);
+  });
+
   promiseTest('recorder/silent', 'broken, empty, huge and unknown input', async () => {
     const project = new RecordedProject();
     const huge = `{"session_id":"s","hook_event_name":"PostToolUse","tool_response":"${'x'.repeat(17_000_000)}"}`;

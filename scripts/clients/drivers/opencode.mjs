@@ -41,7 +41,6 @@ export const opencode = {
       input: { filePath: join(project, path), oldString: before, newString: after },
     }),
   },
-  hidesFailedMcpCalls: true,
   hasNoSessionEnd: true,
   transcripts: '.local/share/opencode',
 };

@@ -38,10 +38,11 @@ export interface Report {
 export function observe(report: Report): ObservedEvent {
   const { client, event, phase, session, tool = null, mcp = null, input, output } = report;
   const action = tool === null ? null : (report.action ?? (mcp === null ? findAction(tool) : 'mcp'));
-  const exitCode = action === 'shell' ? toExitCode(report.exitCode) : null;
+  const reported = action === 'shell' ? (report.exitCode ?? null) : null;
+  const exitCode = reported !== null && reported >= 0 && reported < 2 ** 32 ? reported : null;
   const answer = findText(output);
   const command = action === 'shell' ? findCommand(input) : undefined;
-  const outcome = judge(report, action, exitCode);
+  const outcome = judge(report, action, reported);
   const isFile = action === 'edit' || action === 'read';
   // A path says enough: the content of a file is not repeated.
   const showsInput = action === 'mcp' || action === 'other';
@@ -83,10 +84,6 @@ function judge(report: Report, action: Action | null, exitCode: number | null): 
   if (hasFailed || (exitCode ?? 0) !== 0) return 'failed';
   if (exitCode === 0) return 'ok';
   return action === 'shell' || !tellsFailures ? 'unknown' : 'ok';
-}
-
-function toExitCode(code: number | null | undefined): number | null {
-  return code !== null && code !== undefined && Math.abs(code) < 2 ** 32 ? code : null;
 }
 
 function toDuration(duration: number | null | undefined): number | null {

@@ -1,7 +1,7 @@
 import { CLIENTS, type ClientName, type ObservedEvent } from '../event.ts';
 import { fromClaudeCode, isClaudeCode } from './claude-code.ts';
 import { fromCodex, isCodex } from './codex.ts';
-import { fromCopilotCli, isCopilotCli } from './copilot-cli.ts';
+import { fromCopilotCli, isCopilotCli, isCopilotCliAsClaudeCode } from './copilot-cli.ts';
 import { fromCursor, isCursor } from './cursor.ts';
 import { asObject, type Payload } from './fields.ts';
 import { fromGeminiCli, isGeminiCli } from './gemini-cli.ts';
@@ -10,10 +10,12 @@ import { fromOpencode, isOpencode } from './opencode.ts';
 import { fromVsCode, isVsCode } from './vscode.ts';
 import { fromWindsurf, isWindsurf } from './windsurf.ts';
 
-/** What the command line says about the event. */
+/** What the command line and the environment say about the event. */
 export interface Hint {
   readonly client?: string | undefined;
   readonly event?: string | undefined;
+  /** Shells and agents that Copilot CLI starts inherit its variables. */
+  readonly isInCopilotCli?: boolean;
 }
 
 interface Client {
@@ -37,8 +39,9 @@ const SHAPES: readonly Client[] = [
 export function toEvent(value: unknown, hint: Hint = {}): ObservedEvent {
   const payload = asObject(value);
   if (payload === undefined) return unreadable('not a JSON object', value, hint);
-  const client =
-    SHAPES.find(({ name }) => name === hint.client) ?? SHAPES.find(({ recognizes }) => recognizes(payload));
+  const isBorrowed = hint.isInCopilotCli === true && isCopilotCliAsClaudeCode(payload);
+  const named = hint.client ?? (isBorrowed ? 'copilot-cli' : undefined);
+  const client = SHAPES.find(({ name }) => name === named) ?? SHAPES.find(({ recognizes }) => recognizes(payload));
   if (client === undefined) return unreadable('unknown client', value, hint);
   return client.toEvent(payload, hint.event);
 }

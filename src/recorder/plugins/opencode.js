@@ -4,6 +4,9 @@ import { spawn } from 'node:child_process';
 const COMMAND = ['colibri'];
 const ARGUMENTS = ['hook', '--client', 'opencode'];
 const EVENTS = new Set(['session.created', 'session.idle', 'session.deleted']);
+// A failed call has no tool.execute.after.
+const isFailedCall = ({ type, properties }) =>
+  type === 'message.part.updated' && properties?.part?.type === 'tool' && properties.part.state?.status === 'error';
 const TIME_LIMIT_MS = 2500;
 
 export const ColibriRecorder = async ({ directory }) => {
@@ -35,7 +38,7 @@ export const ColibriRecorder = async ({ directory }) => {
     'tool.execute.before': async (input, output) => report('tool.execute.before', input, output),
     'tool.execute.after': async (input, output) => report('tool.execute.after', input, output),
     event: async ({ event }) => {
-      if (!EVENTS.has(event.type)) return;
+      if (!EVENTS.has(event.type) && !isFailedCall(event)) return;
       report('event', event);
       // `opencode run` exits when the session is idle; what was reported before must arrive.
       if (event.type === 'session.idle') await Promise.all(running);

@@ -1,3 +1,17 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const PAYLOADS = new URL('payloads/', import.meta.url).pathname;
+
+export const payloadsOf = (file: string) =>
+  readFileSync(join(PAYLOADS, file), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+/** Copilot CLI reports to Claude Code's hooks too; only its environment tells that it is the one who does. */
+export const hintOf = (file: string) => ({ isInCopilotCli: file.endsWith('-claude-hooks.jsonl') });
+
 /** What each line of payloads/ means: event, phase, tool, action, call id, outcome, exit code, task and status. */
 export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   'claude-code-2.1.325-faults.jsonl': [

@@ -26,6 +26,10 @@ export const RECORDER_PROMISES = {
   'recorder/transcripts': {
     says: 'a transcript of any content or size is read within limits, or refused with a reason',
   },
+  'recorder/before-calls': { says: 'what a client reported before a call is in the log before that call' },
+  'recorder/everybody': {
+    says: 'servers, commands of people and the end of a session add waiting events to the ledger; readers never do',
+  },
   'recorder/ingest': {
     says: 'an event that waits in the spool becomes one entry, under the task that its session holds',
   },

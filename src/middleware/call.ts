@@ -25,6 +25,8 @@ export interface ServerState {
   findActor(db: Reader, client: string): Promise<FoundActor>;
   /** Resolves when the server has booted; at once for an early call that can still be buffered. */
   passGate(isEarly: boolean): Promise<void>;
+  /** Resolves when what clients reported so far is in the ledger, as far as it does not take long. Never rejects. */
+  settle(): Promise<void>;
 }
 
 /** What the stages of one server share. */

@@ -13,8 +13,12 @@ export async function toolLock<Result>(
   work: (admitted: Outcome<Tool>) => Promise<Result>,
 ): Promise<Result> {
   await runtime.passGate(tool?.early ?? false);
-  // Admission is decided under the lock, because the end of the boot changes the mode.
-  return lock.run(() => work(admit(runtime, name, tool)), signal);
+  return lock.run(async () => {
+    // The log shows what an agent did before a call, and rules about it find it.
+    if (tool !== undefined && accessOf(tool) !== 'none') await runtime.settle();
+    // Admission is decided under the lock, because the end of the boot changes the mode.
+    return work(admit(runtime, name, tool));
+  }, signal);
 }
 
 function admit(runtime: ServerState, name: string, tool: Tool | undefined): Outcome<Tool> {

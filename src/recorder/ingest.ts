@@ -9,7 +9,7 @@ import { listSpool, readSpoolFile, rejectSpoolFile, removeSpoolFile } from './sp
 import { parseSpooled, type SpooledEvent, UNNAMED } from './spooled-event.ts';
 
 /** One transaction holds the write lock for a few milliseconds. */
-const BATCH = 200;
+export const MAX_BATCH = 200;
 
 export interface Ingested {
   readonly recorded: number;
@@ -17,15 +17,26 @@ export interface Ingested {
   readonly rejected: number;
 }
 
+export interface IngestOptions {
+  /** Where transcripts are looked for. */
+  readonly home?: string | undefined;
+  /** Leaves the reports about sessions, which read transcripts, to the next one that ingests. */
+  readonly isHurried?: boolean;
+}
+
 /**
  * Adds the events that wait in the spool to the ledger, oldest first. A file is removed after its entry is on disk; an
  * event that is ingested twice is recorded once, so several processes may do this at the same time.
  */
-export async function ingest(database: Database, folder: string, home = findHomeFolder()): Promise<Ingested> {
+export async function ingest(
+  database: Database,
+  folder: string,
+  { home = findHomeFolder(), isHurried = false }: IngestOptions = {},
+): Promise<Ingested> {
   let [recorded, rejected] = [0, 0];
   const stops = new Map<string, WaitingStop>();
-  for (let names = listSpool(folder); names.length > 0; names = names.slice(BATCH)) {
-    const batch = names.slice(0, BATCH);
+  for (let names = listSpool(folder); names.length > 0; names = names.slice(MAX_BATCH)) {
+    const batch = names.slice(0, MAX_BATCH);
     const observations: Observation[] = [];
     const done: string[] = [];
     for (const name of batch) {
@@ -48,6 +59,7 @@ export async function ingest(database: Database, folder: string, home = findHome
       recorded += await database.write({ durable: true }, (db) => recordObservations(db, observations));
     for (const name of done) removeSpoolFile(folder, name);
   }
+  if (isHurried) return { recorded, rejected };
   for (const { stop, names } of stops.values()) {
     await reportSession(database, stop, home);
     for (const name of names) removeSpoolFile(folder, name);

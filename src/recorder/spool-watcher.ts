@@ -1,20 +1,28 @@
 import { type FSWatcher, watch } from 'node:fs';
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
-import { ingest } from './ingest.ts';
-import { hasSpool, removeAbandoned } from './spool.ts';
+import { type IngestOptions, ingest, MAX_BATCH } from './ingest.ts';
+import { countWaiting, hasSpool, removeAbandoned } from './spool.ts';
 
 /** Events come in bursts: one transaction for those of this time costs less than one for each. */
 const DELAY_MS = 100;
+/** How often to look for a spool that is not there yet, and to repeat what failed. */
+const RETRY_MS = 2000;
 
 /** Ingests what waits in the spool now, and what hooks add while the server runs. Never fails the server. */
 export class SpoolWatcher {
   readonly #database: Database;
   readonly #folder: string;
   readonly #log: Log;
+  /** Whether the folder is there and can be used. */
+  #isOpen = false;
   #watcher: FSWatcher | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #delay: NodeJS.Timeout | undefined;
+  #retry: NodeJS.Timeout | undefined;
   #running: Promise<void> = Promise.resolve();
+  #isPending = false;
+  /** What was logged last: a fault that lasts is logged once. */
+  #logged: string | undefined;
 
   constructor(database: Database, folder: string, log: Log) {
     this.#database = database;
@@ -23,41 +31,87 @@ export class SpoolWatcher {
   }
 
   start(): void {
+    this.#look();
+    this.#retry = setInterval(() => this.#look(), RETRY_MS).unref();
+  }
+
+  /** Resolves when the events that were reported so far are in the ledger, so that a call finds what happened before it. */
+  async settle(): Promise<void> {
+    if (!this.#isOpen) this.#look();
+    if (!this.#isOpen) return;
     try {
-      if (!hasSpool(this.#folder)) return;
-      removeAbandoned(this.#folder, new Date());
-      this.#watcher = watch(this.#folder, { persistent: false }, () => this.#schedule());
-      this.#watcher.on('error', (error) => this.#log('warn', 'the recorder stopped', { error }));
-      this.#schedule();
-    } catch (error) {
-      this.#log('warn', 'the recorder is off', { error });
+      const waiting = countWaiting(this.#folder);
+      // After a long time without a server, an agent does not wait for thousands of events.
+      if (waiting > 0 && waiting <= MAX_BATCH) await this.#ingest({ isHurried: true });
+    } catch {
+      // The folder was removed; the next look notices.
     }
   }
 
-  /** Waits for a transaction that has begun. */
+  /** Ingests what came last, and waits for a transaction that has begun. */
   async stop(): Promise<void> {
-    this.#watcher?.close();
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
+    clearInterval(this.#retry);
+    await this.settle();
+    this.#close();
+    clearTimeout(this.#delay);
     await this.#running;
   }
 
-  #schedule(): void {
-    if (this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.#running = this.#running.then(() => this.#ingest());
-    }, DELAY_MS);
-    this.#timer.unref();
+  /** A hook creates the folder when it is first used, and `init --undo` removes it. */
+  #look(): void {
+    try {
+      if (!hasSpool(this.#folder)) return this.#close();
+      const isNew = !this.#isOpen;
+      if (isNew) removeAbandoned(this.#folder, new Date());
+      this.#isOpen = true;
+      if (this.#watcher === undefined) this.#watch();
+      // Without a watcher, because the system has too many, looking is all there is.
+      if (isNew || this.#isPending || this.#watcher === undefined) this.#schedule();
+    } catch (error) {
+      this.#close();
+      this.#logOnce('the recorder is off', error);
+    }
   }
 
-  async #ingest(): Promise<void> {
+  #watch(): void {
     try {
-      const { recorded, rejected } = await ingest(this.#database, this.#folder);
+      this.#watcher = watch(this.#folder, { persistent: false }, () => this.#schedule());
+      this.#watcher.on('error', () => this.#close());
+    } catch (error) {
+      this.#logOnce('the spool is read every two seconds', error);
+    }
+  }
+
+  #close(): void {
+    this.#isOpen = false;
+    this.#watcher?.close();
+    this.#watcher = undefined;
+  }
+
+  #schedule(): void {
+    if (this.#delay !== undefined) return;
+    this.#delay = setTimeout(() => {
+      this.#delay = undefined;
+      this.#running = this.#running.then(() => this.#ingest());
+    }, DELAY_MS).unref();
+  }
+
+  async #ingest(options: IngestOptions = {}): Promise<void> {
+    try {
+      const { recorded, rejected } = await ingest(this.#database, this.#folder, options);
+      this.#isPending = false;
+      this.#logged = undefined;
       if (rejected > 0) this.#log('warn', 'rejected files in the spool', { folder: this.#folder, files: rejected });
       if (recorded > 0) this.#log('debug', 'recorded events of clients', { events: recorded });
     } catch (error) {
-      this.#log('warn', 'events of clients are not recorded yet', { error });
+      this.#isPending = true;
+      this.#logOnce('events of clients are not recorded yet', error);
     }
+  }
+
+  #logOnce(message: string, error: unknown): void {
+    const text = `${message}: ${String(error)}`;
+    if (text !== this.#logged) this.#log('warn', message, { error });
+    this.#logged = text;
   }
 }

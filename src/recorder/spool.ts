@@ -76,6 +76,11 @@ export function listSpool(folder: string): string[] {
     .sort();
 }
 
+/** How many files may wait, by their names alone, written before this time. Throws if there is no such folder. */
+export function countWaiting(folder: string, beforeMs = Number.POSITIVE_INFINITY): number {
+  return readdirSync(folder).filter((name) => FINAL_NAME.test(name) && Number(name.slice(0, 13)) < beforeMs).length;
+}
+
 /** Undefined if another process removed it first, or if no hook could have written it. */
 export function readSpoolFile(folder: string, name: string): string | undefined {
   let handle: number;
@@ -98,7 +103,12 @@ export function removeSpoolFile(folder: string, name: string): void {
 
 /** Keeps a file that cannot be ingested, under a name that is not listed. */
 export function rejectSpoolFile(folder: string, name: string): void {
-  renameSync(join(folder, name), join(folder, name + REJECTED));
+  try {
+    renameSync(join(folder, name), join(folder, name + REJECTED));
+  } catch (error) {
+    // Another process was faster.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }
 
 /** Removes the test events and returns their texts. */

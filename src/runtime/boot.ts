@@ -45,10 +45,12 @@ export async function boot(config: Config, log: Log, logger: (line: string) => v
     const actorOf = (client: string) => recorder.actorOf(client);
     const findActor = (db: Reader, client: string) => recorder.findActor(db, client);
     const lastCallOf = (actor: string) => recorder.lastCallOf(actor);
+    const booted = { audit: recorder, transactions: recorder, database, skills, actorOf, findActor, lastCallOf };
+    // What clients report belongs to the ledger of the project, not to one that is thrown away.
+    if (config.mode === 'TEST' && config.dbPath === undefined) return booted;
     const spool = new SpoolWatcher(database, join(dirname(locateDatabase(config)), SPOOL), log);
     spool.start();
-    const stop = () => spool.stop();
-    return { audit: recorder, transactions: recorder, database, skills, actorOf, findActor, lastCallOf, stop };
+    return { ...booted, settle: () => spool.settle(), stop: () => spool.stop() };
   } catch (error) {
     await database.close();
     throw error;

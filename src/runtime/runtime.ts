@@ -21,6 +21,8 @@ export interface Booted {
   readonly findActor?: ((db: Reader, client: string) => Promise<FoundActor>) | undefined;
   /** The number of the last recorded call of an actor in this process. */
   readonly lastCallOf?: ((actor: string) => number | undefined) | undefined;
+  /** Resolves when the events that clients reported so far are in the ledger. Never rejects. */
+  readonly settle?: (() => Promise<void>) | undefined;
   /** Ends what uses the database beside the calls. */
   readonly stop?: (() => Promise<void>) | undefined;
 }
@@ -118,6 +120,10 @@ export class Runtime {
 
   lastCallOf(actor: string): number | undefined {
     return this.#booted?.lastCallOf?.(actor);
+  }
+
+  async settle(): Promise<void> {
+    await this.#booted?.settle?.();
   }
 
   get audit(): AuditSink {

@@ -58,7 +58,7 @@ export class RecordedSession {
   }
 
   ingest(): Promise<unknown> {
-    return ingest(this.server.database, this.spool, this.home);
+    return ingest(this.server.database, this.spool, { home: this.home });
   }
 
   /** The latest coverage of each session and sub-agent, the oldest first. */

@@ -94,7 +94,8 @@ export async function openServer(
   { isTolerant = false, nowMs = () => performance.now(), settings = {}, person }: ServerOptions = {},
 ): Promise<TestServer> {
   const read = readConfig({ ...(await ledgerAt(path)), COLIBRI_DURABILITY: 'relaxed', ...settings });
-  const config = person === undefined ? read : { ...read, agentId: `person:${person}` };
+  // Beside `path` on either engine: the spool of the folder that the tests run in belongs to its user.
+  const config = { ...read, projectDbPath: path, ...(person !== undefined && { agentId: `person:${person}` }) };
   const [near, far] = InMemoryTransport.createLinkedPair();
   const errors: string[] = [];
   const server = createServer({

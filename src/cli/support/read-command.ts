@@ -6,6 +6,7 @@ import { hasProject } from '../../domains/tasks/repository.ts';
 import { AdvisedError, ColibriError, toError } from '../../errors.ts';
 import { NotCanonical } from '../../integrity/index.ts';
 import { printError } from '../../print-error.ts';
+import { printWaiting } from '../recorder/waiting-events.ts';
 import { listNames } from '../views/terminal.ts';
 import { suggestRestore } from './deleted-ledger.ts';
 import { printJson } from './print.ts';
@@ -41,6 +42,7 @@ export async function runReadCommand(
   try {
     const config = readProjectConfig();
     assertLedgerExists(config);
+    printWaiting(config);
     return await work(config);
   } catch (thrown) {
     const error = toError(thrown);

@@ -1,0 +1,22 @@
+import { dirname, join } from 'node:path';
+import { type Config, locateDatabase } from '../../config.ts';
+import { printError } from '../../print-error.ts';
+import { countWaiting, hasSpool, SPOOL } from '../../recorder/spool.ts';
+import { plural } from '../views/terminal.ts';
+
+/** A running server needs less. */
+const PATIENCE_MS = 10_000;
+
+/** Commands that show the ledger do not write to it: they report that clients reported more than they show. */
+export function printWaiting(config: Config): void {
+  const spool = join(dirname(locateDatabase(config)), SPOOL);
+  try {
+    const waiting = hasSpool(spool) ? countWaiting(spool, Date.now() - PATIENCE_MS) : 0;
+    if (waiting > 0)
+      printError(
+        `${plural(waiting, 'reported event')} not in the ledger yet; the next server or command that writes adds them.`,
+      );
+  } catch {
+    // A spool that cannot be used is a matter of doctor.
+  }
+}

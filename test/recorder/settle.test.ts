@@ -1,0 +1,62 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, vi } from 'vitest';
+import { listSpool } from '../../src/recorder/spool.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { openServer, type TestServer } from '../support/test-server.ts';
+import { readObserved, shell, withSpool } from './spooled-server.ts';
+
+/** The kinds of the newest entries, oldest first. */
+async function lastKinds(server: TestServer, count: number): Promise<string[]> {
+  const rows = await server.query('SELECT entry FROM ledger_entries ORDER BY idx DESC LIMIT $1', [count]);
+  return rows.reverse().map(({ entry }) => (JSON.parse(String(entry)) as { kind: string }).kind);
+}
+
+describe('a server', () => {
+  promiseTest('recorder/before-calls', 'also in a spool that was created after its start', () =>
+    withSpool(async ({ server, spool, report }) => {
+      await server.createTask({ title: 'One' });
+      expect(existsSync(spool)).toBe(false);
+      report(shell('npm test'));
+      report(shell('git commit'));
+      await server.createTask({ title: 'Two' });
+      expect(await lastKinds(server, 5)).toEqual([
+        'observed',
+        'observed',
+        'action.enter',
+        'task.created',
+        'action.exit',
+      ]);
+      expect(listSpool(spool)).toEqual([]);
+      rmSync(spool, { recursive: true });
+      await server.createTask({ title: 'Three' });
+      report(shell('ls'));
+      await server.call('task_list', {});
+      expect(await lastKinds(server, 3)).toEqual(['observed', 'action.enter', 'action.exit']);
+    }, true),
+  );
+
+  promiseTest('recorder/everybody', 'a server without calls, and one that stops', () =>
+    withSpool(async ({ folder, server, spool, report }) => {
+      report(shell('ls'));
+      await vi.waitFor(() => expect(listSpool(spool)).toEqual([]), { timeout: 30_000 });
+      expect(await readObserved(server)).toHaveLength(1);
+      const second = await openServer(join(folder, '.colibri', 'colibri.db'));
+      report(shell('pwd'));
+      await second.close();
+      expect(listSpool(spool)).toEqual([]);
+      expect(await readObserved(server)).toHaveLength(2);
+    }, true),
+  );
+
+  promiseTest('recorder/before-calls', 'a spool that cannot be used stops no call', () =>
+    withSpool(async ({ server, spool }) => {
+      writeFileSync(spool, '');
+      await server.createTask({ title: 'One' });
+      rmSync(spool);
+      mkdirSync(spool, { mode: 0o755 });
+      await server.createTask({ title: 'Two' });
+      expect(await lastKinds(server, 1)).toEqual(['action.exit']);
+    }, true),
+  );
+});

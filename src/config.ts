@@ -105,6 +105,28 @@ export function createEnvironment(own: Readonly<Record<string, string>>, env: En
   return { ...Object.fromEntries(foreign), ...own };
 }
 
+/**
+ * The environment of git when it reads: a repository may have come from anywhere, so nothing is fetched for it, and
+ * nothing is looked up in its folder. The index of a commit that is being made is none of a reader's business.
+ */
+export function createGitEnvironment(
+  own: Readonly<Record<string, string | undefined>> = {},
+  env: Environment = process.env,
+): Environment {
+  return {
+    ...env,
+    GIT_INDEX_FILE: undefined,
+    GIT_ALLOW_PROTOCOL: 'none',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_TERMINAL_PROMPT: '0',
+    LC_ALL: 'C',
+    NoDefaultCurrentDirectoryInExePath: '1',
+    ...own,
+  };
+}
+
 /** The user's configuration folder; undefined for a user without a home folder. */
 export function findConfigFolder(env: Environment = process.env): string | undefined {
   const named = process.platform === 'win32' ? env['APPDATA'] : env['XDG_CONFIG_HOME'];

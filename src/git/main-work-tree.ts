@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { findGitFolder, readGitFile, readPointer } from './git-folder.ts';
 
@@ -29,6 +29,18 @@ export function findMainWorkTree(workTree: string): string | undefined {
 export function hasUnknownWorkTree(repository: string): boolean {
   const isBare = !/^\s*bare\s*=\s*false\s*$/m.test(coreSection(join(repository, 'config')));
   return !isBare && findWorkTreeOf(repository) === undefined;
+}
+
+/** Whether the repository of this work tree has no other one. */
+export function isOnlyWorkTree(workTree: string): boolean {
+  try {
+    const gitFolder = findGitFolder(workTree);
+    if (gitFolder === undefined || existsSync(join(gitFolder, 'commondir'))) return false;
+    const linked = join(gitFolder, 'worktrees');
+    return !existsSync(linked) || readdirSync(linked).length === 0;
+  } catch {
+    return false;
+  }
 }
 
 /** The folder that the configuration names, else the one around the repository, if its `.git` leads back. */

@@ -45,6 +45,11 @@ export class StoredTree {
     return this.#hashOf({ begin: 0, end: this.#size });
   }
 
+  /** The root of a log that ended earlier: its subtrees are those of this one. */
+  rootOfFirst(count: number): Promise<Digest> {
+    return this.#hashOf({ begin: 0, end: count });
+  }
+
   inclusionProof(index: number): Promise<Digest[]> {
     return this.#hashesOf(inclusionRanges(index, this.#size));
   }

@@ -20,15 +20,34 @@ export async function run(args: readonly string[]): Promise<void> {
   process.on('uncaughtException', (error) => void giveUp(error.message));
   const timer = setTimeout(() => void giveUp('took longer than 2 seconds'), TIME_LIMIT_MS);
   try {
+    const gitHook = findOption(args, '--git');
+    if (gitHook !== undefined) {
+      await recordGit(gitHook);
+      return clearTimeout(timer);
+    }
     if (process.stdin.isTTY) throw new Error('reads one event as JSON on standard input; see colibri hook --help');
     const config = readHookConfig();
     const event = readEvent(await readInput(), { ...readHint(args), isInCopilotCli: config.isInCopilotCli });
-    const folder = findSpool(config, event);
+    const folder = findSpool(config, event.folder);
     if (folder !== undefined) record(folder, config, event);
   } catch (error) {
     await giveUp(error instanceof Error ? error.message : String(error));
   }
   clearTimeout(timer);
+}
+
+/** Never under the project that a client names: the commit may be in another repository. */
+async function recordGit(name: string): Promise<void> {
+  // Loaded on demand: clients run hooks far more often than git does.
+  const { REPORTING_HOOKS, recordCommits } = await import('./git/hook.ts');
+  const hook = REPORTING_HOOKS.find((known) => known === name);
+  if (hook === undefined) throw new Error(`${name} is no hook of git that it records`);
+  const { dbPath, level, isDurable } = readHookConfig();
+  const folder = process.cwd();
+  const spool = findSpool({ dbPath, projectFolders: [] }, null);
+  if (spool === undefined) return;
+  const input = hook === 'post-rewrite' ? (await readInput()).text : '';
+  await recordCommits({ hook, input, spool, folder, config: { level, isDurable } });
 }
 
 function record(folder: string, config: HookConfig, reported: ObservedEvent): void {
@@ -51,11 +70,12 @@ async function giveUp(reason: string): Promise<void> {
 
 /** Options that it does not know are ignored: a client with a newer configuration must not suffer. */
 function readHint(args: readonly string[]): Hint {
-  const find = (name: string) => {
-    const at = args.findIndex((argument) => argument === name || argument.startsWith(`${name}=`));
-    return at === -1 ? undefined : args[at] === name ? args[at + 1] : args[at]?.slice(name.length + 1);
-  };
-  return { client: find('--client'), event: find('--event') };
+  return { client: findOption(args, '--client'), event: findOption(args, '--event') };
+}
+
+function findOption(args: readonly string[], name: string): string | undefined {
+  const at = args.findIndex((argument) => argument === name || argument.startsWith(`${name}=`));
+  return at === -1 ? undefined : args[at] === name ? args[at + 1] : args[at]?.slice(name.length + 1);
 }
 
 interface Input {
@@ -106,7 +126,10 @@ function readEvent({ text, isCut, hasEnded }: Input, hint: Hint): ObservedEvent 
 }
 
 /** Undefined outside of a project with a `.colibri` folder: hooks of the user's own configuration run everywhere. */
-function findSpool({ dbPath, projectFolders }: HookConfig, { folder }: ObservedEvent): string | undefined {
+function findSpool(
+  { dbPath, projectFolders }: Pick<HookConfig, 'dbPath' | 'projectFolders'>,
+  folder: string | null,
+): string | undefined {
   if (dbPath !== undefined) return join(dirname(resolve(dbPath)), SPOOL);
   const named = folder !== null && isAbsolute(folder) ? [folder] : [];
   const colibri = dirname(LEDGER);

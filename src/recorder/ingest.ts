@@ -2,6 +2,7 @@ import type { Database } from '../db/database.ts';
 import { isHeldStatus } from '../domains/tasks/workflows.ts';
 import { findHomeFolder } from '../home-folder.ts';
 import { type Entry, entryDefect, observedContentDefect, RECORDER_PREFIX, saltedDigest } from '../integrity/index.ts';
+import { toCommitObservations } from './git/commit-observations.ts';
 import { type Observation, recordObservations, type TaskClaim } from './record.ts';
 import { findStop } from './reports/find-stop.ts';
 import { reportSession, type Stop } from './reports/report-session.ts';
@@ -44,14 +45,14 @@ export async function ingest(
       // Another process was faster.
       if (text === undefined) continue;
       const event = parseSpooled(text);
-      const observation = event === undefined ? undefined : toObservation(event);
-      if (event === undefined || observation === undefined) {
+      const found = event === undefined ? await toCommitObservations(database, text) : toObservation(event);
+      if (found === undefined) {
         rejectSpoolFile(folder, name);
         rejected += 1;
         continue;
       }
-      observations.push(observation);
-      const stop = findStop(event);
+      observations.push(...[found].flat());
+      const stop = event && findStop(event);
       if (stop === undefined) done.push(name);
       else addStop(stops, stop, name);
     }

@@ -10,7 +10,7 @@ export interface Observation {
   readonly salt: Salt;
   /** Canonical JSON that the entry has a digest of; an empty object if nothing readable is kept. */
   readonly content: string;
-  /** Set if the event is a call by which its session claimed a task or gave one up. */
+  /** Set if the event is a call by which its session claimed a task or gave one up, or a commit for a task. */
   readonly claim?: TaskClaim | undefined;
 }
 

@@ -1,8 +1,11 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Reader } from '../../db/database.ts';
 import { StoredTree } from '../../ledger/stored-tree.ts';
+import type { LedgerIdentity } from '../../trust/acceptance.ts';
+import { readIdentity } from '../../trust/ledger-identity.ts';
 import type { LedgerReport, Problem } from '../../verification/report.ts';
 import { verifyEverything } from '../../verification/verify-ledger.ts';
+import { checkGit, describeGit, type GitReport, judgeGit } from '../recorder/verify-git.ts';
 import type { CliCommand } from '../support/command.ts';
 import { type CommandResult, reportResult } from '../support/command-result.ts';
 import { assertNotDeleted } from '../support/deleted-ledger.ts';
@@ -22,6 +25,7 @@ interface Checkpoint {
 
 interface VerifyOptions {
   readonly expect?: readonly Checkpoint[];
+  readonly git?: boolean;
   readonly json?: boolean;
 }
 
@@ -30,19 +34,22 @@ export const verify: CliCommand<VerifyOptions> = {
   summary: 'verify the whole ledger: log, Merkle tree, chains, sessions and tables',
   options: [
     new Option('--expect <size:root>', 'require this root at this size; may be repeated').argParser(parseCheckpoint),
+    new Option('--git', 'also compare the log with the commits of this repository'),
     JSON_OPTION,
   ],
   details: [
     'A log that was truncated, or a ledger that was replaced as a whole, is consistent in itself. Note the size:root that verify prints in another place, and pass it to --expect later.',
+    'With --git, checks that every recorded commit is in the repository of the current folder with the same tree and parents, and that the log extends every checkpoint (Colibri-Checkpoint) that the commits of its branches and tags carry. A commit that is not there, after git gc or in a shallow clone, proves nothing: the verdict is then "cannot tell".',
     'Reads only; servers can keep writing meanwhile.',
   ],
   examples: [
     ['colibri verify'],
     ['colibri verify --expect 1024:9f2c…', 'the root of the first 1024 entries, as printed earlier'],
+    ['colibri verify --git', 'after git fetch, the commits of the team are the witness'],
     ['colibri verify --json | jq .verdict'],
   ],
   exitCodes: { 0: 'whole', 1: 'tampered', 2: 'cannot tell', 3: 'bad input' },
-  run: ({ json = false, expect = [] }) => reportResult('verify', json, () => verifyLedger(expect)),
+  run: ({ json = false, expect = [], git = false }) => reportResult('verify', json, () => verifyLedger(expect, git)),
 };
 
 function parseCheckpoint(text: string, previous: readonly Checkpoint[] = []): readonly Checkpoint[] {
@@ -52,23 +59,33 @@ function parseCheckpoint(text: string, previous: readonly Checkpoint[] = []): re
   return [...previous, { size: Number(size), root: root.toLowerCase() }];
 }
 
-async function verifyLedger(expected: readonly Checkpoint[]): Promise<CommandResult> {
+async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): Promise<CommandResult> {
   const config = readProjectConfig();
   assertNotDeleted(config);
+  let git: GitReport | undefined;
   const report = await withProgress('verifying', (update) =>
     withSuspectLedger(config, async (reader) => {
       const found = await verifyEverything(reader, update);
       // A damaged log has no reliable roots to compare with.
       if (found.problems.length > 0) return found;
-      return { ...found, problems: await checkCheckpoints(reader, found.size, expected) };
+      const problems = await checkCheckpoints(reader, found.size, expected);
+      if (withGit) git = await checkGit(reader, await identityOf(reader, found.size));
+      return { ...found, problems };
     }),
   );
   const { size, root, problems } = report;
-  if (problems.length > 0)
-    return { verdict: 'tampered', lines: describeTampered(report), facts: { size, root, problems } };
+  const gitLines = git === undefined ? [] : describeGit(git);
+  const facts = { size, root, problems, ...(git !== undefined && { git }) };
+  if (problems.length > 0) return { verdict: 'tampered', lines: [...describeTampered(report), ...gitLines], facts };
   const checkpoint = `${size}:${root}`;
-  const lines = [describeWhole(size, root), `Note this elsewhere, to check later: --expect ${checkpoint}`];
-  return { verdict: 'whole', lines, facts: { size, root, checkpoint, problems } };
+  const lines = [describeWhole(size, root), ...gitLines, `Note this elsewhere, to check later: --expect ${checkpoint}`];
+  return { verdict: git === undefined ? 'whole' : judgeGit(git), lines, facts: { ...facts, checkpoint } };
+}
+
+async function identityOf(reader: Reader, size: number): Promise<LedgerIdentity> {
+  const identity = await readIdentity(reader, size);
+  if (identity === undefined) throw new Error('the ledger has no first entry');
+  return identity;
 }
 
 /** Computes the roots from the stored nodes, which have been verified by now. */

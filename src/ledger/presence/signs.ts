@@ -74,7 +74,7 @@ export async function canContinue(db: Reader, liveness: Liveness, actor: string,
 }
 
 /** The processes of an actor, the one that called last first. */
-async function listProcesses(db: Reader, actor: string): Promise<string[]> {
+export async function listProcesses(db: Reader, actor: string): Promise<string[]> {
   const rows = await db.query<{ entry: string }>(
     `SELECT entry FROM presence JOIN ledger_entries ON ledger_entries.idx = presence.sequence_no
      WHERE presence.actor = $1 ORDER BY presence.sequence_no DESC`,

@@ -39,7 +39,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   db: ['config', 'create-folders', 'git', 'integrity'],
   ledger: [PORT, 'db/migrate', 'db/process-id', 'integrity', 'middleware/audit'],
   verification: [PORT, 'db/migrate', 'db/schema', 'domains/tasks', 'domains/trail', 'integrity', 'ledger'],
-  git: [],
+  git: ['config'],
   trust: ['config', 'create-folders', 'db', 'git', 'integrity', 'ledger', 'verification/verify-ledger'],
   copy: [PORT, 'db/migrate', 'domains/tasks', 'ledger'],
   recorder: [
@@ -47,7 +47,9 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'config',
     'db/file-owner',
     'db/locate',
+    'db/process-id',
     'domains/tasks/workflows',
+    'git',
     'home-folder',
     'integrity',
     'ledger',

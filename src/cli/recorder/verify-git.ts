@@ -1,0 +1,82 @@
+import { createGitEnvironment } from '../../config.ts';
+import type { Reader } from '../../db/database.ts';
+import { GitFailed, runGit } from '../../git/run-git.ts';
+import { type CheckpointCheck, checkCheckpoints } from '../../recorder/git/check-checkpoints.ts';
+import { type CommitCheck, checkCommits } from '../../recorder/git/check-commits.ts';
+import type { GitClaim } from '../../recorder/git/claims.ts';
+import { CommandError, type Verdict } from '../support/command-result.ts';
+import { plural } from '../views/terminal.ts';
+
+/** What the repository says about the log, and the log about the repository. */
+export interface GitReport {
+  /** A shallow clone lacks commits. */
+  readonly shallow: boolean;
+  readonly commits: CommitCheck;
+  readonly checkpoints: CheckpointCheck;
+}
+
+const MAX_SHOWN = 20;
+const SHA_LENGTH = 12;
+
+/** Compares the log with the repository around the current folder. Its stored nodes must have been verified. */
+export async function checkGit(
+  reader: Reader,
+  ledger: { readonly ledgerId: string; readonly size: number },
+): Promise<GitReport> {
+  const git = { env: createGitEnvironment() };
+  try {
+    const shallow = (await runGit(['rev-parse', '--is-shallow-repository'], git)).trim() === 'true';
+    const commits = await checkCommits(reader, git);
+    return { shallow, commits, checkpoints: await checkCheckpoints(reader, ledger, git) };
+  } catch (error) {
+    if (!(error instanceof GitFailed)) throw error;
+    throw new CommandError('cannot tell', `the repository cannot be read: ${error.message}`, {
+      advice: 'change to a work tree of the repository',
+    });
+  }
+}
+
+export function judgeGit({ commits, checkpoints }: GitReport): Verdict {
+  if (commits.contradicted + checkpoints.contradicted > 0) return 'tampered';
+  const isUnproven = commits.missing > 0 || checkpoints.unreadable > 0;
+  return isUnproven || isForeign(checkpoints) ? 'cannot tell' : 'whole';
+}
+
+/** One line for each thing that was compared, and one for each claim that does not hold. */
+export function describeGit({ shallow, commits, checkpoints }: GitReport): string[] {
+  const { recorded, present, rewritten, missing } = commits;
+  const { found, extended, foreign } = checkpoints;
+  const claims = [...commits.claims, ...checkpoints.claims];
+  const count = commits.contradicted + missing + checkpoints.contradicted + checkpoints.unreadable;
+  return [
+    `git: ${present} of ${plural(recorded, 'recorded commit')} ${present === 1 ? 'is' : 'are'} in this repository, ${rewritten} were rewritten`,
+    `git: the log extends ${extended} of ${plural(found, 'checkpoint')} in commits`,
+    ...(foreign > 0
+      ? [`git: ${plural(foreign, 'checkpoint')} of other ledgers ${foreign === 1 ? 'was' : 'were'} not checked`]
+      : []),
+    ...claims.slice(0, MAX_SHOWN).map(describeClaim),
+    ...(count > MAX_SHOWN ? [`  and ${count - Math.min(MAX_SHOWN, claims.length)} more`] : []),
+    ...explain({ shallow, commits, checkpoints }),
+  ];
+}
+
+function describeClaim({ state, sha, entry, problem }: GitClaim): string {
+  const place = entry === undefined ? '' : ` (entry ${entry})`;
+  return `  ${state === 'contradicted' ? 'CONTRADICTED' : 'cannot tell'}: commit ${sha.slice(0, SHA_LENGTH)}${place} ${problem}`;
+}
+
+function explain({ shallow, commits: { recorded, present, rewritten, missing }, checkpoints }: GitReport): string[] {
+  const isOther = recorded > 0 && present + rewritten === 0 && missing === recorded;
+  return [
+    ...(isOther ? ['None of the recorded commits is here: this may be the ledger of another repository.'] : []),
+    ...(missing > 0 && shallow ? ['This clone is shallow: run git fetch --unshallow, then verify again.'] : []),
+    ...(missing > 0 && !shallow && !isOther
+      ? ['Commits disappear when git gc removes what no branch leads to, or were made in another clone.']
+      : []),
+    ...(isForeign(checkpoints) ? ['No commit carries a checkpoint of this ledger; was it replaced?'] : []),
+  ];
+}
+
+function isForeign({ found, foreign }: CheckpointCheck): boolean {
+  return found === 0 && foreign > 0;
+}

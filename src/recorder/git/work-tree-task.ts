@@ -1,0 +1,65 @@
+import type { Liveness, Reader } from '../../db/database.ts';
+import { createProcessId, ranInSameFolder } from '../../db/process-id.ts';
+import { isOnlyWorkTree } from '../../git/main-work-tree.ts';
+import { formatTaskId } from '../../ids.ts';
+import { parseEntry } from '../../integrity/index.ts';
+import { listProcesses } from '../../ledger/presence/signs.ts';
+
+interface WorkTree {
+  readonly folder: string;
+  /** The actor of the person who commits; people have no server that shows whether they are at work. */
+  readonly person?: string | undefined;
+  /** Claims that were made later do not count. */
+  readonly at?: string | undefined;
+}
+
+interface HeldRow {
+  readonly task_no: number;
+  readonly holder: string;
+  readonly claimed: string | null;
+}
+
+/** With more claims than this nothing tells which of them a commit belongs to. */
+const MAX_HELD = 100;
+
+/**
+ * The task that a commit in this work tree belongs to: the only one that a live agent of the work tree holds. In a
+ * repository with one work tree, the agents of subfolders, and the person who commits, belong to it too.
+ */
+export async function findTaskOfWorkTree(
+  reader: Reader,
+  liveness: Liveness,
+  { folder, person, at }: WorkTree,
+): Promise<string | undefined> {
+  const rows = await reader.query<HeldRow>(
+    `SELECT task_no, holder, entry AS claimed FROM tasks LEFT JOIN ledger_entries ON ledger_entries.idx = claim_idx
+     WHERE holder IS NOT NULL ORDER BY task_no LIMIT ${MAX_HELD}`,
+  );
+  const held = rows.filter(({ claimed }) => at === undefined || (parseEntry(claimed ?? '')?.at ?? at) <= at);
+  const here: number[] = [];
+  const elsewhere: number[] = [];
+  const places = new Map<string, Place>();
+  for (const { task_no, holder } of held) {
+    const place = places.get(holder) ?? (await placeOf(reader, liveness, holder, { folder, person }));
+    places.set(holder, place);
+    if (place === 'here') here.push(task_no);
+    if (place === 'elsewhere') elsewhere.push(task_no);
+  }
+  const candidates = here.length === 0 && isOnlyWorkTree(folder) ? elsewhere : here;
+  const [only, ...others] = candidates;
+  return only === undefined || others.length > 0 ? undefined : formatTaskId(only);
+}
+
+type Place = 'here' | 'elsewhere' | 'gone';
+
+async function placeOf(reader: Reader, liveness: Liveness, holder: string, workTree: WorkTree): Promise<Place> {
+  if (holder === workTree.person) return 'elsewhere';
+  const own = createProcessId({ folder: workTree.folder, parentId: 0 });
+  let place: Place = 'gone';
+  for (const processId of await listProcesses(reader, holder)) {
+    if (!(await liveness.isAlive(processId))) continue;
+    if (ranInSameFolder(processId, own)) return 'here';
+    place = 'elsewhere';
+  }
+  return place;
+}

@@ -2,6 +2,14 @@ import type { Promised } from './promises-server.ts';
 
 /** What the recorder promises: hooks of clients, git, and what is derived from them. */
 export const RECORDER_PROMISES = {
+  'git/commits': { says: 'a commit is recorded once, with its tree, parents, branch and changed paths' },
+  'git/rewrites': { says: 'an amended or rebased commit is recorded with the commits that it replaces' },
+  'git/task': {
+    says: 'a commit belongs to the task that its trailer names, else to the only one that a live agent of the work tree holds',
+  },
+  'git/trailers': { says: 'a commit message gets the task and a checkpoint of the log as trailers, once' },
+  'git/never-fails': { says: 'a commit neither fails nor waits for long because of the recorder' },
+  'git/untrusted': { says: 'nothing of a repository is run, and no hook is written where it does not belong' },
   'record/clients': {
     says: 'init --record registers, for each client, a command that records what the client reports',
   },

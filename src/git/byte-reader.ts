@@ -9,7 +9,7 @@ export class ByteReader {
     this.#chunks = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   }
 
-  /** The bytes up to the separator, of which at most `most` are kept; undefined at the end of the stream. */
+  /** The bytes up to the separator; undefined at the end of the stream. Drops what exceeds `most` bytes. */
   async until(separator: number, most: number): Promise<Buffer | undefined> {
     const kept: Buffer[] = [];
     let length = 0;
@@ -29,7 +29,7 @@ export class ByteReader {
     }
   }
 
-  /** The next bytes, of which at most `most` are kept; `see` gets all of them. */
+  /** The next bytes, at most `most` of them; `see` gets all. */
   async take(count: number, most: number, see: (bytes: Buffer) => void = () => undefined): Promise<Buffer> {
     const kept: Buffer[] = [];
     for (let taken = 0; taken < count; ) {

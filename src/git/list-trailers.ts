@@ -2,20 +2,19 @@ import { ByteReader } from './byte-reader.ts';
 import { type Commit, HEADER_FORMAT, parseHeader, TRAILER_SETTINGS, TRAILERS } from './read-commits.ts';
 import { type GitOptions, startGit } from './run-git.ts';
 
+const COMMAND = [
+  ...TRAILER_SETTINGS,
+  // A damaged or forged commit graph could hide commits.
+  ...'-c core.commitGraph=false rev-list --all --encoding=UTF-8 --fixed-strings --regexp-ignore-case'.split(' '),
+  `--grep=${TRAILERS.checkpoint}`,
+  `--format=${HEADER_FORMAT}`,
+];
 const LINE_FEED = 0x0a;
 const MAX_LINE_BYTES = 65_536;
 
 /** Every commit that a branch, a tag or another reference leads to and that has a checkpoint trailer, newest first. */
 export async function* listCheckpointTrailers(options: GitOptions): AsyncGenerator<Pick<Commit, 'sha' | 'trailers'>> {
-  const { child, end } = startGit(
-    [
-      ...TRAILER_SETTINGS,
-      // A damaged or forged commit graph could hide commits.
-      ...['-c', 'core.commitGraph=false', 'rev-list', '--all', '--encoding=UTF-8', `--format=${HEADER_FORMAT}`],
-      ...['--fixed-strings', '--regexp-ignore-case', `--grep=${TRAILERS.checkpoint}`],
-    ],
-    { ...options, input: '' },
-  );
+  const { child, end } = startGit(COMMAND, { ...options, input: '' });
   const lines = new ByteReader(child.stdout);
   const count = HEADER_FORMAT.split('%n').length;
   for (;;) {

@@ -31,6 +31,17 @@ export function hasUnknownWorkTree(repository: string): boolean {
   return !isBare && findWorkTreeOf(repository) === undefined;
 }
 
+/** Whether the repository that `.git` leads to belongs to this work tree: an unpacked archive can name any other. */
+export function isOwnRepository(workTree: string): boolean {
+  const pointer = join(workTree, '.git');
+  if (lstatSync(pointer).isDirectory()) return true;
+  if (findMainWorkTree(workTree) !== undefined) return true;
+  const gitFolder = lstatSync(pointer).isFile() ? findGitFolder(workTree) : undefined;
+  if (gitFolder === undefined) return false;
+  const found = findWorkTreeOf(realpathSync(gitFolder));
+  return found !== undefined && realpathSync(found) === realpathSync(workTree);
+}
+
 /** Whether the repository of this work tree has no other one. */
 export function isOnlyWorkTree(workTree: string): boolean {
   try {

@@ -20,7 +20,7 @@ export function quotePath(bytes: Buffer): string {
   const text = bytes.toString('utf8');
   const isUtf8 = Buffer.from(text, 'utf8').equals(bytes);
   if (isUtf8 && !/\p{Cc}/u.test(text) && !text.startsWith('"')) return text;
-  const quoted = isUtf8 ? [...text].map(quoteCharacter) : [...bytes].map(quoteByte);
+  const quoted = isUtf8 ? Array.from(text, quoteCharacter) : [...bytes].map(quoteByte);
   return `"${quoted.join('')}"`;
 }
 

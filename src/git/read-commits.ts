@@ -17,7 +17,7 @@ export interface Commit {
 export const TRAILERS = { task: 'Colibri-Task', checkpoint: 'Colibri-Checkpoint', ledger: 'Colibri-Ledger' } as const;
 export type Trailer = keyof typeof TRAILERS;
 
-/** Tells the ledgers of a team apart, each of which leaves its checkpoints in the commits of one repository. */
+/** Tells the ledgers of a team apart: each leaves its checkpoints in the commits of one repository. */
 export function shortLedgerId(ledgerId: string): string {
   return ledgerId.slice(0, 8).replaceAll(/[^0-9a-f]/g, '-');
 }
@@ -37,6 +37,13 @@ export const MAX_PATHS = 1000;
 const MAX_PARENTS = 64;
 const MAX_HEADER_BYTES = 65_536;
 const MAX_PATH_BYTES = 16_384;
+const COMMAND = [
+  ...TRAILER_SETTINGS,
+  ...'diff-tree -z -r --root --always --raw --no-renames --no-abbrev --no-ext-diff --no-textconv'.split(' '),
+  '--diff-merges=first-parent',
+  '--encoding=UTF-8',
+  `--format=${HEADER_FORMAT}`,
+];
 const NUL = 0;
 const COLON = 0x3a;
 const LINE_FEED = 0x0a;
@@ -47,15 +54,10 @@ const LINE_FEED = 0x0a;
  */
 export async function* readCommits(revisions: 'HEAD' | readonly string[], options: GitOptions): AsyncGenerator<Commit> {
   const isHead = revisions === 'HEAD';
-  const { child, end } = startGit(
-    [
-      ...TRAILER_SETTINGS,
-      ...['diff-tree', '-z', '-r', '--root', '--always', '--raw', '--no-renames', '--no-ext-diff', '--no-textconv'],
-      ...['--diff-merges=first-parent', '--encoding=UTF-8', '--no-abbrev', `--format=${HEADER_FORMAT}`],
-      ...(isHead ? ['HEAD'] : ['--stdin']),
-    ],
-    { ...options, input: isHead ? '' : revisions.map((sha) => `${sha}\n`).join('') },
-  );
+  const { child, end } = startGit([...COMMAND, isHead ? 'HEAD' : '--stdin'], {
+    ...options,
+    input: isHead ? '' : revisions.map((sha) => `${sha}\n`).join(''),
+  });
   const output = new ByteReader(child.stdout);
   let commit: (Commit & { readonly paths: string[]; hasMorePaths: boolean }) | undefined;
   for (;;) {

@@ -38,7 +38,7 @@ export function startGit(args: readonly string[], { env, cwd, input, timeoutMs }
   const end = new Promise<void>((resolve, reject) => {
     child.on('error', (error) => reject(new GitFailed(`git cannot be started: ${error.message}`, null)));
     child.on('close', (status) => {
-      const reason = problem.trim().split('\n').at(-1) || `git ${args[0]} ended with ${status ?? 'a signal'}`;
+      const reason = problem.trim().split('\n')[0] || `git ${args[0]} ended with ${status ?? 'a signal'}`;
       if (status === 0) resolve();
       else reject(new GitFailed(reason, status));
     });

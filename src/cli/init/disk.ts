@@ -25,6 +25,10 @@ export interface FileChange {
   readonly path: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
+  /** Of a new file. */
+  readonly mode?: number;
+  /** Set if the planner has checked that the file may be outside of the root, as that of a linked work tree. */
+  readonly mayLeave?: boolean;
 }
 
 /** Returns undefined if there is no such file. Unless `mayLeave` is set, refuses links that lead out of the root. */
@@ -47,13 +51,14 @@ export function writeAll(root: string, changes: readonly FileChange[], mayLeave 
   const made = changes.flatMap(({ path }) => listMissingFolders(root, path));
   try {
     for (const change of changes) {
-      if (readText(root, change.path, mayLeave) !== change.before)
+      if (readText(root, change.path, mayLeave || change.mayLeave) !== change.before)
         throw new InitError(`another program has just changed ${change.path}`, { advice: 'run init again' });
       write(root, change, mayLeave);
       done.push(change);
     }
   } catch (error) {
-    for (const { path, before, after } of done.reverse()) write(root, { path, before: after, after: before }, mayLeave);
+    for (const { before, after, ...file } of done.reverse())
+      write(root, { ...file, before: after, after: before }, mayLeave);
     for (const folder of made.reverse()) removeEmptyFolder(root, folder, mayLeave);
     throw error;
   }
@@ -77,16 +82,17 @@ export function removeEmptyFolder(root: string, folder: string, mayLeave = false
 }
 
 /** Writes a temporary file and renames it, so that readers see the old text or the new one. */
-function write(root: string, { path, after }: FileChange, mayLeave: boolean): void {
-  const file = locate(root, path, mayLeave);
+function write(root: string, { path, after, mode: newMode, mayLeave: isChecked }: FileChange, mayLeave: boolean): void {
+  const file = locate(root, path, mayLeave || isChecked === true);
   if (after === undefined) {
     rmSync(file, { force: true });
     return;
   }
   const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.new`);
-  const mode = existsSync(file) ? statSync(file).mode & 0o777 : path.startsWith('.colibri/') ? 0o600 : 0o666;
+  const isPrivate = path.startsWith('.colibri/');
+  const mode = existsSync(file) ? statSync(file).mode & 0o777 : (newMode ?? (isPrivate ? 0o600 : 0o666));
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: path.startsWith('.colibri/') ? 0o700 : 0o777 });
+    mkdirSync(dirname(file), { recursive: true, mode: isPrivate ? 0o700 : 0o777 });
     const handle = openSync(temporary, 'wx', mode);
     try {
       writeSync(handle, after);

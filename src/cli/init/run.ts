@@ -6,6 +6,7 @@ import { findTerminal } from '../views/terminal.ts';
 import { CLIENTS, type Client, detectClients, type LaunchCommand } from './clients.ts';
 import { type FileChange, removeEmptyFolder, writeAll } from './disk.ts';
 import { unifiedDiff } from './formats/unified-diff.ts';
+import { type GitPlan, planGitHooks, planGitHooksUndo } from './git/plan-git-hooks.ts';
 import { findTargets } from './hooks/hook-targets.ts';
 import { InitError } from './init-error.ts';
 import { INSTRUCTIONS } from './instructions.ts';
@@ -38,9 +39,10 @@ export async function runInit(names: readonly string[], options: InitOptions): P
   try {
     const site = findSite(options.global ?? false);
     const plan = undo ? planUndoOf(site, names) : await planSetupOf(site, names, options);
-    if (!dryRun) applyPlan(site, plan);
-    if (json) printJson(toJson(site, plan, dryRun));
-    else print(describe(plan, { dryRun, undo }));
+    const whole = withGit(plan, await planGit(site, names, options));
+    if (!dryRun) applyPlan(site, whole);
+    if (json) printJson(toJson(site, whole, dryRun));
+    else print(describe(whole, { dryRun, undo }));
     return 0;
   } catch (error) {
     if (!(error instanceof InitError)) throw error;
@@ -98,6 +100,22 @@ async function planSetupOf(site: Site, names: readonly string[], options: InitOp
   }
 }
 
+/** The hooks of git belong to the project, not to a client. */
+async function planGit({ root, isGlobal }: Site, names: readonly string[], options: InitOptions): Promise<GitPlan> {
+  if (!isGlobal && options.undo && names.length === 0) return planGitHooksUndo(root);
+  if (!isGlobal && options.record && !options.undo) return planGitHooks(root, chooseCommand(options));
+  return { changes: [], notes: [], emptied: [] };
+}
+
+function withGit(plan: Plan, git: GitPlan): Plan {
+  return {
+    ...plan,
+    changes: [...plan.changes, ...git.changes],
+    notes: [...plan.notes, ...git.notes],
+    emptied: [...git.emptied, ...plan.emptied],
+  };
+}
+
 function withNote(plan: Plan, note: string): Plan {
   return { ...plan, notes: [...plan.notes, note] };
 }
@@ -136,7 +154,8 @@ function findClients({ root, isGlobal }: Site, record: boolean): Client[] {
 
 function applyPlan({ root, isGlobal }: Site, { changes, emptied }: Plan): void {
   writeAll(root, changes, isGlobal);
-  for (const folder of emptied) removeEmptyFolder(root, folder, isGlobal);
+  // Only the plan for git names folders outside: those of the repository of a linked work tree.
+  for (const folder of emptied) removeEmptyFolder(root, folder, isGlobal || folder.startsWith('../'));
 }
 
 /** Without the record, which is only there for undo. */

@@ -16,13 +16,15 @@ import { readProjectConfig } from '../support/with-ledger.ts';
 const TIME_LIMIT_MS = 2000;
 const MAX_MESSAGE_BYTES = 1_048_576;
 /** Git wrote these messages from several commits: their trailers are those of the commits. */
-const COMBINING = ['merge', 'squash'];
+const COMBINING: ReadonlySet<string> = new Set(['merge', 'squash']);
+/** Files of git that tell that it combines commits, or makes commits of earlier times again. */
+const UNDER_WAY = ['MERGE_HEAD', 'SQUASH_MSG', 'rebase-merge', 'rebase-apply'];
 
 /** The program of the hooks that add trailers. Never fails a commit: every fault ends with one line on stderr. */
 export async function writeTrailers(file: string | undefined, source: string | undefined): Promise<void> {
   const timer = setTimeout(() => giveUp('took longer than 2 seconds'), TIME_LIMIT_MS);
   try {
-    if (file !== undefined && !COMBINING.includes(source ?? '')) await complete(file);
+    if (file !== undefined && !COMBINING.has(source ?? '')) await complete(file);
   } catch (error) {
     giveUp(toError(error).message);
   }
@@ -38,8 +40,7 @@ function giveUp(reason: string): never {
 }
 
 async function complete(file: string): Promise<void> {
-  // The commits of a rebase were made earlier.
-  if (['rebase-merge', 'rebase-apply'].some((name) => existsSync(join(dirname(file), name)))) return;
+  if (UNDER_WAY.some((name) => existsSync(join(dirname(file), name)))) return;
   const text = readText(file);
   if (text === undefined || new RegExp(`^${TRAILERS.checkpoint}:`, 'im').test(text)) return;
   const config = readProjectConfig();

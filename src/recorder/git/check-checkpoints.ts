@@ -36,7 +36,7 @@ export async function checkCheckpoints(
   let tree = new StoredTree(reader, size);
   for await (const { sha, trailers } of listCheckpointTrailers(git)) {
     for (const checkpoint of listOwn(trailers, shortLedgerId(ledgerId))) {
-      if (checkpoint === 'foreign') {
+      if (checkpoint === undefined) {
         counts.foreign += 1;
         continue;
       }
@@ -57,13 +57,13 @@ export async function checkCheckpoints(
   return { ...counts, claims: claims.list() };
 }
 
-/** The checkpoints of a commit in order. One that names no ledger counts as one of this ledger. */
-function listOwn({ checkpoint, ledger }: Commit['trailers'], ownId: string): (string | 'foreign')[] {
+/** The checkpoints of a commit; undefined for one of another ledger. One that names no ledger counts as of this one. */
+function listOwn({ checkpoint, ledger }: Commit['trailers'], ownId: string): (string | undefined)[] {
   const nameOf = (place: number) => (ledger.length === checkpoint.length ? ledger[place] : ledger[0]);
   const isAmbiguous = ledger.length > 1 && ledger.length !== checkpoint.length;
   return checkpoint.map((value, place) => {
     const name = isAmbiguous ? undefined : nameOf(place);
-    return name === undefined || name === ownId ? value : 'foreign';
+    return name === undefined || name === ownId ? value : undefined;
   });
 }
 

@@ -18,7 +18,8 @@ export async function findHooksFolder(root: string): Promise<HooksFolder | { rea
   const ask = async (cwd: string, ...args: readonly string[]) =>
     (await runGit(['rev-parse', ...args], { env, cwd })).replace(/\n$/, '');
   try {
-    if ((await ask(root, '--is-bare-repository')) === 'true') return { refused: 'a bare repository has no work tree to commit in' };
+    if ((await ask(root, '--is-bare-repository')) === 'true')
+      return { refused: 'a bare repository has no work tree to commit in' };
     const top = realpathSync(await ask(root, '--show-toplevel'));
     if (!isOwnRepository(top)) return { refused: `${join(top, '.git')} leads to a repository that does not know it` };
     const common = realpathSync(resolve(top, await ask(top, '--git-common-dir')));

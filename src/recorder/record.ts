@@ -39,7 +39,7 @@ async function record(db: Transaction, { entry, salt, content, claim }: Observat
   const before = session === undefined ? null : await findTask(db, session);
   const after = claim === undefined ? before : await taskAfter(db, before, claim);
   // The call that claims a task and the call that gives it up both belong to it.
-  const task = session === undefined ? namedTask(entry) : (before ?? after);
+  const task = before ?? after ?? namedTask(entry);
   const index = await append(db, {
     ...entry,
     ...(task !== null && { task_id: formatTaskId(task) }),
@@ -63,7 +63,7 @@ function sessionOf(entry: Entry): string | undefined {
   return entry.kind === 'observed' ? (entry['session'] as string) : undefined;
 }
 
-/** Reports and commits name their task themselves. */
+/** Reports name their task themselves. */
 function namedTask({ task_id }: Entry): number | null {
   return typeof task_id === 'string' ? taskNumber(task_id) : null;
 }

@@ -44,6 +44,10 @@ export const RECORDER_PROMISES = {
   'evidence/command-lines': { says: 'an exit code counts only for the commands that it says something about' },
   'evidence/statements': { says: 'the words of a test say how it ended, or nothing' },
   'evidence/compare': { says: 'what a thought says is observed, only said, or contradicted by the last run before it' },
+  'required/refused': {
+    says: 'where a project requires it, done is refused until a run was observed to exit 0 after the last edit',
+  },
+  'required/people': { says: 'people set which runs a project requires, and finish a task without them by a reason' },
   'evidence/task': { says: 'task_get shows which words of a thought were observed, in the work on that task' },
   'evidence/hostile': { says: 'hostile commands, words and long lists do not fail a task, and a cut list says so' },
 } as const satisfies Record<string, Promised>;

@@ -61,8 +61,20 @@ const SESSION_FIELDS: Fields = { auditor_id: line(128), reason: orNull(prose(100
 
 const THOUGHT_FIELDS: Fields = { type: oneOf(THOUGHT_TYPES), content: visibleProse(5000) };
 
+export const MAX_REQUIRED_COMMANDS = 20;
+export const MAX_COMMAND_LENGTH = 512;
+
+const commandList = listOf(line(MAX_COMMAND_LENGTH), MAX_REQUIRED_COMMANDS, String);
+
 /** Every option may be absent, so that contents stay valid when options are added. */
-const OPTIONS_FIELDS: Fields = { project: projectSlug, review: optional(oneOf(REVIEW_POLICIES)) };
+const OPTIONS_FIELDS: Fields = {
+  project: projectSlug,
+  review: optional(oneOf(REVIEW_POLICIES)),
+  require_observed: optional({
+    says: `${commandList.says}, and not empty`,
+    holds: (value) => commandList.holds(value) && (value as readonly unknown[]).length > 0,
+  }),
+};
 
 /** The arguments of a call: any object, or the cut form of one that is too long. */
 export function argumentsDefect(content: string): string | undefined {

@@ -16,11 +16,19 @@ export interface Reported {
 
 export interface ObservedServer {
   readonly server: TestServer;
-  readonly folder: string;
-  /** Puts an event into the spool, as a hook of Claude Code does. */
-  readonly spool: (fields: object, reported?: Reported) => void;
-  /** The same, and adds it to the ledger. */
+  /** Records an event, as a hook of Claude Code and a server do. */
   readonly report: (fields: object, reported?: Reported) => Promise<void>;
+}
+
+/** Puts an event into the spool, as a hook of Claude Code does. */
+export function spoolEvent(
+  folder: string,
+  fields: object,
+  { session = 's-1', at = new Date(), level = 'excerpts' }: Reported = {},
+): void {
+  const payload = { session_id: session, hook_event_name: 'PostToolUse', ...fields };
+  const event = toSpooled(toEvent(payload, {}), { at, salt: SALT, level });
+  writeToSpool(folder, encodeSpooled(event), { at, isDurable: false });
 }
 
 /** A server whose client has hooks; verifies the ledger at the end. */
@@ -31,23 +39,13 @@ export function withObserved(work: (observed: ObservedServer) => Promise<void>):
     mkdirSync(join(folder, 'hooks'), { mode: 0o700 });
     const server = await openServer(join(folder, 'colibri.db'));
     let count = 0;
-    const spool: ObservedServer['spool'] = (fields, { session = 's-1', at = new Date(), level = 'excerpts' } = {}) => {
-      count += 1;
-      const payload = {
-        session_id: session,
-        hook_event_name: 'PostToolUse',
-        tool_use_id: `call-${count}`,
-        ...fields,
-      };
-      const event = toSpooled(toEvent(payload, {}), { at, salt: SALT, level });
-      writeToSpool(waiting, encodeSpooled(event), { at, isDurable: false });
-    };
     const report: ObservedServer['report'] = async (fields, reported) => {
-      spool(fields, reported);
+      count += 1;
+      spoolEvent(waiting, { tool_use_id: `call-${count}`, ...fields }, reported);
       await ingest(server.database, waiting);
     };
     try {
-      await work({ server, folder, spool, report });
+      await work({ server, report });
       await assertWhole(server.database);
     } finally {
       await server.close();
@@ -73,6 +71,12 @@ export const failed = (command: string, exitCode = 1) => ({
 /** The client does not tell how it ended. */
 export const ended = (command: string) =>
   ran(command, { tool_response: { stdout: '', stderr: '', interrupted: true } });
+
+export const edited = (file_path: string) => ({
+  tool_name: 'Edit',
+  tool_input: { file_path, old_string: 'a', new_string: 'b' },
+  tool_response: { filePath: file_path },
+});
 
 export const updated = (task_id: string, status: string) => ({
   tool_name: 'mcp__colibri__task_update',

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import type { Database, Reader, Row, Transaction } from '../../src/db/database.ts';
-import { type ReviewPolicy, setProjectOptions } from '../../src/domains/tasks/review/options.ts';
+import { type ProjectOptions, type ReviewPolicy, setProjectOptions } from '../../src/domains/tasks/review/options.ts';
 import { indexedWords } from '../../src/domains/tasks/tokenizer.ts';
 import { canonicalize, commitKey, type Entry, type Json, saltedDigest } from '../../src/integrity/index.ts';
 import { type Observation, recordObservations } from '../../src/recorder/record.ts';
@@ -127,7 +127,12 @@ async function listIndexed(reader: Reader): Promise<number[]> {
 
 /** As `colibri project --review` does. */
 export function setReview(path: string, project: string, review: ReviewPolicy): Promise<void> {
-  const change = { project, options: { review }, actor: 'person:ada', at: '2026-04-08T22:00:00.000Z' };
+  return setOptions(path, project, { review });
+}
+
+/** As `colibri project` does. */
+export function setOptions(path: string, project: string, options: ProjectOptions): Promise<void> {
+  const change = { project, options, actor: 'person:ada', at: '2026-04-08T22:00:00.000Z' };
   return writeLedgerAt(path, (transaction) => setProjectOptions(transaction, change));
 }
 

@@ -11,7 +11,7 @@ import { openLedger } from '../../src/ledger/open.ts';
 import { openDatabase } from '../../src/trust/open-database.ts';
 import { removeClaims } from './forge/without-claims.ts';
 import { processIdOf, tamper } from './ledger.ts';
-import { databaseAt, observe, setReview } from './ledger-targets.ts';
+import { databaseAt, observe, setOptions, setReview } from './ledger-targets.ts';
 import { openServer, type TestServer } from './test-server.ts';
 
 const AT = '2026-04-08T22:00:00.000Z';
@@ -43,7 +43,7 @@ export async function buildFullLedger(path: string, { thoughts = 5 } = {}): Prom
   }
   await setReview(path, 'default', 'other');
   await setReview(path, 'release', 'person');
-  await setReview(path, 'default', 'person');
+  await setOptions(path, 'default', { review: 'person', require_observed: ['npm test', 'npm run lint'] });
   await observe(path);
   await leaveCall(path, 'a-process-that-runs');
 }

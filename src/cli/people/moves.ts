@@ -74,8 +74,11 @@ export const review = createMove({
 export const done = createMove({
   name: 'done',
   summary: 'finish a task that is in review',
-  details: ['A task needs a thought record that says why it is done: run colibri note first.'],
-  examples: [['colibri note 42 "why" && colibri done 42']],
+  details: [
+    'A task needs a thought record that says why it is done: run colibri note first.',
+    'Where the project requires observed runs (see colibri project), --force "why" finishes a task without them.',
+  ],
+  examples: [['colibri note 42 "why" && colibri done 42'], ['colibri done 42 --force "tested by hand"']],
   statusOf: (task) => workflowFor(task).done,
   fields: { progress: 100 },
 });

@@ -60,6 +60,8 @@ function adviceOf(command: string, error: ColibriError): string | undefined {
       return `run colibri note ${taskId} "why it is done" first`;
     case 'ERR_APPROVAL_REQUIRED':
       return `run colibri approve ${taskId}`;
+    case 'ERR_OBSERVATION_REQUIRED':
+      return `let the agent run it in the session that works on ${taskId}, or repeat the command with --force "why"`;
     case 'ERR_SESSION_NOT_FOUND':
       return 'run colibri show with the id of a task to see its sessions';
     case 'ERR_ALREADY_FINALIZED':

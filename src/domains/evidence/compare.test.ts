@@ -2,12 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { promiseTest } from '../../../test/support/promise-test.ts';
 import { always } from '../../../test/support/properties.ts';
-import { exitOfSteps, parseCommandLine } from './command-line.ts';
 import {
   compareCommit,
   compareTests,
   createRunFinder,
   type Evidence,
+  exitIn,
   type FindRun,
   type ObservedRun,
   type Said,
@@ -41,21 +41,15 @@ function compare(one: Said, ...runs: ObservedRun[]): Omit<Evidence, 'thought_id'
   return rest;
 }
 
-/** What `createRunFinder` finds, without its index: every part of every line of every run. */
+/** What `createRunFinder` finds, without its index. */
 function plainFinder(runs: readonly ObservedRun[]): FindRun {
   return ({ since, at }, command) => {
-    const wanted = parseCommandLine(command).map(({ key }) => key);
     const found = runs
       .filter((one) => one.at >= since && one.at <= at)
       .toSorted((a, b) => a.at.localeCompare(b.at) || a.entry - b.entry)
       .flatMap((one) => {
-        const steps = parseCommandLine(one.command);
-        return steps.flatMap((_, first) => {
-          const part = steps.slice(first, first + wanted.length);
-          const isSame = part.length === wanted.length && part.every(({ key }, place) => key === wanted[place]);
-          const isRow = part.slice(1).every(({ isJoined }) => isJoined);
-          return isSame && isRow ? [{ run: one, exit: exitOfSteps(part, one) }] : [];
-        });
+        const exit = exitIn(one, command);
+        return exit === undefined ? [] : [{ run: one, exit }];
       });
     return found.findLast(({ exit }) => exit.hasRun) ?? found.at(-1);
   };

@@ -70,6 +70,17 @@ export function compareCommit(said: Said, { entry, isNamed, recordedSince }: Kno
   return bare(said, isRecording && !isNamed ? 'contradicted' : 'said');
 }
 
+/** How a command ended in a run of a line that has it, or undefined. The last of several places counts. */
+export function exitIn(run: ObservedRun, command: string): StepExit | undefined {
+  const wanted = parseCommandLine(command);
+  const steps = parseCommandLine(run.command);
+  const exits = steps.flatMap((_, first) => {
+    const part = steps.slice(first, first + wanted.length);
+    return isRow(part) && keyOf(part) === keyOf(wanted) ? [exitOfSteps(part, run)] : [];
+  });
+  return exits.findLast(({ hasRun }) => hasRun) ?? exits.at(-1);
+}
+
 /** Every run of one of the commands by its steps, so that a long list of runs is read once. */
 export function createRunFinder(runs: readonly ObservedRun[], commands: Iterable<string>): FindRun {
   const wanted = new Map<string, FoundRun[]>();

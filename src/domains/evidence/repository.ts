@@ -103,7 +103,7 @@ function readExtras(extras: string): Pick<Said, 'field' | 'value'>[] {
 const MAX_GUESSES = 20_000;
 
 /** With digests alone, a command is known only if its tool takes nothing beside it, so that its input can be guessed. */
-function revealRuns({ hiddenRuns }: ObservedWork, commands: ReadonlySet<string>): ObservedRun[] {
+export function revealRuns({ hiddenRuns }: ObservedWork, commands: ReadonlySet<string>): ObservedRun[] {
   const inputs = [...commands].flatMap((command) =>
     ['command', 'cmd'].map((name) => ({ command, text: canonicalize({ [name]: command }) })),
   );

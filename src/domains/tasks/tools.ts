@@ -27,11 +27,13 @@ import {
   projectCounter,
   updateTask,
 } from './repository.ts';
+import { describeMissing, findUnobserved, observationRequired } from './review/observed-runs.ts';
+import { readProjectOptions } from './review/options.ts';
 import { assertSignedOff } from './review/sign-off.ts';
 import { createInput, getInput, listInput, nextActionsInput, updateInput } from './schema.ts';
 import { wordsOfNewTask } from './search.ts';
 import { indexedWords } from './tokenizer.ts';
-import { type WorkflowName, workflowOf } from './workflows.ts';
+import { WORKFLOWS, type Workflow, type WorkflowName, workflowOf } from './workflows.ts';
 import { assertWrittenBack } from './writeback.ts';
 
 export interface TaskDefaults {
@@ -103,6 +105,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
         'ERR_CLAIM_LOST',
         'ERR_WRITEBACK_REQUIRED',
         'ERR_APPROVAL_REQUIRED',
+        'ERR_OBSERVATION_REQUIRED',
         'ERR_CIRCULAR_DEPENDENCY',
       ],
       prepare: ({ title, description }) =>
@@ -122,7 +125,12 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
         const after = changedTask(before, input, actor, at);
         const taskNo = parseId(before.task_id);
         assertWrittenBack(before, input.status, await hasThoughtInAttempt(db, taskNo, before.attempt));
-        if (input.status === workflowOf(before.workflow).done) await assertSignedOff(db, before, actor);
+        const { done, review } = workflowOf(before.workflow);
+        const options = isGated(input.status) ? await readProjectOptions(db, before.project) : {};
+        if (input.status === done) await assertSignedOff(db, before, actor, options);
+        const unobserved = await findUnobserved(db, before, options);
+        if (unobserved !== undefined && input.status === done && !request.isForced)
+          throw observationRequired(before, unobserved);
         await requireTasks(db, [input.parent_id ?? [], input.depends_on ?? []].flat());
         const { isNew: isClaim } = claimAfter(before, request);
         const claim = await updateTask(db, { before: found, after, isClaim, words });
@@ -130,6 +138,10 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
         const warnings = updateWarnings(before, after, input, actor);
         if (request.isForced && before.holder !== null && before.holder !== actor)
           warnings.push(`overrode the claim of ${before.holder}`);
+        if (unobserved !== undefined && [done, review].includes(after.status))
+          warnings.push(
+            `${after.status === done ? 'done although' : `${done} will be refused:`} ${describeMissing(unobserved)}`,
+          );
         if (isClaim && after.holder !== null) {
           const unmet = await listUnmet(db, taskNo);
           if (unmet.length > 0) warnings.push(`started while it ${waitsFor(unmet)}`);
@@ -194,6 +206,11 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
 }
 
 const MAX_DEPENDENTS = 500;
+
+/** Whether options of the project decide about the step, or about the one after it. */
+function isGated(status: string | undefined): boolean {
+  return Object.values<Workflow>(WORKFLOWS).some(({ done, review }) => status === done || status === review);
+}
 
 async function readTrail(db: Reader, taskNo: number): Promise<Readonly<Record<string, unknown>>> {
   const evidence = await readEvidence(db, taskNo);

@@ -56,6 +56,14 @@ const OPTIONS: Readonly<Record<string, (content: string) => string>> = {
   'with an unknown policy': () => '{"project":"default","review":"never"}',
   'with a policy that is null': () => '{"project":"default","review":null}',
   'with an unknown option': () => '{"mood":"good","project":"default"}',
+  'with a required command that is no list': () => '{"project":"default","require_observed":"npm test"}',
+  'with an empty list of required commands': () => '{"project":"default","require_observed":[]}',
+  'with a required command twice': () => '{"project":"default","require_observed":["make","make"]}',
+  'with a required command that is blank': () => '{"project":"default","require_observed":[" "]}',
+  'with a required command of two lines': () => '{"project":"default","require_observed":["a\\nb"]}',
+  'with a required command that is too long': () => `{"project":"default","require_observed":["${'x'.repeat(513)}"]}`,
+  'with too many required commands': () =>
+    JSON.stringify({ project: 'default', require_observed: Array.from({ length: 21 }, (_, place) => `test ${place}`) }),
 };
 
 const OBSERVED: Readonly<Record<string, (content: string) => string>> = {

@@ -8,6 +8,8 @@ export type ReviewPolicy = (typeof REVIEW_POLICIES)[number];
 /** What a person has decided about a project. An option that was never set is absent. */
 export interface ProjectOptions {
   readonly review?: ReviewPolicy;
+  /** Commands that must have been observed to exit 0 before a task is done. Never empty. */
+  readonly require_observed?: readonly string[];
 }
 
 export async function readProjectOptions(db: Reader, project: string): Promise<ProjectOptions> {

@@ -4,12 +4,16 @@ import { parseEntry, parseJson } from '../../../integrity/index.ts';
 import { type Task, taskFields } from '../record.ts';
 import { listVersions } from '../versions.ts';
 import { workflowOf } from '../workflows.ts';
-import { readProjectOptions } from './options.ts';
+import type { ProjectOptions } from './options.ts';
 import { type Approval, assertApproved, type Review } from './rules.ts';
 
 /** Throws if the project requires a sign-off that the task does not have. Most projects require none. */
-export async function assertSignedOff(db: Reader, task: Task, actor: string): Promise<void> {
-  const { review: policy = 'none' } = await readProjectOptions(db, task.project);
+export async function assertSignedOff(
+  db: Reader,
+  task: Task,
+  actor: string,
+  { review: policy = 'none' }: ProjectOptions,
+): Promise<void> {
   if (policy !== 'none') assertApproved(task, actor, policy, await readReview(db, task));
 }
 

@@ -31,6 +31,10 @@ export const RECORDER_PROMISES = {
     says: 'at a stop, the calls in the transcript of the client are compared with the log, and a gap is reported',
   },
   'recorder/usage': { says: 'the tokens that a client reports are counted once, per task and model' },
+  'recorder/usage-command': {
+    says: 'colibri agents --usage prints tokens per task and model, and a cost where the price is known',
+  },
+  'recorder/gaps-shown': { says: 'commands that show what was observed also show that something is missing' },
   'recorder/transcripts': {
     says: 'a transcript of any content or size is read within limits, or refused with a reason',
   },

@@ -9,6 +9,7 @@ import { isOpen } from '../../domains/tasks/workflows.ts';
 import { listThoughts, type ThoughtRow } from '../../domains/trail/repository.ts';
 import { listTaskSessions } from '../../domains/trail/task-sessions.ts';
 import { parseId } from '../../ids.ts';
+import { listTaskCoverage } from '../../recorder/reports/list-reports.ts';
 import { readHistory } from '../../verification/task-history.ts';
 import { verifyTaskChain } from '../../verification/verify-chain.ts';
 import type { CliCommand } from '../support/command.ts';
@@ -77,6 +78,7 @@ async function readTask(reader: Reader, taskId: string, context: ClaimContext): 
     commits: listCommits(thoughts),
     sessions: (await listTaskSessions(reader, taskNo, joined)).map(describeSession),
     events: history.events,
+    coverage: await listTaskCoverage(reader, taskNo),
     verdict: problems.length === 0 ? 'whole' : 'tampered',
     problems,
   };

@@ -1,5 +1,7 @@
 import { Argument, Option } from 'commander';
 import type { Config } from '../../config.ts';
+import { parseId } from '../../ids.ts';
+import { hasGap, listTaskCoverage } from '../../recorder/reports/list-reports.ts';
 import { parseSince } from '../query/since.ts';
 import type { CliCommand } from '../support/command.ts';
 import { JSON_OPTION, parseCount, WIDTH_OPTION } from '../support/options.ts';
@@ -8,6 +10,7 @@ import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { parseTaskId } from '../support/task-argument.ts';
 import { withLedger } from '../support/with-ledger.ts';
 import { createYieldingReader } from '../support/yielding-reader.ts';
+import { renderGaps } from '../views/coverage.ts';
 import { findTerminal } from '../views/terminal.ts';
 import { type EventFilters, type EventReader, selectEvents } from './select-events.ts';
 import { createEventView, renderTitle, renderTotals } from './view.ts';
@@ -36,7 +39,7 @@ export const timeline: CliCommand<TimelineOptions, string> = {
   details: [
     'Calls (→) and decisions (●) are what an agent told Colibri. Observed actions (▸) and commits (◆) are what the hooks of its client and of git reported: the tool, the exit code if the client reported one, and the id of the call. Each event has its number in the log.',
     'Observed actions belong to the task that their session held at that time. colibri init --record turns the recorder on.',
-    'Without a terminal, prints one uncut line per event. With --json, prints one JSON object per line, with times in UTC; the last one has the totals.',
+    'Without a terminal, prints one uncut line per event. With --json, prints one JSON object per line, with times in UTC; the last one has the totals, and the sessions of the task with calls that were not recorded (gaps).',
   ],
   examples: [
     ['colibri timeline 42'],
@@ -57,10 +60,14 @@ async function showTimeline(config: Config, taskId: string, options: TimelineOpt
     begin: (task) => (isPage ? print(renderTitle(task, terminal)) : undefined),
     show: (event) => (json ? printJson(event) : print(render(event))),
   };
-  const totals = await withLedger(config, (db) => selectEvents(createYieldingReader(db), taskId, options, reader));
-  if (json) printJson(totals);
+  const { totals, gaps } = await withLedger(config, async (db) => ({
+    totals: await selectEvents(createYieldingReader(db), taskId, options, reader),
+    gaps: (await listTaskCoverage(db, parseId(taskId))).filter(hasGap),
+  }));
+  if (json) printJson(gaps.length === 0 ? totals : { ...totals, gaps });
   else if (totals.shown === 0) print(options.observed ? NOTHING_OBSERVED : NO_MATCH);
   else if (isPage) print(['', ...renderTotals(totals, terminal)]);
+  if (isPage) print(renderGaps(gaps, terminal));
   return 0;
 }
 

@@ -4,6 +4,7 @@ import type { ThoughtRow } from '../../domains/trail/repository.ts';
 import type { SessionRow } from '../../domains/trail/sessions.ts';
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
 import { parseJson } from '../../integrity/index.ts';
+import type { CoverageReport } from '../../recorder/reports/list-reports.ts';
 import type { TaskEvent, TaskHistory } from '../../verification/task-history.ts';
 
 /** The JSON output of `show`; field names are those of the tools. */
@@ -20,6 +21,8 @@ export interface Shown {
   readonly commits: readonly ShownCommit[];
   readonly sessions: readonly ShownSession[];
   readonly events: readonly TaskEvent[];
+  /** How many calls of the sessions of clients that worked on the task are in the log. */
+  readonly coverage: readonly CoverageReport[];
   readonly verdict: 'whole' | 'tampered';
   readonly problems: TaskHistory['problems'];
 }

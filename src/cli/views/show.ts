@@ -3,6 +3,7 @@ import { isOpen } from '../../domains/tasks/workflows.ts';
 import type { Style, Styles } from '../../terminal-text.ts';
 import { formatDuration } from '../../text/duration.ts';
 import type { Change, TaskEvent } from '../../verification/task-history.ts';
+import { describeGaps, describeWhole } from './coverage.ts';
 import type { Shown, ShownClaim, ShownCommit, ShownSession, ShownThought } from './show-data.ts';
 import { listNames, plural, priorityPaint, shortTime, statusPaint, type Terminal } from './terminal.ts';
 import { cut, displayWidth, printable, printableProse, wrap } from './text-width.ts';
@@ -50,7 +51,8 @@ function titleLines({ task_id, title, priority }: Task, { width, colors }: Page)
   return [`${paint(task_id)}  ${colors.bold(first)}`, ...rest.map((line) => indent + colors.bold(line))];
 }
 
-function fieldLines({ task, claim, waits_for, awaited_by, children, commits }: Shown, page: Page): string[] {
+function fieldLines(shown: Shown, page: Page): string[] {
+  const { task, claim, waits_for, awaited_by, children, commits } = shown;
   const { colors } = page;
   const status = statusPaint(colors, task.status);
   const field = (label: string, text: string, paint: Style = String) =>
@@ -72,9 +74,19 @@ function fieldLines({ task, claim, waits_for, awaited_by, children, commits }: S
     ...field('depends on', task.depends_on.map(printable).join(', ')),
     ...field('children', listNames(children)),
     ...commits.flatMap((commit, index) => labelled(index === 0 ? 'commits' : '', commitText(commit), String, page)),
+    ...recorderLines(shown, page),
     ...field('created', `${shortTime(task.created_at)} by ${printable(task.created_by)}`),
     ...field('updated', `${shortTime(task.updated_at)} by ${printable(task.updated_by)}`),
   ];
+}
+
+/** Whether the observed actions of the task are all there were. */
+function recorderLines({ coverage }: Shown, page: Page): string[] {
+  const gaps = describeGaps(coverage);
+  const paint = gaps.length === 0 ? String : page.colors.yellow;
+  return (gaps.length === 0 ? describeWhole(coverage) : gaps).flatMap((text, index) =>
+    labelled(index === 0 ? 'recorder' : '', text, paint, page),
+  );
 }
 
 function claimText(claim: ShownClaim | null): string {

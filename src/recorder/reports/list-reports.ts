@@ -26,6 +26,11 @@ export interface UsageReport extends Usage {
   readonly agent: string | null;
 }
 
+/** Some calls of the session are not in the log, or it is not known whether they are. */
+export function hasGap({ seen, recorded, defect }: CoverageReport): boolean {
+  return recorded < seen || defect !== null;
+}
+
 /** The coverage of every session that stopped, the one reported last first. */
 export async function listCoverage(reader: Reader): Promise<CoverageReport[]> {
   return latestCoverage(await listReports(reader));

@@ -26,7 +26,7 @@ export function loadForCache(path: string): { exports: unknown; cachePath: strin
 }
 
 /** V8 rejects the cache of another version, but only after reading it; the version in the name avoids that. */
-function codeCachePath(path: string): string {
+export function codeCachePath(path: string): string {
   return `${path}.${process.version}-${process.arch}.cache`;
 }
 

@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { type CliProject, finished, inherited, PROGRAM, type Run } from '../support/cli-project.ts';
+import { type CliProject, finished, inherited, type Run } from '../support/cli-project.ts';
 import { createHonestProject, createHostileProject, type Forgery } from '../support/fixtures/hostile-project.ts';
 import { EVERYTHING_HOSTILE, findRaw } from '../support/fixtures/hostile-text.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -26,9 +26,7 @@ const CASES: Readonly<Record<Forgery, { readonly show: readonly string[][]; read
   names: { show: [VERIFY, BACKUP, RESTORE, COPY], read: [] },
 };
 
-const ON_A_TERMINAL = `--import=data:text/javascript,${encodeURIComponent(
-  'Object.assign(process.stdout, { isTTY: true, columns: 100, hasColors: () => true })',
-)}`;
+const ON_A_TERMINAL = { env: { TERM: 'xterm-256color' }, terminal: { columns: 100, rows: 24 } };
 
 let honest: CliProject;
 beforeAll(async () => {
@@ -41,11 +39,9 @@ describe('a forged ledger', () => {
     for (const command of [...show, ...read]) {
       promiseTest('cli/harmless', `${command[0]} of a ledger with forged ${forgery}`, async () => {
         const place = await createHostileProject(honest, forgery as Forgery);
-        const [plain, painted, json] = await Promise.all([
-          place.run(...command),
-          place.runWith({ program: ON_A_TERMINAL }, PROGRAM, ...onceMore(command)),
-          place.run(...onceMore(command, 'third'), '--json'),
-        ]);
+        const plain = await place.run(...command);
+        const painted = await place.runWith(ON_A_TERMINAL, ...onceMore(command));
+        const json = await place.run(...onceMore(command, 'third'), '--json');
         expect(findRaw(output(plain))).toEqual([]);
         expect(findRaw(output(painted), { hasColors: true })).toEqual([]);
         expect(findRaw(output(json))).toEqual([]);

@@ -11,6 +11,7 @@ import { openSqlite } from '../../src/db/sqlite/database.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { copyProject } from './folders.ts';
 import { call } from './memory-server.ts';
+import { runCommand, type TerminalSize } from './program.ts';
 
 export const PROGRAM = resolve('dist/colibri.cjs');
 
@@ -56,7 +57,9 @@ export class CliProject {
   }
 
   runWith(options: RunOptions, ...args: readonly string[]): Promise<Run> {
-    return finished(this.spawn(args, options));
+    const { env = {}, cwd = this.folder, program, terminal } = options;
+    if (program !== undefined) return finished(this.spawn(args, options));
+    return runCommand({ args, env: { ...inherited(), ...env }, cwd, terminal });
   }
 
   async json(...args: readonly string[]): Promise<{ status: number | null; answer: Record<string, unknown> }> {
@@ -91,6 +94,7 @@ export interface RunOptions {
   readonly env?: Record<string, string>;
   readonly cwd?: string;
   readonly program?: string;
+  readonly terminal?: TerminalSize;
 }
 
 export async function addTask(agent: Client, title: string): Promise<void> {

@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { onTestFinished } from 'vitest';
 import { tempFolder } from './folders.ts';
-import { PROGRAM } from './program.ts';
+import { PROGRAM, runColibriSync } from './program.ts';
 
 interface Ran {
   readonly code: number | null;
@@ -23,11 +22,9 @@ export function runProgram(
   }: { cwd: string; home?: string; env?: Readonly<Record<string, string | undefined>> },
 ): Ran {
   mkdirSync(cwd, { recursive: true });
-  const { status, stdout, stderr } = spawnSync(process.execPath, [PROGRAM, ...args], {
-    cwd,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, USERPROFILE: home, ...env },
-    encoding: 'utf8',
-  });
+  const variables = { PATH: process.env['PATH'], HOME: home, USERPROFILE: home, ...env };
+  const given = Object.entries(variables).filter((variable): variable is [string, string] => variable[1] !== undefined);
+  const { status, stdout, stderr } = runColibriSync({ args, cwd, env: Object.fromEntries(given) });
   return { code: status, stdout, stderr };
 }
 

@@ -7,7 +7,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { loadSqlite } from '../../src/db/sqlite/driver.ts';
 import { copyProject } from './folders.ts';
-import { PROGRAM } from './program.ts';
+import { PROGRAM, pretendTerminal, type Ran, runColibriSync, type TerminalSize } from './program.ts';
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -47,25 +47,14 @@ export function ledgerOf(folder: string): string {
   return join(folder, '.colibri', 'colibri.db');
 }
 
-export interface Run {
-  readonly stdout: string;
-  readonly stderr: string;
-  readonly status: number | null;
-}
-
 /** The built program in a folder, with pipes around it. */
-export function colibri(folder: string, args: readonly string[], variables: Variables = {}): Run {
-  return run(folder, [PROGRAM, ...args], variables);
+export function colibri(folder: string, args: readonly string[], variables: Variables = {}): Ran {
+  return runColibriSync({ args, cwd: folder, env: environment(variables) });
 }
 
 /** The same where standard output says that it is a terminal, and Node's own rules decide about colours. */
 export function colibriOnTerminal(folder: string, columns: number, args: readonly string[], variables: Variables = {}) {
-  return run(folder, [...pretendTerminal({ columns, rows: 24 }), PROGRAM, ...args], variables);
-}
-
-interface Size {
-  readonly columns: number;
-  readonly rows: number;
+  return runColibriSync({ args, cwd: folder, env: environment(variables), terminal: { columns, rows: 24 } });
 }
 
 /** Where every clock stands still, so that ages, times and durations are always the same. */
@@ -105,28 +94,13 @@ export function viewsOnTerminal(
   return stdout.replaceAll('\r\n', '\n').split('\f').slice(0, -1);
 }
 
-/** Arguments of Node. */
-function pretendTerminal({ columns, rows }: Size): string[] {
-  const pretend = `
-    import { WriteStream } from 'node:tty';
-    const { hasColors, getColorDepth } = WriteStream.prototype;
-    Object.assign(process.stdout, { isTTY: true, columns: ${columns}, rows: ${rows}, hasColors, getColorDepth });`;
-  return ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`];
-}
-
-function run(folder: string, args: readonly string[], variables: Variables): Run {
-  const options = { cwd: folder, env: environment(variables), encoding: 'utf8' } as const;
-  const { stdout, stderr, status } = spawnSync(process.execPath, args, options);
-  return { stdout, stderr, status };
-}
-
 const PRETEND_KEYBOARD = [
   '--import',
   'data:text/javascript,Object.assign(process.stdin, { isTTY: true, setRawMode: () => process.stdin });',
 ];
 
 /** A command that runs until a signal or a key ends it. */
-export function startColibri(folder: string, args: readonly string[], terminal?: Size) {
+export function startColibri(folder: string, args: readonly string[], terminal?: TerminalSize) {
   const pretend = terminal === undefined ? [] : [...pretendTerminal(terminal), ...PRETEND_KEYBOARD];
   const child = spawn(process.execPath, [...pretend, PROGRAM, ...args], { cwd: folder, env: environment({}) });
   onTestFinished(() => void child.kill('SIGKILL'));

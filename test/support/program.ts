@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
+import { CommandHost, type HostRequest } from './commands/host-client.ts';
 
 export const PROGRAM = fileURLToPath(new URL('../../dist/colibri.cjs', import.meta.url));
 
@@ -101,6 +102,20 @@ function lines(chunks: readonly string[]): string[] {
     .filter((line) => line !== '');
 }
 
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export interface ShellCommand {
+  readonly args: readonly string[];
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly stdin?: string | Uint8Array | undefined;
+  /** Makes standard output say that it is a terminal. */
+  readonly terminal?: TerminalSize | undefined;
+}
+
 export interface Ran {
   readonly status: number | null;
   readonly stdout: string;
@@ -110,12 +125,36 @@ export interface Ran {
 /** Runs the built program as a person does, in a folder of its own and with no variables but these. */
 export function runColibri(
   args: readonly string[],
-  env: Record<string, string>,
+  env: Environment,
   cwd: string,
   stdin?: string | Uint8Array,
 ): Promise<Ran> {
+  return runCommand({ args, env, cwd, stdin });
+}
+
+export function runCommand(command: ShellCommand): Promise<Ran> {
+  const host = chooseHost(command);
+  return host === undefined ? runProcess(command) : host.run(toRequest(command));
+}
+
+/** The same for tests that have nothing else to do meanwhile. */
+export function runColibriSync(command: ShellCommand): Ran {
+  const host = chooseHost(command);
+  if (host !== undefined) return host.runSync(toRequest(command));
+  const { args, env, cwd, stdin, terminal } = command;
+  const options = { cwd, env, encoding: 'utf8', input: stdin } as const;
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    [...pretendTerminal(terminal), PROGRAM, ...args],
+    options,
+  );
+  return { stdout, stderr, status };
+}
+
+/** As a process of its own in any case. */
+export function runProcess({ args, env, cwd, stdin, terminal }: ShellCommand): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [PROGRAM, ...args], { cwd, env });
+    const child = spawn(process.execPath, [...pretendTerminal(terminal), PROGRAM, ...args], { cwd, env });
     // The program may refuse its input before it has read all of it.
     child.stdin.on('error', () => undefined);
     child.stdin.end(stdin);
@@ -125,6 +164,41 @@ export function runColibri(
     child.on('error', reject);
     child.on('close', (status) => resolve({ status, stdout, stderr }));
   });
+}
+
+let host: CommandHost | undefined;
+
+/**
+ * Starting a process costs ten times as much as most commands do, so that a host runs them. A process of its own is for
+ * those that run beside another, that start or take the place of a server, and whose variables Node reads when it starts.
+ */
+function chooseHost({ args, env }: ShellCommand): CommandHost | undefined {
+  const needsProcess =
+    inject('run') === 'torture' ||
+    PROCESSES.has(args[0] ?? '') ||
+    Object.keys(env).some((name) => READ_AT_START.test(name));
+  if (needsProcess || host?.isBusy) return undefined;
+  if (host?.hasEnded) host = undefined;
+  host ??= new CommandHost(fixturePath('command-host'), PROGRAM);
+  return host;
+}
+
+const PROCESSES: ReadonlySet<string> = new Set(['', 'serve', 'demo', 'hook']);
+const READ_AT_START = /^(?:NODE_|SSL_|OPENSSL_|LD_|LC_|LANG|TZ$)/;
+
+function toRequest({ args, env, cwd, stdin = '', terminal }: ShellCommand): HostRequest {
+  return { args, env, cwd, stdin: Buffer.from(stdin).toString('base64'), terminal };
+}
+
+/** Arguments of Node with which standard output says that it is a terminal; Node's own rules decide about colors. */
+export function pretendTerminal(size: TerminalSize | undefined): string[] {
+  if (size === undefined) return [];
+  const { columns, rows } = size;
+  const pretend = `
+    import { WriteStream } from 'node:tty';
+    const { hasColors, getColorDepth } = WriteStream.prototype;
+    Object.assign(process.stdout, { isTTY: true, columns: ${columns}, rows: ${rows}, hasColors, getColorDepth });`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`];
 }
 
 /** Tells whether a program that was run with these variables has started a thread since the last time. */

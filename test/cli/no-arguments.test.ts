@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import { makeProject } from '../support/init-project.ts';
-import { colibri, createProject, withAgent } from '../support/people.ts';
+import { colibri, createProject, tamper, withAgent } from '../support/people.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 /** Standard input says that it is a terminal; standard output is a pipe. */
@@ -38,6 +38,8 @@ describe('colibri without arguments, on a terminal', () => {
   promiseTest('cli/no-arguments', 'shows the board where there is a ledger', async () => {
     const folder = createProject();
     await withAgent(folder, 'claude', (call) => call('task_create', { title: 'Rotate the key', status: 'todo' }));
+    // The board shows ages; that of a task from the future stays zero, however long the two commands take.
+    await tamper(folder, "UPDATE tasks SET updated_at = '2100-01-01T00:00:00.000Z'");
     const { status, stdout, stderr } = runOnTerminal(folder);
     expect({ status, stdout, stderr }).toEqual(colibri(folder, ['board']));
     expect(stdout).toContain('Rotate the key');

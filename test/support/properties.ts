@@ -83,6 +83,14 @@ export function partOf<Item>(items: readonly Item[], turn: number, parts = 2): r
   return inject('run') === 'torture' ? items : items.filter((_, position) => position % parts === turn % parts);
 }
 
+/**
+ * One of so many parts of the items on PostgreSQL, where each attempt takes several times as long; all of them on SQLite
+ * and in `npm run torture`. For edits that verification finds in the values, whichever engine stores them.
+ */
+export function partOnPostgres<Item>(items: readonly Item[], turn: number, parts = 3): readonly Item[] {
+  return inject('engine') === 'postgres' ? partOf(items, turn, parts) : items;
+}
+
 /** A size for `npm test`, the one for its runs on other versions of Node, and the larger one of `npm run torture`. */
 export function sizeOf({ test, drivers = test, torture }: Sizes): number {
   return { test, drivers, torture }[inject('run')];

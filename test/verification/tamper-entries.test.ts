@@ -5,6 +5,7 @@ import { afterAll, describe, expect } from 'vitest';
 import { canonicalize, parseEntry } from '../../src/integrity/index.ts';
 import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { partOnPostgres } from '../support/properties.ts';
 import { afterTampering } from '../support/tamper.ts';
 import { assertWhole } from '../support/test-server.ts';
 
@@ -35,7 +36,7 @@ describe('one field inside an entry, written canonically again', () => {
     promiseTest('verify/tampering', `in entry ${idx}, ${kind}`, async () => {
       const fields = JSON.parse(entry) as Record<string, unknown>;
       const edits = [...Object.keys(fields), 'added'].map((field) => ({ ...fields, [field]: another(fields[field]) }));
-      for (const edit of edits) {
+      for (const edit of partOnPostgres(edits, idx)) {
         const text = canonicalize(edit).replaceAll("'", "''");
         const problems = await afterTampering(database, (transaction) =>
           transaction.run(`UPDATE ledger_entries SET entry = '${text}' WHERE idx = ${idx}`),

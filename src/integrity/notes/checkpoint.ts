@@ -1,0 +1,80 @@
+import { BadFormat } from '../bad-format.ts';
+import { EMPTY_ROOT } from '../merkle.ts';
+import type { Digest } from '../sha256.ts';
+import { decodeBase64, encodeBase64 } from './base64.ts';
+import { parseNote, type SignedNote, type Verified, type VerifierKey, verifyNote } from './signed-note.ts';
+
+/** C2SP tlog-checkpoint 1.0.0: which log, how many entries, which root. Extension lines are refused. */
+export interface Checkpoint {
+  readonly origin: string;
+  readonly size: number;
+  readonly root: Digest;
+}
+
+export interface SignedCheckpoint extends Checkpoint {
+  readonly note: SignedNote;
+}
+
+export interface VerifiedCheckpoint extends SignedCheckpoint {
+  /** Keys of the log that signed it. Never empty. */
+  readonly signers: readonly VerifierKey[];
+  readonly witnesses: readonly Verified[];
+}
+
+const ORIGIN_PREFIX = 'colibri/';
+
+/** Two ledgers never share an origin. */
+export function originOf(ledgerId: string): string {
+  return `${ORIGIN_PREFIX}${ledgerId}`;
+}
+
+/** The text that is signed. */
+export function checkpointText({ origin, size, root }: Checkpoint): string {
+  return `${origin}\n${size}\n${encodeDigest(root)}\n`;
+}
+
+export function parseCheckpoint(text: string): SignedCheckpoint {
+  const note = parseNote(text);
+  const [origin = '', size = '', root = '', ...rest] = note.text.split('\n');
+  if (origin === '') throw new BadFormat('a checkpoint begins with the origin of its log');
+  if (rest.length !== 1) throw new BadFormat('a checkpoint has three lines: origin, size and root');
+  const checkpoint = {
+    origin,
+    size: parseSize(size, 'the size of a checkpoint'),
+    root: decodeDigest(root, 'the root'),
+  };
+  if (checkpoint.size === 0 && checkpoint.root !== EMPTY_ROOT) throw new BadFormat('an empty log has another root');
+  return { ...checkpoint, note };
+}
+
+/** Throws if none of the log's keys signed it, or if a known key's signature does not hold. */
+export function verifyCheckpoint(
+  text: string,
+  keys: { readonly log: readonly VerifierKey[]; readonly witnesses?: readonly VerifierKey[] },
+): VerifiedCheckpoint {
+  const checkpoint = parseCheckpoint(text);
+  const log = keys.log.filter((key) => key.type === 'note');
+  const witnesses = (keys.witnesses ?? []).filter((key) => key.type === 'cosignature');
+  const verified = verifyNote(checkpoint.note, [...log, ...witnesses]);
+  const signers = verified.map(({ key }) => key).filter((key) => key.type === 'note');
+  if (signers.length === 0) throw new BadFormat('none of the given keys has signed the checkpoint');
+  return { ...checkpoint, signers, witnesses: verified.filter(({ key }) => key.type === 'cosignature') };
+}
+
+/** Decimal, without leading zeros, and exact as a number. */
+export function parseSize(text: string, what: string): number {
+  const value = Number(text);
+  if (!/^(?:0|[1-9][0-9]{0,15})$/.test(text) || !Number.isSafeInteger(value))
+    throw new BadFormat(`${what} is a decimal number up to 2^53 - 1`);
+  return value;
+}
+
+export function encodeDigest(digest: Digest): string {
+  return encodeBase64(Uint8Array.from(digest.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16)));
+}
+
+export function decodeDigest(text: string, what: string): Digest {
+  const bytes = decodeBase64(text, what);
+  if (bytes.length !== 32) throw new BadFormat(`${what} does not have 32 bytes`);
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}

@@ -76,7 +76,12 @@ function listExcluded(mode: string): string[] {
 
 export default defineConfig(({ mode }) => {
   const run: 'test' | 'drivers' | 'torture' = mode === 'torture' || mode === 'drivers' ? mode : 'test';
-  const common = { testTimeout: run === 'torture' ? 1_800_000 : 60_000, hookTimeout: 60_000 };
+  // Only tests of signatures sign, with keys of their own: never with that of the user.
+  const common = {
+    env: { COLIBRI_KEY_PATH: 'none' },
+    testTimeout: run === 'torture' ? 1_800_000 : 60_000,
+    hookTimeout: 60_000,
+  };
   const onPostgres = (name: string, include: string[], isolate: boolean) => ({
     plugins,
     test: { ...common, name, include, isolate, provide: { engine: 'postgres' as const, run } },

@@ -22,6 +22,7 @@ const buildStamp = `${root}node_modules/.colibri-build-setup`;
 /** What the build reads. The other development dependencies take half a gigabyte. */
 const FOR_BUILD = [
   '@modelcontextprotocol/server',
+  '@noble/curves',
   '@noble/hashes',
   'commander',
   'esbuild',

@@ -22,6 +22,7 @@ const DEFAULTS: Config = {
   workflow: 'board',
   claimTtlMs: 7_200_000,
   skillsPath: '.agents/skills',
+  keyPath: undefined,
   durability: 'full',
   logLevel: 'info',
   startupTimeoutMs: 30_000,

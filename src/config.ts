@@ -26,10 +26,15 @@ export interface Config {
   /** How long the holder of a task may be silent before others can take it over; undefined: forever. */
   readonly claimTtlMs: number | undefined;
   readonly skillsPath: string;
+  /** The absolute path of the key that signs checkpoints; undefined: the user's own; `none`: sign nothing. */
+  readonly keyPath: string | undefined;
   readonly durability: (typeof DURABILITIES)[number];
   readonly logLevel: LogLevel;
   readonly startupTimeoutMs: number;
 }
+
+/** Absolute, because a server is started in many folders and each would get a key of its own. */
+const isKeyPath = (value: string): boolean => value === 'none' || isAbsolute(value);
 
 const DEFAULT_DB_PATH = '.colibri/colibri.db';
 const MAX_AGENT_ID_LENGTH = 128;
@@ -56,6 +61,7 @@ export function readConfig(env: Environment = process.env): Config {
     workflow: oneOf(env, 'COLIBRI_WORKFLOW', WORKFLOW_NAMES, 'board'),
     claimTtlMs: readClaimTtl(env),
     skillsPath: env['COLIBRI_SKILLS_PATH'] || '.agents/skills',
+    keyPath: matching(env, 'COLIBRI_KEY_PATH', isKeyPath, 'an absolute path, or none'),
     durability: oneOf(env, 'COLIBRI_DURABILITY', DURABILITIES, 'full'),
     logLevel: oneOf(env, 'COLIBRI_LOG_LEVEL', LOG_LEVELS, 'info'),
     startupTimeoutMs: Number(

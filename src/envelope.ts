@@ -10,6 +10,8 @@ export interface Answer {
   readonly structuredContent: Record<string, unknown>;
   readonly text: string;
   readonly isError: boolean;
+  /** The entry that ends the call, if it changed the ledger: sent as a receipt. */
+  readonly exit?: { readonly index: number; readonly leaf: string };
   /** Set for a failure; not sent. */
   readonly error?: ColibriError;
 }

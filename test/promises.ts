@@ -1,3 +1,4 @@
+import { PROOF_PROMISES } from './promises-proofs.ts';
 import { RECORDER_PROMISES } from './promises-recorder.ts';
 import { type Promised, SERVER_PROMISES } from './promises-server.ts';
 
@@ -8,6 +9,7 @@ import { type Promised, SERVER_PROMISES } from './promises-server.ts';
 export const PROMISES = {
   ...SERVER_PROMISES,
   ...RECORDER_PROMISES,
+  ...PROOF_PROMISES,
   'cli/people-board': { says: 'board shows open, assigned and blocked tasks, within the width of the terminal' },
   'cli/people-show': { says: 'show prints everything about a task, and whether its record verifies' },
   'cli/views': { says: 'on a terminal each view fits the width, line by line as it was looked at' },

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
@@ -119,10 +120,10 @@ export async function buildAll() {
       minify: true,
       plugins: [
         {
-          name: 'browser-hash',
+          name: 'browser-cryptography',
           setup: (bundler) =>
-            bundler.onResolve({ filter: /\/sha256\.ts$/ }, ({ resolveDir }) => ({
-              path: `${resolveDir}/sha256.browser.ts`,
+            bundler.onResolve({ filter: /\/(?:sha256|ed25519)\.ts$/ }, ({ resolveDir, path }) => ({
+              path: resolve(resolveDir, path.replace(/\.ts$/, '.browser.ts')),
             })),
         },
       ],

@@ -32,6 +32,9 @@ import { note } from './people/note.ts';
 import { project } from './people/project.ts';
 import { seal } from './people/seal.ts';
 import { search } from './people/search.ts';
+import { checkpoint } from './proofs/checkpoint.ts';
+import { continueCommand } from './proofs/continue.ts';
+import { key } from './proofs/key.ts';
 import { hook } from './recorder/hook.ts';
 import { type CliCommand, type Example, registerCommand, renderExamples, usageExitCode } from './support/command.ts';
 import { exitOnBrokenPipe, print } from './support/print.ts';
@@ -66,6 +69,9 @@ export const COMMANDS: readonly CliCommand[] = [
   search,
   call,
   verify,
+  checkpoint,
+  key,
+  continueCommand,
   trust,
   doctor,
   backup,

@@ -7,6 +7,7 @@ export const BY_ENTRY = {
   call_exits: 'sequence_no',
   thoughts: 'idx',
   project_options: 'idx',
+  ledger_keys: 'idx',
   observations: 'idx',
 } as const;
 

@@ -41,8 +41,11 @@ export interface Transaction extends Reader {
 }
 
 export interface WriteOptions {
-  /** True: the change is on disk when `write` resolves. False: it survives a crash of this process. */
-  readonly durable: boolean;
+  /**
+   * True: the change is on disk when `write` resolves, unless the ledger is configured as relaxed; `always`: even then,
+   * with everything before it. False: it survives a crash of this process.
+   */
+  readonly durable: boolean | 'always';
   /** True if this only ends a call, whose start has checked a moment ago that the ledger is in place. */
   readonly isExit?: boolean;
 }

@@ -12,6 +12,7 @@ import claims from './migrations/0007-claims.sql';
 import projects from './migrations/0008-projects.sql';
 import observations from './migrations/0009-observations.sql';
 import sessionReports from './migrations/0010-session-reports.sql';
+import keys from './migrations/0011-keys.sql';
 
 /** In order; the position is the number. An applied migration is never edited: a change is a new one. */
 export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
@@ -25,6 +26,7 @@ export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
   onBoth(projects),
   onBoth(observations),
   onBoth(sessionReports),
+  onBoth(keys),
 ];
 
 /**

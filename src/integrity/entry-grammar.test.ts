@@ -9,13 +9,15 @@ const HASH = '0123456789abcdef'.repeat(4);
 const COMMON = { v: 1, at: '2026-04-08T22:15:30.123Z', actor: 'agent "字"' };
 const UUID = 'de305d54-75b4-431b-adb2-eb6b9e546014';
 const KEY = '0123456789abcdef'.repeat(2);
+const VKEY = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k';
+const SIGNATURE = `${'A'.repeat(86)}==`;
 const PLACES = [
   { session_id: 'A-0009', session_seq: 1 },
   { session_id: 'A-12345', session_seq: 7 },
 ];
 
 const HONEST: Readonly<Record<EntryKind, Readonly<Record<string, unknown>>>> = {
-  genesis: { ledger_id: UUID },
+  genesis: { ledger_id: UUID, continues: { ledger_id: UUID, leaf: HASH, size: 1, root: HASH } },
   'action.enter': { tool: 'no such tool 🐦', arguments: HASH, process_id: UUID },
   'action.exit': { sequence_no: 1, outcome: 'ok', duration_ms: 0, answer: HASH },
   'action.interrupted': { sequence_no: 9 },
@@ -92,12 +94,14 @@ const HONEST: Readonly<Record<EntryKind, Readonly<Record<string, unknown>>>> = {
     content: HASH,
   },
   'project.options': { actor: 'person:ada', options: HASH },
+  'key.added': { key: VKEY, signature: SIGNATURE, replaces: VKEY, replaces_signature: SIGNATURE },
 };
 
 /** Values that no field of any kind may have. */
 const NEVER: readonly unknown[] = [null, true, -1, 0.5, 2 ** 53, {}, [null], [[]]];
 
 const OPTIONAL: Readonly<Partial<Record<EntryKind, readonly string[]>>> = {
+  genesis: ['continues'],
   'session.finalized': ['task_id'],
   observed:
     'client_version agent model tool action call_id outcome exit_code duration_ms task_id session_task input output'.split(
@@ -106,6 +110,7 @@ const OPTIONAL: Readonly<Partial<Record<EntryKind, readonly string[]>>> = {
   'observed.commit': ['rewrites', 'task_id'],
   'observed.coverage': ['agent'],
   'observed.usage': ['agent', 'task_id'],
+  'key.added': ['replaces', 'replaces_signature'],
 };
 
 const WRONG_IDS = ['T-0000', 'T-042', 'T-00042', 'T-0042 ', 't-0042', 'T-1e3', 'T--001', 'T-1234567890123', 42];
@@ -151,7 +156,7 @@ describe('the grammar of entries', () => {
   });
 
   it('refuses a kind that there is not', () => {
-    expect(entryDefect({ ...COMMON, kind: 'key.added' } as unknown as Entry)).toMatch(/unknown kind/);
+    expect(entryDefect({ ...COMMON, kind: 'key.removed' } as unknown as Entry)).toMatch(/unknown kind/);
     expect(entryDefect({ ...COMMON, kind: 'toString' } as unknown as Entry)).toMatch(/unknown kind/);
   });
 

@@ -8,11 +8,13 @@ import {
   optional,
   person,
   sessionId,
+  signature,
   taskId,
   text,
   thoughtId,
   time,
   uuid,
+  verifierKey,
   wholeNumber,
 } from './forms.ts';
 import { OBSERVED_FIELDS } from './observed-grammar.ts';
@@ -22,7 +24,10 @@ export const SCOPES = ['shallow', 'deep'] as const;
 
 /** The fields of each kind of entry, as docs/proof-format.md states them. */
 export const ENTRY_GRAMMAR: Readonly<Record<EntryKind, Fields>> = {
-  genesis: entryOf('genesis', { ledger_id: uuid }),
+  genesis: entryOf('genesis', {
+    ledger_id: uuid,
+    continues: optional(shaped({ ledger_id: uuid, leaf: digest, size: wholeNumber(1), root: digest })),
+  }),
   'action.enter': entryOf('action.enter', { tool: text, arguments: digest, process_id: uuid }),
   'action.exit': entryOf('action.exit', {
     sequence_no: wholeNumber(1),
@@ -58,6 +63,12 @@ export const ENTRY_GRAMMAR: Readonly<Record<EntryKind, Fields>> = {
   }),
   // No tool sets them: only a person can.
   'project.options': entryOf('project.options', { actor: person, options: digest }),
+  'key.added': entryOf('key.added', {
+    key: verifierKey,
+    signature,
+    replaces: optional(verifierKey),
+    replaces_signature: optional(signature),
+  }),
   observed: entryOf('observed', OBSERVED_FIELDS.observed),
   'observed.commit': entryOf('observed.commit', OBSERVED_FIELDS['observed.commit']),
   'observed.coverage': entryOf('observed.coverage', OBSERVED_FIELDS['observed.coverage']),
@@ -77,6 +88,13 @@ function entryOf(kind: EntryKind, fields: Fields): Fields {
 function taskEvent(kind: EntryKind): Fields {
   const sessions = risingBy('session_id', { session_id: sessionId, session_seq: wholeNumber(1) });
   return entryOf(kind, { task_id: taskId, task: digest, sessions });
+}
+
+function shaped(fields: Fields): Form {
+  return {
+    says: `{${Object.keys(fields).join(', ')}}`,
+    holds: (value) => objectDefect(fields, value) === undefined,
+  };
 }
 
 /** A list of objects with the same fields, in the order of the numbers in their ids. */

@@ -23,6 +23,7 @@ export const ENTRY_KINDS = [
   'thought',
   'session.finalized',
   'project.options',
+  'key.added',
   'observed',
   'observed.commit',
   'observed.coverage',

@@ -122,6 +122,12 @@ export const projectSlug: Form = matching('a project slug', /^[a-z0-9._-]{1,64}$
 
 export const commitHash: Form = matching('a commit hash of 7 to 64 hexadecimal digits', /^[0-9a-f]{7,64}$/i);
 
+/** A public key of a log as C2SP signed notes have it. Whether it is a sound one, the rules between entries say. */
+export const verifierKey: Form = matching('a verifier key', /^[!-*,-~]{1,256}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$/);
+
+/** An Ed25519 signature in base64. */
+export const signature: Form = matching('a signature of 64 bytes in base64', /^[A-Za-z0-9+/]{86}==$/);
+
 /** People are recorded under a prefix that no client can have. */
 export const PERSON_PREFIX = 'person:';
 export const person: Form = {

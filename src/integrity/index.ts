@@ -1,3 +1,4 @@
+export { BadFormat } from './bad-format.ts';
 export { canonicalize, type Json, NotCanonical } from './canonical-json.ts';
 export { isCanonicalText } from './canonical-text.ts';
 export {
@@ -51,6 +52,27 @@ export {
   perfectSubtrees,
   TreeBuilder,
 } from './merkle.ts';
+export { decodeBase64, encodeBase64 } from './notes/base64.ts';
+export {
+  type Checkpoint,
+  checkpointText,
+  originOf,
+  parseCheckpoint,
+  type SignedCheckpoint,
+  type VerifiedCheckpoint,
+  verifyCheckpoint,
+} from './notes/checkpoint.ts';
+export { type KeyStatement, keyStatementDefect, keyStatementText } from './notes/key-statement.ts';
+export {
+  cosignedText,
+  formatSignature,
+  formatVerifierKey,
+  keyId,
+  parseSignature,
+  parseVerifierKey,
+  type VerifierKey,
+} from './notes/signed-note.ts';
+export { formatTlogProof, parseTlogProof, type TlogProof } from './notes/tlog-proof.ts';
 export {
   commitKey,
   coverageDefect,

@@ -30,6 +30,14 @@ export async function storeFinishedSubtrees(transaction: Transaction, size: numb
   }
 }
 
+/** Stores the nodes above the first entry again, after it was replaced. */
+export async function storeSpine(transaction: Transaction, size: number): Promise<void> {
+  for (let level = LEVELS_PER_BLOCK; size >= 2 ** level; level += LEVELS_PER_BLOCK) {
+    const hash = perfectRoot(await readNodes(transaction, level - LEVELS_PER_BLOCK, 0, BLOCK));
+    await transaction.query('UPDATE ledger_nodes SET hash = $1 WHERE level = $2 AND idx = 0', [hash, level]);
+  }
+}
+
 /** The tree over the first `size` entries, as far as the caller asks for it. */
 export class StoredTree {
   readonly #reader: Reader;

@@ -10,8 +10,13 @@ export async function auditExit(
   transaction: RecordedTransaction | undefined,
 ): Promise<Answer> {
   const { audit } = active.chain.runtime;
-  await (transaction ?? audit).exit(createExitEvent(active, conclusion));
-  return conclusion.answer;
+  const event = createExitEvent(active, conclusion);
+  if (transaction === undefined) {
+    await audit.exit(event);
+    return conclusion.answer;
+  }
+  const exit = await transaction.exit(event);
+  return exit ? { ...conclusion.answer, exit } : conclusion.answer;
 }
 
 /** The largest INTEGER of PostgreSQL. A clock that jumps by more than 24 days must not fail the call. */

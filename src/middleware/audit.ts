@@ -39,11 +39,17 @@ export interface AuditSink {
   exit(event: ToolExitEvent): Promise<void> | void;
 }
 
+/** The entry that ends a call. */
+export interface RecordedExit {
+  readonly index: number;
+  readonly leaf: string;
+}
+
 /** The write transaction of one call. */
 export interface RecordedTransaction {
   readonly db: Transaction;
-  /** Records the exit. If it throws, the transaction must be rolled back. */
-  exit(event: ToolExitEvent): Promise<void> | void;
+  /** Records the exit, and tells where it is in the log. If it throws, the transaction must be rolled back. */
+  exit(event: ToolExitEvent): Promise<RecordedExit | undefined>;
 }
 
 /** Runs tools that write, so that their changes and their exit are committed together. */

@@ -14,6 +14,8 @@ export interface ServerState {
   /** Why the server could not boot. */
   readonly failure: Error | undefined;
   readonly isRetrying: boolean;
+  /** Why the server writes nothing although it should. */
+  readonly rollback: Error | undefined;
   readonly database: Database | undefined;
   readonly transactions: RecordedTransactions | undefined;
   readonly audit: AuditSink;
@@ -23,6 +25,10 @@ export interface ServerState {
   actorOf(client: string): string;
   /** The same, also before the client's first call: the name that it would get. */
   findActor(db: Reader, client: string): Promise<FoundActor>;
+  /** The newest signed checkpoint of the log. */
+  readonly checkpoint: string | undefined;
+  /** Tells that a call of this tool was committed as the last entry of a log of this size. */
+  committed(tool: string, size: number): void;
   /** Resolves when the server has booted; at once for an early call that can still be buffered. */
   passGate(isEarly: boolean): Promise<void>;
   /** Resolves when what clients reported so far is in the ledger, as far as it does not take long. Never rejects. */

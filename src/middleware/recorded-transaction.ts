@@ -42,7 +42,15 @@ export async function inRecordedTransaction(
 export function createSinkTransactions(sink: AuditSink, database: Database): RecordedTransactions {
   return {
     run: (_correlationId, work) =>
-      database.write({ durable: true }, (db) => work({ db, exit: (event) => sink.exit(event) })),
+      database.write({ durable: true }, (db) =>
+        work({
+          db,
+          exit: async (event) => {
+            await sink.exit(event);
+            return undefined;
+          },
+        }),
+      ),
   };
 }
 

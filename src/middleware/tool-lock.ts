@@ -23,16 +23,21 @@ export async function toolLock<Result>(
 
 function admit(runtime: ServerState, name: string, tool: Tool | undefined): Outcome<Tool> {
   if (tool === undefined) return refuse(new ColibriError('UNKNOWN_TOOL', `there is no tool ${name}`));
-  const { mode, failure, isRetrying } = runtime;
+  const { mode, failure, isRetrying, rollback } = runtime;
   if (failure !== undefined && accessOf(tool) !== 'none') {
     const problem = `Colibri could not open its ledger: ${failure.message}`;
     const advice = `call server_health for details${isRetrying ? ' while Colibri keeps retrying' : ''}`;
     return refuse(new ColibriError('ERR_INIT_FAILED', problem, {}, { advice }));
   }
   if (isAdmitted(mode, tool)) return { ok: true, data: tool };
+  if (rollback !== undefined) return refuse(readOnlyBecause(rollback));
   const problem = `${tool.name} is not available in ${mode} mode`;
   const advice = 'ask the owner of this server to start it with COLIBRI_MODE=FULL';
   return refuse(new ColibriError('TOOL_NOT_ADMITTED', problem, { tool: tool.name, mode }, { advice }));
+}
+
+function readOnlyBecause(rollback: Error): ColibriError {
+  return rollback instanceof ColibriError ? rollback : new ColibriError('ERR_LOG_ROLLBACK', rollback.message);
 }
 
 function refuse(error: ColibriError): Failure {

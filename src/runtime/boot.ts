@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { openSigning } from '../checkpoints/open-signing.ts';
 import { type Config, locateDatabase } from '../config.ts';
 import type { Reader } from '../db/database.ts';
 import { createProcessId } from '../db/process-id.ts';
@@ -34,6 +35,9 @@ export async function boot(config: Config, log: Log, logger: (line: string) => v
     const actor = config.agentId ?? 'colibri';
     const at = new Date().toISOString();
     await openLedger(database, actor, at, logMigration(log));
+    const signing = await openSigning(database, config, { actor, log });
+    if (signing.rollback !== undefined)
+      return { audit: stderrAudit, database, skills: loadSkills(config, log), rollback: signing.rollback };
     if (isNew) await acceptOwnLedger(database, at);
     await database.enlist(processId);
     const interrupted = await closeInterruptedCalls(database, actor, at);
@@ -50,7 +54,11 @@ export async function boot(config: Config, log: Log, logger: (line: string) => v
     if (config.mode === 'TEST' && config.dbPath === undefined) return booted;
     const spool = new SpoolWatcher(database, join(dirname(locateDatabase(config)), SPOOL), log);
     spool.start();
-    return { ...booted, settle: () => spool.settle(), stop: () => spool.stop() };
+    const stop = async () => {
+      await spool.stop();
+      await signing.checkpoints?.stop();
+    };
+    return { ...booted, checkpoints: signing.checkpoints, settle: () => spool.settle(), stop };
   } catch (error) {
     await database.close();
     throw error;

@@ -1,6 +1,7 @@
+import type { CheckpointKeeper, SigningState } from '../checkpoints/keeper.ts';
 import { type Database, DatabaseError, type DatabaseFault, type Reader } from '../db/database.ts';
 import type { SkillRegistry } from '../domains/skills/repository.ts';
-import { toError } from '../errors.ts';
+import { ColibriError, toError } from '../errors.ts';
 import type { FifoLock } from '../fifo-lock.ts';
 import type { AuditSink, FoundActor, RecordedTransactions } from '../middleware/audit.ts';
 import { DeferredAudit } from '../middleware/deferred-audit.ts';
@@ -23,6 +24,9 @@ export interface Booted {
   readonly lastCallOf?: ((actor: string) => number | undefined) | undefined;
   /** Resolves when the events that clients reported so far are in the ledger. Never rejects. */
   readonly settle?: (() => Promise<void>) | undefined;
+  readonly checkpoints?: CheckpointKeeper | undefined;
+  /** Set if the server must not write: it serves reads and says why. */
+  readonly rollback?: Error | undefined;
   /** Ends what uses the database beside the calls. */
   readonly stop?: (() => Promise<void>) | undefined;
 }
@@ -45,6 +49,9 @@ const TRANSIENT_FAULTS: ReadonlySet<DatabaseFault> = new Set([
   'unknown',
   'unsynced',
 ]);
+
+/** Its answer is what people show to others, so it is signed at once. */
+const SEALING_TOOL = 'merkle_finalize';
 
 const FIRST_RETRY_MS = 500;
 /** Short enough to notice soon that a database is back, long enough not to load one that is not. */
@@ -77,7 +84,33 @@ export class Runtime {
   }
 
   get mode(): Mode {
-    return this.#failure === undefined ? this.#configuredMode : 'MINIMAL';
+    if (this.#failure !== undefined) return 'MINIMAL';
+    return this.rollback === undefined ? this.#configuredMode : 'READONLY';
+  }
+
+  /** Why the server serves reads only: the log does not extend what was signed before. */
+  get rollback(): Error | undefined {
+    return this.#booted?.rollback;
+  }
+
+  get checkpoint(): string | undefined {
+    return this.#booted?.checkpoints?.newest;
+  }
+
+  get signing(): SigningState | undefined {
+    return this.#booted?.checkpoints?.state;
+  }
+
+  /** Rejects if this server signs nothing. */
+  async signCheckpoint(): Promise<string> {
+    if (this.rollback !== undefined) throw this.rollback;
+    const checkpoints = this.#booted?.checkpoints;
+    if (checkpoints === undefined) throw new ColibriError('ERR_CONFIG_INVALID', `${this.mode} mode signs nothing`);
+    return checkpoints.sign();
+  }
+
+  committed(tool: string, size: number): void {
+    this.#booted?.checkpoints?.grown(size, tool === SEALING_TOOL);
   }
 
   /** The mode from the configuration; a failed boot does not change it. */

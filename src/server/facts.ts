@@ -24,6 +24,8 @@ export function factsOf(server: FactSource, config: Config): ServerFacts {
     durability: config.durability,
     failure: runtime.failure,
     isRetrying: runtime.isRetrying,
+    rollback: runtime.rollback,
+    signing: runtime.signing,
     skills: { loaded: runtime.skills?.list().length ?? 0, skipped: [...(runtime.skills?.defects() ?? [])] },
     process: { pid: process.pid, node: process.versions.node, memory_bytes: process.memoryUsage.rss() },
   };

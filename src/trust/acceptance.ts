@@ -1,10 +1,9 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, lstatSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findConfigFolder } from '../config.ts';
-import { createFolders } from '../create-folders.ts';
-import { isOwnedByOther } from '../db/file-owner.ts';
 import { parseJson } from '../integrity/index.ts';
+import { isPrivate, writePrivateFile } from './private-file.ts';
 
 /** Identifies a ledger by its first entry and by the root over its entries at that time. It may have grown since. */
 export interface LedgerIdentity {
@@ -21,8 +20,6 @@ export interface Acceptance extends LedgerIdentity {
   /** The state of the files at the last full verification; if missing, the next opening verifies again. */
   readonly verifiedFiles?: string | undefined;
 }
-
-const MAX_BYTES = 65_536;
 
 /** One file for each ledger, so that two concurrent commands cannot lose each other's change. */
 export function acceptanceFile(path: string): string | undefined {
@@ -47,36 +44,9 @@ export function storeAcceptance(acceptance: Acceptance): string | undefined {
   const { path, ledgerId, size, root, acceptedAt, verifiedFiles } = acceptance;
   const file = acceptanceFile(path);
   if (file === undefined) return undefined;
-  createFolders(dirname(file));
   const note = { v: 1, path, ledger_id: ledgerId, size, root, accepted_at: acceptedAt, verified_files: verifiedFiles };
-  const text = JSON.stringify(note, undefined, 2);
-  const partial = `${file}.${randomBytes(4).toString('hex')}.partial`;
-  try {
-    const handle = openSync(partial, 'wx', 0o600);
-    try {
-      writeSync(handle, `${text}\n`);
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
-    renameSync(partial, file);
-  } catch (error) {
-    rmSync(partial, { force: true });
-    throw error;
-  }
+  writePrivateFile(file, `${JSON.stringify(note, undefined, 2)}\n`);
   return file;
-}
-
-/** A user who can write here could accept a ledger on the owner's behalf. */
-function isPrivate(path: string): boolean {
-  try {
-    const stats = lstatSync(path);
-    if (!stats.isFile() && !stats.isDirectory()) return false;
-    const mayBeWrittenByOthers = process.platform !== 'win32' && (stats.mode & 0o022) !== 0;
-    return stats.size <= MAX_BYTES && !isOwnedByOther(stats) && !mayBeWrittenByOthers;
-  } catch {
-    return false;
-  }
 }
 
 function parse(value: unknown): Acceptance | undefined {

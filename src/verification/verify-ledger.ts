@@ -2,7 +2,7 @@ import { DatabaseError, type Reader } from '../db/database.ts';
 import { checkSchema } from '../db/schema/check.ts';
 import { EMPTY_ROOT } from '../integrity/index.ts';
 import type { Progress } from './hashing.ts';
-import { findDamageInSqlite } from './reference/indexes-sqlite.ts';
+import { findDamageInSqlite } from './reference/sqlite/indexes.ts';
 import type { LedgerReport, Problem } from './report.ts';
 import { strictReader } from './strict-reader.ts';
 import { type VerifyOptions, verifyPages } from './verify-pages.ts';

@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { CallContext } from '../context.ts';
+import type { Answer } from '../envelope.ts';
 import { PERSON_PREFIX } from '../integrity/index.ts';
 import type { Chain } from '../middleware/call.ts';
 import { runCall } from '../middleware/chain.ts';
@@ -91,11 +92,24 @@ function createProtocolServer(service: Service, listings: () => ToolListing[]): 
         signal: context.mcpReq.signal,
       });
       if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shownName}`);
-      const { structuredContent, text, isError } = answer;
-      return { content: [{ type: 'text', text }], structuredContent, ...(isError ? { isError } : {}) };
+      const { structuredContent, text, isError, exit } = answer;
+      const receipt = exit && createReceipt(service.chain, shownName, exit);
+      return {
+        content: [{ type: 'text', text }],
+        structuredContent,
+        ...(isError ? { isError } : {}),
+        ...(receipt === undefined ? {} : { _meta: { [RECEIPT_KEY]: receipt } }),
+      };
     });
   };
   return server;
+}
+
+/** What the client can hold against a changed log: where its call ended, and the newest statement about the log. */
+function createReceipt({ runtime }: Chain, tool: string, { index, leaf }: NonNullable<Answer['exit']>): object {
+  const { checkpoint } = runtime;
+  runtime.committed(tool, index + 1);
+  return { index, leaf, ...(checkpoint === undefined ? {} : { checkpoint }) };
 }
 
 /** The tool's own schema checks the input. */
@@ -123,6 +137,8 @@ function invalidCall(problem: string): ProtocolError {
 
 /** The lists do not change while the server runs. */
 const STATIC = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
+
+const RECEIPT_KEY = 'colibri/receipt';
 
 const MAX_NAME_LENGTH = 128;
 

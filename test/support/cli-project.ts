@@ -116,7 +116,7 @@ async function read(stream: NodeJS.ReadableStream | null): Promise<string> {
 
 export function inherited(): Record<string, string> {
   const { PATH = '', HOME = '', TMPDIR = '' } = process.env;
-  return { PATH, HOME, ...(TMPDIR === '' ? {} : { TMPDIR }) };
+  return { PATH, HOME, COLIBRI_KEY_PATH: 'none', ...(TMPDIR === '' ? {} : { TMPDIR }) };
 }
 
 export async function withFile<Result>(path: string, work: (reader: Reader) => Promise<Result>): Promise<Result> {

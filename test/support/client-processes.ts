@@ -54,7 +54,7 @@ export async function launchClient(name: string, cwd: string, env: Record<string
     command: process.execPath,
     args: [resolve('dist/colibri.cjs')],
     cwd,
-    env: { COLIBRI_LOG_LEVEL: 'error', COLIBRI_DURABILITY: 'relaxed', ...env },
+    env: { COLIBRI_KEY_PATH: 'none', COLIBRI_LOG_LEVEL: 'error', COLIBRI_DURABILITY: 'relaxed', ...env },
   });
   await client.connect(transport);
   const gone = new Promise<void>((done) => {

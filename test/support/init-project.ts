@@ -22,7 +22,7 @@ export function runProgram(
   }: { cwd: string; home?: string; env?: Readonly<Record<string, string | undefined>> },
 ): Ran {
   mkdirSync(cwd, { recursive: true });
-  const variables = { PATH: process.env['PATH'], HOME: home, USERPROFILE: home, ...env };
+  const variables = { PATH: process.env['PATH'], HOME: home, USERPROFILE: home, COLIBRI_KEY_PATH: 'none', ...env };
   const given = Object.entries(variables).filter((variable): variable is [string, string] => variable[1] !== undefined);
   const { status, stdout, stderr } = runColibriSync({ args, cwd, env: Object.fromEntries(given) });
   return { code: status, stdout, stderr };

@@ -1,10 +1,14 @@
+import { createPrivateKey } from 'node:crypto';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
+import { addKey } from '../../src/checkpoints/ledger-keys.ts';
+import { SigningKey } from '../../src/checkpoints/signing-key.ts';
 import type { Database, Reader, Row, Transaction } from '../../src/db/database.ts';
 import { type ProjectOptions, type ReviewPolicy, setProjectOptions } from '../../src/domains/tasks/review/options.ts';
 import { indexedWords } from '../../src/domains/tasks/tokenizer.ts';
-import { canonicalize, commitKey, type Entry, type Json, saltedDigest } from '../../src/integrity/index.ts';
+import { canonicalize, commitKey, type Entry, type Json, originOf, saltedDigest } from '../../src/integrity/index.ts';
 import { type Observation, recordObservations } from '../../src/recorder/record.ts';
+import { readIdentity } from '../../src/trust/ledger-identity.ts';
 import { type OpenOptions, openDatabase } from '../../src/trust/open-database.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { tempFolder } from './folders.ts';
@@ -139,6 +143,24 @@ export function setOptions(path: string, project: string, options: ProjectOption
 /** As hooks of a client and of git report them: one session that claims a task, works on it and gives it up. */
 export function observe(path: string): Promise<void> {
   return writeLedgerAt(path, (transaction) => recordObservations(transaction, observations()));
+}
+
+/** As the first signature and `colibri key rotate` do. */
+export function addKeys(path: string): Promise<void> {
+  return writeLedgerAt(path, async (transaction) => {
+    const origin = originOf((await readIdentity(transaction))?.ledgerId ?? '');
+    const [key, next] = [signingKey(1), signingKey(2)];
+    const said = { origin, actor: 'claude', at: '2026-04-08T22:00:00.000Z' };
+    await addKey(transaction, { ...said, key });
+    await addKey(transaction, { ...said, key: next, replaces: key });
+  });
+}
+
+/** The same key for the same number. */
+export function signingKey(number: number): SigningKey {
+  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.alloc(32, number)]);
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  return new SigningKey('signing-key.pem', key.export({ format: 'pem', type: 'pkcs8' }).toString());
 }
 
 function observations(): Observation[] {

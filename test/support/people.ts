@@ -13,7 +13,13 @@ type Variables = Readonly<Record<string, string>>;
 
 /** Nothing of the environment of the tests: they may run with colours forced, or inside a project of their own. */
 function environment(variables: Variables): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', TERM: 'xterm-256color', COLIBRI_LOG_LEVEL: 'error', ...variables };
+  return {
+    PATH: process.env['PATH'] ?? '',
+    TERM: 'xterm-256color',
+    COLIBRI_LOG_LEVEL: 'error',
+    COLIBRI_KEY_PATH: 'none',
+    ...variables,
+  };
 }
 
 /** A folder of its own with the ledger of a project in it. */

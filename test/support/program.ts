@@ -14,9 +14,9 @@ export function fixturePath(name: string): string {
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** Nothing of the developer's own settings reaches the program. */
+/** Nothing of the developer's own settings reaches the program, and only tests of signatures make it sign. */
 export function cleanEnvironment(extra: Environment = {}): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', ...extra };
+  return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', COLIBRI_KEY_PATH: 'none', ...extra };
 }
 
 export interface Exit {

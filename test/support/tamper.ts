@@ -113,6 +113,7 @@ export const PLACES: Readonly<Record<string, RegExp>> = {
   counters: /^counter .+$/,
   ledger_entries: /^(entry \d+|call \d+|ledger_entries)$/,
   ledger_head: /^(ledger_head|ledger_entries|entry \d+)$/,
+  ledger_keys: /^(entry \d+|ledger_keys)$/,
   ledger_nodes: /^(node \d+\/\d+|ledger_nodes)$/,
   observations: /^(entry \d+|observations)$/,
   observed_sessions: /^observed_sessions$/,

@@ -93,7 +93,12 @@ export async function openServer(
   clientName = 'tester',
   { isTolerant = false, nowMs = () => performance.now(), settings = {}, person }: ServerOptions = {},
 ): Promise<TestServer> {
-  const read = readConfig({ ...(await ledgerAt(path)), COLIBRI_DURABILITY: 'relaxed', ...settings });
+  const read = readConfig({
+    ...(await ledgerAt(path)),
+    COLIBRI_DURABILITY: 'relaxed',
+    COLIBRI_KEY_PATH: 'none',
+    ...settings,
+  });
   // Beside `path` on either engine: the spool of the folder that the tests run in belongs to its user.
   const config = { ...read, projectDbPath: path, ...(person !== undefined && { agentId: `person:${person}` }) };
   const [near, far] = InMemoryTransport.createLinkedPair();

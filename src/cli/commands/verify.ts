@@ -1,4 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { readLedgerId } from '../../checkpoints/open-signing.ts';
+import { findRemembered } from '../../checkpoints/remembered.ts';
 import type { Reader } from '../../db/database.ts';
 import { StoredTree } from '../../ledger/stored-tree.ts';
 import type { LedgerIdentity } from '../../trust/acceptance.ts';
@@ -38,7 +40,7 @@ export const verify: CliCommand<VerifyOptions> = {
     JSON_OPTION,
   ],
   details: [
-    'A log that was truncated, or a ledger that was replaced as a whole, is consistent in itself. Note the size:root that verify prints in another place, and pass it to --expect later.',
+    'The log must extend the newest checkpoint that you have signed: see colibri checkpoint. Another user has none, and to that user a log that was truncated, or a ledger that was replaced as a whole, looks consistent. Note the size:root that verify prints in another place, and pass it to --expect later.',
     'With --git, checks that every recorded commit is in the repository of the current folder with the same tree and parents, and that the log extends every checkpoint (Colibri-Checkpoint) that the commits of its branches and tags carry. A commit that is not there, after git gc or in a shallow clone, proves nothing: the verdict is then "cannot tell".',
     'Reads only; servers can keep writing meanwhile.',
   ],
@@ -68,7 +70,8 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
       const found = await verifyEverything(reader, update);
       // A damaged log has no reliable roots to compare with.
       if (found.problems.length > 0) return found;
-      const problems = await checkCheckpoints(reader, found.size, expected);
+      const signed = await listSigned(reader);
+      const problems = await checkCheckpoints(reader, found.size, [...expected, ...signed]);
       if (withGit) git = await checkGit(reader, await identityOf(reader, found.size));
       return { ...found, problems };
     }),
@@ -86,6 +89,12 @@ async function identityOf(reader: Reader, size: number): Promise<LedgerIdentity>
   const identity = await readIdentity(reader, size);
   if (identity === undefined) throw new Error('the ledger has no first entry');
   return identity;
+}
+
+/** What this user has signed last. */
+async function listSigned(reader: Reader): Promise<Checkpoint[]> {
+  const signed = findRemembered(await readLedgerId(reader))?.newest();
+  return signed === undefined ? [] : [signed];
 }
 
 /** Computes the roots from the stored nodes, which have been verified by now. */

@@ -40,6 +40,10 @@ export interface Person {
   /** Reads the ledger without a call; undefined in MINIMAL mode, which opens none. */
   read<Result>(work: (reader: Reader) => Promise<Result>): Promise<Result | undefined>;
   readonly database: Database | undefined;
+  /** Why nothing can be written: the log does not extend what was signed before. */
+  readonly rollback: Error | undefined;
+  /** Signs the log as it is now. */
+  signCheckpoint(): Promise<string>;
 }
 
 /** Opens the ledger as a server does, and closes it after the work. Only `createsLedger` creates one. */
@@ -117,6 +121,8 @@ function createPerson(actor: string, config: Config, chain: Chain<Runtime>): Per
     tools,
     read,
     database: runtime.database,
+    rollback: runtime.rollback,
+    signCheckpoint: () => runtime.signCheckpoint(),
     call: async (name, rawInput, force) => {
       const tool = tools.find((candidate) => candidate.name === name);
       const answer = await runCall(chain, {

@@ -116,7 +116,7 @@ class PostgresDatabase implements Database {
   }
 
   write<Result>({ durable }: WriteOptions, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
-    const isDurable = durable && this.#options.durability === 'full';
+    const isDurable = durable === 'always' || (durable && this.#options.durability === 'full');
     return this.#withConnection(async (connection) => {
       const transaction = this.#createTransaction(connection);
       // Not awaited: later statements on the connection run after the lock is held, or fail with it.

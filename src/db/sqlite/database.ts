@@ -129,7 +129,7 @@ class SqliteDatabase implements Database {
         return done;
       });
       this.#lockWait.observeHold(performance.now() - begunMs);
-      if (durable && this.#options.durability === 'full') await this.#wal.flush();
+      if (durable === 'always' || (durable && this.#options.durability === 'full')) await this.#wal.flush();
       return result;
     });
   }

@@ -19,6 +19,9 @@ export interface ServerFacts extends Pulse {
   readonly durability: string;
   readonly failure: Error | undefined;
   readonly isRetrying: boolean;
+  /** Why the server serves reads only. */
+  readonly rollback: Error | undefined;
+  readonly signing: Health['signing'];
   readonly skills: Health['skills'];
   readonly process: Health['process'];
 }
@@ -51,6 +54,7 @@ export function describeHealth(server: ServerFacts, ledger: LedgerFacts, { at, u
     const prospect = server.isRetrying ? '. Colibri retries automatically' : '';
     problems.push({ code: 'ERR_INIT_FAILED', message: `${server.failure.message}${prospect}` });
   }
+  if (server.rollback !== undefined) problems.push({ code: 'ERR_LOG_ROLLBACK', message: server.rollback.message });
   if (ledger !== undefined && 'error' in ledger)
     problems.push({ code: 'LEDGER_UNREADABLE', message: ledger.error.message });
   const weakness = ledger !== undefined && 'durability' in ledger ? ledger.durability.weakness : undefined;
@@ -75,6 +79,7 @@ export function describeHealth(server: ServerFacts, ledger: LedgerFacts, { at, u
     ...(readable === undefined
       ? {}
       : { ledger: { size: readable.size, root: readable.root }, agents: { live: readable.liveAgents } }),
+    ...(server.signing === undefined ? {} : { signing: server.signing }),
     middleware: { stages: STAGES },
     tools: { registered: server.toolCount },
     skills: server.skills,

@@ -4,7 +4,13 @@ import { MODES } from '../../modes.ts';
 export const noInput = z.strictObject({});
 
 /** The closed set of codes of `problems`; docs/operations.md explains each. */
-export const HEALTH_CODES = ['CALL_NOT_RECORDED', 'ERR_INIT_FAILED', 'LEDGER_UNREADABLE', 'WEAK_DURABILITY'] as const;
+export const HEALTH_CODES = [
+  'CALL_NOT_RECORDED',
+  'ERR_INIT_FAILED',
+  'ERR_LOG_ROLLBACK',
+  'LEDGER_UNREADABLE',
+  'WEAK_DURABILITY',
+] as const;
 
 export const pingOutput = z.object({
   version: z.string(),
@@ -33,6 +39,15 @@ export const healthOutput = z.object({
   }),
   ledger: z.object({ size: z.int(), root: z.string() }).optional(),
   agents: z.object({ live: z.int() }).optional(),
+  /** Whether this server signs checkpoints: with which key, and the newest one, or why not. */
+  signing: z
+    .object({
+      state: z.enum(['on', 'off']),
+      key: z.string().optional(),
+      checkpoint: z.string().optional(),
+      reason: z.string().optional(),
+    })
+    .optional(),
   middleware: z.object({ stages: z.array(z.string()) }),
   tools: z.object({ registered: z.int() }),
   skills: z.object({ loaded: z.int(), skipped: z.array(z.object({ path: z.string(), defect: z.string() })) }),

@@ -22,13 +22,22 @@ export function toExit(event: ToolExitEvent, salt: Salt, sequenceNo: number | un
   return { ...exit, encoded };
 }
 
-/** A call exits once. Returns false if another server took this process for dead and closed the call as interrupted. */
+/** Where the exit of a call is in the log. */
+export interface ExitPlace {
+  readonly index: number;
+  readonly leaf: Digest;
+}
+
+/**
+ * A call exits once. Returns false if another server took this process for dead and closed the call as interrupted, and
+ * true if the exit was recorded before.
+ */
 export async function exitCall(
   transaction: Transaction,
   call: OpenCall,
   exit: Exit,
   state: CallState,
-): Promise<boolean> {
+): Promise<ExitPlace | boolean> {
   if (state === 'recorded') return true;
   if (state === 'interrupted') return false;
   // A database server that crashed may have lost an enter that was not flushed yet.
@@ -38,7 +47,7 @@ export async function exitCall(
   const entry = encoded?.sequenceNo === sequenceNo ? encoded.entry : encodeExit(sequenceNo, exit);
   const index = await appendEncoded(transaction, entry);
   closeCall(transaction, sequenceNo, index);
-  return true;
+  return { index, leaf: entry.leaf };
 }
 
 /** Closes a call that will never exit. */

@@ -148,7 +148,7 @@ function watching(database: Database, waits: boolean[]): Database {
     clock: database.clock,
     read: (work) => database.read(work),
     write: (options, work) => {
-      waits.push(options.durable);
+      waits.push(options.durable !== false);
       return database.write(options, work);
     },
     enterCall: (call, work) => {

@@ -11,7 +11,7 @@ import type { AgentNames, ChosenName } from '../presence/agent-names.ts';
 import { findReplaceable, type LastCalls } from '../presence/stale-rows.ts';
 import { createSalt } from '../salt.ts';
 import { type Enter, enterCall, type OpenCall, toEnter, toEnteredCall } from './enter.ts';
-import { type Exit, exitCall, toExit } from './exit.ts';
+import { type Exit, type ExitPlace, exitCall, toExit } from './exit.ts';
 import { closeDuplicateEnters } from './interrupted.ts';
 import { PendingExits } from './pending-exits.ts';
 import { type CallState, findBySalt, queryHeadAndState, queryState } from './state.ts';
@@ -141,9 +141,14 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
     return this.#current?.enter.correlationId === correlationId ? this.#current : undefined;
   }
 
-  async #exitIn(db: Transaction, call: OpenCall, event: ToolExitEvent, state: Promise<CallState>): Promise<void> {
+  async #exitIn(
+    db: Transaction,
+    call: OpenCall,
+    event: ToolExitEvent,
+    state: Promise<CallState>,
+  ): Promise<ExitPlace | undefined> {
     const exit = toCallExit(event, call);
-    assertExited(call, await exitCall(db, call, exit, await state));
+    return assertExited(call, await exitCall(db, call, exit, await state));
   }
 
   async #createAttempt(event: ToolEnterEvent): Promise<Attempt> {
@@ -224,8 +229,9 @@ function toCallExit(event: ToolExitEvent, { enter, sequenceNo }: OpenCall): Exit
   return toExit({ ...event, actor: enter.actor }, enter.salt, sequenceNo);
 }
 
-function assertExited({ sequenceNo }: OpenCall, isExited: boolean): void {
-  if (!isExited) throw new Error(`call ${sequenceNo} was closed as interrupted by another server`);
+function assertExited({ sequenceNo }: OpenCall, exited: ExitPlace | boolean): ExitPlace | undefined {
+  if (exited === false) throw new Error(`call ${sequenceNo} was closed as interrupted by another server`);
+  return exited === true ? undefined : exited;
 }
 
 /** The retry gets a new connection; whether the first attempt was committed is read from the ledger. */

@@ -7,10 +7,12 @@ import { checkSearchInPostgres } from '../search/postgres.ts';
 import { checkSearchInSqlite } from '../search/sqlite.ts';
 import type { StoredPage } from '../stored-page.ts';
 import { CallCheck } from './calls.ts';
+import { GenesisCheck } from './genesis.ts';
+import { KeyCheck } from './keys.ts';
 import { NodeCheck } from './nodes.ts';
 import { ObservationCheck } from './observations.ts';
 import { ProjectCheck } from './projects.ts';
-import { reportMisstoredInSqlite } from './storage-sqlite.ts';
+import { reportMisstoredInSqlite } from './sqlite/storage.ts';
 import { checkEntryCount, type LoggedEntry } from './stored-entries.ts';
 import { TaskCheck } from './tasks.ts';
 import { TrailCheck } from './thoughts.ts';
@@ -27,6 +29,8 @@ export class ReferenceCheck {
   readonly #tasks: TaskCheck;
   readonly #trail: TrailCheck;
   readonly #projects: ProjectCheck;
+  readonly #genesis: GenesisCheck;
+  readonly #keys: KeyCheck;
   readonly #observations: ObservationCheck;
   readonly #replay: Replay;
 
@@ -39,6 +43,8 @@ export class ReferenceCheck {
     this.#tasks = new TaskCheck(reader, report, (index, content) => this.#replay.hold(index, content));
     this.#trail = new TrailCheck(reader, links, report);
     this.#projects = new ProjectCheck(reader, report);
+    this.#genesis = new GenesisCheck(reader, report);
+    this.#keys = new KeyCheck(reader, report);
     this.#observations = new ObservationCheck(reader, report);
   }
 
@@ -55,6 +61,8 @@ export class ReferenceCheck {
     await this.#trail.page(entries, begin, end);
     this.#trail.accept(proof.thoughts ?? []);
     await this.#projects.page(entries);
+    this.#genesis.page(entries);
+    await this.#keys.page(entries);
     await this.#observations.page(entries, begin, end);
     this.#replay.page(entries, proof.thoughts ?? []);
   }
@@ -67,6 +75,8 @@ export class ReferenceCheck {
     await this.#tasks.finish(size);
     await this.#trail.finish();
     await this.#projects.finish();
+    await this.#genesis.finish(size);
+    await this.#keys.finish();
     await this.#observations.finish();
     if (this.#reader.engine === 'postgres') return checkSearchInPostgres(this.#reader, this.#report);
     await checkSearchInSqlite(this.#reader, this.#report);

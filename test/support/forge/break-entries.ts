@@ -14,6 +14,7 @@ const PICKS = {
   thought: (ledger) => ledger.find('thought'),
   'session.finalized': (ledger) => ledger.find('session.finalized'),
   'project.options': (ledger) => ledger.find('project.options'),
+  'key.added': (ledger) => ledger.find('key.added', {}, 1),
   observed: (ledger) => ledger.find('observed', { tool: 'Bash' }),
   'observed.commit': (ledger) => ledger.find('observed.commit'),
   'observed.coverage': (ledger) => ledger.find('observed.coverage'),
@@ -39,6 +40,10 @@ const MISSING: readonly (readonly [Kind, string])[] = [
   ['thought', 'hash'],
   ['session.finalized', 'heads'],
   ['project.options', 'options'],
+  ['key.added', 'key'],
+  ['key.added', 'signature'],
+  ['key.added', 'replaces'],
+  ['key.added', 'replaces_signature'],
   ['observed', 'session'],
   ['observed', 'key'],
   ['observed.commit', 'tree'],
@@ -48,6 +53,8 @@ const MISSING: readonly (readonly [Kind, string])[] = [
 ];
 
 const HASH = 'ab'.repeat(32);
+/** The example of C2SP signed-note. */
+const FOREIGN_KEY = 'example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k';
 
 const WRONG: readonly (readonly [Kind, name: string, Loose])[] = [
   ['genesis', 'a ledger_id that is no UUID', { ledger_id: 'my-ledger' }],
@@ -96,6 +103,11 @@ const WRONG: readonly (readonly [Kind, name: string, Loose])[] = [
   ['session.finalized', 'a root in capitals', { root: HASH.toUpperCase() }],
   ['project.options', 'an agent as its actor', { actor: 'claude-code' }],
   ['project.options', 'a digest in capitals', { options: HASH.toUpperCase() }],
+  ['key.added', 'a key of another log', { key: FOREIGN_KEY }],
+  ['key.added', 'a key without an id', { key: FOREIGN_KEY.replace('+530d903a', '') }],
+  ['key.added', 'a signature of other bytes', { signature: `${'A'.repeat(86)}==` }],
+  ['key.added', 'a signature by another key over the replaced one', { replaces_signature: `${'B'.repeat(85)}A==` }],
+  ['key.added', 'a replaced key that the log does not have', { replaces: FOREIGN_KEY }],
   ['observed', 'an agent as its actor', { actor: 'claude-code' }],
   ['observed', 'a phase that there is not', { phase: 'during' }],
   ['observed', 'an exit code that is a text', { exit_code: '0' }],

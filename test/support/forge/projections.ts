@@ -17,6 +17,7 @@ export async function writeProjections(db: Transaction, events: readonly Written
   await writeTasks(db, events);
   writeTrail(db, events);
   writeProjects(db, events);
+  writeKeys(db, events);
   writeObservations(db, events);
   // Errors of what was sent are met here.
   await db.query('SELECT 1');
@@ -168,6 +169,11 @@ function insertThought(db: Transaction, event: WrittenEvent): void {
 function writeProjects(db: Transaction, events: readonly WrittenEvent[]): void {
   for (const { index: idx, salt, content } of ofKind(events, 'project.options'))
     insert(db, 'project_options', { idx, project: /"project":"([^"]*)"/.exec(content)?.[1] ?? '', salt, content });
+}
+
+function writeKeys(db: Transaction, events: readonly WrittenEvent[]): void {
+  for (const { index: idx, entry } of ofKind(events, 'key.added'))
+    insert(db, 'ledger_keys', { idx, key: text(entry, 'key'), replaces: (entry['replaces'] as SqlValue) ?? null });
 }
 
 function writeObservations(db: Transaction, events: readonly WrittenEvent[]): void {

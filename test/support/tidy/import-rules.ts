@@ -40,6 +40,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   ledger: [PORT, 'db/migrate', 'db/process-id', 'integrity', 'middleware/audit'],
   verification: [PORT, 'db/migrate', 'db/schema', 'domains/tasks', 'domains/trail', 'integrity', 'ledger'],
   git: ['config'],
+  checkpoints: [PORT, 'config', 'db/file-owner', 'integrity', 'ledger', 'trust/private-file'],
   trust: ['config', 'create-folders', 'db', 'git', 'integrity', 'ledger', 'verification/verify-ledger'],
   copy: [PORT, 'db/migrate', 'domains/tasks', 'ledger'],
   recorder: [
@@ -65,9 +66,20 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'domains/skills': ['context', 'tool'],
   'domains/system': [PORT, 'context', 'ledger', 'tool'],
   middleware: [PORT, 'db/before-each-statement', 'context', 'envelope', 'integrity', 'tool'],
-  runtime: ['config', PORT, 'db/process-id', 'domains/skills/repository', 'ledger', 'middleware', 'recorder', 'trust'],
+  runtime: [
+    'checkpoints',
+    'config',
+    PORT,
+    'db/process-id',
+    'domains/skills/repository',
+    'ledger',
+    'middleware',
+    'recorder',
+    'trust',
+  ],
   wire: [
     'context',
+    'envelope',
     'integrity',
     'middleware/call',
     'middleware/chain',
@@ -93,6 +105,8 @@ const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])
   [
     /^(?:node:)?(?:fs|child_process|net|tls|http2?|https|dgram|dns|os|cluster)(?:\/|$)/,
     [
+      'checkpoints/remembered',
+      'checkpoints/signing-key',
       'cli',
       'create-folders',
       'db',
@@ -114,10 +128,12 @@ const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])
 /** Loads the bundled program by its path. */
 const MAY_COMPUTE_IMPORTS = 'src/cli/load-program.ts';
 
-/** The one place for a hash function: Node's in one file, a portable one in the other. */
+/** The one place for hashes and the one for signatures: Node's in one file, a portable one in the other. */
 const HASH_FILES: Readonly<Record<string, RegExp>> = {
   'src/integrity/sha256.ts': /^node:crypto$/,
   'src/integrity/sha256.browser.ts': /^@noble\/hashes(?:\/|$)/,
+  'src/integrity/notes/ed25519.ts': /^node:crypto$/,
+  'src/integrity/notes/ed25519.browser.ts': /^@noble\/(?:curves|hashes)(?:\/|$)/,
 };
 
 /** Returns the imports that the tables above do not allow; tests may import anything. */

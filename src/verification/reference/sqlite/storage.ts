@@ -1,6 +1,6 @@
-import type { Reader } from '../../db/database.ts';
-import { listDefinitions } from '../../db/migrate.ts';
-import type { Report } from '../report.ts';
+import type { Reader } from '../../../db/database.ts';
+import { listDefinitions } from '../../../db/migrate.ts';
+import type { Report } from '../../report.ts';
 
 /** Column name to the allowed storage classes, as a list in SQL. */
 type Classes = Readonly<Record<string, string>>;

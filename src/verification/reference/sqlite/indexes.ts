@@ -1,5 +1,5 @@
-import { DatabaseError, type Reader } from '../../db/database.ts';
-import { toError } from '../../errors.ts';
+import { DatabaseError, type Reader } from '../../../db/database.ts';
+import { toError } from '../../../errors.ts';
 
 export interface Damage {
   readonly place: string;

@@ -1,0 +1,91 @@
+import { ColibriError, toError } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { Signer } from './signer.ts';
+
+/** A crash loses the statement about at most this many entries, not the entries. */
+const ENTRIES_PER_CHECKPOINT = 1000;
+
+/** `key` and `checkpoint` are absent before the first signature. */
+export interface SigningState {
+  readonly state: 'on' | 'off';
+  readonly key?: string;
+  readonly checkpoint?: string;
+  readonly reason?: string;
+}
+
+/**
+ * Signs checkpoints beside the calls of a server: when a session was sealed, when the log has grown enough, and when
+ * the server stops. A failure is logged and shown by server_health, and never fails a call.
+ */
+export class CheckpointKeeper {
+  readonly #open: () => Signer | undefined;
+  readonly #log: Log;
+  #signer: Signer | undefined;
+  #newest: string | undefined;
+  #off: string | undefined;
+  /** The size that the newest checkpoint covers, and the size of the log as far as this server has written it. */
+  #signedSize: number;
+  #size = 0;
+  #signing: Promise<void> = Promise.resolve();
+
+  /** `open` is called for the first signature, because it may create the key. */
+  constructor(open: () => Signer | undefined, log: Log, newest?: { readonly text: string; readonly size: number }) {
+    this.#open = open;
+    this.#log = log;
+    this.#newest = newest?.text;
+    this.#signedSize = newest?.size ?? 0;
+  }
+
+  /** The newest signed checkpoint. */
+  get newest(): string | undefined {
+    return this.#newest;
+  }
+
+  get state(): SigningState {
+    if (this.#off !== undefined) return { state: 'off', reason: this.#off };
+    return {
+      state: 'on',
+      ...(this.#signer !== undefined && { key: this.#signer.verifierKey }),
+      ...(this.#newest !== undefined && { checkpoint: this.#newest }),
+    };
+  }
+
+  /** Tells that the log has grown to this size. Signs in the background if that is due. */
+  grown(size: number, isSealed: boolean): void {
+    this.#size = size;
+    if (isSealed || size - this.#signedSize >= ENTRIES_PER_CHECKPOINT) this.#signLater();
+  }
+
+  /** Signs the log as it is now. */
+  async sign(): Promise<string> {
+    this.#signLater();
+    await this.#signing;
+    if (this.#off === undefined && this.#newest !== undefined) return this.#newest;
+    throw new ColibriError('ERR_CONFIG_INVALID', `the log cannot be signed: ${this.#off}`);
+  }
+
+  /** Signs what is not signed yet, and waits for it. */
+  async stop(): Promise<void> {
+    if (this.#size > this.#signedSize) this.#signLater();
+    await this.#signing;
+  }
+
+  #signLater(): void {
+    // Known before it is signed, so that the next call does not ask again.
+    this.#signedSize = this.#size;
+    this.#signing = this.#signing.then(() => this.#sign());
+  }
+
+  async #sign(): Promise<void> {
+    if (this.#off !== undefined) return;
+    try {
+      this.#signer ??= this.#open();
+      if (this.#signer === undefined) this.#off = 'this user has no signing key';
+      else this.#newest = await this.#signer.sign();
+    } catch (thrown) {
+      const error = toError(thrown);
+      this.#off = error.message;
+      this.#log('warn', 'checkpoint not signed', { error });
+    }
+  }
+}

@@ -1,0 +1,15 @@
+import type { Promised } from './promises-server.ts';
+
+/** What a person can show to others, and what that proves. */
+export const PROOF_PROMISES = {
+  'checkpoint/signed': { says: 'a checkpoint is signed after a sealed session, when a server stops, and on demand' },
+  'checkpoint/extends': { says: 'checkpoint --check tells whether the log extends an earlier checkpoint' },
+  'checkpoint/rollback': { says: 'a log that does not extend what was signed is served read-only, and says why' },
+  'checkpoint/continue': {
+    says: 'only a person continues a log that was rolled back, as a new log that names the old',
+  },
+  'checkpoint/receipt': { says: 'every changing call carries a receipt that proves its place in the log' },
+  'key/private': { says: 'the signing key is readable by its owner only, outside of the ledger, and in no output' },
+  'key/refused': { says: 'a signing key that others could read or replace is refused, and the server works on' },
+  'key/rotation': { says: 'a new key is introduced by an entry that the old and the new key have signed' },
+} as const satisfies Readonly<Record<string, Promised>>;

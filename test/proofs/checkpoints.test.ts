@@ -1,0 +1,162 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { openSqlite } from '../../src/db/sqlite/database.ts';
+import { isIncluded, parseCheckpoint, parseVerifierKey, verifyCheckpoint } from '../../src/integrity/index.ts';
+import { StoredTree } from '../../src/ledger/stored-tree.ts';
+import { call } from '../support/memory-server.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { receiptOf, SigningProject, seal, write } from './support.ts';
+
+describe('checkpoints', () => {
+  promiseTest('checkpoint/signed', 'when a server stops, and by a key that the log introduces', async () => {
+    const project = new SigningProject();
+    await project.withAgent((agent) => call(agent, 'task_create', { title: 'one' }));
+    const [text = ''] = project.remembered();
+    const { stdout: key } = await project.colibri('key');
+    expect(verifyCheckpoint(text, { log: [parseVerifierKey(key.trim())] })).toMatchObject({ size: 5 });
+    expect(await project.colibri('verify')).toMatchObject({ status: 0 });
+    expect(statSync(project.key).mode & 0o777).toBe(0o600);
+    expect(readFileSync(join(project.folder, '.colibri', 'colibri.db'), 'latin1')).toContain('"kind":"key.added"');
+  });
+
+  promiseTest('checkpoint/signed', 'a server that changed nothing signs nothing', async () => {
+    const project = new SigningProject();
+    await project.withAgent((agent) => call(agent, 'server_ping', {}));
+    expect(project.remembered()).toEqual([]);
+    expect(existsSync(project.key)).toBe(false);
+  });
+
+  promiseTest(
+    'checkpoint/signed',
+    'after a sealed session, while the server runs, which server_health shows',
+    async () => {
+      const project = new SigningProject();
+      await project.withAgent(async (agent) => {
+        await call(agent, 'task_create', { title: 'one' });
+        await seal(agent);
+        const { data } = await call(agent, 'server_health', {});
+        const { signing } = data as { signing: { state: string; key: string; checkpoint: string } };
+        expect(signing).toMatchObject({ state: 'on', key: expect.stringContaining('colibri/') as string });
+        expect(project.remembered()).toEqual([signing.checkpoint]);
+        const { stdout } = await project.colibri('checkpoint', '--check', write(project, signing.checkpoint));
+        expect(stdout).toContain('extends the checkpoint');
+      });
+    },
+  );
+
+  promiseTest(
+    'checkpoint/receipt',
+    'the entry that the receipt names is in the log, under the signed root',
+    async () => {
+      const project = new SigningProject();
+      const receipt = await project.withAgent(async (agent) => {
+        const { _meta } = await agent.callTool({ name: 'task_create', arguments: { title: 'one' } });
+        const read = await agent.callTool({ name: 'task_get', arguments: { task_id: 'T-0001' } });
+        expect(read._meta?.['colibri/receipt']).toBeUndefined();
+        return receiptOf(_meta);
+      });
+      const { size, root } = parseCheckpoint(await project.checkpoint());
+      const database = await openSqlite({
+        path: project.ledger,
+        readOnly: true,
+        durability: 'full',
+        busyTimeoutMs: 1000,
+      });
+      const proof = await database.read((reader) => new StoredTree(reader, size).inclusionProof(receipt.index));
+      await database.close();
+      expect(isIncluded({ ...receipt, size, root, proof })).toBe(true);
+      const [again] = await project.withAgent(async (agent) => {
+        const { _meta } = await agent.callTool({ name: 'task_create', arguments: { title: 'two' } });
+        return [receiptOf(_meta)];
+      });
+      expect(parseCheckpoint(again?.checkpoint ?? '').root).toBe(root);
+    },
+  );
+
+  promiseTest(
+    'checkpoint/extends',
+    'a checkpoint of this log, of another log, of another history, forged, or none',
+    async () => {
+      const project = new SigningProject();
+      await project.colibri('add', 'one');
+      const first = await project.checkpoint();
+      await project.colibri('add', 'two');
+      const check = (text: string) => project.colibri('checkpoint', '--check', write(project, text), '--json');
+      expect(await check(first)).toMatchObject({ status: 0 });
+      const other = new SigningProject();
+      await other.colibri('add', 'one');
+      const foreign = await other.checkpoint();
+      const { stdout: foreignKey } = await other.colibri('key');
+      expect(await check(foreign)).toMatchObject({
+        status: 3,
+        stdout: expect.stringContaining('none of the given keys') as string,
+      });
+      expect(
+        await project.colibri('checkpoint', '--check', write(project, foreign), '--key', foreignKey.trim(), '--json'),
+      ).toMatchObject({ status: 1, stdout: expect.stringContaining('another log') as string });
+      for (const forged of [first.replace(/\n\d+\n/, '\n1\n'), first.replace(/ (.)[^ ]*\n$/, ' $1\n'), 'none', ''])
+        expect(await check(forged)).toMatchObject({ status: 3 });
+      expect(await project.colibri('checkpoint', '--check', project.path('missing'))).toMatchObject({ status: 3 });
+    },
+  );
+
+  promiseTest(
+    'checkpoint/rollback',
+    'a restored backup: reads work, writes are refused, verify and health say why',
+    async () => {
+      const project = new SigningProject();
+      await project.colibri('add', 'one');
+      await project.checkpoint();
+      const saved = project.save();
+      await project.colibri('add', 'two');
+      const { origin } = parseCheckpoint(await project.checkpoint());
+      project.rollBackTo(saved);
+      await project.withAgent(async (agent) => {
+        expect(await call(agent, 'task_get', { task_id: 'T-0001' })).toMatchObject({ isError: false });
+        expect(await call(agent, 'task_create', { title: 'no' })).toMatchObject({
+          isError: true,
+          text: expect.stringContaining('ERR_LOG_ROLLBACK') as string,
+        });
+        const { data } = await call(agent, 'server_health', {});
+        expect(data).toMatchObject({ status: 'degraded', mode: 'READONLY', problems: [{ code: 'ERR_LOG_ROLLBACK' }] });
+      });
+      expect(await project.colibri('verify')).toMatchObject({ status: 1 });
+      expect(await project.colibri('checkpoint')).toMatchObject({ status: 3 });
+      expect(await project.colibri('add', 'three')).toMatchObject({
+        stderr: expect.stringContaining('colibri continue') as string,
+      });
+      // Another user has signed nothing, so nothing tells that user of the change.
+      expect(
+        await project.runWith({ env: { ...project.env, XDG_CONFIG_HOME: project.path('else') } }, 'verify'),
+      ).toMatchObject({ status: 0 });
+
+      expect(await project.colibri('continue')).toMatchObject({ status: 1 });
+      expect(await project.colibri('continue', '--yes')).toMatchObject({ status: 0 });
+      expect(await project.colibri('verify')).toMatchObject({ status: 0 });
+      expect(await project.colibri('add', 'three')).toMatchObject({ status: 0 });
+      expect(parseCheckpoint(await project.checkpoint()).origin).not.toBe(origin);
+      expect(await project.colibri('verify')).toMatchObject({ status: 0 });
+    },
+  );
+
+  promiseTest(
+    'checkpoint/continue',
+    'at sizes around a block of the tree; a log that was not rolled back is left alone',
+    async () => {
+      for (const tasks of [1, 5, 6, 12]) {
+        const project = new SigningProject();
+        await project.withAgent(async (agent) => {
+          for (let count = 0; count < tasks; count += 1) await call(agent, 'task_create', { title: `${count}` });
+        });
+        expect(await project.colibri('continue', '--yes')).toMatchObject({ status: 1 });
+        const saved = project.save();
+        await project.colibri('add', 'more');
+        await project.checkpoint();
+        project.rollBackTo(saved);
+        expect(await project.colibri('continue', '--yes')).toMatchObject({ status: 0 });
+        expect(await project.colibri('verify'), `${tasks}`).toMatchObject({ status: 0 });
+      }
+    },
+  );
+});

@@ -1,0 +1,97 @@
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { parseCheckpoint, parseVerifierKey, verifyCheckpoint } from '../../src/integrity/index.ts';
+import { call } from '../support/memory-server.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { SigningProject, seal, write } from './support.ts';
+
+describe('the signing key', () => {
+  promiseTest('key/private', 'not in the ledger, in a backup, in an answer or in a message', async () => {
+    const project = new SigningProject();
+    await project.colibri('add', 'one');
+    const outputs = [await project.checkpoint(), (await project.colibri('key', '--json')).stdout];
+    const secret = readFileSync(project.key, 'utf8').split('\n')[1] ?? '';
+    expect(secret).toHaveLength(64);
+    await project.colibri('backup', project.path('copy.db'));
+    const files = [project.ledger, `${project.ledger}-wal`, project.path('copy.db')].filter((file) => existsSync(file));
+    for (const text of [...outputs, ...files.map((file) => readFileSync(file, 'latin1'))])
+      expect(text).not.toContain(secret);
+  });
+
+  promiseTest(
+    'key/refused',
+    'one that others can read, a link, a folder, another kind of key, one beside the ledger',
+    async () => {
+      const project = new SigningProject();
+      await project.colibri('add', 'one');
+      await project.checkpoint();
+      const pem = readFileSync(project.key, 'utf8');
+      const cases: readonly (readonly [string, () => string])[] = [
+        [
+          'can be read by other users',
+          () => {
+            chmodSync(project.key, 0o644);
+            return project.key;
+          },
+        ],
+        ['is not a file', () => project.mkdir('folder')],
+        [
+          'does not hold an Ed25519',
+          () => {
+            writeFileSync(project.path('empty.pem'), '', { mode: 0o600 });
+            return project.path('empty.pem');
+          },
+        ],
+        [
+          'in the folder of the ledger',
+          () => {
+            mkdirSync(project.path('.colibri'), { recursive: true });
+            return project.path('.colibri/key.pem');
+          },
+        ],
+      ];
+      for (const [problem, place] of cases) {
+        const path = place();
+        const { status, stderr } = await project.runWith(
+          { env: { ...project.env, COLIBRI_KEY_PATH: path } },
+          'checkpoint',
+        );
+        expect({ status, stderr }, problem).toEqual({ status: 3, stderr: expect.stringContaining(problem) as string });
+        expect(stderr).not.toContain(pem.split('\n')[1]);
+      }
+      const agent = await project.openAgent('alice', { ...project.env, COLIBRI_KEY_PATH: project.path('folder') });
+      expect(await call(agent, 'task_create', { title: 'works' })).toMatchObject({ isError: false });
+      await seal(agent);
+      const { data } = await call(agent, 'server_health', {});
+      expect(data).toMatchObject({
+        status: 'ok',
+        signing: { state: 'off', reason: expect.stringContaining('is not a file') as string },
+      });
+    },
+  );
+
+  promiseTest('key/rotation', 'the old key signs no more, the old checkpoints still hold', async () => {
+    const project = new SigningProject();
+    await project.colibri('add', 'one');
+    const before = await project.checkpoint();
+    const { stdout: oldKey } = await project.colibri('key');
+    expect(await project.colibri('key', 'rotate')).toMatchObject({ status: 0 });
+    const { stdout: newKey } = await project.colibri('key');
+    expect(newKey).not.toBe(oldKey);
+    const after = await project.checkpoint();
+    expect(verifyCheckpoint(after, { log: [parseVerifierKey(newKey.trim())] }).size).toBeGreaterThan(
+      parseCheckpoint(before).size,
+    );
+    expect(() => verifyCheckpoint(after, { log: [parseVerifierKey(oldKey.trim())] })).toThrow('none of the given keys');
+    expect(await project.colibri('checkpoint', '--check', write(project, before))).toMatchObject({ status: 0 });
+    expect(await project.colibri('verify')).toMatchObject({ status: 0 });
+    const [kept = ''] = readdirSync(join(project.config, 'colibri')).filter((name) => name.endsWith('.replaced'));
+    const env = { ...project.env, COLIBRI_KEY_PATH: join(project.config, 'colibri', kept) };
+    expect(await project.runWith({ env }, 'checkpoint')).toMatchObject({
+      status: 3,
+      stderr: expect.stringContaining('taken the place') as string,
+    });
+    expect(await project.colibri('key', 'turn')).toMatchObject({ status: 3 });
+  });
+});

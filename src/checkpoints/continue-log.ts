@@ -25,7 +25,7 @@ export async function continueLog(
   const old = first && parseEntry(first.entry);
   if (first === undefined || old === undefined) throw new Error('the log has no first entry');
   const ledgerId = randomUUID();
-  const continues = { ledger_id: String(old['ledger_id']), leaf: leafHash(first.entry), size, root };
+  const continues = { ledger_id: old['ledger_id'] as string, leaf: leafHash(first.entry), size, root };
   const { text } = encode({ v: 1, kind: 'genesis', at, actor, ledger_id: ledgerId, continues });
   await db.query('UPDATE ledger_entries SET entry = $1 WHERE idx = 0', [text]);
   await storeSpine(db, size);

@@ -41,7 +41,7 @@ export async function openSigning(
 /** The id in the first entry, which names the log in its checkpoints. */
 export async function readLedgerId(reader: Reader): Promise<string> {
   const [first] = await reader.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = 0');
-  return String(first && parseEntry(first.entry)?.['ledger_id']);
+  return (first && parseEntry(first.entry)?.['ledger_id']) as string;
 }
 
 async function findRollback(

@@ -86,7 +86,7 @@ describe('the signing key', () => {
     expect(() => verifyCheckpoint(after, { log: [parseVerifierKey(oldKey.trim())] })).toThrow('none of the given keys');
     expect(await project.colibri('checkpoint', '--check', write(project, before))).toMatchObject({ status: 0 });
     expect(await project.colibri('verify')).toMatchObject({ status: 0 });
-    const [kept = ''] = readdirSync(join(project.config, 'colibri')).filter((name) => name.endsWith('.replaced'));
+    const kept = readdirSync(join(project.config, 'colibri')).find((name) => name.endsWith('.replaced')) ?? '';
     const env = { ...project.env, COLIBRI_KEY_PATH: join(project.config, 'colibri', kept) };
     expect(await project.runWith({ env }, 'checkpoint')).toMatchObject({
       status: 3,

@@ -43,7 +43,7 @@ export interface Person {
   /** Why nothing can be written: the log does not extend what was signed before. */
   readonly rollback: Error | undefined;
   /** Signs the log as it is now. */
-  signCheckpoint(): Promise<string>;
+  readonly signCheckpoint: () => Promise<string>;
 }
 
 /** Opens the ledger as a server does, and closes it after the work. Only `createsLedger` creates one. */

@@ -1,6 +1,6 @@
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { ed25519 } from '@noble/curves/ed25519.js';
-import fc from 'fast-check';
+import { assert, nat, property, record, uint8Array } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { BadFormat } from '../bad-format.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';
@@ -113,9 +113,9 @@ describe('Ed25519', () => {
   });
 
   it('gives the same verdict in Node and in the browser for damaged and crafted signatures', () => {
-    const damaged = fc.record({ at: fc.nat(63), bit: fc.nat(7), weak: fc.nat(weakKeys().length - 1), kind: fc.nat(3) });
-    fc.assert(
-      fc.property(damaged, ({ at, bit, weak, kind }) => {
+    const damaged = record({ at: nat(63), bit: nat(7), weak: nat(weakKeys().length - 1), kind: nat(3) });
+    assert(
+      property(damaged, ({ at, bit, weak, kind }) => {
         const bytes = Uint8Array.from(signature);
         const weakKey = weakKeys()[weak] ?? key;
         if (kind === 0) bytes[at] = (bytes[at] ?? 0) ^ (1 << bit);
@@ -198,8 +198,8 @@ describe('checkpoints and proofs (C2SP)', () => {
   });
 
   it('encodes and decodes every length of bytes in base64', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 70 }), (bytes) => {
+    assert(
+      property(uint8Array({ maxLength: 70 }), (bytes) => {
         expect(encodeBase64(bytes)).toBe(Buffer.from(bytes).toString('base64'));
         expect(decodeBase64(encodeBase64(bytes), 'it')).toEqual(bytes);
       }),

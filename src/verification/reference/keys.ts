@@ -27,7 +27,7 @@ export class KeyCheck {
   async page(entries: readonly LoggedEntry[]): Promise<void> {
     for (const { index, entry } of entries) {
       if (entry.kind === 'genesis' && index === 0) {
-        this.#origin = originOf(String(entry['ledger_id']));
+        this.#origin = originOf(entry['ledger_id'] as string);
         this.#continuedSize = (entry['continues'] as { size?: number } | undefined)?.size ?? 0;
       }
       if (entry.kind === 'key.added') await this.#check(index, entry);

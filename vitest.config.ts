@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 const ON_EVERY_ENGINE = [
   'test/agents/*.test.ts',
   'test/brief/{library,yours}.test.ts',
-  'test/git/commit-tasks.test.ts',
+  'test/git/{claims,commit-tasks}.test.ts',
   'test/evidence/*.test.ts',
   'test/hands/{hands,input,review}.test.ts',
   'test/recorder/{ingest,reports,settle}.test.ts',

@@ -9,6 +9,10 @@ export const RECORDER_PROMISES = {
   },
   'git/trailers': { says: 'a commit message gets the task and a checkpoint of the log as trailers, once' },
   'git/never-fails': { says: 'a commit neither fails nor waits for long because of the recorder' },
+  'git/install': {
+    says: 'init --record adds to the hooks of git that are there, and --undo restores them to the byte',
+  },
+  'git/verify': { says: 'verify --git compares the log and the commits of a repository, claim by claim' },
   'git/untrusted': { says: 'nothing of a repository is run, and no hook is written where it does not belong' },
   'record/clients': {
     says: 'init --record registers, for each client, a command that records what the client reports',

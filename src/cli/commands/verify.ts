@@ -81,8 +81,9 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
   const facts = { size, root, problems, ...(git !== undefined && { git }) };
   if (problems.length > 0) return { verdict: 'tampered', lines: [...describeTampered(report), ...gitLines], facts };
   const checkpoint = `${size}:${root}`;
-  const lines = [describeWhole(size, root), ...gitLines, `Note this elsewhere, to check later: --expect ${checkpoint}`];
-  return { verdict: git === undefined ? 'whole' : judgeGit(git), lines, facts: { ...facts, checkpoint } };
+  const verdict = git === undefined ? 'whole' : judgeGit(git);
+  const note = verdict === 'whole' ? [`Note this elsewhere, to check later: --expect ${checkpoint}`] : [];
+  return { verdict, lines: [describeWhole(size, root), ...gitLines, ...note], facts: { ...facts, checkpoint } };
 }
 
 async function identityOf(reader: Reader, size: number): Promise<LedgerIdentity> {

@@ -43,30 +43,37 @@ export function judgeGit({ commits, checkpoints }: GitReport): Verdict {
 }
 
 /** One line for each thing that was compared, and one for each claim that does not hold. */
-export function describeGit({ shallow, commits, checkpoints }: GitReport): string[] {
+export function describeGit(report: GitReport): string[] {
+  const { commits, checkpoints } = report;
   const { recorded, present, rewritten, missing } = commits;
   const { found, extended, foreign } = checkpoints;
   const claims = [...commits.claims, ...checkpoints.claims];
   const count = commits.contradicted + missing + checkpoints.contradicted + checkpoints.unreadable;
   return [
-    `git: ${present} of ${plural(recorded, 'recorded commit')} ${present === 1 ? 'is' : 'are'} in this repository, ${rewritten} were rewritten`,
+    `git: ${present} of ${plural(recorded, 'recorded commit')} ${present === 1 ? 'is' : 'are'} in this repository, ${rewritten} ${rewritten === 1 ? 'was' : 'were'} rewritten`,
     `git: the log extends ${extended} of ${plural(found, 'checkpoint')} in commits`,
     ...(foreign > 0
       ? [`git: ${plural(foreign, 'checkpoint')} of other ledgers ${foreign === 1 ? 'was' : 'were'} not checked`]
       : []),
     ...claims.slice(0, MAX_SHOWN).map(describeClaim),
     ...(count > MAX_SHOWN ? [`  and ${count - Math.min(MAX_SHOWN, claims.length)} more`] : []),
-    ...explain({ shallow, commits, checkpoints }),
+    ...explain(report),
+    ...(HEADLINES[judgeGit(report)] ?? []),
   ];
 }
+
+const HEADLINES: Partial<Record<Verdict, readonly string[]>> = {
+  tampered: ['TAMPERED: the log and the commits of this repository contradict each other'],
+  'cannot tell': ['CANNOT TELL: not every claim could be checked'],
+};
 
 function describeClaim({ state, sha, entry, problem }: GitClaim): string {
   const place = entry === undefined ? '' : ` (entry ${entry})`;
   return `  ${state === 'contradicted' ? 'CONTRADICTED' : 'cannot tell'}: commit ${sha.slice(0, SHA_LENGTH)}${place} ${problem}`;
 }
 
-function explain({ shallow, commits: { recorded, present, rewritten, missing }, checkpoints }: GitReport): string[] {
-  const isOther = recorded > 0 && present + rewritten === 0 && missing === recorded;
+function explain({ shallow, commits: { present, missing }, checkpoints }: GitReport): string[] {
+  const isOther = missing > 0 && present === 0;
   return [
     ...(isOther ? ['None of the recorded commits is here: this may be the ledger of another repository.'] : []),
     ...(missing > 0 && shallow ? ['This clone is shallow: run git fetch --unshallow, then verify again.'] : []),

@@ -34,23 +34,27 @@ export function spoolEvent(
 /** A server whose client has hooks; verifies the ledger at the end. */
 export function withObserved(work: (observed: ObservedServer) => Promise<void>): Promise<void> {
   return withFolder(async (folder) => {
-    // Not the folder that the server watches, so that a test decides when an event is recorded.
-    const waiting = join(folder, 'hooks', 'spool');
-    mkdirSync(join(folder, 'hooks'), { mode: 0o700 });
     const server = await openServer(join(folder, 'colibri.db'));
-    let count = 0;
-    const report: ObservedServer['report'] = async (fields, reported) => {
-      count += 1;
-      spoolEvent(waiting, { tool_use_id: `call-${count}`, ...fields }, reported);
-      await ingest(server.database, waiting);
-    };
     try {
-      await work({ server, report });
+      await work(observe(server, folder));
       await assertWhole(server.database);
     } finally {
       await server.close();
     }
   });
+}
+
+export function observe(server: TestServer, folder: string): ObservedServer {
+  // Not the folder that the server watches, so that a test decides when an event is recorded.
+  const waiting = join(folder, 'hooks', 'spool');
+  mkdirSync(join(folder, 'hooks'), { mode: 0o700 });
+  let count = 0;
+  const report: ObservedServer['report'] = async (fields, reported) => {
+    count += 1;
+    spoolEvent(waiting, { tool_use_id: `call-${count}`, ...fields }, reported);
+    await ingest(server.database, waiting);
+  };
+  return { server, report };
 }
 
 /** A command that exited 0, as Claude Code reports it. */

@@ -1,6 +1,7 @@
 import { Argument } from 'commander';
 import type { Config } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
+import { readEvidence } from '../../domains/evidence/repository.ts';
 import { createClaimReader } from '../../domains/tasks/claims/claim-view.ts';
 import type { ClaimContext } from '../../domains/tasks/claims/holder.ts';
 import type { TokenedTask } from '../../domains/tasks/record.ts';
@@ -76,11 +77,24 @@ async function readTask(reader: Reader, taskId: string, context: ClaimContext): 
     children: (await listChildren(reader, taskNo, MAX_CHILDREN)).items,
     thoughts,
     commits: listCommits(thoughts),
+    ...(await readShownEvidence(reader, taskNo)),
     sessions: (await listTaskSessions(reader, taskNo, joined)).map(describeSession),
     events: history.events,
     coverage: await listTaskCoverage(reader, taskNo),
     verdict: problems.length === 0 ? 'whole' : 'tampered',
     problems,
+  };
+}
+
+async function readShownEvidence(
+  reader: Reader,
+  taskNo: number,
+): Promise<Pick<Shown, 'evidence' | 'evidence_total' | 'observations_total'>> {
+  const { items, total, observations } = await readEvidence(reader, taskNo);
+  return {
+    evidence: items,
+    ...(total > items.length ? { evidence_total: total } : {}),
+    ...(observations === undefined ? {} : { observations_total: observations }),
   };
 }
 

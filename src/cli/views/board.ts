@@ -2,6 +2,7 @@ import type { Board, Card, Column } from '../../domains/tasks/board.ts';
 import { isOpen, UNASSIGNED } from '../../domains/tasks/workflows.ts';
 import type { Styles } from '../../terminal-text.ts';
 import { largestUnit } from '../../text/duration.ts';
+import { contradictionMark, evidenceMark } from './evidence.ts';
 import { listNames, priorityPaint, statusPaint, type Terminal } from './terminal.ts';
 import { cut, displayWidth, joinShort, pad, printable, wrap, wrapShort } from './text-width.ts';
 
@@ -92,12 +93,18 @@ function cardLines(card: Card, isOpenTask: boolean, width: number, { colors, now
   const age = card.silent_for_s === undefined ? ageOf(card, nowMs) : '';
   const reason = reasonOf(card);
   const reasonPaint = card.blocked_reason === undefined ? colors.yellow : colors.red;
-  const facts = [ownerOf(card), isOpenTask ? progressOf(card) : '', card.lapsed ? '' : silenceOf(card)];
+  const facts = [
+    ownerOf(card),
+    isOpenTask ? progressOf(card) : '',
+    card.lapsed ? '' : silenceOf(card),
+    evidenceMark(card.evidence),
+  ];
   const lines = [
     headLine(card.task_id, priority, age, inner, urgency, colors),
     ...wrapShort(printable(card.title), inner, MAX_TITLE_LINES).map((text) => cell(text, inner)),
     ...wrapShort(reason, inner, MAX_REASON_LINES).map((text) => cell(text, inner, reasonPaint)),
     ...joinShort(facts, SEPARATOR, inner).map((text) => cell(text, inner, colors.dim)),
+    ...wrap(contradictionMark(card.evidence), inner).map((text) => cell(text, inner, colors.red)),
     ...(card.lapsed ? wrap(lapseOf(card), inner).map((text) => cell(text, inner, colors.red)) : []),
   ];
   return lines.filter((line) => line.trim() !== '').map((line) => `${urgency('▌')} ${line}`);
@@ -180,6 +187,8 @@ function listLine(card: Card, isOpenTask: boolean, { nowMs }: Page): string {
     ownerOf(card) || UNASSIGNED,
     isOpenTask ? progressOf(card) : '',
     card.lapsed ? lapseOf(card) : silenceOf(card) || `${ageOf(card, nowMs)} ago`,
+    evidenceMark(card.evidence),
+    contradictionMark(card.evidence),
   ];
   const reason = reasonOf(card);
   const [line = ''] = joinShort(facts, SEPARATOR, Number.POSITIVE_INFINITY);

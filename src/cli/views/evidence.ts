@@ -1,4 +1,5 @@
 import type { Evidence } from '../../domains/evidence/compare.ts';
+import type { EvidenceCounts } from '../../domains/evidence/repository.ts';
 import type { Style, Styles } from '../../terminal-text.ts';
 
 /** What was observed about one item of a thought. "passed" is never said: a command line is not a test result. */
@@ -12,4 +13,15 @@ export function evidenceText({ field, state, entry, exit_code, failed }: Omit<Ev
 export function evidencePaint({ green, yellow, red }: Styles, state: string): Style {
   if (state === 'observed') return green;
   return state === 'contradicted' ? red : yellow;
+}
+
+/** How much of what thoughts say was observed: "2/3 observed". */
+export function evidenceMark(counts: EvidenceCounts | undefined): string {
+  if (counts === undefined) return '';
+  const { observed, said, contradicted } = counts;
+  return `${observed}/${observed + said + contradicted} observed`;
+}
+
+export function contradictionMark(counts: EvidenceCounts | undefined): string {
+  return counts === undefined || counts.contradicted === 0 ? '' : `${counts.contradicted} contradicted`;
 }

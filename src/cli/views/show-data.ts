@@ -1,3 +1,4 @@
+import type { Evidence } from '../../domains/evidence/compare.ts';
 import type { ClaimView } from '../../domains/tasks/claims/claim-view.ts';
 import type { Task } from '../../domains/tasks/record.ts';
 import type { ThoughtRow } from '../../domains/trail/repository.ts';
@@ -19,6 +20,12 @@ export interface Shown {
   readonly thoughts: readonly ShownThought[];
   /** What the thoughts name, oldest first. */
   readonly commits: readonly ShownCommit[];
+  /** What the thoughts say about tests and commits, compared with what was observed. */
+  readonly evidence: readonly Evidence[];
+  /** Set if only the newest items were compared. */
+  readonly evidence_total?: number;
+  /** Set if only the newest observations of the task were compared. */
+  readonly observations_total?: number;
   readonly sessions: readonly ShownSession[];
   readonly events: readonly TaskEvent[];
   /** How many calls of the sessions of clients that worked on the task are in the log. */

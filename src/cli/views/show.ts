@@ -1,9 +1,11 @@
+import type { Evidence } from '../../domains/evidence/compare.ts';
 import type { Task } from '../../domains/tasks/record.ts';
 import { isOpen } from '../../domains/tasks/workflows.ts';
 import type { Style, Styles } from '../../terminal-text.ts';
 import { formatDuration } from '../../text/duration.ts';
 import type { Change, TaskEvent } from '../../verification/task-history.ts';
 import { describeGaps, describeWhole } from './coverage.ts';
+import { evidencePaint, evidenceText } from './evidence.ts';
 import type { Shown, ShownClaim, ShownCommit, ShownSession, ShownThought } from './show-data.ts';
 import { listNames, plural, priorityPaint, shortTime, statusPaint, type Terminal } from './terminal.ts';
 import { cut, displayWidth, printable, printableProse, wrap } from './text-width.ts';
@@ -20,13 +22,14 @@ interface Page {
 export function renderTask(shown: Shown, { width = Number.POSITIVE_INFINITY, colors }: Terminal): string[] {
   const page = { width, colors };
   const { task, thoughts, sessions, events } = shown;
+  const evidenceOf = ({ thought_id }: ShownThought) => shown.evidence.filter((item) => item.thought_id === thought_id);
   const description = printableProse(task.description).trimEnd();
   const sections = [
     [...titleLines(task, page), ...fieldLines(shown, page)],
     description === '' ? [] : indented(description, '  ', page),
     section(
       'Decisions',
-      thoughts.flatMap((thought) => thoughtLines(thought, page)),
+      thoughts.flatMap((thought) => thoughtLines(thought, evidenceOf(thought), page)),
       page,
     ),
     section(
@@ -106,14 +109,14 @@ function commitText({ commit_sha, branch, thought_id }: ShownCommit): string {
   return `${printable(commit_sha)} ${branch === undefined ? '' : `on ${printable(branch)} `}(${thought_id})`;
 }
 
-function thoughtLines(thought: ShownThought, page: Page): string[] {
+function thoughtLines(thought: ShownThought, evidence: readonly Evidence[], page: Page): string[] {
   const { cyan, dim, bold } = page.colors;
   const type = printable(thought.type);
   const author = cut(printable(thought.recorded_by), page.width - displayWidth(`● ${type} by `));
   const place = `${shortTime(thought.recorded_at)} · ${thought.thought_id} · ${thought.session_id}`;
   const extras = Object.entries(thought.extras)
     .toSorted(([a], [b]) => EXTRAS.indexOf(a) - EXTRAS.indexOf(b))
-    .flatMap(([name, value]) => indented(`${printable(name)}: ${extraText(value)}`, '│ ', page, dim));
+    .flatMap(([name, value]) => extraLines(name, value, evidence, page));
   return [
     `${cyan('●')} ${bold(type)} by ${cyan(author)}`,
     ...indented(place, '│ ', page, dim),
@@ -121,6 +124,16 @@ function thoughtLines(thought: ShownThought, page: Page): string[] {
     ...extras,
     dim('│'),
   ];
+}
+
+/** Tests and commits come with what was observed of them, one line each. */
+function extraLines(name: string, value: unknown, evidence: readonly Evidence[], page: Page): string[] {
+  const compared = evidence.filter(({ field }) => field === name);
+  if (compared.length === 0) return indented(`${printable(name)}: ${extraText(value)}`, '│ ', page, page.colors.dim);
+  return compared.flatMap((item) => {
+    const paint = item.state === 'said' ? page.colors.dim : evidencePaint(page.colors, item.state);
+    return indented(`${name}: ${printable(item.value)} (${evidenceText(item)})`, '│ ', page, paint);
+  });
 }
 
 const EXTRAS = ['branch', 'commit_sha', 'tests_run', 'blockers', 'metadata'];

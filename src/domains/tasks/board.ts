@@ -1,6 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
 import { PRIORITIES } from '../../integrity/index.ts';
+import { countEvidence, type EvidenceCounts } from '../evidence/repository.ts';
 import { type ClaimView, createClaimReader } from './claims/claim-view.ts';
 import type { ClaimContext } from './claims/holder.ts';
 import { countByStatus, queryPage } from './list-query.ts';
@@ -28,6 +29,8 @@ type Shown = ReturnType<typeof shown.read>;
 export interface Card extends Present<Shown>, Partial<ClaimView> {
   /** The open tasks that this one waits for. */
   readonly waits_for: readonly string[];
+  /** How many of the tests and commits that its thoughts name are in each state; absent if they name none. */
+  readonly evidence?: EvidenceCounts;
 }
 
 export interface Column {
@@ -97,7 +100,13 @@ async function listCards(db: Reader, query: ColumnQuery, context: ClaimContext):
   const cards: Card[] = [];
   for (const row of rows) {
     const waits_for = isOpen(query.status) ? await listUnmet(db, parseId(row.task_id)) : [];
-    cards.push({ ...withoutNulls(row), waits_for, ...(await readClaim({ ...row, status: query.status })) });
+    const evidence = await countEvidence(db, parseId(row.task_id));
+    cards.push({
+      ...withoutNulls(row),
+      waits_for,
+      ...(evidence === undefined ? {} : { evidence }),
+      ...(await readClaim({ ...row, status: query.status })),
+    });
   }
   return cards;
 }

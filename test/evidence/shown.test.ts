@@ -1,0 +1,58 @@
+import { describe, expect } from 'vitest';
+import { atTerminal } from '../hands/support.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { openServer } from '../support/test-server.ts';
+import { claimTask, failed, observe, ran } from './observed-server.ts';
+
+interface ShownJson {
+  readonly evidence: readonly { readonly value: string; readonly state: string; readonly entry?: number }[];
+}
+
+interface BoardJson {
+  readonly boards: readonly {
+    readonly columns: readonly {
+      readonly cards: readonly { readonly task_id: string; readonly evidence?: object }[];
+    }[];
+  }[];
+}
+
+describe('the views of a task', () => {
+  promiseTest('evidence/shown', 'show, board and their JSON', () =>
+    atTerminal(async ({ path, folder, lines }) => {
+      const server = await openServer(path, 'agent');
+      const observed = observe(server, folder);
+      const task_id = await claimTask(observed);
+      await observed.report(failed('npm test', 2));
+      await observed.report(ran('make'));
+      const tests_run = ['npm test passed', 'make', 'cargo test \u001b[2J'.replace('\u001b', '\u202e')];
+      await server.recordThought({ task_id, type: 'decision', content: 'why', commit_sha: 'abcdef1', tests_run });
+      await server.createTask({ title: 'Says nothing', status: 'todo' });
+      await server.close();
+
+      const shown = await lines('show', task_id);
+      expect(shown.filter((line) => /tests_run|commit_sha/.test(line))).toEqual([
+        '│ commit_sha: abcdef1 (said)',
+        expect.stringMatching(/^│ tests_run: npm test passed \(contradicted: exit 2, entry #\d+\)$/),
+        expect.stringMatching(/^│ tests_run: make \(observed: exit 0, entry #\d+\)$/),
+        expect.stringMatching(/^│ tests_run: cargo test [^\u202e]*\(said\)$/),
+      ]);
+      const { evidence } = JSON.parse((await lines('show', task_id, '--json')).join('\n')) as ShownJson;
+      expect(evidence.map(({ state }) => state)).toEqual(['contradicted', 'observed', 'said', 'said']);
+
+      const listed = await lines('board');
+      expect(listed.find((line) => line.includes(task_id))).toMatch(
+        / · 1\/4 observed · 1 contradicted {2}Compare words and deeds$/,
+      );
+      expect(listed.find((line) => line.includes('Says nothing'))).not.toMatch(/observed/);
+      const columns = await lines('board', '--width', '100');
+      expect(columns.some((line) => line.includes('1/4 observed'))).toBe(true);
+      expect(columns.some((line) => line.includes('1 contradicted'))).toBe(true);
+      const { boards } = JSON.parse((await lines('board', '--json')).join('\n')) as BoardJson;
+      const cards = boards.flatMap((board) => board.columns.flatMap((column) => column.cards));
+      expect(cards.map((one) => [one.task_id, one.evidence])).toEqual([
+        ['T-0002', undefined],
+        [task_id, { observed: 1, said: 2, contradicted: 1 }],
+      ]);
+    }),
+  );
+});

@@ -90,6 +90,14 @@ export const PROMISES = {
   'copy/refusals': { says: 'a copy that would mix two ledgers, or hide a change of one, is refused' },
   'copy/secrets': { says: 'copy prints no password of a URL' },
 
+  'notes/vault': { says: 'export --markdown writes a note for each task, session, agent and day of the ledger' },
+  'notes/hostile': { says: 'text of agents in a note is shown as it is and does nothing' },
+  'notes/names': { says: 'the name of a note is safe on every file system' },
+  'notes/unchanged': { says: 'an export changes only the notes whose records changed' },
+  'notes/own': { says: 'what a person wrote stays, below the line and in notes that are not from Colibri' },
+  'notes/refusals': { says: 'a folder that an export could damage is refused' },
+  'notes/watch': { says: 'export --watch keeps the notes current until a signal' },
+
   'clients/whole-session': { says: 'an official client completes a whole session, and the ledger verifies' },
   'clients/refusals': { says: 'an official client accepts every refusal' },
   'clients/definitions': { says: 'the tool definitions take few tokens of a model' },

@@ -23,6 +23,7 @@ import { trust } from './commands/trust.ts';
 import { verify } from './commands/verify.ts';
 import { wait } from './commands/wait.ts';
 import { createCompletion } from './completion/command.ts';
+import { exportCommand } from './export/command.ts';
 import { add } from './people/add.ts';
 import { approve } from './people/approve.ts';
 import { call } from './people/call.ts';
@@ -72,6 +73,7 @@ export const COMMANDS: readonly CliCommand[] = [
   checkpoint,
   key,
   continueCommand,
+  exportCommand,
   trust,
   doctor,
   backup,

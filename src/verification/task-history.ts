@@ -73,7 +73,8 @@ function isLogged({ salt, content }: LoggedVersion, entry: Entry, taskId: string
   return isSame && isOfEvent(entry, content ?? '');
 }
 
-function parseContent(content: string): Partial<Task> {
+/** The fields of a stored version; none if it cannot be read. */
+export function parseContent(content: string): Partial<Task> {
   try {
     const value: unknown = parseJson(content);
     return typeof value === 'object' && value !== null ? value : {};
@@ -82,7 +83,8 @@ function parseContent(content: string): Partial<Task> {
   }
 }
 
-function changesBetween(before: Partial<Task>, after: Partial<Task>): Change[] {
+/** The fields that differ between two versions of a task. */
+export function changesBetween(before: Partial<Task>, after: Partial<Task>): Change[] {
   const [old, now] = [
     new Map<string, unknown>(Object.entries(before)),
     new Map<string, unknown>(Object.entries(after)),

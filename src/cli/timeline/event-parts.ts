@@ -146,13 +146,19 @@ function observedParts(event: ObservedEvent, styles: Styles): Described {
   };
 }
 
+function outcomeFact(event: ObservedEvent, { green, red, yellow }: Styles): Fact {
+  const text = outcomeText(event);
+  if (text === 'ok' || text === 'exit 0') return [text, green];
+  return [text, text.endsWith('unknown') ? yellow : red];
+}
+
 /** States only what was reported: a command without an exit code neither passed nor failed. */
-function outcomeFact({ exit_code, outcome, action, phase }: ObservedEvent, { green, red, yellow }: Styles): Fact {
-  if (exit_code !== undefined) return [`exit ${exit_code}`, exit_code === 0 ? green : red];
-  if (outcome === 'failed' || phase === 'failed') return ['failed', red];
-  if (action === 'shell') return ['exit code unknown', yellow];
-  if (outcome === undefined) return [''];
-  return outcome === 'ok' ? ['ok', green] : ['outcome unknown', yellow];
+export function outcomeText({ exit_code, outcome, action, phase }: ObservedEvent): string {
+  if (exit_code !== undefined) return `exit ${exit_code}`;
+  if (outcome === 'failed' || phase === 'failed') return 'failed';
+  if (action === 'shell') return 'exit code unknown';
+  if (outcome === undefined) return '';
+  return outcome === 'ok' ? 'ok' : 'outcome unknown';
 }
 
 const SHORT_SHA = 12;

@@ -83,7 +83,7 @@ async function* readDecisions(db: Reader, taskNo: number): AsyncGenerator<Decisi
 
 type Reported = ObservedEvent | CommitEvent | UsageEvent | UnreadableEvent;
 
-interface ObservationRow {
+export interface ObservationRow {
   readonly idx: number;
   readonly entry: string | null;
   readonly content: string;
@@ -102,7 +102,7 @@ async function* readObservations(db: Reader, taskNo: number): AsyncGenerator<Rep
 }
 
 /** The grammar guarantees the fields of the entry and of the content. */
-function describeObservation({ idx, entry: text, content }: ObservationRow): Reported {
+export function describeObservation({ idx, entry: text, content }: ObservationRow): Reported {
   const entry = parseEntry(text ?? '');
   const { at = '', actor = '', kind } = entry ?? {};
   const happened = { entry: idx, at, actor };

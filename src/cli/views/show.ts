@@ -168,13 +168,19 @@ function openedBy({ started_by, auditor_id }: ShownSession): string {
   return started_by === auditor_id ? actor : `${actor}, naming as auditor "${printable(auditor_id)}"`;
 }
 
-function eventLines({ at, by, kind, status, changes }: TaskEvent, page: Page): string[] {
+function eventLines(event: TaskEvent, page: Page): string[] {
+  const { at, by } = event;
   const { dim, cyan } = page.colors;
-  const what =
-    kind === 'task.created' ? `created as ${status}` : statusFirst(changes).map(changeText).join(', ') || 'no changes';
+  const what = eventText(event);
   const time = shortTime(at);
   const author = cut(printable(by), page.width - time.length - 2);
   return [`${dim(time)}  ${cyan(author)}`, ...indented(printable(what), '  ', page)];
+}
+
+/** "todo → in_progress, assignee unassigned → ada" */
+export function eventText({ kind, status, changes }: Pick<TaskEvent, 'kind' | 'status' | 'changes'>): string {
+  if (kind === 'task.created') return `created as ${status}`;
+  return statusFirst(changes).map(changeText).join(', ') || 'no changes';
 }
 
 function statusFirst(changes: readonly Change[]): Change[] {

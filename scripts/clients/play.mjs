@@ -10,7 +10,7 @@ const TIMEOUT_MS = 180_000;
 const PROMPT = 'Greet the world';
 
 /** Never throws: a client that cannot be installed or driven is a result, and not a passed one. */
-export async function playSession(driver, { keeps }) {
+export async function playSession(driver, { keeps, initNames }) {
   const result = { driver, checks: [], problems: [], refusedHosts: [], folder: undefined };
   const fail = (problem) => ({ ...result, problems: [problem] });
   const installed = installClient(driver);
@@ -18,7 +18,7 @@ export async function playSession(driver, { keeps }) {
   let workspace;
   try {
     workspace = createWorkspace(driver.id);
-    const checks = await drive(driver, installed, workspace, result);
+    const checks = await drive(driver, installed, { ...workspace, initNames }, result);
     const problems = checks.flatMap(({ name, problems: found }) => found.map((problem) => `${name}: ${problem}`));
     return { ...result, checks, problems, ...(keeps && { folder: workspace.folder }) };
   } catch (error) {
@@ -29,9 +29,10 @@ export async function playSession(driver, { keeps }) {
 }
 
 async function drive(driver, installed, workspace, result) {
-  const { colibri, project, run } = workspace;
+  const { colibri, project, run, initNames } = workspace;
   must(colibri('add', PROMPT, '--status', 'todo'));
-  must(colibri('init', driver.initName, '--record', '--no-instructions'));
+  // For every client, as in a shared project: Copilot CLI then reports to two hooks.
+  must(colibri('init', ...initNames, '--record', '--no-instructions'));
   const findHead = () => run('git', 'rev-parse', 'HEAD').stdout.trim();
   const steps = sessionSteps(findHead);
   const model = await startModel(speller(driver, steps, workspace));

@@ -12,6 +12,8 @@ import { printResult, writeTable } from './report.mjs';
 
 const DRIVERS = [claudeCode, codex, geminiCli, copilotCli, opencode];
 
+const initNames = DRIVERS.map(({ initName }) => initName);
+
 const args = process.argv.slice(2);
 const flags = new Set(args.filter((arg) => arg.startsWith('--')));
 const names = args.filter((arg) => !arg.startsWith('--'));
@@ -31,7 +33,7 @@ await (await import('../build/build.mjs')).buildAll();
 const results = [];
 for (const driver of DRIVERS) {
   if (names.length > 0 && !names.includes(driver.id)) continue;
-  const result = await playSession(driver, { keeps: flags.has('--keep') });
+  const result = await playSession(driver, { keeps: flags.has('--keep'), initNames });
   printResult(result);
   results.push(result);
 }

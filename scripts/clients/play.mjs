@@ -98,7 +98,7 @@ async function runClient(driver, installed, workspace, model, stepCount) {
 
 function readEvidence({ stdout }) {
   try {
-    return JSON.parse(stdout).data.evidence;
+    return JSON.parse(stdout).evidence;
   } catch {
     return undefined;
   }

@@ -48,13 +48,15 @@ export class SpoolWatcher {
     }
   }
 
-  /** Ingests what came last, and waits for a transaction that has begun. */
+  /** Ingests what came last. Clients stop their server together with the session: nobody else may report on it soon. */
   async stop(): Promise<void> {
     clearInterval(this.#retry);
+    // The events first, in case the client does not wait for the reports.
     await this.settle();
-    this.#close();
     clearTimeout(this.#delay);
     await this.#running;
+    if (this.#isOpen) await this.#ingest();
+    this.#close();
   }
 
   /** A hook creates the folder when it is first used, and `init --undo` removes it. */

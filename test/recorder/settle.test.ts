@@ -49,6 +49,20 @@ describe('a server', () => {
     }, true),
   );
 
+  promiseTest('recorder/coverage', 'also if the client stops its server together with the session', () =>
+    withSpool(async ({ folder, spool, report }) => {
+      const path = join(folder, '.colibri', 'colibri.db');
+      const stopped = await openServer(path);
+      report(shell('ls'));
+      report({ hook_event_name: 'Stop', tool_use_id: undefined, transcript_path: join(folder, 'none.jsonl') });
+      await stopped.close();
+      expect(listSpool(spool)).toEqual([]);
+      const next = await openServer(path);
+      expect(await lastKinds(next, 3)).toEqual(['observed', 'observed', 'observed.coverage']);
+      await next.close();
+    }),
+  );
+
   promiseTest('recorder/before-calls', 'a spool that cannot be used stops no call', () =>
     withSpool(async ({ server, spool }) => {
       writeFileSync(spool, '');

@@ -19,6 +19,7 @@ export interface Driver {
   readonly hidesFailedMcpCalls?: boolean;
   readonly hidesExitCodes?: boolean;
   readonly hasNoSessionEnd?: boolean;
+  readonly limits?: Readonly<Record<string, string>>;
 }
 
 export interface Evidence {
@@ -29,6 +30,6 @@ export interface Evidence {
 
 export function checkActions(observed: readonly Observed[], steps: readonly Step[], driver: Driver): string[];
 export function checkSession(observed: readonly Observed[], driver: Driver): string[];
-export function checkCoverage(observed: readonly Observed[], steps: readonly Step[]): string[];
-export function checkCommit(observed: readonly Observed[], head: string): string[];
+export function checkCoverage(observed: readonly Observed[], steps: readonly Step[], driver: Driver): string[];
+export function checkCommit(observed: readonly Observed[], head: string, driver: Driver): string[];
 export function checkEvidence(evidence: readonly Evidence[] | undefined, head: string, driver: Driver): string[];

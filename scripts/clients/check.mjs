@@ -31,8 +31,9 @@ export function checkSession(observations, driver) {
 }
 
 /** The last report of the coverage misses no call. */
-export function checkCoverage(observations, steps) {
+export function checkCoverage(observations, steps, { limits = {} }) {
   const reports = observations.filter(({ entry }) => entry.kind === 'observed.coverage');
+  if (limits.coverage !== undefined) return reports.length === 0 ? [] : [`a report in spite of: ${limits.coverage}`];
   const { entry } = reports.at(-1) ?? {};
   if (entry === undefined) return ['no coverage was recorded'];
   if (entry.seen !== steps.length) return [`the transcript names ${entry.seen} of ${steps.length} calls`];
@@ -40,8 +41,9 @@ export function checkCoverage(observations, steps) {
 }
 
 /** git reported the commit of the session once, and it belongs to the task. */
-export function checkCommit(observations, head) {
+export function checkCommit(observations, head, { limits = {} }) {
   const commits = observations.filter(({ entry }) => entry.kind === 'observed.commit').map(({ entry }) => entry);
+  if (limits.commit !== undefined) return commits.length === 0 ? [] : [`a commit in spite of: ${limits.commit}`];
   if (commits.length !== 1) return [`expected one commit, observed ${commits.length}`];
   const [{ sha, task_id }] = commits;
   if (sha !== head) return [`expected the commit ${head}, observed ${sha}`];
@@ -49,15 +51,14 @@ export function checkCommit(observations, head) {
 }
 
 /** Distinguishes what an agent said from what was observed. `evidence` is that of `task_get`. */
-export function checkEvidence(evidence, head, driver) {
+export function checkEvidence(evidence, head, { limits = {} }) {
   if (evidence === undefined) return ['task_get has no evidence'];
   const expected = {
-    // A client that hides exit codes lets a run be seen, and no more.
     [`tests_run ${TEST_COMMAND}`]: 'observed',
     [`tests_run ${UNRUN_COMMAND}`]: 'said',
-    [`commit_sha ${head}`]: 'observed',
-    [`commit_sha ${MISSING_COMMIT}`]: 'contradicted',
-    ...driver.evidence,
+    [`commit_sha ${head}`]: limits.commit === undefined ? 'observed' : 'said',
+    // Without any observed commit, nothing tells that one is missing.
+    [`commit_sha ${MISSING_COMMIT}`]: limits.commit === undefined ? 'contradicted' : 'said',
   };
   const actual = Object.fromEntries(evidence.map(({ field, value, state }) => [`${field} ${value}`, state]));
   return [...new Set([...Object.keys(expected), ...Object.keys(actual)])]

@@ -51,8 +51,8 @@ async function drive(driver, installed, workspace, result) {
   return [
     { name: 'actions', problems: checkActions(observations, steps, driver) },
     { name: 'session', problems: checkSession(observations, driver) },
-    { name: 'coverage', problems: checkCoverage(observations, steps) },
-    { name: 'commit', problems: checkCommit(observations, findHead()) },
+    { name: 'coverage', problems: checkCoverage(observations, steps, driver) },
+    { name: 'commit', problems: checkCommit(observations, findHead(), driver) },
     { name: 'evidence', problems: checkEvidence(evidence, findHead(), driver) },
     { name: 'verify', problems: verdict.verdict === 'whole' ? [] : verdict.problems.map(String) },
     { name: 'verify --git', problems: checkGit(colibri('verify', '--git')) },

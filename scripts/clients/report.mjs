@@ -22,30 +22,41 @@ export function writeTable(results, today = new Date()) {
 
 const CHECKS = ['actions', 'session', 'coverage', 'commit', 'evidence', 'verify', 'verify --git'];
 
+/** A cell is "yes" only if the check was made and found nothing. */
 export function table(results, today) {
+  const rows = results.map(({ driver, checks }) => [
+    driver.name,
+    `\`${driver.package}\``,
+    driver.version,
+    ...CHECKS.map((name) =>
+      cellOf(
+        checks.find((check) => check.name === name),
+        driver.limits?.[name],
+      ),
+    ),
+  ]);
   const header = ['client', 'package', 'version', ...CHECKS];
-  const rows = results.map(({ driver, checks, problems }) => {
-    const { name, version } = driver;
-    const cells = CHECKS.map((check) => cellOf(checks.find((candidate) => candidate.name === check)));
-    const isDriven = checks.length > 0;
-    return [name, `\`${driver.package}\``, version, ...(isDriven ? cells : CHECKS.map(() => 'not driven')), problems];
-  });
-  const lines = [header, header.map(() => '---'), ...rows.map((row) => row.slice(0, -1))];
+  const lines = [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
   const failures = results.flatMap(({ driver, problems }) =>
-    problems.map((problem) => `- ${driver.name}: ${oneLine(problem)}`),
+    problems.map((problem) => `- ${driver.name}: ${toOneLine(problem)}`),
   );
   const date = today.toISOString().slice(0, 10);
   return [
     `Last run: ${date}, Node ${process.versions.node}, ${process.platform}-${process.arch}.`,
-    lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n'),
+    lines.join('\n'),
     ...(failures.length === 0 ? [] : [failures.join('\n')]),
   ].join('\n\n');
 }
 
-function cellOf(check) {
-  return check === undefined ? 'not checked' : check.problems.length === 0 ? 'yes' : 'no';
+function cellOf(check, limit) {
+  if (check === undefined) return 'not checked';
+  return check.problems.length > 0 ? 'no' : (limit ?? 'yes');
 }
 
-function oneLine(text) {
-  return text.replaceAll(/\s+/g, ' ').slice(0, 200);
+/** Without paths, which say something about this machine. */
+function toOneLine(text) {
+  return text
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/(?:\/[\w.@-]+){2,}/g, '…')
+    .slice(0, 200);
 }

@@ -9,6 +9,7 @@ import {
   type Evidence,
   type Observed,
 } from '../../scripts/clients/check.mjs';
+import { table } from '../../scripts/clients/report.mjs';
 import {
   actionOf,
   MISSING_COMMIT,
@@ -127,16 +128,39 @@ describe('what npm run clients checks', () => {
       event({ kind: 'observed.coverage', seen: 3, recorded: 3 }),
       event({ kind: 'observed.coverage', seen, recorded }),
     ];
-    expect(checkCoverage(coverage(STEPS.length, STEPS.length), STEPS)).toEqual([]);
+    const whole = coverage(STEPS.length, STEPS.length);
+    expect(checkCoverage(whole, STEPS, CLIENT)).toEqual([]);
     for (const observations of [[], coverage(STEPS.length, 12), coverage(12, 12), coverage(0, 0)])
-      expect(checkCoverage(observations, STEPS)).toHaveLength(1);
+      expect(checkCoverage(observations, STEPS, CLIENT)).toHaveLength(1);
+    const silent = { ...CLIENT, limits: { coverage: 'no transcript' } };
+    expect(checkCoverage([], STEPS, silent)).toEqual([]);
+    expect(checkCoverage(whole, STEPS, silent)).toHaveLength(1);
   });
 
   promiseTest('recorder/client-check', 'refuses a commit that is missing, doubled, another or of no task', () => {
     const commit = (fields: object) => event({ kind: 'observed.commit', sha: HEAD, task_id: TASK, ...fields });
-    expect(checkCommit([commit({})], HEAD)).toEqual([]);
+    expect(checkCommit([commit({})], HEAD, CLIENT)).toEqual([]);
     const others = [[], [commit({}), commit({})], [commit({ sha: 'b' })], [commit({ task_id: undefined })]];
-    for (const observations of others) expect(checkCommit(observations, HEAD)).toHaveLength(1);
+    for (const observations of others) expect(checkCommit(observations, HEAD, CLIENT)).toHaveLength(1);
+    const silent = { ...CLIENT, limits: { commit: 'runs no hooks of git' } };
+    expect(checkCommit([], HEAD, silent)).toEqual([]);
+    expect(checkCommit([commit({})], HEAD, silent)).toHaveLength(1);
+  });
+
+  promiseTest('recorder/client-check', 'a client that was not driven has no good mark in the table', () => {
+    const driver = { ...CLIENT, name: 'Client', package: 'client', version: '1.0.0', limits: { commit: 'no hooks' } };
+    const today = new Date('2026-11-16T12:00:00.000Z');
+    const lineOf = (checks: { name: string; problems: string[] }[]) =>
+      table([{ driver, checks, problems: ['npm cannot install it: /home/me/x'] }], today)
+        .split('\n')
+        .find((line) => line.startsWith('| Client')) ?? '';
+    expect(lineOf([])).not.toMatch(/yes|no hooks/);
+    const names = ['actions', 'session', 'coverage', 'commit', 'evidence', 'verify', 'verify --git'];
+    expect(lineOf(names.map((name) => ({ name, problems: ['wrong'] })))).not.toMatch(/yes|no hooks/);
+    expect(lineOf(names.map((name) => ({ name, problems: [] }))).match(/yes/g)).toHaveLength(6);
+    const page = table([{ driver, checks: [], problems: ['npm cannot install it:\n/home/me/x'] }], today);
+    expect(page).toMatch(/^Last run: 2026-11-16, Node/);
+    expect(page).toMatch(/^- Client: npm cannot install it: …$/m);
   });
 
   promiseTest('recorder/client-check', 'refuses words that count as observed, and deeds that count as said', () => {
@@ -148,6 +172,9 @@ describe('what npm run clients checks', () => {
     ];
     expect(checkEvidence(evidence, HEAD, CLIENT)).toEqual([]);
     expect(checkEvidence(undefined, HEAD, CLIENT)).toHaveLength(1);
+    const said = evidence.map((piece) => (piece.field === 'commit_sha' ? { ...piece, state: 'said' } : piece));
+    expect(checkEvidence(said, HEAD, { ...CLIENT, limits: { commit: 'runs no hooks of git' } })).toEqual([]);
+    expect(checkEvidence(said, HEAD, CLIENT)).toHaveLength(2);
     for (const index of evidence.keys()) {
       const missing = evidence.filter((_, at) => at !== index);
       expect(checkEvidence(missing, HEAD, CLIENT)).toHaveLength(1);

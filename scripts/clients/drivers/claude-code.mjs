@@ -35,5 +35,4 @@ export const claudeCode = {
       input: { file_path: join(project, path), old_string: before, new_string: after },
     }),
   },
-  transcripts: '.claude/projects',
 };

@@ -33,5 +33,4 @@ export const copilotCli = {
       input: { path: join(project, path), old_str: before, new_str: after },
     }),
   },
-  transcripts: '.copilot/session-state',
 };

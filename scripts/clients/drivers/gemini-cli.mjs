@@ -42,5 +42,6 @@ export const geminiCli = {
       },
     }),
   },
-  transcripts: '.gemini/tmp',
+  // Its shell has an empty core.hooksPath, so that no repository can run a program.
+  limits: { commit: 'runs no hooks of git' },
 };

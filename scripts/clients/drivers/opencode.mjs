@@ -42,5 +42,5 @@ export const opencode = {
     }),
   },
   hasNoSessionEnd: true,
-  transcripts: '.local/share/opencode',
+  limits: { coverage: 'names no transcript' },
 };

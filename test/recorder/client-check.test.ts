@@ -151,14 +151,14 @@ describe('what npm run clients checks', () => {
     const driver = { ...CLIENT, name: 'Client', package: 'client', version: '1.0.0', limits: { commit: 'no hooks' } };
     const today = new Date('2026-11-16T12:00:00.000Z');
     const lineOf = (checks: { name: string; problems: string[] }[]) =>
-      table([{ driver, checks, problems: ['npm cannot install it: /home/me/x'] }], today)
+      table([{ driver, checks, problems: ['npm cannot install it: /me/x'] }], today)
         .split('\n')
         .find((line) => line.startsWith('| Client')) ?? '';
     expect(lineOf([])).not.toMatch(/yes|no hooks/);
     const names = ['actions', 'session', 'coverage', 'commit', 'evidence', 'verify', 'verify --git'];
     expect(lineOf(names.map((name) => ({ name, problems: ['wrong'] })))).not.toMatch(/yes|no hooks/);
     expect(lineOf(names.map((name) => ({ name, problems: [] }))).match(/yes/g)).toHaveLength(6);
-    const page = table([{ driver, checks: [], problems: ['npm cannot install it:\n/home/me/x'] }], today);
+    const page = table([{ driver, checks: [], problems: ['npm cannot install it:\n/me/x'] }], today);
     expect(page).toMatch(/^Last run: 2026-11-16, Node/);
     expect(page).toMatch(/^- Client: npm cannot install it: …$/m);
   });

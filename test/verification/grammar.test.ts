@@ -10,6 +10,7 @@ import { CLAIM_BREAKERS } from '../support/forge/break-claims.ts';
 import { CONTENT_BREAKERS } from '../support/forge/break-contents.ts';
 import { ENTRY_BREAKERS } from '../support/forge/break-entries.ts';
 import { HISTORY_BREAKERS } from '../support/forge/break-history.ts';
+import { buildReviewedLedger, REVIEW_BREAKERS } from '../support/forge/break-reviews.ts';
 import { Forging, type RuleBreaker } from '../support/forge/forging.ts';
 import { readEvents, writeLedger } from '../support/forge/ledger.ts';
 import { buildFinishedLedger, buildRuleLedger, openFile } from '../support/ledgers.ts';
@@ -21,6 +22,7 @@ import { assertWhole } from '../support/test-server.ts';
 const folder = mkdtempSync(join(tmpdir(), 'colibri-grammar-'));
 const database = await open('colibri.db', buildRuleLedger);
 const finished = await open('finished.db', buildFinishedLedger);
+const reviewed = await open('reviewed.db', buildReviewedLedger);
 
 async function open(name: string, build: (path: string) => Promise<void>): Promise<Database> {
   const path = join(folder, name);
@@ -29,7 +31,7 @@ async function open(name: string, build: (path: string) => Promise<void>): Promi
 }
 
 afterAll(async () => {
-  for (const ledger of [database, finished]) {
+  for (const ledger of [database, finished, reviewed]) {
     await assertWhole(ledger);
     await ledger.close();
   }
@@ -65,6 +67,20 @@ describe('a ledger whose hashes a forger recomputed', () => {
 
   const breakers = [...ENTRY_BREAKERS, ...CONTENT_BREAKERS, ...HISTORY_BREAKERS, ...CLAIM_BREAKERS];
   for (const breaker of partOnPostgres(breakers, 0)) refused(database, breaker);
+  for (const breaker of REVIEW_BREAKERS) refused(reviewed, breaker);
+});
+
+describe('an approval that cannot be read', () => {
+  for (const extras of ['{', '[]', 'null', '{"metadata":null}', '{"metadata":{"approval":7}}'])
+    promiseTest('verify/grammar', `counts for nothing: ${extras}`, async () => {
+      const sql = "UPDATE thoughts SET extras = $1 WHERE recorded_by = 'bob'";
+      const problems = await afterTampering(reviewed, async (db) => {
+        await db.query(sql, [extras]);
+      });
+      const places = problems.map(({ place }) => place);
+      expect(places).toContain('Θ-0002');
+      expect(places.some((place) => place.startsWith('task event '))).toBe(true);
+    });
 });
 
 describe('rows that are compared as one value', () => {

@@ -1,5 +1,9 @@
 import type { Reader } from '../../db/database.ts';
+import { isApproved } from '../../domains/tasks/review/rules.ts';
+import { listApprovals } from '../../domains/tasks/review/sign-off.ts';
 import { type Entry, parseJson, projectOptionsDefect, storedDigest } from '../../integrity/index.ts';
+import type { StoredOptions } from '../replay/replay.ts';
+import type { Finish } from '../replay/review-replay.ts';
 import type { Report } from '../report.ts';
 import type { LoggedEntry } from './stored-entries.ts';
 
@@ -13,11 +17,14 @@ interface OptionsRow {
 export class ProjectCheck {
   readonly #reader: Reader;
   readonly #report: Report;
+  readonly #onOptions: (index: number, options: StoredOptions) => void;
   #entries = 0;
 
-  constructor(reader: Reader, report: Report) {
+  /** `onOptions` receives the options of each entry that they match. */
+  constructor(reader: Reader, report: Report, onOptions: (index: number, options: StoredOptions) => void) {
     this.#reader = reader;
     this.#report = report;
+    this.#onOptions = onOptions;
   }
 
   async page(entries: readonly LoggedEntry[]): Promise<void> {
@@ -43,7 +50,21 @@ export class ProjectCheck {
     const defect = projectOptionsDefect(content);
     if (defect !== undefined)
       return this.#report(`entry ${index}`, `has project options that break the grammar: the text ${defect}`);
-    if ((parseJson(content) as { readonly project: string }).project !== project)
+    const options = parseJson(content) as StoredOptions;
+    this.#onOptions(index, options);
+    if (options.project !== project)
       this.#report(`entry ${index}`, 'has options that are stored under another project');
+  }
+}
+
+/** Reports tasks that were finished without the approval that their project required at that point of the log. */
+export async function checkSignOffs(reader: Reader, finished: readonly Finish[], report: Report): Promise<void> {
+  for (const { index, taskNo, project, actor, policy, review } of finished) {
+    const approvals = await listApprovals(reader, taskNo, { after: review.index, before: index });
+    if (!isApproved(actor, policy, { ...review, approvals }))
+      report(
+        `task event ${index}`,
+        `finishes a task without the approval that ${project} requires (review: ${policy})`,
+      );
   }
 }

@@ -11,7 +11,7 @@ import { GenesisCheck } from './genesis.ts';
 import { KeyCheck } from './keys.ts';
 import { NodeCheck } from './nodes.ts';
 import { ObservationCheck } from './observations.ts';
-import { ProjectCheck } from './projects.ts';
+import { checkSignOffs, ProjectCheck } from './projects.ts';
 import { reportMisstoredInSqlite } from './sqlite/storage.ts';
 import { checkEntryCount, type LoggedEntry } from './stored-entries.ts';
 import { TaskCheck } from './tasks.ts';
@@ -42,7 +42,7 @@ export class ReferenceCheck {
     this.#calls = new CallCheck(reader, report);
     this.#tasks = new TaskCheck(reader, report, (index, content) => this.#replay.hold(index, content));
     this.#trail = new TrailCheck(reader, links, report);
-    this.#projects = new ProjectCheck(reader, report);
+    this.#projects = new ProjectCheck(reader, report, (index, options) => this.#replay.holdOptions(index, options));
     this.#genesis = new GenesisCheck(reader, report);
     this.#keys = new KeyCheck(reader, report);
     this.#observations = new ObservationCheck(reader, report);
@@ -65,6 +65,7 @@ export class ReferenceCheck {
     await this.#keys.page(entries);
     await this.#observations.page(entries, begin, end);
     this.#replay.page(entries, proof.thoughts ?? []);
+    await checkSignOffs(this.#reader, this.#replay.takeFinished(), this.#report);
   }
 
   /** Checks what only the whole ledger shows. Call it after the last page. */

@@ -25,6 +25,10 @@ export class ClaimReplay {
     return token === 0 ? null : token;
   }
 
+  holderOf(taskNo: number): string | null {
+    return this.#claims.get(taskNo)?.holder ?? null;
+  }
+
   listHolders(): ReadonlySet<string> {
     return new Set([...this.#claims.values()].flatMap(({ holder }) => holder ?? []));
   }

@@ -1,9 +1,11 @@
 import type { Task } from '../../domains/tasks/record.ts';
+import type { ProjectOptions } from '../../domains/tasks/review/options.ts';
 import type { Membership } from '../../domains/trail/sessions.ts';
 import { parseId } from '../../ids.ts';
 import { type Entry, entryDefect } from '../../integrity/index.ts';
 import type { LoggedEntry } from '../reference/stored-entries.ts';
 import type { Report } from '../report.ts';
+import type { Finish } from './review-replay.ts';
 import { SessionReplay, type ThoughtFacts } from './session-replay.ts';
 import { TaskReplay } from './task-replay.ts';
 
@@ -11,6 +13,11 @@ export interface HeldContent {
   readonly task: Task;
   /** The fencing token that is stored for the task, if this is its current version. */
   readonly claimIdx?: number | null;
+}
+
+/** The options of a project as an entry sets them. */
+export interface StoredOptions extends ProjectOptions {
+  readonly project: string;
 }
 
 /**
@@ -21,6 +28,7 @@ export class Replay {
   readonly #tasks: TaskReplay;
   readonly #sessions: SessionReplay;
   readonly #contents = new Map<number, HeldContent>();
+  readonly #options = new Map<number, StoredOptions>();
   readonly #report: Report;
 
   constructor(report: Report) {
@@ -39,6 +47,16 @@ export class Replay {
     this.#contents.set(index, content);
   }
 
+  /** Keeps the options that an entry sets, for the next page. */
+  holdOptions(index: number, options: StoredOptions): void {
+    this.#options.set(index, options);
+  }
+
+  /** The tasks that were finished since the last time in projects that require a sign-off. */
+  takeFinished(): readonly Finish[] {
+    return this.#tasks.reviews.takeFinished();
+  }
+
   /** `proven` are the thoughts that are not among the entries, in log order. */
   page(entries: readonly LoggedEntry[], proven: readonly ThoughtFacts[]): void {
     let next = 0;
@@ -48,6 +66,7 @@ export class Replay {
     }
     for (; next < proven.length; next += 1) this.#sessions.thought(proven[next] as ThoughtFacts);
     this.#contents.clear();
+    this.#options.clear();
   }
 
   #step(index: number, entry: Entry): void {
@@ -64,6 +83,8 @@ export class Replay {
         );
         this.#checkToken(index);
         return this.#memberships(index, entry);
+      case 'project.options':
+        return this.#tasks.reviews.options(this.#options.get(index));
       case 'session.started':
         return this.#sessions.start(index, {
           sessionNo: number('session_id'),

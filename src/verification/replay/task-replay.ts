@@ -4,6 +4,7 @@ import { formatTaskId, parseId } from '../../ids.ts';
 import { NumberColumn } from '../reference/number-column.ts';
 import type { Report } from '../report.ts';
 import { ClaimReplay } from './claim-replay.ts';
+import { ReviewReplay } from './review-replay.ts';
 import type { TaskHistory } from './session-replay.ts';
 
 /** Replays the tasks and reports versions that no server could have written at that position. */
@@ -18,6 +19,7 @@ export class TaskReplay implements TaskHistory {
   /** Created tasks whose project and sequence are unknown. */
   #unknown = 0;
   readonly #claims: ClaimReplay;
+  readonly reviews = new ReviewReplay();
 
   constructor(report: Report) {
     this.#report = report;
@@ -75,7 +77,9 @@ export class TaskReplay implements TaskHistory {
       if (task.status !== from && task.status === workflowOf(task.workflow).done && !hasThought(taskNo, attempt))
         this.#report(`task event ${index}`, `is ${task.status} without a thought record in attempt ${attempt}`);
     }
-    this.#claims.updated(index, taskNo, task, attempt === 0 ? undefined : STATUSES[this.#statuses.get(taskNo)]);
+    const status = attempt === 0 ? undefined : STATUSES[this.#statuses.get(taskNo)];
+    this.reviews.updated(index, taskNo, task, status && { status, holder: this.#claims.holderOf(taskNo) });
+    this.#claims.updated(index, taskNo, task, status);
     this.#remember(index, taskNo, task);
   }
 

@@ -23,14 +23,18 @@ export interface Review {
   readonly approvals: readonly Approval[];
 }
 
-/** Throws unless the actor, or an actor that approved the task since it came to review, satisfies the policy. */
+/** Throws unless the actor may finish the task. */
 export function assertApproved(task: Task, actor: string, policy: ReviewPolicy, review: Review): void {
+  if (!isApproved(actor, policy, review)) throw approvalRequired(task, policy, review);
+}
+
+/** Whether the actor, or an actor that approved the task since it came to review, satisfies the policy. */
+export function isApproved(actor: string, policy: ReviewPolicy, review: Omit<Review, 'at'>): boolean {
   const isEnough = (name: string) =>
     policy === 'none' || (policy === 'person' ? isPerson(name) : !review.broughtBy.includes(name));
   // An approval of a version from before the review says nothing about the work that came to it.
   const approvers = review.approvals.filter(({ version }) => version >= review.index).map(({ by }) => by);
-  if ([actor, ...approvers].some(isEnough)) return;
-  throw approvalRequired(task, policy, review);
+  return [actor, ...approvers].some(isEnough);
 }
 
 function approvalRequired({ task_id: taskId, project }: Task, policy: ReviewPolicy, review: Review): ColibriError {

@@ -43,13 +43,18 @@ async function readReview(db: Reader, task: Task): Promise<Review> {
     }
     before = version;
   }
-  return { ...entered, approvals: await listApprovals(db, taskNo, entered.index) };
+  return { ...entered, approvals: await listApprovals(db, taskNo, { after: entered.index }) };
 }
 
-async function listApprovals(db: Reader, taskNo: number, after: number): Promise<Approval[]> {
+/** The approvals that were recorded between two entries. */
+export async function listApprovals(
+  db: Reader,
+  taskNo: number,
+  { after, before = Number.MAX_SAFE_INTEGER }: { readonly after: number; readonly before?: number },
+): Promise<Approval[]> {
   const rows = await db.query<{ recorded_by: string; extras: string }>(
-    'SELECT recorded_by, extras FROM thoughts WHERE task_no = $1 AND idx > $2 ORDER BY chain_position',
-    [taskNo, after],
+    'SELECT recorded_by, extras FROM thoughts WHERE task_no = $1 AND idx > $2 AND idx < $3 ORDER BY chain_position',
+    [taskNo, after, before],
   );
   return rows.flatMap(({ recorded_by: by, extras }) => {
     const version = approvedVersion(extras);
@@ -57,10 +62,15 @@ async function listApprovals(db: Reader, taskNo: number, after: number): Promise
   });
 }
 
-/** Metadata can hold anything. */
+/** Metadata can hold anything, and a forged row is not even JSON. */
 function approvedVersion(extras: string): number | undefined {
-  const { metadata } = parseJson(extras) as { readonly metadata?: { readonly approval?: unknown } };
-  const approval = metadata?.approval;
-  if (typeof approval !== 'object' || approval === null || !('version' in approval)) return undefined;
-  return typeof approval.version === 'number' ? approval.version : undefined;
+  try {
+    const { metadata } = parseJson(extras) as {
+      readonly metadata?: { readonly approval?: { readonly version?: unknown } };
+    };
+    const version = metadata?.approval?.version;
+    return typeof version === 'number' ? version : undefined;
+  } catch {
+    return undefined;
+  }
 }

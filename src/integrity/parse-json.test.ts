@@ -28,7 +28,7 @@ describe('JSON from outside', () => {
 
   promiseTest('integrity/keys', 'any value, however it is written', () => {
     fc.assert(
-      fc.property(plainJson, fc.infiniteStream(fc.nat()), (value, choices) => {
+      fc.property(plainJson(), fc.infiniteStream(fc.nat()), (value, choices) => {
         const text = writeOddly(value, choices);
         expect(parsePiecewise(text)).toEqual(value);
         expect(parseJson(text)).toEqual(value);
@@ -43,7 +43,7 @@ describe('JSON from outside', () => {
         unit: fc.constantFrom(...raw`{}[]:,"\nu0aE-+.1e tfrulsn`.split(''), '\n', '\t', '\u00a0', '\u0000'),
       }),
       fc
-        .tuple(plainJson, fc.nat(), fc.constantFrom('', ',', '"', '\\', ':', '}', ']', '0', '\u0001', '\u2028'))
+        .tuple(plainJson(), fc.nat(), fc.constantFrom('', ',', '"', '\\', ':', '}', ']', '0', '\u0001', '\u2028'))
         .map(([value, place, edit]) => {
           const text = JSON.stringify(value);
           const at = place % (text.length + 1);

@@ -23,7 +23,8 @@ async function startPostgres(project: TestProject): Promise<() => Promise<void>>
     project.provide('postgresUrl', given);
     return () => dropTestSchemas(given);
   }
-  const cluster = await Cluster.create([], memoryFolder());
+  // Thousands of small tables that live for seconds: it would only read the catalog again and again.
+  const cluster = await Cluster.create(['autovacuum=off'], memoryFolder());
   project.provide('postgresUrl', cluster.url());
   return () => cluster.stop();
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, vi } from 'vitest';
+import { listCoverage } from '../../src/recorder/reports/list-reports.ts';
 import { listSpool } from '../../src/recorder/spool.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { openServer, type TestServer } from '../support/test-server.ts';
@@ -43,9 +44,12 @@ describe('a server', () => {
       expect(await readObserved(server)).toHaveLength(1);
       const second = await openServer(join(folder, '.colibri', 'colibri.db'));
       report(shell('pwd'));
+      report({ hook_event_name: 'Stop', transcript_path: join(folder, 'gone.jsonl') });
       await second.close();
       expect(listSpool(spool)).toEqual([]);
-      expect(await readObserved(server)).toHaveLength(2);
+      expect(await readObserved(server)).toHaveLength(4);
+      // The last server of a session is the last that can compare its transcript.
+      expect(await server.database.read(listCoverage)).toMatchObject([{ session: 's-1', seen: 0 }]);
     }, true),
   );
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { promiseTest } from '../../../test/support/promise-test.ts';
 import { always } from '../../../test/support/properties.ts';
+import { parseCommandLine } from './command-line.ts';
 import {
   compareCommit,
   compareTests,
@@ -48,7 +49,7 @@ function plainFinder(runs: readonly ObservedRun[]): FindRun {
       .filter((one) => one.at >= since && one.at <= at)
       .toSorted((a, b) => a.at.localeCompare(b.at) || a.entry - b.entry)
       .flatMap((one) => {
-        const exit = exitIn(one, command);
+        const exit = exitIn(one, parseCommandLine(one.command), parseCommandLine(command));
         return exit === undefined ? [] : [{ run: one, exit }];
       });
     return found.findLast(({ exit }) => exit.hasRun) ?? found.at(-1);

@@ -71,12 +71,11 @@ export function compareCommit(said: Said, { entry, isNamed, recordedSince }: Kno
 }
 
 /** How a command ended in a run of a line that has it, or undefined. The last of several places counts. */
-export function exitIn(run: ObservedRun, command: string): StepExit | undefined {
-  const wanted = parseCommandLine(command);
-  const steps = parseCommandLine(run.command);
-  const exits = steps.flatMap((_, first) => {
-    const part = steps.slice(first, first + wanted.length);
-    return isRow(part) && keyOf(part) === keyOf(wanted) ? [exitOfSteps(part, run)] : [];
+export function exitIn(run: CallExit, line: readonly Step[], command: readonly Step[]): StepExit | undefined {
+  const wanted = keyOf(command);
+  const exits = line.flatMap((_, first) => {
+    const part = line.slice(first, first + command.length);
+    return isRow(part) && keyOf(part) === wanted ? [exitOfSteps(part, run)] : [];
   });
   return exits.findLast(({ hasRun }) => hasRun) ?? exits.at(-1);
 }

@@ -24,6 +24,7 @@ export interface ObservedWork {
   readonly commits: readonly RecordedCommit[];
   /** The number of observations of the task. Only the newest are read. */
   readonly total: number;
+  readonly isCut: boolean;
 }
 
 export interface RecordedCommit {
@@ -35,12 +36,15 @@ export interface RecordedCommit {
 }
 
 /** Enough for weeks of work on one task; more would make every look at it slow. */
-export const MAX_OBSERVATIONS = 5000;
+const MAX_OBSERVATIONS = 5000;
+
+/** An abbreviated hash is looked up in this many observations of the ledger, whose commits have no index of their own. */
+const MAX_OTHERS = 2000;
 
 /** Reads the newest observations of a task: bounded, and by an index. */
-export async function readObservedWork(db: Reader, taskNo: number): Promise<ObservedWork> {
-  const rows = await db.query<ObservationRow>(OF_TASK, [taskNo, MAX_OBSERVATIONS]);
-  const [count] = await db.query<{ total: number }>(COUNT_OF_TASK, [taskNo]);
+export async function readObservedWork(db: Reader, taskNo: number, limit = MAX_OBSERVATIONS): Promise<ObservedWork> {
+  const rows = await db.query<ObservationRow>(OF_TASK, [taskNo, limit]);
+  const [{ total } = { total: 0 }] = await db.query<{ total: number }>(COUNT_OF_TASK, [taskNo]);
   const own = rows.reverse().flatMap(toObservation);
   const later = await listReleased(db, own);
   const all = [...own, ...later];
@@ -50,13 +54,14 @@ export async function readObservedWork(db: Reader, taskNo: number): Promise<Obse
     hiddenRuns: shells.flatMap((row) => (row.command === undefined ? toHidden(row) : [])),
     edits: all.filter(isEdit).map(({ entry, fields }) => ({ entry, at: fields.at })),
     commits: own.flatMap(({ entry, fields }) => toCommit(entry, fields)),
-    total: count?.total ?? 0,
+    total,
+    isCut: total > limit,
   };
 }
 
 /** The newest commits of the ledger, of whichever task, oldest first. */
 export async function listCommits(db: Reader): Promise<RecordedCommit[]> {
-  const rows = await db.query<ObservationRow>(NEWEST_COMMITS, [MAX_OBSERVATIONS]);
+  const rows = await db.query<ObservationRow>(NEWEST_COMMITS, [MAX_OTHERS - 1]);
   return rows
     .reverse()
     .flatMap(toObservation)
@@ -76,26 +81,19 @@ interface ObservationRow {
   readonly content: string;
 }
 
-const COLUMNS = 'observed.idx, ledger_entries.entry, observed.salt, observed.content';
-const JOINED = 'AS observed JOIN ledger_entries ON ledger_entries.idx = observed.idx';
-/** A quote inside a value is escaped, so only a field can match. */
-const IS_COMMIT = `ledger_entries.entry LIKE '%"kind":"observed.commit"%'`;
-const IS_SHELL = `ledger_entries.entry LIKE '%"action":"shell"%'`;
-const IS_EDIT = `ledger_entries.entry LIKE '%"action":"edit"%'`;
-const IS_RELEASE = `ledger_entries.entry NOT LIKE '%"session_task"%'`;
+/** A subquery for each row: PostgreSQL would otherwise join with the whole log. */
+const ENTRY = '(SELECT entry FROM ledger_entries WHERE ledger_entries.idx = observations.idx) AS entry';
+const select = (rows: string) => `SELECT observations.idx, ${ENTRY}, salt, content FROM observations WHERE ${rows}`;
 
-const OF_TASK = `
-  SELECT ${COLUMNS} FROM
-    (SELECT idx, salt, content FROM observations WHERE task_no = $1 ORDER BY idx DESC LIMIT $2) ${JOINED}
-  WHERE ${IS_SHELL} OR ${IS_EDIT} OR ${IS_RELEASE} ORDER BY observed.idx DESC`;
+const OF_TASK = select('task_no = $1 ORDER BY idx DESC LIMIT $2');
 const COUNT_OF_TASK = 'SELECT COUNT(*) AS total FROM observations WHERE task_no = $1';
-const BY_KEY = `SELECT ${COLUMNS} FROM observations ${JOINED} WHERE observed.key = $1`;
-const NEWEST_COMMITS = `
-  SELECT ${COLUMNS} FROM (SELECT idx, salt, content FROM observations ORDER BY idx DESC LIMIT $1) ${JOINED}
-  WHERE ${IS_COMMIT} ORDER BY observed.idx DESC`;
-const AFTER = `
-  SELECT ${COLUMNS} FROM (SELECT idx, salt, content FROM observations WHERE idx > $1 ORDER BY idx LIMIT $2) ${JOINED}
-  ORDER BY observed.idx`;
+const BY_KEY = select('key = $1');
+const AFTER = select('idx > $1 ORDER BY idx LIMIT $2');
+/** A quote inside a text is escaped, so only the field of a commit matches. */
+const NEWEST_COMMITS = select(
+  `idx >= COALESCE((SELECT idx FROM observations ORDER BY idx DESC LIMIT 1 OFFSET $1), 0)
+   AND content LIKE '%"paths":[%' ORDER BY idx DESC`,
+);
 
 interface Fields {
   readonly at: string;

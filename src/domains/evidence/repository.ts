@@ -12,14 +12,7 @@ import {
   type ObservedRun,
   type Said,
 } from './compare.ts';
-import {
-  findCommit,
-  listCommits,
-  MAX_OBSERVATIONS,
-  type ObservedWork,
-  type RecordedCommit,
-  readObservedWork,
-} from './observed-work.ts';
+import { findCommit, listCommits, type ObservedWork, type RecordedCommit, readObservedWork } from './observed-work.ts';
 import { readStatements } from './statement.ts';
 
 export interface TaskEvidence extends CutList<Evidence> {
@@ -31,18 +24,18 @@ const MAX_THOUGHTS = 500;
 const MAX_ITEMS = 500;
 
 /** What the last thoughts of a task say about tests and commits, compared with what was observed; oldest first. */
-export async function readEvidence(db: Reader, taskNo: number): Promise<TaskEvidence> {
+export async function readEvidence(db: Reader, taskNo: number, limit?: number): Promise<TaskEvidence> {
   const all = await listSaid(db, taskNo);
   if (all.length === 0) return { items: [], total: 0 };
   const said = all.slice(-MAX_ITEMS);
-  const work = await readObservedWork(db, taskNo);
+  const work = await readObservedWork(db, taskNo, limit);
   const commands = new Set(said.flatMap(commandsOf));
   const findRun = createRunFinder([...work.runs, ...revealRuns(work, commands)], commands);
   const findCommit = await createCommitFinder(db, work, said);
   const items = said.map((one) =>
     one.field === 'tests_run' ? compareTests(one, findRun) : compareCommit(one, findCommit(one)),
   );
-  return { items, total: all.length, ...(work.total > MAX_OBSERVATIONS ? { observations: work.total } : {}) };
+  return { items, total: all.length, ...(work.isCut ? { observations: work.total } : {}) };
 }
 
 export type EvidenceCounts = Readonly<Record<EvidenceState, number>>;

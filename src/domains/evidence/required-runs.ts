@@ -1,4 +1,4 @@
-import { parseCommandLine, type StepExit } from './command-line.ts';
+import { parseCommandLine, type Step, type StepExit } from './command-line.ts';
 import { exitIn, type ObservedRun } from './compare.ts';
 import type { ObservedEdit } from './observed-work.ts';
 
@@ -33,37 +33,36 @@ export function listMissing(required: readonly string[], { runs, edits }: Requir
       .at(-1) ?? '';
   // Both the order of the log and the clock of the reports: an event that waited in a spool proves nothing.
   const isSince = (run: ObservedRun) => run.entry > lastEntry && run.begunAt >= lastTime;
-  const since = runs.filter(isSince);
-  const before = runs.filter((run) => !isSince(run));
-  return required.flatMap((command) => describeMissing(command, since, before) ?? []);
+  // In the order of the log, each line parsed once.
+  const parsed = runs
+    .toSorted((left, right) => left.entry - right.entry)
+    .map((run) => ({ run, line: parseCommandLine(run.command), isSince: isSince(run) }));
+  return required.flatMap((command) => describeMissing(command, parsed) ?? []);
 }
 
-function describeMissing(
-  command: string,
-  since: readonly ObservedRun[],
-  before: readonly ObservedRun[],
-): MissingRun | undefined {
-  const found = findRuns(command, since);
-  const known = found.findLast(({ exit }) => exit.outcome !== 'unknown');
-  if (known !== undefined) return known.exit.outcome === 'ok' ? undefined : toMissing(command, 'failed', known);
-  const unknown = found.at(-1);
-  if (unknown !== undefined) return toMissing(command, 'unknown', unknown);
-  const earlier = findRuns(command, before).at(-1);
-  return earlier === undefined ? { command, reason: 'never' } : toMissing(command, 'edited', earlier);
-}
-
-interface Found {
+interface ParsedRun {
   readonly run: ObservedRun;
+  readonly line: readonly Step[];
+  readonly isSince: boolean;
+}
+
+interface Found extends ParsedRun {
   readonly exit: StepExit;
 }
 
-/** In the order of the log. */
-function findRuns(command: string, runs: readonly ObservedRun[]): Found[] {
-  const found = runs.flatMap((run) => {
-    const exit = exitIn(run, command);
-    return exit === undefined ? [] : [{ run, exit }];
+function describeMissing(command: string, runs: readonly ParsedRun[]): MissingRun | undefined {
+  const wanted = parseCommandLine(command);
+  const found = runs.flatMap((parsed): Found[] => {
+    const exit = exitIn(parsed.run, parsed.line, wanted);
+    return exit === undefined ? [] : [{ ...parsed, exit }];
   });
-  return found.toSorted((left, right) => left.run.entry - right.run.entry);
+  const since = found.filter((one) => one.isSince);
+  const known = since.findLast(({ exit }) => exit.outcome !== 'unknown');
+  if (known !== undefined) return known.exit.outcome === 'ok' ? undefined : toMissing(command, 'failed', known);
+  const unknown = since.at(-1);
+  if (unknown !== undefined) return toMissing(command, 'unknown', unknown);
+  const earlier = found.at(-1);
+  return earlier === undefined ? { command, reason: 'never' } : toMissing(command, 'edited', earlier);
 }
 
 function toMissing(command: string, reason: MissingReason, { run, exit }: Found): MissingRun {

@@ -20,7 +20,8 @@ export function readTokens(text: string): Token[] | undefined {
       at = end === -1 ? text.length : end;
       continue;
     }
-    const redirection = REDIRECTION.exec(text.slice(at, at + MAX_OPERATOR_LENGTH));
+    const start = MAY_OPERATE.test(text[at] ?? '') ? text.slice(at, at + MAX_OPERATOR_LENGTH) : '';
+    const redirection = REDIRECTION.exec(start);
     if (redirection !== null) {
       const target = readWord(text, skipBlanks(text, at + redirection[0].length));
       // A descriptor such as 2>&1 has its target in the same word; an empty target is an error of the shell.
@@ -28,7 +29,7 @@ export function readTokens(text: string): Token[] | undefined {
       at = target.end;
       continue;
     }
-    const operator = OPERATOR.exec(text.slice(at, at + MAX_OPERATOR_LENGTH))?.[0];
+    const operator = OPERATOR.exec(start)?.[0];
     if (operator !== undefined) {
       const kind = OPERATORS[operator];
       if (kind === undefined) return undefined;
@@ -45,6 +46,8 @@ export function readTokens(text: string): Token[] | undefined {
 }
 
 const BLANK = /[ \t]+|\\\n/y;
+/** Most words begin otherwise, and need no further look. */
+const MAY_OPERATE = /[\d&|;<>()\n]/;
 const MAX_OPERATOR_LENGTH = 16;
 /** Input and output files, and copies of descriptors. Here-documents (<<) are left to OPERATOR, which refuses them. */
 const REDIRECTION = /^(?:\d{0,3}(?:>>|>&|>\||>|<>|<&|<(?!<))|&>>?)(?!\()/;

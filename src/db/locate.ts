@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Config } from '../config.ts';
-import { findMainWorkTree, hasUnknownWorkTree } from '../git/main-work-tree.ts';
+import { findMainWorkTree, findUnprovenRepository, hasUnknownWorkTree } from '../git/main-work-tree.ts';
 
 export const LEDGER = join('.colibri', 'colibri.db');
 
@@ -43,6 +43,11 @@ export interface LinkedWorkTree {
 /** Whether the main work tree has another ledger than the linked ones, because git does not record where it is. */
 export function isMainUnknown({ main }: LinkedWorkTree): boolean {
   return !existsSync(join(main, '.git')) && hasUnknownWorkTree(main);
+}
+
+/** The repository whose linked work trees have another ledger than this work tree, because git does not record it. */
+export function findUnlinkedRepository(from = process.cwd()): string | undefined {
+  return findUnprovenRepository(foldersAbove(from).at(-1) as string);
 }
 
 /** Set when this folder is in a linked work tree, which uses the ledger of the main one. */

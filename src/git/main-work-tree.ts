@@ -54,6 +54,21 @@ export function isOnlyWorkTree(workTree: string): boolean {
   }
 }
 
+/**
+ * Returns the repository that a `.git` file names, if it has linked work trees and does not record this one as its main
+ * work tree. Nothing proves that it is: an unpacked archive can name any repository.
+ */
+export function findUnprovenRepository(workTree: string): string | undefined {
+  try {
+    if (!lstatSync(join(workTree, '.git')).isFile()) return undefined;
+    const repository = realpathSync(findGitFolder(workTree) ?? '');
+    if (existsSync(join(repository, 'commondir')) || !hasUnknownWorkTree(repository)) return undefined;
+    return readdirSync(join(repository, 'worktrees')).length > 0 ? repository : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The folder that the configuration names, else the one around the repository, if its `.git` leads back. */
 function findWorkTreeOf(repository: string): string | undefined {
   const config = coreSection(join(repository, 'config'));

@@ -161,9 +161,13 @@ describe('one repository, one ledger', () => {
     writeFileSync(join(repository, 'config'), '[core]\n\tbare = false\n');
     expect(await doctor()).toContain(`${linked} uses the ledger of ${repository}, and the main work tree has its own`);
     expect(await doctor()).toContain('run git config core.worktree');
-    writeFileSync(join(repository, 'config'), `[core]\n\tbare = false\n\tworktree = ${main}\n`);
     mkdirSync(main);
     writeFileSync(join(main, '.git'), `gitdir: ${repository}\n`);
+    const inMain = async () => (await place.runWith({ cwd: main }, 'doctor')).stdout;
+    expect(await inMain()).toContain(`the linked work trees of ${repository} use a ledger there`);
+    expect(await inMain()).toContain('run git config core.worktree');
+    writeFileSync(join(repository, 'config'), `[core]\n\tbare = false\n\tworktree = ${main}\n`);
+    expect(await inMain()).not.toContain('linked work trees');
     expect(await doctor()).toContain(`${linked} shares the ledger of its main work tree, ${main}`);
     writeFileSync(join(repository, 'config'), '[core]\n\tbare = true\n');
     expect(await doctor()).toContain(`${linked} shares the ledger of its main work tree, ${repository}`);

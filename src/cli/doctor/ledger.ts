@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Config, locateDatabase } from '../../config.ts';
-import { isMainUnknown, LEDGER, linkedWorkTree } from '../../db/locate.ts';
+import { findUnlinkedRepository, isMainUnknown, LEDGER, linkedWorkTree } from '../../db/locate.ts';
 import { SCHEMA_VERSION } from '../../db/migrate.ts';
 import { loadSqlite } from '../../db/sqlite/driver.ts';
 import { isLocked, listPresenceFiles } from '../../db/sqlite/files/presence.ts';
@@ -36,19 +36,29 @@ export async function checkLedger(config: Config): Promise<Finding[]> {
 
 /** One repository has one ledger; older versions created another one in each linked work tree. */
 function checkSharing({ dbPath }: Config): Finding[] {
-  const linked = dbPath === undefined ? linkedWorkTree() : undefined;
-  if (linked === undefined) return [];
+  if (dbPath !== undefined) return [];
+  const linked = linkedWorkTree();
+  if (linked === undefined) return checkUnlinked();
   const own = join(linked.root, LEDGER);
   const shared = isMainUnknown(linked)
     ? warn(
         'worktree',
         `${linked.root} uses the ledger of ${linked.main}, and the main work tree has its own: git does not record where it is`,
-        'run git config core.worktree "$(git rev-parse --show-toplevel)" in the main work tree',
+        RECORD_MAIN,
       )
     : ok('worktree', `${linked.root} shares the ledger of its main work tree, ${linked.main}`);
   if (!existsSync(own)) return [shared];
   const fix = `read it with COLIBRI_DB_PATH=${own}, or remove it`;
   return [shared, warn('worktree', `${own} is not used: this git worktree shares another ledger`, fix)];
+}
+
+const RECORD_MAIN = 'run git config core.worktree "$(git rev-parse --show-toplevel)" in the main work tree';
+
+function checkUnlinked(): Finding[] {
+  const repository = findUnlinkedRepository();
+  if (repository === undefined) return [];
+  const message = `the linked work trees of ${repository} use a ledger there, and this work tree has its own: git does not record where it is`;
+  return [warn('worktree', message, RECORD_MAIN)];
 }
 
 function checkAbsent(path: string): Finding {

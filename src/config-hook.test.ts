@@ -8,12 +8,15 @@ describe('the configuration of a hook', () => {
       projectFolders: [],
       level: 'excerpts',
       isDurable: true,
+      mayIngest: true,
+      isInCopilotCli: false,
+      clientVersions: { 'claude-code': undefined, 'copilot-cli': undefined },
       testSession: undefined,
     };
     expect(readHookConfig({})).toEqual(defaults);
     expect(readHookConfig({ COLIBRI_RECORD: '', COLIBRI_DB_PATH: '', COLIBRI_DURABILITY: 'full' })).toEqual(defaults);
     const wrong = { COLIBRI_RECORD: 'everything', COLIBRI_DURABILITY: 'maybe', COLIBRI_MODE: 'LOUD', AMS_ROOT: 'old' };
-    expect(readHookConfig(wrong)).toEqual({ ...defaults, level: 'digests' });
+    expect(readHookConfig(wrong)).toEqual({ ...defaults, level: 'digests', mayIngest: false });
     const folders = { CURSOR_PROJECT_DIR: '/c', CLAUDE_PROJECT_DIR: '/a', GEMINI_PROJECT_DIR: 'relative' };
     const own = {
       COLIBRI_RECORD: 'full',
@@ -21,12 +24,19 @@ describe('the configuration of a hook', () => {
       COLIBRI_DB_PATH: 'x.db',
       ...folders,
       COLIBRI_HOOK_TEST: 's',
+      COLIBRI_DATABASE_URL: 'postgres://x/y',
+      COPILOT_CLI: '1',
+      COPILOT_CLI_BINARY_VERSION: '1.0.102',
+      AI_AGENT: 'claude-code_2-1-325_x',
     };
     const expected = {
       dbPath: 'x.db',
       projectFolders: ['/a', '/c'],
       level: 'full',
       isDurable: false,
+      mayIngest: false,
+      isInCopilotCli: true,
+      clientVersions: { 'claude-code': '2.1.325', 'copilot-cli': '1.0.102' },
       testSession: 's',
     };
     expect(readHookConfig(own)).toEqual(expected);

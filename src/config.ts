@@ -79,6 +79,8 @@ export interface HookConfig extends Pick<Config, 'dbPath'> {
   readonly projectFolders: readonly string[];
   readonly level: (typeof RECORD_LEVELS)[number];
   readonly isDurable: boolean;
+  /** Whether a hook may write to the ledger itself: one in a file, in the mode that writes. */
+  readonly mayIngest: boolean;
   /** Copilot CLI reports in the spelling of other clients too. Its shells have the variable as well. */
   readonly isInCopilotCli: boolean;
   /** What the variables of clients say about their versions. */
@@ -96,6 +98,7 @@ export function readHookConfig(env: Environment = process.env): HookConfig {
     projectFolders: folders.filter((folder) => folder !== undefined && isAbsolute(folder)) as string[],
     level: RECORD_LEVELS.find((candidate) => candidate === level) ?? 'digests',
     isDurable: env['COLIBRI_DURABILITY'] !== 'relaxed',
+    mayIngest: (env['COLIBRI_MODE'] || 'FULL') === 'FULL' && !env['COLIBRI_DATABASE_URL'],
     isInCopilotCli: env['COPILOT_CLI'] === '1',
     clientVersions: {
       'claude-code': /^claude-code_(\d+-\d+-\d+)_/.exec(env['AI_AGENT'] ?? '')?.[1]?.replaceAll('-', '.'),

@@ -18,3 +18,15 @@ export function line(max: number) {
 export function prose(max: number) {
   return z.string().max(max).refine(isProse, CONTROL);
 }
+
+const MAX_ID_LENGTH = 256;
+
+/** Any non-empty text: an id of another shape is one that does not exist, which the tools report as not found. */
+export const taskId = anyId();
+export const sessionId = anyId();
+
+/** A refinement, because tools/list would repeat `minLength` and `maxLength` for every id. */
+function anyId() {
+  const holds = (text: string) => text.length >= 1 && text.length <= MAX_ID_LENGTH;
+  return z.string().refine(holds, `must have 1 to ${MAX_ID_LENGTH} characters`);
+}

@@ -1,13 +1,6 @@
-import * as z from 'zod';
 import { isSessionId, isTaskId } from './integrity/index.ts';
 
 /** Ids on the wire: a letter and a number of at least four digits. */
-
-const MAX_ID_LENGTH = 256;
-
-/** Any non-empty text: an id of another shape is one that does not exist, which the tools report as not found. */
-export const taskId = anyId();
-export const sessionId = anyId();
 
 export const formatTaskId = (taskNo: number | string): string => format('T', taskNo);
 export const formatSessionId = (sessionNo: number | string): string => format('A', sessionNo);
@@ -34,10 +27,4 @@ export function parseId(id: string): number {
 
 function format(letter: string, number: number | string): string {
   return `${letter}-${String(number).padStart(4, '0')}`;
-}
-
-/** A refinement, because tools/list would repeat `minLength` and `maxLength` for every id. */
-function anyId() {
-  const holds = (text: string) => text.length >= 1 && text.length <= MAX_ID_LENGTH;
-  return z.string().refine(holds, `must have 1 to ${MAX_ID_LENGTH} characters`);
 }

@@ -58,6 +58,12 @@ const parsersAsModules = {
   },
 };
 
+// CommonJS has no import.meta.
+const ownUrl = {
+  define: { 'import.meta.url': 'programUrl' },
+  banner: { js: 'const programUrl = require("node:url").pathToFileURL(__filename).href;' },
+};
+
 const common = { absWorkingDir: root, bundle: true, format: 'esm', logLevel: 'warning', loader: { '.sql': 'text' } };
 
 export async function buildAll() {
@@ -90,8 +96,20 @@ export async function buildAll() {
       minify: true,
       ...parsersAsModules,
       plugins: [withoutValidator, onlyUsedSchemas],
-      define: { 'import.meta.url': 'programUrl' },
-      banner: { js: 'const programUrl = require("node:url").pathToFileURL(__filename).href;' },
+      ...ownUrl,
+    }),
+    // What a hook loads when an agent stops and no server runs: the ledger in a file, without tools and protocol.
+    build({
+      ...common,
+      format: 'cjs',
+      entryPoints: { ingest: 'src/runtime/ingest-filled.ts' },
+      outdir: 'dist',
+      outExtension: { '.js': '.cjs' },
+      platform: 'node',
+      target: 'node20',
+      minify: true,
+      external: ['pg', 'pgpass'],
+      ...ownUrl,
     }),
     build({
       ...common,

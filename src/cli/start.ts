@@ -6,5 +6,15 @@ const args = process.argv.slice(2);
 // trailers to a commit message read the ledger.
 const NEED_PROGRAM = new Set(['-h', '--help', 'prepare-commit-msg', 'commit-msg']);
 const isHook = args[0] === 'hook' && !args.some((argument) => NEED_PROGRAM.has(argument));
-const { run } = loadProgram(join(__dirname, isHook ? 'hook.cjs' : 'program.cjs')) as typeof import('./main.ts');
-void run(args);
+if (isHook) void runHook();
+else void (load('program') as typeof import('./main.ts')).run(args);
+
+async function runHook(): Promise<void> {
+  const { run } = load('hook') as typeof import('../recorder/hook.ts');
+  const filled = await run(args);
+  if (filled !== undefined) await (load('ingest') as typeof import('../runtime/ingest-filled.ts')).ingestFilled(filled);
+}
+
+function load(bundle: string): unknown {
+  return loadProgram(join(__dirname, `${bundle}.cjs`));
+}

@@ -15,25 +15,47 @@ const TIME_LIMIT_MS = 2000;
 /** Some clients leave standard input open. What arrived until then is the event. */
 const READ_LIMIT_MS = 1500;
 
-/** The program of `colibri hook`. Never fails an agent: every fault ends with one line on stderr and exit code 0. */
-export async function run(args: readonly string[]): Promise<void> {
+/** The spool that a session has filled up to now, and the ledger that it belongs to. */
+export interface FilledSpool {
+  readonly folder: string;
+  /** Undefined: the ledger of the project. */
+  readonly dbPath: string | undefined;
+  readonly isDurable: boolean;
+  /** Whether the session is over, so that no agent waits. */
+  readonly isLast: boolean;
+}
+
+/**
+ * The program of `colibri hook`. Never fails an agent: every fault ends with one line on stderr and exit code 0. Returns
+ * the spool when the agent has stopped: without a server, no other process would add the events to the ledger.
+ */
+export async function run(args: readonly string[]): Promise<FilledSpool | undefined> {
+  let filled: FilledSpool | undefined;
   process.on('uncaughtException', (error) => void giveUp(error.message));
   const timer = setTimeout(() => void giveUp('took longer than 2 seconds'), TIME_LIMIT_MS);
   try {
     const gitHook = findOption(args, '--git');
     if (gitHook !== undefined) {
       await recordGit(gitHook);
-      return clearTimeout(timer);
+      clearTimeout(timer);
+      return undefined;
     }
     if (process.stdin.isTTY) throw new Error('reads one event as JSON on standard input; see colibri hook --help');
     const config = readHookConfig();
     const event = readEvent(await readInput(), { ...readHint(args), isInCopilotCli: config.isInCopilotCli });
     const folder = findSpool(config, event.folder);
-    if (folder !== undefined) record(folder, config, event);
+    if (folder !== undefined) {
+      const isTest = record(folder, config, event);
+      const isEnd = event.phase === 'stop' || event.phase === 'session_end';
+      const { dbPath, isDurable } = config;
+      if (isEnd && !isTest && config.mayIngest)
+        filled = { folder, dbPath, isDurable, isLast: event.phase === 'session_end' };
+    }
   } catch (error) {
     await giveUp(error instanceof Error ? error.message : String(error));
   }
   clearTimeout(timer);
+  return filled;
 }
 
 /** Never under the project that a client names: the commit may be in another repository. */
@@ -50,12 +72,14 @@ async function recordGit(name: string): Promise<void> {
   await recordCommits({ hook, input, spool, folder, config: { level, isDurable } });
 }
 
-function record(folder: string, config: HookConfig, reported: ObservedEvent): void {
+/** Returns whether the event is a test of doctor. */
+function record(folder: string, config: HookConfig, reported: ObservedEvent): boolean {
   const { level, isDurable, testSession, clientVersions } = config;
   const event = { ...reported, clientVersion: reported.clientVersion ?? clientVersions[reported.client] ?? null };
   const at = new Date();
   const isTest = event.session !== '' && event.session === testSession;
   writeToSpool(folder, encodeSpooled(toSpooled(event, { at, salt: createSalt(), level })), { at, isDurable, isTest });
+  return isTest;
 }
 
 async function giveUp(reason: string): Promise<void> {

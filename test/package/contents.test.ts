@@ -38,6 +38,7 @@ describe('the package', () => {
         'README.md',
         'dist/colibri.cjs',
         'dist/hook.cjs',
+        'dist/ingest.cjs',
         'dist/start.cjs',
         'scripts/sqlite-module.cjs',
         'dist/integrity.browser.js',

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { sessionId, taskId } from '../../ids.ts';
+import { sessionId, taskId } from '../../fields.ts';
 
 export const finalizeInput = z.strictObject({
   session_id: sessionId,

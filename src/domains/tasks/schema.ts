@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { line, prose } from '../../fields.ts';
-import { taskId } from '../../ids.ts';
+import { line, prose, taskId } from '../../fields.ts';
 import { PRIORITIES } from '../../integrity/index.ts';
 import { TASK_FIELDS } from './fields/table.ts';
 import { taskFields } from './record.ts';

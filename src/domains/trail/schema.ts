@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { isVisible, line, prose } from '../../fields.ts';
-import { sessionId, taskId } from '../../ids.ts';
+import { isVisible, line, prose, sessionId, taskId } from '../../fields.ts';
 import { canonicalize, MAX_KEY_LENGTH, MAX_METADATA_LENGTH, SCOPES, THOUGHT_TYPES } from '../../integrity/index.ts';
 
 /** Checked, not rebuilt: Zod would drop a member named __proto__ from a record. */

@@ -77,6 +77,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'recorder',
     'trust',
   ],
+  'runtime/ingest-filled': ['db', 'recorder', 'trust'],
   wire: [
     'context',
     'envelope',
@@ -116,6 +117,7 @@ const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])
       'recorder/plugins',
       'recorder/spool',
       'recorder/spool-watcher',
+      'runtime/ingest-filled',
       'recorder/transcripts/open-transcript',
       'server/is-main',
       'trust',

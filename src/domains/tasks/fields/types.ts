@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { SqlValue } from '../../../db/database.ts';
 import * as inputs from '../../../fields.ts';
-import { formatTaskId, parseId, taskId } from '../../../ids.ts';
+import { taskId } from '../../../fields.ts';
+import { formatTaskId, parseId } from '../../../ids.ts';
 import * as forms from '../../../integrity/forms.ts';
 import { parseJson } from '../../../integrity/index.ts';
 

@@ -44,6 +44,11 @@ async function run(session: RecordedSession, ...args: readonly string[]) {
   return stdout;
 }
 
+async function examine(session: RecordedSession) {
+  const { checks } = JSON.parse(await run(session, 'doctor', '--json')) as { checks: { check: string }[] };
+  return checks.find(({ check }) => check === 'coverage');
+}
+
 const MILLION = { input_tokens: 1_000_000, output_tokens: 100_000, cache_read_input_tokens: 2_000_000 };
 
 describe('tokens and gaps in a terminal', () => {
@@ -78,7 +83,7 @@ describe('tokens and gaps in a terminal', () => {
     }),
   );
 
-  promiseTest('recorder/gaps-shown', 'show and agents name the calls that were not recorded', () =>
+  promiseTest('recorder/gaps-shown', 'agents, show, timeline and doctor name the calls that were not recorded', () =>
     withSession(async (session) => {
       await session.server.createTask({ title: 'One', status: 'todo' });
       session.report(claim('a', 'T-0001'));
@@ -99,9 +104,18 @@ describe('tokens and gaps in a terminal', () => {
       expect(shown).not.toContain('lost');
       const told = (await run(session, 'timeline', '1', '--json')).trimEnd().split('\n').at(-1) ?? '';
       expect(JSON.parse(told)).toMatchObject({ kind: 'totals', gaps: [{ session: 'a', missing: ['call-a'] }] });
+      expect(await examine(session)).toMatchObject({
+        status: 'warn',
+        message: `${refused}; 1 earlier session has gaps`,
+        fix: expect.stringContaining('colibri init --record') as string,
+      });
       session.report(call('a', 'call-a', {}));
       stop(session, 'a', 'm', {});
       await session.ingest();
+      expect(await examine(session)).toMatchObject({
+        status: 'ok',
+        message: expect.stringMatching(/session a: all 1 call recorded; 1 earlier/) as string,
+      });
       expect(await run(session, 'show', '1')).toContain('recorder    all 1 call of its sessions recorded');
       expect(JSON.parse(await run(session, 'show', '1', '--json'))).toMatchObject({
         coverage: [{ seen: 1, recorded: 1 }],

@@ -4,6 +4,7 @@ import { assertSchema } from '../../db/schema/check.ts';
 import { assertNoJournal } from '../../db/sqlite/files/journal.ts';
 import { type LedgerHead, readHead } from '../../ledger/head.ts';
 import { openLedgerReadOnly } from '../../ledger/open.ts';
+import { type CoverageReport, listCoverage } from '../../recorder/reports/list-reports.ts';
 import { withUntouchedFile } from '../../trust/untouched-ledger.ts';
 
 const MAX_COPY_BYTES = 256 * 1024 ** 2;
@@ -12,19 +13,21 @@ export interface LedgerState {
   readonly schemaVersion: number;
   /** Undefined if the schema has another version, or if the file is too large to copy. */
   readonly head: LedgerHead | undefined;
+  /** Empty in these cases too. */
+  readonly coverage: readonly CoverageReport[];
 }
 
 /** Reads a copy, so that SQLite creates no side files beside the ledger. */
 export async function readLedgerCopy(path: string): Promise<LedgerState> {
   assertNoJournal(path);
   const isSmall = existsSync(`${path}-shm`) || statSync(path).size <= MAX_COPY_BYTES;
-  if (!isSmall) return { schemaVersion: readHeader(path), head: undefined };
+  if (!isSmall) return { schemaVersion: readHeader(path), head: undefined, coverage: [] };
   return withUntouchedFile(path, async (database) => {
     await assertSchema(database);
     const schemaVersion = await database.schemaVersion();
-    if (schemaVersion !== SCHEMA_VERSION) return { schemaVersion, head: undefined };
+    if (schemaVersion !== SCHEMA_VERSION) return { schemaVersion, head: undefined, coverage: [] };
     await openLedgerReadOnly(database);
-    return { schemaVersion, head: await database.read(readHead) };
+    return { schemaVersion, head: await database.read(readHead), coverage: await database.read(listCoverage) };
   });
 }
 

@@ -7,6 +7,7 @@ import { loadSqlite } from '../../db/sqlite/driver.ts';
 import { isLocked, listPresenceFiles } from '../../db/sqlite/files/presence.ts';
 import { toError } from '../../errors.ts';
 import { plural } from '../views/terminal.ts';
+import { checkCoverage } from './coverage.ts';
 import { type Finding, fail, failFrom, ok, UNFINISHED_ADVICE, warn } from './finding.ts';
 import { readLedgerCopy } from './ledger-copy.ts';
 import { checkTrust } from './trust.ts';
@@ -25,7 +26,7 @@ export async function checkLedger(config: Config): Promise<Finding[]> {
   if (!statSync(path).isFile()) return [fail('ledger', `${path} is not a file`, 'set COLIBRI_DB_PATH to a file'), disk];
   const contents = await checkContents(path);
   return [
-    contents,
+    ...contents,
     ...checkSharing(config),
     ...trust,
     ...checkPermissions(path, config),
@@ -68,22 +69,24 @@ function checkAbsent(path: string): Finding {
   return warn('ledger', `no ledger at ${path} yet`, 'start a client; its server creates the ledger');
 }
 
-async function checkContents(path: string): Promise<Finding> {
+async function checkContents(path: string): Promise<Finding[]> {
   try {
-    const { schemaVersion, head } = await readLedgerCopy(path);
+    const { schemaVersion, head, coverage } = await readLedgerCopy(path);
     if (schemaVersion > SCHEMA_VERSION)
-      return fail('ledger', `${path} was written by a newer Colibri (schema ${schemaVersion})`, 'update Colibri');
-    if (schemaVersion < 0) return fail('ledger', `${path} is an unfinished copy`, UNFINISHED_ADVICE);
+      return [fail('ledger', `${path} was written by a newer Colibri (schema ${schemaVersion})`, 'update Colibri')];
+    if (schemaVersion < 0) return [fail('ledger', `${path} is an unfinished copy`, UNFINISHED_ADVICE)];
     if (schemaVersion < SCHEMA_VERSION)
-      return warn(
-        'ledger',
-        `${path} has schema ${schemaVersion}, this version uses ${SCHEMA_VERSION}`,
-        'copy the file first; the next server that starts migrates it',
-      );
+      return [
+        warn(
+          'ledger',
+          `${path} has schema ${schemaVersion}, this version uses ${SCHEMA_VERSION}`,
+          'copy the file first; the next server that starts migrates it',
+        ),
+      ];
     const size = head === undefined ? 'large' : `${head.size} entries, root ${head.root}`;
-    return ok('ledger', `${path}, schema ${schemaVersion}, ${size}`);
+    return [ok('ledger', `${path}, schema ${schemaVersion}, ${size}`), ...checkCoverage(coverage)];
   } catch (error) {
-    return failFrom('ledger', toError(error));
+    return [failFrom('ledger', toError(error))];
   }
 }
 

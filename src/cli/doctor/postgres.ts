@@ -5,7 +5,9 @@ import { toError } from '../../errors.ts';
 import { readHead } from '../../ledger/head.ts';
 import { openLedgerReadOnly } from '../../ledger/open.ts';
 import { writesLedger } from '../../modes.ts';
+import { listCoverage } from '../../recorder/reports/list-reports.ts';
 import { openDatabase } from '../../trust/open-database.ts';
+import { checkCoverage } from './coverage.ts';
 import { type Finding, fail, failFrom, ok, UNFINISHED_ADVICE, warn } from './finding.ts';
 
 /** The oldest version that the tests run with. */
@@ -20,8 +22,10 @@ export async function checkPostgres(config: Config): Promise<Finding[]> {
   try {
     database = await openDatabase({ ...config, readOnly: true });
     const facts = await database.read(readServer);
+    const contents = await checkContents(database, facts);
     return [
-      await checkContents(database, facts),
+      contents,
+      ...(contents.status === 'ok' ? checkCoverage(await database.read(listCoverage)) : []),
       checkServer(facts, config),
       checkRole(facts, config),
       await checkDurability(database),

@@ -17,7 +17,7 @@ interface BoardJson {
 }
 
 describe('the views of a task', () => {
-  promiseTest('evidence/shown', 'show, board and their JSON', () =>
+  promiseTest('evidence/shown', 'show, board, log and their JSON', () =>
     atTerminal(async ({ path, folder, lines }) => {
       const server = await openServer(path, 'agent');
       const observed = observe(server, folder);
@@ -47,6 +47,11 @@ describe('the views of a task', () => {
       const columns = await lines('board', '--width', '100');
       expect(columns.some((line) => line.includes('1/4 observed'))).toBe(true);
       expect(columns.some((line) => line.includes('1 contradicted'))).toBe(true);
+      const [logged = '', ...others] = await lines('log', '--tool', 'thought_record');
+      expect([logged, others]).toEqual([expect.stringMatching(/ ok \d+ ms 1\/4 observed 1 contradicted \{/), []]);
+      const call = JSON.parse((await lines('log', '--tool', 'thought_record', '--json')).join('\n')) as ShownJson;
+      expect(call).toMatchObject({ task_id, thought_id: 'Θ-0001', tool: 'thought_record' });
+      expect(call.evidence.map(({ state }) => state)).toEqual(['contradicted', 'observed', 'said', 'said']);
       const { boards } = JSON.parse((await lines('board', '--json')).join('\n')) as BoardJson;
       const cards = boards.flatMap((board) => board.columns.flatMap((column) => column.cards));
       expect(cards.map((one) => [one.task_id, one.evidence])).toEqual([

@@ -9,7 +9,7 @@ import {
   listCallsByNumber,
   scanCalls,
 } from '../../ledger/calls/scan.ts';
-import { callsOfTask, createTaskFinder, type LoggedCall } from '../query/call-task.ts';
+import { callsOfTask, createEvidenceFinder, createTaskFinder, type LoggedCall } from '../query/call-task.ts';
 import { parseSince } from '../query/since.ts';
 import type { CliCommand } from '../support/command.ts';
 import { countOption, JSON_OPTION, WIDTH_OPTION } from '../support/options.ts';
@@ -53,6 +53,7 @@ export const log: CliCommand<LogOptions> = {
   ],
   details: [
     'Prints one line per call: its number in the ledger, local time, agent, task, tool, outcome, duration, arguments. With --json, prints one JSON object per line, with times in UTC.',
+    'A call that recorded a decision also shows how many of the tests and commits that it names were observed, and how many are contradicted; --json has each.',
     'The task of a call is the one that it names or creates, or that of the session that it names.',
     'With --since, prints every call since then unless --count is given. A time without a zone is local; the log is searched as if its times were rising.',
     'With --follow, prints a running call immediately, and again when it has ended.',
@@ -100,6 +101,7 @@ async function showPast(db: Reader, options: LogOptions, show: (call: LoggedCall
   const from = Math.max(created, since === undefined ? 0 : await findFirstSince(db, since, to + 1));
   const direction = count === undefined ? 'forward' : 'backward';
   const findTaskOf = createTaskFinder(db);
+  const findEvidence = createEvidenceFinder(db);
   const running = new Set<number>();
   const newest: LoggedCall[] = [];
   let found = 0;
@@ -108,8 +110,9 @@ async function showPast(db: Reader, options: LogOptions, show: (call: LoggedCall
     if (!isWanted(call, options)) continue;
     found += 1;
     if (isRunning(call)) running.add(call.sequence_no);
-    if (count === undefined) show(call);
-    else newest.push(call);
+    const compared = await findEvidence(call);
+    if (count === undefined) show(compared);
+    else newest.push(compared);
     if (found === count) break;
   }
   for (const call of newest.reverse()) show(call);
@@ -135,8 +138,9 @@ async function followCalls(
   while (!interrupted.aborted) {
     await database.read(async (db) => {
       const findTaskOf = createTaskFinder(db);
+      const findEvidence = createEvidenceFinder(db);
       const report = async (call: LoggedCall) => {
-        if (isWanted(call, options)) show(call);
+        if (isWanted(call, options)) show(await findEvidence(call));
       };
       for (const scanned of await listCallsByNumber(db, [...running])) {
         if (isRunning(scanned)) continue;

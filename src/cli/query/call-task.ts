@@ -1,4 +1,6 @@
 import type { Reader } from '../../db/database.ts';
+import type { Evidence } from '../../domains/evidence/compare.ts';
+import { readEvidence } from '../../domains/evidence/repository.ts';
 import { formatSessionId, formatTaskId, parseId } from '../../ids.ts';
 import { isSessionId, isTaskId, parseEntry, parseJson } from '../../integrity/index.ts';
 import type { CallConditions, RecordedCall, ScannedCall } from '../../ledger/calls/scan.ts';
@@ -6,6 +8,10 @@ import type { CallConditions, RecordedCall, ScannedCall } from '../../ledger/cal
 /** One line of `colibri log --json`. */
 export interface LoggedCall extends RecordedCall {
   readonly task_id: string | null;
+  /** The thought that the call recorded. */
+  readonly thought_id?: string;
+  /** What was observed of the tests and the commit that it names. */
+  readonly evidence?: readonly Omit<Evidence, 'thought_id'>[];
 }
 
 /** Returns a function that finds the task of a call: named by it, created by it, or covered by the session it names. */
@@ -25,7 +31,27 @@ export function createTaskFinder(db: Reader): (call: ScannedCall) => Promise<Log
     const created = entry?.kind === 'task.created' ? entry['task_id'] : undefined;
     return isText(created) ? created : null;
   };
-  return async ({ change, ...call }) => ({ ...call, task_id: await find(call.arguments, change) });
+  return async ({ change, ...call }) => {
+    const thought = call.tool === 'thought_record' ? parseEntry(change ?? '')?.['thought_id'] : undefined;
+    return {
+      ...call,
+      task_id: await find(call.arguments, change),
+      ...(isText(thought) ? { thought_id: thought } : {}),
+    };
+  };
+}
+
+/** Returns a function that adds the evidence of a recorded thought; the evidence of a task is read once. */
+export function createEvidenceFinder(db: Reader): (call: LoggedCall) => Promise<LoggedCall> {
+  const known = new Map<string, readonly Evidence[]>();
+  return async (call) => {
+    const { task_id, thought_id } = call;
+    if (task_id === null || thought_id === undefined) return call;
+    const all = known.get(task_id) ?? (await readEvidence(db, parseId(task_id))).items;
+    known.set(task_id, all);
+    const evidence = all.filter((item) => item.thought_id === thought_id).map(({ thought_id: _id, ...item }) => item);
+    return evidence.length === 0 ? call : { ...call, evidence };
+  };
 }
 
 /** Conditions that every call about the task meets; others may meet them too. */

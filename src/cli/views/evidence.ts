@@ -1,5 +1,4 @@
-import type { Evidence } from '../../domains/evidence/compare.ts';
-import type { EvidenceCounts } from '../../domains/evidence/repository.ts';
+import type { Evidence, EvidenceCounts } from '../../domains/evidence/compare.ts';
 import type { Style, Styles } from '../../terminal-text.ts';
 
 /** What was observed about one item of a thought. "passed" is never said: a command line is not a test result. */

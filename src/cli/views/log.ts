@@ -1,4 +1,6 @@
+import { countStates } from '../../domains/evidence/compare.ts';
 import type { LoggedCall } from '../query/call-task.ts';
+import { contradictionMark, evidenceMark } from './evidence.ts';
 import { localTime, shortTime, type Terminal } from './terminal.ts';
 import { cut, displayWidth, pad, printable } from './text-width.ts';
 
@@ -14,6 +16,7 @@ export function renderCall(call: LoggedCall, terminal: Terminal, utc: boolean): 
   const { width = Number.POSITIVE_INFINITY, colors } = terminal;
   const { sequence_no, entered_at, actor, task_id, tool, outcome, duration_ms } = call;
   const { dim, cyan } = colors;
+  const counts = countStates(call.evidence ?? []);
   const time = printable(utc ? shortTime(entered_at) : localTime(entered_at));
   const align = (text: string, columnWidth: number) => {
     if (width < ALIGNED_FROM) return text;
@@ -28,6 +31,8 @@ export function renderCall(call: LoggedCall, terminal: Terminal, utc: boolean): 
     [align(printable(tool), TOOL_WIDTH), String],
     [printable(outcome), outcomePaint(outcome, colors)],
     [duration_ms === null ? '' : `${duration_ms} ms`, dim],
+    [evidenceMark(counts), dim],
+    [contradictionMark(counts), colors.red],
     [printable(terminal.width === undefined ? call.arguments : withoutTask(call)), dim],
   ];
   let room = width;

@@ -48,6 +48,15 @@ export interface Evidence {
   readonly failed?: true;
 }
 
+export type EvidenceCounts = Readonly<Record<EvidenceState, number>>;
+
+/** How many items are in each state; undefined if there are none. */
+export function countStates(items: readonly Pick<Evidence, 'state'>[]): EvidenceCounts | undefined {
+  if (items.length === 0) return undefined;
+  const count = (wanted: EvidenceState) => items.filter(({ state }) => state === wanted).length;
+  return { observed: count('observed'), said: count('said'), contradicted: count('contradicted') };
+}
+
 /** Finds the last run of a command that a thought can speak of. */
 export type FindRun = (said: Said, command: string) => FoundRun | undefined;
 

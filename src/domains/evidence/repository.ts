@@ -7,7 +7,6 @@ import {
   compareTests,
   createRunFinder,
   type Evidence,
-  type EvidenceState,
   type KnownCommit,
   type ObservedRun,
   type Said,
@@ -36,16 +35,6 @@ export async function readEvidence(db: Reader, taskNo: number, limit?: number): 
     one.field === 'tests_run' ? compareTests(one, findRun) : compareCommit(one, findCommit(one)),
   );
   return { items, total: all.length, ...(work.isCut ? { observations: work.total } : {}) };
-}
-
-export type EvidenceCounts = Readonly<Record<EvidenceState, number>>;
-
-/** Undefined if the thoughts of the task name neither tests nor commits. */
-export async function countEvidence(db: Reader, taskNo: number): Promise<EvidenceCounts | undefined> {
-  const { items } = await readEvidence(db, taskNo);
-  if (items.length === 0) return undefined;
-  const count = (wanted: EvidenceState) => items.filter(({ state }) => state === wanted).length;
-  return { observed: count('observed'), said: count('said'), contradicted: count('contradicted') };
 }
 
 function commandsOf({ field, value }: Said): string[] {

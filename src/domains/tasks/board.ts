@@ -1,7 +1,8 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
 import { PRIORITIES } from '../../integrity/index.ts';
-import { countEvidence, type EvidenceCounts } from '../evidence/repository.ts';
+import { countStates, type EvidenceCounts } from '../evidence/compare.ts';
+import { readEvidence } from '../evidence/repository.ts';
 import { type ClaimView, createClaimReader } from './claims/claim-view.ts';
 import type { ClaimContext } from './claims/holder.ts';
 import { countByStatus, queryPage } from './list-query.ts';
@@ -100,7 +101,7 @@ async function listCards(db: Reader, query: ColumnQuery, context: ClaimContext):
   const cards: Card[] = [];
   for (const row of rows) {
     const waits_for = isOpen(query.status) ? await listUnmet(db, parseId(row.task_id)) : [];
-    const evidence = await countEvidence(db, parseId(row.task_id));
+    const evidence = countStates((await readEvidence(db, parseId(row.task_id))).items);
     cards.push({
       ...withoutNulls(row),
       waits_for,

@@ -56,6 +56,13 @@ export function foldRange(hashes: readonly Digest[]): Digest {
   return hashes.slice(0, -1).reduceRight((right, left) => nodeHash(left, right), last);
 }
 
+/** The root of the tree that has exactly these leaves. */
+export function foldLeaves(leaves: readonly Digest[]): Digest {
+  const tree = new TreeBuilder();
+  for (const leaf of leaves) tree.add(leaf);
+  return tree.root();
+}
+
 /** The perfect subtrees of a range, largest first: the binary digits of its length. */
 export function perfectSubtrees({ begin, end }: LeafRange): { level: number; index: number }[] {
   if (!isCount(begin) || !isCount(end) || begin > end) throw new RangeError(`no leaves from ${begin} to ${end}`);
@@ -251,7 +258,7 @@ function writeRaw(raw: RawDigest, target: Uint8Array, offset: number): void {
 }
 
 /** The largest power of two smaller than `length` (RFC 6962: k). */
-function splitPoint(length: number): number {
+export function splitPoint(length: number): number {
   const power = 2 ** floorLog2(length);
   return power === length ? power / 2 : power;
 }

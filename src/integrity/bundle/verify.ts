@@ -1,0 +1,173 @@
+import { BadFormat } from '../bad-format.ts';
+import { type Entry, parseEntry } from '../entry.ts';
+import { entryDefect } from '../entry-grammar.ts';
+import { foldLeaves, leafHash } from '../merkle.ts';
+import { type VerifiedCheckpoint, verifyCheckpoint } from '../notes/checkpoint.ts';
+import { formatVerifierKey, type VerifierKey } from '../notes/signed-note.ts';
+import type { Digest } from '../sha256.ts';
+import { disclosedDefect, hasContent } from './disclosed.ts';
+import type { Bundle, BundledEntry } from './format.ts';
+import { findSealedSessions } from './sessions.ts';
+import { subsetRoot } from './subset-proof.ts';
+
+/** `unknown`: nothing in a bundle can show it. */
+export type Holds = 'yes' | 'no' | 'unknown';
+
+/** One statement about a bundle. There is no verdict over all: a reader decides which of them matter. */
+export interface Claim {
+  readonly about: 'checkpoint' | 'inclusion' | 'content' | 'session' | 'chain' | 'completeness' | 'witnesses' | 'truth';
+  readonly holds: Holds;
+  readonly says: string;
+}
+
+export interface TrustedKeys {
+  readonly log: readonly VerifierKey[];
+  readonly witnesses?: readonly VerifierKey[];
+}
+
+export interface OpenedEntry extends BundledEntry {
+  readonly fields: Entry;
+}
+
+export interface BundleReport {
+  readonly claims: readonly Claim[];
+  /** The entries of which the claims speak; empty if the bundle is not of the signed log. */
+  readonly entries: readonly OpenedEntry[];
+  readonly checkpoint: VerifiedCheckpoint;
+}
+
+/** Throws `BadFormat` for a bundle that cannot be judged: no trusted signature, or not of its format. */
+export function verifyBundle(bundle: Bundle, keys: TrustedKeys): BundleReport {
+  const checkpoint = verifyCheckpoint(bundle.head.checkpoint, keys);
+  const entries = bundle.entries.map(open);
+  const inclusion = checkInclusion(bundle, entries, checkpoint);
+  // Nothing else means anything about entries that are not in the signed log.
+  if (inclusion.holds !== 'yes') return { claims: [signature(checkpoint), inclusion], entries: [], checkpoint };
+  const claims = [
+    signature(checkpoint),
+    inclusion,
+    checkContent(bundle, entries),
+    ...checkSessions(entries),
+    ...checkChains(entries),
+    checkCompleteness(bundle, checkpoint),
+    checkWitnesses(checkpoint),
+    TRUTH,
+  ];
+  return { claims, entries, checkpoint };
+}
+
+function open(bundled: BundledEntry): OpenedEntry {
+  const fields = parseEntry(bundled.entry);
+  const defect = fields === undefined ? 'is not canonical JSON' : entryDefect(fields);
+  if (fields === undefined || defect !== undefined) throw new BadFormat(`entry ${bundled.index} ${defect}`);
+  return { ...bundled, fields };
+}
+
+function signature({ origin, size, signers }: VerifiedCheckpoint): Claim {
+  const by = signers.map(formatVerifierKey).join(', ');
+  return {
+    about: 'checkpoint',
+    holds: 'yes',
+    says: `the log ${origin} had ${size} entries when this key signed: ${by}`,
+  };
+}
+
+function checkInclusion(
+  { hashes }: Bundle,
+  entries: readonly OpenedEntry[],
+  { size, root }: VerifiedCheckpoint,
+): Claim {
+  const indexes = entries.map(({ index }) => index);
+  const leaves = entries.map(({ entry }) => leafHash(entry));
+  const isWhole = entries.length === size && hashes.length === 0 && indexes.every((index, place) => index === place);
+  const found = isWhole ? foldLeaves(leaves) : subsetRoot({ indexes, leaves, size }, hashes);
+  if (found !== root) return { about: 'inclusion', holds: 'no', says: 'the entries are not those of the signed log' };
+  const says = `${entries.length} entries are in the signed log, unchanged and at their places`;
+  return { about: 'inclusion', holds: 'yes', says };
+}
+
+function checkContent({ head }: Bundle, entries: readonly OpenedEntry[]): Claim {
+  const able = entries.filter(({ fields }) => hasContent(fields.kind));
+  const shown = able.filter(({ disclosed }) => disclosed !== undefined);
+  for (const { index, fields, disclosed } of entries) {
+    const defect = disclosed && disclosedDefect(fields, disclosed);
+    if (defect !== undefined) return { about: 'content', holds: 'no', says: `entry ${index} ${defect}` };
+  }
+  const hidden = able.length - shown.length;
+  const why = head.redacted ? 'left out on purpose' : 'not disclosed';
+  const rest = hidden === 0 ? '' : `; that of ${hidden} is ${why}`;
+  return { about: 'content', holds: 'yes', says: `the content of ${shown.length} entries is what was recorded${rest}` };
+}
+
+function checkSessions(entries: readonly OpenedEntry[]): Claim[] {
+  return findSealedSessions(entries).map(({ sessionId, records, sealed, root, foundRoot }) => {
+    const about = 'session';
+    if (records === sealed && root === foundRoot)
+      return { about, holds: 'yes', says: `${sessionId} is complete: all ${sealed} records that were sealed are here` };
+    if (records < sealed)
+      return {
+        about,
+        holds: 'unknown',
+        says: `${sessionId} is not complete: ${records} of ${sealed} sealed records are here`,
+      };
+    return { about, holds: 'no', says: `${sessionId} has records that do not have its sealed root` };
+  });
+}
+
+/** Thoughts of one task that are here without a gap link to each other, if they are disclosed. */
+function checkChains(entries: readonly OpenedEntry[]): Claim[] {
+  const last = new Map<string, { position: number; hash: Digest }>();
+  let links = 0;
+  for (const { index, fields, disclosed } of entries) {
+    if (fields.kind !== 'thought') continue;
+    const [taskId, position] = [fields['task_id'] as string, fields['chain_position'] as number];
+    const before = last.get(taskId);
+    const linked = disclosed?.thought?.previous_hash;
+    if (linked !== undefined && before?.position === position - 1) {
+      if (linked !== before.hash)
+        return [
+          { about: 'chain', holds: 'no', says: `the thought of entry ${index} does not link to the one before it` },
+        ];
+      links += 1;
+    }
+    last.set(taskId, { position, hash: fields['hash'] as string });
+  }
+  return links === 0 ? [] : [{ about: 'chain', holds: 'yes', says: `${links} thoughts link to the one before them` }];
+}
+
+function checkCompleteness({ head, entries }: Bundle, { size }: VerifiedCheckpoint): Claim {
+  const about = 'completeness';
+  if (entries.length === size) return { about, holds: 'yes', says: 'every entry of the signed log is here' };
+  const begin = findGaplessEnd(entries, size);
+  if (head.scope.kind === 'since' && begin !== undefined)
+    return { about, holds: 'yes', says: `every entry from ${begin} to the end of the signed log is here` };
+  const missing = size - entries.length;
+  const says = `${missing} entries are left out; whether some of them are about the same matter cannot be known`;
+  return { about, holds: 'unknown', says };
+}
+
+/** The first index from which on no entry is left out. */
+function findGaplessEnd(entries: readonly BundledEntry[], size: number): number | undefined {
+  let begin: number | undefined;
+  for (let place = entries.length - 1, index = size - 1; entries[place]?.index === index; place -= 1, index -= 1)
+    begin = index;
+  return begin;
+}
+
+function checkWitnesses({ witnesses }: VerifiedCheckpoint): Claim {
+  const about = 'witnesses';
+  if (witnesses.length === 0)
+    return {
+      about,
+      holds: 'unknown',
+      says: 'no known witness has cosigned: that others saw the same log rests on the key alone',
+    };
+  const seen = witnesses.map(({ key, time = 0 }) => `${key.name} at ${new Date(time * 1000).toISOString()}`);
+  return { about, holds: 'yes', says: `cosigned by ${seen.join(', ')}` };
+}
+
+const TRUTH: Claim = {
+  about: 'truth',
+  holds: 'unknown',
+  says: 'that what agents wrote is true, and that clocks were right, no proof shows',
+};

@@ -36,6 +36,7 @@ import { search } from './people/search.ts';
 import { checkpoint } from './proofs/checkpoint.ts';
 import { continueCommand } from './proofs/continue.ts';
 import { key } from './proofs/key.ts';
+import { prove } from './proofs/prove.ts';
 import { hook } from './recorder/hook.ts';
 import { type CliCommand, type Example, registerCommand, renderExamples, usageExitCode } from './support/command.ts';
 import { exitOnBrokenPipe, print } from './support/print.ts';
@@ -73,6 +74,7 @@ export const COMMANDS: readonly CliCommand[] = [
   checkpoint,
   key,
   continueCommand,
+  prove,
   exportCommand,
   trust,
   doctor,

@@ -1,4 +1,17 @@
 export { BadFormat } from './bad-format.ts';
+export {
+  BUNDLE_FORMAT,
+  type Bundle,
+  type BundledEntry,
+  type BundleHead,
+  type BundleScope,
+  type Disclosed,
+  formatBundle,
+  parseBundle,
+} from './bundle/format.ts';
+export { verifyProofFile } from './bundle/proof-file.ts';
+export { subsetRanges, subsetRoot } from './bundle/subset-proof.ts';
+export { type BundleReport, type Claim, type TrustedKeys, verifyBundle } from './bundle/verify.ts';
 export { canonicalize, type Json, NotCanonical } from './canonical-json.ts';
 export { isCanonicalText } from './canonical-text.ts';
 export {

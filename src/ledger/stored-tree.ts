@@ -59,14 +59,15 @@ export class StoredTree {
   }
 
   inclusionProof(index: number): Promise<Digest[]> {
-    return this.#hashesOf(inclusionRanges(index, this.#size));
+    return this.hashesOf(inclusionRanges(index, this.#size));
   }
 
   consistencyProof(oldSize: number): Promise<Digest[]> {
-    return this.#hashesOf(consistencyRanges(oldSize, this.#size));
+    return this.hashesOf(consistencyRanges(oldSize, this.#size));
   }
 
-  async #hashesOf(ranges: readonly LeafRange[]): Promise<Digest[]> {
+  /** The hashes of ranges that are subtrees. */
+  async hashesOf(ranges: readonly LeafRange[]): Promise<Digest[]> {
     const hashes: Digest[] = [];
     for (const range of ranges) hashes.push(await this.#hashOf(range));
     return hashes;

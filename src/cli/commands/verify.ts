@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option } from 'commander';
+import { Argument, InvalidArgumentError, Option } from 'commander';
 import { readLedgerId } from '../../checkpoints/open-signing.ts';
 import { findRemembered } from '../../checkpoints/remembered.ts';
 import type { Reader } from '../../db/database.ts';
@@ -7,9 +7,10 @@ import type { LedgerIdentity } from '../../trust/acceptance.ts';
 import { readIdentity } from '../../trust/ledger-identity.ts';
 import type { LedgerReport, Problem } from '../../verification/report.ts';
 import { verifyEverything } from '../../verification/verify-ledger.ts';
+import { verifyFile } from '../proofs/verify-file.ts';
 import { checkGit, describeGit, type GitReport, judgeGit } from '../recorder/verify-git.ts';
 import type { CliCommand } from '../support/command.ts';
-import { type CommandResult, reportResult } from '../support/command-result.ts';
+import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { assertNotDeleted } from '../support/deleted-ledger.ts';
 import { JSON_OPTION } from '../support/options.ts';
 import { withProgress } from '../support/progress-bar.ts';
@@ -26,33 +27,49 @@ interface Checkpoint {
 }
 
 interface VerifyOptions {
+  readonly key?: readonly string[];
+  readonly witness?: readonly string[];
   readonly expect?: readonly Checkpoint[];
   readonly git?: boolean;
   readonly json?: boolean;
 }
 
-export const verify: CliCommand<VerifyOptions> = {
+export const verify: CliCommand<VerifyOptions, string | undefined> = {
   name: 'verify',
-  summary: 'verify the whole ledger: log, Merkle tree, chains, sessions and tables',
+  summary: 'verify the whole ledger, or a bundle or proof without a ledger',
+  argument: new Argument('[file]', 'a bundle of colibri export, or a proof of colibri prove'),
   options: [
     new Option('--expect <size:root>', 'require this root at this size; may be repeated').argParser(parseCheckpoint),
     new Option('--git', 'also compare the log with the commits of this repository'),
+    new Option('--key <key>', 'of a file: a key of its log that you trust; may be repeated').argParser(collect),
+    new Option('--witness <key>', 'of a file: a key of a witness that you trust; may be repeated').argParser(collect),
     JSON_OPTION,
   ],
   details: [
     'The log must extend the newest checkpoint that you have signed: see colibri checkpoint. Another user has none, and to that user a log that was truncated, or a ledger that was replaced as a whole, looks consistent. Note the size:root that verify prints in another place, and pass it to --expect later.',
     'With --git, checks that every recorded commit is in the repository of the current folder with the same tree and parents, and that the log extends every checkpoint (Colibri-Checkpoint) that the commits of its branches and tags carry. A commit that is not there, after git gc or in a shallow clone, proves nothing: the verdict is then "cannot tell".',
+    'A file is checked without a ledger and without a network. The report states one by one what holds, what fails, and what cannot be known. Get the key from its owner, not from the sender of the file.',
     'Reads only; servers can keep writing meanwhile.',
   ],
   examples: [
     ['colibri verify'],
     ['colibri verify --expect 1024:9f2c…', 'the root of the first 1024 entries, as printed earlier'],
     ['colibri verify --git', 'after git fetch, the commits of the team are the witness'],
+    ['colibri verify task.colibri --key colibri/5f0c…+a572f83d+AT0o…', 'a bundle from another machine'],
     ['colibri verify --json | jq .verdict'],
   ],
   exitCodes: { 0: 'whole', 1: 'tampered', 2: 'cannot tell', 3: 'bad input' },
-  run: ({ json = false, expect = [], git = false }) => reportResult('verify', json, () => verifyLedger(expect, git)),
+  run: ({ json = false, expect = [], git = false, key = [], witness = [] }, file) =>
+    reportResult('verify', json, async () => {
+      if (file !== undefined) return verifyFile(file, key, witness);
+      if (key.length + witness.length > 0) throw new CommandError('bad input', '--key and --witness need a file');
+      return verifyLedger(expect, git);
+    }),
 };
+
+function collect(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, text];
+}
 
 function parseCheckpoint(text: string, previous: readonly Checkpoint[] = []): readonly Checkpoint[] {
   const [, size, root] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/i.exec(text) ?? [];

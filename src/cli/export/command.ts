@@ -1,50 +1,100 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
+import { type BundleScope, isSessionId } from '../../integrity/index.ts';
 import { printError } from '../../print-error.ts';
 import { createExporter, type ExportReport } from '../notes/export-notes.ts';
 import { openVault } from '../notes/vault/folder.ts';
+import { type PersonOptions, withPerson } from '../people/open-person.ts';
+import { PERSON_OPTIONS } from '../people/run-person.ts';
+import { makeBundle } from '../proofs/make-bundle.ts';
+import { parseSince } from '../query/since.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { assertNotDeleted } from '../support/deleted-ledger.ts';
-import { JSON_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
+import { parseTaskId } from '../support/task-argument.ts';
 import { type ReadableLedger, readProjectConfig, withDatabase } from '../support/with-ledger.ts';
 import { createYieldingReader } from '../support/yielding-reader.ts';
 import { plural } from '../views/terminal.ts';
 import { abortOnSignals } from '../watch/ledger-changes.ts';
 import { watchLedger } from './watch.ts';
 
-interface ExportOptions {
+interface ExportOptions extends PersonOptions {
+  readonly task?: string;
+  readonly session?: string;
+  readonly all?: boolean;
+  readonly since?: string;
+  readonly out?: string;
+  readonly redact?: boolean;
   readonly markdown?: string;
   readonly watch?: boolean;
-  readonly json?: boolean;
 }
 
 /** The command is named `export`, which is a keyword. */
 export const exportCommand: CliCommand<ExportOptions> = {
   name: 'export',
-  summary: 'write the ledger as Markdown notes: a vault for Obsidian or any editor',
+  summary: 'write a bundle that others can verify, or the ledger as Markdown notes',
   options: [
+    new Option('--task <id>', 'bundle: everything about this task').argParser(parseTaskId),
+    new Option('--session <id>', 'bundle: the records and the seal of this session').argParser(parseSessionId),
+    new Option('--since <time>', 'bundle: every entry since this time, such as 2d or 2026-04-08'),
+    new Option('--all', 'bundle: the whole log'),
+    new Option('--out <file>', 'the file of the bundle, which must not exist yet'),
+    new Option('--redact', 'bundle: leave out what agents and people wrote; only digests stay'),
     new Option('--markdown <dir>', 'write one note per task, session, agent and day into this folder'),
     new Option('--watch', 'keep the notes current until Ctrl-C'),
-    JSON_OPTION,
+    ...PERSON_OPTIONS,
   ],
   details: [
+    'A bundle holds entries of the log as they are, what they have digests of, the proof that they are in the log, and a checkpoint that is signed now. colibri verify FILE --key KEY checks it without a ledger and without a network.',
     'The folder becomes tasks/T-0042.md, sessions/A-0003.md, agents/claude-code.md, days/2026-04-08.md and Colibri.md, with front matter and wikilinks. An export is one-way and changes only the notes whose records changed; the notes are readable by their owner only.',
     'Write below the marked line at the end of a note: that text, and properties that you add, stay. What is above the line is replaced. A file that is not from this ledger is left alone with a warning. Nothing is deleted: a note whose record is gone is marked.',
     'Text that agents wrote is shown as it is: it contains no links, tags, HTML or code of plug-ins.',
   ],
   examples: [
+    ['colibri export --task T-0042 --out task.colibri', 'to show to an auditor, with the output of colibri key'],
+    ['colibri export --all --redact --out log.colibri', 'proves the order of everything, and shows nothing'],
     ['colibri export --markdown ~/vault/colibri'],
     ['colibri export --markdown notes --watch', 'while agents work'],
     [`colibri export --markdown notes --json | jq .left_alone`],
   ],
   exitCodes: { 0: 'done', 2: 'cannot read the ledger or write the notes', 3: 'bad input' },
-  run: (options) => reportResult('export', options.json ?? false, () => runExport(options)),
+  run: (options) =>
+    reportResult('export', options.json ?? false, () =>
+      scopesOf(options).length > 0 ? exportBundle(options) : runExport(options),
+    ),
 };
+
+async function exportBundle(options: ExportOptions): Promise<CommandResult> {
+  const { out, redact = false, markdown } = options;
+  const [scope, ...more] = scopesOf(options);
+  if (scope === undefined || more.length > 0 || markdown !== undefined)
+    throw new CommandError('bad input', 'an export has one subject', {
+      advice: 'pass one of --task, --session, --since, --all and --markdown',
+    });
+  if (out === undefined) throw new CommandError('bad input', 'a bundle needs a file', { advice: 'pass --out FILE' });
+  return withPerson(options, false, (person) => makeBundle(person, { scope, out, redact }));
+}
+
+function scopesOf({ task, session, since, all = false }: ExportOptions): BundleScope[] {
+  return [
+    ...(task === undefined ? [] : [{ kind: 'task', task_id: task } as const]),
+    ...(session === undefined ? [] : [{ kind: 'session', session_id: session } as const]),
+    ...(since === undefined ? [] : [{ kind: 'since', since: parseSince(since, Date.now()) } as const]),
+    ...(all ? [{ kind: 'ledger' } as const] : []),
+  ];
+}
+
+function parseSessionId(text: string): string {
+  const id = text.toUpperCase();
+  if (isSessionId(id)) return id;
+  throw new InvalidArgumentError('Use a session id such as A-0003.');
+}
 
 async function runExport({ markdown, watch = false, json = false }: ExportOptions): Promise<CommandResult> {
   if (markdown === undefined)
-    throw new CommandError('bad input', 'nothing to write', { advice: 'pass a folder for the notes: --markdown DIR' });
+    throw new CommandError('bad input', 'nothing to write', {
+      advice: 'pass --task, --session, --since or --all with --out FILE, or --markdown DIR',
+    });
   const config = readProjectConfig();
   assertNotDeleted(config);
   const interrupted = abortOnSignals();

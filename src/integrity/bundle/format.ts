@@ -23,7 +23,8 @@ export type BundleScope =
   | { readonly kind: 'ledger' }
   | { readonly kind: 'since'; readonly since: string }
   | { readonly kind: 'task'; readonly task_id: string }
-  | { readonly kind: 'session'; readonly session_id: string };
+  | { readonly kind: 'session'; readonly session_id: string }
+  | { readonly kind: 'entry'; readonly index: number };
 
 /** What an entry has a digest of. */
 export interface Disclosed {
@@ -71,6 +72,7 @@ const SCOPES: Readonly<Record<BundleScope['kind'], Fields>> = {
   since: { kind: oneOf(['since']), since: time },
   task: { kind: oneOf(['task']), task_id: taskId },
   session: { kind: oneOf(['session']), session_id: sessionId },
+  entry: { kind: oneOf(['entry']), index: wholeNumber(0) },
 };
 
 const scope: Form = {
@@ -113,6 +115,11 @@ export function parseBundle(file: string): Bundle {
     .map((line, place) => parseLine<BundledEntry>(line, `line ${place + 2}`, ENTRY));
   const hashes = lines.slice(1 + entry_count).map((line, place) => parseHash(line, `line ${entry_count + place + 2}`));
   return { head, entries, hashes };
+}
+
+/** One entry by itself, as in a bundle. */
+export function parseBundledEntry(line: string): BundledEntry {
+  return parseLine<BundledEntry>(line, 'the entry', ENTRY);
 }
 
 function parseLine<Value>(line: string, where: string, fields: Fields): Value {

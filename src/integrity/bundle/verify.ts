@@ -6,7 +6,7 @@ import { type VerifiedCheckpoint, verifyCheckpoint } from '../notes/checkpoint.t
 import { formatVerifierKey, type VerifierKey } from '../notes/signed-note.ts';
 import type { Digest } from '../sha256.ts';
 import { disclosedDefect, hasContent } from './disclosed.ts';
-import type { Bundle, BundledEntry } from './format.ts';
+import type { Bundle, BundledEntry, BundleHead } from './format.ts';
 import { findSealedSessions } from './sessions.ts';
 import { subsetRoot } from './subset-proof.ts';
 
@@ -43,27 +43,38 @@ export function verifyBundle(bundle: Bundle, keys: TrustedKeys): BundleReport {
   const inclusion = checkInclusion(bundle, entries, checkpoint);
   // Nothing else means anything about entries that are not in the signed log.
   if (inclusion.holds !== 'yes') return { claims: [signature(checkpoint), inclusion], entries: [], checkpoint };
-  const claims = [
+  return judgeEntries(bundle.head, entries, checkpoint);
+}
+
+/** The claims about entries that are proved to be in the signed log. */
+export function judgeEntries(
+  head: BundleHead,
+  entries: readonly OpenedEntry[],
+  checkpoint: VerifiedCheckpoint,
+): BundleReport {
+  const says = `${entries.length} entries are in the signed log, unchanged and at their places`;
+  const claims: Claim[] = [
     signature(checkpoint),
-    inclusion,
-    checkContent(bundle, entries),
+    { about: 'inclusion', holds: 'yes', says },
+    checkContent(head, entries),
     ...checkSessions(entries),
     ...checkChains(entries),
-    checkCompleteness(bundle, checkpoint),
+    checkCompleteness(head, entries, checkpoint),
     checkWitnesses(checkpoint),
     TRUTH,
   ];
   return { claims, entries, checkpoint };
 }
 
-function open(bundled: BundledEntry): OpenedEntry {
+/** Throws for an entry that is not one of the grammar. */
+export function open(bundled: BundledEntry): OpenedEntry {
   const fields = parseEntry(bundled.entry);
   const defect = fields === undefined ? 'is not canonical JSON' : entryDefect(fields);
   if (fields === undefined || defect !== undefined) throw new BadFormat(`entry ${bundled.index} ${defect}`);
   return { ...bundled, fields };
 }
 
-function signature({ origin, size, signers }: VerifiedCheckpoint): Claim {
+export function signature({ origin, size, signers }: VerifiedCheckpoint): Claim {
   const by = signers.map(formatVerifierKey).join(', ');
   return {
     about: 'checkpoint',
@@ -86,7 +97,7 @@ function checkInclusion(
   return { about: 'inclusion', holds: 'yes', says };
 }
 
-function checkContent({ head }: Bundle, entries: readonly OpenedEntry[]): Claim {
+function checkContent(head: BundleHead, entries: readonly OpenedEntry[]): Claim {
   const able = entries.filter(({ fields }) => hasContent(fields.kind));
   const shown = able.filter(({ disclosed }) => disclosed !== undefined);
   for (const { index, fields, disclosed } of entries) {
@@ -135,7 +146,7 @@ function checkChains(entries: readonly OpenedEntry[]): Claim[] {
   return links === 0 ? [] : [{ about: 'chain', holds: 'yes', says: `${links} thoughts link to the one before them` }];
 }
 
-function checkCompleteness({ head, entries }: Bundle, { size }: VerifiedCheckpoint): Claim {
+function checkCompleteness(head: BundleHead, entries: readonly BundledEntry[], { size }: VerifiedCheckpoint): Claim {
   const about = 'completeness';
   if (entries.length === size) return { about, holds: 'yes', says: 'every entry of the signed log is here' };
   const begin = findGaplessEnd(entries, size);

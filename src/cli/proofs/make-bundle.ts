@@ -1,0 +1,90 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type { Reader } from '../../db/database.ts';
+import {
+  BUNDLE_FORMAT,
+  type BundledEntry,
+  type BundleScope,
+  canonicalize,
+  type Json,
+  parseCheckpoint,
+  subsetRanges,
+} from '../../integrity/index.ts';
+import { StoredTree } from '../../ledger/stored-tree.ts';
+import type { Person } from '../people/open-person.ts';
+import { assertFree, publish, removeDatabase } from '../support/atomic-file.ts';
+import { withCleanUp } from '../support/clean-up.ts';
+import { CommandError, type CommandResult } from '../support/command-result.ts';
+import { readEntries } from './read-entries.ts';
+import { selectEntries } from './select-entries.ts';
+
+export interface BundleRequest {
+  readonly scope: BundleScope;
+  readonly out: string;
+  readonly redact: boolean;
+}
+
+/** Signs the log as it is now, and writes the entries of a scope with the proof that they are in it. */
+export async function makeBundle(person: Person, { scope, out, redact }: BundleRequest): Promise<CommandResult> {
+  const file = resolve(out);
+  assertFree(file);
+  const checkpoint = await person.signCheckpoint();
+  const { size, root } = parseCheckpoint(checkpoint);
+  const partial = join(dirname(file), `colibri-bundle-${randomBytes(4).toString('hex')}.partial`);
+  const count = await withCleanUp(
+    () => removeDatabase(partial),
+    async () => {
+      const written = await person.read((reader) => write(reader, partial, { scope, redact, checkpoint, size }));
+      if (written === undefined) throw new CommandError('cannot tell', 'there is no ledger to read');
+      publish(partial, file);
+      return written;
+    },
+  );
+  const facts = { file, entries: count, size, root, redacted: redact, checkpoint };
+  const lines = [
+    file,
+    `${count} entries of ${size}, ${redact ? 'without their content' : 'with their content'}`,
+    `To check it: colibri verify ${out} --key KEY, where KEY is what colibri key prints here.`,
+  ];
+  return { verdict: 'done', lines, facts };
+}
+
+interface Contents {
+  readonly scope: BundleScope;
+  readonly redact: boolean;
+  readonly checkpoint: string;
+  readonly size: number;
+}
+
+/** Streams, because a ledger can be larger than the memory. Returns the number of entries. */
+async function write(db: Reader, file: string, { scope, redact, checkpoint, size }: Contents): Promise<number> {
+  const indexes = await selectEntries(db, scope, size);
+  const ranges = indexes === undefined ? [] : subsetRanges(indexes, size);
+  const count = indexes?.length ?? size;
+  const head = {
+    format: BUNDLE_FORMAT,
+    checkpoint,
+    scope: { ...scope },
+    redacted: redact,
+    entry_count: count,
+    hash_count: ranges.length,
+  };
+  const lines = async function* (): AsyncGenerator<string> {
+    yield line(head);
+    for await (const page of readEntries(db, { indexes, size, redact })) yield page.map(entryLine).join('');
+    const tree = new StoredTree(db, size);
+    for (const range of ranges) yield (await tree.hashesOf([range])).map(line).join('');
+  };
+  await pipeline(lines, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
+  return count;
+}
+
+function entryLine(entry: BundledEntry): string {
+  return line(entry as unknown as Json);
+}
+
+function line(value: Json): string {
+  return `${canonicalize(value)}\n`;
+}

@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { Argument, Option } from 'commander';
+import type { Reader } from '../../db/database.ts';
+import { parseId } from '../../ids.ts';
+import { type BundledEntry, canonicalize, formatTlogProof, type Json, parseCheckpoint } from '../../integrity/index.ts';
+import { StoredTree } from '../../ledger/stored-tree.ts';
+import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
+import { PERSON_OPTIONS } from '../people/run-person.ts';
+import { assertFree, publish } from '../support/atomic-file.ts';
+import type { CliCommand } from '../support/command.ts';
+import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
+import { readEntries } from './read-entries.ts';
+
+interface ProveOptions extends PersonOptions {
+  readonly out?: string;
+  readonly redact?: boolean;
+}
+
+export const prove: CliCommand<ProveOptions, string> = {
+  name: 'prove',
+  summary: 'write the proof that one record is in the signed log',
+  argument: new Argument(
+    '<record>',
+    'the index of an entry, or a thought id such as 0012 (with or without its prefix)',
+  ),
+  options: [
+    new Option('--out <file>', 'the file to write; without it the proof is printed'),
+    new Option('--redact', 'leave the content of the record out'),
+    ...PERSON_OPTIONS,
+  ],
+  details: [
+    'The file is a C2SP tlog-proof: the index of the entry, the hashes up to the root, and a signed checkpoint. Its extra line holds the entry itself and, unless --redact is given, what it has digests of.',
+  ],
+  examples: [
+    ['colibri prove 128 --out entry.tlog-proof'],
+    ['colibri verify entry.tlog-proof --key KEY', 'needs no ledger'],
+  ],
+  exitCodes: { 0: 'written', 2: 'cannot tell', 3: 'bad input' },
+  run: ({ out, redact = false, ...options }, record) =>
+    reportResult('prove', options.json ?? false, () =>
+      withPerson(options, false, (person) => proveRecord(person, record, { out, redact })),
+    ),
+};
+
+async function proveRecord(
+  person: Person,
+  record: string,
+  { out, redact }: { readonly out: string | undefined; readonly redact: boolean },
+): Promise<CommandResult> {
+  if (out !== undefined) assertFree(resolve(out));
+  const index = await person.read((reader) => findIndex(reader, record));
+  const checkpoint = await person.signCheckpoint();
+  const { size, root } = parseCheckpoint(checkpoint);
+  if (index === undefined || index >= size)
+    throw new CommandError('bad input', `no entry ${record}`, { advice: `the log has ${size} entries` });
+  const proof = await person.read(async (reader) => {
+    const path = await new StoredTree(reader, size).inclusionProof(index);
+    return { path, entry: await readEntry(reader, index, redact) };
+  });
+  if (proof === undefined) throw new CommandError('cannot tell', 'there is no ledger to read');
+  const extra = new TextEncoder().encode(canonicalize(proof.entry as unknown as Json));
+  const text = formatTlogProof({ index, path: proof.path, checkpoint, extra });
+  const facts = { index, size, root, ...(out === undefined ? { proof: text } : { file: resolve(out) }) };
+  if (out === undefined) return { verdict: 'done', lines: text.trimEnd().split('\n'), facts };
+  writeWhole(resolve(out), text);
+  return { verdict: 'done', lines: [resolve(out), `proves entry ${index} in the log of ${size}`], facts };
+}
+
+async function findIndex(db: Reader, record: string): Promise<number | undefined> {
+  if (/^\d{1,15}$/.test(record)) return Number(record);
+  const [, digits] = /^(?:\u0398|TH)-(\d{4,12})$/i.exec(record) ?? [];
+  if (digits === undefined)
+    throw new CommandError('bad input', `${record} is neither the index of an entry nor a thought id`, {
+      advice: 'colibri show prints both',
+    });
+  const sql = 'SELECT idx FROM thoughts WHERE thought_no = $1';
+  const [row] = await db.query<{ idx: number }>(sql, [parseId(`\u0398-${digits}`)]);
+  return row?.idx;
+}
+
+async function readEntry(db: Reader, index: number, redact: boolean): Promise<BundledEntry | undefined> {
+  for await (const [entry] of readEntries(db, { indexes: [index], size: index + 1, redact })) return entry;
+  return undefined;
+}
+
+function writeWhole(file: string, text: string): void {
+  const partial = join(dirname(file), `colibri-proof-${randomBytes(4).toString('hex')}.partial`);
+  try {
+    writeFileSync(partial, text, { flag: 'wx', mode: 0o600 });
+    publish(partial, file);
+  } finally {
+    rmSync(partial, { force: true });
+  }
+}

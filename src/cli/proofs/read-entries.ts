@@ -1,0 +1,117 @@
+import type { Reader } from '../../db/database.ts';
+import { currentVersion, listCurrentRows } from '../../domains/tasks/versions.ts';
+import { parseId } from '../../ids.ts';
+import {
+  type BundledEntry,
+  canonicalize,
+  type Disclosed,
+  type Entry,
+  type EntryKind,
+  parseEntry,
+} from '../../integrity/index.ts';
+
+interface EntryRow {
+  readonly idx: number;
+  readonly entry: string;
+}
+
+type Range = readonly [begin: number, end: number];
+
+const PAGE = 500;
+
+/** Yields entries with what they have digests of, in pages. `indexes` rise; undefined: every entry before `size`. */
+export async function* readEntries(
+  db: Reader,
+  { indexes, size, redact }: { indexes: readonly number[] | undefined; size: number; redact: boolean },
+): AsyncGenerator<BundledEntry[]> {
+  const count = indexes?.length ?? size;
+  for (let first = 0; first < count; first += PAGE) {
+    const wanted = indexes?.slice(first, first + PAGE);
+    const begin = wanted?.[0] ?? first;
+    const end = wanted === undefined ? Math.min(first + PAGE, size) : (wanted.at(-1) ?? begin) + 1;
+    yield* readSpan(db, [begin, end], wanted && new Set(wanted), redact);
+  }
+}
+
+/** A span with few wanted entries is read in parts, so that no statement returns what was not asked for. */
+async function* readSpan(
+  db: Reader,
+  [begin, end]: Range,
+  wanted: ReadonlySet<number> | undefined,
+  redact: boolean,
+): AsyncGenerator<BundledEntry[]> {
+  const parts: Range[] = wanted === undefined ? [[begin, end]] : runsOf([...wanted]);
+  for (const part of parts) {
+    const rows = await db.query<EntryRow>(
+      'SELECT idx, entry FROM ledger_entries WHERE idx >= $1 AND idx < $2 ORDER BY idx',
+      [...part],
+    );
+    const contents = redact ? new Map<number, Disclosed>() : await readContents(db, part, rows);
+    yield rows.map(({ idx: index, entry }) => {
+      const disclosed = contents.get(index);
+      return { index, entry, ...(disclosed !== undefined && { disclosed }) };
+    });
+  }
+}
+
+function runsOf(indexes: readonly number[]): Range[] {
+  const runs: [number, number][] = [];
+  for (const index of indexes) {
+    const last = runs.at(-1);
+    if (last?.[1] === index) last[1] = index + 1;
+    else runs.push([index, index + 1]);
+  }
+  return runs;
+}
+
+interface ContentRow {
+  readonly idx: number;
+  readonly salt: string;
+  readonly content: string;
+}
+
+interface ThoughtRow extends ContentRow {
+  readonly type: string;
+  readonly extras: string;
+  readonly previous_hash: string | null;
+}
+
+interface SessionRow {
+  readonly idx: number;
+  readonly salt: string;
+  readonly auditor_id: string;
+  readonly reason: string | null;
+}
+
+const BY_ENTRY = ['ledger_entries', 'task_versions', 'project_options', 'observations'];
+
+/** What the entries of a range have digests of. Tasks, sessions and thoughts are found by the numbers in the entries. */
+async function readContents(db: Reader, range: Range, rows: readonly EntryRow[]): Promise<Map<number, Disclosed>> {
+  const contents = new Map<number, Disclosed>();
+  for (const table of BY_ENTRY) {
+    const sql = `SELECT idx, salt, content FROM ${table} WHERE idx >= $1 AND idx < $2 AND content IS NOT NULL`;
+    for (const { idx, salt, content } of await db.query<ContentRow>(sql, [...range]))
+      contents.set(idx, { salt, text: content });
+  }
+  const entries = rows.map(({ entry }) => parseEntry(entry)).filter((entry) => entry !== undefined);
+  const tasks = numbersOf(entries, 'task_id', ['task.created', 'task.updated']);
+  for (const { idx, salt, content } of (await listCurrentRows(db, tasks)).map(currentVersion))
+    if (content !== null) contents.set(idx, { salt, text: content });
+  for (const number of numbersOf(entries, 'session_id', ['session.started'])) {
+    const sql = 'SELECT start_idx AS idx, salt, auditor_id, reason FROM sessions WHERE session_no = $1';
+    for (const { idx, salt, auditor_id, reason } of await db.query<SessionRow>(sql, [number]))
+      contents.set(idx, { salt, text: canonicalize({ auditor_id, reason }) });
+  }
+  for (const number of numbersOf(entries, 'thought_id', ['thought'])) {
+    const sql = 'SELECT idx, salt, content, type, extras, previous_hash FROM thoughts WHERE thought_no = $1';
+    for (const { idx, salt, content, type, extras, previous_hash } of await db.query<ThoughtRow>(sql, [number]))
+      contents.set(idx, { salt, text: extras, thought: { type, content, previous_hash } });
+  }
+  return contents;
+}
+
+/** The numbers in an id of the entries of some kinds, each once. */
+function numbersOf(entries: readonly Entry[], field: string, kinds: readonly EntryKind[]): number[] {
+  const ids = entries.filter(({ kind }) => kinds.includes(kind)).map((entry) => entry[field] as string);
+  return [...new Set(ids.map(parseId))];
+}

@@ -1,0 +1,81 @@
+import type { Reader } from '../../db/database.ts';
+import { parseId } from '../../ids.ts';
+import { type BundleScope, parseEntry } from '../../integrity/index.ts';
+import { scanCalls } from '../../ledger/calls/scan.ts';
+import { callsOfTask, createTaskFinder } from '../query/call-task.ts';
+import { CommandError } from '../support/command-result.ts';
+
+/** The indexes of the entries in a scope, rising; `undefined`: all of them. The first entry and the keys always come along. */
+export async function selectEntries(db: Reader, scope: BundleScope, size: number): Promise<number[] | undefined> {
+  if (scope.kind === 'ledger') return undefined;
+  const chosen = new Set<number>([0, ...(await list(db, 'SELECT idx FROM ledger_keys'))]);
+  for await (const index of inScope(db, scope, size)) chosen.add(index);
+  return [...chosen].filter((index) => index < size).sort((left, right) => left - right);
+}
+
+function inScope(
+  db: Reader,
+  scope: Exclude<BundleScope, { kind: 'ledger' | 'entry' }>,
+  size: number,
+): AsyncIterable<number> {
+  if (scope.kind === 'task') return ofTask(db, scope.task_id, size);
+  return scope.kind === 'session' ? ofSession(db, scope.session_id) : since(db, scope.since, size);
+}
+
+async function* ofTask(db: Reader, taskId: string, size: number): AsyncGenerator<number> {
+  const taskNo = parseId(taskId);
+  const current = await list(db, 'SELECT event_idx AS idx FROM tasks WHERE task_no = $1', [taskNo]);
+  if (current.length === 0) throw new CommandError('bad input', `no task ${taskId}`, { advice: 'run colibri list' });
+  yield* current;
+  for (const table of ['task_versions', 'thoughts', 'observations'])
+    yield* await list(db, `SELECT idx FROM ${table} WHERE task_no = $1 ORDER BY idx`, [taskNo]);
+  yield* await list(db, 'SELECT start_idx AS idx FROM sessions WHERE task_no = $1', [taskNo]);
+  yield* await list(db, 'SELECT finalized_idx AS idx FROM sessions WHERE task_no = $1 AND finalized_idx IS NOT NULL', [
+    taskNo,
+  ]);
+  const { from, ...conditions } = await callsOfTask(db, taskId);
+  const findTaskOf = createTaskFinder(db);
+  for await (const call of scanCalls(db, conditions, { from, to: size - 1, direction: 'forward' })) {
+    if ((await findTaskOf(call)).task_id !== taskId) continue;
+    yield call.sequence_no;
+    yield* await list(db, 'SELECT exit_idx AS idx FROM call_exits WHERE sequence_no = $1', [call.sequence_no]);
+  }
+}
+
+async function* ofSession(db: Reader, sessionId: string): AsyncGenerator<number> {
+  const sessionNo = parseId(sessionId);
+  const starts = await list(db, 'SELECT start_idx AS idx FROM sessions WHERE session_no = $1', [sessionNo]);
+  if (starts.length === 0)
+    throw new CommandError('bad input', `no session ${sessionId}`, {
+      advice: 'run colibri show to see the sessions of a task',
+    });
+  yield* starts;
+  yield* await list(
+    db,
+    'SELECT finalized_idx AS idx FROM sessions WHERE session_no = $1 AND finalized_idx IS NOT NULL',
+    [sessionNo],
+  );
+  for (const table of ['thoughts', 'session_events'])
+    yield* await list(db, `SELECT idx FROM ${table} WHERE session_no = $1 ORDER BY session_seq`, [sessionNo]);
+}
+
+/** From the first entry with this time on: times rise, unless a clock was set back. */
+async function* since(db: Reader, time: string, size: number): AsyncGenerator<number> {
+  let [low, high] = [0, size];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if ((await timeOf(db, middle)) < time) low = middle + 1;
+    else high = middle;
+  }
+  if (low === size) throw new CommandError('bad input', `no entry since ${time}`);
+  for (let index = low; index < size; index += 1) yield index;
+}
+
+async function timeOf(db: Reader, index: number): Promise<string> {
+  const [row] = await db.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [index]);
+  return (row && parseEntry(row.entry)?.at) ?? '';
+}
+
+async function list(db: Reader, sql: string, parameters: readonly number[] = []): Promise<number[]> {
+  return (await db.query<{ idx: number }>(sql, parameters)).map(({ idx }) => idx);
+}

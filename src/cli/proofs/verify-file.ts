@@ -1,0 +1,64 @@
+import { readFileSync, statSync } from 'node:fs';
+import {
+  BadFormat,
+  BUNDLE_FORMAT,
+  type BundleReport,
+  parseBundle,
+  parseVerifierKey,
+  type TrustedKeys,
+  verifyBundle,
+  verifyProofFile,
+} from '../../integrity/index.ts';
+import { CommandError, type CommandResult } from '../support/command-result.ts';
+
+/** A string of Node holds about half a gigabyte. */
+const MAX_BYTES = 500_000_000;
+
+const MARKS = { yes: 'holds   ', no: 'FAILS   ', unknown: 'unknown ' } as const;
+
+/** Checks a bundle or a proof without a ledger. States claims one by one; the exit code says whether one of them fails. */
+export function verifyFile(file: string, keys: readonly string[], witnesses: readonly string[]): CommandResult {
+  if (keys.length === 0)
+    throw new CommandError('bad input', 'a signature proves nothing without a key that you trust', {
+      advice: 'pass --key KEY: ask its owner for the output of colibri key',
+    });
+  const report = judge(file, { log: keys.map(parseKey), witnesses: witnesses.map(parseKey) });
+  const { claims, checkpoint, entries } = report;
+  const hasFailed = claims.some(({ holds }) => holds === 'no');
+  const lines = claims.map(({ holds, says }) => `${MARKS[holds]}${says}`);
+  const { origin, size, root } = checkpoint;
+  const facts = { file, origin, size, root, entries: entries.length, claims };
+  return { verdict: hasFailed ? 'tampered' : 'whole', lines, facts };
+}
+
+function judge(file: string, keys: TrustedKeys): BundleReport {
+  const text = read(file);
+  try {
+    return text.startsWith(`{"checkpoint":`) ? verifyBundle(parseBundle(text), keys) : verifyProofFile(text, keys);
+  } catch (error) {
+    if (!(error instanceof BadFormat)) throw error;
+    throw new CommandError('bad input', `${file}: ${error.message}`, {
+      advice: `expected ${BUNDLE_FORMAT} or a tlog-proof`,
+    });
+  }
+}
+
+function parseKey(text: string) {
+  try {
+    return parseVerifierKey(text);
+  } catch (error) {
+    if (!(error instanceof BadFormat)) throw error;
+    throw new CommandError('bad input', error.message, { advice: 'pass the key as colibri key prints it' });
+  }
+}
+
+function read(file: string): string {
+  try {
+    if (statSync(file).size > MAX_BYTES)
+      throw new CommandError('cannot tell', `${file} is larger than ${MAX_BYTES} bytes`);
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError('bad input', `${file} cannot be read, or is not UTF-8`, { cause: error });
+  }
+}

@@ -12,4 +12,9 @@ export const PROOF_PROMISES = {
   'key/private': { says: 'the signing key is readable by its owner only, outside of the ledger, and in no output' },
   'key/refused': { says: 'a signing key that others could read or replace is refused, and the server works on' },
   'key/rotation': { says: 'a new key is introduced by an entry that the old and the new key have signed' },
+  'bundle/holds': { says: 'a bundle or a proof is checked without a ledger, and each claim about it is stated' },
+  'bundle/redacted': { says: 'a bundle can leave out all content and still prove the log' },
+  'bundle/forged': { says: 'a bundle or a proof that was changed is refused, and never called whole' },
+  'bundle/key': { says: 'a bundle proves nothing without the key of its log' },
+  'bundle/refused': { says: 'an export has one subject and never overwrites a file' },
 } as const satisfies Readonly<Record<string, Promised>>;

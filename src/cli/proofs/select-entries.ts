@@ -8,6 +8,7 @@ import { CommandError } from '../support/command-result.ts';
 /** The indexes of the entries in a scope, rising; `undefined`: all of them. The first entry and the keys always come along. */
 export async function selectEntries(db: Reader, scope: BundleScope, size: number): Promise<number[] | undefined> {
   if (scope.kind === 'ledger') return undefined;
+  if (scope.kind === 'entry') return [scope.index];
   const chosen = new Set<number>([0, ...(await list(db, 'SELECT idx FROM ledger_keys'))]);
   for await (const index of inScope(db, scope, size)) chosen.add(index);
   return [...chosen].filter((index) => index < size).sort((left, right) => left - right);

@@ -52,7 +52,7 @@ export function judgeEntries(
   entries: readonly OpenedEntry[],
   checkpoint: VerifiedCheckpoint,
 ): BundleReport {
-  const says = `${entries.length} entries are in the signed log, unchanged and at their places`;
+  const says = `${count(entries)} of the signed log: unchanged, and at the same places`;
   const claims: Claim[] = [
     signature(checkpoint),
     { about: 'inclusion', holds: 'yes', says },
@@ -93,8 +93,7 @@ function checkInclusion(
   const isWhole = entries.length === size && hashes.length === 0 && indexes.every((index, place) => index === place);
   const found = isWhole ? foldLeaves(leaves) : subsetRoot({ indexes, leaves, size }, hashes);
   if (found !== root) return { about: 'inclusion', holds: 'no', says: 'the entries are not those of the signed log' };
-  const says = `${entries.length} entries are in the signed log, unchanged and at their places`;
-  return { about: 'inclusion', holds: 'yes', says };
+  return { about: 'inclusion', holds: 'yes', says: 'the entries are those of the signed log' };
 }
 
 function checkContent(head: BundleHead, entries: readonly OpenedEntry[]): Claim {
@@ -107,7 +106,7 @@ function checkContent(head: BundleHead, entries: readonly OpenedEntry[]): Claim 
   const hidden = able.length - shown.length;
   const why = head.redacted ? 'left out on purpose' : 'not disclosed';
   const rest = hidden === 0 ? '' : `; that of ${hidden} is ${why}`;
-  return { about: 'content', holds: 'yes', says: `the content of ${shown.length} entries is what was recorded${rest}` };
+  return { about: 'content', holds: 'yes', says: `the content of ${count(shown)} is what was recorded${rest}` };
 }
 
 function checkSessions(entries: readonly OpenedEntry[]): Claim[] {
@@ -153,7 +152,7 @@ function checkCompleteness(head: BundleHead, entries: readonly BundledEntry[], {
   if (head.scope.kind === 'since' && begin !== undefined)
     return { about, holds: 'yes', says: `every entry from ${begin} to the end of the signed log is here` };
   const missing = size - entries.length;
-  const says = `${missing} entries are left out; whether some of them are about the same matter cannot be known`;
+  const says = `the bundle leaves ${missing} of ${size} entries out; whether they are about the same matter cannot be known`;
   return { about, holds: 'unknown', says };
 }
 
@@ -175,6 +174,10 @@ function checkWitnesses({ witnesses }: VerifiedCheckpoint): Claim {
     };
   const seen = witnesses.map(({ key, time = 0 }) => `${key.name} at ${new Date(time * 1000).toISOString()}`);
   return { about, holds: 'yes', says: `cosigned by ${seen.join(', ')}` };
+}
+
+function count(list: readonly unknown[]): string {
+  return list.length === 1 ? '1 entry' : `${list.length} entries`;
 }
 
 const TRUTH: Claim = {

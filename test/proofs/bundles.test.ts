@@ -1,0 +1,188 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { call } from '../support/memory-server.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { SigningProject, seal } from './support.ts';
+
+/** One ledger with two tasks, a sealed session and a thought, and a bundle of each scope. */
+let project: SigningProject;
+let key: string;
+const SCOPES = [
+  ['task', '--task', 'T-0001'],
+  ['session', '--session', 'A-0001'],
+  ['since', '--since', '1d'],
+  ['ledger', '--all'],
+] as const;
+
+beforeAll(async () => {
+  project = new SigningProject({ isShared: true });
+  await project.withAgent(async (agent) => {
+    await call(agent, 'task_create', { title: 'the secret title' });
+    await call(agent, 'task_create', { title: 'another task' });
+    await seal(agent);
+  });
+  key = (await project.colibri('key')).stdout.trim();
+  for (const [name, ...args] of SCOPES) await project.colibri('export', ...args, '--out', project.path(name));
+  await project.colibri('export', '--all', '--redact', '--out', project.path('redacted'));
+  await project.colibri('prove', '3', '--out', project.path('proof'));
+}, 60_000);
+
+afterAll(() => project.remove());
+
+interface Judged {
+  readonly status: number | null;
+  readonly verdict: string;
+  readonly message?: string;
+  readonly claims?: readonly { about: string; holds: string; says: string }[];
+}
+
+async function verify(file: string, ...args: readonly string[]): Promise<Judged> {
+  // In an empty folder: nothing but the file and the key.
+  const { status, stdout } = await project.runWith(
+    { cwd: project.mkdir('elsewhere') },
+    'verify',
+    file,
+    ...args,
+    '--json',
+  );
+  return { status, ...(JSON.parse(stdout) as Omit<Judged, 'status'>) };
+}
+
+/** The file with a change of its text. */
+function forged(name: string, change: (text: string) => string): string {
+  const before = readFileSync(project.path(name), 'utf8');
+  const after = change(before);
+  if (after === before) throw new Error('the forgery changes nothing');
+  writeFileSync(project.path('forged'), after);
+  return project.path('forged');
+}
+
+const holding = ({ claims = [] }: Judged, about: string) => claims.find((claim) => claim.about === about)?.holds;
+
+describe('bundles', () => {
+  for (const [name] of SCOPES)
+    promiseTest('bundle/holds', `of a ${name}, checked without the ledger`, async () => {
+      const judged = await verify(project.path(name), '--key', key);
+      expect(judged).toMatchObject({ status: 0, verdict: 'whole' });
+      for (const about of ['checkpoint', 'inclusion', 'content', 'session'])
+        expect(holding(judged, about), about).toBe('yes');
+      const isWhole = name === 'ledger' || name === 'since';
+      expect(holding(judged, 'completeness')).toBe(isWhole ? 'yes' : 'unknown');
+      expect([holding(judged, 'witnesses'), holding(judged, 'truth')]).toEqual(['unknown', 'unknown']);
+    });
+
+  promiseTest('bundle/redacted', 'proves the order of everything, and has no word of what was written', async () => {
+    const text = readFileSync(project.path('redacted'), 'utf8');
+    for (const word of ['secret', 'another task', 'because', 'auditor']) expect(text).not.toContain(word);
+    expect(readFileSync(project.path('ledger'), 'utf8')).toContain('secret');
+    const judged = await verify(project.path('redacted'), '--key', key);
+    expect(judged).toMatchObject({ status: 0 });
+    expect(holding(judged, 'completeness')).toBe('yes');
+  });
+
+  const FORGERIES: readonly (readonly [
+    name: string,
+    bundle: string,
+    change: (text: string) => string,
+    status: number,
+  ])[] = [
+    ['another actor', 'ledger', (text) => text.replace('\\"actor\\":\\"alice\\"', '\\"actor\\":\\"eve\\"'), 1],
+    ['another title', 'ledger', (text) => text.replace('the secret title', 'the public title'), 1],
+    ['another thought', 'task', (text) => text.replaceAll('because', 'although'), 1],
+    ['another salt', 'task', (text) => text.replace(/"salt":"../, '"salt":"ff'), 1],
+    ['an entry less', 'ledger', (text) => withoutLine(text, 3), 3],
+    ['an entry less, and the count adjusted', 'ledger', (text) => recount(withoutLine(text, 3)), 3],
+    ['two entries that changed places', 'ledger', (text) => swapLines(text, 3, 4), 3],
+    ['two entries that changed places and indexes', 'ledger', (text) => swapEntries(text, 3, 4), 1],
+    ['a hash less', 'task', (text) => recount(withoutLine(text, text.split('\n').length - 2), 'hash_count'), 3],
+    ['a hash of zeros', 'task', (text) => text.replace(/"[0-9a-f]{64}"\n$/, `"${'0'.repeat(64)}"\n`), 1],
+    [
+      'a larger size in the checkpoint',
+      'ledger',
+      (text) => text.replace(/\\n(\d+)\\n/, (_, size: string) => `\\n${Number(size) + 1}\\n`),
+      3,
+    ],
+    ['another format', 'ledger', (text) => text.replace('colibri-bundle/v1', 'colibri-bundle/v2'), 3],
+    ['an unknown field', 'ledger', (text) => text.replace('"format"', '"extra":1,"format"'), 3],
+    ['a key twice', 'ledger', (text) => text.replace('"redacted":false', '"redacted":false,"redacted":true'), 3],
+    ['white space', 'ledger', (text) => text.replace('"index":3', '"index": 3'), 3],
+    ['no last line feed', 'ledger', (text) => text.slice(0, -1), 3],
+    ['a byte order mark', 'ledger', (text) => `\uFEFF${text}`, 3],
+    ['an unknown scope', 'ledger', (text) => text.replace('{"kind":"ledger"}', '{"kind":"universe"}'), 3],
+    ['the proof of another index', 'proof', (text) => text.replace('index 3', 'index 4'), 3],
+    [
+      'another hash in the proof',
+      'proof',
+      (text) => text.replace(/\n[A-Za-z0-9+/]{43}=\n/, `\n${'A'.repeat(43)}=\n`),
+      1,
+    ],
+  ];
+  for (const [name, bundle, change, status] of FORGERIES)
+    promiseTest('bundle/forged', name, async () => {
+      expect(await verify(forged(bundle, change), '--key', key)).toMatchObject({ status });
+    });
+
+  promiseTest('bundle/key', 'no key, a damaged key, the key of another log', async () => {
+    const file = project.path('ledger');
+    expect(await verify(file)).toMatchObject({ status: 3, message: expect.stringContaining('--key') as string });
+    expect(await verify(file, '--key', key.replace('+', '-'))).toMatchObject({ status: 3 });
+    const other = new SigningProject();
+    await other.colibri('add', 'one');
+    const { stdout } = await other.colibri('key');
+    expect(await verify(file, '--key', stdout.trim())).toMatchObject({
+      status: 3,
+      message: expect.stringContaining('none of the given keys') as string,
+    });
+    expect(await project.colibri('verify', '--key', key)).toMatchObject({ status: 3 });
+  });
+
+  promiseTest('bundle/refused', 'an existing file, no file, two subjects, unknown ids', async () => {
+    const refused = async (...args: readonly string[]) =>
+      expect(await project.colibri('export', ...args), args.join(' ')).toMatchObject({ status: 3 });
+    const out = project.path('new');
+    await refused('--all', '--out', project.path('ledger'));
+    await refused('--all');
+    await refused('--all', '--task', '1', '--out', out);
+    await refused('--task', 'T-0099', '--out', out);
+    await refused('--session', 'A-0099', '--out', out);
+    await refused('--session', 'T-0001', '--out', out);
+    for (const record of ['99999', 'T-0001', '-1', '\u0398-0099'])
+      expect(await project.colibri('prove', '--out', out, '--', record), record).toMatchObject({ status: 3 });
+  });
+
+  promiseTest('bundle/holds', 'a proof of one record, by its index or as a thought', async () => {
+    expect(await verify(project.path('proof'), '--key', key)).toMatchObject({ status: 0 });
+    const { stdout } = await project.colibri('prove', '\u0398-0001');
+    writeFileSync(project.path('thought'), stdout);
+    const judged = await verify(project.path('thought'), '--key', key);
+    expect(judged).toMatchObject({ status: 0 });
+    expect(holding(judged, 'content')).toBe('yes');
+  });
+});
+
+function withoutLine(text: string, line: number): string {
+  return text
+    .split('\n')
+    .filter((_, place) => place !== line)
+    .join('\n');
+}
+
+function recount(text: string, field = 'entry_count'): string {
+  return text.replace(new RegExp(`"${field}":(\\d+)`), (_, count: string) => `"${field}":${Number(count) - 1}`);
+}
+
+function swapLines(text: string, one: number, other: number): string {
+  const lines = text.split('\n');
+  [lines[one], lines[other]] = [lines[other] ?? '', lines[one] ?? ''];
+  return lines.join('\n');
+}
+
+/** Swaps two entries and leaves the indexes where they are. */
+function swapEntries(text: string, one: number, other: number): string {
+  const indexOf = (line: string) => /"index":\d+/.exec(line)?.[0] ?? '';
+  const lines = text.split('\n');
+  const [first, second] = [lines[one] ?? '', lines[other] ?? ''];
+  lines[one] = second.replace(indexOf(second), indexOf(first));
+  lines[other] = first.replace(indexOf(first), indexOf(second));
+  return lines.join('\n');
+}

@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Argument, Option } from 'commander';
 import type { Reader } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
-import { type BundledEntry, canonicalize, formatTlogProof, type Json, parseCheckpoint } from '../../integrity/index.ts';
+import { type BundledEntry, canonicalize, formatTlogProof, parseCheckpoint } from '../../integrity/index.ts';
 import { StoredTree } from '../../ledger/stored-tree.ts';
 import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
@@ -35,7 +35,7 @@ export const prove: CliCommand<ProveOptions, string> = {
   ],
   examples: [
     ['colibri prove 128 --out entry.tlog-proof'],
-    ['colibri verify entry.tlog-proof --key KEY', 'needs no ledger'],
+    ['colibri prove 128 --redact', 'prints it, without what was written'],
   ],
   exitCodes: { 0: 'written', 2: 'cannot tell', 3: 'bad input' },
   run: ({ out, redact = false, ...options }, record) =>
@@ -60,7 +60,7 @@ async function proveRecord(
     return { path, entry: await readEntry(reader, index, redact) };
   });
   if (proof === undefined) throw new CommandError('cannot tell', 'there is no ledger to read');
-  const extra = new TextEncoder().encode(canonicalize(proof.entry as unknown as Json));
+  const extra = new TextEncoder().encode(canonicalize(proof.entry));
   const text = formatTlogProof({ index, path: proof.path, checkpoint, extra });
   const facts = { index, size, root, ...(out === undefined ? { proof: text } : { file: resolve(out) }) };
   if (out === undefined) return { verdict: 'done', lines: text.trimEnd().split('\n'), facts };

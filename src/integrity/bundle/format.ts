@@ -1,5 +1,5 @@
 import { BadFormat } from '../bad-format.ts';
-import { canonicalize, type Json } from '../canonical-json.ts';
+import { canonicalize } from '../canonical-json.ts';
 import { isCanonicalText } from '../canonical-text.ts';
 import {
   digest,
@@ -95,8 +95,8 @@ const ENTRY: Fields = { index: wholeNumber(0), entry: text, disclosed: optional(
 
 /** Lines of canonical JSON: the head, the entries in the order of the log, the hashes of the proof. */
 export function* formatBundle({ head, entries, hashes }: Bundle): Generator<string> {
-  yield `${canonicalize(head as unknown as Json)}\n`;
-  for (const entry of entries) yield `${canonicalize(entry as unknown as Json)}\n`;
+  yield `${canonicalize(head)}\n`;
+  for (const entry of entries) yield `${canonicalize(entry)}\n`;
   for (const hash of hashes) yield `${canonicalize(hash)}\n`;
 }
 
@@ -104,7 +104,7 @@ export function* formatBundle({ head, entries, hashes }: Bundle): Generator<stri
 export function parseBundle(file: string): Bundle {
   const lines = file.split('\n');
   if (lines.pop() !== '') throw new BadFormat('the last line of a bundle ends with a line feed');
-  const head = parseLine<BundleHead>(lines[0] ?? '', 'line 1', HEAD);
+  const head = parseLine(lines[0] ?? '', 'line 1', HEAD) as BundleHead;
   const { entry_count, hash_count } = head;
   if (lines.length !== 1 + entry_count + hash_count)
     throw new BadFormat(
@@ -112,22 +112,22 @@ export function parseBundle(file: string): Bundle {
     );
   const entries = lines
     .slice(1, 1 + entry_count)
-    .map((line, place) => parseLine<BundledEntry>(line, `line ${place + 2}`, ENTRY));
+    .map((line, place) => parseLine(line, `line ${place + 2}`, ENTRY) as BundledEntry);
   const hashes = lines.slice(1 + entry_count).map((line, place) => parseHash(line, `line ${entry_count + place + 2}`));
   return { head, entries, hashes };
 }
 
 /** One entry by itself, as in a bundle. */
 export function parseBundledEntry(line: string): BundledEntry {
-  return parseLine<BundledEntry>(line, 'the entry', ENTRY);
+  return parseLine(line, 'the entry', ENTRY) as BundledEntry;
 }
 
-function parseLine<Value>(line: string, where: string, fields: Fields): Value {
+function parseLine(line: string, where: string, fields: Fields): unknown {
   if (!isCanonicalText(line)) throw new BadFormat(`${where} is not canonical JSON`);
   const value = parseJson(line);
   const defect = objectDefect(fields, value);
   if (defect !== undefined) throw new BadFormat(`${where} ${defect}`);
-  return value as Value;
+  return value;
 }
 
 function parseHash(line: string, where: string): Digest {

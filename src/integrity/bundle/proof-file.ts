@@ -8,7 +8,7 @@ import { type BundleReport, judgeEntries, open, signature, type TrustedKeys } fr
 /** Judges a tlog-proof whose extra data is the entry, as `colibri prove` writes it. Throws `BadFormat` as `verifyBundle`. */
 export function verifyProofFile(text: string, keys: TrustedKeys): BundleReport {
   const { index, path, extra, checkpoint: note } = parseTlogProof(text);
-  if (extra === undefined) throw new BadFormat('the proof does not say of which entry it is');
+  if (extra === undefined) throw new BadFormat('the proof does not name its entry');
   const bundled = parseBundledEntry(decode(extra));
   if (bundled.index !== index) throw new BadFormat('the proof is of another index than its entry');
   const checkpoint = verifyCheckpoint(note, keys);

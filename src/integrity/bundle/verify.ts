@@ -31,7 +31,7 @@ export interface OpenedEntry extends BundledEntry {
 
 export interface BundleReport {
   readonly claims: readonly Claim[];
-  /** The entries of which the claims speak; empty if the bundle is not of the signed log. */
+  /** The entries that the claims are about; empty if the bundle is not of the signed log. */
   readonly entries: readonly OpenedEntry[];
   readonly checkpoint: VerifiedCheckpoint;
 }

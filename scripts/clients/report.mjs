@@ -8,6 +8,7 @@ const [BEGIN, END] = ['<!-- begin: npm run clients -->', '<!-- end: npm run clie
 export function printResult({ driver, problems, refusedHosts, folder }) {
   console.error(`${problems.length === 0 ? '✓' : '✗'} ${driver.name} ${driver.version}`);
   for (const problem of problems) console.error(`   ${problem}`);
+  for (const [check, limit] of Object.entries(driver.limits ?? {})) console.error(`   ${check}: ${limit}`);
   if (refusedHosts.length > 0) console.error(`   refused to connect it to ${refusedHosts.join(', ')}`);
   if (folder !== undefined) console.error(`   kept ${folder}`);
 }
@@ -36,7 +37,11 @@ export function table(results, today) {
     ),
   ]);
   const header = ['client', 'package', 'version', ...CHECKS];
-  const lines = [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  const widths = header.map((_, column) => Math.max(...[header, ...rows].map((cells) => cells[column].length)));
+  const rule = widths.map((width) => '-'.repeat(width));
+  const lines = [header, rule, ...rows].map(
+    (cells) => `| ${cells.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`,
+  );
   const failures = results.flatMap(({ driver, problems }) =>
     problems.map((problem) => `- ${driver.name}: ${toOneLine(problem)}`),
   );

@@ -43,7 +43,7 @@ trust_level = "trusted"
   // A failed MCP call has no after-event, and a command none with an exit code.
   hidesFailedMcpCalls: true,
   hidesExitCodes: true,
-  limits: { actions: 'without exit codes' },
+  limits: { actions: 'no exit codes, no end of a failed call' },
 };
 
 const lines = (sign, text) => text.replaceAll(/^(?=.)/gm, sign);

@@ -43,5 +43,5 @@ export const geminiCli = {
     }),
   },
   // Its shell has an empty core.hooksPath, so that no repository can run a program.
-  limits: { commit: 'runs no hooks of git' },
+  limits: { commit: 'runs no git hooks', evidence: 'commits only said', 'verify --git': 'nothing to check' },
 };

@@ -8,6 +8,7 @@ const ON_EVERY_ENGINE = [
   'test/git/{claims,commit-tasks}.test.ts',
   'test/evidence/*.test.ts',
   'test/hands/{hands,input,review}.test.ts',
+  'test/notes/export.test.ts',
   'test/recorder/{ingest,reports,settle}.test.ts',
   'test/tasks/*.test.ts',
   'test/trail/{bad-input,hash,migration,processes,proofs,sessions,strings,tools}.test.ts',

@@ -1,6 +1,7 @@
-import { rmSync } from 'node:fs';
+import { rmSync, symlinkSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { parse } from 'yaml';
+import { writeNote } from '../../src/cli/notes/vault/folder.ts';
 import { type Crew, withCrew } from '../support/crew.ts';
 import { EVERYTHING_HOSTILE, findRaw } from '../support/fixtures/hostile-text.ts';
 import { observe } from '../support/ledger-targets.ts';
@@ -140,6 +141,44 @@ describe('the notes', () => {
       expect((await vault.export(true)).written).toBe(2);
       rmSync(vault.path('.colibri-notes.json'));
       expect((await vault.export(true)).written).toBe(0);
+    }),
+  );
+});
+
+describe('an export that is stopped', () => {
+  promiseTest('notes/unchanged', 'leaves whole notes, and the next one writes the others', () =>
+    withServer(async (server) => {
+      for (const title of ['One', 'Two', 'Three']) await server.createTask({ title });
+      const vault = new TestVault(server);
+      const stopped = AbortSignal.abort();
+      expect((await vault.export(true, stopped)).written).toBe(0);
+      expect((await vault.export(true)).written).toBe(6);
+      await server.updateTask({ task_id: 'T-0002', title: 'Dos' });
+      await vault.export(true, stopped);
+      expect(vault.read('tasks/T-0002.md')).toContain('Two');
+      await vault.export(true);
+      expect(vault.read('tasks/T-0002.md')).toContain('Dos');
+    }),
+  );
+
+  promiseTest('notes/own', 'a folder that was moved away is made again, and a link in its place is refused', () =>
+    withServer(async (server) => {
+      await server.createTask({ title: 'One' });
+      const vault = new TestVault(server);
+      await vault.export();
+      rmSync(vault.path('tasks'), { recursive: true });
+      expect((await vault.export()).written).toBe(1);
+      rmSync(vault.path('tasks'), { recursive: true });
+      symlinkSync(vault.path('days'), vault.path('tasks'));
+      await expect(vault.export()).rejects.toThrow(/tasks is not a folder/);
+    }),
+  );
+
+  promiseTest('notes/own', 'a note that cannot be written is named', () =>
+    withServer(async (server) => {
+      const vault = new TestVault(server);
+      const note = { path: 'missing/note.md', properties: {}, body: [] };
+      expect(() => writeNote(vault.root, note, 'id')).toThrow(/^cannot write .*missing.note\.md: .*; make room/);
     }),
   );
 });

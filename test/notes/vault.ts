@@ -17,8 +17,8 @@ export class TestVault {
   constructor(readonly server: Pick<TestServer, 'database'>) {}
 
   /** As one command does; `isNew` as another command, which has read nothing yet. */
-  async export(isNew = false) {
-    const run = isNew ? createExporter(this.root, new AbortController().signal) : this.#export;
+  async export(isNew = false, signal = new AbortController().signal) {
+    const run = isNew ? createExporter(this.root, signal) : this.#export;
     this.statements = 0;
     return this.server.database.read((db) =>
       run({

@@ -49,6 +49,7 @@ export const exportCommand: CliCommand<ExportOptions> = {
     'The folder becomes tasks/T-0042.md, sessions/A-0003.md, agents/claude-code.md, days/2026-04-08.md and Colibri.md, with front matter and wikilinks. An export is one-way and changes only the notes whose records changed; the notes are readable by their owner only.',
     'Write below the marked line at the end of a note: that text, and properties that you add, stay. What is above the line is replaced. A file that is not from this ledger is left alone with a warning. Nothing is deleted: a note whose record is gone is marked.',
     'Text that agents wrote is shown as it is: it contains no links, tags, HTML or code of plug-ins.',
+    'With --watch --json, prints one JSON object per line whenever notes were written, and the totals at the end.',
   ],
   examples: [
     ['colibri export --task T-0042 --out task.colibri', 'to show to an auditor, with the output of colibri key'],
@@ -102,18 +103,27 @@ async function runExport({ markdown, watch = false, json = false }: ExportOption
     const root = openVault(markdown, process.cwd());
     const run = createExporter(root, interrupted);
     const exportOnce = (ledger: ReadableLedger) => ledger.read((db) => run(createYieldingReader(db)));
-    const report = await exportOnce(database);
+    let report = await exportOnce(database);
     warn(report);
-    if (!watch || interrupted.aborted) return describe(root, report);
-    if (!json) print([...describe(root, report).lines, 'Watching the ledger. Press Ctrl-C to stop.']);
+    if (!watch) return describe(root, assertFinished(report, interrupted));
+    if (json) printJson(factsOf(root, report));
+    else print([...describe(root, report).lines, 'Watching the ledger. Press Ctrl-C to stop.']);
     await watchLedger(database, interrupted, async () => {
       const next = await exportOnce(database);
       warn(next);
+      report = { ...next, written: report.written + next.written };
       if (next.written === 0) return;
       if (json) printJson(factsOf(root, next));
       else print(`${plural(next.written, 'note')} written.`);
     });
-    return json ? describe(root, await exportOnce(database)) : { verdict: 'done', lines: ['Stopped.'], facts: {} };
+    return { ...describe(root, report), ...(json ? {} : { lines: ['Stopped.'] }) };
+  });
+}
+
+function assertFinished(report: ExportReport, { aborted }: AbortSignal): ExportReport {
+  if (!aborted) return report;
+  throw new CommandError('cannot tell', `stopped after ${plural(report.written, 'note')}`, {
+    advice: 'run it again to write the others',
   });
 }
 

@@ -7,6 +7,8 @@ import { openLedgerChanges } from '../watch/ledger-changes.ts';
 
 /** Agents change a ledger many times a second; editors should not have to reload notes as often. */
 const PAUSE_MS = 1000;
+/** In a large ledger the notes of a busy day take longer: at most a tenth of the time is spent on them. */
+const PAUSE_FACTOR = 9;
 
 type WatchedLedger = Pick<ReadableLedger, 'engine' | 'location' | 'read'>;
 
@@ -25,11 +27,14 @@ export async function watchLedger(
   const changes = open(ledger, signal);
   let seen: number | undefined;
   let problem: string | undefined;
+  let tookMs = 0;
   try {
     while (!signal.aborted) {
       try {
         const size = await ledger.read(readSize);
+        const begun = performance.now();
         if (size !== seen) await work();
+        tookMs = performance.now() - begun;
         seen = size;
         problem = undefined;
       } catch (error) {
@@ -37,7 +42,7 @@ export async function watchLedger(
         if (error.message !== problem) printError(`colibri export: ${error.message}; trying again`);
         problem = error.message;
       }
-      await pause(pauseMs, signal);
+      await pause(Math.max(pauseMs, tookMs * PAUSE_FACTOR), signal);
       await changes.next();
     }
   } finally {

@@ -2,8 +2,8 @@ import type { Reader } from '../../db/database.ts';
 import type { Task } from '../../domains/tasks/record.ts';
 import { currentVersion, listCurrentRows } from '../../domains/tasks/versions.ts';
 import { sessionNumber, taskNumber } from '../../ids.ts';
-import { type Entry, parseEntry } from '../../integrity/index.ts';
 import { parseContent } from '../../verification/task-history.ts';
+import { type EntryFields, readEntryFields } from './entry-fields.ts';
 import type { DayRange } from './log-summary.ts';
 
 interface Happened {
@@ -36,7 +36,8 @@ export async function* readDayEvents(db: Reader, { first, last }: DayRange): Asy
   for (let next = first; next <= last; ) {
     const rows = await db.query<EntryRow>(
       `SELECT page.idx, page.entry, task_versions.content AS version, thoughts.type, thoughts.content
-       FROM (SELECT idx, entry FROM ledger_entries WHERE idx BETWEEN $1 AND $2 ORDER BY idx LIMIT ${PAGE}) AS page
+       FROM (SELECT idx, entry FROM ledger_entries WHERE idx BETWEEN $1 AND $2 AND entry NOT LIKE '%"kind":"action.%'
+             ORDER BY idx LIMIT ${PAGE}) AS page
        LEFT JOIN task_versions ON task_versions.idx = page.idx
        LEFT JOIN thoughts ON thoughts.idx = page.idx
        ORDER BY page.idx`,
@@ -50,7 +51,7 @@ export async function* readDayEvents(db: Reader, { first, last }: DayRange): Asy
 
 async function describeRows(db: Reader, rows: readonly EntryRow[]): Promise<DayEvent[]> {
   const parsed = rows.flatMap((row) => {
-    const entry = parseEntry(row.entry);
+    const entry = readEntryFields(row.entry);
     return entry === undefined ? [] : [{ row, entry }];
   });
   const current = parsed.flatMap(({ row, entry }) =>
@@ -62,7 +63,7 @@ async function describeRows(db: Reader, rows: readonly EntryRow[]): Promise<DayE
   return parsed.flatMap(({ row, entry }) => describe(entry, row, versions.get(row.idx) ?? null) ?? []);
 }
 
-function describe(entry: Entry, row: EntryRow, current: string | null): DayEvent | undefined {
+function describe(entry: EntryFields, row: EntryRow, current: string | null): DayEvent | undefined {
   const { at, actor } = entry;
   const task_no = taskNumber(textOf(entry['task_id']));
   switch (entry.kind) {

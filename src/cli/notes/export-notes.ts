@@ -5,7 +5,7 @@ import { CommandError } from '../support/command-result.ts';
 import { addEverything, addMissing, addRelated, countAffected, type Wanted } from './choose-notes.ts';
 import { LogReader, nothingAffected } from './log-summary.ts';
 import { readNotes } from './read-notes.ts';
-import { writeNote } from './vault/folder.ts';
+import { prepareFolders, writeNote } from './vault/folder.ts';
 import { listGoneNotes } from './vault/gone-notes.ts';
 import type { Note } from './vault/note-file.ts';
 import { readState, readTail, type VaultState, writeState } from './vault/state.ts';
@@ -24,6 +24,7 @@ export type Exporter = (db: Reader) => Promise<ExportReport>;
 export function createExporter(root: string, signal: AbortSignal): Exporter {
   let log = new LogReader();
   return async (db) => {
+    prepareFolders(root);
     const ledgerId = await readLedgerId(db);
     const size = await readSize(db);
     const state = readState(root);

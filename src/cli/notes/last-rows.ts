@@ -9,8 +9,8 @@ export interface CutRows<Row> {
 /** Tables whose rows have an index on the condition and the order, so that a long list costs no more than its end. */
 export async function readLast<Row>(
   db: Reader,
-  table: 'thoughts' | 'sessions' | 'observations' | 'task_versions',
-  order: 'chain_position' | 'session_no' | 'session_seq' | 'idx',
+  table: 'thoughts' | 'task_versions',
+  order: 'chain_position' | 'session_seq' | 'idx',
   condition: Readonly<Record<string, number>>,
   limit: number,
 ): Promise<CutRows<Row>> {

@@ -1,6 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
-import { type Entry, isSessionId, isTaskId, parseEntry } from '../../integrity/index.ts';
+import { type Entry, isSessionId, isTaskId } from '../../integrity/index.ts';
+import { type EntryFields, readEntryFields } from './entry-fields.ts';
 
 /** What the log says about agents and days, and which records its newest entries are about. */
 export interface LogSummary {
@@ -9,6 +10,8 @@ export interface LogSummary {
   readonly agents: ReadonlyMap<string, AgentSummary>;
   /** UTC days with the first and the last entry of each; entries of other days may lie between them. */
   readonly days: ReadonlyMap<string, DayRange>;
+  /** The sessions that were opened for each task. */
+  readonly sessions: ReadonlyMap<number, readonly number[]>;
 }
 
 export interface AgentSummary {
@@ -48,6 +51,7 @@ export class LogReader implements LogSummary {
   #size = 0;
   readonly agents = new Map<string, AgentSummary>();
   readonly days = new Map<string, DayRange>();
+  readonly sessions = new Map<number, number[]>();
 
   get size(): number {
     return this.#size;
@@ -61,14 +65,14 @@ export class LogReader implements LogSummary {
         [this.#size, size, PAGE],
       );
       for (const { idx, entry: text } of rows) {
-        const entry = parseEntry(text);
+        const entry = readEntryFields(text);
         if (entry !== undefined) this.#add(idx, entry, idx >= base ? affected : nothingAffected());
       }
       this.#size = rows.length < PAGE ? size : (rows.at(-1)?.idx ?? size) + 1;
     }
   }
 
-  #add(idx: number, entry: Entry, affected: Affected): void {
+  #add(idx: number, entry: EntryFields, affected: Affected): void {
     const { kind, at, actor } = entry;
     if (kind === 'action.enter') {
       if (!this.agents.has(actor)) affected.agents.add(actor);
@@ -79,6 +83,8 @@ export class LogReader implements LogSummary {
     const [task, session] = [numberOf(entry['task_id'], isTaskId), numberOf(entry['session_id'], isSessionId)];
     if (task !== undefined) affected.tasks.add(task);
     if (kind === 'observed.commit') affected.commits = true;
+    if (kind === 'session.started' && task !== undefined && session !== undefined)
+      this.sessions.set(task, [...(this.sessions.get(task) ?? []), session]);
     for (const no of [session, ...membershipsOf(entry)]) if (no !== undefined) affected.sessions.add(no);
     const day = at.slice(0, 'YYYY-MM-DD'.length);
     if (/^\d{4}-\d{2}-\d{2}$/.test(day)) this.#addDay(day, idx, affected);
@@ -93,7 +99,7 @@ export class LogReader implements LogSummary {
   }
 
   #addChange(
-    { kind, at, actor }: Entry,
+    { kind, at, actor }: EntryFields,
     {
       task,
       session,
@@ -143,8 +149,8 @@ function numberOf(id: unknown, isId: (id: string) => boolean): number | undefine
 }
 
 /** The sessions that a change of a task belongs to. */
-function membershipsOf(entry: Entry): (number | undefined)[] {
-  const { sessions } = entry as { sessions?: unknown };
+function membershipsOf(entry: EntryFields): (number | undefined)[] {
+  const { sessions } = entry;
   if (!Array.isArray(sessions)) return [];
   return sessions.map((session: unknown) =>
     numberOf((session as { session_id?: unknown } | null)?.session_id, isSessionId),

@@ -11,7 +11,7 @@ import type { Note } from './vault/note-file.ts';
 /** Yields one note after the other, so that any number of them needs the memory of one. */
 export async function* readNotes(db: Reader, log: LogSummary, wanted: Wanted): AsyncGenerator<Note, void> {
   for (const task of wanted.tasks) {
-    const note = await readTaskNote(db, task);
+    const note = await readTaskNote(db, task, log.sessions.get(task) ?? []);
     if (note !== undefined) yield note;
   }
   for (const session of wanted.sessions) {

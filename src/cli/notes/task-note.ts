@@ -21,7 +21,7 @@ const MAX_LINKS = 200;
 const MAX_DECISIONS = 500;
 
 /** Undefined if there is no such task. */
-export async function readTaskNote(db: Reader, taskNo: number): Promise<Note | undefined> {
+export async function readTaskNote(db: Reader, taskNo: number, sessions: readonly number[]): Promise<Note | undefined> {
   const task = await findTask(db, formatTaskId(taskNo));
   if (task === undefined) return undefined;
   const thoughts = await readLast<ThoughtRow>(db, 'thoughts', 'chain_position', { task_no: taskNo }, MAX_DECISIONS);
@@ -32,7 +32,7 @@ export async function readTaskNote(db: Reader, taskNo: number): Promise<Note | u
     body: [
       md`# ${task.task_id} ${task.title}`,
       ...(task.description.trim() === '' ? [] : [quote(task.description)]),
-      ...(await relationsOf(db, taskNo)),
+      ...(await relationsOf(db, taskNo, sessions)),
       ...section('Decisions', decisionsOf(thoughts, evidence)),
       ...section('Observed', await readTaskReports(db, taskNo)),
       ...section('History', await readTaskHistory(db, taskNo)),
@@ -67,17 +67,16 @@ function propertiesOf(task: Task): Note['properties'] {
   };
 }
 
-async function relationsOf(db: Reader, taskNo: number): Promise<Markdown[]> {
+async function relationsOf(db: Reader, taskNo: number, sessions: readonly number[]): Promise<Markdown[]> {
   const children = await listChildren(db, taskNo, MAX_LINKS);
   const dependents = await db.query<{ task_no: number }>(
     'SELECT task_no FROM task_dependencies WHERE depends_on = $1 ORDER BY task_no',
     [taskNo],
   );
-  const sessions = await readLast<{ session_no: number }>(db, 'sessions', 'session_no', { task_no: taskNo }, MAX_LINKS);
   const lines: [label: string, links: Markdown[], total: number][] = [
     ['Children', children.items.map(linkOfTask), children.total],
     ['Awaited by', dependents.slice(0, MAX_LINKS).map(({ task_no }) => taskLink(task_no)), dependents.length],
-    ['Sessions', sessions.rows.map(({ session_no }) => sessionLink(session_no)), sessions.total],
+    ['Sessions', sessions.slice(-MAX_LINKS).map(sessionLink), sessions.length],
   ];
   const items = lines
     .filter(([, , total]) => total > 0)

@@ -36,9 +36,14 @@ export function openVault(folder: string, workingFolder: string): string {
   if (existing !== undefined && !existing.isDirectory())
     throw refusal(`${path} is not a folder`, 'choose another name');
   assertOutsideOf(['.git', '.colibri'], nearestReal(path));
-  for (const name of FOLDERS) assertFolderOrFree(join(path, name));
-  for (const name of FOLDERS) createFolders(join(path, name));
+  prepareFolders(path);
   return realpathSync(path);
+}
+
+/** Before each export: a person may have moved a folder, or put a link in its place. */
+export function prepareFolders(root: string): void {
+  for (const name of FOLDERS) assertFolderOrFree(join(root, name));
+  for (const name of FOLDERS) createFolders(join(root, name));
 }
 
 /** Links of the system above the working folder are fine; one in a project may have come with a clone. */
@@ -148,7 +153,7 @@ export function withTemporary<Result>(
   { mode, isDurable }: { readonly mode: number; readonly isDurable: boolean },
   publish: (temporary: string) => Result,
 ): Result {
-  const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  const temporary = join(dirname(path), `.${basename(path)}.${nextSuffix()}.tmp`);
   try {
     const file = openSync(temporary, 'wx', mode);
     try {
@@ -158,7 +163,21 @@ export function withTemporary<Result>(
       closeSync(file);
     }
     return publish(temporary);
+  } catch (error) {
+    throw new CommandError('cannot tell', `cannot write ${path}: ${toError(error).message}`, {
+      advice: 'make room or let this user write there, and run the export again',
+      cause: error,
+    });
   } finally {
     rmSync(temporary, { force: true });
   }
+}
+
+const PROCESS_SUFFIX = randomBytes(6).toString('hex');
+let files = 0;
+
+/** No other export uses it, and a file that a killed one left does not have it. */
+function nextSuffix(): string {
+  files += 1;
+  return `${PROCESS_SUFFIX}-${files}`;
 }

@@ -45,11 +45,12 @@ async function complete(file: string): Promise<void> {
   if (text === undefined || new RegExp(`^${TRAILERS.checkpoint}:`, 'im').test(text)) return;
   const config = readProjectConfig();
   if (config.databaseUrl === undefined && !existsSync(locateDatabase(config))) return;
+  const [message, trailers] = await Promise.all([readMessage(text), readTrailers(config)]);
   // Git refuses a commit without a message; trailers alone would count as one.
-  if ((await readMessage(text)) === '') return;
+  if (message === '') return;
   // Git would take a trailer after an unfinished line for a part of the message.
   if (!text.endsWith('\n')) appendFileSync(file, '\n');
-  await addTrailers(file, await readTrailers(config));
+  await addTrailers(file, trailers);
 }
 
 function readText(file: string): string | undefined {

@@ -50,8 +50,8 @@ export function describeGit(report: GitReport): string[] {
   const claims = [...commits.claims, ...checkpoints.claims];
   const count = commits.contradicted + missing + checkpoints.contradicted + checkpoints.unreadable;
   return [
-    `git: ${present} of ${plural(recorded, 'recorded commit')} ${present === 1 ? 'is' : 'are'} in this repository, ${rewritten} ${rewritten === 1 ? 'was' : 'were'} rewritten`,
-    `git: the log extends ${extended} of ${plural(found, 'checkpoint')} in commits`,
+    `git: ${present.toLocaleString('en')} of ${plural(recorded, 'recorded commit')} ${present === 1 ? 'is' : 'are'} in this repository, ${rewritten} ${rewritten === 1 ? 'was' : 'were'} rewritten`,
+    `git: the log extends ${extended.toLocaleString('en')} of ${plural(found, 'checkpoint')} in commits`,
     ...(foreign > 0
       ? [`git: ${plural(foreign, 'checkpoint')} of other ledgers ${foreign === 1 ? 'was' : 'were'} not checked`]
       : []),

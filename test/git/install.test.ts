@@ -73,6 +73,17 @@ describe('the hooks of a repository', () => {
     writeFileSync(old, current.replace('colibri_input=$(cat)', 'colibri_input=older'));
     await project.initRecord();
     expect(readFileSync(old, 'utf8')).toBe(current);
+    // Another tool wrote its own hook over this one.
+    writeFileSync(old, '#!/bin/sh\n');
+    expect((await project.run('doctor')).stdout).toMatch(
+      /^warn +recorder +git: commits are not recorded by post-rewrite$/m,
+    );
+    writeFileSync(old, current);
+    expect((await project.run('doctor')).stdout).toMatch(
+      /^ok +recorder +git: commits are recorded by prepare-commit-msg, /m,
+    );
+    writeFileSync(project.path('.git/colibri/hook'), '#!/bin/sh\n');
+    expect((await project.run('doctor')).stdout).toContain('.git/colibri/hook starts another program than this one');
     const { stdout } = await project.run('init', '--undo');
     expect(stdout).toContain('commit-msg: the lines of Colibri have been modified and are left unchanged');
     expect(readFileSync(hook, 'utf8')).toBe('#!/bin/sh\necho mine\n');

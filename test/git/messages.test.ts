@@ -1,5 +1,8 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { describe, expect } from 'vitest';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished } from 'vitest';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { GitProject } from './git-project.ts';
@@ -22,7 +25,8 @@ describe('trailers of commit messages', () => {
     const before = project.message();
     project.git('commit', '-q', '--amend', '--no-edit');
     expect(project.message()).toBe(before);
-    expect((await project.json('verify')).answer['size']).toBe(Number(/Checkpoint: (\d+)/.exec(before)?.[1]));
+    const [, checkpoint = ''] = /Checkpoint: (\S+)/.exec(before) ?? [];
+    expect((await project.run('verify', '--expect', checkpoint)).status).toBe(0);
 
     // Trailers of others, and words that only look like trailers.
     const body = 'title\n\nColibri-Checkpoint is no trailer here\n\n  Colibri-Task: T-0007\n\ntext';
@@ -113,6 +117,29 @@ describe('trailers of commit messages', () => {
     await said(/; the commit gets no trailers\n$/, file);
     rmSync(project.ledger);
     await said(/^$/, file);
+    expect(readFileSync(file, 'utf8')).toBe('message\n');
+  });
+
+  promiseTest('git/never-fails', 'a database that does not answer, and a git that does not end', async () => {
+    const project = new GitProject();
+    project.commit('one');
+    mkdirSync(project.path('.colibri'), { mode: 0o700 });
+    const file = project.path('MESSAGE');
+    writeFileSync(file, 'message\n');
+    const silent = createServer(() => undefined).listen(0, '127.0.0.1');
+    onTestFinished(() => void silent.close());
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const slow = project.mkdir('slow');
+    writeFileSync(join(slow, 'git'), '#!/bin/sh\nexec sleep 30\n', { mode: 0o755 });
+    const database = { COLIBRI_DATABASE_URL: `postgres://ada@127.0.0.1:${port}/x` };
+    const [unanswered, endless] = await Promise.all([
+      project.runWith({ env: database }, 'hook', '--git', 'prepare-commit-msg', file),
+      project.runWith({ env: { PATH: `${slow}:/usr/bin:/bin` } }, 'hook', '--git', 'post-commit'),
+    ]);
+    const says = (end: string) => `colibri hook: took longer than 2 seconds; the ${end}\n`;
+    expect(unanswered).toEqual({ status: 0, stdout: '', stderr: says('commit gets no trailers') });
+    expect(endless).toEqual({ status: 0, stdout: '', stderr: says('event is not recorded') });
     expect(readFileSync(file, 'utf8')).toBe('message\n');
   });
 });

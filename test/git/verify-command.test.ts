@@ -101,13 +101,15 @@ describe('colibri verify --git', () => {
     });
     // A partial clone would ask its remote for what is missing, by a command of its configuration.
     const partial = clone.path('shallow');
-    const touch = `touch ${clone.path('fetched')}; false`;
+    const fetched = clone.path('fetched');
     clone.gitWith({ cwd: partial }, 'config', 'remote.origin.promisor', 'true');
-    clone.gitWith({ cwd: partial }, 'config', 'remote.origin.uploadpack', touch);
-    clone.gitWith({ cwd: partial }, 'config', 'remote.origin.url', `ext::sh -c "${touch}"`);
+    clone.gitWith({ cwd: partial }, 'config', 'remote.origin.url', `ext::touch ${fetched}`);
     clone.gitWith({ cwd: partial }, 'config', 'protocol.ext.allow', 'always');
+    clone.tryGit({ cwd: partial }, 'cat-file', '-e', 'ab'.repeat(20));
+    expect(existsSync(fetched)).toBe(true);
+    rmSync(fetched);
     expect((await verify(clone, partial)).status).toBe(2);
-    expect(existsSync(clone.path('fetched'))).toBe(false);
+    expect(existsSync(fetched)).toBe(false);
   });
 });
 

@@ -2,6 +2,7 @@ import { print, printJson } from '../support/print.ts';
 import { findTerminal } from '../views/terminal.ts';
 import { checkClients } from './clients.ts';
 import type { Finding } from './finding.ts';
+import { checkGitHooks } from './git-hooks.ts';
 import { checkLedger } from './ledger.ts';
 import { checkMachine, checkSqlite } from './machine.ts';
 import { checkPostgres } from './postgres.ts';
@@ -29,6 +30,7 @@ async function examine(runAll: boolean): Promise<Finding[]> {
     ...(config === undefined ? [] : await check(config)),
     ...(await checkClients(runAll)),
     ...(config === undefined ? [] : await checkRecorder(config, runAll)),
+    ...(await checkGitHooks()),
     ...(config === undefined ? [] : checkSkills(config)),
   ];
 }

@@ -51,6 +51,30 @@ export async function planGitHooksUndo(root: string): Promise<GitPlan> {
   return { changes, notes, emptied: changes.length === 0 ? [] : folders.map((folder) => pathFrom(root, folder)) };
 }
 
+/** The hooks of a repository after `init --record`. */
+interface GitHooks {
+  readonly launcher: string;
+  readonly launches: (command: LaunchCommand) => boolean;
+  readonly recording: readonly GitHook[];
+  readonly missing: readonly GitHook[];
+}
+
+/** Undefined if the hooks were not installed here. */
+export async function readGitHooks(root: string): Promise<GitHooks | undefined> {
+  const found = await findHooksFolder(root);
+  if ('refused' in found) return undefined;
+  const launcher = pathFrom(root, join(found.common, LAUNCHER_PATH));
+  const text = readText(root, launcher, true);
+  if (text === undefined) return undefined;
+  const isRecording = (hook: GitHook) => hasBlock(readHook(root, pathFrom(root, join(found.folder, hook)), []) ?? '');
+  return {
+    launcher,
+    launches: (command) => launcherText(command) === text,
+    recording: GIT_HOOKS.filter(isRecording),
+    missing: GIT_HOOKS.filter((hook) => !isRecording(hook)),
+  };
+}
+
 function planHook(root: string, path: string, hook: GitHook, notes: string[]): FileChange[] {
   const text = readHook(root, path, notes);
   if (text === null) return [];

@@ -37,6 +37,7 @@ import { checkpoint } from './proofs/checkpoint.ts';
 import { continueCommand } from './proofs/continue.ts';
 import { key } from './proofs/key.ts';
 import { prove } from './proofs/prove.ts';
+import { publish } from './proofs/publish.ts';
 import { hook } from './recorder/hook.ts';
 import { type CliCommand, type Example, registerCommand, renderExamples, usageExitCode } from './support/command.ts';
 import { exitOnBrokenPipe, print } from './support/print.ts';
@@ -75,6 +76,7 @@ export const COMMANDS: readonly CliCommand[] = [
   key,
   continueCommand,
   prove,
+  publish,
   exportCommand,
   trust,
   doctor,

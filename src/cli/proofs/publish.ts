@@ -1,0 +1,74 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Argument } from 'commander';
+import { assertExtends } from '../../checkpoints/rollback.ts';
+import { ColibriError } from '../../errors.ts';
+import { BadFormat, parseCheckpoint } from '../../integrity/index.ts';
+import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
+import { PERSON_OPTIONS } from '../people/run-person.ts';
+import type { CliCommand } from '../support/command.ts';
+import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
+import { withProgress } from '../support/progress-bar.ts';
+import { writePublic, writeTiles } from './tiles.ts';
+
+export const publish: CliCommand<PersonOptions, string> = {
+  name: 'publish',
+  summary: 'write the log as static files that any web server can serve and anyone can audit',
+  argument: new Argument('<dir>', 'the folder; a later run adds what is new'),
+  options: [...PERSON_OPTIONS],
+  details: [
+    'The files are C2SP tlog-tiles: checkpoint, tile/… with hashes, tile/entries/… with the entries. Entries have only digests of what agents and people wrote, but they show names of agents and tools, times and ids.',
+    'Files never change once they are full, so a copy on another machine is a witness. The checkpoint is written last.',
+  ],
+  examples: [['colibri publish public/log'], ['colibri publish public/log --json | jq .size']],
+  exitCodes: { 0: 'published', 1: 'the folder has another history', 2: 'cannot tell', 3: 'bad input' },
+  run: (options, folder) =>
+    reportResult('publish', options.json ?? false, () =>
+      withPerson(options, false, (person) => publishTo(person, resolve(folder))),
+    ),
+};
+
+async function publishTo(person: Person, folder: string): Promise<CommandResult> {
+  const file = join(folder, 'checkpoint');
+  const before = existsSync(file) ? readCheckpoint(file) : undefined;
+  const checkpoint = await person.signCheckpoint();
+  const { origin, size } = parseCheckpoint(checkpoint);
+  if (before !== undefined && before.origin !== origin)
+    throw new CommandError('differs', `${folder} has another log, ${before.origin}`, {
+      advice: 'choose another folder',
+    });
+  const written = await withProgress('publishing', (progress) =>
+    person.read(async (reader) => {
+      if (before !== undefined) await refuseFork(() => assertExtends(reader, before), folder);
+      return writeTiles(reader, folder, { from: before?.size ?? 0, to: size, progress });
+    }),
+  );
+  if (written === undefined) throw new CommandError('cannot tell', 'there is no ledger to read');
+  if (before?.size !== size) writePublic(file, checkpoint);
+  const lines = [folder, `${size} entries, ${size - (before?.size ?? 0)} new, in ${written} new files`];
+  return {
+    verdict: 'done',
+    lines,
+    facts: { folder, origin, size, new_entries: size - (before?.size ?? 0), files: written },
+  };
+}
+
+function readCheckpoint(file: string) {
+  try {
+    return parseCheckpoint(readFileSync(file, 'utf8'));
+  } catch (error) {
+    if (!(error instanceof BadFormat)) throw error;
+    throw new CommandError('bad input', `${file} is not a checkpoint: ${error.message}`, {
+      advice: 'choose another folder',
+    });
+  }
+}
+
+async function refuseFork(work: () => Promise<void>, folder: string): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof ColibriError) throw new CommandError('differs', `${folder}: ${error.problem}`);
+    throw error;
+  }
+}

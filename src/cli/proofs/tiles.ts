@@ -1,0 +1,106 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Reader } from '../../db/database.ts';
+import { type Digest, leafHash } from '../../integrity/index.ts';
+import { readStored } from '../../ledger/stored-tree.ts';
+import { CommandError } from '../support/command-result.ts';
+
+/** C2SP tlog-tiles: the log as files that never change, 256 hashes or entries in each. */
+
+const TILE = 256;
+/** A tile has the hashes of every eighth level of the tree. */
+const LEVELS_PER_TILE = 8;
+/** The length of an entry has two bytes. */
+const MAX_ENTRY_BYTES = 65_535;
+
+/** The path of a tile; a tile that is not full yet has a width. */
+export function tilePath(level: number | 'entries', index: number, width = TILE): string {
+  const digits = String(index);
+  const padded = digits.padStart(Math.ceil(digits.length / 3) * 3, '0').match(/\d{3}/g) ?? [];
+  const parts = padded.map((part, place) => (place < padded.length - 1 ? `x${part}` : part));
+  const suffix = width === TILE ? '' : `.p/${width}`;
+  return `tile/${level}/${parts.join('/')}${suffix}`;
+}
+
+/** Writes the tiles of a log that grew. Returns the number of files that are new. */
+export async function writeTiles(
+  db: Reader,
+  folder: string,
+  { from, to, progress }: { from: number; to: number; progress: (done: number, total: number) => void },
+): Promise<number> {
+  let written = 0;
+  for (const { index, begin, end } of grown(from, to)) {
+    const entries = await readTexts(db, begin, end);
+    written += place(folder, 'entries', index, end - begin, () => Buffer.concat(entries.map(withLength)));
+    written += place(folder, 0, index, end - begin, () => joinHashes(entries.map(leafHash)));
+    progress(end - from, to - from);
+  }
+  for (let level = 1; countAt(level, to) > 0; level += 1)
+    for (const { index, begin, end } of grown(countAt(level, from), countAt(level, to))) {
+      const hashes = await readStored(db, level * LEVELS_PER_TILE, begin, end);
+      written += place(folder, level, index, end - begin, () => joinHashes(hashes));
+    }
+  return written;
+}
+
+/** How many hashes a level of tiles has: one for each full tile below. */
+function countAt(level: number, size: number): number {
+  return Math.floor(size / TILE ** level);
+}
+
+/** The tiles that have more in them than before. */
+function* grown(from: number, to: number): Generator<{ index: number; begin: number; end: number }> {
+  for (let index = Math.floor(from / TILE); index * TILE < to; index += 1) {
+    const begin = index * TILE;
+    const end = Math.min(begin + TILE, to);
+    if (end > from) yield { index, begin, end };
+  }
+}
+
+async function readTexts(db: Reader, begin: number, end: number): Promise<string[]> {
+  const sql = 'SELECT entry FROM ledger_entries WHERE idx >= $1 AND idx < $2 ORDER BY idx';
+  const rows = await db.query<{ entry: string }>(sql, [begin, end]);
+  if (rows.length !== end - begin)
+    throw new CommandError('cannot tell', `the log misses entries from ${begin} to ${end}`, {
+      advice: 'run colibri verify',
+    });
+  return rows.map(({ entry }) => entry);
+}
+
+/** A full tile makes the partial ones superfluous. Returns 1 for a new file. */
+function place(folder: string, level: number | 'entries', index: number, width: number, make: () => Buffer): number {
+  const path = join(folder, tilePath(level, index, width));
+  const bytes = make();
+  if (existsSync(path)) {
+    if (!readFileSync(path).equals(bytes))
+      throw new CommandError('differs', `${path} has another content: it was published from another history`);
+    return 0;
+  }
+  writePublic(path, bytes);
+  if (width === TILE) rmSync(`${join(folder, tilePath(level, index))}.p`, { recursive: true, force: true });
+  return 1;
+}
+
+/** Published files are for everyone, unlike all others that Colibri writes. */
+export function writePublic(path: string, bytes: Buffer | string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  const partial = `${path}.partial`;
+  writeFileSync(partial, bytes, { flush: true });
+  renameSync(partial, path);
+}
+
+function withLength(entry: string): Buffer {
+  const text = Buffer.from(entry, 'utf8');
+  if (text.length > MAX_ENTRY_BYTES)
+    throw new CommandError(
+      'cannot tell',
+      `an entry has ${text.length} bytes, and the format allows ${MAX_ENTRY_BYTES}`,
+    );
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(text.length);
+  return Buffer.concat([length, text]);
+}
+
+function joinHashes(hashes: readonly Digest[]): Buffer {
+  return Buffer.from(hashes.join(''), 'hex');
+}

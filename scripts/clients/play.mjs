@@ -18,13 +18,17 @@ export async function playSession(driver, { keeps, initNames }) {
   let workspace;
   try {
     workspace = createWorkspace(driver.id);
+    if (!keeps) process.once('exit', workspace.remove);
     const checks = await drive(driver, installed, { ...workspace, initNames }, result);
     const problems = checks.flatMap(({ name, problems: found }) => found.map((problem) => `${name}: ${problem}`));
     return { ...result, checks, problems, ...(keeps && { folder: workspace.folder }) };
   } catch (error) {
     return { ...fail(error.message), ...(keeps && { folder: workspace?.folder }) };
   } finally {
-    if (!keeps) workspace?.remove();
+    if (workspace !== undefined && !keeps) {
+      workspace.remove();
+      process.off('exit', workspace.remove);
+    }
   }
 }
 

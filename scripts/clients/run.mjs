@@ -28,6 +28,7 @@ if (wrong.length > 0) {
   process.exit(64);
 }
 
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 setUp();
 await (await import('../build/build.mjs')).buildAll();
 const results = [];

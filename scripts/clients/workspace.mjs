@@ -44,7 +44,7 @@ export function createWorkspace(name) {
       const file = join(base, path);
       write(base, path, { ...(existsSync(file) && JSON.parse(readFileSync(file, 'utf8'))), ...members });
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 }),
   };
 }
 
@@ -82,12 +82,15 @@ export async function runLimited([command, ...args], { cwd, env, timeoutMs }) {
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr']) child[name].setEncoding('utf8').on('data', (text) => (texts[name] += text));
   let isLate = false;
+  const kill = () => killGroup(child, 'SIGKILL');
+  // Also if a person ends the run.
+  process.prependOnceListener('exit', kill);
   const timers = [
     setTimeout(() => {
       isLate = true;
       killGroup(child, 'SIGTERM');
     }, timeoutMs),
-    setTimeout(() => killGroup(child, 'SIGKILL'), timeoutMs + KILL_DELAY_MS),
+    setTimeout(kill, timeoutMs + KILL_DELAY_MS),
   ];
   try {
     const [status] = await once(child, 'exit');
@@ -97,7 +100,8 @@ export async function runLimited([command, ...args], { cwd, env, timeoutMs }) {
     return { status: null, isLate, ...texts, stderr: error.message };
   } finally {
     for (const timer of timers) clearTimeout(timer);
-    killGroup(child, 'SIGKILL');
+    kill();
+    process.off('exit', kill);
   }
 }
 

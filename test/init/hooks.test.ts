@@ -96,6 +96,13 @@ function spooled(root: string): unknown[] {
 }
 
 describe('colibri init --record', () => {
+  promiseTest('record/clients', 'Codex 0.166.0 warns about more than three seconds at the end of a session', () => {
+    const codex = HOOK_TARGETS.find(({ clients }) => clients.includes('codex'))?.lists;
+    expect(codex?.item('SessionEnd', ['colibri'])).toEqual({
+      hooks: [{ type: 'command', command: 'colibri hook --client codex', timeout: 3 }],
+    });
+  });
+
   promiseTest('record/clients', 'those that are found in the project, each in its own file', () => {
     const project = makeProject(MARKS);
     const before = project.snapshot();

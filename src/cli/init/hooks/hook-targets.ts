@@ -60,7 +60,9 @@ export const HOOK_TARGETS: readonly HookTarget[] = [
     lists: lists(
       ['SessionStart', 'PreToolUse', 'PostToolUse', 'Stop', 'SubagentStop', 'SessionEnd'],
       () => ['--client', 'codex'],
-      (event, { shell }) => grouped(event, { type: 'command', command: shell, timeout: TIMEOUT_S }),
+      // It shortens a longer time at the end of a session, and says so at every start.
+      (event, { shell }) =>
+        grouped(event, { type: 'command', command: shell, timeout: event === 'SessionEnd' ? 3 : TIMEOUT_S }),
     ),
     nextSteps: { codex: 'start codex, open /hooks and trust the command; Codex runs no hook before' },
   },

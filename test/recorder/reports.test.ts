@@ -149,6 +149,18 @@ describe('the coverage of a session', () => {
   }
 });
 
+describe('a call without an id', () => {
+  promiseTest('recorder/coverage', 'is not taken for one with another input', () =>
+    withSession(async (session) => {
+      const hooks = session.hooks('gemini-cli-0.61.0');
+      session.write(String(hooks[0]?.['transcript_path']), fixture('gemini-cli-0.61.0.jsonl'));
+      session.report(...hooks.filter((payload) => !JSON.stringify(payload).includes('echo hi')));
+      await session.ingest();
+      expect(await session.coverage()).toEqual([{ seen: 4, recorded: 3, missing: ['run_shell_command__c0'] }]);
+    }),
+  );
+});
+
 describe('the tokens of a session', () => {
   promiseTest('recorder/usage', 'each response counts once, for the task that the session held', () =>
     withSession(async (session) => {
@@ -198,6 +210,21 @@ describe('a transcript that cannot be compared', () => {
       expect(await session.coverage()).toEqual([{ seen: 0, recorded: 0, defect: 'has an unknown format' }]);
       expect(readdirSync(session.spool)).toEqual([]);
       expect(await session.usage()).toEqual([]);
+    }),
+  );
+
+  promiseTest('recorder/coverage', 'a call that runs is no gap yet, and a stop is that of its session', () =>
+    withSession(async (session) => {
+      const use = { type: 'assistant', message: { id: 'm', content: [{ type: 'tool_use', id: 'c', name: 'Bash' }] } };
+      const result = { type: 'user', message: { content: [{ type: 'tool_result', tool_use_id: 'c' }] } };
+      const path = session.write('/me/running.jsonl', `${JSON.stringify(use)}\n`);
+      session.report({ ...stop(path), agent_id: 'main' });
+      await session.ingest();
+      expect(await session.coverage()).toEqual([{ seen: 0, recorded: 0 }]);
+      session.write('/me/running.jsonl', `${JSON.stringify(use)}\n${JSON.stringify(result)}\n`);
+      session.report({ ...stop(path), hook_event_name: 'SessionEnd' });
+      await session.ingest();
+      expect(await session.coverage()).toEqual([{ seen: 1, recorded: 0, missing: ['c'] }]);
     }),
   );
 

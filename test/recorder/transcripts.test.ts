@@ -172,6 +172,16 @@ describe('a transcript', () => {
       expect(summary(await read(text))).toMatchObject(expected);
     });
 
+  promiseTest(
+    'recorder/transcripts',
+    'one that repeats a call after its result has one call, which has ended',
+    async () => {
+      const { calls, responses } = await read(json(assistant(), result('c-1'), assistant()));
+      expect(calls.map(({ isFinished }) => isFinished)).toEqual([true]);
+      expect(responses.map((response) => response.calls)).toEqual([['c-1']]);
+    },
+  );
+
   promiseTest('recorder/transcripts', 'one that is too long is read up to the limit, and says so', async () => {
     const text = json(
       assistant(),

@@ -5,7 +5,7 @@ import { eventually } from '../support/ledger.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { openTestPostgres, queryOn, runOn } from '../support/postgres/database.ts';
 import { diagnose } from '../support/postgres/docs.ts';
-import { runColibri } from '../support/program.ts';
+import { type Ran, runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw } from '../support/raw-client.ts';
 
@@ -30,6 +30,11 @@ function run(args: readonly string[], cluster: Cluster, cwd = tempFolder()) {
 
 function connect(cluster: Cluster, mode: string) {
   return connectRaw({ cwd: tempFolder(), env: { COLIBRI_DATABASE_URL: cluster.url(), COLIBRI_MODE: mode } });
+}
+
+/** The board shows ages, and the two commands run one after the other. */
+function withoutAges(ran: Ran): Ran {
+  return { ...ran, stdout: ran.stdout.replaceAll(/\d+[smhd] ago/g, 'some time ago') };
 }
 
 /** The replica has replayed what the primary had written when this was asked. */
@@ -60,7 +65,7 @@ describe('a streaming replica', () => {
     promiseTest('postgres/replica', `colibri ${command} prints the same as on the primary`, async () => {
       await caughtUp();
       const [here, there] = [await run([command], primary), await run([command], replica)];
-      expect(there).toEqual(here);
+      expect(withoutAges(there)).toEqual(withoutAges(here));
       expect(there).toMatchObject({ status: 0, stderr: '' });
     });
   }

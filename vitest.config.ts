@@ -15,6 +15,8 @@ const ON_EVERY_ENGINE = [
   'test/verification/{chain-report,grammar,grammar-honest,natural-order,tamper-entries,tamper-tables}.test.ts',
 ];
 const ON_POSTGRES = 'test/postgres/*.test.ts';
+/** Of these, what depends on which statements of the process have a name already, or on its connections. */
+const ISOLATED = 'test/postgres/{driver,network,packets,pooler,wedged}.test.ts';
 /** What an SQLite driver or a JavaScript engine can get wrong: `--mode drivers` runs these on every version of Node. */
 const ON_EVERY_DRIVER = [
   'src/trust/open-database.test.ts',
@@ -75,6 +77,11 @@ function listExcluded(mode: string): string[] {
   return Object.entries(ON_ONE_DRIVER).flatMap(([version, files]) => (version === running ? [] : files));
 }
 
+interface Isolation {
+  readonly isolate: boolean;
+  readonly exclude?: string[];
+}
+
 export default defineConfig(({ mode }) => {
   const run: 'test' | 'drivers' | 'torture' = mode === 'torture' || mode === 'drivers' ? mode : 'test';
   // Only tests of signatures sign, with keys of their own: never with that of the user.
@@ -83,10 +90,11 @@ export default defineConfig(({ mode }) => {
     testTimeout: run === 'torture' ? 1_800_000 : 60_000,
     hookTimeout: 60_000,
   };
-  const onPostgres = (name: string, include: string[], isolate: boolean) => ({
+  const onPostgres = (name: string, include: string[], { isolate, exclude = [] }: Isolation) => ({
     plugins,
-    test: { ...common, name, include, isolate, provide: { engine: 'postgres' as const, run } },
+    test: { ...common, name, include, exclude, isolate, provide: { engine: 'postgres' as const, run } },
   });
+  const everyPostgresTest = [...ON_EVERY_ENGINE, ON_POSTGRES];
   return {
     plugins,
     test: {
@@ -110,9 +118,12 @@ export default defineConfig(({ mode }) => {
           },
         },
         // `npm test` loads the modules once for the tests of both engines, which halves what they cost.
-        ...(mode === 'whole' ? [onPostgres('postgres-and-sqlite', ON_EVERY_ENGINE, false)] : []),
-        // Isolated, because some tests depend on which statements of the process have a name already.
-        onPostgres('postgres', mode === 'whole' ? [ON_POSTGRES] : [...ON_EVERY_ENGINE, ON_POSTGRES], true),
+        ...(mode === 'whole'
+          ? [
+              onPostgres('postgres-and-sqlite', everyPostgresTest, { isolate: false, exclude: [ISOLATED] }),
+              onPostgres('postgres', [ISOLATED], { isolate: true }),
+            ]
+          : [onPostgres('postgres', everyPostgresTest, { isolate: true })]),
       ],
     },
   };

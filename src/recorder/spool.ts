@@ -50,7 +50,7 @@ export function writeToSpool(folder: string, text: string, { at, isDurable, isTe
     countOneDropped(join(folder, DROPPED));
     throw new SpoolRefused(`${folder} is full; start a Colibri server to empty it`);
   }
-  const name = `${at.getTime().toString().padStart(13, '0')}-${process.pid}-${randomBytes(8).toString('hex')}`;
+  const name = `${at.getTime().toString().padStart(13, '0')}-${process.pid}-${nextSuffix()}`;
   const temporary = join(folder, `.${name}.tmp`);
   try {
     writeWhole(temporary, text, isDurable);
@@ -59,6 +59,14 @@ export function writeToSpool(folder: string, text: string, { at, isDurable, isTe
     rmSync(temporary, { force: true });
     throw error;
   }
+}
+
+let written = 0;
+
+/** Rises, so that the events that a process writes in one millisecond keep their order. */
+function nextSuffix(): string {
+  written = (written + 1) % 0x1_00_00;
+  return written.toString(16).padStart(4, '0') + randomBytes(6).toString('hex');
 }
 
 /** False if no hook has run here. Throws if the folder cannot be trusted. */

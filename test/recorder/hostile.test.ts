@@ -151,6 +151,13 @@ describe('the spool', () => {
     expect([listSpool(folder), readSpoolFile(folder, names[0] ?? '')]).toEqual([[], undefined]);
   });
 
+  promiseTest('recorder/spool', 'events that one process writes in one millisecond keep their order', () => {
+    const folder = open();
+    const texts = Array.from({ length: 20 }, (_, index) => `event ${index}`);
+    for (const text of texts) write(folder, text);
+    expect(listSpool(folder).map((name) => readSpoolFile(folder, name))).toEqual(texts);
+  });
+
   promiseTest('recorder/refusals', 'files that a hook did not make are ignored', () => {
     const folder = open();
     write(folder, 'own');

@@ -9,8 +9,11 @@ import { errorMessage } from '../support/postgres/wire.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole, openServer, type TestServer } from '../support/test-server.ts';
 
-/** Short, so that a test of a network that never answers does not take long. */
-const HASTY = { lock_timeout: '400', statement_timeout: '400' };
+/** For a network that never answers: short, so that its test ends soon, and long enough for a busy machine. */
+const HASTY = { lock_timeout: '2000', statement_timeout: '2000' };
+/** For every other network: so long that a busy machine changes nothing. */
+const PATIENT = { lock_timeout: '30000', statement_timeout: '60000' };
+const DOWN = { timeouts: HASTY };
 
 describe('a connection that breaks while a change is being committed', () => {
   promiseTest('team/network', 'commit lost before the server: nothing changed, and the client gets an error', () =>
@@ -76,7 +79,7 @@ describe('a connection that breaks while a change is being committed', () => {
           expect(await outcomes(server)).toEqual([outcome, 'ok']);
           const tasks = await server.query<{ title: string }>('SELECT title FROM tasks ORDER BY task_no');
           expect(tasks.map((task) => task.title)).toEqual(outcome === 'ok' ? [title, 'next'] : ['next']);
-        }),
+        }, DOWN),
     );
 
   for (const verdict of ['cut', 'pass and cut'] as const) {
@@ -132,7 +135,7 @@ describe('an enter entry that arrives after its call was entered again', () => {
         await arrivesLate(server, network);
         await server.createTask({ title: 'next' });
         expect(await outcomes(server)).toEqual(['AUDIT_ENTER_FAILED', 'ok', 'interrupted', 'ok']);
-      }),
+      }, DOWN),
   );
 
   promiseTest(
@@ -156,7 +159,7 @@ describe('an enter entry that arrives after its call was entered again', () => {
         expect(atOnce).toBe(1);
         expect(await outcomes(server)).toEqual(['ok', 'interrupted', 'ok', 'ok']);
       };
-      await withNetwork(work, () => nowMs);
+      await withNetwork(work, { nowMs: () => nowMs });
     },
   );
 
@@ -192,7 +195,7 @@ describe('a network that is not there', () => {
         });
         network.isDown = false;
         expect(await server.createTask({ title: 'first' })).toMatchObject({ task_id: 'T-0001' });
-      }),
+      }, DOWN),
   );
 });
 
@@ -271,11 +274,11 @@ interface Place {
 /** A server behind a network of its own; at the end the whole record must hold. */
 async function withNetwork(
   work: (place: Place) => Promise<void>,
-  nowMs: () => number = () => performance.now(),
+  { nowMs = () => performance.now(), timeouts = PATIENT } = {},
 ): Promise<void> {
   const network = await Network.create(await newPostgresUrl());
   const path = randomUUID();
-  placeLedger(path, network.url(HASTY));
+  placeLedger(path, network.url(timeouts));
   const server = await openServer(path, 'tester', {
     isTolerant: true,
     nowMs,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readHookConfig } from './config.ts';
+import { createGitEnvironment, readHookConfig } from './config.ts';
 
 describe('the configuration of a hook', () => {
   it('never fails: a wrong value counts as the one that stores least', () => {
@@ -40,5 +40,21 @@ describe('the configuration of a hook', () => {
       testSession: 's',
     };
     expect(readHookConfig(own)).toEqual(expected);
+  });
+});
+
+describe('the environment of git', () => {
+  it('keeps the repository of a hook, and reads without its index, the network or replaced objects', () => {
+    const hook = { GIT_DIR: '.git/worktrees/a', GIT_INDEX_FILE: '.git/index.lock', GIT_ALLOW_PROTOCOL: 'ext' };
+    expect(createGitEnvironment({ HOME: '/dev/null' }, { ...hook, HOME: '/ada', PATH: '/bin' })).toMatchObject({
+      GIT_DIR: '.git/worktrees/a',
+      GIT_INDEX_FILE: undefined,
+      GIT_ALLOW_PROTOCOL: 'none',
+      GIT_NO_LAZY_FETCH: '1',
+      GIT_NO_REPLACE_OBJECTS: '1',
+      HOME: '/dev/null',
+      PATH: '/bin',
+    });
+    expect(createGitEnvironment()['PATH']).toBe(process.env['PATH']);
   });
 });

@@ -84,6 +84,8 @@ describe('the hooks of a repository', () => {
     );
     writeFileSync(project.path('.git/colibri/hook'), '#!/bin/sh\n');
     expect((await project.run('doctor')).stdout).toContain('.git/colibri/hook starts another program than this one');
+    await project.run('init', '--no-instructions', 'claude-code');
+    expect((await project.run('doctor')).stdout).toMatch(/^ok +recorder +git: commits are recorded/m);
     const { stdout } = await project.run('init', '--undo');
     expect(stdout).toContain('commit-msg: the lines of Colibri have been modified and are left unchanged');
     expect(readFileSync(hook, 'utf8')).toBe('#!/bin/sh\necho mine\n');

@@ -17,14 +17,17 @@ export const init: CliCommand<InitOptions, string[]> = {
     new Option('--instructions', 'add four lines for agents to AGENTS.md, CLAUDE.md or the like'),
     new Option('--no-instructions', 'do not ask about these lines'),
     new Option('--agent-ids', 'give each client its own COLIBRI_AGENT_ID'),
-    new Option('--record', 'also record what agents do: register colibri hook for the events of each client'),
+    new Option(
+      '--record',
+      'also record what agents do: register colibri hook for the events of each client and of git',
+    ),
     new Option('--global', 'write to your home folder instead of the project'),
     JSON_OPTION,
   ],
   details: [
     'Without a client, sets up those that have files in the project or, if there are none, in your home folder.',
     'Prints for each client what is left to do, such as trusting the folder. Without --agent-ids, an agent has the name of its client, with a number if several are alive.',
-    '--record works with Claude Code, Codex, Cursor, Gemini CLI, VS Code, Copilot CLI, Windsurf and opencode. Hooks that are there already stay. A later init keeps the hooks up to date; --undo removes them.',
+    '--record works with Claude Code, Codex, Cursor, Gemini CLI, VS Code, Copilot CLI, Windsurf and opencode, and with the hooks of git. Hooks that are there already stay. A later init keeps the hooks up to date; --undo removes them.',
   ],
   examples: [
     ['colibri init', 'set up the clients that are in use here'],
@@ -32,7 +35,7 @@ export const init: CliCommand<InitOptions, string[]> = {
     ['colibri init --dry-run', 'show what would change'],
     ['colibri init --published', 'start npx -y colibri-mcp@VERSION, for a configuration that you share'],
     ['colibri init --replace cursor', 'repair a broken entry'],
-    ['colibri init --record', 'also record every tool call that a client reports'],
+    ['colibri init --record', 'also record every tool call that a client reports, and every commit'],
     ['colibri init --undo', 'revert what init wrote'],
   ],
   exitCodes: { 0: 'done, or nothing to do', 1: 'refused, nothing written', 64: 'invalid usage' },

@@ -6,7 +6,7 @@ import { findTerminal } from '../views/terminal.ts';
 import { CLIENTS, type Client, detectClients, type LaunchCommand } from './clients.ts';
 import { type FileChange, removeEmptyFolder, writeAll } from './disk.ts';
 import { unifiedDiff } from './formats/unified-diff.ts';
-import { type GitPlan, planGitHooks, planGitHooksUndo } from './git/plan-git-hooks.ts';
+import { type GitPlan, planGitHooks, planGitHooksUndo, readGitHooks } from './git/plan-git-hooks.ts';
 import { findTargets } from './hooks/hook-targets.ts';
 import { InitError } from './init-error.ts';
 import { INSTRUCTIONS } from './instructions.ts';
@@ -102,9 +102,12 @@ async function planSetupOf(site: Site, names: readonly string[], options: InitOp
 
 /** The hooks of git belong to the project, not to a client. */
 async function planGit({ root, isGlobal }: Site, names: readonly string[], options: InitOptions): Promise<GitPlan> {
-  if (!isGlobal && options.undo && names.length === 0) return planGitHooksUndo(root);
-  if (!isGlobal && options.record && !options.undo) return planGitHooks(root, chooseCommand(options));
-  return { changes: [], notes: [], emptied: [] };
+  const none = { changes: [], notes: [], emptied: [] };
+  if (isGlobal) return none;
+  if (options.undo) return names.length === 0 ? planGitHooksUndo(root) : none;
+  // A later init keeps them up to date.
+  const isWanted = options.record || (await readGitHooks(root)) !== undefined;
+  return isWanted ? planGitHooks(root, chooseCommand(options)) : none;
 }
 
 function withGit(plan: Plan, git: GitPlan): Plan {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import type { TimelineEvent } from '../../src/cli/timeline/events.ts';
 import { type EventFilters, selectEvents } from '../../src/cli/timeline/select-events.ts';
@@ -50,7 +51,7 @@ async function runTimeline(path: string, ...args: string[]) {
 
 async function select({ bob }: Crew, filters: EventFilters = {}, taskId = 'T-0001') {
   const events: TimelineEvent[] = [];
-  const show = (event: TimelineEvent) => void events.push(event);
+  const show = async (event: TimelineEvent) => void events.push(event);
   const totals = await bob.database.read((db) => selectEvents(db, taskId, filters, { begin: () => undefined, show }));
   expect(totals.shown).toBe(events.length);
   return { events, totals, lines: events.map(describeEvent) };
@@ -229,6 +230,26 @@ describe('colibri timeline', () => {
       const last = await select(crew, { limit: 501 });
       expect(last.events).toEqual(events.slice(-501));
       expect(last.totals).toEqual({ ...totals, shown: 501 });
+    }),
+  );
+
+  promiseTest('cli/timeline', 'a slow reader is waited for, so that a long timeline needs little memory', () =>
+    withCrew(async (crew) => {
+      await crew.alice.createTask({ title: 'One', status: 'todo' });
+      await record(crew, ...Array.from({ length: 30 }, (_, place) => action(place, { claims: 'T-0001' })));
+      let [shown, waiting] = [0, 0];
+      const show = async () => {
+        shown += 1;
+        waiting += 1;
+        expect(waiting).toBe(1);
+        await setImmediate();
+        waiting -= 1;
+      };
+      for (const limit of [undefined, 7])
+        await crew.bob.database.read((db) =>
+          selectEvents(db, 'T-0001', limit === undefined ? {} : { limit }, { begin: () => undefined, show }),
+        );
+      expect(shown).toBe(31 + 7);
     }),
   );
 

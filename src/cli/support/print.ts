@@ -18,6 +18,12 @@ export function printJson(value: unknown): void {
   console.log(escapeUnsafe(JSON.stringify(value)));
 }
 
+/** Backpressure: resolves when the reader of a pipe has taken what was printed, which is kept in memory until then. */
+export async function whenTaken(): Promise<void> {
+  const { stdout } = process;
+  if (stdout.writableNeedDrain) await new Promise((resolve) => stdout.once('drain', resolve));
+}
+
 /** Prints records of cells for other programs. Cells are escaped like all data; the separators are not data. */
 export function printRecords(
   records: readonly (readonly string[])[],

@@ -5,7 +5,7 @@ import { hasGap, listTaskCoverage } from '../../recorder/reports/list-reports.ts
 import { parseSince } from '../query/since.ts';
 import type { CliCommand } from '../support/command.ts';
 import { JSON_OPTION, parseCount, WIDTH_OPTION } from '../support/options.ts';
-import { print, printJson } from '../support/print.ts';
+import { print, printJson, whenTaken } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { parseTaskId } from '../support/task-argument.ts';
 import { withLedger } from '../support/with-ledger.ts';
@@ -58,7 +58,11 @@ async function showTimeline(config: Config, taskId: string, options: TimelineOpt
   const isPage = !json && terminal.width !== undefined;
   const reader: EventReader = {
     begin: (task) => (isPage ? print(renderTitle(task, terminal)) : undefined),
-    show: (event) => (json ? printJson(event) : print(render(event))),
+    show: async (event) => {
+      if (json) printJson(event);
+      else print(render(event));
+      await whenTaken();
+    },
   };
   const { totals, gaps } = await withLedger(config, async (db) => ({
     totals: await selectEvents(createYieldingReader(db), taskId, options, reader),

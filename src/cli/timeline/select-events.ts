@@ -18,7 +18,8 @@ export interface EventFilters {
 export interface EventReader {
   /** Called once, before the first event. */
   readonly begin: (task: TaskTitle) => void;
-  readonly show: (event: TimelineEvent) => void;
+  /** Awaited before the next event is read. */
+  readonly show: (event: TimelineEvent) => Promise<void>;
 }
 
 /** Passes on the events that match, or the last ones if there is a limit. Counts all that match. */
@@ -40,10 +41,10 @@ export async function selectEvents(
     if (!isWanted(event, filters)) continue;
     total += 1;
     counts[event.kind] += 1;
-    if (last === undefined) show(event);
+    if (last === undefined) await show(event);
     else last.add(event);
   }
-  for (const event of last?.list() ?? []) show(event);
+  for (const event of last?.list() ?? []) await show(event);
   return {
     kind: 'totals',
     task_id: taskId,

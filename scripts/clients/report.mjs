@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url';
 const PAGE = fileURLToPath(new URL('../../docs/clients.md', import.meta.url));
 const [BEGIN, END] = ['<!-- begin: npm run clients -->', '<!-- end: npm run clients -->'];
 
-export function printResult({ driver, problems, refusedHosts, folder }) {
+export function printResult({ driver, checks, problems, refusedHosts, folder }) {
   console.error(`${problems.length === 0 ? '✓' : '✗'} ${driver.name} ${driver.version}`);
   for (const problem of problems) console.error(`   ${problem}`);
-  for (const [check, limit] of Object.entries(driver.limits ?? {})) console.error(`   ${check}: ${limit}`);
+  for (const { name } of checks)
+    if (driver.limits?.[name] !== undefined) console.error(`   ${name}: ${driver.limits[name]}`);
   if (refusedHosts.length > 0) console.error(`   refused to connect it to ${refusedHosts.join(', ')}`);
   if (folder !== undefined) console.error(`   kept ${folder}`);
 }

@@ -11,12 +11,22 @@ const CONTROL = 'contains a control character';
 
 /** One line with at least one visible character. */
 export function line(max: number) {
-  return z.string().min(1).max(max).refine(hasNoControl, CONTROL).refine(isVisible, 'is blank');
+  return z
+    .string()
+    .min(1, 'is empty')
+    .max(max, tooLong(max))
+    .refine(hasNoControl, CONTROL)
+    .refine((text) => text === '' || isVisible(text), 'is blank');
 }
 
 /** Any number of lines; may be empty. */
 export function prose(max: number) {
-  return z.string().max(max).refine(isProse, CONTROL);
+  return z.string().max(max, tooLong(max)).refine(isProse, CONTROL);
+}
+
+/** For people too, who see it at the command line. */
+function tooLong(max: number): string {
+  return `has more than ${max} characters`;
 }
 
 const MAX_ID_LENGTH = 256;

@@ -122,11 +122,19 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     .exitOverride();
   for (const command of COMMANDS) registerCommand(program, command);
   try {
+    assertHelpTopic(program, args);
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) return exitWithStack(toError(error));
     process.exitCode = error.exitCode === 0 ? 0 : usageExitOf(args[0]);
   }
+}
+
+/** Commander prints the whole help instead. */
+function assertHelpTopic(program: Command, [name, topic]: readonly string[]): void {
+  const topics = ['help', ...COMMANDS.map((command) => command.name)];
+  if (name !== 'help' || topic === undefined || topic.startsWith('-') || topics.includes(topic)) return;
+  program.error(`error: unknown command '${topic}'`, { exitCode: EXIT_USAGE });
 }
 
 /** What a person sees who passes no arguments. Creates no ledger, in contrast to a server. */

@@ -29,7 +29,11 @@ describe('what a person types', () => {
       expect(await refused(3, 'add', 'a\u0007b')).toBe(
         'colibri add: title contains a control character; run colibri add --help',
       );
-      expect(await refused(3, 'add', LONG)).toMatch(/^colibri add: title .*256.*; run colibri add --help$/);
+      expect(await refused(3, 'add', LONG)).toBe(
+        'colibri add: title has more than 256 characters; run colibri add --help',
+      );
+      expect(await refused(3, 'add', '')).toBe('colibri add: title is empty; run colibri add --help');
+      expect(await refused(3, 'add', ' \u200b')).toBe('colibri add: title is blank; run colibri add --help');
       const fits = Object.values(HOSTILE_TEXTS)
         .filter((text) => !/\p{Cc}/u.test(text))
         .join(' ');

@@ -105,6 +105,7 @@ describe('a start that fails', () => {
 
   for (const [name, args, help] of [
     ['an unknown command', ['fly'], 'colibri --help'],
+    ['the help of an unknown command', ['help', 'fly'], "error: unknown command 'fly'\nRun colibri --help"],
     ['a word too many', ['serve', 'now'], 'colibri serve --help'],
     ['an unknown option', ['--fast'], 'colibri --help'],
   ] as const) {

@@ -83,7 +83,8 @@ async function checkContents(path: string): Promise<Finding[]> {
           'copy the file first; the next server that starts migrates it',
         ),
       ];
-    const size = head === undefined ? 'large' : `${head.size} entries, root ${head.root}`;
+    const size =
+      head === undefined ? 'large' : `${head.size} ${head.size === 1 ? 'entry' : 'entries'}, root ${head.root}`;
     return [ok('ledger', `${path}, schema ${schemaVersion}, ${size}`), ...checkCoverage(coverage)];
   } catch (error) {
     return [failFrom('ledger', toError(error))];

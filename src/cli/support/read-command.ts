@@ -28,10 +28,11 @@ export const PROJECT_EXIT_CODES = { ...READ_EXIT_CODES, 1: 'no such project' } a
 
 const TO_BEGIN = [
   'To begin, run colibri init to connect a coding agent, and let it plan its work with Colibri.',
+  'To add a task yourself, run colibri add "what to do".',
   'To watch two agents at work first, run colibri demo.',
 ];
 
-export const EMPTY = ['The ledger is empty: no agent has created a task yet.', ...TO_BEGIN];
+export const EMPTY = ['The ledger is empty: it has no task yet.', ...TO_BEGIN];
 
 /** Reads the configuration, runs the work and returns its exit code; reports an error as text or as JSON. */
 export async function runReadCommand(

@@ -126,10 +126,12 @@ const SETUP = new Set(['cd', 'pushd', 'export', 'set']);
 function toSteps(lists: readonly List[]): Step[] | undefined {
   const steps: Step[] = [];
   let stopsAtErrors = false;
+  let joinsPipeExits = false;
   for (const [place, list] of lists.entries()) {
     const hasAlternative = list.pipelines.some(({ joinedBy }) => joinedBy === '||');
     const isLastList = place === lists.length - 1 && !list.isInBackground;
-    let isCertain = !(stopsAtErrors && place > 0);
+    // The shell may end before a command in the background does anything.
+    let isCertain = !(stopsAtErrors && place > 0) && !list.isInBackground;
     for (const [position, { joinedBy, commands }] of list.pipelines.entries()) {
       const isLastPipeline = isLastList && position === list.pipelines.length - 1;
       const before = list.pipelines[position - 1];
@@ -143,13 +145,14 @@ function toSteps(lists: readonly List[]): Step[] | undefined {
         if (UNREADABLE.has(first)) return undefined;
         isSetup = isSetup && SETUP.has(first);
         if (first === 'set' && words.some((word) => /^-[a-z]*e|^errexit$/.test(word))) stopsAtErrors = true;
+        if (first === 'set' && words.includes('pipefail')) joinsPipeExits = true;
         const isLastOfPipe = part === commands.length - 1;
         steps.push({
           key: JSON.stringify(words),
           isJoined: isJoined && steps.length > 0,
           isCertain,
           isTelling: isLastList && !hasAlternative && isLastOfPipe,
-          isLast: isLastPipeline && isLastOfPipe,
+          isLast: isLastPipeline && isLastOfPipe && !(joinsPipeExits && commands.length > 1),
         });
       }
       if (!isSetup) isCertain = false;

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { toEvent } from '../../src/recorder/clients/recognize.ts';
-import { ingest } from '../../src/recorder/ingest.ts';
+import { type IngestOptions, ingest } from '../../src/recorder/ingest.ts';
 import { listCoverage, listUsage } from '../../src/recorder/reports/list-reports.ts';
 import { sumUsage } from '../../src/recorder/reports/usage.ts';
 import { writeToSpool } from '../../src/recorder/spool.ts';
@@ -57,8 +57,8 @@ export class RecordedSession {
     }
   }
 
-  ingest(): Promise<unknown> {
-    return ingest(this.server.database, this.spool, { home: this.home });
+  ingest(options: Pick<IngestOptions, 'isHurried'> = {}): Promise<unknown> {
+    return ingest(this.server.database, this.spool, { ...options, home: this.home });
   }
 
   /** The latest coverage of each session and sub-agent, the oldest first. */

@@ -173,6 +173,21 @@ describe('the tokens of a session', () => {
     }),
   );
 
+  promiseTest('recorder/usage', 'several processes that report one stop, one of them killed before, count once', () =>
+    withSession(async (session) => {
+      await session.server.createTask({ title: 'From Claude Code', status: 'todo' });
+      writeClaude(session);
+      session.report(...session.hooks('claude-code-2.1.325'));
+      await session.ingest({ isHurried: true });
+      expect([await session.usage(), readdirSync(session.spool).length > 0]).toEqual([[], true]);
+      await Promise.all([session.ingest(), session.ingest(), session.ingest()]);
+      const responses = (await session.usage()).map(([, , count]) => count);
+      expect(responses).toEqual([11, 5]);
+      expect(await session.coverage()).toHaveLength(3);
+      expect(readdirSync(session.spool)).toEqual([]);
+    }),
+  );
+
   promiseTest('recorder/usage', 'a task that is learned late moves no token and counts none twice', () =>
     withSession(async (session) => {
       const isClaim = (payload: object) => callOf(payload) === 'toolu_m3_0';

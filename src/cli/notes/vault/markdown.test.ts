@@ -20,6 +20,7 @@ describe('text of agents in a note', () => {
     ['[[Secret]] and ![[Secret]]', String.raw`\[\[Secret\]\] and !\[\[Secret\]\]`],
     ['![x](https://evil.example/x.png)', String.raw`!\[x\](https\://evil.example/x.png)`],
     ['www.evil.example', String.raw`www\.evil.example`],
+    ['mailto:a@b.example and @ada', String.raw`mailto:a\@b.example and @ada`],
     ['<img src=x onerror=alert(1)>', '&lt;img src=x onerror=alert(1)>'],
     ['&lt;script&gt;', '&amp;lt;script&amp;gt;'],
     ['<%* tp.file.delete() %>', String.raw`&lt;\%\* tp.file.delete() \%>`],

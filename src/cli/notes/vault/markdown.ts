@@ -65,7 +65,7 @@ function escapeLine(line: string): string {
       .replaceAll(ACTIVE, String.raw`\$&`)
       // Not by a backslash: plug-ins and this program look for these in the text of the file.
       .replaceAll('<', '&lt;')
-      .replaceAll(/:(?=\/\/)|(?<=\bwww)\./gi, String.raw`\$&`)
+      .replaceAll(/:(?=\/\/)|(?<=\bwww)\.|(?<=[\w.+-])@(?=\w)/gi, String.raw`\$&`)
       .replace(/^(?:>|[-+](?=[\s-]|$)|=+$)/, String.raw`\$&`)
       .replace(/^(\d{1,9})([.)])/, String.raw`$1\$2`)
   );

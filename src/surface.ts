@@ -10,6 +10,8 @@ import type { Tool } from './tool.ts';
 
 export interface SurfacePorts extends SystemPorts {
   readonly skills: () => SkillRegistry | undefined;
+  /** The newest signed checkpoint. */
+  readonly checkpoint: () => string | undefined;
 }
 
 /** The closed list of tools. */
@@ -17,7 +19,7 @@ export function createSurface(ports: SurfacePorts, defaults: TaskDefaults): read
   return [
     ...createTaskTools(defaults),
     ...createTrailTools(),
-    ...createProofTools(),
+    ...createProofTools(ports.checkpoint),
     ...createSkillTools(ports.skills),
     ...createSystemTools(ports),
   ];

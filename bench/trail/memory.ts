@@ -15,7 +15,7 @@ const SMALL_HEAP = '--max-old-space-size=32';
 export async function measureMemory({ database, folder }: BenchLedger): Promise<string[]> {
   const lines: string[] = [];
   const { taskNo, sessionNo } = await createTaskWithSession(database);
-  const finalize = createProofTools().find(({ name }) => name === 'merkle_finalize');
+  const finalize = createProofTools(() => undefined).find(({ name }) => name === 'merkle_finalize');
   const verifyChain = createTrailTools().find(({ name }) => name === 'audit_verify_chain');
   const task_id = formatTaskId(taskNo);
   const env = { ...process.env, COLIBRI_DB_PATH: `${folder}/colibri.db`, COLIBRI_LOG_LEVEL: 'error' } as Record<

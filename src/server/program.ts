@@ -43,6 +43,7 @@ export async function main(onConfig?: (config: Config) => void): Promise<void> {
     facts: () => factsOf(server, config),
     database: () => runtime.database,
     skills: () => runtime.skills,
+    checkpoint: () => runtime.checkpoint,
   };
   const shutDown = createShutdown(log, () => server.stop());
   // `serve </dev/null` creates or migrates the ledger; the exit code reports the result.

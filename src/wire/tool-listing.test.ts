@@ -23,6 +23,7 @@ const surface = createSurface(
     facts: () => ({}) as ServerFacts,
     database: () => undefined,
     skills: () => undefined,
+    checkpoint: () => undefined,
   },
   { project: 'default', workflow: 'board', claimTtlMs: undefined },
 );

@@ -84,7 +84,8 @@ describeContract('several processes', (engine) => {
     async () => {
       const location = await engine.newLocation();
       await openWords(engine, location);
-      const hasty = await engine.open(location, { busyTimeoutMs: 30 });
+      // On PostgreSQL it is also the time that a connection may take.
+      const hasty = await engine.open(location, { busyTimeoutMs: 1000 });
       const other = await engine.startProcess(location);
       other.send('hold');
       await other.expectLine('held');

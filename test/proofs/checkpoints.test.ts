@@ -39,6 +39,9 @@ describe('checkpoints', () => {
         const { signing } = data as { signing: { state: string; key: string; checkpoint: string } };
         expect(signing).toMatchObject({ state: 'on', key: expect.stringContaining('colibri/') as string });
         expect(project.remembered()).toEqual([signing.checkpoint]);
+        const { size, root } = parseCheckpoint(signing.checkpoint);
+        const { data: sealed } = await call(agent, 'merkle_root', { session_id: 'A-0001' });
+        expect(sealed).toMatchObject({ checkpoint: { size, root, covers_seal: true } });
         const { stdout } = await project.colibri('checkpoint', '--check', write(project, signing.checkpoint));
         expect(stdout).toContain('extends the checkpoint');
       });

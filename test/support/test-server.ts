@@ -115,7 +115,13 @@ export async function openServer(
     boot: ({ chain }) => boot(config, chain.log, () => undefined),
   });
   const { runtime } = server.chain;
-  const ports = { facts: notAsked, database: () => runtime.database, skills: () => undefined, pulse: notAsked };
+  const ports = {
+    facts: notAsked,
+    database: () => runtime.database,
+    skills: () => undefined,
+    pulse: notAsked,
+    checkpoint: () => runtime.checkpoint,
+  };
   for (const tool of createSurface(ports, config)) server.registerColibriTool(tool);
   await server.start();
   const client = new Client({ name: clientName, version: '1' });

@@ -111,6 +111,7 @@ function createPerson(actor: string, config: Config, chain: Chain<Runtime>): Per
       facts: () => factsOf(source, config),
       database: () => runtime.database,
       skills: () => runtime.skills,
+      checkpoint: () => runtime.checkpoint,
     },
     config,
   );

@@ -1,5 +1,6 @@
 import { ColibriError } from '../../errors.ts';
 import { sessionNumber, taskNumber } from '../../ids.ts';
+import { parseCheckpoint } from '../../integrity/index.ts';
 import { defineTool, type Tool } from '../../tool.ts';
 import { requireNamedSession } from '../../verification/verify-targets.ts';
 import { buildSessionTree, GrowingSessionTree } from '../trail/session-tree.ts';
@@ -8,7 +9,7 @@ import { sealSession } from './repository.ts';
 import { finalizeInput, finalizeOutput, rootInput, rootOutput } from './schema.ts';
 import { treeDepth } from './seal.ts';
 
-export function createProofTools(): Tool[] {
+export function createProofTools(newest: () => string | undefined): Tool[] {
   return [
     defineTool({
       name: 'merkle_finalize',
@@ -42,6 +43,8 @@ export function createProofTools(): Tool[] {
           leaf_count: tree.leafCount,
           finalized_at: at,
           frozen: true,
+          // The seal itself is signed right after this call.
+          ...describeCheckpoint(newest(), null),
         };
       },
     }),
@@ -58,14 +61,29 @@ export function createProofTools(): Tool[] {
       handle: async ({ session_id }, { db }) => {
         const session = await requireNamedSession(db, session_id);
         if (session.root !== null) {
-          return { session_id, merkle_root: session.root, is_finalized: true, as_of: session.finalized_at };
+          const { root, finalized_at, finalized_idx } = session;
+          const checkpoint = describeCheckpoint(newest(), finalized_idx);
+          return { session_id, merkle_root: root, is_finalized: true, as_of: finalized_at, ...checkpoint };
         }
         const { root, leafCount, asOf } = await buildSessionTree(db, session.session_no, null);
         if (leafCount === 0) throw noRecords('ERR_NOT_FINALIZED', session_id);
-        return { session_id, merkle_root: root, is_finalized: false, as_of: asOf };
+        return {
+          session_id,
+          merkle_root: root,
+          is_finalized: false,
+          as_of: asOf,
+          ...describeCheckpoint(newest(), null),
+        };
       },
     }),
   ];
+}
+
+/** Nothing for a server that has signed nothing. */
+function describeCheckpoint(text: string | undefined, sealIndex: number | null) {
+  if (text === undefined) return {};
+  const { size, root } = parseCheckpoint(text);
+  return { checkpoint: { size, root, covers_seal: sealIndex !== null && sealIndex < size } };
 }
 
 function alreadyFinalized(sessionId: string, { root, finalized_at }: SessionRow): ColibriError {

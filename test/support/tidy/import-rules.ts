@@ -61,7 +61,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'domains/trail': [PORT, 'context', 'integrity', 'ledger', 'tool'],
   'domains/trail/tools': [PORT, 'tool', 'verification'],
   'domains/proofs': [PORT, 'context', 'domains/trail', 'integrity', 'ledger', 'tool'],
-  'domains/proofs/tools': ['domains/trail', 'tool', 'verification'],
+  'domains/proofs/tools': ['domains/trail', 'integrity', 'tool', 'verification'],
   'domains/brief': [PORT, 'context', 'domains/tasks', 'domains/trail', 'integrity', 'ledger', 'middleware/library'],
   'domains/skills': ['context', 'tool'],
   'domains/system': [PORT, 'context', 'ledger', 'tool'],

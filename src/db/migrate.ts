@@ -13,6 +13,7 @@ import projects from './migrations/0008-projects.sql';
 import observations from './migrations/0009-observations.sql';
 import sessionReports from './migrations/0010-session-reports.sql';
 import keys from './migrations/0011-keys.sql';
+import openCalls from './migrations/0012-open-calls.sql';
 
 /** In order; the position is the number. An applied migration is never edited: a change is a new one. */
 export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
@@ -27,6 +28,7 @@ export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
   onBoth(observations),
   onBoth(sessionReports),
   onBoth(keys),
+  onBoth(openCalls),
 ];
 
 /**

@@ -53,6 +53,7 @@ const HONEST: Readonly<Record<EntryKind, Readonly<Record<string, unknown>>>> = {
     duration_ms: 1,
     task_id: 'T-0001',
     session_task: 'T-0001',
+    claim: 7,
     input: HASH,
     output: HASH,
     content: HASH,
@@ -104,7 +105,7 @@ const OPTIONAL: Readonly<Partial<Record<EntryKind, readonly string[]>>> = {
   genesis: ['continues'],
   'session.finalized': ['task_id'],
   observed:
-    'client_version agent model tool action call_id outcome exit_code duration_ms task_id session_task input output'.split(
+    'client_version agent model tool action call_id outcome exit_code duration_ms task_id session_task claim input output'.split(
       ' ',
     ),
   'observed.commit': ['rewrites', 'task_id'],

@@ -87,11 +87,14 @@ export {
 } from './notes/signed-note.ts';
 export { formatTlogProof, parseTlogProof, type TlogProof } from './notes/tlog-proof.ts';
 export {
+  claimAfterEvent,
   commitKey,
   coverageDefect,
   MAX_MISSING,
   MAX_SHOWN_LENGTH,
+  type OpenCalls,
   observedContentDefect,
+  openCallsAfter,
   RECORDER_PREFIX,
   reportSession,
   TOKEN_COUNTS,

@@ -86,6 +86,7 @@ export const OBSERVED_FIELDS = {
     duration_ms: optional(wholeNumber(0)),
     task_id: optional(taskId),
     session_task: optional(taskId),
+    claim: optional(wholeNumber(0)),
     input: optional(digest),
     output: optional(digest),
   },
@@ -116,6 +117,35 @@ export const OBSERVED_FIELDS = {
     task_id: optional(taskId),
   },
 } as const satisfies Readonly<Record<string, Fields>>;
+
+/** More open calls of one session are not tracked. */
+const MAX_OPEN_CALLS = 100;
+
+/** The calls of a session that began and did not end: the entry of the beginning by call id. */
+export type OpenCalls = Readonly<Record<string, number>>;
+
+/** The open calls of a session after an entry. */
+export function openCallsAfter(open: OpenCalls, entry: Readonly<Record<string, unknown>>, index: number): OpenCalls {
+  const { phase, call_id: id } = entry;
+  if (typeof id !== 'string') return open;
+  const { [id]: _closed, ...others } = open;
+  if (phase === 'after' || phase === 'failed') return others;
+  const isTracked = phase === 'before' && Object.keys(others).length < MAX_OPEN_CALLS;
+  return isTracked ? { ...others, [id]: index } : open;
+}
+
+/** The fencing token by which a session holds its task after an entry; null if it holds none, or by an unknown claim. */
+export function claimAfterEvent(before: SessionClaim, entry: Readonly<Record<string, unknown>>): number | null {
+  const { claim, session_task: task } = entry;
+  if (typeof claim === 'number') return claim;
+  return typeof task === 'string' && task === before.task ? before.claim : null;
+}
+
+export interface SessionClaim {
+  /** The task that the session held before the entry, if any. */
+  readonly task: unknown;
+  readonly claim: number | null;
+}
 
 /** The session that an entry reports about as a whole; null for an event and for a commit. */
 export function reportSession(entry: Readonly<Record<string, unknown>>): string | null {

@@ -6,6 +6,7 @@ import { toCommitObservations } from './git/commit-observations.ts';
 import { type Observation, recordObservations, type TaskClaim } from './record.ts';
 import { findStop } from './reports/find-stop.ts';
 import { reportSession, type Stop } from './reports/report-session.ts';
+import { renewSigns } from './signs-of-life.ts';
 import { listSpool, readSpoolFile, rejectSpoolFile, removeSpoolFile } from './spool.ts';
 import { parseSpooled, type SpooledEvent, UNNAMED } from './spooled-event.ts';
 
@@ -57,7 +58,16 @@ export async function ingest(
       else addStop(stops, stop, name);
     }
     if (observations.length > 0)
-      recorded += await database.write({ durable: true }, (db) => recordObservations(db, observations));
+      recorded += await database.write({ durable: true }, async (db) => {
+        const count = await recordObservations(db, observations);
+        await renewSigns(
+          db,
+          database.clock,
+          observations.map(({ entry }) => entry),
+          Date.now(),
+        );
+        return count;
+      });
     for (const name of done) removeSpoolFile(folder, name);
   }
   if (isHurried) return { recorded, rejected };
@@ -106,7 +116,7 @@ function toEntry(event: SpooledEvent, content: string): Entry {
 /** The session's own calls to Colibri pass by: they tell which task it holds. */
 function claimOf({ phase, outcome, colibri }: SpooledEvent): TaskClaim | undefined {
   if (phase !== 'after' || outcome === 'failed' || colibri === null) return undefined;
-  const { tool, task_id, status } = colibri;
+  const { tool, task_id, status, claim } = colibri;
   if (tool !== 'task_update' || task_id === null || status === null) return undefined;
-  return { taskId: task_id, isHeld: isHeldStatus(status) };
+  return { taskId: task_id, isHeld: isHeldStatus(status), token: claim !== null && claim >= 0 ? claim : null };
 }

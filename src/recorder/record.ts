@@ -2,6 +2,8 @@ import type { Transaction } from '../db/database.ts';
 import { formatTaskId, taskNumber } from '../ids.ts';
 import { type Entry, reportSession, type Salt } from '../integrity/index.ts';
 import { append } from '../ledger/append.ts';
+import { NEW_SESSION, readSession, writeSession } from './observed-session.ts';
+import { isStop, listUnanswered } from './unanswered-calls.ts';
 
 /** One report of a client or of git, ready to be recorded. */
 export interface Observation {
@@ -18,10 +20,8 @@ export interface TaskClaim {
   readonly taskId: string;
   /** Whether the session holds the task after the call. */
   readonly isHeld: boolean;
-}
-
-interface SessionRow {
-  readonly task_no: number | null;
+  /** The fencing token that the call answered; null if it is not known. */
+  readonly token?: number | null;
 }
 
 /** Appends the reports that are not in the ledger yet, in this order. Returns how many were new. */
@@ -36,25 +36,27 @@ async function record(db: Transaction, { entry, salt, content, claim }: Observat
   const known = await db.query('SELECT 1 FROM observations WHERE key = $1', [key]);
   if (known.length > 0) return false;
   const session = sessionOf(entry);
-  const before = session === undefined ? null : await findTask(db, session);
+  if (session !== undefined && isStop(entry))
+    for (const unanswered of await listUnanswered(db, entry, (await readSession(db, session)).openCalls))
+      await record(db, unanswered);
+  const state = session === undefined ? NEW_SESSION : await readSession(db, session);
+  const before = state.taskNo;
   const after = claim === undefined ? before : await taskAfter(db, before, claim);
   // The call that claims a task and the call that gives it up both belong to it.
   const task = before ?? after ?? namedTask(entry);
-  const index = await append(db, {
+  const token = claim?.isHeld === true && after !== null ? (claim.token ?? null) : null;
+  const complete: Entry = {
     ...entry,
     ...(task !== null && { task_id: formatTaskId(task) }),
     ...(after !== null && entry.kind === 'observed' && { session_task: formatTaskId(after) }),
-  });
+    ...(token !== null && entry.kind === 'observed' && { claim: token }),
+  };
+  const index = await append(db, complete);
   db.send(
     'INSERT INTO observations (idx, key, task_no, salt, content, report_session) VALUES ($1, $2, $3, $4, $5, $6)',
     [index, key, task, salt, content, reportSession(entry)],
   );
-  if (session !== undefined)
-    db.send(
-      `INSERT INTO observed_sessions (session, last_idx, task_no) VALUES ($1, $2, $3)
-       ON CONFLICT (session) DO UPDATE SET last_idx = $2, task_no = $3`,
-      [session, index, after],
-    );
+  if (session !== undefined) writeSession(db, session, complete, index, state, after);
   return true;
 }
 
@@ -66,11 +68,6 @@ function sessionOf(entry: Entry): string | undefined {
 /** Reports name their task themselves. */
 function namedTask({ task_id }: Entry): number | null {
   return typeof task_id === 'string' ? taskNumber(task_id) : null;
-}
-
-async function findTask(db: Transaction, session: string): Promise<number | null> {
-  const [row] = await db.query<SessionRow>('SELECT task_no FROM observed_sessions WHERE session = $1', [session]);
-  return row?.task_no ?? null;
 }
 
 async function taskAfter(db: Transaction, before: number | null, claim: TaskClaim): Promise<number | null> {

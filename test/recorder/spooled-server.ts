@@ -13,7 +13,7 @@ export interface Recorded {
   readonly server: TestServer;
   readonly spool: string;
   /** As a hook of Claude Code does. */
-  readonly report: (fields: object) => void;
+  readonly report: (fields: object, at?: Date) => void;
 }
 
 /** A server whose spool is not its own unless `isWatched`, so that the test decides when events are ingested. */
@@ -23,9 +23,9 @@ export function withSpool(work: (recorded: Recorded) => Promise<void>, isWatched
     mkdirSync(join(folder, '.colibri'), { mode: 0o700 });
     const server = await openServer(join(folder, isWatched ? '.colibri' : '.', 'colibri.db'));
     let count = 0;
-    const report = (fields: object): void => {
+    const report = (fields: object, time?: Date): void => {
       const payload = { session_id: 's-1', hook_event_name: 'PostToolUse', tool_use_id: `c-${count}`, ...fields };
-      const at = new Date(Date.UTC(2026, 3, 8) + count);
+      const at = time ?? new Date(Date.UTC(2026, 3, 8) + count);
       count += 1;
       const event = toSpooled(toEvent(payload, {}), { at, salt: SALT, level: 'excerpts' });
       writeToSpool(spool, encodeSpooled(event), { at, isDurable: false });

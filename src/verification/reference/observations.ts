@@ -1,11 +1,15 @@
 import type { Reader } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
 import {
+  canonicalize,
+  claimAfterEvent,
   commitKey,
   coverageDefect,
   ENTRY_KINDS,
   type Entry,
+  type OpenCalls,
   observedContentDefect,
+  openCallsAfter,
   reportSession,
   storedDigest,
 } from '../../integrity/index.ts';
@@ -26,11 +30,15 @@ interface SessionRow {
   readonly session: unknown;
   readonly last_idx: unknown;
   readonly task_no: unknown;
+  readonly claim_idx: unknown;
+  readonly open_calls: unknown;
 }
 
 interface SessionState {
   readonly lastIndex: number;
-  readonly taskNo: number | null;
+  readonly task: unknown;
+  readonly claim: number | null;
+  readonly openCalls: OpenCalls;
 }
 
 type ObservedKind = Parameters<typeof observedContentDefect>[0];
@@ -81,7 +89,7 @@ export class ObservationCheck {
     const taskNo = taskOf(entry['task_id']);
     const session = entry['session'];
     if (entry.kind === 'observed' && typeof session === 'string')
-      this.#sessions.set(session, { lastIndex: index, taskNo: taskOf(entry['session_task']) });
+      this.#sessions.set(session, stateAfter(this.#sessions.get(session), entry, index));
     if (entry.kind === 'observed.commit' && entry['key'] !== keyOf(entry))
       this.#report(place, 'has another key than its commit');
     if (row === undefined) return this.#report(place, 'has no row in observations');
@@ -104,16 +112,34 @@ export class ObservationCheck {
     const [counted] = await this.#reader.query<{ rows: number }>('SELECT COUNT(*) AS rows FROM observed_sessions');
     if (counted?.rows !== this.#sessions.size)
       this.#report('observed_sessions', `has ${counted?.rows} rows where the log has ${this.#sessions.size} sessions`);
-    for (const [session, { lastIndex, taskNo }] of this.#sessions) {
+    for (const [session, state] of this.#sessions) {
+      const { lastIndex } = state;
       const [row] = await this.#reader.query<SessionRow>(
-        'SELECT session, last_idx, task_no FROM observed_sessions WHERE session = $1',
+        'SELECT session, last_idx, task_no, claim_idx, open_calls FROM observed_sessions WHERE session = $1',
         [session],
       );
       if (row === undefined) this.#report('observed_sessions', `has no row for the session of entry ${lastIndex}`);
-      else if (row.last_idx !== lastIndex || row.task_no !== taskNo)
+      else if (!isStateOf(row, state))
         this.#report('observed_sessions', `differs from entry ${lastIndex}, the last one of its session`);
     }
   }
+}
+
+function stateAfter(before: SessionState | undefined, entry: Entry, index: number): SessionState {
+  const { task, claim, openCalls } = before ?? { task: undefined, claim: null, openCalls: {} };
+  return {
+    lastIndex: index,
+    task: entry['session_task'],
+    claim: claimAfterEvent({ task, claim }, entry),
+    openCalls: openCallsAfter(openCalls, entry, index),
+  };
+}
+
+function isStateOf(row: SessionRow, { lastIndex, task, claim, openCalls }: SessionState): boolean {
+  const open = Object.keys(openCalls).length === 0 ? null : canonicalize(openCalls);
+  return (
+    row.last_idx === lastIndex && row.task_no === taskOf(task) && row.claim_idx === claim && row.open_calls === open
+  );
 }
 
 const OBSERVED: ReadonlySet<string> = new Set(ENTRY_KINDS.filter((kind) => kind.startsWith('observed')));

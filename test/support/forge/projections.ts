@@ -6,7 +6,14 @@ import { indexWords } from '../../../src/domains/tasks/search.ts';
 import { indexedWords } from '../../../src/domains/tasks/tokenizer.ts';
 import { WORKFLOWS } from '../../../src/domains/tasks/workflows.ts';
 import { parseId } from '../../../src/ids.ts';
-import { PRIORITIES } from '../../../src/integrity/index.ts';
+import {
+  canonicalize,
+  claimAfterEvent,
+  type OpenCalls,
+  openCallsAfter,
+  PRIORITIES,
+  parseJson,
+} from '../../../src/integrity/index.ts';
 import { type Loose, placesOf, type WrittenEvent } from './event.ts';
 
 type Columns = Readonly<Record<string, SqlValue>>;
@@ -191,7 +198,12 @@ function writeObservations(db: Transaction, events: readonly WrittenEvent[]): vo
     });
     if (entry['kind'] !== 'observed') continue;
     const session = text(entry, 'session');
-    sessions.set(session, { session, last_idx: idx, task_no: taskNo('session_task') });
+    const before = sessions.get(session);
+    const task = before?.['task_no'] === taskNo('session_task') ? entry['session_task'] : undefined;
+    const claim = claimAfterEvent({ task, claim: (before?.['claim_idx'] as number | undefined) ?? null }, entry);
+    const open = openCallsAfter(parseJson(String(before?.['open_calls'] ?? '{}')) as OpenCalls, entry, idx);
+    const open_calls = Object.keys(open).length === 0 ? null : canonicalize(open);
+    sessions.set(session, { session, last_idx: idx, task_no: taskNo('session_task'), claim_idx: claim, open_calls });
   }
   for (const columns of sessions.values()) insert(db, 'observed_sessions', columns);
 }

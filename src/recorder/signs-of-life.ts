@@ -1,0 +1,54 @@
+import type { Clock, Transaction } from '../db/database.ts';
+import type { Entry } from '../integrity/index.ts';
+import { clockSql } from '../ledger/presence/clock-sql.ts';
+
+interface SignRow {
+  readonly sequence_no: number;
+  readonly actor: string;
+  readonly clock_id: string | null;
+  readonly clock_ms: number | null;
+  readonly now_ms: number;
+}
+
+/**
+ * An event of a session is a sign of life of the agent that holds the task of the session. The session is that of the
+ * holder if its claim, whose fencing token passed by, is still the claim on the task. `nowMs` is the wall clock: an event
+ * that has been waiting is as old as its time says.
+ */
+export async function renewSigns(
+  db: Transaction,
+  clock: Clock,
+  entries: readonly Entry[],
+  nowMs: number,
+): Promise<void> {
+  for (const [session, at] of newestTimes(entries)) {
+    const [row] = await db.query<SignRow>(
+      `SELECT sequence_no, actor, clock_id, clock_ms, now_ms FROM observed_sessions
+       JOIN tasks ON tasks.task_no = observed_sessions.task_no AND tasks.claim_idx = observed_sessions.claim_idx
+       JOIN presence ON presence.actor = tasks.holder
+       CROSS JOIN (SELECT ${clockSql(db.engine, '$1')} AS now_ms) AS clock
+       WHERE session = $2 ORDER BY sequence_no DESC LIMIT 1`,
+      [clock.nowMs(), session],
+    );
+    if (row === undefined) continue;
+    const signMs = row.now_ms - Math.max(0, nowMs - Date.parse(at));
+    const isComparable = row.clock_id === clock.id && row.clock_ms !== null && row.clock_ms <= row.now_ms;
+    // A time before the clock began says nothing.
+    if (signMs < 0 || (isComparable && (row.clock_ms ?? 0) >= signMs)) continue;
+    db.send('DELETE FROM presence WHERE sequence_no = $1', [row.sequence_no]);
+    db.send('INSERT INTO presence (sequence_no, actor, clock_id, clock_ms) VALUES ($1, $2, $3, $4)', [
+      row.sequence_no,
+      row.actor,
+      clock.id,
+      signMs,
+    ]);
+  }
+}
+
+/** The time of the newest event of each session. */
+function newestTimes(entries: readonly Entry[]): Map<string, string> {
+  const newest = new Map<string, string>();
+  for (const { kind, session, at } of entries)
+    if (kind === 'observed' && typeof session === 'string' && at > (newest.get(session) ?? '')) newest.set(session, at);
+  return newest;
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createGitEnvironment, readHookConfig } from './config.ts';
+import { createGitEnvironment, readConfig, readHookConfig } from './config.ts';
 
 describe('the configuration of a hook', () => {
   it('never fails: a wrong value counts as the one that stores least', () => {
@@ -56,5 +56,13 @@ describe('the environment of git', () => {
       PATH: '/bin',
     });
     expect(createGitEnvironment()['PATH']).toBe(process.env['PATH']);
+  });
+});
+
+describe('the path of the key', () => {
+  it('is absolute or none', () => {
+    for (const value of ['/keys/colibri', 'none']) expect(readConfig({ COLIBRI_KEY_PATH: value }).keyPath).toBe(value);
+    for (const value of ['key', './key', '../key', 'NONE'])
+      expect(() => readConfig({ COLIBRI_KEY_PATH: value })).toThrow('is not an absolute path, or none');
   });
 });

@@ -19,7 +19,7 @@ describe.each(CLIENTS)('%s', (what, revision, open) => {
     const skill = join(folder, '.agents/skills/plan-work');
     mkdirSync(skill, { recursive: true });
     writeFileSync(join(skill, 'SKILL.md'), '---\nname: plan-work\ndescription: How to plan.\n---\nPlan.\n');
-    launch = { command: process.execPath, args: [program], cwd: folder, env: {} };
+    launch = { command: process.execPath, args: [program], cwd: folder, env: { COLIBRI_KEY_PATH: 'none' } };
   });
 
   afterEach(() => rmSync(folder, { recursive: true, force: true }));

@@ -1,0 +1,165 @@
+import { type SpawnOptions, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { openLedger } from '../src/ledger/open.ts';
+import { createSalt } from '../src/ledger/salt.ts';
+import { toEvent } from '../src/recorder/clients/recognize.ts';
+import { ingest } from '../src/recorder/ingest.ts';
+import { listSpool, writeToSpool } from '../src/recorder/spool.ts';
+import { encodeSpooled, toSpooled } from '../src/recorder/spooled-event.ts';
+import { openDatabase } from '../src/trust/open-database.ts';
+import { measureInterleaved } from './support/measure.ts';
+import { startClient } from './support/servers.ts';
+
+/**
+ * What the recorder costs: a hook against a bare Node process, 20 hooks at once, the size of an event, and the task tools
+ * beside 100,000 events. Usage: node scripts/run-ts.mjs bench/recorder.ts [--events 100000] [--write]
+ */
+
+const EVENTS = Number(process.argv[process.argv.indexOf('--events') + 1]?.match(/^\d+$/)?.[0] ?? 100_000);
+const PROGRAM = resolve('dist/colibri.cjs');
+const AT = '2026-01-01T00:00:00.000Z';
+const ROUNDS = 25;
+const BATCH = 5000;
+const folder = mkdtempSync(join(tmpdir(), 'colibri-recorder-'));
+let count = 0;
+
+const lines = [
+  `Node ${process.version}, ${cpus().length} cores, ${cpus()[0]?.model.trim()}`,
+  '',
+  '| measured | result | bar |',
+  '| --- | --- | --- |',
+  ...(await measureHooks()),
+  await measureStorm(),
+  ...(await measureLedger()),
+];
+rmSync(folder, { recursive: true });
+process.stdout.write(`${lines.join('\n')}\n`);
+if (process.argv.includes('--write'))
+  writeFileSync(
+    'bench/recorder.md',
+    `# The recorder\n\nWritten by \`bench/recorder.ts --write\`.\n\n${lines.join('\n')}\n`,
+  );
+
+/** From spawn to exit, in rotation with a process that does nothing. */
+async function measureHooks(): Promise<string[]> {
+  const project = makeProject('hooks');
+  await run(['add', 'One'], '', project);
+  const timings = await measureInterleaved(
+    [
+      { name: 'bare', call: () => start(['-e', '0'], '', project) },
+      { name: 'spool', call: () => run(['hook'], payload('PostToolUse'), project) },
+      { name: 'write', call: () => run(['hook'], payload('Stop'), project) },
+    ],
+    { warmUpCalls: 2, rounds: ROUNDS, callsPerRound: 1 },
+  );
+  const ratio = (name: 'spool' | 'write') => {
+    const [own, bare] = [timings.get(name)?.p50Us ?? 0, timings.get('bare')?.p50Us ?? 1];
+    return `${(own / bare).toFixed(2)} × (${(own / 1000).toFixed(0)} ms)`;
+  };
+  return [
+    `| \`colibri hook\` that spools, over \`node -e 0\` | ${ratio('spool')} | 1.5 |`,
+    `| \`colibri hook\` that writes to the ledger, over \`node -e 0\` | ${ratio('write')} | 2.5 |`,
+  ];
+}
+
+async function measureStorm(): Promise<string> {
+  const project = makeProject('storm');
+  const begin = performance.now();
+  await Promise.all(Array.from({ length: 20 }, () => run(['hook'], payload('PostToolUse'), project)));
+  const took = performance.now() - begin;
+  const kept = listSpool(join(project, '.colibri', 'spool')).length;
+  return `| 20 hooks at once | ${kept} events kept, ${took.toFixed(0)} ms | 20 |`;
+}
+
+/** The same calls in two ledgers that differ in the events, in one run. */
+async function measureLedger(): Promise<string[]> {
+  const empty = await fill('empty', 0);
+  const full = await fill('full', EVENTS);
+  const clients = {
+    empty: await startClient({ COLIBRI_DB_PATH: empty.path }),
+    full: await startClient({ COLIBRI_DB_PATH: full.path }),
+  };
+  const calls = [
+    ['task_create', { title: 'A task' }],
+    ['task_get', { task_id: 'T-0001', include_trail: true }],
+    ['task_next_actions', {}],
+  ] as const;
+  const rows: string[] = [];
+  for (const [name, input] of calls) {
+    const call = (client: typeof clients.empty) => () => client.callTool({ name, arguments: input });
+    const timings = await measureInterleaved(
+      [
+        { name: 'empty', call: call(clients.empty) },
+        { name: 'full', call: call(clients.full) },
+      ],
+      { warmUpCalls: 100, rounds: 20, callsPerRound: 20 },
+    );
+    const ratio = (timings.get('full')?.p50Us ?? 0) / (timings.get('empty')?.p50Us ?? 1);
+    rows.push(
+      `| \`${name}\` beside ${EVENTS.toLocaleString('en')} events, over a ledger without | ${ratio.toFixed(2)} × | 1.1 |`,
+    );
+  }
+  for (const client of Object.values(clients)) await client.close();
+  const bytes = (full.bytes - empty.bytes) / EVENTS;
+  return [`| bytes per event with \`digests\` | ${bytes.toFixed(0)} | 900 |`, ...rows];
+}
+
+async function fill(name: string, events: number): Promise<{ path: string; bytes: number }> {
+  const project = makeProject(name);
+  const path = join(project, '.colibri', 'colibri.db');
+  const spool = join(project, '.colibri', 'spool');
+  const database = await openDatabase({ dbPath: path, mode: 'FULL', durability: 'relaxed', readOnly: false });
+  await openLedger(database, 'bench', AT);
+  for (let done = 0; done < events; ) {
+    for (let place = 0; place < BATCH && done < events; place += 1, done += 1) {
+      const at = new Date(Date.parse(AT) + done);
+      const event = toEvent(JSON.parse(payload('PostToolUse')), {});
+      writeToSpool(spool, encodeSpooled(toSpooled(event, { at, salt: createSalt(), level: 'digests' })), {
+        at,
+        isDurable: false,
+      });
+    }
+    await ingest(database, spool);
+  }
+  await database.close();
+  const bytes = readdirSync(join(project, '.colibri'))
+    .filter((file) => file.startsWith('colibri.db'))
+    .reduce((sum, file) => sum + statSync(join(project, '.colibri', file)).size, 0);
+  return { path, bytes };
+}
+
+function makeProject(name: string): string {
+  const project = join(folder, name);
+  mkdirSync(join(project, '.git'), { recursive: true });
+  mkdirSync(join(project, '.colibri'), { mode: 0o700 });
+  return project;
+}
+
+function payload(event: string): string {
+  count += 1;
+  return JSON.stringify({
+    session_id: '58d498e1-6a77-4ca6-bf2d-5f306607c271',
+    hook_event_name: event,
+    tool_name: 'Bash',
+    tool_input: { command: 'npm test', description: 'Runs the tests' },
+    tool_response: { stdout: 'fine\n'.repeat(20), stderr: '', interrupted: false },
+    tool_use_id: `toolu_${String(count).padStart(24, '0')}`,
+  });
+}
+
+function run(args: readonly string[], input: string, cwd: string): Promise<void> {
+  return start([PROGRAM, ...args], input, cwd);
+}
+
+function start(args: readonly string[], input: string, cwd: string): Promise<void> {
+  const options: SpawnOptions = { cwd, stdio: ['pipe', 'ignore', 'ignore'] };
+  return new Promise((resolveExit, reject) => {
+    const child = spawn(process.execPath, args, options);
+    child.on('error', reject);
+    child.on('exit', () => resolveExit());
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input);
+  });
+}

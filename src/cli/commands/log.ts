@@ -13,7 +13,7 @@ import { callsOfTask, createEvidenceFinder, createTaskFinder, type LoggedCall } 
 import { parseSince } from '../query/since.ts';
 import type { CliCommand } from '../support/command.ts';
 import { countOption, JSON_OPTION, WIDTH_OPTION } from '../support/options.ts';
-import { print, printJson } from '../support/print.ts';
+import { print, printJson, whenTaken } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { parseTaskId, taskNotFound } from '../support/task-argument.ts';
 import { type ReadableLedger, withDatabase } from '../support/with-ledger.ts';
@@ -111,8 +111,11 @@ async function showPast(db: Reader, options: LogOptions, show: (call: LoggedCall
     found += 1;
     if (isRunning(call)) running.add(call.sequence_no);
     const compared = await findEvidence(call);
-    if (count === undefined) show(compared);
-    else newest.push(compared);
+    if (count === undefined) {
+      show(compared);
+      // A slow reader must not make the whole log wait in memory.
+      await whenTaken();
+    } else newest.push(compared);
     if (found === count) break;
   }
   for (const call of newest.reverse()) show(call);

@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
-import { type BundleScope, parseEntry } from '../../integrity/index.ts';
-import { scanCalls } from '../../ledger/calls/scan.ts';
+import type { BundleScope } from '../../integrity/index.ts';
+import { findFirstSince, scanCalls } from '../../ledger/calls/scan.ts';
 import { callsOfTask, createTaskFinder } from '../query/call-task.ts';
 import { CommandError } from '../support/command-result.ts';
 
@@ -62,19 +62,9 @@ async function* ofSession(db: Reader, sessionId: string): AsyncGenerator<number>
 
 /** From the first entry with this time on: times rise, unless a clock was set back. */
 async function* since(db: Reader, time: string, size: number): AsyncGenerator<number> {
-  let [low, high] = [0, size];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if ((await timeOf(db, middle)) < time) low = middle + 1;
-    else high = middle;
-  }
-  if (low === size) throw new CommandError('bad input', `no entry since ${time}`);
-  for (let index = low; index < size; index += 1) yield index;
-}
-
-async function timeOf(db: Reader, index: number): Promise<string> {
-  const [row] = await db.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [index]);
-  return (row && parseEntry(row.entry)?.at) ?? '';
+  const first = await findFirstSince(db, time, size);
+  if (first === size) throw new CommandError('bad input', `no entry since ${time}`);
+  for (let index = first; index < size; index += 1) yield index;
 }
 
 async function list(db: Reader, sql: string, parameters: readonly number[] = []): Promise<number[]> {

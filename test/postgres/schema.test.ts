@@ -37,7 +37,7 @@ describe('the schema that a PostgreSQL ledger is compared with', () => {
   });
 });
 
-/** The tables of this ledger alone: a lock on those of other tests could end in a deadlock with them. */
+/** The tables of this ledger alone: locks on those of all tests would exceed the shared memory of the server. */
 const ANALYZE = `DO $$ DECLARE name text; BEGIN
   FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema() LOOP
     EXECUTE format('ANALYZE %I', name);

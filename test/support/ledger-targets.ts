@@ -23,10 +23,14 @@ declare module 'vitest' {
 /** Where the ledgers are that stand for paths, so that a test which opens a path twice finds the same one. */
 const places = new Map<string, Promise<string>>();
 
-/** What tells a server where the ledger of a path is: in that file or, when the suite runs on PostgreSQL, in a schema. */
+/**
+ * What tells a server where the ledger of a path is: in that file or, when the suite runs on PostgreSQL, in a schema. It
+ * signs nothing, because it would do so with the key of the developer.
+ */
 export async function ledgerAt(path: string): Promise<Record<string, string>> {
   const place = await placeOf(path);
-  return isUrl(place) ? { COLIBRI_DATABASE_URL: place } : { COLIBRI_DB_PATH: place };
+  const location: Record<string, string> = isUrl(place) ? { COLIBRI_DATABASE_URL: place } : { COLIBRI_DB_PATH: place };
+  return { ...location, COLIBRI_KEY_PATH: 'none' };
 }
 
 /** The same for a test that opens it without a server. */

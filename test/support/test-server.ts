@@ -96,7 +96,6 @@ export async function openServer(
   const read = readConfig({
     ...(await ledgerAt(path)),
     COLIBRI_DURABILITY: 'relaxed',
-    COLIBRI_KEY_PATH: 'none',
     ...settings,
   });
   // Beside `path` on either engine: the spool of the folder that the tests run in belongs to its user.

@@ -22,7 +22,8 @@ export class CheckpointKeeper {
   readonly #log: Log;
   #signer: Signer | undefined;
   #newest: string | undefined;
-  #off: string | undefined;
+  /** Why the last signature failed; the next one may succeed. */
+  #failure: Error | undefined;
   /** The size that the newest checkpoint covers, and the size of the log as far as this server has written it. */
   #signedSize: number;
   #size = 0;
@@ -42,12 +43,18 @@ export class CheckpointKeeper {
   }
 
   get state(): SigningState {
-    if (this.#off !== undefined) return { state: 'off', reason: this.#off };
+    if (this.#failure !== undefined) return { state: 'off', reason: this.#failure.message };
     return {
       state: 'on',
       ...(this.#signer !== undefined && { key: this.#signer.verifierKey }),
       ...(this.#newest !== undefined && { checkpoint: this.#newest }),
     };
+  }
+
+  /** Set if the log was found not to extend what was signed. */
+  get rollback(): Error | undefined {
+    const isRollback = this.#failure instanceof ColibriError && this.#failure.code === 'ERR_LOG_ROLLBACK';
+    return isRollback ? this.#failure : undefined;
   }
 
   /** Tells that the log has grown to this size. Signs in the background if that is due. */
@@ -60,8 +67,8 @@ export class CheckpointKeeper {
   async sign(): Promise<string> {
     this.#signLater();
     await this.#signing;
-    if (this.#off === undefined && this.#newest !== undefined) return this.#newest;
-    throw new ColibriError('ERR_CONFIG_INVALID', `the log cannot be signed: ${this.#off}`);
+    if (this.#failure === undefined && this.#newest !== undefined) return this.#newest;
+    throw this.#failure ?? new ColibriError('ERR_CONFIG_INVALID', 'the log cannot be signed');
   }
 
   /** Signs what is not signed yet, and waits for it. */
@@ -77,15 +84,21 @@ export class CheckpointKeeper {
   }
 
   async #sign(): Promise<void> {
-    if (this.#off !== undefined) return;
     try {
       this.#signer ??= this.#open();
-      if (this.#signer === undefined) this.#off = 'this user has no signing key';
-      else this.#newest = await this.#signer.sign();
+      if (this.#signer === undefined) throw noKey();
+      this.#newest = await this.#signer.sign();
+      this.#failure = undefined;
     } catch (thrown) {
       const error = toError(thrown);
-      this.#off = error.message;
-      this.#log('warn', 'checkpoint not signed', { error });
+      // The key may have been replaced: it is read again.
+      this.#signer = undefined;
+      if (error.message !== this.#failure?.message) this.#log('warn', 'checkpoint not signed', { error });
+      this.#failure = error;
     }
   }
+}
+
+function noKey(): ColibriError {
+  return new ColibriError('ERR_CONFIG_INVALID', 'this user has no signing key', {}, { advice: 'set COLIBRI_KEY_PATH' });
 }

@@ -1,13 +1,13 @@
 import type { Config } from '../config.ts';
 import type { Database, Reader } from '../db/database.ts';
 import { ColibriError } from '../errors.ts';
-import { originOf, parseEntry } from '../integrity/index.ts';
 import type { Log } from '../log.ts';
 import { CheckpointKeeper } from './keeper.ts';
+import { readLedgerId } from './ledger-id.ts';
 import { findRemembered } from './remembered.ts';
 import { assertExtends } from './rollback.ts';
 import { Signer } from './signer.ts';
-import { openSigningKey } from './signing-key.ts';
+import { listFormerKeys, openSigningKey } from './signing-key.ts';
 
 export interface Signing {
   /** Undefined in TEST mode, whose ledgers are thrown away. */
@@ -26,22 +26,21 @@ export async function openSigning(
   const ledgerId = await database.read(readLedgerId);
   const remembered = findRemembered(ledgerId);
   const last = remembered?.newest();
-  if (last !== undefined) {
-    const rollback = await database.read((reader) => findRollback(reader, last));
-    if (rollback !== undefined) return { rollback };
-  }
+  const rollback = last && (await database.read((reader) => findRollback(reader, last)));
+  if (rollback !== undefined) return { rollback };
   const openSigner = () => {
     const key = openSigningKey(config);
     const now = () => new Date().toISOString();
-    return key && new Signer({ database, origin: originOf(ledgerId), key, remembered, actor, now });
+    const former = () => listFormerKeys(config);
+    return key && new Signer({ database, ledgerId, key, former, remembered, actor, now });
   };
   return { checkpoints: new CheckpointKeeper(openSigner, log, last) };
 }
 
-/** The id in the first entry, which names the log in its checkpoints. */
-export async function readLedgerId(reader: Reader): Promise<string> {
-  const [first] = await reader.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = 0');
-  return (first && parseEntry(first.entry)?.['ledger_id']) as string;
+/** For a process that appends without being a server. */
+export async function refuseRollback(database: Database): Promise<void> {
+  const last = findRemembered(await database.read(readLedgerId))?.newest();
+  if (last !== undefined) await database.read((reader) => assertExtends(reader, last));
 }
 
 async function findRollback(

@@ -1,8 +1,11 @@
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { findConfigFolder } from '../config.ts';
-import { type Digest, parseCheckpoint, type SignedCheckpoint } from '../integrity/index.ts';
+import { ColibriError } from '../errors.ts';
+import { BadFormat, type Digest, parseCheckpoint, type SignedCheckpoint } from '../integrity/index.ts';
 import { createPrivateFile, isPrivate } from '../trust/private-file.ts';
+
+const MAX_TRIES = 100;
 
 /**
  * The newest checkpoint of each log that this user has signed, outside of the ledger's folder: what a restored backup or
@@ -16,14 +19,16 @@ export class RememberedCheckpoints {
     this.#folder = join(configFolder, 'colibri', 'checkpoints', ledgerId);
   }
 
-  /** Undefined if none was signed here, or if another user could have changed it. */
+  /** Undefined if none was signed here. Throws if another user could have changed it, or if it is not a checkpoint. */
   newest(): (SignedCheckpoint & { readonly text: string }) | undefined {
-    const [name] = this.#names();
-    if (name === undefined) return undefined;
-    const file = join(this.#folder, name);
-    if (!isPrivate(file) || !isPrivate(this.#folder)) return undefined;
-    const text = readFileSync(file, 'utf8');
-    return { ...parseCheckpoint(text), text };
+    for (let tries = 0; ; tries += 1) {
+      const [name] = this.#names();
+      if (name === undefined) return undefined;
+      const text = this.#read(name);
+      if (text !== undefined) return { ...parse(join(this.#folder, name), text), text };
+      // A process that signed a larger log has removed it; the next look finds that one.
+      if (tries === MAX_TRIES) throw unusable(this.#folder, 'changes all the time', 'try again');
+    }
   }
 
   /** Returns the root that is remembered for this size: another one if a process has signed another history. */
@@ -32,11 +37,26 @@ export class RememberedCheckpoints {
     const name = nameOf(size);
     const isNew = createPrivateFile(join(this.#folder, name), text);
     for (const older of this.#names()) if (older < name) rmSync(join(this.#folder, older), { force: true });
-    return isNew ? root : parseCheckpoint(readFileSync(join(this.#folder, name), 'utf8')).root;
+    const kept = isNew ? undefined : this.#read(name);
+    return kept === undefined ? root : parse(join(this.#folder, name), kept).root;
   }
 
-  forget(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
+  /** Undefined if the file is gone. */
+  #read(name: string): string | undefined {
+    const file = join(this.#folder, name);
+    try {
+      const text = readFileSync(file, 'utf8');
+      if (isPrivate(file) && isPrivate(this.#folder)) return text;
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw error;
+    }
+    if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return undefined;
+    throw unusable(
+      file,
+      'or its folder could have been changed by another user',
+      'look at it, and run chmod 600 and 700',
+    );
   }
 
   /** The largest size first. */
@@ -56,6 +76,19 @@ export class RememberedCheckpoints {
 export function findRemembered(ledgerId: string): RememberedCheckpoints | undefined {
   const folder = findConfigFolder();
   return folder === undefined ? undefined : new RememberedCheckpoints(ledgerId, folder);
+}
+
+function parse(file: string, text: string): SignedCheckpoint {
+  try {
+    return parseCheckpoint(text);
+  } catch (error) {
+    if (!(error instanceof BadFormat)) throw error;
+    throw unusable(file, `is not a checkpoint: ${error.message}`, 'restore or remove it');
+  }
+}
+
+function unusable(path: string, problem: string, advice: string): ColibriError {
+  return new ColibriError('ERR_CONFIG_INVALID', `the remembered checkpoint ${path} ${problem}`, { path }, { advice });
 }
 
 function nameOf(size: number): string {

@@ -1,24 +1,28 @@
-import type { Database } from '../db/database.ts';
+import type { Database, Reader } from '../db/database.ts';
 import { ColibriError } from '../errors.ts';
 import {
   checkpointText,
   formatSignature,
   formatVerifierKey,
   keyId,
+  originOf,
   type SignedCheckpoint,
   type VerifierKey,
 } from '../integrity/index.ts';
 import { readHead } from '../ledger/head.ts';
 import { StoredTree } from '../ledger/stored-tree.ts';
-import { addKey, findKey, isReplaced } from './ledger-keys.ts';
+import { readLedgerId } from './ledger-id.ts';
+import { addKey, findKey, isReplaced, type KeyIntroduction } from './ledger-keys.ts';
 import type { RememberedCheckpoints } from './remembered.ts';
 import { assertExtends } from './rollback.ts';
 import type { SigningKey } from './signing-key.ts';
 
 export interface SignerOptions {
   readonly database: Database;
-  readonly origin: string;
+  readonly ledgerId: string;
   readonly key: SigningKey;
+  /** Keys of this user that a rotation has replaced, perhaps in another ledger. */
+  readonly former: () => readonly SigningKey[];
   readonly remembered: RememberedCheckpoints | undefined;
   /** Recorded as the actor of the entry that introduces the key. */
   readonly actor: string;
@@ -34,7 +38,7 @@ export class Signer {
   }
 
   get verifierKey(): string {
-    return formatVerifierKey(this.#options.key.verifierKey(this.#options.origin));
+    return formatVerifierKey(this.#options.key.verifierKey(originOf(this.#options.ledgerId)));
   }
 
   /**
@@ -42,13 +46,15 @@ export class Signer {
    * not extend the last checkpoint that was signed here.
    */
   async sign(): Promise<string> {
-    const { database, origin, key, remembered } = this.#options;
+    const { database, ledgerId, key, remembered } = this.#options;
+    const origin = originOf(ledgerId);
     const last = remembered?.newest();
     const head = await database.write({ durable: 'always' }, async (db) => {
+      if ((await readLedgerId(db)) !== ledgerId) throw continued();
       if (last !== undefined) await assertExtends(db, last);
       if (await isReplaced(db, this.verifierKey)) throw retired(this.verifierKey);
       if ((await findKey(db, this.verifierKey)) === undefined) {
-        const size = (await addKey(db, this.#introduction())) + 1;
+        const size = (await addKey(db, await this.#introduction(db))) + 1;
         return { size, root: await new StoredTree(db, size).root() };
       }
       // A transaction that changes nothing would not wait for the commits before it.
@@ -62,8 +68,15 @@ export class Signer {
     return note;
   }
 
-  #introduction() {
-    const { origin, key, actor, now } = this.#options;
+  /** A key that was rotated in another ledger takes the place of the old one here too. */
+  async #introduction(db: Reader): Promise<KeyIntroduction> {
+    const { ledgerId, key, former, actor, now } = this.#options;
+    const origin = originOf(ledgerId);
+    for (const old of former()) {
+      const text = formatVerifierKey(old.verifierKey(origin));
+      if ((await findKey(db, text)) !== undefined && !(await isReplaced(db, text)))
+        return { origin, key, replaces: old, actor, at: now() };
+    }
     return { origin, key, actor, at: now() };
   }
 }
@@ -74,7 +87,17 @@ function isSignedBy({ note }: SignedCheckpoint, key: VerifierKey): boolean {
 
 function retired(key: string): ColibriError {
   const problem = 'another key has taken the place of this one';
-  return new ColibriError('ERR_CONFIG_INVALID', problem, { key }, { advice: 'name the new one in COLIBRI_KEY_PATH' });
+  return new ColibriError(
+    'ERR_CONFIG_INVALID',
+    problem,
+    { key },
+    { advice: 'run colibri key rotate to finish an interrupted rotation' },
+  );
+}
+
+function continued(): ColibriError {
+  const problem = 'the log goes on as another one since this server started';
+  return new ColibriError('ERR_LOG_ROLLBACK', problem, {}, { advice: 'restart the server' });
 }
 
 function forked(size: number): ColibriError {

@@ -1,11 +1,14 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
-import { lstatSync, readFileSync, realpathSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { type Config, findConfigFolder, locateDatabase } from '../config.ts';
 import { isOwnedByOther } from '../db/file-owner.ts';
 import { ColibriError } from '../errors.ts';
 import { encodeBase64, keyId, type VerifierKey } from '../integrity/index.ts';
 import { createPrivateFile } from '../trust/private-file.ts';
+
+/** How the name of a key file ends that a rotation has replaced. */
+export const FORMER = '.replaced';
 
 /** A private Ed25519 key. It never leaves this object and its file. */
 export class SigningKey {
@@ -54,6 +57,16 @@ export function openSigningKey(config: Config): SigningKey | undefined {
   return readKey(path) ?? createKey(path);
 }
 
+/** The keys that rotations have replaced, for ledgers that still know only them. */
+export function listFormerKeys(config: Config): SigningKey[] {
+  const path = locateKey(config);
+  if (path === undefined) return [];
+  const names = readdirSync(dirname(path)).filter(
+    (name) => name.startsWith(`${basename(path)}.`) && name.endsWith(FORMER),
+  );
+  return names.map((name) => readKey(join(dirname(path), name))).filter((key) => key !== undefined);
+}
+
 /** Returns true if there was no key at this path. */
 export function createKeyFile(path: string): boolean {
   const { privateKey } = generateKeyPairSync('ed25519');
@@ -73,7 +86,11 @@ function readKey(path: string): SigningKey | undefined {
   if (!stats.isFile()) throw refuse(path, 'is not a file', 'name the file itself in COLIBRI_KEY_PATH');
   if (isOwnedByOther(stats)) throw refuse(path, 'belongs to another user', 'use a key of your own');
   if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0)
-    throw refuse(path, 'can be read by other users', `run chmod 600 on it, or replace it: colibri key rotate`);
+    throw refuse(
+      path,
+      'can be read by other users',
+      'run chmod 600 on it, and colibri key rotate if another user may have read it',
+    );
   return new SigningKey(path, readFileSync(path, 'utf8'));
 }
 
@@ -81,8 +98,8 @@ function readKey(path: string): SigningKey | undefined {
 function assertOutside(path: string, config: Config): void {
   if (config.databaseUrl !== undefined) return;
   const between = relative(realFolder(dirname(locateDatabase(config))), join(realFolder(dirname(path)), 'key'));
-  if (!between.startsWith('..'))
-    throw refuse(path, 'is in the folder of the ledger', 'name a file elsewhere in COLIBRI_KEY_PATH');
+  const isOutside = between === '..' || between.startsWith(`..${sep}`) || isAbsolute(between);
+  if (!isOutside) throw refuse(path, 'is in the folder of the ledger', 'name a file elsewhere in COLIBRI_KEY_PATH');
 }
 
 function realFolder(folder: string): string {

@@ -28,8 +28,8 @@ export async function boot(config: Config, log: Log, logger: (line: string) => v
   try {
     if (!isWriter) {
       await openLedgerReadOnly(database);
-      const skills = loadSkills(config, log);
-      return { audit: stderrAudit, database, skills };
+      const { rollback } = await openSigning(database, config, { actor: 'colibri', log });
+      return { audit: stderrAudit, database, skills: loadSkills(config, log), rollback };
     }
     const processId = createProcessId({ folder: process.cwd(), parentId: process.ppid });
     const actor = config.agentId ?? 'colibri';

@@ -1,5 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { refuseRollback } from '../checkpoints/open-signing.ts';
 import { LEDGER } from '../db/locate.ts';
 import { assertMigrated } from '../db/migrate.ts';
 import { loadSqlite } from '../db/sqlite/driver.ts';
@@ -24,6 +25,7 @@ export async function ingestFilled({ folder, dbPath, isDurable, isLast }: Filled
     const database = await openDatabase({ dbPath, projectDbPath: path, mode: 'FULL', durability, readOnly: false });
     try {
       await assertMigrated(database);
+      await refuseRollback(database);
       // Reports read transcripts, for which an agent that goes on should not wait.
       await ingest(database, folder, { isHurried: !isLast });
     } finally {

@@ -90,7 +90,7 @@ export class Runtime {
 
   /** Why the server serves reads only: the log does not extend what was signed before. */
   get rollback(): Error | undefined {
-    return this.#booted?.rollback;
+    return this.#booted?.rollback ?? this.#booted?.checkpoints?.rollback;
   }
 
   get checkpoint(): string | undefined {

@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
-import { CliProject } from '../support/cli-project.ts';
+import { CliProject, finished } from '../support/cli-project.ts';
 import { call } from '../support/memory-server.ts';
 
 /** A project of a user with a configuration folder of its own, who signs. */
@@ -15,6 +15,11 @@ export class SigningProject extends CliProject {
 
   colibri(...args: readonly string[]) {
     return this.runWith({ env: this.env }, ...args);
+  }
+
+  /** In a process of its own. */
+  spawnRotation() {
+    return finished(this.spawn(['key', 'rotate'], { env: this.env }));
   }
 
   async checkpoint(): Promise<string> {

@@ -1,5 +1,5 @@
 import { Argument, InvalidArgumentError, Option } from 'commander';
-import { readLedgerId } from '../../checkpoints/open-signing.ts';
+import { readLedgerId } from '../../checkpoints/ledger-id.ts';
 import { findRemembered } from '../../checkpoints/remembered.ts';
 import type { Reader } from '../../db/database.ts';
 import { StoredTree } from '../../ledger/stored-tree.ts';

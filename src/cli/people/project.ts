@@ -73,7 +73,8 @@ async function setOptions(
   given: string | undefined,
   { review, requireObserved }: ProjectCommandOptions,
 ): Promise<CommandResult> {
-  const { database, config, actor } = person;
+  const { database, config, actor, rollback } = person;
+  if (rollback !== undefined) throw rollback;
   const name = given ?? config.project;
   if (database === undefined || !writesLedger(config.mode))
     throw new CommandError('refused', `${config.mode} mode changes no ledger`, {

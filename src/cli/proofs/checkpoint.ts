@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
+import { readLedgerId } from '../../checkpoints/ledger-id.ts';
 import { listKeys } from '../../checkpoints/ledger-keys.ts';
-import { readLedgerId } from '../../checkpoints/open-signing.ts';
 import { assertExtends } from '../../checkpoints/rollback.ts';
 import type { Reader } from '../../db/database.ts';
 import { ColibriError } from '../../errors.ts';
@@ -35,7 +35,7 @@ export const checkpoint: CliCommand<CheckpointOptions> = {
   ],
   details: [
     'A checkpoint is a C2SP signed note of three lines: which log, how many entries, which root. A person who keeps one can prove later that nothing before it was changed or removed.',
-    'Commit it to your repository, and let CI compare it with the ledger: docs/trust.md shows how.',
+    'Commit it to your repository, where your own machine cannot take it back: see docs/trust.md.',
   ],
   examples: [
     ['colibri checkpoint > colibri.checkpoint', 'to commit, or to send to an auditor'],

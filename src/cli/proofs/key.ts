@@ -1,8 +1,8 @@
-import { existsSync, renameSync } from 'node:fs';
+import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { Argument } from 'commander';
+import { readLedgerId } from '../../checkpoints/ledger-id.ts';
 import { addKey, isReplaced, listKeys } from '../../checkpoints/ledger-keys.ts';
-import { readLedgerId } from '../../checkpoints/open-signing.ts';
-import { createKeyFile, locateKey, openSigningKey, type SigningKey } from '../../checkpoints/signing-key.ts';
+import { createKeyFile, FORMER, openSigningKey, type SigningKey } from '../../checkpoints/signing-key.ts';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
 import { formatVerifierKey, originOf } from '../../integrity/index.ts';
@@ -42,7 +42,8 @@ async function show(): Promise<CommandResult> {
   return { verdict: 'done', lines: [own], facts: { key: own, origin, keys: known } };
 }
 
-async function rotate({ database, config, actor }: Person): Promise<CommandResult> {
+async function rotate({ database, config, actor, rollback }: Person): Promise<CommandResult> {
+  if (rollback !== undefined) throw rollback;
   if (database === undefined) throw new CommandError('refused', `${config.mode} mode opens no ledger`);
   const old = requireKey(config);
   const path = old.path;
@@ -52,15 +53,26 @@ async function rotate({ database, config, actor }: Person): Promise<CommandResul
   const fresh = openSigningKey({ ...config, keyPath: next });
   if (fresh === undefined) throw new CommandError('cannot tell', 'the new key vanished', { advice: 'try again' });
   const { origin, entry } = await introduce(database, { old, fresh, actor });
-  const kept = `${path}.${timeStamp()}.replaced`;
-  renameSync(path, kept);
-  renameSync(next, path);
+  const kept = `${path}.${timeStamp()}${FORMER}`;
+  swap(old, fresh, kept);
   const text = formatVerifierKey(fresh.verifierKey(origin));
   const lines = [
     text,
     `entry ${entry} introduces it. The old private key is now ${kept}; delete it when no other ledger uses it.`,
   ];
   return { verdict: 'done', lines, facts: { key: text, entry, old_key_file: kept } };
+}
+
+/** There is a key at the path at every moment. A rotation that runs at the same time may have swapped them already. */
+function swap(old: SigningKey, fresh: SigningKey, kept: string): void {
+  if (!existsSync(fresh.path)) return;
+  linkSync(old.path, kept);
+  try {
+    renameSync(fresh.path, old.path);
+  } catch (error) {
+    rmSync(kept, { force: true });
+    if (existsSync(fresh.path)) throw error;
+  }
 }
 
 async function introduce(
@@ -85,6 +97,6 @@ async function introduce(
 function requireKey(config: Config): SigningKey {
   const found = openSigningKey(config);
   if (found !== undefined) return found;
-  const problem = locateKey(config) === undefined ? 'you have no configuration folder' : 'COLIBRI_KEY_PATH is none';
+  const problem = config.keyPath === 'none' ? 'COLIBRI_KEY_PATH is none' : 'you have no configuration folder';
   throw new CommandError('bad input', `no signing key: ${problem}`, { advice: 'name a file in COLIBRI_KEY_PATH' });
 }

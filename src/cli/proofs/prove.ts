@@ -21,10 +21,7 @@ interface ProveOptions extends PersonOptions {
 export const prove: CliCommand<ProveOptions, string> = {
   name: 'prove',
   summary: 'write the proof that one record is in the signed log',
-  argument: new Argument(
-    '<record>',
-    'the index of an entry, or a thought id such as 0012 (with or without its prefix)',
-  ),
+  argument: new Argument('<record>', 'the index of an entry, or the id of a thought such as \u0398-0012'),
   options: [
     new Option('--out <file>', 'the file to write; without it the proof is printed'),
     new Option('--redact', 'leave the content of the record out'),

@@ -21,7 +21,7 @@ export const publish: CliCommand<PersonOptions, string> = {
     'Files never change once they are full, so a copy on another machine is a witness. The checkpoint is written last.',
   ],
   examples: [['colibri publish public/log'], ['colibri publish public/log --json | jq .size']],
-  exitCodes: { 0: 'published', 1: 'the folder has another history', 2: 'cannot tell', 3: 'bad input' },
+  exitCodes: { 0: 'published', 1: 'the folder has another history or links', 2: 'cannot tell', 3: 'bad input' },
   run: (options, folder) =>
     reportResult('publish', options.json ?? false, () =>
       withPerson(options, false, (person) => publishTo(person, resolve(folder))),
@@ -44,7 +44,7 @@ async function publishTo(person: Person, folder: string): Promise<CommandResult>
     }),
   );
   if (written === undefined) throw new CommandError('cannot tell', 'there is no ledger to read');
-  if (before?.size !== size) writePublic(file, checkpoint);
+  if (before?.size !== size) writePublic(folder, 'checkpoint', checkpoint);
   const lines = [folder, `${size} entries, ${size - (before?.size ?? 0)} new, in ${written} new files`];
   return {
     verdict: 'done',

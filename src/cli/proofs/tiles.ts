@@ -1,8 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Reader } from '../../db/database.ts';
 import { type Digest, leafHash } from '../../integrity/index.ts';
 import { readStored } from '../../ledger/stored-tree.ts';
+import { sync } from '../support/atomic-file.ts';
 import { CommandError } from '../support/command-result.ts';
 
 /** C2SP tlog-tiles: the log as files that never change, 256 hashes or entries in each. */
@@ -76,17 +78,29 @@ function place(folder: string, level: number | 'entries', index: number, width: 
       throw new CommandError('differs', `${path} has another content: it was published from another history`);
     return 0;
   }
-  writePublic(path, bytes);
+  writePublic(folder, tilePath(level, index, width), bytes);
   if (width === TILE) rmSync(`${join(folder, tilePath(level, index))}.p`, { recursive: true, force: true });
   return 1;
 }
 
 /** Published files are for everyone, unlike all others that Colibri writes. */
-export function writePublic(path: string, bytes: Buffer | string): void {
+export function writePublic(folder: string, name: string, bytes: Buffer | string): void {
+  const path = join(folder, name);
+  assertNoLinks(folder, name);
   mkdirSync(dirname(path), { recursive: true });
-  const partial = `${path}.partial`;
-  writeFileSync(partial, bytes, { flush: true });
+  const partial = `${path}.${randomBytes(4).toString('hex')}.partial`;
+  writeFileSync(partial, bytes, { flag: 'wx' });
+  sync(partial);
   renameSync(partial, path);
+}
+
+/** A folder that came with a repository may hold links to anywhere. */
+function assertNoLinks(folder: string, name: string): void {
+  for (let part = name; part !== '.'; part = dirname(part)) {
+    const path = join(folder, part);
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink())
+      throw new CommandError('refused', `${path} is a link`, { advice: 'choose another folder' });
+  }
 }
 
 function withLength(entry: string): Buffer {

@@ -7,6 +7,7 @@ import { formatVerifierKey, type VerifierKey } from '../notes/signed-note.ts';
 import type { Digest } from '../sha256.ts';
 import { disclosedDefect, hasContent } from './disclosed.ts';
 import type { Bundle, BundledEntry, BundleHead } from './format.ts';
+import { checkKeys, followRotations } from './keys.ts';
 import { findSealedSessions } from './sessions.ts';
 import { subsetRoot } from './subset-proof.ts';
 
@@ -15,7 +16,16 @@ export type Holds = 'yes' | 'no' | 'unknown';
 
 /** One statement about a bundle. There is no verdict over all: a reader decides which of them matter. */
 export interface Claim {
-  readonly about: 'checkpoint' | 'inclusion' | 'content' | 'session' | 'chain' | 'completeness' | 'witnesses' | 'truth';
+  readonly about:
+    | 'checkpoint'
+    | 'inclusion'
+    | 'keys'
+    | 'content'
+    | 'session'
+    | 'chain'
+    | 'completeness'
+    | 'witnesses'
+    | 'truth';
   readonly holds: Holds;
   readonly says: string;
 }
@@ -38,8 +48,8 @@ export interface BundleReport {
 
 /** Throws `BadFormat` for a bundle that cannot be judged: no trusted signature, or not of its format. */
 export function verifyBundle(bundle: Bundle, keys: TrustedKeys): BundleReport {
-  const checkpoint = verifyCheckpoint(bundle.head.checkpoint, keys);
   const entries = bundle.entries.map(open);
+  const checkpoint = verifyCheckpoint(bundle.head.checkpoint, { ...keys, log: followRotations(entries, keys.log) });
   const inclusion = checkInclusion(bundle, entries, checkpoint);
   // Nothing else means anything about entries that are not in the signed log.
   if (inclusion.holds !== 'yes') return { claims: [signature(checkpoint), inclusion], entries: [], checkpoint };
@@ -56,6 +66,7 @@ export function judgeEntries(
   const claims: Claim[] = [
     signature(checkpoint),
     { about: 'inclusion', holds: 'yes', says },
+    ...checkKeys(entries, checkpoint),
     checkContent(head, entries),
     ...checkSessions(entries),
     ...checkChains(entries),
@@ -172,8 +183,14 @@ function checkWitnesses({ witnesses }: VerifiedCheckpoint): Claim {
       holds: 'unknown',
       says: 'no known witness has cosigned: that others saw the same log rests on the key alone',
     };
-  const seen = witnesses.map(({ key, time = 0 }) => `${key.name} at ${new Date(time * 1000).toISOString()}`);
-  return { about, holds: 'yes', says: `cosigned by ${seen.join(', ')}` };
+  const seen = new Set(witnesses.map(({ key, time = 0 }) => `${key.name} at ${describeTime(time)}`));
+  return { about, holds: 'yes', says: `cosigned by ${[...seen].join(', ')}` };
+}
+
+/** Seconds since 1970; a witness may state any number. */
+function describeTime(seconds: number): string {
+  const date = new Date(seconds * 1000);
+  return Number.isNaN(date.getTime()) ? `second ${seconds}` : date.toISOString();
 }
 
 function count(list: readonly unknown[]): string {

@@ -47,13 +47,16 @@ export function parseCheckpoint(text: string): SignedCheckpoint {
   return { ...checkpoint, note };
 }
 
-/** Throws if none of the log's keys signed it, or if a known key's signature does not hold. */
+/**
+ * Throws if none of the log's keys signed it, or if a known key's signature does not hold. A key of the log bears its
+ * origin as a name: the name in a signature is not signed, and one private key may serve several logs.
+ */
 export function verifyCheckpoint(
   text: string,
   keys: { readonly log: readonly VerifierKey[]; readonly witnesses?: readonly VerifierKey[] },
 ): VerifiedCheckpoint {
   const checkpoint = parseCheckpoint(text);
-  const log = keys.log.filter((key) => key.type === 'note');
+  const log = keys.log.filter((key) => key.type === 'note' && key.name === checkpoint.origin);
   const witnesses = (keys.witnesses ?? []).filter((key) => key.type === 'cosignature');
   const verified = verifyNote(checkpoint.note, [...log, ...witnesses]);
   const signers = verified.map(({ key }) => key).filter((key) => key.type === 'note');

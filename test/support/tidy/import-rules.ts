@@ -77,7 +77,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'recorder',
     'trust',
   ],
-  'runtime/ingest-filled': ['db', 'recorder', 'trust'],
+  'runtime/ingest-filled': ['checkpoints', 'db', 'recorder', 'trust'],
   wire: [
     'context',
     'envelope',

@@ -1,0 +1,150 @@
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect } from 'vitest';
+import { parseCheckpoint } from '../../src/integrity/index.ts';
+import { tamper } from '../support/ledger.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { SigningProject } from './support.ts';
+
+/** Another project of the same user, who has one key. */
+class SecondProject extends SigningProject {
+  readonly #first: SigningProject;
+
+  constructor(first: SigningProject) {
+    super();
+    this.#first = first;
+  }
+
+  override get env(): Record<string, string> {
+    return this.#first.env;
+  }
+}
+
+const keyOf = async (project: SigningProject) => (await project.colibri('key')).stdout.trim();
+
+async function createProject(): Promise<SigningProject> {
+  const project = new SigningProject();
+  await project.colibri('add', 'one');
+  await project.checkpoint();
+  return project;
+}
+
+describe('one key for several ledgers', () => {
+  promiseTest(
+    'bundle/forged',
+    'a bundle of one ledger is not one of another, whatever its signature line says',
+    async () => {
+      const first = await createProject();
+      const second = new SecondProject(first);
+      await second.colibri('add', 'of another ledger');
+      const bundle = second.path('bundle');
+      await second.colibri('export', '--all', '--out', bundle);
+      const [pinned, own] = [await keyOf(first), await keyOf(second)];
+      expect((await second.colibri('verify', bundle, '--key', own)).status).toBe(0);
+      expect((await second.colibri('verify', bundle, '--key', pinned)).status).toBe(3);
+      const { origin, note } = parseCheckpoint(
+        (JSON.parse(readFileSync(bundle, 'utf8').split('\n')[0] ?? '') as { checkpoint: string }).checkpoint,
+      );
+      const [signature] = note.signatures;
+      const idOf = (key: string) => key.split('+')[1] ?? '';
+      const relabeled = Buffer.concat([Buffer.from(idOf(pinned), 'hex'), signature?.bytes ?? Buffer.alloc(0)]).toString(
+        'base64',
+      );
+      const text = readFileSync(bundle, 'utf8').replace(
+        new RegExp(`— ${origin} [^\\\\]+`),
+        `— ${pinned.split('+')[0]} ${relabeled}`,
+      );
+      expect(text).toContain(relabeled);
+      writeFileSync(bundle, text);
+      expect((await second.colibri('verify', bundle, '--key', pinned)).status).toBe(3);
+    },
+  );
+
+  promiseTest(
+    'key/rotation',
+    'a rotation in one ledger reaches the others, and readers who pinned the old key',
+    async () => {
+      const first = await createProject();
+      const second = new SecondProject(first);
+      await second.colibri('add', 'two');
+      await second.checkpoint();
+      const pinned = await keyOf(second);
+      await first.colibri('key', 'rotate');
+      await second.checkpoint();
+      const { keys } = JSON.parse((await second.colibri('key', '--json')).stdout) as {
+        keys: { is_replaced: boolean }[];
+      };
+      expect(keys.map(({ is_replaced }) => is_replaced)).toEqual([true, false]);
+      await second.colibri('export', '--all', '--out', second.path('bundle'));
+      expect((await second.colibri('verify', second.path('bundle'), '--key', pinned)).status).toBe(0);
+      expect((await second.colibri('verify')).status).toBe(0);
+    },
+  );
+
+  promiseTest('key/rotation', 'two rotations at the same time leave one key that the log knows', async () => {
+    const project = await createProject();
+    await Promise.all([project.spawnRotation(), project.spawnRotation()]);
+    const key = await keyOf(project);
+    await project.checkpoint();
+    const { keys } = JSON.parse((await project.colibri('key', '--json')).stdout) as {
+      keys: { key: string; is_replaced: boolean }[];
+    };
+    expect(keys.find((known) => known.key === key)).toMatchObject({ is_replaced: false });
+    expect((await project.colibri('verify')).status).toBe(0);
+    expect(readdirSync(join(project.config, 'colibri')).filter((name) => name.endsWith('.next'))).toEqual([]);
+  });
+});
+
+describe('a ledger that came from elsewhere', () => {
+  promiseTest('key/private', 'an id that is a path is refused, and nothing is written there', async () => {
+    const project = await createProject();
+    await tamper(
+      project.ledger,
+      'UPDATE ledger_entries SET entry = replace(entry, \'"ledger_id":"\', \'"ledger_id":"../../../escaped\') WHERE idx = 0',
+    );
+    expect((await project.colibri('checkpoint')).status).not.toBe(0);
+    expect(existsSync(join(project.config, '..', 'escaped'))).toBe(false);
+    expect(readdirSync(join(project.config, 'colibri', 'checkpoints'))).toHaveLength(1);
+  });
+
+  promiseTest('publish/fork', 'links in the folder are refused, and their targets are left alone', async () => {
+    const project = await createProject();
+    const folder = project.mkdir('public');
+    symlinkSync(project.mkdir('victim'), join(folder, 'tile'));
+    expect((await project.colibri('publish', folder)).status).toBe(1);
+    expect(readdirSync(project.path('victim'))).toEqual([]);
+  });
+});
+
+describe('a rolled back log', () => {
+  promiseTest('checkpoint/rollback', 'is not changed by options, a new key or a read-only server either', async () => {
+    const project = await createProject();
+    const saved = project.save();
+    await project.colibri('add', 'two');
+    await project.checkpoint();
+    project.rollBackTo(saved);
+    for (const args of [
+      ['project', '--review', 'other'],
+      ['key', 'rotate'],
+      ['export', '--all', '--out', project.path('b')],
+    ])
+      expect((await project.colibri(...args)).stderr, args.join(' ')).toContain('colibri continue');
+    const reader = await project.openAgent('reader', { ...project.env, COLIBRI_MODE: 'READONLY' });
+    const { structuredContent } = await reader.callTool({ name: 'server_health', arguments: {} });
+    expect(structuredContent).toMatchObject({ data: { status: 'degraded', problems: [{ code: 'ERR_LOG_ROLLBACK' }] } });
+  });
+
+  promiseTest(
+    'checkpoint/rollback',
+    'a remembered checkpoint that is damaged is named, and never ignored',
+    async () => {
+      const project = await createProject();
+      const folder = join(project.config, 'colibri', 'checkpoints');
+      const [id = ''] = readdirSync(folder);
+      const [name = ''] = readdirSync(join(folder, id));
+      writeFileSync(join(folder, id, name), '');
+      expect((await project.colibri('add', 'two')).stderr).toContain(join(folder, id, name));
+      expect((await project.colibri('verify')).stderr).toContain('is not a checkpoint');
+    },
+  );
+});

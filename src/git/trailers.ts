@@ -18,7 +18,7 @@ export async function addTrailers(file: string, trailers: Readonly<Record<string
   await runGit(
     [
       ...(await commentCharacter()),
-      ...'interpret-trailers --in-place --if-exists doNothing --if-missing add'.split(' '),
+      ...'interpret-trailers --in-place --no-divider --if-exists doNothing --if-missing add'.split(' '),
       ...Object.entries(trailers).flatMap(([key, value]) => ['--trailer', `${key}: ${value}`]),
       path,
     ],

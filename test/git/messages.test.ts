@@ -3,15 +3,21 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
+import { readCommits } from '../../src/git/read-commits.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { GitProject } from './git-project.ts';
+import { GitProject, gitEnvironment } from './git-project.ts';
 
 const CHECKPOINT = /^Colibri-Checkpoint: \d+:[0-9a-f]{64}$/m;
 const ALL = /^(.*)\n\nColibri-Task: (T-\d+)\nColibri-Checkpoint: \d+:[0-9a-f]{64}\nColibri-Ledger: [0-9a-f]{8}$/s;
 
 const trailersOf = (project: GitProject, key: string) =>
   project.git('log', '-1', `--format=%(trailers:key=${key},valueonly)`);
+
+async function readTrailers(project: GitProject) {
+  for await (const { trailers } of readCommits('HEAD', { cwd: project.folder, env: gitEnvironment() })) return trailers;
+  return undefined;
+}
 
 describe('trailers of commit messages', () => {
   promiseTest('git/trailers', 'the task of a live agent, whatever the message looks like', async () => {
@@ -32,6 +38,13 @@ describe('trailers of commit messages', () => {
     const body = 'title\n\nColibri-Checkpoint is no trailer here\n\n  Colibri-Task: T-0007\n\ntext';
     project.commit(`${body}\n\nSigned-off-by: Ada <ada@example.org>`);
     expect(project.message()).toMatch(/\n\nSigned-off-by: Ada <ada@example.org>\nColibri-Task: T-0001\n/);
+    // The line that ends a message in an e-mail is part of it in a commit.
+    project.commit('divided\n\nabove\n\n---\n\nbelow');
+    expect(ALL.exec(project.message())?.[1]).toBe('divided\n\nabove\n\n---\n\nbelow');
+    expect(trailersOf(project, 'Colibri-Task')).toBe('T-0001');
+    project.commit('divided\n\nabove\n\n---\nbelow\n\nColibri-Task: T-0041');
+    expect(trailersOf(project, 'Colibri-Task')).toBe('T-0041');
+    expect(await readTrailers(project)).toMatchObject({ task: ['T-0041'], checkpoint: [expect.any(String)] });
     project.commit('named\n\nColibri-Task: T-0042');
     expect(trailersOf(project, 'Colibri-Task')).toBe('T-0042');
     project.commit('forged\n\nColibri-Checkpoint: 3:00');

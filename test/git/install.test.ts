@@ -147,13 +147,20 @@ describe('the hooks of a repository', () => {
       ['linked', /linked is a symbolic link/],
       ['linked/deeper', /linked is a symbolic link/],
       ['file', /file is not a folder/],
+      ['', /core\.hooksPath is empty or .*, so git runs no hooks; commits are not recorded/],
+      ['.', /names the project itself/],
     ] as const) {
       const project = new GitProject();
       symlinkSync(victim.path('.git/hooks'), project.path('linked'));
       writeFileSync(project.path('file'), '');
       project.git('config', 'core.hooksPath', value);
       await refusal(project, problem);
+      expect(HOOKS.filter((hook) => existsSync(project.path(hook)))).toEqual([]);
     }
+    const emptied = new GitProject();
+    await emptied.initRecord();
+    emptied.git('config', 'core.hooksPath', '');
+    expect((await emptied.run('doctor')).stdout).not.toContain('commits are recorded');
     const pointing = new GitProject();
     rmSync(pointing.path('.git'), { recursive: true });
     writeFileSync(pointing.path('.git'), `gitdir: ${victim.path('.git')}\n`);

@@ -24,6 +24,8 @@ export async function findHooksFolder(root: string): Promise<HooksFolder | { rea
     if (!isOwnRepository(top)) return { refused: `${join(top, '.git')} leads to a repository that does not know it` };
     const common = realpathSync(resolve(top, await ask(top, '--git-common-dir')));
     const named = resolve(top, await ask(top, '--git-path', 'hooks'));
+    // An empty setting leads here too: git finds no hook that it could start.
+    if (named === top) return { refused: 'core.hooksPath is empty or names the project itself, so git runs no hooks' };
     const problem = findProblem(named, [top, common]);
     if (problem !== undefined) return { refused: problem };
     return { common, folder: isHusky(named) ? dirname(named) : named };

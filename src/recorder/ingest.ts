@@ -3,11 +3,12 @@ import { isHeldStatus } from '../domains/tasks/workflows.ts';
 import { findHomeFolder } from '../home-folder.ts';
 import { type Entry, entryDefect, observedContentDefect, RECORDER_PREFIX, saltedDigest } from '../integrity/index.ts';
 import { toCommitObservations } from './git/commit-observations.ts';
+import { listOwnSpool } from './own-spool.ts';
 import { type Observation, recordObservations, type TaskClaim } from './record.ts';
 import { findStop } from './reports/find-stop.ts';
 import { reportSession, type Stop } from './reports/report-session.ts';
 import { renewSigns } from './signs-of-life.ts';
-import { listSpool, readSpoolFile, rejectSpoolFile, removeSpoolFile } from './spool.ts';
+import { readSpoolFile, rejectSpoolFile, removeSpoolFile } from './spool.ts';
 import { parseSpooled, type SpooledEvent, UNNAMED } from './spooled-event.ts';
 
 /** One transaction holds the write lock for a few milliseconds. */
@@ -37,7 +38,7 @@ export async function ingest(
 ): Promise<Ingested> {
   let [recorded, rejected] = [0, 0];
   const stops = new Map<string, WaitingStop>();
-  for (let names = listSpool(folder); names.length > 0; names = names.slice(MAX_BATCH)) {
+  for (let names = listOwnSpool(folder); names.length > 0; names = names.slice(MAX_BATCH)) {
     const batch = names.slice(0, MAX_BATCH);
     const observations: Observation[] = [];
     const done: string[] = [];

@@ -1,7 +1,9 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { ingest } from '../../src/recorder/ingest.ts';
+import { gitEnvironment } from '../git/git-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { readObserved, shell, update, withSpool } from './spooled-server.ts';
 
@@ -61,6 +63,27 @@ describe('the spool', () => {
       expect(await ingest(server.database, spool)).toEqual({ recorded: 1, rejected: 5 });
       expect(readdirSync(spool).every((file) => file.endsWith('.rejected'))).toBe(true);
       expect(await ingest(server.database, spool)).toEqual({ recorded: 0, rejected: 0 });
+    }),
+  );
+
+  promiseTest('recorder/refusals', 'private files that git tracks are not recorded, nor any beside them', () =>
+    withSpool(async ({ folder, server, spool, report }) => {
+      const git = (...args: string[]) =>
+        expect(spawnSync('git', args, { cwd: folder, env: gitEnvironment() }).status).toBe(0);
+      git('init', '-q');
+      report(shell('npm test'));
+      git('add', '-f', '.colibri/spool');
+      report(shell('ls'));
+      await expect(ingest(server.database, spool)).rejects.toThrow(/spool has files that git tracks.*with a clone/);
+      // A repository inside does not hide the one around it.
+      git('init', '-q', '.colibri');
+      await expect(ingest(server.database, spool)).rejects.toThrow('git tracks');
+      git('rm', '-q', '-r', '--cached', '.colibri');
+      writeFileSync(join(folder, '.colibri', '.git', 'index'), 'no index');
+      await expect(ingest(server.database, spool)).rejects.toThrow('the index of the repository cannot be read');
+      expect([await readObserved(server), readdirSync(spool).length]).toEqual([[], 2]);
+      rmSync(join(folder, '.colibri', '.git'), { recursive: true });
+      expect(await ingest(server.database, spool)).toEqual({ recorded: 2, rejected: 0 });
     }),
   );
 });

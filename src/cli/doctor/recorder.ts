@@ -7,7 +7,8 @@ import { serverConfig } from '../../db/locate.ts';
 import { toError } from '../../errors.ts';
 import { findHomeFolder } from '../../home-folder.ts';
 import { parseJson } from '../../integrity/index.ts';
-import { countDropped, countRejected, hasSpool, listSpool, SPOOL, takeTestEvents } from '../../recorder/spool.ts';
+import { listOwnSpool } from '../../recorder/own-spool.ts';
+import { countDropped, countRejected, hasSpool, SPOOL, takeTestEvents } from '../../recorder/spool.ts';
 import { HOOK_TARGETS, type HookTarget } from '../init/hooks/hook-targets.ts';
 import { type InstalledHooks, readInstalledHooks } from '../init/hooks/installed-hooks.ts';
 import { InitError } from '../init/init-error.ts';
@@ -135,7 +136,7 @@ function runLine(line: string, payload: TestEvent['payload'], env: NodeJS.Proces
 function checkSpool(spool: string): Finding[] {
   try {
     if (!hasSpool(spool)) return [];
-    const [dropped, rejected, waiting] = [countDropped(spool), countRejected(spool), listSpool(spool).length];
+    const [dropped, rejected, waiting] = [countDropped(spool), countRejected(spool), listOwnSpool(spool).length];
     const restart = 'start a client, or run any colibri command that writes, to add waiting events to the ledger';
     return [
       ...(waiting > 0 ? [warn(CHECK, `${plural(waiting, 'event')} in ${spool} not in the ledger yet`, restart)] : []),

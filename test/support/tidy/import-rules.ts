@@ -56,6 +56,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'ledger',
     'print-error',
   ],
+  'recorder/own-spool': ['recorder/spool', 'trust/find-tracked'],
   'domains/tasks': [PORT, 'config', 'context', 'domains/evidence', 'domains/trail', 'integrity', 'ledger', 'tool'],
   'domains/evidence': [PORT, 'domains/trail', 'integrity'],
   'domains/trail': [PORT, 'context', 'integrity', 'ledger', 'tool'],

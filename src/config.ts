@@ -53,7 +53,7 @@ export function readConfig(env: Environment = process.env): Config {
       env,
       'COLIBRI_AGENT_ID',
       isAgentId,
-      `1 to ${MAX_AGENT_ID_LENGTH} characters, none of them a control character, and not a person's (${PERSON_PREFIX}…)`,
+      `1 to ${MAX_AGENT_ID_LENGTH} characters, none of them a control character, no white space at the ends, and not a person's (${PERSON_PREFIX}…)`,
     ),
     project:
       matching(env, 'COLIBRI_PROJECT', isProjectSlug, 'a slug of a-z, 0-9, ".", "_", "-", at most 64 characters') ??
@@ -213,7 +213,7 @@ function matching(
 function isAgentId(value: string): boolean {
   const isName = value.length <= MAX_AGENT_ID_LENGTH && value.isWellFormed() && !/\p{Cc}/u.test(value);
   // A server can be configured by a file of a cloned repository: no agent may pass for a person.
-  return isName && !value.startsWith(PERSON_PREFIX);
+  return isName && value.trim() === value && !value.startsWith(PERSON_PREFIX);
 }
 
 /** Undefined for `off`. At least a second: agents cannot make calls faster than that to show that they are alive. */

@@ -161,7 +161,7 @@ function clientName(server: Server, context: ServerContext): string {
   const info = envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
   const name = typeof info === 'object' && info !== null && 'name' in info ? String(info.name) : '';
   // Claims of people never lapse and people sign off, so no client may pass for one.
-  const own = truncate(name);
+  const own = truncate(name).trim();
   return (own.startsWith(PERSON_PREFIX) ? own.replace(':', '-') : own) || 'unknown';
 }
 

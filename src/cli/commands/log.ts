@@ -138,29 +138,32 @@ async function followCalls(
   let { last } = shown;
   const running = new Set(shown.running);
   const changes = openLedgerChanges(database, interrupted);
-  while (!interrupted.aborted) {
-    await database.read(async (db) => {
-      const findTaskOf = createTaskFinder(db);
-      const findEvidence = createEvidenceFinder(db);
-      const report = async (call: LoggedCall) => {
-        if (isWanted(call, options)) show(await findEvidence(call));
-      };
-      for (const scanned of await listCallsByNumber(db, [...running])) {
-        if (isRunning(scanned)) continue;
-        running.delete(scanned.sequence_no);
-        await report(await findTaskOf(scanned));
-      }
-      const to = await findLastIndex(db);
-      for await (const scanned of scanCalls(db, {}, { from: last + 1, to, direction: 'forward' })) {
-        // A running call may turn out to be wanted: what it creates is not known yet.
-        if (isRunning(scanned)) running.add(scanned.sequence_no);
-        await report(await findTaskOf(scanned));
-      }
-      last = to;
-    });
-    await changes.next();
+  try {
+    while (!interrupted.aborted) {
+      await database.read(async (db) => {
+        const findTaskOf = createTaskFinder(db);
+        const findEvidence = createEvidenceFinder(db);
+        const report = async (call: LoggedCall) => {
+          if (isWanted(call, options)) show(await findEvidence(call));
+        };
+        for (const scanned of await listCallsByNumber(db, [...running])) {
+          if (isRunning(scanned)) continue;
+          running.delete(scanned.sequence_no);
+          await report(await findTaskOf(scanned));
+        }
+        const to = await findLastIndex(db);
+        for await (const scanned of scanCalls(db, {}, { from: last + 1, to, direction: 'forward' })) {
+          // A running call may turn out to be wanted: what it creates is not known yet.
+          if (isRunning(scanned)) running.add(scanned.sequence_no);
+          await report(await findTaskOf(scanned));
+        }
+        last = to;
+      });
+      await changes.next();
+    }
+  } finally {
+    changes.close();
   }
-  changes.close();
 }
 
 function isWanted({ actor, tool, task_id }: LoggedCall, options: LogOptions): boolean {

@@ -13,6 +13,7 @@ import {
   WRITE_EXIT_CODES,
 } from './run-person.ts';
 import { parseNumber, TASK_OPTIONS, type TaskOptions, taskInput } from './task-options.ts';
+import { readOptionalText } from './text-argument.ts';
 
 interface EditOptions extends PersonOptions, TaskOptions {
   readonly title?: string;
@@ -25,7 +26,7 @@ export const edit: CliCommand<EditOptions, string> = {
   summary: 'change the fields of a task',
   argument: new Argument('<task>', 'the id of the task: T-0042, t-42 or 42').argParser(parseTaskId),
   options: [
-    new Option('--title <title>', 'a new title'),
+    new Option('--title <title>', 'a new title; - reads it from standard input'),
     ...TASK_OPTIONS,
     new Option('--status <status>', 'move it to this status'),
     new Option('--progress <percent>', 'from 0 to 100').argParser(parseNumber),
@@ -44,7 +45,8 @@ export const edit: CliCommand<EditOptions, string> = {
   exitCodes: WRITE_EXIT_CODES,
   run: (options, taskId) =>
     runPersonCommand('edit', options, async (person) => {
-      const { title, progress } = options;
+      const { progress } = options;
+      const title = await readOptionalText(options.title);
       const fields = {
         ...(title === undefined ? {} : { title }),
         ...(await taskInput(options)),

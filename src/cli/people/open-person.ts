@@ -17,6 +17,7 @@ import { createSurface } from '../../surface.ts';
 import type { Tool } from '../../tool.ts';
 import { readVersion } from '../../version.ts';
 import { CommandError } from '../support/command-result.ts';
+import { assertNotDeleted } from '../support/deleted-ledger.ts';
 import { personActor } from './person-name.ts';
 
 export interface PersonOptions {
@@ -55,6 +56,8 @@ export async function withPerson<Result>(
   const actor = personActor(as);
   const config = { ...readPersonConfig(), agentId: actor };
   const isNew = isMissing(config);
+  // A new ledger in the place of a lost one would hide the loss.
+  if (isNew) assertNotDeleted(config);
   if (isNew && !createsLedger)
     throw new CommandError('cannot tell', `no ledger at ${locateDatabase(config)}`, {
       advice: 'run colibri add "title" to begin one',

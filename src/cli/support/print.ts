@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { isColorForced } from '../../config.ts';
@@ -37,11 +38,13 @@ export function canAsk(): boolean {
   return process.stdin.isTTY && process.stdout.isTTY;
 }
 
-/** Returns true for "y" and "yes" only. */
+/** Returns true for "y" and "yes" only: Ctrl-C and Ctrl-D are a no. */
 export async function askYesOrNo(question: string): Promise<boolean> {
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await prompt.question(toTerminal(`${question} [y/N] `));
+    const closed = once(prompt, 'close').then(() => '');
+    const asked = prompt.question(toTerminal(`${question} [y/N] `)).catch(() => '');
+    const answer = await Promise.race([asked, closed]);
     return /^y(?:es)?$/i.test(answer.trim());
   } finally {
     prompt.close();

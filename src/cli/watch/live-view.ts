@@ -27,22 +27,28 @@ export async function showView<Data>(
   const interrupted = abortOnSignals(stop);
   const changes = openLedgerChanges(database, interrupted);
   const screen = json ? undefined : openLiveScreen();
-  let data = await read(database);
-  let shown: string | undefined;
-  const redraw = () => screen?.draw(render(data));
-  screen?.onResize(redraw);
-  const keys = screen && openKeys({ quit: () => stop.abort(), resume: redraw });
-  while (!interrupted.aborted) {
-    const state = JSON.stringify(data, withoutTime);
-    if (screen !== undefined) screen.draw(render(data));
-    else if (state !== shown && json) printJson(data);
-    else if (state !== shown) print(shown === undefined ? render(data) : ['', ...render(data)]);
-    shown = state;
-    await changes.next();
-    if (!interrupted.aborted) data = await read(database);
+  let keys: ReturnType<typeof openKeys> | undefined;
+  // A ledger that cannot be read any more ends the command; what is still open would keep the process alive.
+  try {
+    let data = await read(database);
+    let shown: string | undefined;
+    const redraw = () => screen?.draw(render(data));
+    screen?.onResize(redraw);
+    keys = screen && openKeys({ quit: () => stop.abort(), resume: redraw });
+    while (!interrupted.aborted) {
+      const state = JSON.stringify(data, withoutTime);
+      if (screen !== undefined) screen.draw(render(data));
+      else if (state !== shown && json) printJson(data);
+      else if (state !== shown) print(shown === undefined ? render(data) : ['', ...render(data)]);
+      shown = state;
+      await changes.next();
+      if (!interrupted.aborted) data = await read(database);
+    }
+  } finally {
+    stop.abort();
+    keys?.close();
+    changes.close();
   }
-  keys?.close();
-  changes.close();
 }
 
 /** Silence grows all the time: a terminal shows it, but it is no change to report. */

@@ -44,6 +44,9 @@ export const approve: CliCommand<ApproveOptions, string> = {
 };
 
 /** Names what is approved. A task that does not exist is left to the tool, which refuses and records it. */
+/** From these a task goes to review. */
+const UNDER_WORK: ReadonlySet<string> = new Set(['in_progress', 'APPLY']);
+
 async function describeApproval(person: Person, taskId: string, commit?: string): Promise<ApprovalMetadata> {
   const found = await person.read(async (reader) => {
     const task = await findTokenedTask(reader, taskId);
@@ -57,7 +60,7 @@ async function describeApproval(person: Person, taskId: string, commit?: string)
   const { review, done } = workflowOf(task.workflow);
   if (![review, done].includes(task.status))
     throw new CommandError('refused', `${taskId} is ${task.status}, not in ${review}`, {
-      advice: `run colibri review ${taskId} first, or colibri note ${taskId} to record a remark`,
+      advice: `run colibri ${UNDER_WORK.has(task.status) ? `review ${taskId} first` : `show ${taskId}`}, or colibri note ${taskId} to record a remark`,
     });
   return {
     approval: { version, ...(token === null ? {} : { claim: token }), ...(commit === undefined ? {} : { commit }) },

@@ -53,13 +53,17 @@ function adviceOf(command: string, error: ColibriError): string | undefined {
     case 'ERR_INVALID_TRANSITION':
       return nextSteps(taskId, error.facts['allowed'] as readonly string[]);
     case 'ERR_CLAIM_HELD':
-      return 'repeat the command with --force "why" to override the claim';
+      return command === 'call'
+        ? 'use colibri edit or done with --force "why" to override the claim'
+        : 'repeat the command with --force "why" to override the claim';
     case 'ERR_CLAIM_LOST':
       return `run colibri show ${taskId}, or repeat the command with --force "why"`;
     case 'ERR_WRITEBACK_REQUIRED':
       return `run colibri note ${taskId} "why it is done" first`;
     case 'ERR_APPROVAL_REQUIRED':
-      return `run colibri approve ${taskId}`;
+      return error.facts['review'] === 'other'
+        ? 'let another person or agent finish it'
+        : `run colibri approve ${taskId}`;
     case 'ERR_OBSERVATION_REQUIRED':
       return `let the agent run it in the session that works on ${taskId}, or repeat the command with --force "why"`;
     case 'ERR_SESSION_NOT_FOUND':

@@ -86,3 +86,18 @@ describe('the lines for people', () => {
     expect(render(80, { title: 'x\u001b[2J', holder: '\u202e' })).not.toMatch(/\p{Cc}|\u202e/u);
   });
 });
+
+describe('a line for people', () => {
+  promiseTest('cli/list-formats', 'fits every width, and always has the id and a part of the title', () => {
+    for (let width = 20; width <= 140; width += 1) {
+      const line = renderListLine(
+        { ...TASK, title: 'Rotate the keys of the payment service' },
+        { width, colors: createStyles(false) },
+        NOW_MS,
+      );
+      expect(displayWidth(line), `${width}`).toBeLessThanOrEqual(width);
+      expect(line, `${width}`).toContain('T-0042');
+      expect(line, `${width}`).toContain('Rotate');
+    }
+  });
+});

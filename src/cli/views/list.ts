@@ -9,8 +9,10 @@ const STATUS_WIDTH = 11;
 const PRIORITY_WIDTH = 8;
 const AGE_WIDTH = 4;
 const OWNER_WIDTH = 14;
-/** Narrower lines have no priority, which the color shows too, and no progress. */
+/** Narrower lines have no priority, which the color shows too, and no progress; then no age and no owner; then no status. */
 const WIDE = 100;
+const MEDIUM = 60;
+const NARROW = 36;
 
 /** One line per task, for people. */
 export function renderListLine(task: ListedRow, { width, colors }: Terminal, nowMs: number): string {
@@ -18,19 +20,22 @@ export function renderListLine(task: ListedRow, { width, colors }: Terminal, now
   const owner = holder === UNASSIGNED ? '-' : `@${printable(holder)}`;
   const age = largestUnit(nowMs - Date.parse(updated_at)).padStart(AGE_WIDTH);
   const percent = isOpen(status) && progress > 0 ? ` ${progress} %` : '';
-  const isWide = width === undefined || width >= WIDE;
-  const column = (text: string, size: number) => (width === undefined ? text.padEnd(size) : pad(text, size));
+  const has = (least: number) => width === undefined || width >= least;
   const urgency = priorityPaint(colors, priority);
-  const cells = [
-    urgency(column(task_id, ID_WIDTH)),
-    statusPaint(colors, status)(column(printable(status), STATUS_WIDTH)),
-    ...(isWide ? [urgency(column(priority, PRIORITY_WIDTH))] : []),
-    colors.dim(age),
-    column(owner, OWNER_WIDTH),
+  const same = (text: string) => text;
+  const cells: readonly (readonly [text: string, size: number, paint: (text: string) => string, least: number])[] = [
+    [task_id, ID_WIDTH, urgency, 0],
+    [printable(status), STATUS_WIDTH, statusPaint(colors, status), NARROW],
+    [priority, PRIORITY_WIDTH, urgency, WIDE],
+    [age, AGE_WIDTH, colors.dim, MEDIUM],
+    [owner, OWNER_WIDTH, same, MEDIUM],
   ];
-  const text = `${printable(title)}${isWide ? percent : ''}`;
-  const used = ID_WIDTH + STATUS_WIDTH + (isWide ? PRIORITY_WIDTH : 0) + AGE_WIDTH + OWNER_WIDTH + 2 * cells.length;
-  return [...cells, width === undefined ? text : cutWords(text, Math.max(1, width - used))].join('  ');
+  const shown = cells.filter(([, , , least]) => has(least));
+  const column = (text: string, size: number) => (width === undefined ? text.padEnd(size) : pad(text, size));
+  const text = `${printable(title)}${has(WIDE) ? percent : ''}`;
+  const used = shown.reduce((sum, [, size]) => sum + size + 2, 0);
+  const rest = width === undefined ? text : cutWords(text, Math.max(1, width - used));
+  return [...shown.map(([cell, size, paint]) => paint(column(cell, size))), rest].join('  ');
 }
 
 /** The cells of one record of RFC 4180. */

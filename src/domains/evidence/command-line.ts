@@ -105,22 +105,27 @@ function splitLists(tokens: readonly Token[]): List[] | undefined {
 
 const SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:ba|da|z|k)?sh$/;
 
-/** The script of `bash -c '…'`, by which some clients run every command. */
+/** The script of `bash -c '…'`, by which some clients run every command. Other options (-n, -e) change what it means. */
 function innerScript(lists: readonly List[]): string | undefined {
   const [list] = lists;
   if (lists.length !== 1 || list === undefined || list.isInBackground || list.pipelines.length !== 1) return undefined;
   const [command = [], ...others] = list.pipelines[0]?.commands ?? [];
   const [shell, option, script] = command;
   const isShell = others.length === 0 && command.length === 3 && SHELL.test(shell ?? '');
-  return isShell && /^-[a-z]*c$/.test(option ?? '') ? script : undefined;
+  return isShell && /^-[lx]*c$/.test(option ?? '') ? script : undefined;
 }
 
-/** After these, a line does not run as it reads. */
+/** After these, a line does not run as it reads: keywords, and builtins that end, replace or redefine what follows. */
 const UNREADABLE = new Set(
-  'if then else elif fi for while until do done case esac select function { } ! [[ exit exec return alias unalias trap eval break continue'.split(
-    ' ',
-  ),
+  [
+    'if then else elif fi for while until do done case esac select function coproc repeat foreach end',
+    'exit exec return break continue logout suspend kill trap eval source . command builtin noglob nocorrect',
+    'alias unalias hash enable disable shopt setopt unsetopt emulate autoload zmodload',
+    'declare typeset local readonly unset',
+  ].flatMap((words) => words.split(' ')),
 );
+/** A name that no shell expands: without variables, braces and patterns. An option is not the name of a command. */
+const COMMAND_NAME = /^(?:\[|~?[\w./:+,@%][\w./:+,@%-]*)$/;
 const SETUP = new Set(['cd', 'pushd', 'export', 'set']);
 
 function toSteps(lists: readonly List[]): Step[] | undefined {
@@ -142,10 +147,11 @@ function toSteps(lists: readonly List[]): Step[] | undefined {
         const words = withoutWrappers(command);
         const [first] = words;
         if (first === undefined) continue;
-        if (UNREADABLE.has(first)) return undefined;
+        const options = first === 'set' ? readSetOptions(words.slice(1)) : NO_OPTIONS;
+        if (!isReadable(words) || options === undefined) return undefined;
         isSetup = isSetup && SETUP.has(first);
-        if (first === 'set' && words.some((word) => /^-[a-z]*e|^errexit$/.test(word))) stopsAtErrors = true;
-        if (first === 'set' && words.includes('pipefail')) joinsPipeExits = true;
+        if (options.has('errexit') || options.has('nounset')) stopsAtErrors = true;
+        if (options.has('pipefail')) joinsPipeExits = true;
         const isLastOfPipe = part === commands.length - 1;
         steps.push({
           key: JSON.stringify(words),
@@ -159,6 +165,29 @@ function toSteps(lists: readonly List[]): Step[] | undefined {
     }
   }
   return steps;
+}
+
+function isReadable([name = '', option]: readonly string[]): boolean {
+  if (name === 'command') return option === '-v' || option === '-V';
+  return COMMAND_NAME.test(name) && !UNREADABLE.has(name);
+}
+
+const NO_OPTIONS: ReadonlySet<string> = new Set();
+const SET_LETTERS: Readonly<Record<string, string>> = { e: 'errexit', u: 'nounset', x: 'xtrace' };
+const SET_NAMES = new Set(['errexit', 'nounset', 'xtrace', 'pipefail']);
+
+/** The options that `set` switches on. Undefined if one is not known: `set -n` runs nothing after it. */
+function readSetOptions(words: readonly string[]): ReadonlySet<string> | undefined {
+  const names: string[] = [];
+  for (let at = 0; at < words.length; at += 1) {
+    const [, letters = '', takesName = ''] = /^-([eux]*)(o?)$/.exec(words[at] ?? '') ?? [];
+    for (const letter of letters) names.push(SET_LETTERS[letter] ?? '');
+    if (takesName !== '') {
+      at += 1;
+      names.push(words[at] ?? '');
+    } else if (letters === '') return undefined;
+  }
+  return names.every((name) => SET_NAMES.has(name)) ? new Set(names) : undefined;
 }
 
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;

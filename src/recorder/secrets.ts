@@ -55,6 +55,14 @@ const PREFIXED = [
 const WORD_KEYS =
   'token|api[_-]?key|access[_-]?key|account[_-]?key|shared[_-]?key|auth[_-]?key|private[_-]?key|credentials?|cookie';
 
+const EQUALS = `["']?\\s{0,3}(?:=>|:=|[:=])\\s{0,3}`;
+/** A quoted text, or all up to a blank. */
+const VALUE = `(?:"[^"\\n]{1,4096}|'[^'\\n]{1,4096}|[^\\s"']+)`;
+/** Words of a command before an option. The limit keeps the search linear. */
+const WORDS = '[^\\n;|&]{0,200}?';
+const USER_OPTION = '(?:\\s|^)(?:-[sSfkLviIgjN]{0,8}[uU]|--user|--proxy-user)[ =\\t]{0,4}';
+const NO_SECRET = '(?!(?:true|false|null|none|yes|no|on|off|\\d{1,5})(?![\\w-]))';
+
 /** The first group is what stays, the rest of the match is the secret. */
 const SHAPES: readonly RegExp[] = [
   new RegExp(`()(?:${PREFIXED.join('|')})`, 'g'),
@@ -67,17 +75,31 @@ const SHAPES: readonly RegExp[] = [
   /(\b(?:bearer|basic)[ \t]{1,4})[\w.~+/=-]{12,}/gi,
   /(\b(?:proxy-)?authorization["']?[ \t]{0,3}[:=][ \t]{0,3}["']?(?:[\w-]{1,32}[ \t]{1,4})?)[^\s"',;]{6,}/gi,
   // A password has any value, a token or key has a digit in it: "token: string" is no secret.
-  new RegExp(
-    `(${assignment('password|passwd|passphrase|secret')})(?:"[^"\\n]{1,4096}|'[^'\\n]{1,4096}|[^\\s"']+)`,
-    'gi',
-  ),
+  new RegExp(`(${assignment('password|passwd|passphrase|secret')})${VALUE}`, 'gi'),
   /((?:password|passwd|passphrase)[ \t]{0,3}:[ \t]{1,4})[^\n"']+/gi,
   /((?:^|[^a-z])(?:mysql_)?pwd=)(?![/~$.])[^\s"']+/gi,
   new RegExp(`(${assignment(WORD_KEYS)})(?:"[^"\\n]{6,4096}|'[^'\\n]{6,4096})`, 'gi'),
   new RegExp(`(${assignment(WORD_KEYS)})(?=[^\\s"']{0,64}\\d)[^\\s"']{8,}`, 'gi'),
   /([?&]sig=)[\w%+/=-]{16,}/gi,
-  /(--(?:password|passwd|passphrase|token|secret|api-key|access-token|client-secret|auth-token)(?:=|[ \t]{1,4})["']?)[^\s"']+/gi,
-  /((?:\s|^)(?:-u|--user|--proxy-user)[ =]["']?[^\s:"']{1,128}:)[^\s"']+/g,
+  // "pass" is also a word of test reports, so it needs a prefix, quotes or an equals sign.
+  new RegExp(`((?:_(?:PASS|pass|Pass)|[a-z]Pass)${EQUALS}(?!true\\b|false\\b|null\\b))${VALUE}`, 'g'),
+  new RegExp(`((?:^|[^a-z])pass${EQUALS})(?:"[^"\\n]{1,4096}|'[^'\\n]{1,4096})`, 'gi'),
+  new RegExp(`((?:^|[^a-z])pass=)${NO_SECRET}[^\\s"']+`, 'gi'),
+  new RegExp(`(_auth${EQUALS})${NO_SECRET}${VALUE}`, 'gi'),
+  /(["']auth["']\s{0,3}:\s{0,3}["'])[\w+/=-]{12,}/g,
+  /(--(?:password|passwd|passphrase|pass|token|secret|api-key|access-token|client-secret|auth-token)(?:=|[ \t]{1,4})["']?)[^\s"']+/gi,
+  new RegExp(`(${USER_OPTION}["']?[^\\s:"']{1,128}:)(?!//)[^\\s"']+`, 'g'),
+  new RegExp(`(${USER_OPTION}(["'])[^\\s:"']{1,128}:)(?!//)(?:(?!\\2)[^\\n])+`, 'g'),
+  new RegExp(`(\\blogin\\b${WORDS}[ \\t]-p[ =\\t]{0,4})${VALUE}`, 'g'),
+  // With a blank after -p, mysql asks for the password.
+  new RegExp(`(\\b(?:mysql|mariadb)[\\w-]{0,20}[ \\t]${WORDS}(?<=[ \\t])-p)(?!\\d{1,5}:)${VALUE}`, 'g'),
+  new RegExp(`(\\bredis-cli\\b${WORDS}[ \\t](?:-a|--pass)[ =\\t]{1,4})${VALUE}`, 'g'),
+  new RegExp(
+    `(\\bconfig(?:ure)?[ \\t]${WORDS}(?:secret_access_key|session_token|password|secret|token|_auth)[ =\\t]{1,4})${VALUE}`,
+    'gi',
+  ),
+  /(-pass(?:in|out|word)?[ \t]{1,4}["']?pass:)[^\s"']+/g,
+  /((?:storepass|keypass)[ \t]{1,4}["']?)[^\s"']+/g,
   /(\bsshpass[ \t]+-p[ \t]{0,3}["']?)[^\s"']+/g,
   /(\blogin\s{1,4}\S{1,128}\s{1,4}password\s{1,4})\S+/g,
 ];
@@ -94,7 +116,7 @@ function listSecrets(text: string): Range[] {
 
 /** `key =`, `"key": ` and the like, for a key that ends in one of these words or begins with one. */
 function assignment(words: string): string {
-  return `(?:${words})[\\w-]{0,30}["']?\\s{0,3}(?:=>|:=|[:=])\\s{0,3}`;
+  return `(?:${words})[\\w-]{0,30}${EQUALS}`;
 }
 
 function findSecrets(text: string): Range[] {

@@ -51,6 +51,25 @@ describe('secrets', () => {
       'C:\\new\\table\\users',
       'sk-short, ghp_short, eyJhbGci',
       'the basic idea, bearer of news',
+      'pass the test',
+      'tests pass: 12, pass: 12',
+      'PASS: run.sh',
+      'pass=12 fail=0',
+      '# pass 12',
+      '{"pass":true,"didPass": true, "passed": "all"}',
+      'bypass: always',
+      'mkdir -p dir/login; cp -pr a b',
+      'mkdir -p /var/lib/mysql',
+      'mysql -u root -p db',
+      'docker run --name mysql -p3306:3306 x',
+      'jest --passWithNoTests --pass-through',
+      'require_auth: false, "auth": "none"',
+      'npm config set registry https://registry.example',
+      'git push -u https://host/x main',
+      'git push -u origin main',
+      'redis-cli -h db ping',
+      'the login page takes -1',
+      'openssl rsa -passin stdin',
       '',
     ];
     for (const text of ordinary) expect(blankSecrets(text)).toBe(text);
@@ -68,6 +87,7 @@ describe('secrets', () => {
 const SLOW =
   `eyJ|eyJaaaaaaaa.|eyJaaaaaaaa.eyJ|://|://a:|://a:b@|password|password=|token:"|sk-|-----BEGIN PRIVATE KEY-----|
 -----BEGIN |A| |\\|\\u|\\\\n|login a |Bearer |-u a:|SG.aaaaaaaaaaaaaaaa.|Maaaaaaaaaaaaaaaaaaaaaaaa.aaaaaa.|12345678:AA|
-authorization: a |sshpass -p `
+authorization: a |sshpass -p |login |login -|mysql |mysql -p|config |config set a|redis-cli | -u|
+ -ua:| -u'a:|_pass|_pass=|pass=|"auth":"|_auth=|storepass |-passin pass:`
     .replaceAll('\n', '')
     .split('|');

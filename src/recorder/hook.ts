@@ -11,6 +11,12 @@ import { encodeSpooled, toSpooled } from './spooled-event.ts';
 
 /** Longer events are recorded as unreadable. The largest answers that clients pass to a model are far shorter. */
 const MAX_EVENT_BYTES = 16_777_216;
+/**
+ * Parsing and canonicalizing cannot be interrupted, and their time grows with the number of values, not with the length
+ * of texts such as images: longer events are read only if they have few values. The slowest then takes less than a second.
+ */
+const ALWAYS_READ_LENGTH = 2_097_152;
+const MAX_VALUES = 150_000;
 const TIME_LIMIT_MS = 2000;
 /** Some clients leave standard input open. What arrived until then is the event. */
 const READ_LIMIT_MS = 1500;
@@ -131,7 +137,7 @@ function readInput(): Promise<Input> {
 }
 
 function readEvent({ text, isCut, hasEnded }: Input, hint: Hint): ObservedEvent {
-  if (isCut) return unreadable('too long', text, hint);
+  if (isCut || (text.length > ALWAYS_READ_LENGTH && hasManyValues(text))) return unreadable('too long', text, hint);
   // PowerShell begins its output with a byte order mark.
   const json = text.replace(/^\ufeff/, '');
   if (json.trim() === '') throw new Error('standard input is empty');
@@ -148,6 +154,16 @@ function readEvent({ text, isCut, hasEnded }: Input, hint: Hint): ObservedEvent 
     return unreadable('not understood', text, hint);
   }
 }
+
+/** Commas and brackets inside of texts count too: to tell them apart would be to parse. */
+function hasManyValues(text: string): boolean {
+  let count = 0;
+  for (let at = 0; at < text.length && count <= MAX_VALUES; at += 1)
+    if (BEFORE_VALUES.has(text.charCodeAt(at))) count += 1;
+  return count > MAX_VALUES;
+}
+
+const BEFORE_VALUES = new Set([',', '[', '{'].map((character) => character.charCodeAt(0)));
 
 /** Undefined outside of a project with a `.colibri` folder: hooks of the user's own configuration run everywhere. */
 function findSpool(

@@ -72,11 +72,15 @@ describe('colibri hook', () => {
     const project = new RecordedProject();
     const huge = `{"session_id":"s","hook_event_name":"PostToolUse","tool_response":"${'x'.repeat(17_000_000)}"}`;
     writeFileSync(project.path('huge.json'), huge);
-    const fromFile = ['sh', '-c', 'exec "$0" "$@" < huge.json'];
+    writeFileSync(project.path('many.json'), post({ tool_response: Array.from({ length: 1_100_000 }, () => 0) }));
+    writeFileSync(project.path('text.json'), post({ tool_response: { stdout: 'x'.repeat(3_000_000) } }));
+    const fromFile = (name: string) => ['sh', '-c', `exec "$0" "$@" < ${name}.json`];
     const [empty, ...recorded] = await Promise.all([
       project.hook(' \n'),
       project.hook('{"session_id": "s", '),
-      project.hook('', { launcher: fromFile }),
+      project.hook('', { launcher: fromFile('huge') }),
+      project.hook('', { launcher: fromFile('many'), args: ['--client', 'claude-code', '--event', 'PostToolUse'] }),
+      project.hook('', { launcher: fromFile('text') }),
       project.hook(post({ tool_use_id: 'open' }), { isOpen: true }),
       project.hook('{"session_id": "s", ', { isOpen: true }),
       project.hook('{"what":"is this"}', { args: ['--event', 'strange', '--bogus', '--client'] }),
@@ -86,7 +90,9 @@ describe('colibri hook', () => {
     ]);
     expect(recorded).toEqual(recorded.map(() => SILENT));
     expect(empty).toEqual(refused(/^colibri hook: standard input is empty; [^\n]+\n$/));
-    const facts = project.events().map(({ client, event, phase, content }) => `${client} ${event} ${phase} ${content}`);
+    const facts = project
+      .events()
+      .map(({ client, event, phase, content }) => `${client} ${event} ${phase} ${content?.replace(/x{9,}.*/, 'x')}`);
     expect(facts.sort()).toEqual(
       [
         'claude-code PostToolUse after {"command":"npm test","exit_code":0,"output":"fine"}',
@@ -97,6 +103,8 @@ describe('colibri hook', () => {
         'unknown unreadable other {"defect":"not JSON"}',
         'unknown unreadable other {"defect":"not JSON"}',
         'unknown unreadable other {"defect":"too long"}',
+        'claude-code PostToolUse other {"defect":"too long"}',
+        'claude-code PostToolUse after {"command":"npm test","cut":true,"output":"x',
       ].sort(),
     );
   });

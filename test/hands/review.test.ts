@@ -39,7 +39,7 @@ describe('the project option review', () => {
       );
       await lines('review', '1');
       const needed =
-        /^colibri done: T-0001 needs the approval of an actor other than person:ada \(project default has review: other\), and none is recorded since person:ada brought it to review at \S+; run colibri approve T-0001$/;
+        /^colibri done: T-0001 needs the approval of an actor other than person:ada \(project default has review: other\), and none is recorded since person:ada brought it to review at \S+; let another person run colibri approve T-0001, or another agent finish it$/;
       expect(await refused(1, 'done', '1')).toMatch(needed);
       await lines('approve', '1');
       expect(await refused(1, 'done', '1')).toMatch(needed);

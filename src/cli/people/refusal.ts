@@ -62,7 +62,7 @@ function adviceOf(command: string, error: ColibriError): string | undefined {
       return `run colibri note ${taskId} "why it is done" first`;
     case 'ERR_APPROVAL_REQUIRED':
       return error.facts['review'] === 'other'
-        ? 'let another person or agent finish it'
+        ? `let another person run colibri approve ${taskId}, or another agent finish it`
         : `run colibri approve ${taskId}`;
     case 'ERR_OBSERVATION_REQUIRED':
       return `let the agent run it in the session that works on ${taskId}, or repeat the command with --force "why"`;

@@ -11,6 +11,8 @@ export interface CallContext {
   readonly signal: AbortSignal;
   /** The reason for which a person overrides the claim on a task. */
   readonly force?: string;
+  /** Set if what clients reported is not all in the ledger, although the tool needs it. */
+  readonly hasWaitingEvents?: true;
   /** Why this call is not recorded; only set for a tool that answers nevertheless. */
   readonly unrecorded?: Error;
 }

@@ -28,6 +28,8 @@ export interface ToolDescription<Input extends ObjectSchema = ObjectSchema> {
   readonly errorPattern?: ErrorPattern;
   /** The rule codes it can fail with, for docs/tools.md. */
   readonly codes?: readonly RuleCode[];
+  /** Whether a call with this normalized input depends on everything that clients have reported. */
+  readonly needsObserved?: (normalized: unknown) => boolean;
   /** True if calls need not wait until the server has booted. */
   readonly early?: boolean;
   /** True if it answers even when the call cannot be recorded. It must not write, and may run twice in one call. */

@@ -31,8 +31,11 @@ export interface ServerState {
   committed(tool: string, size: number): void;
   /** Resolves when the server has booted; at once for an early call that can still be buffered. */
   passGate(isEarly: boolean): Promise<void>;
-  /** Resolves when what clients reported so far is in the ledger, as far as it does not take long. Never rejects. */
-  settle(): Promise<void>;
+  /**
+   * Resolves when what clients reported so far is in the ledger, as far as it does not take long; if `isWhole`, longer.
+   * False if something is not. Never rejects.
+   */
+  settle(isWhole: boolean): Promise<boolean>;
 }
 
 /** What the stages of one server share. */
@@ -63,6 +66,8 @@ export interface ActiveCall {
   readonly chain: Chain;
   readonly call: Call;
   readonly event: ToolEnterEvent;
+  /** Whether everything that the tool needs of what clients reported is in the ledger. */
+  readonly isSettled: boolean;
 }
 
 /** A tool together with input that its schema accepted. */

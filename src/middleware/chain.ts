@@ -14,9 +14,9 @@ import { validate } from './validate.ts';
  */
 export function runCall(chain: Chain, call: Call): Promise<Answer> {
   // 1 tool-lock: wait until the server is ready and no other call runs; does the mode admit the tool?
-  return toolLock(chain, call, async (admitted) => {
+  return toolLock(chain, call, async (admitted, isSettled) => {
     const { text, defect } = recordArguments(call);
-    const active = { chain, call, event: createEnterEvent(chain, call, text) };
+    const active = { chain, call, event: createEnterEvent(chain, call, text), isSettled };
 
     // 2 validate: the raw input against the tool's schema
     const validated = admitted.ok ? validate(active, admitted.data, defect) : admitted;

@@ -24,7 +24,8 @@ function runTool(
   const actor = active.chain.runtime.actorOf(active.call.actor);
   const doubt = unrecorded === undefined ? {} : { unrecorded };
   const override = force === undefined ? {} : { force };
-  const context: CallContext = { actor, at: active.event.at, progress, signal, ...override, ...doubt };
+  const gap = active.isSettled ? {} : { hasWaitingEvents: true as const };
+  const context: CallContext = { actor, at: active.event.at, progress, signal, ...override, ...doubt, ...gap };
   const { database } = active.chain.runtime;
   if (transaction !== undefined) {
     // Waiting for the write lock can take seconds; a call cancelled meanwhile must not begin.

@@ -9,16 +9,22 @@ import type { Call, Chain, ServerState } from './call.ts';
  */
 export async function toolLock<Result>(
   { lock, runtime }: Chain,
-  { name, tool, signal }: Call,
-  work: (admitted: Outcome<Tool>) => Promise<Result>,
+  { name, tool, rawInput, signal }: Call,
+  work: (admitted: Outcome<Tool>, isSettled: boolean) => Promise<Result>,
 ): Promise<Result> {
   await runtime.passGate(tool?.early ?? false);
   return lock.run(async () => {
     // The log shows what an agent did before a call, and rules about it find it.
-    if (tool !== undefined && accessOf(tool) !== 'none') await runtime.settle();
+    const isSettled = tool === undefined || accessOf(tool) === 'none' || (await settle(runtime, tool, rawInput));
     // Admission is decided under the lock, because the end of the boot changes the mode.
-    return work(admit(runtime, name, tool));
+    return work(admit(runtime, name, tool), isSettled);
   }, signal);
+}
+
+/** Most calls do not wait for thousands of events after a long time without a server. */
+async function settle(runtime: ServerState, tool: Tool, rawInput: unknown): Promise<boolean> {
+  const isWhole = tool.needsObserved?.(tool.normalize?.(rawInput) ?? rawInput) ?? false;
+  return (await runtime.settle(isWhole)) || !isWhole;
 }
 
 function admit(runtime: ServerState, name: string, tool: Tool | undefined): Outcome<Tool> {

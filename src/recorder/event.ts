@@ -26,6 +26,8 @@ export interface ColibriCall {
   readonly task_id: string | null;
   readonly status: string | null;
   readonly claim: number | null;
+  /** Whether the answer was readable. Without one, the status is only what the call asked for. */
+  readonly answered: boolean;
 }
 
 /** One event of any client. Only the files in clients/ know a client's JSON. */

@@ -18,6 +18,8 @@ export interface Ingested {
   readonly recorded: number;
   /** Files that no hook could have written. They stay beside the others under another name. */
   readonly rejected: number;
+  /** Set if the time limit left events in the spool. */
+  readonly isLate?: true;
 }
 
 export interface IngestOptions {
@@ -25,6 +27,8 @@ export interface IngestOptions {
   readonly home?: string | undefined;
   /** Leaves the reports about sessions, which read transcripts, to the next one that ingests. */
   readonly isHurried?: boolean;
+  /** Begins no other batch after this time. */
+  readonly timeLimitMs?: number;
 }
 
 /**
@@ -34,11 +38,13 @@ export interface IngestOptions {
 export async function ingest(
   database: Database,
   folder: string,
-  { home = findHomeFolder(), isHurried = false }: IngestOptions = {},
+  { home = findHomeFolder(), isHurried = false, timeLimitMs = Number.POSITIVE_INFINITY }: IngestOptions = {},
 ): Promise<Ingested> {
+  const begunMs = performance.now();
   let [recorded, rejected] = [0, 0];
   const stops = new Map<string, WaitingStop>();
   for (let names = listOwnSpool(folder); names.length > 0; names = names.slice(MAX_BATCH)) {
+    if (performance.now() - begunMs >= timeLimitMs) return { recorded, rejected, isLate: true };
     const batch = names.slice(0, MAX_BATCH);
     const observations: Observation[] = [];
     const done: string[] = [];
@@ -117,7 +123,8 @@ function toEntry(event: SpooledEvent, content: string): Entry {
 /** The session's own calls to Colibri pass by: they tell which task it holds. */
 function claimOf({ phase, outcome, colibri }: SpooledEvent): TaskClaim | undefined {
   if (phase !== 'after' || outcome === 'failed' || colibri === null) return undefined;
-  const { tool, task_id, status, claim } = colibri;
+  const { tool, task_id, status, claim, answered } = colibri;
   if (tool !== 'task_update' || task_id === null || status === null) return undefined;
-  return { taskId: task_id, isHeld: isHeldStatus(status), token: claim !== null && claim >= 0 ? claim : null };
+  const token = claim !== null && claim >= 0 ? claim : null;
+  return { taskId: task_id, isHeld: isHeldStatus(status), token, isRequest: !answered };
 }

@@ -1,4 +1,5 @@
 import type { Transaction } from '../db/database.ts';
+import { isHeldStatus } from '../domains/tasks/workflows.ts';
 import { formatTaskId, taskNumber } from '../ids.ts';
 import { type Entry, reportSession, type Salt } from '../integrity/index.ts';
 import { append } from '../ledger/append.ts';
@@ -22,6 +23,8 @@ export interface TaskClaim {
   readonly isHeld: boolean;
   /** The fencing token that the call answered; null if it is not known. */
   readonly token?: number | null;
+  /** Set if the answer of the call is not known: the task itself must show that the call succeeded. */
+  readonly isRequest?: boolean;
 }
 
 /** Appends the reports that are not in the ledger yet, in this order. Returns how many were new. */
@@ -71,8 +74,19 @@ function namedTask({ task_id }: Entry): number | null {
 }
 
 async function taskAfter(db: Transaction, before: number | null, claim: TaskClaim): Promise<number | null> {
+  if (claim.isRequest === true && !(await hasSucceeded(db, claim))) return before;
   if (claim.isHeld) return findExisting(db, claim.taskId);
   return before === taskNumber(claim.taskId) ? null : before;
+}
+
+/** Whether the task is now as the call wanted it; under the claim that the call named, if it named one. */
+async function hasSucceeded(db: Transaction, { taskId, isHeld, token = null }: TaskClaim): Promise<boolean> {
+  const [task] = await db.query<{ status: string; claim_idx: number | null }>(
+    'SELECT status, claim_idx FROM tasks WHERE task_no = $1',
+    [taskNumber(taskId)],
+  );
+  if (task === undefined || isHeldStatus(task.status) !== isHeld) return false;
+  return !isHeld || token === null || token === task.claim_idx;
 }
 
 async function findExisting(db: Transaction, taskId: string): Promise<number | null> {

@@ -9,6 +9,9 @@ const DELAY_MS = 100;
 /** How often to look for a spool that is not there yet, and to repeat what failed. */
 const RETRY_MS = 2000;
 
+/** A call that depends on every event waits this long; a full spool takes a few seconds. */
+const WHOLE_LIMIT_MS = 20_000;
+
 /** Ingests what waits in the spool now, and what hooks add while the server runs. Never fails the server. */
 export class SpoolWatcher {
   readonly #database: Database;
@@ -16,6 +19,8 @@ export class SpoolWatcher {
   readonly #log: Log;
   /** Whether the folder is there and can be used. */
   #isOpen = false;
+  /** Whether the folder is there and cannot be used. */
+  #isRefused = false;
   #watcher: FSWatcher | undefined;
   #delay: NodeJS.Timeout | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -35,16 +40,21 @@ export class SpoolWatcher {
     this.#retry = setInterval(() => this.#look(), RETRY_MS).unref();
   }
 
-  /** Resolves when the events that were reported so far are in the ledger, so that a call finds what happened before it. */
-  async settle(): Promise<void> {
-    if (!this.#isOpen) this.#look();
-    if (!this.#isOpen) return;
+  /**
+   * Resolves when the events that were reported so far are in the ledger, so that a call finds what happened before it.
+   * False if some are not: unless `isWhole`, an agent does not wait for thousands of events.
+   */
+  async settle(isWhole = false): Promise<boolean> {
+    if (!this.#isOpen || isWhole) this.#look();
+    if (!this.#isOpen) return !this.#isRefused;
     try {
       const waiting = countWaiting(this.#folder);
-      // After a long time without a server, an agent does not wait for thousands of events.
-      if (waiting > 0 && waiting <= MAX_BATCH) await this.#ingest({ isHurried: true });
+      if (waiting === 0) return true;
+      if (waiting > MAX_BATCH && !isWhole) return false;
+      return await this.#ingest({ isHurried: true, timeLimitMs: WHOLE_LIMIT_MS });
     } catch {
       // The folder was removed; the next look notices.
+      return false;
     }
   }
 
@@ -62,6 +72,7 @@ export class SpoolWatcher {
   /** A hook creates the folder when it is first used, and `init --undo` removes it. */
   #look(): void {
     try {
+      this.#isRefused = false;
       if (!hasSpool(this.#folder)) return this.#close();
       const isNew = !this.#isOpen;
       if (isNew) removeAbandoned(this.#folder, new Date());
@@ -71,6 +82,7 @@ export class SpoolWatcher {
       if (isNew || this.#isPending || this.#watcher === undefined) this.#schedule();
     } catch (error) {
       this.#close();
+      this.#isRefused = true;
       this.#logOnce('the recorder is off', error);
     }
   }
@@ -94,20 +106,25 @@ export class SpoolWatcher {
     if (this.#delay !== undefined) return;
     this.#delay = setTimeout(() => {
       this.#delay = undefined;
-      this.#running = this.#running.then(() => this.#ingest());
+      this.#running = this.#running.then(async () => {
+        await this.#ingest();
+      });
     }, DELAY_MS).unref();
   }
 
-  async #ingest(options: IngestOptions = {}): Promise<void> {
+  /** Whether everything that waited is in the ledger now. */
+  async #ingest(options: IngestOptions = {}): Promise<boolean> {
     try {
-      const { recorded, rejected } = await ingest(this.#database, this.#folder, options);
+      const { recorded, rejected, isLate = false } = await ingest(this.#database, this.#folder, options);
       this.#isPending = false;
       this.#logged = undefined;
       if (rejected > 0) this.#log('warn', 'rejected files in the spool', { folder: this.#folder, files: rejected });
       if (recorded > 0) this.#log('debug', 'recorded events of clients', { events: recorded });
+      return !isLate;
     } catch (error) {
       this.#isPending = true;
       this.#logOnce('events of clients are not recorded yet', error);
+      return false;
     }
   }
 

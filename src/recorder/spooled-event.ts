@@ -199,6 +199,7 @@ const COLIBRI_FIELDS: Readonly<Record<keyof ColibriCall, Check>> = {
   task_id: orNull(isText),
   status: orNull(isText),
   claim: orNull(isCount),
+  answered: (value) => typeof value === 'boolean',
 };
 
 const SPOOLED_FIELDS: Readonly<Record<keyof SpooledEvent, Check>> = {

@@ -58,7 +58,7 @@ export async function boot(config: Config, log: Log, logger: (line: string) => v
       await spool.stop();
       await signing.checkpoints?.stop();
     };
-    return { ...booted, checkpoints: signing.checkpoints, settle: () => spool.settle(), stop };
+    return { ...booted, checkpoints: signing.checkpoints, settle: (isWhole: boolean) => spool.settle(isWhole), stop };
   } catch (error) {
     await database.close();
     throw error;

@@ -23,7 +23,7 @@ export interface Booted {
   /** The number of the last recorded call of an actor in this process. */
   readonly lastCallOf?: ((actor: string) => number | undefined) | undefined;
   /** Resolves when the events that clients reported so far are in the ledger. Never rejects. */
-  readonly settle?: (() => Promise<void>) | undefined;
+  readonly settle?: ((isWhole: boolean) => Promise<boolean>) | undefined;
   readonly checkpoints?: CheckpointKeeper | undefined;
   /** Set if the server must not write: it serves reads and says why. */
   readonly rollback?: Error | undefined;
@@ -155,8 +155,8 @@ export class Runtime {
     return this.#booted?.lastCallOf?.(actor);
   }
 
-  async settle(): Promise<void> {
-    await this.#booted?.settle?.();
+  async settle(isWhole: boolean): Promise<boolean> {
+    return (await this.#booted?.settle?.(isWhole)) ?? true;
   }
 
   get audit(): AuditSink {

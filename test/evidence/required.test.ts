@@ -1,7 +1,9 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject } from 'vitest';
+import { readObservedWork } from '../../src/domains/evidence/observed-work.ts';
 import { atTerminal } from '../hands/support.ts';
+import { withSpool } from '../recorder/spooled-server.ts';
 import { setOptions } from '../support/ledger-targets.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { openServer, type TestServer } from '../support/test-server.ts';
@@ -120,6 +122,71 @@ describe('the project option require_observed', () => {
       await setOptions(server.path, 'default', { require_observed: ['make'] });
       await finish(server, two);
     }),
+  );
+
+  promiseTest('required/refused', 'a command that was only announced is no run, and an announced edit is an edit', () =>
+    withObserved(async (observed) => {
+      const { server, report } = observed;
+      const task_id = await claimRequired(observed);
+      const announced = (fields: object) => ({ ...fields, hook_event_name: 'PreToolUse', tool_response: undefined });
+      await report(announced(ran('npm test')));
+      await report({ hook_event_name: 'Stop' });
+      await server.recordThought({ task_id, type: 'decision', content: 'why', tests_run: ['npm test'] });
+      const { evidence } = (await server.getTask({ task_id, include_thought_trail: true })) as { evidence?: object[] };
+      expect(evidence).toMatchObject([{ value: 'npm test', state: 'said' }]);
+      await review(server, task_id);
+      expect((await refuse(server, task_id)).missing).toEqual([{ command: 'npm test', reason: 'never' }]);
+      for (const end of [{ hook_event_name: 'Notification' }, { hook_event_name: 'Stop' }]) {
+        await report(ran('npm test'));
+        await report(announced(edited('a.ts')));
+        await report(end);
+        expect((await refuse(server, task_id)).missing).toMatchObject([{ reason: 'edited' }]);
+      }
+      await report({ ...announced(edited('a.ts')), tool_use_id: 'refused' });
+      await report({ ...failed('x'), ...edited('a.ts'), tool_use_id: 'refused' });
+      await report(ran('npm test'));
+      await finish(server, task_id);
+    }),
+  );
+
+  promiseTest('required/refused', 'an edit in review counts behind any number of events of other sessions', () =>
+    withObserved(async (observed) => {
+      const { server, report } = observed;
+      const task_id = await claimRequired(observed);
+      await report(ran('npm test'));
+      await review(server, task_id);
+      await report(updated(task_id, 'review'));
+      for (const command of ['a', 'b', 'c']) await report(ran(command), { session: 'other' });
+      const edits = async (maxLater: number) =>
+        (await server.database.read((db) => readObservedWork(db, 1, 100, maxLater))).edits.length;
+      expect(await edits(1)).toBe(0);
+      await report(edited('a.ts'));
+      for (const maxLater of [1, 3, 4, 5, 5000]) expect([maxLater, await edits(maxLater)]).toEqual([maxLater, 1]);
+      expect((await refuse(server, task_id)).missing).toMatchObject([{ reason: 'edited' }]);
+    }),
+  );
+
+  promiseTest('required/refused', 'hundreds of waiting events are recorded first', () =>
+    withSpool(async ({ server, spool, report }) => {
+      await setOptions(server.path, 'default', NPM_TEST);
+      const { task_id } = await server.createTask({ title: 'One', status: 'todo' });
+      await server.startSession({ task_id, auditor_id: 'tester' });
+      await server.recordThought({ task_id, type: 'decision', content: 'why' });
+      await server.updateTask({ task_id, status: 'in_progress' });
+      report(updated(task_id, 'in_progress'));
+      report(ran('npm test'));
+      await server.updateTask({ task_id, status: 'review' });
+      for (let count = 0; count < 400; count += 1) report(ran('ls'));
+      report(edited('a.ts'));
+      expect((await refuse(server, task_id)).missing).toMatchObject([{ reason: 'edited' }]);
+      chmodSync(spool, 0o755);
+      const { message, missing } = await refuse(server, task_id);
+      expect(missing).toEqual([{ command: 'npm test', reason: 'waiting' }]);
+      expect(message).toMatch(/wait in the spool and are not recorded yet .*; repeat the call/);
+      chmodSync(spool, 0o700);
+      report(ran('npm test'));
+      await finish(server, task_id);
+    }, true),
   );
 
   promiseTest('required/refused', 'the option of the project at the time of the call decides, for each server', () =>

@@ -51,6 +51,41 @@ describe('the spool', () => {
     }),
   );
 
+  promiseTest('recorder/ingest', 'a refused claim fails, and one without an answer needs the task to agree', () =>
+    withSpool(async ({ server, spool, report }) => {
+      await server.createTask({ title: 'One', status: 'todo' });
+      const claims = (tool_response: unknown, more: object = {}) =>
+        report({ ...update('T-0001', 'in_progress'), tool_response, ...more });
+      const refusals = [
+        { ok: false, error: { code: 'ERR_CLAIM_HELD' } },
+        { ok: true, data: { ok: false, error: { code: 'ERR_CLAIM_HELD' }, status: 'in_progress' } },
+      ];
+      for (const refusal of refusals) {
+        claims(JSON.stringify(refusal));
+        claims([{ type: 'text', text: JSON.stringify(refusal) }]);
+        claims({ structuredContent: refusal });
+      }
+      claims({ isError: true, content: [{ type: 'text', text: 'no' }] });
+      await ingest(server.database, spool);
+      const outcomes = await server.query(`SELECT entry FROM ledger_entries WHERE entry LIKE '%"kind":"observed"%'`);
+      expect(outcomes).toHaveLength(7);
+      for (const { entry } of outcomes) expect(entry).toContain('"outcome":"failed"');
+      claims(undefined);
+      claims('done');
+      await ingest(server.database, spool);
+      const answer = await server.call('task_update', { task_id: 'T-0001', status: 'in_progress' });
+      const { claim } = answer.data as { claim: number };
+      claims(undefined, { tool_input: { task_id: 'T-0001', status: 'in_progress', claim: claim + 1 } });
+      report({ ...update('T-0001', 'review'), tool_response: undefined });
+      await ingest(server.database, spool);
+      for (const [, taskId, held] of await readObserved(server)) expect([taskId, held]).toEqual([undefined, undefined]);
+      claims(undefined, { tool_input: { task_id: 'T-0001', status: 'in_progress', claim } });
+      report({ ...update('T-0001', 'review'), tool_response: 'refused' });
+      await ingest(server.database, spool);
+      for (const [, , held] of (await readObserved(server)).slice(-2)) expect(held).toBe('T-0001');
+    }),
+  );
+
   promiseTest('recorder/ingest', 'files that no hook could have written are kept aside, and the others recorded', () =>
     withSpool(async ({ server, spool, report }) => {
       report(shell('ls'));

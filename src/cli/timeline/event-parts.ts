@@ -155,7 +155,7 @@ function outcomeFact(event: ObservedEvent, { green, red, yellow }: Styles): Fact
 /** States only what was reported: a command without an exit code neither passed nor failed. */
 export function outcomeText({ exit_code, outcome, action, phase }: ObservedEvent): string {
   if (exit_code !== undefined) return `exit ${exit_code}`;
-  if (outcome === 'failed' || phase === 'failed') return 'failed';
+  if (outcome === 'failed' || (phase === 'failed' && outcome === undefined)) return 'failed';
   if (action === 'shell') return 'exit code unknown';
   if (outcome === undefined) return '';
   return outcome === 'ok' ? 'ok' : 'outcome unknown';

@@ -42,17 +42,22 @@ const MAX_OBSERVATIONS = 5000;
 const MAX_OTHERS = 2000;
 
 /** Reads the newest observations of a task: bounded, and by an index. */
-export async function readObservedWork(db: Reader, taskNo: number, limit = MAX_OBSERVATIONS): Promise<ObservedWork> {
+export async function readObservedWork(
+  db: Reader,
+  taskNo: number,
+  limit = MAX_OBSERVATIONS,
+  maxLater = MAX_LATER,
+): Promise<ObservedWork> {
   const rows = await db.query<ObservationRow>(OF_TASK, [taskNo, limit]);
   const [{ total } = { total: 0 }] = await db.query<{ total: number }>(COUNT_OF_TASK, [taskNo]);
   const own = rows.reverse().flatMap(toObservation);
-  const later = await listReleased(db, own);
-  const all = [...own, ...later];
+  const later = await readLater(db, own, maxLater);
+  const all = [...own, ...later.observed];
   const shells = all.filter(isRun);
   return {
     runs: shells.flatMap((row) => (row.command === undefined ? [] : [toRun(row, row.command)])),
     hiddenRuns: shells.flatMap((row) => (row.command === undefined ? toHidden(row) : [])),
-    edits: all.filter(isEdit).map(({ entry, fields }) => ({ entry, at: fields.at })),
+    edits: [...listEdits(all), ...later.assumedEdits],
     commits: own.flatMap(({ entry, fields }) => toCommit(entry, fields)),
     total,
     isCut: total > limit,
@@ -88,7 +93,7 @@ const select = (rows: string) => `SELECT observations.idx, ${ENTRY}, salt, conte
 const OF_TASK = select('task_no = $1 ORDER BY idx DESC LIMIT $2');
 const COUNT_OF_TASK = 'SELECT COUNT(*) AS total FROM observations WHERE task_no = $1';
 const BY_KEY = select('key = $1');
-const AFTER = select('idx > $1 ORDER BY idx LIMIT $2');
+const BETWEEN = select('idx > $1 AND idx <= $2 ORDER BY idx LIMIT $3');
 /** A quote inside a text is escaped, so only the field of a commit matches. */
 const NEWEST_COMMITS = select(
   `idx >= COALESCE((SELECT idx FROM observations ORDER BY idx DESC LIMIT 1 OFFSET $1), 0)
@@ -99,6 +104,7 @@ interface Fields {
   readonly at: string;
   readonly kind: string;
   readonly session?: string;
+  readonly call_id?: string;
   readonly action?: string;
   readonly phase?: string;
   readonly outcome?: string;
@@ -139,12 +145,32 @@ function readCommand(content: string): string | undefined {
 }
 
 /** A command that was only announced is not a run. */
-function isRun({ fields: { action, phase } }: Observed): boolean {
-  return action === 'shell' && (phase === 'after' || phase === 'failed');
+function isRun({ fields }: Observed): boolean {
+  return fields.action === 'shell' && isEnd(fields) && !isUnanswered(fields);
 }
 
-function isEdit({ fields: { action, phase, outcome } }: Observed): boolean {
-  return action === 'edit' && phase === 'after' && outcome !== 'failed';
+/** Announced edits whose end nobody reported may have happened. */
+function listEdits(all: readonly Observed[]): ObservedEdit[] {
+  const ended = new Set(all.flatMap(({ fields }) => (isEnd(fields) ? callOf(fields) : [])));
+  const isEdit = ({ fields }: Observed): boolean => {
+    if (fields.action !== 'edit') return false;
+    if (fields.phase === 'before') return callOf(fields).some((call) => !ended.has(call));
+    return isUnanswered(fields) || (fields.phase === 'after' && fields.outcome !== 'failed');
+  };
+  return all.filter(isEdit).map(({ entry, fields }) => ({ entry, at: fields.at }));
+}
+
+function isEnd({ phase }: Fields): boolean {
+  return phase === 'after' || phase === 'failed';
+}
+
+/** No client reports it so: the recorder itself ended the call, because its agent stopped. */
+function isUnanswered({ phase, outcome }: Fields): boolean {
+  return phase === 'failed' && outcome === 'unknown';
+}
+
+function callOf({ session, call_id: id }: Fields): string[] {
+  return id === undefined ? [] : [JSON.stringify([session, id])];
 }
 
 function toRun({ entry, fields }: Observed, command: string): ObservedRun {
@@ -167,23 +193,63 @@ function toCommit(entry: number, { kind, at, sha, parents = [], rewrites }: Fiel
   return [{ entry, at, sha: sha.toLowerCase(), names }];
 }
 
-const MAX_RELEASES = 4;
-const MAX_LATER = 1000;
+/** Observations that are read in search of what sessions did after review. */
+const MAX_LATER = 5000;
+const PAGE = 500;
+
+/** What a session did while it held no task: between two entries. */
+interface Gap {
+  readonly session: string;
+  readonly after: number;
+  readonly end: number;
+}
+
+interface Later {
+  readonly observed: Observed[];
+  /** Each stands for what was not read, which may be an edit. */
+  readonly assumedEdits: ObservedEdit[];
+}
 
 /**
  * What sessions did after they brought the task to review and before they took another one. Such an event belongs to no
  * task, but a run of the tests before `done` is about the task that the session has just worked on.
  */
-async function listReleased(db: Reader, own: readonly Observed[]): Promise<Observed[]> {
-  const releases = own.filter(({ fields }) => fields.kind === 'observed' && fields.session_task === undefined);
-  const later = new Map<number, Observed>();
-  for (const { entry, fields } of releases.slice(-MAX_RELEASES)) {
-    const rows = await db.query<ObservationRow>(AFTER, [entry, MAX_LATER]);
-    for (const observed of rows.flatMap(toObservation)) {
-      if (observed.fields.session !== fields.session) continue;
-      if (observed.fields.task_id !== undefined) break;
-      later.set(observed.entry, observed);
+async function readLater(db: Reader, own: readonly Observed[], maxLater: number): Promise<Later> {
+  const later: Later = { observed: [], assumedEdits: [] };
+  let left = maxLater;
+  for (const { session, after, end } of await listGaps(db, own)) {
+    for (let place = after; place < end; ) {
+      const rows = left > 0 ? await db.query<ObservationRow>(BETWEEN, [place, end, Math.min(left, PAGE)]) : [];
+      left -= rows.length;
+      if (rows.length === 0 && left <= 0) later.assumedEdits.push({ entry: end, at: '' });
+      const found = rows.flatMap(toObservation).filter(({ fields }) => fields.session === session);
+      const next = found.findIndex(({ fields }) => fields.task_id !== undefined);
+      later.observed.push(...(next < 0 ? found : found.slice(0, next)));
+      place = next < 0 ? (rows.at(-1)?.idx ?? end) : end;
     }
   }
-  return [...later.values()];
+  return later;
+}
+
+/** The newest first: an edit before the last run of a command does not matter. */
+async function listGaps(db: Reader, own: readonly Observed[]): Promise<Gap[]> {
+  const gaps: Gap[] = [];
+  const nexts = new Map<string, number>();
+  for (const { entry, fields } of own.toReversed()) {
+    const { kind, session, session_task: held } = fields;
+    if (kind !== 'observed' || session === undefined) continue;
+    if (held === undefined) {
+      const end = nexts.get(session) ?? (await findLast(db, session)) + 1;
+      gaps.push({ session, after: entry, end: end - 1 });
+    }
+    nexts.set(session, entry);
+  }
+  return gaps;
+}
+
+async function findLast(db: Reader, session: string): Promise<number> {
+  const [row] = await db.query<{ last_idx: number }>('SELECT last_idx FROM observed_sessions WHERE session = $1', [
+    session,
+  ]);
+  return row?.last_idx ?? Number.MAX_SAFE_INTEGER - 1;
 }

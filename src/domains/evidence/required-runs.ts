@@ -6,9 +6,9 @@ import type { ObservedEdit } from './observed-work.ts';
 
 /**
  * `edited`: it was run, but only before the last edit. `failed`: the last run since then did not exit 0. `unknown`: it was
- * run, but its exit code is not known. `never`: no run was observed.
+ * run, but its exit code is not known. `never`: no run was observed. `waiting`: events are not in the ledger yet.
  */
-export type MissingReason = 'never' | 'edited' | 'failed' | 'unknown';
+export type MissingReason = 'waiting' | 'never' | 'edited' | 'failed' | 'unknown';
 
 export interface MissingRun {
   readonly command: string;

@@ -97,6 +97,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       normalize: acceptPatch(updateInput),
       inputSchema: updateInput,
       outputSchema: updateOutput,
+      needsObserved: (input) => isGated((input as { readonly status?: unknown } | null)?.status),
       access: 'write',
       codes: [
         'ERR_NOT_FOUND',
@@ -110,7 +111,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       ],
       prepare: ({ title, description }) =>
         title === undefined || description == null ? undefined : indexedWords(title, description),
-      handle: async (input, { db, actor, at, liveness, force }, words) => {
+      handle: async (input, { db, actor, at, liveness, force, hasWaitingEvents }, words) => {
         const found = await requireTask(db, input.task_id);
         const before = found.task;
         const request = {
@@ -128,7 +129,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
         const { done, review } = workflowOf(before.workflow);
         const options = isGated(input.status) ? await readProjectOptions(db, before.project) : {};
         if (input.status === done) await assertSignedOff(db, before, actor, options);
-        const unobserved = await findUnobserved(db, before, options);
+        const unobserved = await findUnobserved(db, before, options, hasWaitingEvents);
         if (unobserved !== undefined && input.status === done && !request.isForced)
           throw observationRequired(before, unobserved);
         await requireTasks(db, [input.parent_id ?? [], input.depends_on ?? []].flat());
@@ -208,7 +209,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
 const MAX_DEPENDENTS = 500;
 
 /** Whether options of the project decide about the step, or about the one after it. */
-function isGated(status: string | undefined): boolean {
+function isGated(status: unknown): boolean {
   return Object.values<Workflow>(WORKFLOWS).some(({ done, review }) => status === done || status === review);
 }
 

@@ -30,20 +30,27 @@ export function readColibriCall(
   if (mcp === null || !TOOLS.has(mcp.tool)) return null;
   // A user may give the server a name of its own, such as colibri-team.
   if (mcp.server !== null && !mcp.server.toLowerCase().includes('colibri')) return null;
-  const data = readData(output, answer);
+  const data = asObject(member(readEnvelope(output, answer), 'data'));
   return {
     tool: mcp.tool,
     task_id: text(input, 'task_id') ?? text(data, 'task_id'),
     status: text(data, 'status') ?? text(input, 'status'),
     claim: integer(data, 'claim') ?? integer(input, 'claim'),
+    answered: text(data, 'status') !== null,
   };
 }
 
-/** What the tool answered, without its envelope and without what the client puts around it. */
-function readData(output: unknown, answer: string | undefined): unknown {
+/** Whether the answer of an MCP server says that the call was refused; Colibri says so inside `data` too. */
+export function isRefused(output: unknown, answer: string | undefined): boolean {
+  const envelope = readEnvelope(output, answer);
+  const isError = [output, envelope].some((value) => member(value, 'isError') === true);
+  return isError || [envelope, member(envelope, 'data')].some((value) => member(value, 'ok') === false);
+}
+
+/** What the tool answered, without what the client puts around it. */
+function readEnvelope(output: unknown, answer: string | undefined): unknown {
   const structured = member(output, 'structuredContent');
-  const envelope = structured ?? parsed(answer?.replaceAll(/<\/?untrusted_context>/g, '').trim());
-  return asObject(member(envelope, 'data'));
+  return structured ?? parsed(answer?.replaceAll(/<\/?untrusted_context>/g, '').trim());
 }
 
 /** Splits `mcp__server__tool`, which Claude Code and Codex use. */

@@ -1,6 +1,6 @@
 import type { Action, ClientName, ObservedEvent, Phase } from '../event.ts';
 import { findAction, findPath } from './actions.ts';
-import { readColibriCall } from './colibri-call.ts';
+import { isRefused, readColibriCall } from './colibri-call.ts';
 import { asObject, member, text } from './fields.ts';
 
 /** The tool of an MCP server; the server is null if the client does not name it. */
@@ -42,7 +42,9 @@ export function observe(report: Report): ObservedEvent {
   const exitCode = reported !== null && reported >= 0 && reported < 2 ** 32 ? reported : null;
   const answer = findText(output);
   const command = action === 'shell' ? findCommand(input) : undefined;
-  const outcome = judge(report, action, reported);
+  const colibri = readColibriCall(mcp, input, output, answer);
+  const hasFailed = report.hasFailed === true || (colibri !== null && isRefused(output, answer));
+  const outcome = judge({ ...report, hasFailed }, action, reported);
   const isFile = action === 'edit' || action === 'read';
   // A path says enough: the content of a file is not repeated.
   const showsInput = action === 'mcp' || action === 'other';
@@ -71,7 +73,7 @@ export function observe(report: Report): ObservedEvent {
       input: showsInput ? excerptOf(input) : undefined,
       output: showsOutput ? answer : undefined,
     },
-    colibri: readColibriCall(mcp, input, output, answer),
+    colibri,
     transcriptPath: report.transcriptPath ?? null,
     folder: report.folder ?? null,
   };

@@ -19,8 +19,11 @@ export async function findUnobserved(
   db: Reader,
   task: Task,
   { require_observed: required = [] }: ProjectOptions,
+  hasWaitingEvents = false,
 ): Promise<Unobserved | undefined> {
   if (required.length === 0) return undefined;
+  // One of them may be an edit.
+  if (hasWaitingEvents) return { missing: required.map((command) => ({ command, reason: 'waiting' })) };
   const work = await readObservedWork(db, parseId(task.task_id));
   const runs = [...work.runs, ...revealRuns(work, new Set(required))];
   const missing = listMissing(required, { runs, edits: work.edits });
@@ -50,6 +53,8 @@ export function describeMissing({ missing, blindness }: Unobserved): string {
 function describeRun({ command, reason, entry, exit_code }: MissingRun): string {
   const name = `"${command}"`;
   switch (reason) {
+    case 'waiting':
+      return `events that may be about ${name} wait in the spool and are not recorded yet`;
     case 'never':
       return `no run of ${name} was observed`;
     case 'edited':
@@ -65,6 +70,8 @@ function adviceFor(missing: readonly MissingRun[], blindness: Unobserved['blindn
   const commands = missing.map(({ command }) => command).join(' && ');
   if (blindness === 'ledger')
     return `ask a person to run colibri init --record, restart the client, claim the task and run ${commands}`;
+  if (missing.some(({ reason }) => reason === 'waiting'))
+    return 'repeat the call in a moment; if it stays so, ask a person to run colibri doctor';
   const how = missing.some(({ reason }) => reason === 'unknown') ? ' alone, without a pipe or ||,' : '';
   return `run ${commands}${how} in the session that works on the task, then repeat the call`;
 }

@@ -149,7 +149,7 @@ function isRun({ fields }: Observed): boolean {
   return fields.action === 'shell' && isEnd(fields) && !isUnanswered(fields);
 }
 
-/** Announced edits whose end nobody reported may have happened. */
+/** Announced edits whose end no client reported may have happened. */
 function listEdits(all: readonly Observed[]): ObservedEdit[] {
   const ended = new Set(all.flatMap(({ fields }) => (isEnd(fields) ? callOf(fields) : [])));
   const isEdit = ({ fields }: Observed): boolean => {

@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { describe, expect } from 'vitest';
 import { snapshot } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -129,6 +138,64 @@ describe('the hooks of a repository', () => {
     expect(notes).toContain('lefthook install writes this hook again');
     expect(existsSync(shared.path('tools/hooks/post-rewrite'))).toBe(true);
     expect(existsSync(shared.path('.git/hooks/post-rewrite'))).toBe(false);
+  });
+
+  promiseTest('git/install', 'a hook of one line, and a core.hooksPath that was changed since', async () => {
+    const project = new GitProject();
+    project.writeHook('.git/hooks/post-commit', '#!/bin/sh\n');
+    project.writeHook('.git/hooks/post-rewrite', `#!${process.execPath}\n${NODE_HOOK}`);
+    const withoutSettings = () => ({ ...filesOf(project), '.git/config': '' });
+    const before = withoutSettings();
+    for (const value of ['.githooks', '', '/outside', undefined]) {
+      await project.initRecord();
+      if (value !== undefined) project.git('config', 'core.hooksPath', value);
+      expect((await project.run('doctor')).stdout.includes('git: commits are recorded')).toBe(value === undefined);
+      await undo(project);
+      expect(withoutSettings()).toEqual(before);
+      if (value !== undefined) project.git('config', '--unset', 'core.hooksPath');
+    }
+    // Twice, with a setting in between: both places are cleared, and what a person put there stays.
+    await project.initRecord();
+    project.git('config', 'core.hooksPath', 'hooks');
+    project.writeHook('hooks/commit-msg', '#!/bin/sh\n');
+    await project.initRecord();
+    project.git('config', '--unset', 'core.hooksPath');
+    await undo(project);
+    expect(readdirSync(project.path('hooks'))).toEqual(['commit-msg']);
+    expect(readFileSync(project.path('hooks/commit-msg'), 'utf8')).toBe('#!/bin/sh\n');
+    rmSync(project.path('hooks'), { recursive: true });
+    expect(withoutSettings()).toEqual(before);
+
+    await project.initRecord();
+    writeFileSync(project.path('.git/colibri/installed.json'), '{"v":1}');
+    expect((await project.run('init', '--undo')).stderr).toContain('.git/colibri/installed.json is damaged');
+  });
+
+  promiseTest('git/install', 'the hooks stay as long as one project of the repository records', async () => {
+    const project = new GitProject();
+    const before = filesOf(project);
+    const init = ['init', '--record', '--no-instructions', 'claude-code'];
+    const within = async (name: string, ...args: readonly string[]) => {
+      const run = await project.runWith({ cwd: project.path(name) }, ...args);
+      expect([run.stderr, run.status]).toEqual(['', 0]);
+      return run.stdout;
+    };
+    for (const name of ['app', 'lib', 'gone']) {
+      mkdirSync(project.path(`${name}/.colibri`), { recursive: true, mode: 0o700 });
+      await within(name, ...init);
+    }
+    rmSync(project.path('gone'), { recursive: true });
+    const installed = readFileSync(project.path('.git/hooks/post-commit'), 'utf8');
+    expect(await within('app', 'init', '--undo')).toMatch(
+      /^git: the hooks stay, because they record commits for lib, too$/m,
+    );
+    // Again, and with an init that does not record: neither counts.
+    await within('app', 'init', '--no-instructions', 'claude-code');
+    await within('app', 'init', '--undo');
+    expect(readFileSync(project.path('.git/hooks/post-commit'), 'utf8')).toBe(installed);
+    expect(await within('lib', 'init', '--undo')).not.toContain('the hooks stay');
+    for (const name of ['app', 'lib']) rmSync(project.path(name), { recursive: true });
+    expect(filesOf(project)).toEqual(before);
   });
 
   promiseTest('git/untrusted', 'hooks outside of the project, behind a link, of another repository', async () => {

@@ -6,6 +6,7 @@ import { findTerminal } from '../views/terminal.ts';
 import { CLIENTS, type Client, detectClients, type LaunchCommand } from './clients.ts';
 import { type FileChange, removeEmptyFolder, writeAll } from './disk.ts';
 import { unifiedDiff } from './formats/unified-diff.ts';
+import { INSTALLED_PATH } from './git/installed-hooks.ts';
 import { type GitPlan, planGitHooks, planGitHooksUndo, readGitHooks } from './git/plan-git-hooks.ts';
 import { findTargets } from './hooks/hook-targets.ts';
 import { InitError } from './init-error.ts';
@@ -107,7 +108,7 @@ async function planGit({ root, isGlobal }: Site, names: readonly string[], optio
   if (options.undo) return names.length === 0 ? planGitHooksUndo(root) : none;
   // A later init keeps them up to date.
   const isWanted = options.record || (await readGitHooks(root)) !== undefined;
-  return isWanted ? planGitHooks(root, chooseCommand(options)) : none;
+  return isWanted ? planGitHooks(root, chooseCommand(options), options.record ?? false) : none;
 }
 
 function withGit(plan: Plan, git: GitPlan): Plan {
@@ -161,9 +162,9 @@ function applyPlan({ root, isGlobal }: Site, { changes, emptied }: Plan): void {
   for (const folder of emptied) removeEmptyFolder(root, folder, isGlobal || folder.startsWith('../'));
 }
 
-/** Without the record, which is only there for undo. */
+/** Without the records, which are only there for undo. */
 function visible({ changes }: Plan): readonly FileChange[] {
-  return changes.filter(({ path }) => !path.startsWith('.colibri/'));
+  return changes.filter(({ path }) => !path.startsWith('.colibri/') && !path.endsWith(`/${INSTALLED_PATH}`));
 }
 
 function describe(plan: Plan, { dryRun, undo }: { dryRun: boolean; undo: boolean }): string[] {

@@ -189,6 +189,8 @@ describe('the outcome of an observed action', () => {
     [{ exit_code: 0, outcome: 'ok' }, 'exit 0'],
     [{ exit_code: 137, outcome: 'failed' }, 'exit 137'],
     [{ outcome: 'failed' }, 'failed'],
+    [{ phase: 'failed', outcome: 'unknown' }, 'exit code unknown'],
+    [{ phase: 'failed', outcome: 'unknown', action: 'edit' }, 'outcome unknown'],
     [{ phase: 'failed' }, 'failed'],
     [{ outcome: 'ok' }, 'exit code unknown'],
     [{ outcome: 'unknown' }, 'exit code unknown'],

@@ -8,6 +8,7 @@ import {
   optional,
   person,
   sessionId,
+  shaped,
   signature,
   taskId,
   text,
@@ -88,13 +89,6 @@ function entryOf(kind: EntryKind, fields: Fields): Fields {
 function taskEvent(kind: EntryKind): Fields {
   const sessions = risingBy('session_id', { session_id: sessionId, session_seq: wholeNumber(1) });
   return entryOf(kind, { task_id: taskId, task: digest, sessions });
-}
-
-function shaped(fields: Fields): Form {
-  return {
-    says: `{${Object.keys(fields).join(', ')}}`,
-    holds: (value) => objectDefect(fields, value) === undefined,
-  };
 }
 
 /** A list of objects with the same fields, in the order of the numbers in their ids. */

@@ -32,6 +32,14 @@ export function objectDefect(fields: Fields, value: unknown): string | undefined
 
 const MAX_SHOWN = 64;
 
+/** An object with exactly these fields. */
+export function shaped(fields: Fields): Form {
+  return {
+    says: `{${Object.keys(fields).join(', ')}}`,
+    holds: (value) => objectDefect(fields, value) === undefined,
+  };
+}
+
 export function oneOf(values: readonly unknown[]): Form {
   return {
     says: values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`,

@@ -10,6 +10,7 @@ import {
   optional,
   orNull,
   sessionId,
+  shaped,
   taskId,
   text,
   time,
@@ -134,11 +135,4 @@ function parseHash(line: string, where: string): Digest {
   const hash = line.slice(1, -1);
   if (line !== `"${hash}"` || !digest.holds(hash)) throw new BadFormat(`${where} is not a hash`);
   return hash;
-}
-
-function shaped(fields: Fields): Form {
-  return {
-    says: `{${Object.keys(fields).join(', ')}}`,
-    holds: (value) => objectDefect(fields, value) === undefined,
-  };
 }

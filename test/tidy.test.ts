@@ -1,7 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { promiseTest } from './support/promise-test.ts';
-import { findCrowdedFolders, findSubjectProblem, listFiles, listSubjects } from './support/tidy/repository.ts';
+import {
+  findCrowdedFolders,
+  findSubjectProblem,
+  listFiles,
+  listIgnoredButCommitted,
+  listSubjects,
+} from './support/tidy/repository.ts';
 import { RULES, type Rule } from './support/tidy/rules.ts';
 import { SAMPLES, type Sample } from './support/tidy/samples.ts';
 
@@ -17,6 +23,10 @@ describe('every file', () => {
       expect(files.some((path) => rule.appliesTo(path))).toBe(true);
     });
   }
+
+  promiseTest('tidy/rules', 'is one that git does not ignore', () => {
+    expect(listIgnoredButCommitted()).toEqual([]);
+  });
 });
 
 describe('every folder', () => {

@@ -19,6 +19,12 @@ export function listFiles(): string[] {
     .filter((path) => !ignored.test(path));
 }
 
+/** Files that are committed although .gitignore names them, such as a built module. */
+export function listIgnoredButCommitted(): string[] {
+  const listed = runGit(['ls-files', '--cached', '--ignored', '--exclude-standard', '-z']) ?? '';
+  return listed.split('\0').filter((path) => path !== '');
+}
+
 /** Subjects of commits that the rule covers; none without git, and in a shallow clone only those that it has. */
 export function listSubjects(): string[] {
   const log = runGit(['log', '--no-merges', '--format=%ct %s']) ?? '';

@@ -9,9 +9,9 @@ export {
   formatBundle,
   parseBundle,
 } from './bundle/format.ts';
-export { verifyProofFile } from './bundle/proof-file.ts';
 export { subsetRanges, subsetRoot } from './bundle/subset-proof.ts';
 export { type BundleReport, type Claim, type TrustedKeys, verifyBundle } from './bundle/verify.ts';
+export { CLAIM_WORDS, claimLine, verifyText } from './bundle/verify-text.ts';
 export { canonicalize, type Json, NotCanonical } from './canonical-json.ts';
 export { isCanonicalText } from './canonical-text.ts';
 export {

@@ -3,18 +3,15 @@ import {
   BadFormat,
   BUNDLE_FORMAT,
   type BundleReport,
-  parseBundle,
+  claimLine,
   parseVerifierKey,
   type TrustedKeys,
-  verifyBundle,
-  verifyProofFile,
+  verifyText,
 } from '../../integrity/index.ts';
 import { CommandError, type CommandResult } from '../support/command-result.ts';
 
 /** A string of Node holds about half a gigabyte. */
 const MAX_BYTES = 500_000_000;
-
-const MARKS = { yes: 'holds   ', no: 'FAILS   ', unknown: 'unknown ' } as const;
 
 /** Checks a bundle or a proof without a ledger. States claims one by one; the exit code says whether one of them fails. */
 export function verifyFile(file: string, keys: readonly string[], witnesses: readonly string[]): CommandResult {
@@ -25,7 +22,7 @@ export function verifyFile(file: string, keys: readonly string[], witnesses: rea
   const report = judge(file, { log: keys.map(parseKey), witnesses: witnesses.map(parseKey) });
   const { claims, checkpoint, entries } = report;
   const hasFailed = claims.some(({ holds }) => holds === 'no');
-  const lines = claims.map(({ holds, says }) => `${MARKS[holds]}${says}`);
+  const lines = claims.map(claimLine);
   const { origin, size, root } = checkpoint;
   const facts = { file, origin, size, root, entries: entries.length, claims };
   return { verdict: hasFailed ? 'tampered' : 'whole', lines, facts };
@@ -34,7 +31,7 @@ export function verifyFile(file: string, keys: readonly string[], witnesses: rea
 function judge(file: string, keys: TrustedKeys): BundleReport {
   const text = read(file);
   try {
-    return text.startsWith(`{"checkpoint":`) ? verifyBundle(parseBundle(text), keys) : verifyProofFile(text, keys);
+    return verifyText(text, keys);
   } catch (error) {
     if (!(error instanceof BadFormat)) throw error;
     throw new CommandError('bad input', `${file}: ${error.message}`, {

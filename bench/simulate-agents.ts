@@ -1,4 +1,4 @@
-import { seededRandom } from '../test/support/properties.ts';
+import { seededRandom } from '../test/support/random.ts';
 
 /**
  * How long a call waits for the write lock when many agents share one ledger: calls arrive at random, each holds the lock

@@ -1,6 +1,8 @@
+import { OPERATION_PROMISES } from './promises-operations.ts';
 import { PROOF_PROMISES } from './promises-proofs.ts';
 import { RECORDER_PROMISES } from './promises-recorder.ts';
 import { type Promised, SERVER_PROMISES } from './promises-server.ts';
+import { TORTURE_PROMISES } from './promises-torture.ts';
 
 /**
  * What the product promises to its users. At least one test cites each promise (`promiseTest('…')`), which
@@ -10,6 +12,8 @@ export const PROMISES = {
   ...SERVER_PROMISES,
   ...RECORDER_PROMISES,
   ...PROOF_PROMISES,
+  ...OPERATION_PROMISES,
+  ...TORTURE_PROMISES,
   'cli/people-board': { says: 'board shows open, assigned and blocked tasks, within the width of the terminal' },
   'cli/people-show': { says: 'show prints everything about a task, and whether its record verifies' },
   'cli/views': { says: 'on a terminal each view fits the width, line by line as it was looked at' },
@@ -69,26 +73,6 @@ export const PROMISES = {
   'demo/story': { says: 'demo really performs the race, the refusal, the seal and the forgery that it reports' },
   'demo/throw-away': { says: 'demo touches no existing file and leaves nothing behind' },
   'demo/npm': { says: 'npm run demo runs the demo' },
-  'backup/exact': { says: 'a backup has every row of the ledger and is readable by its owner only' },
-  'backup/under-fire': { says: 'a backup taken while servers write is valid and a prefix of what they wrote' },
-  'backup/never-overwrites': { says: 'backup never overwrites a file' },
-  'backup/atomic': { says: 'a backup file is complete and verified, or does not exist' },
-  'backup/evidence': { says: 'backup reports that the ledger was tampered with' },
-  'backup/refusals': { says: 'a backup that cannot be made is refused with the reason' },
-  'backup/restored': { says: 'a restored ledger equals the backup, and servers continue from it' },
-  'backup/kept': { says: 'restore keeps the file that it replaces' },
-  'backup/nothing-lost': { says: 'a restore that would lose entries reports how many and requires --force' },
-  'backup/in-use': { says: 'restore does not replace a ledger that is open' },
-  'backup/verified-first': { says: 'restore accepts only a backup that verifies' },
-  'backup/restore-atomic': { says: 'a restore leaves the old ledger or the new one, never a mixture' },
-  'backup/documented': { says: 'every command line of docs/operations.md does what the page says' },
-  'copy/exact': { says: 'a copy has every row of the ledger, and its root, on either engine' },
-  'copy/usable': { says: 'a finished copy works like any other ledger' },
-  'copy/again': { says: 'running copy again adds only the new entries' },
-  'copy/under-fire': { says: 'a copy taken while servers write is valid and a prefix of what they wrote' },
-  'copy/resumed': { says: 'an interrupted copy resumes where it stopped, and no server uses it before it is finished' },
-  'copy/refusals': { says: 'a copy that would mix two ledgers, or hide a change of one, is refused' },
-  'copy/secrets': { says: 'copy prints no password of a URL' },
 
   'notes/vault': { says: 'export --markdown writes a note for each task, session, agent and day of the ledger' },
   'notes/hostile': { says: 'text of agents in a note is shown as it is and does nothing' },

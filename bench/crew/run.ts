@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { seededRandom } from '../../test/support/properties.ts';
+import { seededRandom } from '../../test/support/random.ts';
 import type { Tracker, Worker } from './trackers.ts';
 
 const WORK_MS = 150;

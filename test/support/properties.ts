@@ -6,17 +6,6 @@ export function always<Inputs>(property: fc.IProperty<Inputs>, numRuns = 500): v
   fc.assert(property, { seed: 6962, numRuns });
 }
 
-/** Numbers from 0 to 1 that are the same in every run (mulberry32). */
-export function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Any value that is JSON and stays itself when it is read back. A function, because building it takes a second. */
 export function plainJson(): fc.Arbitrary<unknown> {
   // Keys at which careless code stumbles, among any others.

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Failure } from './agent.ts';
 import { type ClientProcess, launchClient } from './client-processes.ts';
 import { tempFolder } from './folders.ts';
-import { seededRandom } from './properties.ts';
+import { seededRandom } from './random.ts';
 
 export interface CrewOptions {
   readonly seed: number;

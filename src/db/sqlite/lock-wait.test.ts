@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { promiseTest } from '../../../test/support/promise-test.ts';
-import { seededRandom } from '../../../test/support/properties.ts';
+import { seededRandom } from '../../../test/support/random.ts';
 import { LockWait, retryWhileBusy } from './lock-wait.ts';
 
 const BUSY = new Error('busy');

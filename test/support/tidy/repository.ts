@@ -41,11 +41,11 @@ export function findSubjectProblem(subject: string): string | undefined {
   return undefined;
 }
 
-/** Folders below src, bench and scripts that have more code files than one can take in at a glance. */
+/** Folders below src, bench, torture and scripts that have more code files than one can take in at a glance. */
 export function findCrowdedFolders(paths: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const path of paths) {
-    if (!/^(?:src|bench|scripts)\/.*(?<!\.test|\.d)\.m?[jt]s$/.test(path)) continue;
+    if (!/^(?:src|bench|torture|scripts)\/.*(?<!\.test|\.d)\.m?[jt]s$/.test(path)) continue;
     const folder = path.slice(0, path.lastIndexOf('/'));
     counts.set(folder, (counts.get(folder) ?? 0) + 1);
   }

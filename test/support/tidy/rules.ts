@@ -11,7 +11,8 @@ export interface Rule {
 const MAX_LINES = 300;
 const PRINTERS = new Set(['src/cli/support/print.ts', 'src/print-error.ts']);
 
-const isCode = (path: string) => /^(?:src|test|bench|scripts|web)\/.*\.(?:ts|mts|js|mjs|sql|html|css)$/.test(path);
+const isCode = (path: string) =>
+  /^(?:src|test|bench|torture|scripts|web)\/.*\.(?:ts|mts|js|mjs|sql|html|css)$/.test(path);
 const isTest = (path: string) => path.endsWith('.test.ts');
 const isSource = (path: string) => path.startsWith('src/') && isCode(path) && !isTest(path);
 

@@ -21,7 +21,7 @@ const FORBIDDEN: readonly (readonly [phrase: RegExp, instead: string])[] = [
 /** Files whose text follows docs/style.md: code, tests and documents, but not the history of releases. */
 export function isPlainText(path: string): boolean {
   if (path === 'CHANGELOG.md') return false;
-  return /^(?:[A-Z]+\.md|(?:src|test|bench|scripts|docs|\.agents)\/.*\.(?:ts|mjs|cjs|md))$/.test(path);
+  return /^(?:[A-Z]+\.md|(?:src|test|bench|torture|scripts|docs|\.agents)\/.*\.(?:ts|mjs|cjs|md))$/.test(path);
 }
 
 export function findForbiddenWords(_path: string, text: string): string[] {

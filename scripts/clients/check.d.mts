@@ -16,7 +16,6 @@ export interface Step {
 
 export interface Driver {
   readonly id: string;
-  readonly hidesFailedMcpCalls?: boolean;
   readonly hidesExitCodes?: boolean;
   readonly hasNoSessionEnd?: boolean;
   readonly limits?: Readonly<Record<string, string>>;

@@ -73,15 +73,8 @@ function lastHeld(steps) {
 
 function describeStep(step, driver, isHeld) {
   const action = actionOf(step);
-  const isSilent = step.fails === true && action === 'mcp' && driver.hidesFailedMcpCalls === true;
   const exitCode = action === 'shell' && !driver.hidesExitCodes ? step.exitCode : undefined;
-  const outcome = isSilent
-    ? 'unfinished'
-    : action === 'shell' && driver.hidesExitCodes
-      ? 'unknown'
-      : step.fails
-        ? 'failed'
-        : 'ok';
+  const outcome = action === 'shell' && driver.hidesExitCodes ? 'unknown' : step.fails ? 'failed' : 'ok';
   const subject = step.command ?? step.path ?? step.tool;
   return describe({ action, outcome, exitCode, task: isHeld ? TASK : undefined, subject });
 }

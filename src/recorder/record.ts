@@ -8,7 +8,7 @@ import { isStop, listUnanswered } from './unanswered-calls.ts';
 
 /** One report of a client or of git, ready to be recorded. */
 export interface Observation {
-  /** The entry without the task, which only the ledger knows. */
+  /** Without the task of an event, which only the ledger knows. */
   readonly entry: Entry;
   readonly salt: Salt;
   /** Canonical JSON that the entry has a digest of; an empty object if nothing readable is kept. */
@@ -46,7 +46,7 @@ async function record(db: Transaction, { entry, salt, content, claim }: Observat
   const before = state.taskNo;
   const after = claim === undefined ? before : await taskAfter(db, before, claim);
   // The call that claims a task and the call that gives it up both belong to it.
-  const task = before ?? after ?? namedTask(entry);
+  const task = namedTask(entry) ?? before ?? after;
   const token = claim?.isHeld === true && after !== null ? (claim.token ?? null) : null;
   const complete: Entry = {
     ...entry,
@@ -68,7 +68,7 @@ function sessionOf(entry: Entry): string | undefined {
   return entry.kind === 'observed' ? (entry['session'] as string) : undefined;
 }
 
-/** Reports name their task themselves. */
+/** Reports name their task themselves; the end of an unanswered call belongs to the task of its beginning. */
 function namedTask({ task_id }: Entry): number | null {
   return typeof task_id === 'string' ? taskNumber(task_id) : null;
 }

@@ -31,7 +31,7 @@ export async function listUnanswered(db: Reader, stop: Entry, open: OpenCalls): 
   return unanswered;
 }
 
-const KEPT = new Set(['client', 'client_version', 'session', 'agent', 'model', 'tool', 'action', 'call_id']);
+const KEPT = new Set(['client', 'client_version', 'session', 'agent', 'model', 'tool', 'action', 'call_id', 'task_id']);
 
 function toUnanswered(begun: Entry, content: string, { at }: Entry): Observation {
   const salt = createSalt();

@@ -3,7 +3,7 @@ import { parseEntry } from '../../src/integrity/index.ts';
 import { ingest } from '../../src/recorder/ingest.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import type { TestServer } from '../support/test-server.ts';
-import { shell, withSpool } from './spooled-server.ts';
+import { readObserved, shell, update, withSpool } from './spooled-server.ts';
 
 const begun = (tool_use_id: string, more: object = {}) => ({
   ...shell('sleep 9'),
@@ -46,6 +46,23 @@ describe('a call that began', () => {
         'unanswered d unknown',
         'SubagentStop sub',
         'SessionEnd end',
+      ]);
+    }),
+  );
+
+  promiseTest('recorder/unanswered', 'under the task of its beginning, though the session has given it up since', () =>
+    withSpool(async ({ server, spool, report }) => {
+      await server.call('task_create', { title: 'One', status: 'todo' });
+      report(update('T-0001', 'in_progress'));
+      report(begun('a', mcp));
+      report(update('T-0001', 'review'));
+      report({ hook_event_name: 'Stop', tool_use_id: 'stop' });
+      await ingest(server.database, spool);
+      expect((await readObserved(server)).map(([tool, ...tasks]) => [tool, ...tasks.slice(0, 2)]).slice(1)).toEqual([
+        ['mcp__colibri__task_update', 'T-0001', 'T-0001'],
+        ['mcp__colibri__task_update', 'T-0001', undefined],
+        ['mcp__colibri__task_update', 'T-0001', undefined],
+        [undefined, undefined, undefined],
       ]);
     }),
   );

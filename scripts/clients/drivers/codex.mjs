@@ -40,10 +40,9 @@ trust_level = "trusted"
       input: `*** Begin Patch\n*** Update File: ${path}\n@@\n${lines('-', before)}${lines('+', after)}*** End Patch\n`,
     }),
   },
-  // A failed MCP call has no after-event, and a command none with an exit code.
-  hidesFailedMcpCalls: true,
+  // A failed MCP call has no after-event: the recorder ends it at the stop.
   hidesExitCodes: true,
-  limits: { actions: 'no exit codes, no end of a failed call' },
+  limits: { actions: 'no exit codes' },
 };
 
 const lines = (sign, text) => text.replaceAll(/^(?=.)/gm, sign);

@@ -42,7 +42,7 @@ describe('the bundles of the recorder', () => {
 
   promiseTest(
     'recorder/clients',
-    'the plug-in for opencode reports calls and sessions, and survives a missing program',
+    'the plug-in for opencode reports calls and sessions in order, and survives a missing program',
     async () => {
       const project = new RecordedProject();
       const source = readFileSync(join(PROGRAM, '../opencode-plugin.js'), 'utf8');
@@ -58,11 +58,11 @@ describe('the bundles of the recorder', () => {
       const facts = project
         .events()
         .map(({ client, event, call_id: id, exit_code: code }) => `${client} ${event} ${id} ${code}`);
-      expect(facts.sort()).toEqual([
+      expect(facts).toEqual([
+        'opencode tool.execute.before call_1 null',
+        'opencode tool.execute.after call_1 3',
         'opencode message.part.updated call_2 null',
         'opencode session.idle evt_2 null',
-        'opencode tool.execute.after call_1 3',
-        'opencode tool.execute.before call_1 null',
       ]);
     },
   );

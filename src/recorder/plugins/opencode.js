@@ -10,11 +10,22 @@ const isFailedCall = ({ type, properties }) =>
 const TIME_LIMIT_MS = 2500;
 
 export const ColibriRecorder = async ({ directory }) => {
-  const running = new Set();
+  // One at a time: a stop that overtakes the end of a call would tell that the call has none.
+  let last = Promise.resolve();
 
   /** Never throws and never waits: the recorder must not change what an agent can do. */
   const report = (hook, input, output) => {
-    const finished = new Promise((resolve) => {
+    const payload = { hook, timestamp: Date.now(), folder: directory, input, output };
+    try {
+      const text = JSON.stringify(payload);
+      last = last.then(() => send(text));
+    } catch {
+      // A value that JSON cannot represent came from another plug-in.
+    }
+  };
+
+  const send = (text) =>
+    new Promise((resolve) => {
       try {
         const [program, ...rest] = COMMAND;
         const child = spawn(program, [...rest, ...ARGUMENTS], {
@@ -25,14 +36,11 @@ export const ColibriRecorder = async ({ directory }) => {
         child.on('error', resolve);
         child.on('close', resolve);
         child.stdin.on('error', () => {});
-        child.stdin.end(JSON.stringify({ hook, timestamp: Date.now(), folder: directory, input, output }));
+        child.stdin.end(text);
       } catch {
         resolve();
       }
     });
-    running.add(finished);
-    void finished.then(() => running.delete(finished));
-  };
 
   return {
     'tool.execute.before': async (input, output) => report('tool.execute.before', input, output),
@@ -41,7 +49,7 @@ export const ColibriRecorder = async ({ directory }) => {
       if (!EVENTS.has(event.type) && !isFailedCall(event)) return;
       report('event', event);
       // `opencode run` exits when the session is idle; what was reported before must arrive.
-      if (event.type === 'session.idle') await Promise.all(running);
+      if (event.type === 'session.idle') await last;
     },
   };
 };

@@ -40,7 +40,7 @@ import { prove } from './proofs/prove.ts';
 import { publish } from './proofs/publish.ts';
 import { hook } from './recorder/hook.ts';
 import { type CliCommand, type Example, registerCommand, renderExamples, usageExitCode } from './support/command.ts';
-import { exitOnBrokenPipe, print } from './support/print.ts';
+import { exitOnBrokenPipe, print, printJson } from './support/print.ts';
 import { readProjectConfig } from './support/with-ledger.ts';
 import { timeline } from './timeline/command.ts';
 
@@ -105,6 +105,7 @@ const CONFIGURATION =
 export async function runCommand(args: readonly string[]): Promise<void> {
   exitOnBrokenPipe();
   process.on('uncaughtException', exitWithStack);
+  const isJson = wantsJson(args);
   const program = new Command('colibri')
     .description('a flight recorder for AI agents')
     .version(readVersion(), '-v, --version', 'print the version')
@@ -116,7 +117,8 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     .configureHelp({ showGlobalOptions: false })
     .configureOutput({
       writeOut: (text) => print(linesOf(text)),
-      writeErr: (text) => printError(linesOf(text)),
+      // A script that asked for JSON reads the problem from standard output, as that of any other failure.
+      writeErr: (text) => (isJson ? undefined : printError(linesOf(text))),
       outputError: (text, write) => write(escapeArguments(text, args)),
     })
     .exitOverride();
@@ -127,7 +129,24 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   } catch (error) {
     if (!(error instanceof CommanderError)) return exitWithStack(toError(error));
     process.exitCode = error.exitCode === 0 ? 0 : usageExitOf(args[0]);
+    if (isJson && error.exitCode !== 0) printJson(usageErrorOf(error.message, args[0]));
   }
+}
+
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return args.slice(0, end === -1 ? args.length : end).includes('--json');
+}
+
+/** In the form of the other failures of the command. */
+function usageErrorOf(text: string, name = ''): object {
+  const problem = text
+    .replace(/^error: /, '')
+    .replaceAll('\n', ' ')
+    .replace(/\.$/, '');
+  const isKnown = COMMANDS.some((command) => command.name === name);
+  const message = `${problem}; run colibri ${isKnown ? `${name} ` : ''}--help for usage`;
+  return usageExitOf(name) === EXIT_USAGE ? { error: message } : { verdict: 'bad input', message };
 }
 
 /** Commander prints the whole help instead. */

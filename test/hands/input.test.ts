@@ -16,7 +16,14 @@ describe('what a person types', () => {
         const { status, stdout, stderr } = await run(args);
         expect([args, status, stdout]).toEqual([args, 3, '']);
         expect(stderr).toMatch(/^error: [^\n]*\nRun colibri \w+ --help for usage\.\n$/);
+        const asked = await run([...args, '--json']);
+        expect([args, asked.status, asked.stderr]).toEqual([args, 3, '']);
+        expect(JSON.parse(asked.stdout)).toEqual({
+          verdict: 'bad input',
+          message: expect.stringMatching(/^[^\n]*; run colibri \w+ --help for usage$/) as string,
+        });
       }
+      expect((await run(['add', '--', 'x', '--json'])).stderr).toMatch(/^error: too many arguments/);
       expect(await refused(3, 'edit', '1')).toBe(
         'colibri edit: nothing to change; run colibri edit --help to see the fields',
       );

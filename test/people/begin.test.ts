@@ -116,6 +116,12 @@ describe('wrong usage', () => {
       const { stdout, stderr, status } = colibri(folder, command, nowhere(folder));
       expect([stdout, status]).toEqual(['', 64]);
       expect(stderr).toMatch(message);
+      // A script that asked for JSON reads the same problem from standard output.
+      const [name = '', ...rest] = command;
+      const asked = colibri(folder, [name, '--json', ...rest], nowhere(folder));
+      expect([asked.stderr, asked.status]).toEqual(['', 64]);
+      expect(JSON.parse(asked.stdout)).toEqual({ error: expect.stringMatching(message) as string });
+      expect(asked.stdout).toMatch(/; run colibri (?:\w+ )?--help for usage"\}\n$/);
     });
   }
 

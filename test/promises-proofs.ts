@@ -17,6 +17,7 @@ export const PROOF_PROMISES = {
   'bundle/forged': { says: 'a bundle or a proof that was changed is refused, and never called whole' },
   'bundle/key': { says: 'a bundle proves nothing without the key of its log' },
   'bundle/refused': { says: 'an export has one subject and never overwrites a file' },
+  'format/page': { says: 'docs/proof-format.md says what the code does' },
   'publish/tiles': { says: 'publish writes C2SP tiles with the root of the checkpoint, and adds only new files' },
   'publish/fork': { says: 'publish never mixes two logs or two histories in one folder' },
 } as const satisfies Readonly<Record<string, Promised>>;

@@ -39,7 +39,7 @@ export const CUT_ARGUMENTS_LENGTH = MAX_ARGUMENTS_LENGTH / 2;
 export const MAX_METADATA_LENGTH = 16_384;
 export const MAX_KEY_LENGTH = 256;
 
-const EXTRAS_FIELDS: Fields = {
+export const EXTRAS_FIELDS: Fields = {
   branch: optional(line(256)),
   commit_sha: optional(commitHash),
   tests_run: optional(listOf(line(512), 200)),
@@ -57,7 +57,7 @@ const CUT_FIELDS: Fields = {
   },
 };
 
-const SESSION_FIELDS: Fields = { auditor_id: line(128), reason: orNull(prose(1000)) };
+export const SESSION_FIELDS: Fields = { auditor_id: line(128), reason: orNull(prose(1000)) };
 
 const THOUGHT_FIELDS: Fields = { type: oneOf(THOUGHT_TYPES), content: visibleProse(5000) };
 
@@ -67,7 +67,7 @@ export const MAX_COMMAND_LENGTH = 512;
 const commandList = listOf(line(MAX_COMMAND_LENGTH), MAX_REQUIRED_COMMANDS, String);
 
 /** Every option may be absent, so that contents stay valid when options are added. */
-const OPTIONS_FIELDS: Fields = {
+export const OPTIONS_FIELDS: Fields = {
   project: projectSlug,
   review: optional(oneOf(REVIEW_POLICIES)),
   require_observed: optional({

@@ -60,11 +60,23 @@ function isEntry(value: unknown): value is Entry {
   );
 }
 
-/** Domain separation: a digest of one field cannot pass for a digest of another. */
-export type DigestLabel = 'arguments' | 'answer' | 'task' | 'session' | 'extras' | 'options' | ObservedLabel;
+/**
+ * Domain separation: a digest of one field cannot pass for a digest of another. The last three are of what a client or
+ * git reported: its input, its output, and the readable part of both.
+ */
+export const DIGEST_LABELS = [
+  'arguments',
+  'answer',
+  'task',
+  'session',
+  'extras',
+  'options',
+  'observed-input',
+  'observed-output',
+  'observed-content',
+] as const;
 
-/** What a client or git reported: its input, its output, and the readable part of both. */
-type ObservedLabel = 'observed-input' | 'observed-output' | 'observed-content';
+export type DigestLabel = (typeof DIGEST_LABELS)[number];
 
 /** 16 random bytes in hexadecimal: without them short content could be guessed. */
 export type Salt = string;
@@ -101,17 +113,9 @@ class Preimage {
   }
 }
 
-const PREIMAGES: Readonly<Record<DigestLabel, Preimage>> = {
-  arguments: new Preimage('arguments'),
-  answer: new Preimage('answer'),
-  task: new Preimage('task'),
-  session: new Preimage('session'),
-  extras: new Preimage('extras'),
-  options: new Preimage('options'),
-  'observed-input': new Preimage('observed-input'),
-  'observed-output': new Preimage('observed-output'),
-  'observed-content': new Preimage('observed-content'),
-};
+const PREIMAGES = Object.fromEntries(DIGEST_LABELS.map((label) => [label, new Preimage(label)])) as Readonly<
+  Record<DigestLabel, Preimage>
+>;
 
 /** SHA-256( "colibri:" label ":v1" LF, the 16 bytes of the salt, the text in UTF-8 ). */
 export function saltedDigest(label: DigestLabel, salt: Salt, text: string): Digest {

@@ -164,7 +164,7 @@ const shown: Form = {
   holds: (value) => typeof value === 'string' && value.length <= MAX_SHOWN_LENGTH,
 };
 
-const CONTENT_FIELDS: Readonly<Record<keyof typeof OBSERVED_FIELDS, Fields>> = {
+export const OBSERVED_CONTENT: Readonly<Record<keyof typeof OBSERVED_FIELDS, Fields>> = {
   observed: {
     command: optional(shown),
     path: optional(shown),
@@ -194,5 +194,5 @@ export function coverageDefect(entry: Readonly<Record<string, unknown>>, content
 
 /** What is wrong with the stored content of an observation. */
 export function observedContentDefect(kind: keyof typeof OBSERVED_FIELDS, content: string): string | undefined {
-  return isCanonicalText(content) ? objectDefect(CONTENT_FIELDS[kind], parseJson(content)) : 'is not canonical JSON';
+  return isCanonicalText(content) ? objectDefect(OBSERVED_CONTENT[kind], parseJson(content)) : 'is not canonical JSON';
 }

@@ -1,14 +1,26 @@
-// Prints the views of a project's ledger in real pseudo-terminals of 80 and 120 columns, to be looked at: npm run views -- FOLDER
+// Prints the views of a project's ledger in real pseudo-terminals of 40 to 120 columns, to be looked at: npm run views -- FOLDER
 // Needs the built program, and `script` of util-linux.
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../../dist/colibri.js', import.meta.url));
-const VIEWS = ['board', 'list -n 10', 'log -n 10', 'show 1', 'timeline 1', 'next', 'agents', 'verify'];
+const VIEWS = [
+  'board',
+  'list -n 10',
+  'log -n 10',
+  'show 1',
+  'timeline 1',
+  'next',
+  'agents',
+  'brief',
+  'doctor',
+  'verify',
+  '--help',
+];
 const folder = resolve(process.argv[2] ?? '.');
 
-for (const columns of [80, 120])
+for (const columns of [40, 60, 80, 120])
   for (const view of VIEWS) {
     console.log(`\n──── ${columns} columns: colibri ${view}`);
     const command = `stty cols ${columns} rows 50; '${process.execPath}' '${program}' ${view}`;

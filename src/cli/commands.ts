@@ -39,10 +39,19 @@ import { key } from './proofs/key.ts';
 import { prove } from './proofs/prove.ts';
 import { publish } from './proofs/publish.ts';
 import { hook } from './recorder/hook.ts';
-import { type CliCommand, type Example, registerCommand, renderExamples, usageExitCode } from './support/command.ts';
+import {
+  type CliCommand,
+  type Example,
+  HELP_LAYOUT,
+  helpWidth,
+  registerCommand,
+  renderExamples,
+  usageExitCode,
+} from './support/command.ts';
 import { exitOnBrokenPipe, print, printJson } from './support/print.ts';
 import { readProjectConfig } from './support/with-ledger.ts';
 import { timeline } from './timeline/command.ts';
+import { wrap } from './views/text-width.ts';
 
 /** In the order of the help text. */
 export const COMMANDS: readonly CliCommand[] = [
@@ -111,10 +120,10 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     .version(readVersion(), '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand('help [command]', 'print the help of a command')
-    .addHelpText('after', ['', ...renderExamples(EXAMPLES), '', CONFIGURATION].join('\n'))
+    .addHelpText('after', () => ['', ...renderExamples(EXAMPLES), '', ...wrap(CONFIGURATION, helpWidth())].join('\n'))
     .showSuggestionAfterError()
     .showHelpAfterError('Run colibri --help for usage.')
-    .configureHelp({ showGlobalOptions: false })
+    .configureHelp(HELP_LAYOUT)
     .configureOutput({
       writeOut: (text) => print(linesOf(text)),
       // A script that asked for JSON reads the problem from standard output, as that of any other failure.

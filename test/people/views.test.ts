@@ -5,6 +5,14 @@ import { createProject, expectWhole, frozenAt, viewsOnTerminal, withAgent } from
 import { promiseTest } from '../support/promise-test.ts';
 
 const VIEWS = ['board', 'list', 'next', 'agents', 'log -n 8', 'show T-0002'];
+/** In these the text is below its term, or a call takes two lines. */
+const NARROW = ['log -n 4', 'brief', 'show T-0002 --width 20', 'show --help'];
+const COLUMNS: readonly (readonly [number, readonly string[]])[] = [
+  [40, NARROW],
+  [60, ['log -n 4', '--help']],
+  [80, VIEWS],
+  [120, VIEWS],
+];
 const TITLES: readonly [string, Readonly<Record<string, unknown>>][] = [
   ['Rotate the signing key before the certificate of the old one expires in December', { priority: 'critical' }],
   ['Migrate the billing service to the new event bus without losing invoices in flight', { priority: 'high' }],
@@ -45,13 +53,13 @@ async function fill(folder: string): Promise<void> {
 }
 
 describe('the views on a terminal', () => {
-  promiseTest('cli/views', 'of 80 and of 120 columns', async () => {
+  promiseTest('cli/views', 'of 40 to 120 columns', async () => {
     const folder = createProject();
     await fill(folder);
-    for (const columns of [80, 120]) {
-      const views = viewsOnTerminal(folder, columns, VIEWS, { NO_COLOR: '1', ...frozenAt('2026-04-08T12:00:00.000Z') });
-      const shown = views.map((view, index) => `$ colibri ${VIEWS[index]}\n${view}`).join('\n');
-      expect(views).toHaveLength(VIEWS.length);
+    for (const [columns, names] of COLUMNS) {
+      const views = viewsOnTerminal(folder, columns, names, { NO_COLOR: '1', ...frozenAt('2026-04-08T12:00:00.000Z') });
+      const shown = views.map((view, index) => `$ colibri ${names[index]}\n${view}`).join('\n');
+      expect(views).toHaveLength(names.length);
       for (const line of shown.split('\n')) expect(displayWidth(line)).toBeLessThanOrEqual(columns);
       await expect(shown).toMatchFileSnapshot(join('snapshots', `views-${columns}.txt`));
     }

@@ -7,6 +7,8 @@ import { JSON_OPTION, PROJECT_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { withDatabase } from '../support/with-ledger.ts';
+import { findTerminal } from '../views/terminal.ts';
+import { printableProse, wrap } from '../views/text-width.ts';
 
 interface BriefOptions {
   readonly agent?: string;
@@ -37,6 +39,17 @@ async function showBrief(config: Config, { agent = config.agentId, project, json
     database.read((reader) => readBrief(reader, query, { ...context, liveness: database })),
   );
   if (json) printJson({ ...found, next: nextSteps(found) });
-  else print(renderBrief(found).split('\n'));
+  else print(fitLines(renderBrief(found), findTerminal().width));
   return 0;
+}
+
+/** Without a terminal the text is what an agent reads. */
+function fitLines(text: string, width: number | undefined): string[] {
+  const lines = text.split('\n');
+  if (width === undefined) return lines;
+  return lines.flatMap((line) => {
+    const [, mark = '', rest = ''] = /^([->] )?(.*)$/s.exec(line) ?? [];
+    const [first = '', ...more] = wrap(printableProse(rest), width - mark.length);
+    return [mark + first, ...more.map((part) => ' '.repeat(mark.length) + part)];
+  });
 }

@@ -1,5 +1,6 @@
 import { print, printJson } from '../support/print.ts';
 import { findTerminal } from '../views/terminal.ts';
+import { besideTerm, printable } from '../views/text-width.ts';
 import { checkClients } from './clients.ts';
 import type { Finding } from './finding.ts';
 import { checkGitHooks } from './git-hooks.ts';
@@ -35,11 +36,19 @@ async function examine(runAll: boolean): Promise<Finding[]> {
   ];
 }
 
-const WIDTH = 14;
+const STATUS_WIDTH = 5;
+const TERM_WIDTH = 19;
 
 function describe({ check, status, message, fix }: Finding): string[] {
-  const { colors } = findTerminal();
+  const { colors, width = Number.POSITIVE_INFINITY } = findTerminal();
   const paint = { ok: colors.green, warn: colors.yellow, fail: colors.red }[status];
-  const line = `${paint(status.padEnd(5))}${check.padEnd(WIDTH)}${message}`;
-  return fix === undefined ? [line] : [line, `${' '.repeat(5 + WIDTH)}${colors.dim('fix:')} ${fix}`];
+  const term = {
+    text: status.padEnd(STATUS_WIDTH) + check,
+    width: TERM_WIDTH,
+    paint: (text: string) => text.replace(status, paint(status)),
+  };
+  const lines = besideTerm(term, printable(message), width);
+  if (fix === undefined) return lines;
+  const dimmed = (line: string) => line.replace(/^fix:/, colors.dim('fix:'));
+  return [...lines, ...besideTerm({ text: '', width: TERM_WIDTH }, `fix: ${printable(fix)}`, width, dimmed)];
 }

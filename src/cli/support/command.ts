@@ -1,5 +1,6 @@
-import type { Argument, Command, Option } from 'commander';
-import { wrap } from '../views/text-width.ts';
+import type { Argument, Command, Help, Option } from 'commander';
+import { besideTerm, MIN_TEXT_WIDTH, wrap } from '../views/text-width.ts';
+import { findScreen } from './print.ts';
 
 /** One subcommand. Its help text, and its exit code for wrong usage, are generated from this declaration. */
 export interface CliCommand<Options extends object = object, Input = unknown> {
@@ -41,13 +42,33 @@ export function registerCommand(program: Command, command: CliCommand): void {
   });
 }
 
-export function renderExamples(examples: readonly Example[]): string[] {
-  const width = Math.max(...examples.map(([command, note]) => (note === undefined ? 0 : command.length)));
+export function renderExamples(examples: readonly Example[], width = helpWidth()): string[] {
+  const column = Math.max(...examples.map(([command, note]) => (note === undefined ? 0 : command.length)));
   return [
     'Examples:',
-    ...examples.map(([command, note]) => `  ${note === undefined ? command : `${command.padEnd(width)}  ${note}`}`),
+    ...examples.flatMap(([command, note]) => {
+      const text = `  ${command}`;
+      if (note === undefined) return text;
+      return width < HELP_WIDTH
+        ? [text, ...wrap(note, width - 6).map((line) => `      ${line}`)]
+        : `${text.padEnd(column + 2)}  ${note}`;
+    }),
   ];
 }
+
+/** Prose is easier to read in lines that are not too long. */
+export function helpWidth(): number {
+  const { isTTY, columns } = findScreen();
+  return isTTY ? Math.min(HELP_WIDTH, columns || HELP_WIDTH) : HELP_WIDTH;
+}
+
+/** Commander wraps no description where less than 40 columns are left for it. */
+export const HELP_LAYOUT: Partial<Help> = {
+  showGlobalOptions: false,
+  minWidthToWrap: MIN_TEXT_WIDTH,
+  formatItem: (term, termWidth, description, helper) =>
+    besideTerm({ text: `  ${term}`, width: termWidth + 4 }, description, helper.helpWidth ?? HELP_WIDTH).join('\n'),
+};
 
 /** Commands whose exit code is a verdict report wrong usage as bad input. */
 export function usageExitCode({ exitCodes }: CliCommand): number {
@@ -55,9 +76,12 @@ export function usageExitCode({ exitCodes }: CliCommand): number {
 }
 
 function renderHelp({ details = [], examples, exitCodes }: CliCommand): string {
-  const codes = Object.entries(exitCodes).map(([code, meaning]) => `  ${code.padEnd(2)}  ${meaning}`);
+  const width = helpWidth();
+  const codes = Object.entries(exitCodes).flatMap(([code, meaning]) =>
+    besideTerm({ text: `  ${code}`, width: 6 }, meaning, width),
+  );
   return [
-    ...details.flatMap((paragraph) => ['', ...wrap(paragraph, HELP_WIDTH)]),
+    ...details.flatMap((paragraph) => ['', ...wrap(paragraph, width)]),
     '',
     ...renderExamples(examples),
     '',

@@ -20,7 +20,8 @@ const CALL: LoggedCall = {
 };
 const plain = createStyles(false);
 
-const render = (call: LoggedCall, terminal: Terminal) => renderCall(call, terminal, true);
+const lines = (call: LoggedCall, terminal: Terminal) => renderCall(call, terminal, true);
+const render = (call: LoggedCall, terminal: Terminal) => lines(call, terminal).join('\n');
 
 describe('renderCall', () => {
   it('is not cut without a terminal', () => {
@@ -30,10 +31,10 @@ describe('renderCall', () => {
   });
 
   promiseTest('cli/log-columns', 'has columns for the agent and the task', () => {
-    const lines = [CALL, { ...CALL, actor: 'ada', task_id: null }].map((call) =>
+    const shown = [CALL, { ...CALL, actor: 'ada', task_id: null }].map((call) =>
       render(call, { width: 80, colors: plain }),
     );
-    expect(lines).toEqual([
+    expect(shown).toEqual([
       ' #1042 22:15:30 claude         T-0001 task_update         ok 7 ms {"title":"日…',
       ' #1042 22:15:30 ada            -      task_update         ok 7 ms {"task_id":"T…',
     ]);
@@ -47,14 +48,17 @@ describe('renderCall', () => {
 
   it.each([20, 40, 60, 80, 100, 200])('is at most %i columns wide', (width) => {
     for (const outcome of ['ok', 'running', 'ERR_WRITEBACK_REQUIRED']) {
-      const line = render({ ...CALL, outcome }, { width, colors: plain });
-      expect(displayWidth(line)).toBeLessThanOrEqual(width);
-      expect(line).toContain('#1042');
+      const shown = lines({ ...CALL, outcome }, { width, colors: plain });
+      for (const line of shown) expect(displayWidth(line)).toBeLessThanOrEqual(width);
+      expect(shown[0]).toContain('#1042');
     }
   });
 
-  it('has no padding on a narrow terminal', () => {
-    expect(render(CALL, { width: 44, colors: plain })).toBe(' #1042 22:15:30 claude T-0001 task_update ok');
+  promiseTest('cli/log-columns', 'has a second line for the tool and the outcome on a narrow terminal', () => {
+    expect(lines({ ...CALL, outcome: 'ERR_CLAIM_HELD' }, { width: 44, colors: plain })).toEqual([
+      ' #1042 22:15:30 claude T-0001',
+      '       task_update ERR_CLAIM_HELD 7 ms {"ti…',
+    ]);
   });
 
   it.each([

@@ -4,30 +4,35 @@ import { contradictionMark, evidenceMark } from './evidence.ts';
 import { localTime, shortTime, type Terminal } from './terminal.ts';
 import { cut, displayWidth, pad, printable } from './text-width.ts';
 
+const NUMBER_WIDTH = 6;
 const ACTOR_WIDTH = 14;
 const TASK_WIDTH = 6;
 const TOOL_WIDTH = 19;
-/** Narrower lines have no aligned columns, or no date. */
-const ALIGNED_FROM = 60;
+/** A narrower terminal has no aligned columns, or no date. */
+const ALIGNED_FROM = 72;
 const DATED_FROM = 100;
 const NO_TASK = '-';
 
-export function renderCall(call: LoggedCall, terminal: Terminal, utc: boolean): string {
+/** One line, or two where a line would cut the outcome. */
+export function renderCall(call: LoggedCall, terminal: Terminal, utc: boolean): string[] {
   const { width = Number.POSITIVE_INFINITY, colors } = terminal;
   const { sequence_no, entered_at, actor, task_id, tool, outcome, duration_ms } = call;
   const { dim, cyan } = colors;
   const counts = countStates(call.evidence ?? []);
   const time = printable(utc ? shortTime(entered_at) : localTime(entered_at));
+  const isNarrow = width < ALIGNED_FROM;
   const align = (text: string, columnWidth: number) => {
-    if (width < ALIGNED_FROM) return text;
+    if (isNarrow) return text;
     // Without a terminal nothing is cut: scripts compare whole names.
     return terminal.width === undefined ? pad(text, Math.max(columnWidth, displayWidth(text))) : pad(text, columnWidth);
   };
-  const cells: [string, (text: string) => string][] = [
-    [`#${sequence_no}`.padStart(6), dim],
+  const origin: Cell[] = [
+    [`#${sequence_no}`.padStart(NUMBER_WIDTH), dim],
     [width < DATED_FROM ? time.slice(11, 19) : time, dim],
     [align(printable(actor), ACTOR_WIDTH), cyan],
     [align(task_id ?? NO_TASK, Math.max(TASK_WIDTH, task_id?.length ?? 0)), String],
+  ];
+  const result: Cell[] = [
     [align(printable(tool), TOOL_WIDTH), String],
     [printable(outcome), outcomePaint(outcome, colors)],
     [duration_ms === null ? '' : `${duration_ms} ms`, dim],
@@ -35,6 +40,15 @@ export function renderCall(call: LoggedCall, terminal: Terminal, utc: boolean): 
     [contradictionMark(counts), colors.red],
     [printable(terminal.width === undefined ? call.arguments : withoutTask(call)), dim],
   ];
+  if (!isNarrow) return [joinCells([...origin, ...result], width)];
+  const margin = ' '.repeat(NUMBER_WIDTH + 1);
+  return [joinCells(origin, width), margin + joinCells(result, width - margin.length)];
+}
+
+type Cell = readonly [text: string, paint: (text: string) => string];
+
+/** As many cells as fit; the last one is cut. */
+function joinCells(cells: readonly Cell[], width: number): string {
   let room = width;
   let line = '';
   for (const [text, paint] of cells) {

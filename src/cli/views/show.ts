@@ -8,10 +8,12 @@ import { describeGaps, describeWhole } from './coverage.ts';
 import { evidencePaint, evidenceText } from './evidence.ts';
 import type { Shown, ShownClaim, ShownCommit, ShownSession, ShownThought } from './show-data.ts';
 import { listNames, plural, priorityPaint, shortTime, statusPaint, type Terminal } from './terminal.ts';
-import { cut, displayWidth, printable, printableProse, wrap } from './text-width.ts';
+import { besideTerm, cut, displayWidth, printable, printableProse, wrap } from './text-width.ts';
 
 const LABEL_WIDTH = 12;
 const MAX_PROBLEMS = 20;
+/** A shorter part of a name says little. */
+const MIN_AUTHOR_WIDTH = 12;
 
 /** The width is infinite if the output is not a terminal. */
 interface Page {
@@ -48,10 +50,18 @@ export function renderTask(shown: Shown, { width = Number.POSITIVE_INFINITY, col
 }
 
 function titleLines({ task_id, title, priority }: Task, { width, colors }: Page): string[] {
-  const paint = priorityPaint(colors, priority);
-  const [first = '', ...rest] = wrap(printable(title), width - task_id.length - 2);
-  const indent = ' '.repeat(task_id.length + 2);
-  return [`${paint(task_id)}  ${colors.bold(first)}`, ...rest.map((line) => indent + colors.bold(line))];
+  return afterId(task_id, printable(title), width, { id: priorityPaint(colors, priority), text: colors.bold });
+}
+
+/** A heading, whose further lines begin below the text. */
+function afterId(
+  id: string,
+  text: string,
+  width: number,
+  paint: { readonly id: Style; readonly text: Style },
+): string[] {
+  const [first = '', ...rest] = wrap(text, width - id.length - 2).map(paint.text);
+  return [`${paint.id(id)}  ${first}`, ...rest.map((line) => ' '.repeat(id.length + 2) + line)];
 }
 
 function fieldLines(shown: Shown, page: Page): string[] {
@@ -148,13 +158,13 @@ function extraText(value: unknown): string {
 function sessionLines(session: ShownSession, page: Page): string[] {
   const { green, yellow, dim } = page.colors;
   const { session_id, task_id, scope, reason, started_at, finalized_at, root, leaf_count } = session;
-  const state =
+  const [state, paint] =
     finalized_at === null
-      ? yellow(`live, ${plural(session.record_count, 'record')} so far`)
-      : green(`sealed with ${plural(leaf_count ?? 0, 'record')}`);
+      ? [`live, ${plural(session.record_count, 'record')} so far`, yellow]
+      : [`sealed with ${plural(leaf_count ?? 0, 'record')}`, green];
   const facts = `${printable(scope)} session of ${task_id}, opened ${shortTime(started_at)} by ${openedBy(session)}`;
   return [
-    `${session_id}  ${state}`,
+    ...afterId(session_id, state, page.width, { id: String, text: paint }),
     ...indented(facts, '  ', page, dim),
     ...(finalized_at === null ? [] : indented(`sealed ${shortTime(finalized_at)}`, '  ', page, dim)),
     ...(reason === null ? [] : indented(printable(reason), '  ', page, dim)),
@@ -173,8 +183,12 @@ function eventLines(event: TaskEvent, page: Page): string[] {
   const { dim, cyan } = page.colors;
   const what = eventText(event);
   const time = shortTime(at);
-  const author = cut(printable(by), page.width - time.length - 2);
-  return [`${dim(time)}  ${cyan(author)}`, ...indented(printable(what), '  ', page)];
+  const author = printable(by);
+  const hasRoom = page.width - time.length - 2 >= Math.min(MIN_AUTHOR_WIDTH, displayWidth(author));
+  const heading = hasRoom
+    ? [`${dim(time)}  ${cyan(cut(author, page.width - time.length - 2))}`]
+    : [dim(time), ...indented(author, '  ', page, cyan)];
+  return [...heading, ...indented(printable(what), '  ', page)];
 }
 
 /** "todo → in_progress, assignee unassigned → ada" */
@@ -224,9 +238,8 @@ function section(title: string, lines: readonly string[], { colors }: Page): str
 }
 
 function labelled(label: string, text: string, paint: Style, { width, colors }: Page): string[] {
-  const [first = '', ...rest] = wrap(text, width - LABEL_WIDTH - 2);
-  const indent = ' '.repeat(LABEL_WIDTH + 2);
-  return [`  ${colors.dim(label.padEnd(LABEL_WIDTH))}${paint(first)}`, ...rest.map((line) => indent + paint(line))];
+  const term = { text: `  ${label}`, width: LABEL_WIDTH + 2, paint: colors.dim };
+  return besideTerm(term, text, width, paint);
 }
 
 function indented(text: string, margin: string, { width, colors }: Page, paint: Style = String) {

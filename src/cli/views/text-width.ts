@@ -49,6 +49,33 @@ export function cutWords(text: string, width: number): string {
   return width < 1 ? '' : takeWords(text, width - 1) + ELLIPSIS;
 }
 
+/** What stands before a text, in a column that is this wide. */
+export interface Term {
+  readonly text: string;
+  readonly width: number;
+  readonly paint?: (text: string) => string;
+}
+
+/** A narrower column is hard to read. */
+export const MIN_TEXT_WIDTH = 26;
+const MARGIN = '    ';
+
+/** A term with its text beside it or, where too few columns are left for the text, below it. */
+export function besideTerm(
+  term: Term,
+  text: string,
+  width: number,
+  paint: (line: string) => string = String,
+): string[] {
+  const head = (term.paint ?? String)(term.text);
+  const isBelow = width - term.width < MIN_TEXT_WIDTH;
+  const margin = isBelow ? MARGIN : ' '.repeat(term.width);
+  const [first = '', ...rest] = wrap(text, width - margin.length).map(paint);
+  const others = rest.map((line) => margin + line);
+  if (isBelow) return [...(term.text.trim() === '' ? [] : [head]), margin + first, ...others];
+  return [head + ' '.repeat(Math.max(1, term.width - displayWidth(term.text))) + first, ...others];
+}
+
 /** Cuts or pads to exactly this width. */
 export function pad(text: string, width: number): string {
   const shown = cut(text, width);

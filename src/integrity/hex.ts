@@ -31,3 +31,16 @@ export function toHex(raw: string): string {
   }
   return hex;
 }
+
+/** Refuses what `writeHex` refuses. */
+export function bytesOfHex(hex: string): Uint8Array {
+  const bytes = new Uint8Array(Math.ceil(hex.length / 2));
+  writeHex(hex, bytes, 0, bytes.length);
+  return bytes;
+}
+
+export function hexOfBytes(bytes: Uint8Array): string {
+  let hex = '';
+  for (const value of bytes) hex += DIGITS.charAt(value >> 4) + DIGITS.charAt(value & 15);
+  return hex;
+}

@@ -1,4 +1,5 @@
 import { BadFormat } from '../bad-format.ts';
+import { bytesOfHex, hexOfBytes } from '../hex.ts';
 import { EMPTY_ROOT } from '../merkle.ts';
 import type { Digest } from '../sha256.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';
@@ -73,11 +74,11 @@ export function parseSize(text: string, what: string): number {
 }
 
 export function encodeDigest(digest: Digest): string {
-  return encodeBase64(Uint8Array.from(digest.match(/../g) ?? [], (digits) => Number.parseInt(digits, 16)));
+  return encodeBase64(bytesOfHex(digest));
 }
 
 export function decodeDigest(text: string, what: string): Digest {
   const bytes = decodeBase64(text, what);
   if (bytes.length !== 32) throw new BadFormat(`${what} does not have 32 bytes`);
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hexOfBytes(bytes);
 }

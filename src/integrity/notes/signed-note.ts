@@ -1,4 +1,5 @@
 import { BadFormat } from '../bad-format.ts';
+import { bytesOfHex, hexOfBytes } from '../hex.ts';
 import { sha256 } from '../sha256.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';
 import { isSignedBy } from './ed25519.ts';
@@ -88,7 +89,7 @@ export function formatNote({ text, signatures }: SignedNote): string {
 
 export function formatSignature({ name, keyId: id, bytes }: NoteSignature): string {
   assertKeyName(name);
-  const whole = Uint8Array.from([...hexBytes(id), ...bytes]);
+  const whole = Uint8Array.from([...bytesOfHex(id), ...bytes]);
   return `${DASH} ${name} ${encodeBase64(whole)}\n`;
 }
 
@@ -98,7 +99,7 @@ export function parseSignature(line: string): NoteSignature {
   assertKeyName(name);
   const bytes = decodeBase64(encoded, 'a signature');
   if (bytes.length <= KEY_ID_BYTES) throw new BadFormat('a signature is too short');
-  const id = Array.from(bytes.subarray(0, KEY_ID_BYTES), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  const id = hexOfBytes(bytes.subarray(0, KEY_ID_BYTES));
   return { name, keyId: id, bytes: bytes.slice(KEY_ID_BYTES) };
 }
 
@@ -143,8 +144,4 @@ function hasControlCharacters(text: string): boolean {
     if (unit < 0x20 && unit !== 0x0a) return true;
   }
   return false;
-}
-
-function hexBytes(hex: string): number[] {
-  return (hex.match(/../g) ?? []).map((digits) => Number.parseInt(digits, 16));
 }

@@ -108,7 +108,8 @@ export async function buildAll() {
       platform: 'node',
       target: 'node20',
       minify: true,
-      external: ['pg', 'pgpass'],
+      // Never loaded: no URL of a database gets here.
+      external: ['../db/postgres/database.ts'],
       ...ownUrl,
     }),
     build({

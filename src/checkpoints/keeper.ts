@@ -1,6 +1,7 @@
 import { ColibriError, toError } from '../errors.ts';
+import type { InclusionProof } from '../integrity/index.ts';
 import type { Log } from '../log.ts';
-import type { Signer } from './signer.ts';
+import type { EnvelopeFormat, Signer } from './signer.ts';
 
 /** A crash loses the statement about at most this many entries, not the entries. */
 const ENTRIES_PER_CHECKPOINT = 1000;
@@ -69,6 +70,12 @@ export class CheckpointKeeper {
     await this.#signing;
     if (this.#failure === undefined && this.#newest !== undefined) return this.#newest;
     throw this.#failure ?? new ColibriError('ERR_CONFIG_INVALID', 'the log cannot be signed');
+  }
+
+  /** Wraps a proof whose checkpoint `sign` returned. */
+  wrap(format: EnvelopeFormat, proof: InclusionProof): Uint8Array {
+    if (this.#signer === undefined) throw new Error('a proof is wrapped after its checkpoint was signed');
+    return this.#signer.wrap(format, proof);
   }
 
   /** Signs what is not signed yet, and waits for it. */

@@ -1,13 +1,19 @@
-import type { Database, Reader } from '../db/database.ts';
+import { type Database, DatabaseError, type Reader } from '../db/database.ts';
 import { ColibriError } from '../errors.ts';
 import {
   checkpointText,
+  formatDsse,
+  formatReceipt,
   formatSignature,
   formatVerifierKey,
+  type InclusionProof,
+  isIncluded,
   keyId,
+  leafHash,
   originOf,
   type SignedCheckpoint,
   type VerifierKey,
+  verifyCheckpoint,
 } from '../integrity/index.ts';
 import { readHead } from '../ledger/head.ts';
 import { StoredTree } from '../ledger/stored-tree.ts';
@@ -28,6 +34,9 @@ export interface SignerOptions {
   readonly actor: string;
   readonly now: () => string;
 }
+
+/** COSE receipts and DSSE envelopes. */
+export type EnvelopeFormat = 'cose' | 'dsse';
 
 /** Signs checkpoints of one log with one key. */
 export class Signer {
@@ -66,6 +75,24 @@ export class Signer {
     const note = `${text}\n${formatSignature(key.signNote(origin, text))}`;
     if (remembered !== undefined && remembered.remember(note) !== head.root) throw forked(head.size);
     return note;
+  }
+
+  /**
+   * Wraps a proof into an envelope that this key signs. The checkpoint of the proof must be signed by it and must hold the
+   * entry, so that no envelope says more than a checkpoint that was signed before.
+   */
+  wrap(format: EnvelopeFormat, proof: InclusionProof): Uint8Array {
+    const { key, ledgerId } = this.#options;
+    const verifierKey = key.verifierKey(originOf(ledgerId));
+    const { size, root } = verifyCheckpoint(proof.checkpoint, { log: [verifierKey] });
+    const { index, entry } = proof.entry;
+    if (!isIncluded({ leaf: leafHash(entry), index, size, proof: proof.path, root }))
+      throw new DatabaseError('corrupt', `entry ${index} is not the one that was signed`, {
+        advice: 'run colibri verify',
+      });
+    const sign = (message: Uint8Array) => key.signBytes(message);
+    if (format === 'cose') return formatReceipt(proof, verifierKey, sign);
+    return Buffer.from(formatDsse(proof, verifierKey, sign), 'utf8');
   }
 
   /** A key that was rotated in another ledger takes the place of the old one here too. */

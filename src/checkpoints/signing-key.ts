@@ -29,15 +29,16 @@ export class SigningKey {
 
   /** The signature of a note by this key, without the line around it. */
   signNote(origin: string, text: string): { name: string; keyId: string; bytes: Uint8Array } {
-    return { name: origin, keyId: keyId(this.verifierKey(origin)), bytes: this.#sign(text) };
+    return { name: origin, keyId: keyId(this.verifierKey(origin)), bytes: this.signBytes(Buffer.from(text, 'utf8')) };
   }
 
   signText(text: string): string {
-    return encodeBase64(this.#sign(text));
+    return encodeBase64(this.signBytes(Buffer.from(text, 'utf8')));
   }
 
-  #sign(text: string): Uint8Array {
-    return sign(null, Buffer.from(text, 'utf8'), this.#key);
+  /** The first byte tells what was signed: notes and statements about keys begin with "c", receipts with 0x84, DSSE with "D". */
+  signBytes(message: Uint8Array): Uint8Array {
+    return sign(null, message, this.#key);
   }
 }
 

@@ -9,9 +9,10 @@ export {
   formatBundle,
   parseBundle,
 } from './bundle/format.ts';
+export type { InclusionProof } from './bundle/inclusion-proof.ts';
 export { subsetRanges, subsetRoot } from './bundle/subset-proof.ts';
 export { type BundleReport, type Claim, type TrustedKeys, verifyBundle } from './bundle/verify.ts';
-export { CLAIM_WORDS, claimLine, verifyText } from './bundle/verify-text.ts';
+export { CLAIM_WORDS, claimLine, verifyBytes, verifyText } from './bundle/verify-text.ts';
 export { canonicalize, type Json, NotCanonical } from './canonical-json.ts';
 export { isCanonicalText } from './canonical-text.ts';
 export {
@@ -44,6 +45,8 @@ export {
 } from './entry.ts';
 export { ENTRY_GRAMMAR, entryDefect, SCOPES } from './entry-grammar.ts';
 export { chainedText, type EnterText, type ExitText, findExtras, readEnter, readExit } from './entry-text.ts';
+export { formatReceipt } from './envelopes/cose-receipt.ts';
+export { formatDsse } from './envelopes/dsse.ts';
 export { isPerson, isProjectSlug, isSessionId, isTaskId, isTime, isUuid, PERSON_PREFIX } from './forms.ts';
 export { type ChainedThought, thoughtHash } from './hash-chain.ts';
 export { toHex } from './hex.ts';

@@ -103,10 +103,17 @@ export class Runtime {
 
   /** Rejects if this server signs nothing. */
   async signCheckpoint(): Promise<string> {
+    return this.#signingKeeper().sign();
+  }
+
+  /** Wraps a proof under a checkpoint of `signCheckpoint` into an envelope that the same key signs. */
+  readonly wrapProof: CheckpointKeeper['wrap'] = (format, proof) => this.#signingKeeper().wrap(format, proof);
+
+  #signingKeeper(): CheckpointKeeper {
     if (this.rollback !== undefined) throw this.rollback;
     const checkpoints = this.#booted?.checkpoints;
     if (checkpoints === undefined) throw new ColibriError('ERR_CONFIG_INVALID', `${this.mode} mode signs nothing`);
-    return checkpoints.sign();
+    return checkpoints;
   }
 
   committed(tool: string, size: number): void {

@@ -3,6 +3,7 @@ import chromium from '@sparticuz/chromium';
 import * as fc from 'fast-check';
 import { type Browser, type Page, chromium as playwright } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { createEntries, LOG_KEY, proveEntry } from '../support/fixtures/signed-log.ts';
 import { readCanonicalVectors, readConsistencyVectors, readInclusionVectors } from '../support/fixtures/vectors.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { plainJson } from '../support/properties.ts';
@@ -98,6 +99,30 @@ describe('the integrity library in Chromium', () => {
       });
     });
     expect(inBrowser).toEqual(inNode);
+  });
+
+  promiseTest('integrity/browser', 'a COSE receipt and a DSSE envelope have the same claims as in Node', async () => {
+    const proof = proveEntry(createEntries(7), 3);
+    const receipt = Buffer.from(integrity.formatReceipt(proof, LOG_KEY.verifierKey, LOG_KEY.sign));
+    const envelope = Buffer.from(integrity.formatDsse(proof, LOG_KEY.verifierKey, LOG_KEY.sign));
+    const forged = Buffer.from(receipt);
+    forged[forged.length - 1] = (forged.at(-1) ?? 0) ^ 1;
+    const input = {
+      key: integrity.formatVerifierKey(LOG_KEY.verifierKey),
+      files: [receipt, envelope, forged, receipt.subarray(1)].map((file) => [...file]),
+    };
+    const { inNode, inBrowser } = await inBoth(input, ({ parseVerifierKey, verifyBytes }, { key, files }) =>
+      files.map((file) => {
+        try {
+          return verifyBytes(Uint8Array.from(file), { log: [parseVerifierKey(key)] }).claims;
+        } catch (error) {
+          return String(error);
+        }
+      }),
+    );
+    expect(inBrowser).toEqual(inNode);
+    const claim = (holds: string) => expect.arrayContaining([expect.objectContaining({ about: 'envelope', holds })]);
+    expect(inBrowser).toEqual([claim('yes'), claim('yes'), claim('no'), expect.stringContaining('not UTF-8')]);
   });
 
   promiseTest('integrity/browser', 'an entry is parsed as strictly as in Node', async () => {

@@ -14,6 +14,8 @@ const SCOPES = [
   ['ledger', '--all'],
 ] as const;
 
+const FORMATS = ['cose', 'dsse'] as const;
+
 beforeAll(async () => {
   project = new SigningProject({ isShared: true });
   await project.withAgent(async (agent) => {
@@ -25,6 +27,7 @@ beforeAll(async () => {
   for (const [name, ...args] of SCOPES) await project.colibri('export', ...args, '--out', project.path(name));
   await project.colibri('export', '--all', '--redact', '--out', project.path('redacted'));
   await project.colibri('prove', '3', '--out', project.path('proof'));
+  for (const format of FORMATS) await project.colibri('prove', '3', '--format', format, '--out', project.path(format));
 }, 60_000);
 
 afterAll(() => project.remove());
@@ -148,6 +151,52 @@ describe('bundles', () => {
     await refused('--session', 'T-0001', '--out', out);
     for (const record of ['99999', 'T-0001', '-1', '\u0398-0099'])
       expect(await project.colibri('prove', '--out', out, '--', record), record).toMatchObject({ status: 3 });
+  });
+
+  for (const format of FORMATS)
+    promiseTest('bundle/envelope', `${format}, with the same claims and one about its own signature`, async () => {
+      const [alone, wrapped] = [
+        await verify(project.path('proof'), '--key', key),
+        await verify(project.path(format), '--key', key),
+      ];
+      expect(wrapped).toMatchObject({ status: 0, verdict: 'whole' });
+      expect(holding(wrapped, 'envelope')).toBe('yes');
+      expect(wrapped.claims?.filter(({ about }) => about !== 'envelope')).toEqual(alone.claims);
+    });
+
+  promiseTest('bundle/envelope', 'changed, cut or of another log, it does not hold', async () => {
+    const receipt = readFileSync(project.path('cose'));
+    const write = (bytes: Buffer) => {
+      writeFileSync(project.path('forged'), bytes);
+      return project.path('forged');
+    };
+    const lastBit = Buffer.from(receipt);
+    lastBit[lastBit.length - 1] = (lastBit.at(-1) ?? 0) ^ 1;
+    expect(await verify(write(lastBit), '--key', key)).toMatchObject({ status: 1, verdict: 'tampered' });
+    expect(await verify(write(receipt.subarray(0, -1)), '--key', key)).toMatchObject({ status: 3 });
+    const forgedSignature = (text: string) => text.replace(/"sig":"./, '"sig":"/');
+    expect(await verify(forged('dsse', forgedSignature), '--key', key)).toMatchObject({ status: 1 });
+    const otherType = (text: string) => text.replace('in-toto', 'other');
+    expect(await verify(forged('dsse', otherType), '--key', key)).toMatchObject({ status: 3 });
+    const other = new SigningProject();
+    await other.colibri('add', 'one');
+    const otherKey = (await other.colibri('key')).stdout.trim();
+    for (const format of FORMATS)
+      expect(await verify(project.path(format), '--key', otherKey), format).toMatchObject({ status: 3 });
+  });
+
+  promiseTest('bundle/envelope', 'a receipt needs a file, a statement can be printed', async () => {
+    expect(await project.colibri('prove', '3', '--format', 'cose')).toMatchObject({ status: 3 });
+    const { status, stdout } = await project.colibri('prove', '3', '--format', 'dsse');
+    expect(status).toBe(0);
+    expect(stdout).toBe(readFileSync(project.path('dsse'), 'utf8'));
+    const payloadOf = async (...args: readonly string[]) => {
+      const printed = await project.colibri('prove', '\u0398-0001', '--format', 'dsse', ...args);
+      const { payload } = JSON.parse(printed.stdout) as { payload: string };
+      return Buffer.from(payload, 'base64').toString('utf8');
+    };
+    expect(await payloadOf()).toContain('because');
+    expect(await payloadOf('--redact')).not.toContain('because');
   });
 
   promiseTest('bundle/holds', 'a proof of one record, by its index or as a thought', async () => {

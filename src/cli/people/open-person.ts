@@ -45,6 +45,8 @@ export interface Person {
   readonly rollback: Error | undefined;
   /** Signs the log as it is now. */
   readonly signCheckpoint: () => Promise<string>;
+  /** Wraps a proof under that checkpoint into an envelope of the same key. */
+  readonly wrapProof: Runtime['wrapProof'];
 }
 
 /** Opens the ledger as a server does, and closes it after the work. Only `createsLedger` creates one. */
@@ -127,6 +129,7 @@ function createPerson(actor: string, config: Config, chain: Chain<Runtime>): Per
     database: runtime.database,
     rollback: runtime.rollback,
     signCheckpoint: () => runtime.signCheckpoint(),
+    wrapProof: runtime.wrapProof,
     call: async (name, rawInput, force) => {
       const tool = tools.find((candidate) => candidate.name === name);
       const answer = await runCall(chain, {

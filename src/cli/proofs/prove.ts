@@ -2,9 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Argument, Option } from 'commander';
-import type { Reader } from '../../db/database.ts';
+import { DatabaseError, type Reader } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
-import { type BundledEntry, canonicalize, formatTlogProof, parseCheckpoint } from '../../integrity/index.ts';
+import {
+  type BundledEntry,
+  canonicalize,
+  formatTlogProof,
+  type InclusionProof,
+  parseCheckpoint,
+} from '../../integrity/index.ts';
 import { StoredTree } from '../../ledger/stored-tree.ts';
 import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
@@ -13,7 +19,12 @@ import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { readEntries } from './read-entries.ts';
 
+/** `tlog` is text, `cose` binary, `dsse` JSON. */
+const FORMATS = ['tlog', 'cose', 'dsse'] as const;
+type Format = (typeof FORMATS)[number];
+
 interface ProveOptions extends PersonOptions {
+  readonly format: Format;
   readonly out?: string;
   readonly redact?: boolean;
 }
@@ -23,30 +34,38 @@ export const prove: CliCommand<ProveOptions, string> = {
   summary: 'write the proof that one record is in the signed log',
   argument: new Argument('<record>', 'the index of an entry, or the id of a thought such as \u0398-0012'),
   options: [
+    new Option('--format <format>', 'tlog: C2SP tlog-proof, cose: COSE receipt, dsse: in-toto statement')
+      .choices(FORMATS)
+      .default('tlog'),
     new Option('--out <file>', 'the file to write; without it the proof is printed'),
     new Option('--redact', 'leave the content of the record out'),
     ...PERSON_OPTIONS,
   ],
   details: [
     'The file is a C2SP tlog-proof: the index of the entry, the hashes up to the root, and a signed checkpoint. Its extra line holds the entry itself and, unless --redact is given, what it has digests of.',
+    'With --format cose it is a COSE receipt (RFC 9942), with --format dsse a DSSE envelope with an in-toto statement about the entry. Both have the same proof in them, and the key of the checkpoint signs them too. colibri verify FILE --key KEY checks all three.',
   ],
   examples: [
     ['colibri prove 128 --out entry.tlog-proof'],
+    ['colibri prove 128 --format cose --out entry.cose', 'for tools that read COSE receipts'],
+    ['colibri prove 128 --format dsse --out entry.intoto.json', 'for tools that read attestations'],
     ['colibri prove 128 --redact', 'prints it, without what was written'],
   ],
   exitCodes: { 0: 'written', 2: 'cannot tell', 3: 'bad input' },
-  run: ({ out, redact = false, ...options }, record) =>
+  run: ({ format, out, redact = false, ...options }, record) =>
     reportResult('prove', options.json ?? false, () =>
-      withPerson(options, false, (person) => proveRecord(person, record, { out, redact })),
+      withPerson(options, false, (person) => proveRecord(person, record, { format, out, redact })),
     ),
 };
 
 async function proveRecord(
   person: Person,
   record: string,
-  { out, redact }: { readonly out: string | undefined; readonly redact: boolean },
+  { format, out, redact }: { readonly format: Format; readonly out: string | undefined; readonly redact: boolean },
 ): Promise<CommandResult> {
   if (out !== undefined) assertFree(resolve(out));
+  else if (format === 'cose')
+    throw new CommandError('bad input', 'a COSE receipt is not text', { advice: 'pass --out FILE' });
   const index = await person.read((reader) => findIndex(reader, record));
   const checkpoint = await person.signCheckpoint();
   const { size, root } = parseCheckpoint(checkpoint);
@@ -57,12 +76,22 @@ async function proveRecord(
     return { path, entry: await readEntry(reader, index, redact) };
   });
   if (proof === undefined) throw new CommandError('cannot tell', 'there is no ledger to read');
-  const extra = new TextEncoder().encode(canonicalize(proof.entry));
-  const text = formatTlogProof({ index, path: proof.path, checkpoint, extra });
-  const facts = { index, size, root, ...(out === undefined ? { proof: text } : { file: resolve(out) }) };
-  if (out === undefined) return { verdict: 'done', lines: text.trimEnd().split('\n'), facts };
-  writeWhole(resolve(out), text);
-  return { verdict: 'done', lines: [resolve(out), `proves entry ${index} in the log of ${size}`], facts };
+  const bytes = wrap(person, format, { ...proof, checkpoint });
+  if (out === undefined) {
+    const text = bytes.toString('utf8');
+    return { verdict: 'done', lines: text.trimEnd().split('\n'), facts: { format, index, size, root, proof: text } };
+  }
+  const file = resolve(out);
+  writeWhole(file, bytes);
+  const lines = [file, `proves entry ${index} in the log of ${size}`];
+  return { verdict: 'done', lines, facts: { format, index, size, root, file } };
+}
+
+function wrap(person: Person, format: Format, proof: InclusionProof): Buffer {
+  if (format !== 'tlog') return Buffer.from(person.wrapProof(format, proof));
+  const { entry, path, checkpoint } = proof;
+  const extra = new TextEncoder().encode(canonicalize(entry));
+  return Buffer.from(formatTlogProof({ index: entry.index, path, checkpoint, extra }));
 }
 
 async function findIndex(db: Reader, record: string): Promise<number | undefined> {
@@ -77,15 +106,16 @@ async function findIndex(db: Reader, record: string): Promise<number | undefined
   return row?.idx;
 }
 
-async function readEntry(db: Reader, index: number, redact: boolean): Promise<BundledEntry | undefined> {
-  for await (const [entry] of readEntries(db, { indexes: [index], size: index + 1, redact })) return entry;
-  return undefined;
+async function readEntry(db: Reader, index: number, redact: boolean): Promise<BundledEntry> {
+  for await (const [entry] of readEntries(db, { indexes: [index], size: index + 1, redact }))
+    if (entry !== undefined) return entry;
+  throw new DatabaseError('corrupt', `the log misses entry ${index}`, { advice: 'run colibri verify' });
 }
 
-function writeWhole(file: string, text: string): void {
+function writeWhole(file: string, bytes: Buffer): void {
   const partial = join(dirname(file), `colibri-proof-${randomBytes(4).toString('hex')}.partial`);
   try {
-    writeFileSync(partial, text, { flag: 'wx', mode: 0o600 });
+    writeFileSync(partial, bytes, { flag: 'wx', mode: 0o600 });
     publish(partial, file);
   } finally {
     rmSync(partial, { force: true });

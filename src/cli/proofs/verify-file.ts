@@ -6,7 +6,7 @@ import {
   claimLine,
   parseVerifierKey,
   type TrustedKeys,
-  verifyText,
+  verifyBytes,
 } from '../../integrity/index.ts';
 import { CommandError, type CommandResult } from '../support/command-result.ts';
 
@@ -29,13 +29,13 @@ export function verifyFile(file: string, keys: readonly string[], witnesses: rea
 }
 
 function judge(file: string, keys: TrustedKeys): BundleReport {
-  const text = read(file);
+  const bytes = read(file);
   try {
-    return verifyText(text, keys);
+    return verifyBytes(bytes, keys);
   } catch (error) {
     if (!(error instanceof BadFormat)) throw error;
     throw new CommandError('bad input', `${file}: ${error.message}`, {
-      advice: `expected ${BUNDLE_FORMAT} or a tlog-proof`,
+      advice: `expected ${BUNDLE_FORMAT}, a tlog-proof, a COSE receipt or a DSSE envelope`,
     });
   }
 }
@@ -49,13 +49,13 @@ function parseKey(text: string) {
   }
 }
 
-function read(file: string): string {
+function read(file: string): Uint8Array {
   try {
     if (statSync(file).size > MAX_BYTES)
       throw new CommandError('cannot tell', `${file} is larger than ${MAX_BYTES} bytes`);
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
+    return readFileSync(file);
   } catch (error) {
     if (error instanceof CommandError) throw error;
-    throw new CommandError('bad input', `${file} cannot be read, or is not UTF-8`, { cause: error });
+    throw new CommandError('bad input', `${file} cannot be read`, { cause: error });
   }
 }

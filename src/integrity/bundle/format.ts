@@ -92,7 +92,7 @@ const HEAD: Fields = {
 
 const THOUGHT: Fields = { type: text, content: text, previous_hash: orNull(digest) };
 const DISCLOSED: Fields = { salt, text, thought: optional(shaped(THOUGHT)) };
-const ENTRY: Fields = { index: wholeNumber(0), entry: text, disclosed: optional(shaped(DISCLOSED)) };
+export const ENTRY: Fields = { index: wholeNumber(0), entry: text, disclosed: optional(shaped(DISCLOSED)) };
 
 /** Lines of canonical JSON: the head, the entries in the order of the log, the hashes of the proof. */
 export function* formatBundle({ head, entries, hashes }: Bundle): Generator<string> {
@@ -123,7 +123,8 @@ export function parseBundledEntry(line: string): BundledEntry {
   return parseLine(line, 'the entry', ENTRY) as BundledEntry;
 }
 
-function parseLine(line: string, where: string, fields: Fields): unknown {
+/** An object of canonical JSON with exactly these fields. */
+export function parseLine(line: string, where: string, fields: Fields): unknown {
   if (!isCanonicalText(line)) throw new BadFormat(`${where} is not canonical JSON`);
   const value = parseJson(line);
   const defect = objectDefect(fields, value);

@@ -1,10 +1,19 @@
+import { isCose, verifyReceipt } from '../envelopes/cose-receipt.ts';
+import { isDsse, verifyDsse } from '../envelopes/dsse.ts';
 import { parseBundle } from './format.ts';
 import { verifyProofFile } from './proof-file.ts';
+import { decodeUtf8 } from './utf8.ts';
 import { type BundleReport, type Claim, type TrustedKeys, verifyBundle } from './verify.ts';
 
-/** Judges the text of a bundle or of a proof. Throws `BadFormat` for what cannot be judged. */
+/** Judges a file: a bundle, or a proof in one of its formats. Throws `BadFormat` for what cannot be judged. */
+export function verifyBytes(file: Uint8Array, keys: TrustedKeys): BundleReport {
+  return isCose(file) ? verifyReceipt(file, keys) : verifyText(decodeUtf8(file, 'the file'), keys);
+}
+
+/** The same for a file that is text. */
 export function verifyText(text: string, keys: TrustedKeys): BundleReport {
-  return text.startsWith('{"checkpoint":') ? verifyBundle(parseBundle(text), keys) : verifyProofFile(text, keys);
+  if (text.startsWith('{"checkpoint":')) return verifyBundle(parseBundle(text), keys);
+  return isDsse(text) ? verifyDsse(text, keys) : verifyProofFile(text, keys);
 }
 
 export const CLAIM_WORDS: Readonly<Record<Claim['holds'], string>> = { yes: 'holds', no: 'FAILS', unknown: 'unknown' };

@@ -18,6 +18,7 @@ export type Holds = 'yes' | 'no' | 'unknown';
 export interface Claim {
   readonly about:
     | 'checkpoint'
+    | 'envelope'
     | 'inclusion'
     | 'keys'
     | 'content'

@@ -15,7 +15,7 @@ export interface TlogProof {
 
 const HEADER = 'c2sp.org/tlog-proof@v1';
 /** The height of the highest tree that a size of 53 bits allows. */
-const MAX_PATH = 53;
+export const MAX_PATH = 53;
 
 export function formatTlogProof({ index, path, checkpoint, extra }: TlogProof): string {
   const lines = [HEADER, ...(extra === undefined ? [] : [`extra ${encodeBase64(extra)}`]), `index ${index}`];

@@ -1,0 +1,35 @@
+import { isIncluded, leafHash } from '../merkle.ts';
+import { verifyCheckpoint } from '../notes/checkpoint.ts';
+import type { Digest } from '../sha256.ts';
+import { BUNDLE_FORMAT, type BundledEntry, type BundleHead } from './format.ts';
+import { type BundleReport, judgeEntries, open, signature, type TrustedKeys } from './verify.ts';
+
+/** That one entry is in the signed log: the same in every envelope. */
+export interface InclusionProof {
+  readonly entry: BundledEntry;
+  /** The hashes from the leaf to the root. */
+  readonly path: readonly Digest[];
+  /** The signed checkpoint as text. */
+  readonly checkpoint: string;
+}
+
+/** Throws `BadFormat` as `verifyBundle` does. */
+export function judgeProof({ entry, path, checkpoint: note }: InclusionProof, keys: TrustedKeys): BundleReport {
+  const checkpoint = verifyCheckpoint(note, keys);
+  const { size, root } = checkpoint;
+  const { index } = entry;
+  const opened = open(entry);
+  if (!isIncluded({ leaf: leafHash(entry.entry), index, size, proof: path, root })) {
+    const says = `entry ${index} of the signed log is another one`;
+    return { claims: [signature(checkpoint), { about: 'inclusion', holds: 'no', says }], entries: [], checkpoint };
+  }
+  const head: BundleHead = {
+    format: BUNDLE_FORMAT,
+    checkpoint: note,
+    scope: { kind: 'entry', index },
+    redacted: entry.disclosed === undefined,
+    entry_count: 1,
+    hash_count: path.length,
+  };
+  return judgeEntries(head, [opened], checkpoint);
+}

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { openSqlite } from '../../src/db/sqlite/database.ts';
@@ -104,6 +104,18 @@ describe('checkpoints', () => {
     },
   );
 
+  promiseTest('checkpoint/extends', 'a log that is signed again while verify reads it', async () => {
+    const project = new SigningProject();
+    await project.colibri('add', 'one');
+    const before = await project.checkpoint();
+    const hook = project.path('sign.cjs');
+    writeFileSync(hook, SIGN_MEANWHILE);
+    const env = { ...project.env, NODE_OPTIONS: `--require ${hook}` };
+    expect(await project.runWith({ env }, 'verify')).toMatchObject({ status: 0 });
+    const [newest = ''] = project.remembered();
+    expect(parseCheckpoint(newest).size).toBeGreaterThan(parseCheckpoint(before).size);
+  });
+
   promiseTest(
     'checkpoint/rollback',
     'a restored backup: reads work, writes are refused, verify and health say why',
@@ -163,3 +175,18 @@ describe('checkpoints', () => {
     },
   );
 });
+
+/** Another process of the same user adds a task and signs, when this one looks up what was signed last. */
+const SIGN_MEANWHILE = `
+  const fs = require('node:fs');
+  const { execFileSync } = require('node:child_process');
+  const { readdirSync } = fs;
+  const { NODE_OPTIONS, ...env } = process.env;
+  fs.readdirSync = (folder, ...rest) => {
+    if (String(folder).includes('checkpoints')) {
+      fs.readdirSync = readdirSync;
+      for (const args of [['add', 'two'], ['checkpoint']]) execFileSync(process.execPath, [process.argv[1], ...args], { env });
+    }
+    return readdirSync(folder, ...rest);
+  };
+  require('node:module').syncBuiltinESMExports();`;

@@ -55,15 +55,19 @@ export async function assertLedgerFile(dbPath: string): Promise<void> {
   await withDatabase({ dbPath }, () => Promise.resolve(), assertCreated);
 }
 
-/** For verification, which reports a changed schema; every other command refuses such a ledger. */
-export async function withSuspectLedger(
+/**
+ * For verification, which reports a changed schema; every other command refuses such a ledger. `readBefore` sees an
+ * earlier snapshot than the work: what it finds outside of the ledger, the work cannot be too old for.
+ */
+export async function withSuspectLedger<Before>(
   config: Config,
-  work: (reader: Reader) => Promise<LedgerReport>,
+  readBefore: (reader: Reader) => Promise<Before>,
+  work: (reader: Reader, before: PromiseSettledResult<Before>) => Promise<LedgerReport>,
 ): Promise<LedgerReport> {
   const path = config.databaseUrl === undefined ? locateDatabase(config) : undefined;
   let report: LedgerReport;
   try {
-    report = await readSuspect(config, work);
+    report = await readSuspect(config, readBefore, work);
   } catch (error) {
     const isDamaged = error instanceof DatabaseError && error.fault === 'corrupt';
     if (!isDamaged || path === undefined || !isCompleteLedgerFile(path)) throw error;
@@ -74,15 +78,17 @@ export async function withSuspectLedger(
   return { ...report, problems: [...report.problems, ...problems] };
 }
 
-async function readSuspect<Result>(
+async function readSuspect<Before, Result>(
   location: LedgerLocation,
-  work: (reader: Reader) => Promise<Result>,
+  readBefore: (reader: Reader) => Promise<Before>,
+  work: (reader: Reader, before: PromiseSettledResult<Before>) => Promise<Result>,
 ): Promise<Result> {
   const database = await openReadOnly(location, { acceptsAnySchema: true });
   try {
     const { isLedger, differences } = await database.read(checkSchema);
     if (!isLedger || differences.length === 0) await assertMigrated(database);
-    return await database.read(work);
+    const [before] = await Promise.allSettled([database.read(readBefore)]);
+    return await database.read((reader) => work(reader, before));
   } finally {
     await database.close();
   }

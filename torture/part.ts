@@ -18,7 +18,7 @@ export interface Round {
   readonly size: 'short' | 'full';
   /** What is left of the part's time. Rounds of fixed length ignore it. */
   readonly timeMs: number;
-  /** An empty folder on the disk of the project, removed after the round. */
+  /** An empty folder outside of any repository, removed after the round. */
   readonly folder: string;
   /** The URL of a new, empty schema on a PostgreSQL server that runs as long as the program. */
   readonly newPostgresUrl: () => Promise<string>;

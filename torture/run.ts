@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Cluster } from '../test/support/postgres/cluster.ts';
-import { newSchema } from '../test/support/postgres/database.ts';
 import type { Part } from './part.ts';
 import { PARTS } from './parts.ts';
 import { type Played, playPart } from './play.ts';
+import { PostgresOnDemand } from './postgres-on-demand.ts';
 import { type Results, renderReport } from './report.ts';
 
 const HELP = `npm run torture -- [options]
@@ -47,9 +47,9 @@ async function run(): Promise<void> {
     number,
   ];
   const parts = chooseParts(minutes);
-  const postgres = new Postgres();
-  mkdirSync('dist', { recursive: true });
-  const parent = mkdtempSync(join('dist', 'torture-'));
+  const postgres = new PostgresOnDemand();
+  // Outside of this repository, whose ledger the processes would look for.
+  const parent = mkdtempSync(join(tmpdir(), 'colibri-torture-'));
   console.log(`seed ${seed}: ${parts.map(({ name }) => name).join(', ')}`);
   const played: Played[] = [];
   try {
@@ -99,28 +99,18 @@ function writeReport(played: readonly Played[], seed: number): void {
     commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim(),
     system: `Node ${process.versions.node}, ${process.platform} ${process.arch}`,
   };
-  const newest = Object.fromEntries(played.map(({ name, ...result }) => [name, { ...facts, ...result }]));
-  const results: Results = { ...before, ...newest };
+  const newest = new Map(played.map(({ name, ...result }) => [name, { ...facts, ...result }]));
+  const results: Results = Object.fromEntries(
+    PARTS.flatMap(({ name, says }) => {
+      const result = newest.get(name);
+      const shown = result === undefined ? before[name] : { says, ...result };
+      return shown === undefined ? [] : [[name, shown]];
+    }),
+  );
   writeFileSync(RESULTS, `${JSON.stringify(results, undefined, 2)}\n`);
-  writeFileSync('docs/reliability.md', renderReport(PARTS, results));
+  writeFileSync('docs/reliability.md', renderReport(results));
 }
 
 function list(played: readonly Played[]): string {
   return played.map(({ name }) => name).join(', ');
-}
-
-/** Started when the first round asks for a schema. */
-class Postgres {
-  #cluster: Promise<Cluster> | undefined;
-  #schemas = 0;
-
-  async newUrl(): Promise<string> {
-    this.#cluster ??= Cluster.create();
-    this.#schemas += 1;
-    return newSchema((await this.#cluster).url(), `torture_${this.#schemas}`);
-  }
-
-  async stop(): Promise<void> {
-    await (await this.#cluster)?.stop();
-  }
 }

@@ -1,0 +1,123 @@
+import { describe, expect } from 'vitest';
+import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
+import { type Input, Journal } from '../../torture/processes/journal.ts';
+import { judge } from '../../torture/processes/referee.ts';
+import { renderScript, writeScript } from '../../torture/processes/script.ts';
+import { Random } from '../../torture/random.ts';
+import { enterEvent, exitEvent, processIdOf } from '../support/ledger.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { type TestServer, withServer } from '../support/test-server.ts';
+
+const LANE = 'agent-1';
+
+describe('the referee of the processes', () => {
+  promiseTest('torture/frame', 'accepts a ledger that has what was answered', () =>
+    withAgent(async (server) => {
+      const { journal, ask } = play(server);
+      await ask('task_create', { title: marker(0), status: 'todo' });
+      await ask('task_update', { task_id: 'T-0001', status: 'in_progress', description: marker(1) });
+      await ask('audit_session_start', { task_id: 'T-0001', auditor_id: marker(2) });
+      await ask('thought_record', { task_id: 'T-0001', type: 'decision', content: marker(3) });
+      await ask('merkle_finalize', { session_id: 'A-0001' });
+      await ask('task_update', { task_id: 'T-0001', status: 'done', description: marker(5) });
+      expect(journal.asked.map(({ answer }) => answer?.outcome).slice(-2)).toEqual(['ok', 'ERR_INVALID_TRANSITION']);
+      expect(await judgeNow(server, journal)).toEqual([]);
+      // A change without an answer may have been made, or not.
+      journal.ask({ marker: marker(9), lane: LANE }, { tool: 'task_create', input: {} });
+      for (const asked of journal.asked) asked.answer = undefined;
+      expect(await judgeNow(server, journal)).toEqual([]);
+    }),
+  );
+
+  promiseTest('torture/frame', 'reports an answered change that is missing or was not made once', () =>
+    withAgent(async (server) => {
+      const { journal, ask, claim } = play(server);
+      await ask('task_create', { title: marker(0), status: 'todo' });
+      claim('task_create', 1, 'ok');
+      expect(await judgeNow(server, journal)).toEqual([
+        expect.stringContaining(`${marker(1)} task_create: answered ok, and is there 0 times`),
+        expect.stringContaining(`${marker(1)} task_create: answered ok, and recorded 0 times`),
+        `${LANE} task_create: sent 2, answered 2, recorded 1`,
+      ]);
+      await server.createTask({ title: marker(0) });
+      expect(await judgeNow(server, journal)).toContainEqual(expect.stringContaining('and is there 2 times'));
+    }),
+  );
+
+  promiseTest('torture/frame', 'reports a refused change that was made, and an outcome that was not answered', () =>
+    withAgent(async (server) => {
+      const { journal, ask } = play(server);
+      const asked = await ask('task_create', { title: marker(0) });
+      asked.answer = { outcome: 'ERR_NOT_FOUND', receipt: undefined, waitedMs: 0 };
+      expect(await judgeNow(server, journal)).toEqual([
+        expect.stringContaining('answered ERR_NOT_FOUND, and is there 1 times'),
+        expect.stringContaining('answered ERR_NOT_FOUND, recorded ok'),
+      ]);
+    }),
+  );
+
+  promiseTest('torture/frame', 'reports half of a change, a receipt for another entry, and a second seal', () =>
+    withAgent(async (server) => {
+      const { journal, ask, claim } = play(server);
+      await ask('task_create', { title: marker(0) });
+      const update = await ask('task_update', { task_id: 'T-0001', description: marker(1) });
+      Object.assign(update, { status: 'todo' });
+      const answer = (index: number, leaf: string) => ({ outcome: 'ok', receipt: { index, leaf }, waitedMs: 0 });
+      update.answer = answer(3, 'f'.repeat(64));
+      claim('merkle_finalize', 2, 'ok');
+      const problems = await judgeNow(server, journal);
+      expect(problems).toContainEqual(expect.stringContaining('stored with the status backlog instead of todo'));
+      expect(problems).toContainEqual(expect.stringContaining('entry 3 is not the one that a receipt names'));
+      expect(problems).toContainEqual(expect.stringContaining('was sealed 0 times'));
+      update.answer = answer(999, 'f'.repeat(64));
+      expect(await judgeNow(server, journal)).toContainEqual(expect.stringContaining('the log has no entry 999'));
+    }),
+  );
+
+  promiseTest('torture/frame', 'reports a refusal that no stopped writer explains, and an open call', () =>
+    withAgent(async (server) => {
+      const { journal, claim } = play(server);
+      claim('task_list', 0, 'AUDIT_ENTER_FAILED');
+      expect(await judgeNow(server, journal)).toEqual([expect.stringContaining('answered AUDIT_ENTER_FAILED')]);
+      const enter = { ...enterEvent('open', '{}'), actor: LANE, tool: 'task_list' };
+      const recorder = new CallRecorder(server.database, processIdOf('open'));
+      await recorder.enter(enter);
+      const judged = server.database.read((reader) => judge(reader, journal, { mayRefuse: true }));
+      expect(await judged).toEqual(['1 calls have no exit entry']);
+      await recorder.exit({ ...exitEvent('open'), actor: LANE, tool: 'task_list' });
+    }),
+  );
+
+  promiseTest('torture/frame', 'writes the same script for the same seed', () => {
+    const script = (seed: number) => renderScript(writeScript(new Random(seed), 'full'));
+    expect(script(7)).toEqual(script(7));
+    expect(script(7)).not.toEqual(script(8));
+    expect(script(7).length).toBeGreaterThan(10);
+  });
+});
+
+const withAgent = (work: (server: TestServer) => Promise<void>) => withServer(work, { clientName: LANE });
+const marker = (number: number): string => `${LANE}:${number}:0;`;
+
+/** An agent that keeps a journal of its calls, and can claim answers that it never got. */
+function play(server: TestServer) {
+  const journal = new Journal();
+  const add = (tool: string, number: number, input: Input) =>
+    journal.ask({ marker: marker(number), lane: LANE }, { tool, input });
+  return {
+    journal,
+    ask: async (tool: string, input: Input) => {
+      const asked = add(tool, journal.asked.length, input);
+      const { failure } = await server.call(tool, input);
+      asked.answer = { outcome: failure?.code ?? 'ok', receipt: undefined, waitedMs: 0 };
+      return asked;
+    },
+    claim: (tool: string, number: number, outcome: string) => {
+      add(tool, number, {}).answer = { outcome, receipt: undefined, waitedMs: 0 };
+    },
+  };
+}
+
+function judgeNow(server: TestServer, journal: Journal): Promise<string[]> {
+  return server.database.read((reader) => judge(reader, journal, { mayRefuse: false }));
+}

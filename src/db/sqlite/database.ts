@@ -14,17 +14,11 @@ import { assertProcessId, isProcessId } from '../process-id.ts';
 import { loadSqlite, type SqliteDriver, type SqliteLibrary } from './driver.ts';
 import { explainFault, faultOfSystemError } from './errors.ts';
 import { createForOwnerOnly, inodeOf } from './files/file.ts';
-import {
-  beginPresence,
-  countLive,
-  isLocked,
-  isPresent,
-  type Presence,
-  presencePath,
-  removeDead,
-} from './files/presence.ts';
+import { LiveCount } from './files/live-count.ts';
+import { beginPresence, isLocked, isPresent, type Presence, presencePath, removeDead } from './files/presence.ts';
 import { WalFile } from './files/wal-file.ts';
 import { LockWait, retryWhileBusy } from './lock-wait.ts';
+import { LogTransfer } from './log-transfer.ts';
 import { machineClock } from './machine-clock.ts';
 import { APPLICATION_ID, HEADER, PRAGMAS } from './pragmas.ts';
 import { Statements } from './statements.ts';
@@ -70,8 +64,10 @@ class SqliteDatabase implements Database {
   readonly #connectionLock = new FifoLock();
   readonly #inode: number | undefined;
   readonly #realPath: string;
-  readonly #lockWait = new LockWait({ countProcesses: () => countLive(this.#sqlite, this.#realPath) });
+  readonly #liveCount: LiveCount;
+  readonly #lockWait = new LockWait({ countProcesses: () => this.#liveCount.read() });
   readonly #wal: WalFile;
+  readonly #logTransfer = new LogTransfer((mode) => this.#transferLog(mode));
   #presence: Presence | undefined;
   #isClosed = false;
 
@@ -84,6 +80,7 @@ class SqliteDatabase implements Database {
     this.#inode = inodeOf(options.path);
     // SQLite also resolves links before it names the files beside the database.
     this.#realPath = this.#guardFile(() => realpathSync(options.path));
+    this.#liveCount = new LiveCount(sqlite, this.#realPath);
     this.#wal = new WalFile(`${this.#realPath}-wal`, () => this.#checkpoint());
   }
 
@@ -129,6 +126,7 @@ class SqliteDatabase implements Database {
         return done;
       });
       this.#lockWait.observeHold(performance.now() - begunMs);
+      this.#logTransfer.committed();
       if (durable === 'always' || (durable && this.#options.durability === 'full')) await this.#wal.flush();
       return result;
     });
@@ -249,6 +247,13 @@ class SqliteDatabase implements Database {
     const version = Number(header?.['user_version']);
     if (this.#options.acceptsUnfinished === true) assertKnown(this.location, version);
     else assertUsable(this.location, version);
+  }
+
+  #transferLog(mode: 'PASSIVE' | 'RESTART'): Promise<{ pages: number }> {
+    return this.#connectionLock.run(async () => {
+      const [row] = this.#isClosed ? [] : this.#statements.all(`PRAGMA wal_checkpoint(${mode})`, []);
+      return { pages: Number(row?.['log'] ?? 0) };
+    });
   }
 
   /** True if every commit so far is in the database file, which SQLite has flushed. */

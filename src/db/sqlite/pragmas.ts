@@ -11,7 +11,8 @@ export const HEADER = `SELECT application_id, user_version, NOT EXISTS (SELECT 1
 /**
  * Every setting is explicit, because the two SQLite libraries have different defaults. SQLite itself retries a busy lock
  * for 2 ms: without a timer and an error object it needs less processor time, and it blocks the event loop too briefly to
- * notice. Longer waits do not block.
+ * notice. Longer waits do not block. SQLite copies a long log into the database with a commit only if `LogTransfer` could
+ * not keep it short.
  */
 export const PRAGMAS = `
   PRAGMA busy_timeout = 2;
@@ -24,7 +25,8 @@ export const PRAGMAS = `
   PRAGMA temp_store = MEMORY;
   PRAGMA mmap_size = 0;
   PRAGMA cache_size = -16000;
-  PRAGMA wal_autocheckpoint = 1000;
+  PRAGMA wal_autocheckpoint = 8000;
+  PRAGMA journal_size_limit = 16777216;
   PRAGMA fullfsync = ON;
   PRAGMA checkpoint_fullfsync = ON;
 `;

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../../../test/support/folders.ts';
 import { openTestDatabase } from '../../../../test/support/ledger.ts';
 import { loadSqlite, type SqliteDriver } from '../driver.ts';
-import { countLive, listPresenceFiles, presencePath } from './presence.ts';
+import { LiveCount } from './live-count.ts';
+import { listPresenceFiles, presencePath } from './presence.ts';
 import { isServed } from './replace.ts';
 
 const sqlite = await loadSqlite();
@@ -16,7 +17,29 @@ describe('presence files of dead processes', () => {
     const database = await openTestDatabase({ path });
     await database.enlist(randomUUID());
     leaveFiles(path, 20);
-    expect(countLive(sqlite, path)).toBe(1);
+    expect(new LiveCount(sqlite, path).read()).toBe(1);
+  });
+
+  it('are probed again when the files change, or after a while, and not each time', async () => {
+    const path = join(tempFolder(), 'colibri.db');
+    const processId = randomUUID();
+    const database = await openTestDatabase({ path });
+    await database.enlist(processId);
+    let nowMs = 0;
+    const count = new LiveCount(sqlite, path, () => nowMs);
+    expect(count.read()).toBe(1);
+    // As if the process had been killed: its file stays and nothing locks it.
+    await database.close();
+    writeFileSync(presencePath(path, processId), '', { mode: 0o600 });
+    nowMs = 29_000;
+    expect(count.read()).toBe(1);
+    nowMs = 31_000;
+    expect(count.read()).toBe(0);
+    const second = await openTestDatabase({ path });
+    await second.enlist(randomUUID());
+    expect(count.read()).toBe(1);
+    await second.close();
+    expect(count.read()).toBe(0);
   });
 
   it('are not removed by a command that checks whether a server runs', async () => {

@@ -97,17 +97,10 @@ export function listPresenceFiles(databasePath: string, limit = Number.POSITIVE_
 
 /** Bounds a start beside many files; later starts remove the rest. */
 const MAX_REMOVED = 500;
-/** Beyond this many processes the delay between two attempts is at its maximum anyway. */
-const MAX_COUNTED = 100;
 
 /** Removes files of idle processes that were killed: they left no open call that would lead to their file. */
 export function removeDead(sqlite: SqliteLibrary, databasePath: string): void {
   for (const path of listPresenceFiles(databasePath, MAX_REMOVED)) isPresent(sqlite, path);
-}
-
-/** How many processes of this user have the database open, as far as the first files tell. */
-export function countLive(sqlite: SqliteLibrary, databasePath: string): number {
-  return listPresenceFiles(databasePath, MAX_COUNTED).filter((path) => isLocked(sqlite, path)).length;
 }
 
 /** A presence file stays empty. Opening a link, a pipe or a database with content could have effects. */

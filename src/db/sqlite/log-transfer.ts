@@ -1,0 +1,43 @@
+/** About 800 pages of 4 KiB: a call makes two commits, of 13 pages together. */
+const COMMITS_BETWEEN = 120;
+/** From here on other processes may be kept waiting, so that the log can begin anew. */
+const LONG_LOG_PAGES = 2000;
+
+/** What SQLite answers to `PRAGMA wal_checkpoint`. */
+export interface Transferred {
+  /** The pages in the log. Those that no reader needs are now in the database too. */
+  readonly pages: number;
+}
+
+/**
+ * Decides when SQLite copies its write-ahead log into the database file, which flushes both. SQLite's own rule is "after
+ * every commit while the log is long"; but while many processes write, the log rarely begins anew, so that rule makes
+ * almost every commit wait for the disk. Here each process does it after a number of its own commits, whatever the number
+ * of processes, and between two calls.
+ */
+export class LogTransfer {
+  readonly #transfer: (mode: 'PASSIVE' | 'RESTART') => Promise<Transferred>;
+  #commits = 0;
+
+  /** `transfer` runs on the connection once it is free. */
+  constructor(transfer: (mode: 'PASSIVE' | 'RESTART') => Promise<Transferred>) {
+    this.#transfer = transfer;
+  }
+
+  /** Call it after every commit. Returns at once. */
+  committed(): void {
+    this.#commits += 1;
+    if (this.#commits < COMMITS_BETWEEN) return;
+    this.#commits = 0;
+    // After the answer of the call that made the commit.
+    setImmediate(() => {
+      // A disk that fails here fails the next commit too, which reports it.
+      this.#run().catch(() => undefined);
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { pages } = await this.#transfer('PASSIVE');
+    if (pages > LONG_LOG_PAGES) await this.#transfer('RESTART');
+  }
+}

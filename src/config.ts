@@ -71,6 +71,19 @@ export function readConfig(env: Environment = process.env): Config {
   });
 }
 
+/**
+ * For the commands of people: they are not recorded under the name of an agent, so that one which only a server must
+ * refuse does not stop them.
+ */
+export function readCommandConfig(env: Environment = process.env): Config {
+  return readConfig(namesPerson(env) ? { ...env, COLIBRI_AGENT_ID: undefined } : env);
+}
+
+/** Whether COLIBRI_AGENT_ID has the form of a person's name, which is reserved for --as. */
+export function namesPerson(env: Environment = process.env): boolean {
+  return env['COLIBRI_AGENT_ID']?.startsWith(PERSON_PREFIX) === true;
+}
+
 /** Names the session whose events are a test: they wait under a name that is never ingested. */
 export const TEST_SESSION = 'COLIBRI_HOOK_TEST';
 

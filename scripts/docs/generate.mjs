@@ -12,6 +12,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 /** What the documents are generated from. */
 const SOURCES = `
   export { COMMANDS } from './src/cli/commands.ts';
+  export { listExitCodes } from './src/cli/support/command.ts';
   export { createSurface } from './src/surface.ts';
   export { listTool } from './src/wire/tool-listing.ts';
   export { accessOf } from './src/modes.ts';
@@ -23,7 +24,11 @@ const sources = await loadSources('sources', SOURCES);
 const documents = {
   'docs/tools.md': renderToolsPage(listTools(sources), sources.STAGE_CODES),
   'docs/schema.sql': await dumpSchema(sources),
-  'man/colibri.1': renderManPage({ version: packageVersion(), commands: sources.COMMANDS }),
+  'man/colibri.1': renderManPage({
+    version: packageVersion(),
+    commands: sources.COMMANDS,
+    listExitCodes: sources.listExitCodes,
+  }),
 };
 
 if (process.argv.includes('--check')) {

@@ -3,6 +3,7 @@ import { ColibriError } from '../errors.ts';
 import type { NotCanonical } from '../integrity/index.ts';
 import type { Outcome, Tool } from '../tool.ts';
 import type { ActiveCall, ValidCall } from './call.ts';
+import { describeIssue } from './issue-text.ts';
 import { failed } from './outcome.ts';
 
 export interface InputIssue {
@@ -22,7 +23,7 @@ export function validate(active: ActiveCall, tool: Tool, defect: NotCanonical | 
 function parse(tool: Tool, raw: unknown, defect: NotCanonical | undefined): unknown {
   if (defect !== undefined) throw invalid(tool, [{ path: defect.path, message: defect.reason }]);
   const schema = tool.inputSchema as unknown as z.ZodObject;
-  const parsed = schema.safeParse(tool.normalize === undefined ? raw : tool.normalize(raw));
+  const parsed = schema.safeParse(tool.normalize === undefined ? raw : tool.normalize(raw), { error: describeIssue });
   if (parsed.success) return parsed.data;
   throw invalid(tool, parsed.error.issues.flatMap(toIssues));
 }

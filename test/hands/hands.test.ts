@@ -109,7 +109,10 @@ describe("a person's own hands", () => {
         [['start', '99'], /^colibri start: no task T-0099; run colibri board to see existing tasks$/],
         [['note', '99', 'why'], /^colibri note: no task T-0099; run colibri board to see existing tasks$/],
         [['seal', 'A-9'], /^colibri seal: no session A-0009.*; run colibri show/],
-        [['seal', 't-1'], /^colibri seal: T-0001 has no live session; run colibri show T-0001$/],
+        [
+          ['seal', 't-1'],
+          /^colibri seal: T-0001 has no live session; run colibri note T-0001 "why" to open one, or colibri show/,
+        ],
         [['done', '1'], /; run colibri start T-0001$/],
         [['edit', '1', '--parent', '1'], /^colibri edit: /],
         [['edit', '1', '--depends-on', '98'], /^colibri edit: no task T-0098; run colibri board/],
@@ -175,7 +178,7 @@ describe("a person's own hands", () => {
       expect([first, rest.at(-1)]).toEqual(['{', '}']);
       expect(JSON.parse([first, ...rest].join('\n'))).toMatchObject({ task_id: 'T-0001', created_by: ADA });
       expect(await refused(3, 'call', 'project_options', '{}')).toMatch(
-        /^colibri call: there is no tool project_options; run/,
+        /^colibri call: there is no tool project_options; call one of task_create, /,
       );
       expect(await refused(3, 'call', 'task_list', '{"limit":0,"x":1}')).toMatch(
         /^colibri call: limit .*; x is not a field of this tool; run/,

@@ -88,6 +88,81 @@ describe('what a person types', () => {
     }),
   );
 
+  promiseTest('people/input', 'every problem is a sentence with the next step, without the words of a library', () =>
+    atTerminal(async ({ run, refused, lines }) => {
+      await lines('add', 'One');
+      const said = async (tool: string, input: object) =>
+        (await refused(3, 'call', tool, JSON.stringify(input))).replace(/; run colibri call --help$/, '');
+      expect(await said('task_create', {})).toBe('colibri call: title is missing');
+      expect(await said('task_create', { title: 7 })).toBe('colibri call: title must be a text, not a number');
+      expect(await said('task_create', { title: null, priority: 'asap' })).toBe(
+        'colibri call: title must be a text, not null; priority must be one of low, normal, high, critical',
+      );
+      expect(await said('task_list', { limit: 0, offset: 1.5 })).toBe(
+        'colibri call: limit must be at least 1; offset must be a whole number, not a number',
+      );
+      expect(await said('task_list', { limit: 1e6, label: {} })).toBe(
+        'colibri call: label must be a text, not an object; limit must be at most 500',
+      );
+      expect(await said('task_update', { task_id: '', labels: ['a', 'b'.repeat(65)], progress: 101 })).toMatch(
+        /^colibri call: task_id must have 1 to 256 characters; progress must be at most 100; labels 1 has more than 64 characters$/,
+      );
+      expect(await refused(3, 'call', 'nosuch')).toMatch(
+        /^colibri call: there is no tool nosuch; call one of task_create, .*, server_health$/,
+      );
+      expect(await refused(3, 'edit', '1', '--status', 'blocked')).toBe(
+        'colibri edit: a blocked task needs a reason; run colibri block T-0001 "why"',
+      );
+      expect(await refused(1, 'seal', 'T-99')).toBe(
+        'colibri seal: no task T-0099; run colibri board to see existing tasks',
+      );
+      expect(await refused(1, 'seal', 'T-1')).toMatch(/T-0001 has no live session; run colibri note T-0001 "why"/);
+      await lines('cancel', '1');
+      expect(await refused(1, 'start', '1')).toBe(
+        'colibri start: T-0001 is cancelled, which is final; unassigned; run colibri add to create another task',
+      );
+      expect((await run(['log', '--tool', 'nosuch2'])).stderr).toMatch(/there is no tool nosuch2; choose one of/);
+    }),
+  );
+
+  promiseTest('people/input', 'a name and a reason come from standard input like other texts', () =>
+    atTerminal(async ({ path, run }) => {
+      expect((await run(['add', 'One', '--assignee', '-'], 'codex\n')).status).toBe(0);
+      expect((await run(['start', '1', '--as', 'bob'])).status).toBe(0);
+      expect((await run(['edit', '1', '--progress', '5', '--force', '-'], 'two\nlines')).stderr).toBe(
+        'colibri edit: the text on standard input is not a reason; give a reason in one line of at most 1000 characters\n',
+      );
+      expect((await run(['edit', '1', '--progress', '5', '--force', '-'], 'bob is away\n')).status).toBe(0);
+      const rows = await withLedger(path, (database) =>
+        database.read((reader) =>
+          reader.query(`SELECT 1 FROM ledger_entries WHERE content LIKE '%"force":"bob is away"%'`),
+        ),
+      );
+      expect(rows).toHaveLength(1);
+      expect((await run(['show', '1', '--json'])).stdout).toContain('"progress":5');
+    }),
+  );
+
+  promiseTest('people/input', 'a mode that keeps nothing is reported in a sentence', () =>
+    atTerminal(async ({ env, folder, lines }) => {
+      await lines('add', 'One');
+      const inMode = (mode: string, args: readonly string[], more: Record<string, string> = {}) =>
+        runColibri(args, { ...env, COLIBRI_MODE: mode, ...more }, folder);
+      const read = await inMode('READONLY', ['call', 'task_list']);
+      expect([read.status, read.stderr]).toEqual([
+        0,
+        'This call of task_list is not recorded: COLIBRI_MODE is READONLY.\n',
+      ]);
+      const refusal = await inMode('MINIMAL', ['add', 'Two']);
+      expect([refusal.status, refusal.stderr]).toEqual([
+        1,
+        'colibri add: task_create is not available in MINIMAL mode; set COLIBRI_MODE=FULL, or unset it\n',
+      ]);
+      const test = await inMode('TEST', ['add', 'Two'], { COLIBRI_DB_PATH: '', COLIBRI_DATABASE_URL: '' });
+      expect([test.status, test.stderr]).toEqual([0, expect.stringMatching(/^Warning: COLIBRI_MODE is TEST: .*\n$/)]);
+    }),
+  );
+
   promiseTest('people/names', 'the name of the user, or the one that --as gives', () =>
     atTerminal(async ({ path, env, folder, lines }) => {
       const own = await runColibri(['add', 'One'], { ...env, COLIBRI_AGENT_ID: 'claude-code' }, folder);
@@ -99,6 +174,14 @@ describe('what a person types', () => {
         'person:bob',
         'person:claude-code',
       ]);
+      const named = await runColibri(['add', 'Four'], { ...env, COLIBRI_AGENT_ID: 'person:bob' }, folder);
+      expect([named.status, named.stderr]).toEqual([
+        0,
+        'Warning: COLIBRI_AGENT_ID does not name who you are; use --as NAME for that.\n',
+      ]);
+      const shown = await runColibri(['board'], { ...env, COLIBRI_AGENT_ID: 'person:bob' }, folder);
+      expect([shown.status, shown.stderr]).toEqual([0, '']);
+      expect((await listCalls(path)).at(-1)?.actor).toBe(`person:${userInfo().username}`);
       const server = await runColibri(['serve'], { ...env, COLIBRI_AGENT_ID: 'person:bob' }, folder);
       expect([server.status, server.stderr]).toEqual([
         78,

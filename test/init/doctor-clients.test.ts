@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { readFileSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import { makeProject } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -69,6 +69,14 @@ describe('colibri doctor', () => {
         message: `.mcp.json starts ${process.execPath} ${resolve('dist/colibri.cjs')}: colibri ${VERSION} answers`,
       },
     ]);
+  });
+
+  promiseTest('doctor/starts', 'a broken link in the place of a configuration is a failure', () => {
+    const project = makeProject();
+    symlinkSync(join(project.root, 'gone.json'), join(project.root, '.mcp.json'));
+    const { code, find } = diagnose(project);
+    expect([code, find('claude-code')]).toMatchObject([1, [{ status: 'fail' }]]);
+    expect(find('claude-code')[0]?.message).toMatch(/\.mcp\.json is a broken link$/);
   });
 
   promiseTest('doctor/starts', 'clients that are configured in the home folder only', () => {

@@ -36,7 +36,7 @@ export const list: CliCommand<ListOptions> = {
   ],
   details: [
     'Lists the task that changed last first. Has the filters of colibri board; without --project, lists the active project (COLIBRI_PROJECT), or every project if the active one has no tasks.',
-    'In CSV, a text that a spreadsheet would run as a formula begins with a quote. No column has line breaks: a title and the reason of a block are one line each.',
+    'In CSV, labels and dependencies are joined by semicolons, and a text that a spreadsheet would run as a formula begins with a quote. No column has line breaks: a title and the reason of a block are one line each.',
   ],
   examples: [
     ['colibri list --status open --assignee claude-code'],

@@ -9,6 +9,8 @@ import {
   listCallsByNumber,
   scanCalls,
 } from '../../ledger/calls/scan.ts';
+import { printError } from '../../print-error.ts';
+import { TOOL_NAMES } from '../../recorder/clients/colibri-call.ts';
 import { callsOfTask, createEvidenceFinder, createTaskFinder, type LoggedCall } from '../query/call-task.ts';
 import { parseSince } from '../query/since.ts';
 import type { CliCommand } from '../support/command.ts';
@@ -76,10 +78,17 @@ async function showLog(config: Config, options: LogOptions): Promise<number> {
   const show = (call: LoggedCall) => (json ? printJson(call) : print(renderCall(call, terminal, utc)));
   await withDatabase(config, async (database) => {
     const shown = await database.read((reader) => showPast(reader, options, show));
+    if (shown.count === 0) warnOfUnknownTool(options.tool);
     if (interrupted) await followCalls(database, options, shown, show, interrupted);
     else if (shown.count === 0 && !json) print(shown.last > 0 ? NO_MATCH : NO_CALL);
   });
   return 0;
+}
+
+/** Not refused, because calls of other names are recorded too. */
+function warnOfUnknownTool(tool: string | undefined): void {
+  if (tool !== undefined && !TOOL_NAMES.has(tool))
+    printError(`colibri log: there is no tool ${tool}; choose one of ${[...TOOL_NAMES].join(', ')}`);
 }
 
 const NO_MATCH = 'No call matches.';

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect } from 'vitest';
 import { tempFolder } from '../../../test/support/folders.ts';
 import { promiseTest } from '../../../test/support/promise-test.ts';
+import { killGroups } from './child-groups.ts';
 import { shakeHands } from './handshake.ts';
 
 describe('a command that never answers', () => {
@@ -20,6 +21,17 @@ describe('a command that never answers', () => {
       const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
       while (isAlive(pid)) await setImmediate();
     });
+});
+
+describe('a doctor that is interrupted', () => {
+  promiseTest('doctor/starts', 'leaves no command behind', async () => {
+    const folder = tempFolder();
+    const program = `require('node:fs').writeFileSync('pid', String(process.pid)); setInterval(() => {}, 1000);`;
+    const seen = shakeHands([process.execPath, '-e', program], {}, folder);
+    while (!existsSync(join(folder, 'pid'))) await setImmediate();
+    killGroups();
+    expect(await seen).toEqual({ kind: 'failed', reason: 'it was ended by SIGKILL' });
+  });
 });
 
 function isAlive(pid: number): boolean {

@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createEnvironment } from '../../config.ts';
 import { parseJson } from '../../integrity/index.ts';
 import { MODES } from '../../modes.ts';
+import { endGroup, trackGroup } from './child-groups.ts';
 
 /** npx may have to download the package first. */
 const TIMEOUT_MS = 60_000;
@@ -29,6 +30,7 @@ export function shakeHands(
 ): Promise<Seen> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd, env: environmentOf(variables), stdio: 'pipe', detached: true });
+    trackGroup(child);
     const [output, errors] = [collect(child.stdout), collect(child.stderr)];
     const finish = (seen: Seen, signal: NodeJS.Signals = 'SIGTERM'): void => {
       clearTimeout(timer);
@@ -88,17 +90,4 @@ export function describeEnd(code: number | null, signal: NodeJS.Signals | null, 
   const how = code === null ? `it was ended by ${signal}` : `it exited with ${code}`;
   const last = lines.at(-1);
   return last === undefined ? how : `${how}: ${last.slice(0, 300)}`;
-}
-
-/** The command may be a launcher such as npx, whose child is the server. */
-export function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
-  // Doctor does not wait for a command that ignores the signal.
-  for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
-  child.unref();
-  if (child.pid === undefined) return;
-  try {
-    process.kill(process.platform === 'win32' ? child.pid : -child.pid, signal);
-  } catch {
-    // It has ended.
-  }
 }

@@ -15,8 +15,9 @@ import { InitError } from '../init/init-error.ts';
 import type { Site } from '../init/plan.ts';
 import { findProjectRoot } from '../init/project-root.ts';
 import { plural } from '../views/terminal.ts';
+import { endGroup, trackGroup } from './child-groups.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
-import { collect, describeEnd, endGroup } from './handshake.ts';
+import { collect, describeEnd } from './handshake.ts';
 import { createTestEvent, type TestEvent } from './test-events.ts';
 
 const CHECK = 'recorder';
@@ -113,6 +114,7 @@ interface Ran {
 function runLine(line: string, payload: TestEvent['payload'], env: NodeJS.ProcessEnv, cwd: string) {
   return new Promise<Ran>((resolve) => {
     const child = spawn(line, { cwd, env, stdio: 'pipe', shell: true, detached: process.platform !== 'win32' });
+    trackGroup(child);
     const [output, errors] = [collect(child.stdout), collect(child.stderr)];
     const finish = (problem?: string): void => {
       clearTimeout(timer);

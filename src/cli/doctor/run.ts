@@ -1,6 +1,8 @@
-import { print, printJson } from '../support/print.ts';
+import { withCleanUp } from '../support/clean-up.ts';
+import { openStatusLine, print, printJson } from '../support/print.ts';
 import { findTerminal } from '../views/terminal.ts';
 import { besideTerm, printable } from '../views/text-width.ts';
+import { killGroups, whenEnded } from './child-groups.ts';
 import { checkClients } from './clients.ts';
 import type { Finding } from './finding.ts';
 import { checkGitHooks } from './git-hooks.ts';
@@ -13,11 +15,24 @@ import { checkSkills } from './skills.ts';
 
 /** Returns the exit code. */
 export async function runDoctor({ json, runAll }: { json: boolean; runAll: boolean }): Promise<number> {
-  const findings = await examine(runAll);
+  const findings = await withCleanUp(killGroups, () => withStatus(() => examine(runAll)));
   const hasFailed = findings.some(({ status }) => status === 'fail');
   if (json) printJson({ ok: !hasFailed, checks: findings });
   else print(findings.flatMap(describe));
   return hasFailed ? 1 : 0;
+}
+
+/** A command that says nothing takes a minute: a person must see that doctor waits. */
+async function withStatus<Result>(work: () => Promise<Result>): Promise<Result> {
+  const line = openStatusLine();
+  line?.show('testing what clients start …');
+  try {
+    const result = await work();
+    await whenEnded();
+    return result;
+  } finally {
+    line?.clear();
+  }
 }
 
 async function examine(runAll: boolean): Promise<Finding[]> {

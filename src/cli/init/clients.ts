@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ServerEntry } from './formats/config-format.ts';
 
@@ -229,7 +229,12 @@ function isServerMap(value: unknown): boolean {
 
 /** The clients that have files in this folder. */
 export function detectClients(folder: string): Client[] {
-  return CLIENTS.filter(({ marks }) => marks.some((mark) => existsSync(join(folder, mark))));
+  return CLIENTS.filter(({ marks }) => marks.some((mark) => isThere(join(folder, mark))));
+}
+
+/** A broken link is a file of the client too: reading it reports what is wrong. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 /** The file to change: the first that exists, else the preferred one; undefined if the client has none there. */

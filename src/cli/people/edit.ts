@@ -45,7 +45,11 @@ export const edit: CliCommand<EditOptions, string> = {
   exitCodes: WRITE_EXIT_CODES,
   run: (options, taskId) =>
     runPersonCommand('edit', options, async (person) => {
-      const { progress } = options;
+      const { progress, status } = options;
+      if (status === 'blocked')
+        throw new CommandError('bad input', 'a blocked task needs a reason', {
+          advice: `run colibri block ${taskId} "why"`,
+        });
       const title = await readOptionalText(options.title);
       const fields = {
         ...(title === undefined ? {} : { title }),

@@ -1,14 +1,14 @@
 import { existsSync } from 'node:fs';
-import { type Config, locateDatabase, readConfig } from '../../config.ts';
+import { type Config, locateDatabase, namesPerson, readCommandConfig } from '../../config.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { findAbove, LEDGER, serverConfig } from '../../db/locate.ts';
 import type { Answer } from '../../envelope.ts';
 import { FifoLock } from '../../fifo-lock.ts';
 import { createLog } from '../../log.ts';
+import type { AuditSink } from '../../middleware/audit.ts';
 import type { Chain } from '../../middleware/call.ts';
 import { runCall } from '../../middleware/chain.ts';
-import { createStderrAudit } from '../../middleware/stderr-audit.ts';
-import { accessOf } from '../../modes.ts';
+import { accessOf, type Mode, writesLedger } from '../../modes.ts';
 import { printError } from '../../print-error.ts';
 import { boot } from '../../runtime/boot.ts';
 import { Runtime } from '../../runtime/runtime.ts';
@@ -64,11 +64,17 @@ export async function withPerson<Result>(
     throw new CommandError('cannot tell', `no ledger at ${locateDatabase(config)}`, {
       advice: 'run colibri add "title" to begin one',
     });
+  const warnings = listWarnings(config);
+  if (warnings.length > 0) printError(warnings);
   const chain = createChain(config);
   const { lock, log, runtime } = chain;
   await runtime.boot(
     lock,
-    () => boot(config, log, printError),
+    async () => {
+      const booted = await boot(config, log, printError);
+      // Without transactions nothing is written to the ledger.
+      return booted.transactions === undefined ? { ...booted, audit: sayUnrecorded(config.mode) } : booted;
+    },
     () => undefined,
   );
   try {
@@ -82,15 +88,42 @@ export async function withPerson<Result>(
 
 /** Outside of a repository, the nearest ledger above is used, as by the commands that show it. */
 function readPersonConfig(): Config {
-  const config = serverConfig(readConfig());
+  const config = serverConfig(readCommandConfig());
   const isOpen = config.dbPath === undefined && config.mode !== 'TEST';
   return isOpen ? { ...config, projectDbPath: findAbove(LEDGER, LEDGER) ?? config.projectDbPath } : config;
 }
 
-/** Opening a ledger in PostgreSQL reports a missing one itself, and TEST mode makes its own. */
+/** Opening a ledger in PostgreSQL reports a missing one itself. */
 function isMissing(config: Config): boolean {
-  const isTemporary = config.mode === 'TEST' && config.dbPath === undefined;
-  return config.databaseUrl === undefined && !isTemporary && !existsSync(locateDatabase(config));
+  return config.databaseUrl === undefined && !isTemporary(config) && !existsSync(locateDatabase(config));
+}
+
+/** TEST mode makes a ledger of its own unless one is named. */
+function isTemporary({ mode, dbPath, databaseUrl }: Config): boolean {
+  return mode === 'TEST' && dbPath === undefined && databaseUrl === undefined;
+}
+
+/** Settings that make a command do something else than its user may expect. */
+function listWarnings(config: Config): string[] {
+  return [
+    ...(isTemporary(config)
+      ? [
+          'Warning: COLIBRI_MODE is TEST: this ledger is a temporary one, and what you change is gone when the command ends.',
+        ]
+      : []),
+    ...(namesPerson() ? ['Warning: COLIBRI_AGENT_ID does not name who you are; use --as NAME for that.'] : []),
+  ];
+}
+
+/** Where nothing is written to the ledger: a server logs its calls instead, which a person has no use for. */
+function sayUnrecorded(mode: Mode): AuditSink {
+  return {
+    enter: () => undefined,
+    exit: ({ tool, outcome }) => {
+      const reason = writesLedger(mode) ? 'the log was rolled back' : `COLIBRI_MODE is ${mode}`;
+      if (outcome === 'ok') printError(`This call of ${tool} is not recorded: ${reason}.`);
+    },
+  };
 }
 
 function createChain(config: Config): Chain<Runtime> {
@@ -102,7 +135,7 @@ function createChain(config: Config): Chain<Runtime> {
     runtime: new Runtime({
       mode: config.mode,
       now: () => new Date().toISOString(),
-      fallbackAudit: createStderrAudit(printError),
+      fallbackAudit: sayUnrecorded(config.mode),
     }),
   };
 }

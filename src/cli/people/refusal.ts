@@ -1,15 +1,16 @@
 import type { Answer } from '../../envelope.ts';
 import type { ColibriError, ErrorCode } from '../../errors.ts';
 import type { InputIssue } from '../../middleware/validate.ts';
+import type { Tool } from '../../tool.ts';
 import { CommandError, type Verdict } from '../support/command-result.ts';
 
 /** Errors of a call, for a person: the advice names commands where the tool names other tools. */
 
 /** The error that ends a command because its call failed. */
-export function refusalOf(command: string, { error, structuredContent }: Answer): CommandError {
+export function refusalOf(command: string, { error, structuredContent }: Answer, tools: readonly Tool[]): CommandError {
   if (error === undefined) throw new Error('a call that succeeded was taken for a refusal');
   return new CommandError(verdictOf(error.code), problemOf(error), {
-    advice: adviceOf(command, error),
+    advice: adviceOf(command, error, tools),
     facts: structuredContent,
   });
 }
@@ -44,7 +45,7 @@ function problemOf({ code, problem, facts }: ColibriError): string {
   );
 }
 
-function adviceOf(command: string, error: ColibriError): string | undefined {
+function adviceOf(command: string, error: ColibriError, tools: readonly Tool[]): string | undefined {
   const taskId = (error.facts['taskId'] ?? '') as string;
   switch (error.code) {
     case 'ERR_NOT_FOUND':
@@ -72,8 +73,9 @@ function adviceOf(command: string, error: ColibriError): string | undefined {
       return 'run colibri note to open a new session';
     case 'ERR_NO_RECORDS':
       return 'run colibri note to add one';
-    case 'INVALID_PARAMS':
     case 'UNKNOWN_TOOL':
+      return `call one of ${tools.map(({ name }) => name).join(', ')}`;
+    case 'INVALID_PARAMS':
       return `run colibri ${command} --help`;
     case 'TOOL_NOT_ADMITTED':
       return 'set COLIBRI_MODE=FULL, or unset it';

@@ -1,17 +1,21 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { isVisible } from '../../fields.ts';
-import { reportResult } from '../support/command-result.ts';
+import { CommandError, reportResult } from '../support/command-result.ts';
 import { JSON_OPTION } from '../support/options.ts';
 import { type Person, type PersonCall, type PersonOptions, withPerson } from './open-person.ts';
 import { AS_OPTION } from './person-name.ts';
 import { refusalOf } from './refusal.ts';
+import { readText } from './text-argument.ts';
 
 export const PERSON_OPTIONS = [AS_OPTION, JSON_OPTION] as const;
 
 export const FORCE_OPTION = new Option(
   '--force <why>',
-  'override the claim of another agent; the reason is recorded',
-).argParser(parseReason);
+  'override the claim of another agent; the reason is recorded, and - reads it from standard input',
+).argParser((text: string) => {
+  if (isReason(text)) return text;
+  throw new InvalidArgumentError(`Give ${REASON}.`);
+});
 
 export const WRITE_EXIT_CODES = {
   0: 'done and recorded',
@@ -52,8 +56,8 @@ export async function callOrRefuse(
   input: object,
   force?: string,
 ): Promise<PersonCall & { readonly data: object }> {
-  const call = await person.call(tool, input, force);
-  if (call.answer.isError) throw refusalOf(command, call.answer);
+  const call = await person.call(tool, input, force === undefined ? undefined : await readReason(force));
+  if (call.answer.isError) throw refusalOf(command, call.answer, person.tools);
   return { ...call, data: call.answer.structuredContent['data'] as object };
 }
 
@@ -76,7 +80,14 @@ function entryFact({ entry }: PersonCall): { readonly entry?: number } {
 
 const MAX_REASON_LENGTH = 1000;
 
-function parseReason(text: string): string {
-  if (isVisible(text) && text.length <= MAX_REASON_LENGTH && !/\p{Cc}/u.test(text)) return text;
-  throw new InvalidArgumentError(`Give a reason in one line of at most ${MAX_REASON_LENGTH} characters.`);
+const REASON = `a reason in one line of at most ${MAX_REASON_LENGTH} characters`;
+
+function isReason(text: string): boolean {
+  return isVisible(text) && text.length <= MAX_REASON_LENGTH && !/\p{Cc}/u.test(text);
+}
+
+async function readReason(force: string): Promise<string> {
+  const reason = await readText(force);
+  if (isReason(reason)) return reason;
+  throw new CommandError('bad input', 'the text on standard input is not a reason', { advice: `give ${REASON}` });
 }

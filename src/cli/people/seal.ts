@@ -1,4 +1,5 @@
 import { Argument, InvalidArgumentError } from 'commander';
+import { findTask } from '../../domains/tasks/repository.ts';
 import { findLiveSession } from '../../domains/trail/sessions.ts';
 import { formatSessionId, taskNumber } from '../../ids.ts';
 import type { CliCommand } from '../support/command.ts';
@@ -31,7 +32,12 @@ export const seal: CliCommand<PersonOptions, string> = {
 async function findSessionOf(person: Person, taskId: string): Promise<string> {
   const live = await person.read((reader) => findLiveSession(reader, taskNumber(taskId)));
   if (live !== undefined) return formatSessionId(live.session_no);
-  throw new CommandError('refused', `${taskId} has no live session`, { advice: `run colibri show ${taskId}` });
+  const task = await person.read((reader) => findTask(reader, taskId));
+  if (task === undefined)
+    throw new CommandError('refused', `no task ${taskId}`, { advice: 'run colibri board to see existing tasks' });
+  throw new CommandError('refused', `${taskId} has no live session`, {
+    advice: `run colibri note ${taskId} "why" to open one, or colibri show ${taskId} to see its sealed ones`,
+  });
 }
 
 function parseTarget(text: string): string {

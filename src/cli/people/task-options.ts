@@ -19,7 +19,7 @@ export interface TaskOptions {
 export const TASK_OPTIONS = [
   new Option('-d, --description <text>', 'what to do and why; - reads it from standard input'),
   new Option('--priority <level>', 'how urgent it is').choices(PRIORITIES),
-  new Option('--assignee <name>', 'who should do it'),
+  new Option('--assignee <name>', 'who should do it; - reads the name from standard input'),
   new Option('-l, --label <label>', 'a label; repeat the option for more').argParser(collect),
   new Option('--parent <task>', 'the task that it is a part of').argParser(orEmpty(parseTaskId)),
   new Option('--depends-on <task>', 'a task that it waits for; repeat the option for more').argParser(collectTasks),
@@ -28,8 +28,9 @@ export const TASK_OPTIONS = [
 
 /** Only the options that were given; an empty text clears the field. */
 export async function taskInput(options: TaskOptions): Promise<Record<string, unknown>> {
-  const { status, priority, assignee, label, parent, dependsOn, estimate } = options;
+  const { status, priority, label, parent, dependsOn, estimate } = options;
   const description = await readOptionalText(options.description);
+  const assignee = await readOptionalText(options.assignee);
   const given = {
     description,
     status,

@@ -1,5 +1,6 @@
 import type { Argument, Command, Help, Option } from 'commander';
 import { besideTerm, MIN_TEXT_WIDTH, wrap } from '../views/text-width.ts';
+import { JSON_OPTION } from './options.ts';
 import { findScreen } from './print.ts';
 
 /** One subcommand. Its help text, and its exit code for wrong usage, are generated from this declaration. */
@@ -22,6 +23,7 @@ export type Example = readonly [command: string, note?: string];
 
 const BAD_INPUT = 3;
 const USAGE = 64;
+const UNWRITTEN = 74;
 const HELP_WIDTH = 80;
 
 export function registerCommand(program: Command, command: CliCommand): void {
@@ -75,9 +77,16 @@ export function usageExitCode({ exitCodes }: CliCommand): number {
   return USAGE in exitCodes ? USAGE : BAD_INPUT;
 }
 
-function renderHelp({ details = [], examples, exitCodes }: CliCommand): string {
+/** With the exit code that every command shares whose output is its result. */
+export function listExitCodes({ options, exitCodes }: CliCommand): [code: string, meaning: string][] {
+  const own = Object.entries(exitCodes);
+  return options.includes(JSON_OPTION) ? [...own, [String(UNWRITTEN), 'the output could not be written']] : own;
+}
+
+function renderHelp(command: CliCommand): string {
+  const { details = [], examples } = command;
   const width = helpWidth();
-  const codes = Object.entries(exitCodes).flatMap(([code, meaning]) =>
+  const codes = listExitCodes(command).flatMap(([code, meaning]) =>
     besideTerm({ text: `  ${code}`, width: 6 }, meaning, width),
   );
   return [

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { type Config, locateDatabase, readConfig } from '../../config.ts';
+import { type Config, locateDatabase, readCommandConfig } from '../../config.ts';
 import { type Database, DatabaseError, type Liveness, type Reader } from '../../db/database.ts';
 import { findAbove, LEDGER, linkedWorkTree } from '../../db/locate.ts';
 import { assertCreated, assertMigrated } from '../../db/migrate.ts';
@@ -18,12 +18,12 @@ type LedgerLocation = Pick<OpenOptions, 'databaseUrl' | 'dbPath' | 'projectDbPat
 
 /** The configuration, with the ledger of the nearest folder above that has one. Call it once per command. */
 export function readProjectConfig(): Config {
-  return Object.freeze({ ...readConfig(), projectDbPath: findAbove(LEDGER, LEDGER) });
+  return Object.freeze({ ...readCommandConfig(), projectDbPath: findAbove(LEDGER, LEDGER) });
 }
 
 /** For a ledger file that may be missing: its folder decides, so the ledger of a project above is not used instead. */
 export function readRestoreConfig(): Config {
-  return Object.freeze({ ...readConfig(), projectDbPath: findAbove(dirname(LEDGER), LEDGER) });
+  return Object.freeze({ ...readCommandConfig(), projectDbPath: findAbove(dirname(LEDGER), LEDGER) });
 }
 
 /** Opens the ledger read-only for the duration of the work, which sees one snapshot. */

@@ -29,7 +29,7 @@ describe('CSV', () => {
   promiseTest('cli/list-formats', 'has a cell for every column', () => {
     expect(csvCells(TASK)).toHaveLength(CSV_HEADER.length);
     expect(csvCells(TASK).join()).toBe(
-      'T-0042,web,in_progress,high,40,ada,,Rotate the keys,red blue,,T-0001 T-0002,,,board,2026-04-01T12:00:00.000Z,ada,2026-04-05T12:00:00.000Z,ada',
+      'T-0042,web,in_progress,high,40,ada,,Rotate the keys,red;blue,,T-0001;T-0002,,,board,2026-04-01T12:00:00.000Z,ada,2026-04-05T12:00:00.000Z,ada',
     );
   });
 

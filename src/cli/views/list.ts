@@ -73,8 +73,8 @@ function markdownCell(text: string): string {
     .replaceAll(/[\\`*_{}[\]()#+!|~>]/g, (character) => `\\${character}`);
 }
 
-/** Lists are joined by blanks: neither a label nor an id of a task has to be quoted then. */
+/** A label may contain blanks, and a comma would make the cell need quotes. */
 function textOf(value: ListedRow[keyof ListedRow]): string {
   if (value === undefined) return '';
-  return Array.isArray(value) ? value.join(' ') : String(value);
+  return Array.isArray(value) ? value.join(';') : String(value);
 }

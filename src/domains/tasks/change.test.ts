@@ -103,7 +103,7 @@ describe('changedTask', () => {
       'T-0042 is backlog; from there it can go to todo, cancelled',
     );
     expect(() => change(inState('done', { assignee: 'carol' }), { status: 'todo' })).toThrow(
-      'T-0042 is done, which is final; assigned to carol',
+      'T-0042 is done, which is final; assigned to carol; call task_create to add a task for what is left',
     );
   });
 });

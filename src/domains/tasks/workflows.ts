@@ -144,5 +144,6 @@ export function assertTransition(task: TransitionSubject, to: string): void {
   const rest = allowed.length === 0 ? 'which is final' : `from there it can go to ${allowed.join(', ')}`;
   const holder = assignee === UNASSIGNED ? UNASSIGNED : `assigned to ${assignee}`;
   const message = `${taskId} is ${from}${allowed.length === 0 ? ', ' : '; '}${rest}; ${holder}`;
-  throw new ColibriError('ERR_INVALID_TRANSITION', message, { taskId, from, to, allowed, assignee });
+  const options = allowed.length === 0 ? { advice: 'call task_create to add a task for what is left' } : {};
+  throw new ColibriError('ERR_INVALID_TRANSITION', message, { taskId, from, to, allowed, assignee }, options);
 }

@@ -2,8 +2,8 @@ import type { ColibriCall } from '../event.ts';
 import { asObject, integer, member, parsed, text } from './fields.ts';
 import type { McpTool } from './observe.ts';
 
-/** The tools whose calls tell which task a session works on. */
-const TOOLS: ReadonlySet<string> = new Set([
+/** The tools of Colibri; their calls tell which task a session works on. */
+export const TOOL_NAMES: ReadonlySet<string> = new Set([
   'task_create',
   'task_get',
   'task_update',
@@ -27,7 +27,7 @@ export function readColibriCall(
   output: unknown,
   answer: string | undefined,
 ): ColibriCall | null {
-  if (mcp === null || !TOOLS.has(mcp.tool)) return null;
+  if (mcp === null || !TOOL_NAMES.has(mcp.tool)) return null;
   // A user may give the server a name of its own, such as colibri-team.
   if (mcp.server !== null && !mcp.server.toLowerCase().includes('colibri')) return null;
   const data = asObject(member(readEnvelope(output, answer), 'data'));
@@ -61,7 +61,7 @@ export function splitMcpName(name: string | null): McpTool | null {
 
 /** For clients that join both names by one character, which both names may contain: only Colibri's tools are found. */
 export function splitJoinedName(name: string | null, separator: string): McpTool | null {
-  for (const tool of TOOLS)
+  for (const tool of TOOL_NAMES)
     if (name?.endsWith(`${separator}${tool}`) === true)
       return { server: name.slice(0, -tool.length - separator.length), tool };
   return null;

@@ -38,6 +38,12 @@ async function createUnwritable(fileMode: number, folderMode: number, left: Left
   return project;
 }
 
+function runAsUser(args: readonly string[], cwd: string) {
+  const [command = '', ...rest] = [...(launcher ?? []), process.execPath, PROGRAM, ...args];
+  const env = { PATH: process.env['PATH'] ?? '', HOME: tempFolder() };
+  return spawnSync(command, rest, { cwd, env, encoding: 'utf8' });
+}
+
 describe('a ledger that this user may only read', () => {
   const cases =
     launcher === undefined
@@ -61,12 +67,15 @@ describe('a ledger that this user may only read', () => {
         [['verify'], 'whole'],
         [['agents', '--json'], left === 'nothing' ? '"claude"' : '"raw"'],
       ] as const) {
-        const [command = '', ...rest] = [...(launcher ?? []), process.execPath, PROGRAM, ...args];
-        const env = { PATH: process.env['PATH'] ?? '', HOME: tempFolder() };
-        const { status, stdout, stderr } = spawnSync(command, rest, { cwd: project, env, encoding: 'utf8' });
+        const { status, stdout, stderr } = runAsUser(args, project);
         expect([args, status, stderr]).toEqual([args, 0, '']);
         expect(stdout).toContain(text);
       }
+      if (left === 'nothing' && folderMode === 0o500)
+        expect(runAsUser(['backup'], project)).toMatchObject({
+          status: 2,
+          stderr: `colibri backup: ${folder} may not be written; name a folder of yours: colibri backup FOLDER\n`,
+        });
       const server = startProgram({
         cwd: project,
         launcher: launcher ?? [],

@@ -113,10 +113,10 @@ describe('what a person types', () => {
       expect(await refused(3, 'edit', '1', '--status', 'blocked')).toBe(
         'colibri edit: a blocked task needs a reason; run colibri block T-0001 "why"',
       );
-      expect(await refused(1, 'seal', 'T-99')).toBe(
+      expect(await refused(1, 'seal', 't-99')).toBe(
         'colibri seal: no task T-0099; run colibri board to see existing tasks',
       );
-      expect(await refused(1, 'seal', 'T-1')).toMatch(/T-0001 has no live session; run colibri note T-0001 "why"/);
+      expect(await refused(1, 'seal', 't-1')).toMatch(/T-0001 has no live session; run colibri note T-0001 "why"/);
       await lines('cancel', '1');
       expect(await refused(1, 'start', '1')).toBe(
         'colibri start: T-0001 is cancelled, which is final; unassigned; run colibri add to create another task',

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { Argument } from 'commander';
 import { locateDatabase } from '../../config.ts';
@@ -42,7 +42,9 @@ async function backUp(file: string | undefined): Promise<CommandResult> {
   const ledger = locateDatabase(config);
   const nameFor = chooseName(file, ledger);
   await withLedger(config, () => Promise.resolve());
-  const partial = join(dirname(nameFor(0)), `colibri-backup-${randomBytes(4).toString('hex')}.partial`);
+  const folder = dirname(nameFor(0));
+  assertWritable(folder);
+  const partial = join(folder, `colibri-backup-${randomBytes(4).toString('hex')}.partial`);
   return withCleanUp(
     () => removeDatabase(partial),
     async () => {
@@ -73,6 +75,17 @@ function chooseName(file: string | undefined, ledger: string): (size: number) =>
   }
   assertFree(named);
   return () => named;
+}
+
+/** A ledger that may only be read can be backed up to another folder. */
+function assertWritable(folder: string): void {
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch {
+    throw new CommandError('cannot tell', `${folder} may not be written`, {
+      advice: 'name a folder of yours: colibri backup FOLDER',
+    });
+  }
 }
 
 function isFolder(path: string): boolean {

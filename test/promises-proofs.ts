@@ -8,6 +8,10 @@ export const PROOF_PROMISES = {
   'checkpoint/continue': {
     says: 'only a person continues a log that was rolled back, as a new log that names the old',
   },
+  'checkpoint/committed': {
+    says: 'a checkpoint can be committed, so that the remote and CI notice a log that was rolled back or forked',
+  },
+  'checkpoint/compared': { says: 'two committed checkpoints are compared without the ledger' },
   'checkpoint/receipt': { says: 'every changing call carries a receipt that proves its place in the log' },
   'key/private': { says: 'the signing key is readable by its owner only, outside of the ledger, and in no output' },
   'key/refused': { says: 'a signing key that others could read or replace is refused, and the server works on' },
@@ -19,6 +23,15 @@ export const PROOF_PROMISES = {
   'bundle/key': { says: 'a bundle proves nothing without the key of its log' },
   'bundle/refused': { says: 'an export has one subject and never overwrites a file' },
   'format/page': { says: 'docs/proof-format.md says what the code does' },
+  'witness/cosigns': { says: 'a witness cosigns a log that grows, by C2SP tlog-witness 1.0.0' },
+  'witness/verified': { says: 'verify states which witnesses have cosigned and when, and what is missing or stale' },
+  'witness/disagrees': { says: 'a witness reveals a log that was rolled back, and two stories for two readers' },
+  'witness/refused': {
+    says: 'an answer that is no cosignature of this checkpoint by the key of the witness is refused',
+  },
+  'witness/configured': { says: 'only the user names witnesses, outside of the repository, with https and their keys' },
+  'witness/background': { says: 'a server asks witnesses beside its calls: no call and no shutdown waits for them' },
+  'witness/off': { says: 'without a witness no connection is opened' },
   'publish/tiles': { says: 'publish writes C2SP tiles with the root of the checkpoint, and adds only new files' },
   'publish/fork': { says: 'publish never mixes two logs or two histories in one folder' },
 } as const satisfies Readonly<Record<string, Promised>>;

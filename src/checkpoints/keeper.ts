@@ -30,6 +30,9 @@ export class CheckpointKeeper {
   #size = 0;
   #signing: Promise<void> = Promise.resolve();
 
+  /** Called with each checkpoint after it was signed. */
+  onSigned: ((checkpoint: string) => void) | undefined;
+
   /** `open` is called for the first signature, because it may create the key. */
   constructor(open: () => Signer | undefined, log: Log, newest?: { readonly text: string; readonly size: number }) {
     this.#open = open;
@@ -96,6 +99,7 @@ export class CheckpointKeeper {
       if (this.#signer === undefined) throw noKey();
       this.#newest = await this.#signer.sign();
       this.#failure = undefined;
+      this.onSigned?.(this.#newest);
     } catch (thrown) {
       const error = toError(thrown);
       // The key may have been replaced: it is read again.

@@ -10,6 +10,7 @@ import { Signer } from './signer.ts';
 import { listFormerKeys, openSigningKey } from './signing-key.ts';
 
 export interface Signing {
+  readonly ledgerId?: string;
   /** Undefined in TEST mode, whose ledgers are thrown away. */
   readonly checkpoints?: CheckpointKeeper;
   /** Why nothing may be appended: the log does not extend the checkpoint that was signed last. */
@@ -34,7 +35,7 @@ export async function openSigning(
     const former = () => listFormerKeys(config);
     return key && new Signer({ database, ledgerId, key, former, remembered, actor, now });
   };
-  return { checkpoints: new CheckpointKeeper(openSigner, log, last) };
+  return { ledgerId, checkpoints: new CheckpointKeeper(openSigner, log, last) };
 }
 
 /** For a process that appends without being a server. */

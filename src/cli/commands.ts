@@ -52,6 +52,7 @@ import { exitOnBrokenPipe, print, printJson } from './support/print.ts';
 import { readProjectConfig } from './support/with-ledger.ts';
 import { timeline } from './timeline/command.ts';
 import { wrap } from './views/text-width.ts';
+import { witness } from './witnesses/witness.ts';
 
 /** In the order of the help text. */
 export const COMMANDS: readonly CliCommand[] = [
@@ -86,6 +87,7 @@ export const COMMANDS: readonly CliCommand[] = [
   continueCommand,
   prove,
   publish,
+  witness,
   exportCommand,
   trust,
   doctor,

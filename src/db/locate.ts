@@ -24,7 +24,7 @@ export function serverConfig(config: Config): Config {
 }
 
 /** The top of the work tree around this folder, whose files an agent has before its eyes. */
-function findWorkTree(): string | undefined {
+export function findWorkTree(): string | undefined {
   const top = foldersAbove().at(-1) as string;
   return existsSync(join(top, '.git')) ? top : undefined;
 }

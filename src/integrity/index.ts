@@ -74,21 +74,28 @@ export {
   checkpointText,
   originOf,
   parseCheckpoint,
+  parseSize,
   type SignedCheckpoint,
   type VerifiedCheckpoint,
   verifyCheckpoint,
 } from './notes/checkpoint.ts';
+export { type Extension, formatChain, judgeExtension, parseChain } from './notes/extension-chain.ts';
 export { type KeyStatement, keyStatementDefect, keyStatementText } from './notes/key-statement.ts';
 export {
   cosignedText,
+  formatNote,
   formatSignature,
   formatVerifierKey,
   keyId,
+  type NoteSignature,
   parseSignature,
   parseVerifierKey,
+  type Verified,
   type VerifierKey,
+  verifyNote,
 } from './notes/signed-note.ts';
 export { formatTlogProof, parseTlogProof, type TlogProof } from './notes/tlog-proof.ts';
+export { formatWitnessRequest, type WitnessRequest } from './notes/witness-request.ts';
 export {
   claimAfterEvent,
   commitKey,

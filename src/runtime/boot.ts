@@ -16,10 +16,21 @@ import { SPOOL } from '../recorder/spool.ts';
 import { SpoolWatcher } from '../recorder/spool-watcher.ts';
 import { openDatabase } from '../trust/open-database.ts';
 import { acceptOwnLedger, isYetToBeMade } from '../trust/own-ledger.ts';
+import { BackgroundWitnesses } from '../witnesses/background.ts';
 import type { Booted } from './runtime.ts';
 
+export interface BootOptions {
+  /** Whether witnesses are asked after each signature. A command asks them itself, where it has use for it. */
+  readonly asksWitnesses?: boolean;
+}
+
 /** Opens the ledger and loads the skills. Runs after the handshake, which must not wait for it. */
-export async function boot(config: Config, log: Log, logger: (line: string) => void): Promise<Booted> {
+export async function boot(
+  config: Config,
+  log: Log,
+  logger: (line: string) => void,
+  { asksWitnesses = false }: BootOptions = {},
+): Promise<Booted> {
   const stderrAudit = createStderrAudit(logger);
   if (!opensDatabase(config.mode)) return { audit: stderrAudit };
   const isWriter = writesLedger(config.mode);
@@ -54,11 +65,16 @@ export async function boot(config: Config, log: Log, logger: (line: string) => v
     if (config.mode === 'TEST' && config.dbPath === undefined) return booted;
     const spool = new SpoolWatcher(database, join(dirname(locateDatabase(config)), SPOOL), log);
     spool.start();
+    const { checkpoints, ledgerId } = signing;
+    const witnesses =
+      asksWitnesses && ledgerId !== undefined ? new BackgroundWitnesses(database, ledgerId, log) : undefined;
+    if (checkpoints !== undefined) checkpoints.onSigned = (checkpoint) => witnesses?.signed(checkpoint);
     const stop = async () => {
       await spool.stop();
-      await signing.checkpoints?.stop();
+      await checkpoints?.stop();
+      await witnesses?.stop();
     };
-    return { ...booted, checkpoints: signing.checkpoints, settle: (isWhole: boolean) => spool.settle(isWhole), stop };
+    return { ...booted, checkpoints, witnesses, settle: (isWhole: boolean) => spool.settle(isWhole), stop };
   } catch (error) {
     await database.close();
     throw error;

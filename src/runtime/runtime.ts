@@ -6,6 +6,8 @@ import type { FifoLock } from '../fifo-lock.ts';
 import type { AuditSink, FoundActor, RecordedTransactions } from '../middleware/audit.ts';
 import { DeferredAudit } from '../middleware/deferred-audit.ts';
 import type { Mode } from '../modes.ts';
+import type { Asked } from '../witnesses/ask.ts';
+import type { BackgroundWitnesses } from '../witnesses/background.ts';
 
 export type Phase = 'starting' | 'ready' | 'failed' | 'stopped';
 
@@ -25,6 +27,7 @@ export interface Booted {
   /** Resolves when the events that clients reported so far are in the ledger. Never rejects. */
   readonly settle?: ((isWhole: boolean) => Promise<boolean>) | undefined;
   readonly checkpoints?: CheckpointKeeper | undefined;
+  readonly witnesses?: BackgroundWitnesses | undefined;
   /** Set if the server must not write: it serves reads and says why. */
   readonly rollback?: Error | undefined;
   /** Ends what uses the database beside the calls. */
@@ -99,6 +102,11 @@ export class Runtime {
 
   get signing(): SigningState | undefined {
     return this.#booted?.checkpoints?.state;
+  }
+
+  /** What the witnesses of the user answered last; undefined if none was asked. */
+  get witnesses(): readonly Asked[] | undefined {
+    return this.#booted?.witnesses?.latest;
   }
 
   /** Rejects if this server signs nothing. */

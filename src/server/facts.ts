@@ -26,6 +26,7 @@ export function factsOf(server: FactSource, config: Config): ServerFacts {
     isRetrying: runtime.isRetrying,
     rollback: runtime.rollback,
     signing: runtime.signing,
+    witnesses: runtime.witnesses,
     skills: { loaded: runtime.skills?.list().length ?? 0, skipped: [...(runtime.skills?.defects() ?? [])] },
     process: { pid: process.pid, node: process.versions.node, memory_bytes: process.memoryUsage.rss() },
   };

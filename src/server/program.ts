@@ -35,7 +35,8 @@ export async function main(onConfig?: (config: Config) => void): Promise<void> {
       return (await import('../surface.ts')).createSurface(ports, config);
     },
     loadLibrary: async () => (await import('../surface.ts')).createSurfaceLibrary(server.listTools(), config),
-    boot: async ({ chain }) => (await import('../runtime/boot.ts')).boot(config, chain.log, printError),
+    boot: async ({ chain }) =>
+      (await import('../runtime/boot.ts')).boot(config, chain.log, printError, { asksWitnesses: true }),
   });
   const { log, runtime } = server.chain;
   const ports = {

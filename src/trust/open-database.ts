@@ -60,7 +60,10 @@ async function openFile(options: OpenOptions): Promise<Database> {
   } else {
     createLedgerFolder(dirname(path));
     // A folder that was there before and that others may enter would look like one that came with a clone.
-    if (!isNamed) closeToOthers(dirname(path));
+    if (!isNamed) {
+      closeToOthers(dirname(path));
+      ignoreFolder(dirname(path));
+    }
   }
   const checks = acceptsAnySchema === true ? { acceptsAnyHeader: true } : { inspect: assertSchema };
   const timeouts = { busyTimeoutMs: BUSY_TIMEOUT_MS };
@@ -112,9 +115,18 @@ export function createLedgerFolder(folder: string): void {
   if (existsSync(folder)) return;
   try {
     createFolders(folder);
-    writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600 });
+    ignoreFolder(folder);
   } catch (error) {
     throw explainFault(folder, faultOfSystemError(error), error);
+  }
+}
+
+/** A folder that came with a clone, with a committed checkpoint in it, has no such file: git would ignore it as well. */
+function ignoreFolder(folder: string): void {
+  try {
+    writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
 }
 

@@ -17,13 +17,31 @@ export function writePrivateFile(path: string, text: string): void {
 export function createPrivateFile(path: string, text: string): boolean {
   try {
     writeWhole(path, text, (partial, target) => {
-      linkSync(partial, target);
-      rmSync(partial);
+      linkNew(partial, target);
+      rmSync(partial, { force: true });
     });
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
     throw error;
+  }
+}
+
+/** Whether a file system refused a hard link because it has none. */
+export function lacksHardLinks(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && NO_LINKS.has(String(error.code));
+}
+
+const NO_LINKS: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+function linkNew(partial: string, target: string): void {
+  try {
+    linkSync(partial, target);
+  } catch (error) {
+    if (!lacksHardLinks(error)) throw error;
+    // An empty file reserves the name, so that only one process replaces it.
+    closeSync(openSync(target, 'wx', 0o600));
+    renameSync(partial, target);
   }
 }
 

@@ -3,6 +3,7 @@ import { readLedgerId } from '../../checkpoints/ledger-id.ts';
 import { findRemembered } from '../../checkpoints/remembered.ts';
 import type { Reader } from '../../db/database.ts';
 import { StoredTree } from '../../ledger/stored-tree.ts';
+import { describeDurations, MAX_DURATION, parseDuration } from '../../text/duration.ts';
 import type { LedgerIdentity } from '../../trust/acceptance.ts';
 import { readIdentity } from '../../trust/ledger-identity.ts';
 import type { LedgerReport, Problem } from '../../verification/report.ts';
@@ -12,7 +13,7 @@ import { checkGit, describeGit, type GitReport, judgeGit } from '../recorder/ver
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { assertNotDeleted } from '../support/deleted-ledger.ts';
-import { JSON_OPTION } from '../support/options.ts';
+import { collect, JSON_OPTION } from '../support/options.ts';
 import { withProgress } from '../support/progress-bar.ts';
 import { readProjectConfig, withSuspectLedger } from '../support/with-ledger.ts';
 import { countEntries, describeWhole } from '../views/problems.ts';
@@ -29,6 +30,8 @@ interface Checkpoint {
 interface VerifyOptions {
   readonly key?: readonly string[];
   readonly witness?: readonly string[];
+  readonly quorum?: number;
+  readonly maxAge?: number;
   readonly expect?: readonly Checkpoint[];
   readonly git?: boolean;
   readonly json?: boolean;
@@ -43,6 +46,10 @@ export const verify: CliCommand<VerifyOptions, string | undefined> = {
     new Option('--git', 'also compare the log with the commits of this repository'),
     new Option('--key <key>', 'of a file: a key of its log that you trust; may be repeated').argParser(collect),
     new Option('--witness <key>', 'of a file: a key of a witness that you trust; may be repeated').argParser(collect),
+    new Option('--quorum <n>', 'of a file: how many of the witnesses must have cosigned (default: all)').argParser(
+      parseQuorum,
+    ),
+    new Option('--max-age <duration>', 'of a file: refuse a cosignature that is older, such as 7d').argParser(parseAge),
     JSON_OPTION,
   ],
   details: [
@@ -56,19 +63,28 @@ export const verify: CliCommand<VerifyOptions, string | undefined> = {
     ['colibri verify --expect 1024:9f2c…', 'the root of the first 1024 entries, as printed earlier'],
     ['colibri verify --git', 'after git fetch, the commits of the team are the witness'],
     ['colibri verify task.colibri --key colibri/5f0c…+a572f83d+AT0o…', 'a bundle from another machine'],
+    ['colibri verify task.colibri --key KEY --witness KEY --max-age 7d', 'and a witness saw that log this week'],
     ['colibri verify --json | jq .verdict'],
   ],
   exitCodes: { 0: 'whole', 1: 'tampered', 2: 'cannot tell', 3: 'bad input' },
-  run: ({ json = false, expect = [], git = false, key = [], witness = [] }, file) =>
+  run: ({ json = false, expect = [], git = false, key = [], witness = [], quorum, maxAge }, file) =>
     reportResult('verify', json, async () => {
-      if (file !== undefined) return verifyFile(file, key, witness);
-      if (key.length + witness.length > 0) throw new CommandError('bad input', '--key and --witness need a file');
+      if (file !== undefined) return verifyFile(file, { keys: key, witnesses: witness, quorum, maxAgeMs: maxAge });
+      if (key.length + witness.length > 0 || quorum !== undefined || maxAge !== undefined)
+        throw new CommandError('bad input', '--key, --witness, --quorum and --max-age need a file');
       return verifyLedger(expect, git);
     }),
 };
 
-function collect(text: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, text];
+function parseQuorum(text: string): number {
+  if (!/^[1-9]\d?$/.test(text)) throw new InvalidArgumentError('Use a number from 1 to 99.');
+  return Number(text);
+}
+
+function parseAge(text: string): number {
+  const age = parseDuration(text, MAX_DURATION);
+  if (age === undefined) throw new InvalidArgumentError(`Use ${describeDurations(MAX_DURATION)}.`);
+  return age;
 }
 
 function parseCheckpoint(text: string, previous: readonly Checkpoint[] = []): readonly Checkpoint[] {

@@ -26,7 +26,13 @@ const PROTOCOL = '2025-11-25';
 export function openAgent(name: string, ledger: string, folder: string): Agent {
   const server = spawn(process.execPath, [String(process.argv[1]), 'serve'], {
     cwd: folder,
-    env: createEnvironment({ COLIBRI_AGENT_ID: name, COLIBRI_DB_PATH: ledger, COLIBRI_LOG_LEVEL: 'error' }),
+    env: createEnvironment({
+      COLIBRI_AGENT_ID: name,
+      COLIBRI_DB_PATH: ledger,
+      COLIBRI_LOG_LEVEL: 'error',
+      // A ledger that is thrown away is not signed with the key of the user.
+      COLIBRI_KEY_PATH: 'none',
+    }),
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const request = createRequest(name, server);

@@ -1,63 +1,91 @@
-import { readFileSync } from 'node:fs';
 import { Option } from 'commander';
 import { readLedgerId } from '../../checkpoints/ledger-id.ts';
 import { listKeys } from '../../checkpoints/ledger-keys.ts';
 import { assertExtends } from '../../checkpoints/rollback.ts';
-import type { Reader } from '../../db/database.ts';
 import { ColibriError } from '../../errors.ts';
-import {
-  BadFormat,
-  originOf,
-  parseCheckpoint,
-  parseVerifierKey,
-  type VerifiedCheckpoint,
-  verifyCheckpoint,
-} from '../../integrity/index.ts';
+import { originOf, parseCheckpoint } from '../../integrity/index.ts';
 import { readHead } from '../../ledger/head.ts';
+import { readVersion } from '../../version.ts';
 import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
+import { collect } from '../support/options.ts';
 import { readProjectConfig, withLedger } from '../support/with-ledger.ts';
+import { signForOthers } from '../witnesses/attest.ts';
+import { CI_KINDS, type CiKind, ciJob } from '../witnesses/ci-job.ts';
+import { COMMITTED_PATH, writeCommitted } from '../witnesses/committed.ts';
+import { compareCommitted, readCheckpointFile, verify } from '../witnesses/compare.ts';
+import { findPublicKey } from './key.ts';
 
 interface CheckpointOptions extends PersonOptions {
   readonly check?: string;
-  readonly key?: string;
+  readonly against?: string;
+  readonly key?: readonly string[];
+  /** True without a file. */
+  readonly write?: string | true;
+  readonly ci?: CiKind | true;
 }
 
 export const checkpoint: CliCommand<CheckpointOptions> = {
   name: 'checkpoint',
   summary: 'sign the size and root of the log, or check an earlier signature',
   options: [
-    new Option('--check <file>', 'prove that the log extends the checkpoint in this file'),
-    new Option('--key <key>', 'with --check: the key to trust (default: the keys that the ledger names)'),
+    new Option('--check <file>', 'prove that the log extends the checkpoint in this file; - is standard input'),
+    new Option('--against <file>', 'with --check: the checkpoint that must extend it, in place of the ledger'),
+    new Option(
+      '--key <key>',
+      'with --check: a key to trust; may be repeated (default: those that the ledger names)',
+    ).argParser(collect),
+    new Option('--write [file]', `write it where it can be committed (default: ${COMMITTED_PATH})`),
+    new Option('--ci [kind]', 'print the job for CI, with the key of this log (default: github)').choices(CI_KINDS),
     ...PERSON_OPTIONS,
   ],
   details: [
-    'A checkpoint is a C2SP signed note of three lines: which log, how many entries, which root. A person who keeps one can prove later that nothing before it was changed or removed.',
-    'Commit it to your repository, where your own machine cannot take it back: see docs/trust.md.',
+    'A checkpoint is a C2SP signed note of three lines: which log, how many entries, which root. A person who keeps one can prove later that nothing before it was changed or removed. Witnesses that you have added cosign it: see colibri witness.',
+    'With --write, it goes to a file that you commit, with the proof that it extends those that were committed before. Your remote and your CI then hold what your machine cannot take back: CI compares two commits with --check and --against and needs no ledger. --ci prints the job.',
   ],
   examples: [
-    ['colibri checkpoint > colibri.checkpoint', 'to commit, or to send to an auditor'],
+    ['colibri checkpoint > colibri.checkpoint', 'to send to an auditor'],
     ['colibri checkpoint --check colibri.checkpoint'],
+    ['colibri checkpoint --write', 'before a commit'],
+    ['colibri checkpoint --ci > .github/workflows/colibri.yml', 'once, to let CI compare them'],
+    ['git show origin/main:.colibri/checkpoint | colibri checkpoint --check -'],
+    ['colibri checkpoint --check old --against .colibri/checkpoint --key KEY', 'in CI, without the ledger'],
   ],
   exitCodes: { 0: 'signed, or the log extends it', 1: 'the log does not extend it', 2: 'cannot tell', 3: 'bad input' },
-  run: ({ check, key, ...options }) =>
-    reportResult('checkpoint', options.json ?? false, () =>
-      check === undefined ? withPerson(options, false, sign) : compare(check, key),
-    ),
+  run: (options) => reportResult('checkpoint', options.json ?? false, () => choose(options)),
 };
 
-async function sign({ signCheckpoint }: Person): Promise<CommandResult> {
-  const text = await signCheckpoint();
+async function choose({ check, against, key, write, ci, ...options }: CheckpointOptions): Promise<CommandResult> {
+  if (check === undefined && (against !== undefined || key !== undefined))
+    throw new CommandError('bad input', '--against and --key need --check');
+  if ([check, write, ci].filter((chosen) => chosen !== undefined).length > 1)
+    throw new CommandError('bad input', '--check, --write and --ci exclude each other');
+  if (against !== undefined && check !== undefined) return compareCommitted(check, against, key ?? []);
+  if (check !== undefined) return compare(check, key);
+  if (ci !== undefined) return printJob(ci === true ? 'github' : ci);
+  const file = write === true ? undefined : write;
+  return withPerson(options, false, (person) => (write === undefined ? sign(person) : writeCommitted(person, file)));
+}
+
+async function sign(person: Person): Promise<CommandResult> {
+  const text = await signForOthers(person);
   const { origin, size, root } = parseCheckpoint(text);
   return { verdict: 'done', lines: text.trimEnd().split('\n'), facts: { origin, size, root, checkpoint: text } };
 }
 
-async function compare(file: string, key: string | undefined): Promise<CommandResult> {
-  const text = readFile(file);
+async function printJob(kind: CiKind): Promise<CommandResult> {
+  const key = await findPublicKey(readProjectConfig());
+  const lines = ciJob(kind, { key, version: readVersion() });
+  return { verdict: 'done', lines, facts: { kind, key, job: `${lines.join('\n')}\n` } };
+}
+
+async function compare(file: string, keys: readonly string[] | undefined): Promise<CommandResult> {
+  const text = readCheckpointFile(file);
   return withLedger(readProjectConfig(), async (reader) => {
-    const signed = await verifySigned(reader, text, key);
+    // The keys of the ledger itself prove only that it did not change its mind; one from elsewhere proves who signed.
+    const signed = verify(text, file, keys ?? (await listKeys(reader)).map((known) => known.key));
     const origin = originOf(await readLedgerId(reader));
     if (signed.origin !== origin)
       throw new CommandError('differs', `${file} is a checkpoint of another log, ${signed.origin}`);
@@ -72,23 +100,4 @@ async function compare(file: string, key: string | undefined): Promise<CommandRe
     const lines = [line, `signed by ${signed.signers.map(({ name }) => name).join(', ')}`];
     return { verdict: 'whole', lines, facts: { size, root, signed_size: signed.size, signed_root: signed.root } };
   });
-}
-
-/** The keys of the ledger itself prove only that it did not change its mind; a key from elsewhere proves who signed. */
-async function verifySigned(reader: Reader, text: string, key: string | undefined): Promise<VerifiedCheckpoint> {
-  try {
-    const keys = key === undefined ? (await listKeys(reader)).map((known) => known.key) : [key];
-    return verifyCheckpoint(text, { log: keys.map(parseVerifierKey) });
-  } catch (error) {
-    if (error instanceof BadFormat) throw new CommandError('bad input', error.message);
-    throw error;
-  }
-}
-
-function readFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new CommandError('bad input', `${file} cannot be read`, { cause: error });
-  }
 }

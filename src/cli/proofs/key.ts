@@ -1,4 +1,4 @@
-import { existsSync, linkSync, renameSync, rmSync } from 'node:fs';
+import { constants, copyFileSync, existsSync, linkSync, renameSync, rmSync } from 'node:fs';
 import { Argument } from 'commander';
 import { readLedgerId } from '../../checkpoints/ledger-id.ts';
 import { addKey, isReplaced, listKeys } from '../../checkpoints/ledger-keys.ts';
@@ -6,6 +6,7 @@ import { createKeyFile, FORMER, openSigningKey, type SigningKey } from '../../ch
 import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
 import { formatVerifierKey, originOf } from '../../integrity/index.ts';
+import { lacksHardLinks } from '../../trust/private-file.ts';
 import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
 import { timeStamp } from '../support/atomic-file.ts';
@@ -29,6 +30,12 @@ export const key: CliCommand<PersonOptions, 'rotate' | undefined> = {
       action === 'rotate' ? withPerson(options, false, rotate) : show(),
     ),
 };
+
+/** The key of this user, under the name of the log. */
+export async function findPublicKey(config: Config): Promise<string> {
+  const origin = originOf(await withLedger(config, readLedgerId));
+  return formatVerifierKey(requireKey(config).verifierKey(origin));
+}
 
 async function show(): Promise<CommandResult> {
   const config = readProjectConfig();
@@ -66,12 +73,21 @@ async function rotate({ database, config, actor, rollback }: Person): Promise<Co
 /** There is a key at the path at every moment. A rotation that runs at the same time may have swapped them already. */
 function swap(old: SigningKey, fresh: SigningKey, kept: string): void {
   if (!existsSync(fresh.path)) return;
-  linkSync(old.path, kept);
+  keepAs(old.path, kept);
   try {
     renameSync(fresh.path, old.path);
   } catch (error) {
     rmSync(kept, { force: true });
     if (existsSync(fresh.path)) throw error;
+  }
+}
+
+function keepAs(path: string, kept: string): void {
+  try {
+    linkSync(path, kept);
+  } catch (error) {
+    if (!lacksHardLinks(error)) throw error;
+    copyFileSync(path, kept, constants.COPYFILE_EXCL);
   }
 }
 

@@ -17,6 +17,7 @@ import type { Person } from '../people/open-person.ts';
 import { assertFree, publish, removeDatabase } from '../support/atomic-file.ts';
 import { withCleanUp } from '../support/clean-up.ts';
 import { CommandError, type CommandResult } from '../support/command-result.ts';
+import { signForOthers } from '../witnesses/attest.ts';
 import { readEntries } from './read-entries.ts';
 import { selectEntries } from './select-entries.ts';
 
@@ -30,7 +31,7 @@ export interface BundleRequest {
 export async function makeBundle(person: Person, { scope, out, redact }: BundleRequest): Promise<CommandResult> {
   const file = resolve(out);
   assertFree(file);
-  const checkpoint = await person.signCheckpoint();
+  const checkpoint = await signForOthers(person);
   const { size, root } = parseCheckpoint(checkpoint);
   const partial = join(dirname(file), `colibri-bundle-${randomBytes(4).toString('hex')}.partial`);
   const count = await withCleanUp(

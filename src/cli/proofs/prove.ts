@@ -17,6 +17,7 @@ import { PERSON_OPTIONS } from '../people/run-person.ts';
 import { assertFree, publish } from '../support/atomic-file.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
+import { signForOthers } from '../witnesses/attest.ts';
 import { readEntries } from './read-entries.ts';
 
 /** `tlog` is text, `cose` binary, `dsse` JSON. */
@@ -67,7 +68,7 @@ async function proveRecord(
   else if (format === 'cose')
     throw new CommandError('bad input', 'a COSE receipt is not text', { advice: 'pass --out FILE' });
   const index = await person.read((reader) => findIndex(reader, record));
-  const checkpoint = await person.signCheckpoint();
+  const checkpoint = await signForOthers(person);
   const { size, root } = parseCheckpoint(checkpoint);
   if (index === undefined || index >= size)
     throw new CommandError('bad input', `no entry ${record}`, { advice: `the log has ${size} entries` });

@@ -9,6 +9,7 @@ import { PERSON_OPTIONS } from '../people/run-person.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { withProgress } from '../support/progress-bar.ts';
+import { signForOthers } from '../witnesses/attest.ts';
 import { writePublic, writeTiles } from './tiles.ts';
 
 export const publish: CliCommand<PersonOptions, string> = {
@@ -31,7 +32,7 @@ export const publish: CliCommand<PersonOptions, string> = {
 async function publishTo(person: Person, folder: string): Promise<CommandResult> {
   const file = join(folder, 'checkpoint');
   const before = existsSync(file) ? readCheckpoint(file) : undefined;
-  const checkpoint = await person.signCheckpoint();
+  const checkpoint = await signForOthers(person);
   const { origin, size } = parseCheckpoint(checkpoint);
   if (before !== undefined && before.origin !== origin)
     throw new CommandError('differs', `${folder} has another log, ${before.origin}`, {
@@ -44,7 +45,8 @@ async function publishTo(person: Person, folder: string): Promise<CommandResult>
     }),
   );
   if (written === undefined) throw new CommandError('cannot tell', 'there is no ledger to read');
-  if (before?.size !== size) writePublic(folder, 'checkpoint', checkpoint);
+  // The same size may have more cosignatures now.
+  if (before?.text !== checkpoint) writePublic(folder, 'checkpoint', checkpoint);
   const lines = [folder, `${size} entries, ${size - (before?.size ?? 0)} new, in ${written} new files`];
   return {
     verdict: 'done',
@@ -55,7 +57,8 @@ async function publishTo(person: Person, folder: string): Promise<CommandResult>
 
 function readCheckpoint(file: string) {
   try {
-    return parseCheckpoint(readFileSync(file, 'utf8'));
+    const text = readFileSync(file, 'utf8');
+    return { ...parseCheckpoint(text), text };
   } catch (error) {
     if (!(error instanceof BadFormat)) throw error;
     throw new CommandError('bad input', `${file} is not a checkpoint: ${error.message}`, {

@@ -9,18 +9,39 @@ import {
   verifyBytes,
 } from '../../integrity/index.ts';
 import { CommandError, type CommandResult } from '../support/command-result.ts';
+import { judgeTimes } from '../witnesses/judge-times.ts';
 
 /** A string of Node holds about half a gigabyte. */
 const MAX_BYTES = 500_000_000;
 
+/** What the reader of a file believes and requires. */
+export interface FileTrust {
+  readonly keys: readonly string[];
+  readonly witnesses: readonly string[];
+  /** How many of the witnesses must have cosigned; undefined: all of them. */
+  readonly quorum: number | undefined;
+  /** How old a cosignature may be, in milliseconds. */
+  readonly maxAgeMs: number | undefined;
+}
+
 /** Checks a bundle or a proof without a ledger. States claims one by one; the exit code says whether one of them fails. */
-export function verifyFile(file: string, keys: readonly string[], witnesses: readonly string[]): CommandResult {
+export function verifyFile(file: string, { keys, witnesses, quorum, maxAgeMs }: FileTrust): CommandResult {
   if (keys.length === 0)
     throw new CommandError('bad input', 'a signature proves nothing without a key that you trust', {
       advice: 'pass --key KEY: ask its owner for the output of colibri key',
     });
-  const report = judge(file, { log: keys.map(parseKey), witnesses: witnesses.map(parseKey) });
-  const { claims, checkpoint, entries } = report;
+  if (quorum !== undefined && quorum > witnesses.length)
+    throw new CommandError('bad input', `--quorum ${quorum} needs as many keys of witnesses`, {
+      advice: 'pass --witness KEY for each',
+    });
+  const trusted = {
+    log: keys.map(parseKey),
+    witnesses: witnesses.map(parseWitnessKey),
+    ...(quorum !== undefined && { quorum }),
+  };
+  const { claims: found, checkpoint, entries } = judge(file, trusted);
+  const maxAge = maxAgeMs === undefined ? undefined : maxAgeMs / 1000;
+  const claims = [...found, ...judgeTimes(checkpoint, { now: Date.now() / 1000, maxAge })];
   const hasFailed = claims.some(({ holds }) => holds === 'no');
   const lines = claims.map(claimLine);
   const { origin, size, root } = checkpoint;
@@ -47,6 +68,14 @@ function parseKey(text: string) {
     if (!(error instanceof BadFormat)) throw error;
     throw new CommandError('bad input', error.message, { advice: 'pass the key as colibri key prints it' });
   }
+}
+
+function parseWitnessKey(text: string) {
+  const key = parseKey(text);
+  if (key.type === 'cosignature') return key;
+  throw new CommandError('bad input', `${key.name} is the key of a log, not of a witness`, {
+    advice: 'pass it as --key',
+  });
 }
 
 function read(file: string): Uint8Array {

@@ -1,5 +1,6 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, unlinkSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { lacksHardLinks } from '../../trust/private-file.ts';
 import { CommandError } from './command-result.ts';
 
 /** Renames a finished file in one step. Never replaces another file. */
@@ -12,7 +13,7 @@ export function publish(partial: string, target: string): void {
   } catch (error) {
     // On file systems without hard links the checks before and after must do.
     assertFree(target);
-    if (!hasCode(error, ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'])) throw error;
+    if (!lacksHardLinks(error)) throw error;
     renameSync(partial, target);
   }
   syncFolder(target);

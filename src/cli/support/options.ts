@@ -18,6 +18,11 @@ export function countOption(flags: string, description: string, fallback: number
   return new Option(flags, `${description} (default: ${fallback})`).argParser(parseCount);
 }
 
+/** For an option that may be repeated. */
+export function collect(text: string, previous: readonly string[] = []): readonly string[] {
+  return [...previous, text];
+}
+
 export function parseWidth(text: string): number {
   const width = Number(text);
   if (/^\d+$/.test(text) && width >= MIN_WIDTH && width <= MAX_WIDTH) return width;

@@ -9,6 +9,15 @@ export interface Pulse {
   readonly uptimeMs: number;
 }
 
+/** `size` and `time` of a cosignature, or why there is none. */
+export interface WitnessAnswer {
+  readonly name: string;
+  readonly state: 'cosigned' | 'failed' | 'disagrees';
+  readonly size?: number;
+  readonly time?: number;
+  readonly problem?: string;
+}
+
 /** Facts that need no database. */
 export interface ServerFacts extends Pulse {
   readonly phase: Health['phase'];
@@ -22,6 +31,8 @@ export interface ServerFacts extends Pulse {
   /** Why the server serves reads only. */
   readonly rollback: Error | undefined;
   readonly signing: Health['signing'];
+  /** What each witness answered last; undefined if none was asked. */
+  readonly witnesses: readonly WitnessAnswer[] | undefined;
   readonly skills: Health['skills'];
   readonly process: Health['process'];
 }
@@ -55,6 +66,8 @@ export function describeHealth(server: ServerFacts, ledger: LedgerFacts, { at, u
     problems.push({ code: 'ERR_INIT_FAILED', message: `${server.failure.message}${prospect}` });
   }
   if (server.rollback !== undefined) problems.push({ code: 'ERR_LOG_ROLLBACK', message: server.rollback.message });
+  for (const { name, state, problem } of server.witnesses ?? [])
+    if (state === 'disagrees') problems.push({ code: 'WITNESS_DISAGREES', message: `${name} ${problem}` });
   if (ledger !== undefined && 'error' in ledger)
     problems.push({ code: 'LEDGER_UNREADABLE', message: ledger.error.message });
   const weakness = ledger !== undefined && 'durability' in ledger ? ledger.durability.weakness : undefined;
@@ -80,9 +93,26 @@ export function describeHealth(server: ServerFacts, ledger: LedgerFacts, { at, u
       ? {}
       : { ledger: { size: readable.size, root: readable.root }, agents: { live: readable.liveAgents } }),
     ...(server.signing === undefined ? {} : { signing: server.signing }),
+    ...(server.witnesses === undefined ? {} : { witnesses: server.witnesses.map(describeWitness) }),
     middleware: { stages: STAGES },
     tools: { registered: server.toolCount },
     skills: server.skills,
     process: server.process,
+  };
+}
+
+function describeWitness({
+  name,
+  state,
+  size,
+  time,
+  problem,
+}: WitnessAnswer): NonNullable<Health['witnesses']>[number] {
+  return {
+    name,
+    state,
+    ...(size !== undefined && { size }),
+    ...(time !== undefined && { at: new Date(time * 1000).toISOString() }),
+    ...(problem !== undefined && { problem }),
   };
 }

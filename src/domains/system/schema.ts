@@ -10,6 +10,7 @@ export const HEALTH_CODES = [
   'ERR_LOG_ROLLBACK',
   'LEDGER_UNREADABLE',
   'WEAK_DURABILITY',
+  'WITNESS_DISAGREES',
 ] as const;
 
 export const pingOutput = z.object({
@@ -47,6 +48,18 @@ export const healthOutput = z.object({
       checkpoint: z.string().optional(),
       reason: z.string().optional(),
     })
+    .optional(),
+  /** What each witness that the user has named answered last. */
+  witnesses: z
+    .array(
+      z.object({
+        name: z.string(),
+        state: z.enum(['cosigned', 'failed', 'disagrees']),
+        size: z.int().optional(),
+        at: z.string().optional(),
+        problem: z.string().optional(),
+      }),
+    )
     .optional(),
   middleware: z.object({ stages: z.array(z.string()) }),
   tools: z.object({ registered: z.int() }),

@@ -10,6 +10,7 @@ import type { Bundle, BundledEntry, BundleHead } from './format.ts';
 import { checkKeys, followRotations } from './keys.ts';
 import { findSealedSessions } from './sessions.ts';
 import { subsetRoot } from './subset-proof.ts';
+import { checkWitnesses } from './witnesses.ts';
 
 /** `unknown`: nothing in a bundle can show it. */
 export type Holds = 'yes' | 'no' | 'unknown';
@@ -26,6 +27,7 @@ export interface Claim {
     | 'chain'
     | 'completeness'
     | 'witnesses'
+    | 'time'
     | 'truth';
   readonly holds: Holds;
   readonly says: string;
@@ -34,6 +36,8 @@ export interface Claim {
 export interface TrustedKeys {
   readonly log: readonly VerifierKey[];
   readonly witnesses?: readonly VerifierKey[];
+  /** How many of the witnesses must have cosigned; without it, all of them. */
+  readonly quorum?: number;
 }
 
 export interface OpenedEntry extends BundledEntry {
@@ -72,7 +76,7 @@ export function judgeEntries(
     ...checkSessions(entries),
     ...checkChains(entries),
     checkCompleteness(head, entries, checkpoint),
-    checkWitnesses(checkpoint),
+    ...checkWitnesses(entries, checkpoint),
     TRUTH,
   ];
   return { claims, entries, checkpoint };
@@ -174,24 +178,6 @@ function findGaplessEnd(entries: readonly BundledEntry[], size: number): number 
   for (let place = entries.length - 1, index = size - 1; entries[place]?.index === index; place -= 1, index -= 1)
     begin = index;
   return begin;
-}
-
-function checkWitnesses({ witnesses }: VerifiedCheckpoint): Claim {
-  const about = 'witnesses';
-  if (witnesses.length === 0)
-    return {
-      about,
-      holds: 'unknown',
-      says: 'no known witness has cosigned: that others saw the same log rests on the key alone',
-    };
-  const seen = new Set(witnesses.map(({ key, time = 0 }) => `${key.name} at ${describeTime(time)}`));
-  return { about, holds: 'yes', says: `cosigned by ${[...seen].join(', ')}` };
-}
-
-/** Seconds since 1970; a witness may state any number. */
-function describeTime(seconds: number): string {
-  const date = new Date(seconds * 1000);
-  return Number.isNaN(date.getTime()) ? `second ${seconds}` : date.toISOString();
 }
 
 function count(list: readonly unknown[]): string {

@@ -20,6 +20,9 @@ export interface VerifiedCheckpoint extends SignedCheckpoint {
   /** Keys of the log that signed it. Never empty. */
   readonly signers: readonly VerifierKey[];
   readonly witnesses: readonly Verified[];
+  /** How many of the witnesses that the reader named must have cosigned, and those that have not. */
+  readonly quorum: number;
+  readonly missing: readonly VerifierKey[];
 }
 
 const ORIGIN_PREFIX = 'colibri/';
@@ -54,7 +57,11 @@ export function parseCheckpoint(text: string): SignedCheckpoint {
  */
 export function verifyCheckpoint(
   text: string,
-  keys: { readonly log: readonly VerifierKey[]; readonly witnesses?: readonly VerifierKey[] },
+  keys: {
+    readonly log: readonly VerifierKey[];
+    readonly witnesses?: readonly VerifierKey[];
+    readonly quorum?: number;
+  },
 ): VerifiedCheckpoint {
   const checkpoint = parseCheckpoint(text);
   const log = keys.log.filter((key) => key.type === 'note' && key.name === checkpoint.origin);
@@ -62,7 +69,9 @@ export function verifyCheckpoint(
   const verified = verifyNote(checkpoint.note, [...log, ...witnesses]);
   const signers = verified.map(({ key }) => key).filter((key) => key.type === 'note');
   if (signers.length === 0) throw new BadFormat('none of the given keys has signed the checkpoint');
-  return { ...checkpoint, signers, witnesses: verified.filter(({ key }) => key.type === 'cosignature') };
+  const cosigned = verified.filter(({ key }) => key.type === 'cosignature');
+  const missing = witnesses.filter((each) => !cosigned.some(({ key }) => key === each));
+  return { ...checkpoint, signers, witnesses: cosigned, quorum: keys.quorum ?? witnesses.length, missing };
 }
 
 /** Decimal, without leading zeros, and exact as a number. */

@@ -41,6 +41,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   verification: [PORT, 'db/migrate', 'db/schema', 'domains/tasks', 'domains/trail', 'integrity', 'ledger'],
   git: ['config'],
   checkpoints: [PORT, 'config', 'db/file-owner', 'integrity', 'ledger', 'trust/private-file'],
+  witnesses: [PORT, 'config', 'integrity', 'ledger', 'trust/private-file'],
   trust: ['config', 'create-folders', 'db', 'git', 'integrity', 'ledger', 'verification/verify-ledger'],
   copy: [PORT, 'db/migrate', 'domains/tasks', 'ledger'],
   recorder: [
@@ -77,6 +78,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'middleware',
     'recorder',
     'trust',
+    'witnesses',
   ],
   'runtime/ingest-filled': ['checkpoints', 'db', 'recorder', 'trust'],
   wire: [
@@ -124,6 +126,7 @@ const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])
       'trust',
       'verification',
       'version',
+      'witnesses',
     ],
   ],
 ];

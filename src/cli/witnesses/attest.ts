@@ -1,0 +1,36 @@
+import { readLedgerId } from '../../checkpoints/ledger-id.ts';
+import { printError } from '../../print-error.ts';
+import { type Asked, askWitnesses } from '../../witnesses/ask.ts';
+import { listWitnesses } from '../../witnesses/configured.ts';
+import { withCosignatures } from '../../witnesses/cosignatures.ts';
+import type { Person } from '../people/open-person.ts';
+import { CommandError } from '../support/command-result.ts';
+
+/** A person waits for it. */
+const TIMEOUT_MS = 5000;
+
+export interface Attested {
+  readonly ledgerId: string;
+  /** With the signature of the log and every cosignature that there is. */
+  readonly checkpoint: string;
+  readonly asked: readonly Asked[];
+}
+
+/** Signs the log as it is now, and asks the witnesses of the user, if there are any, to cosign it. */
+export async function signAttested(person: Person): Promise<Attested> {
+  const checkpoint = await person.signCheckpoint();
+  const { database } = person;
+  if (database === undefined) throw new CommandError('cannot tell', 'there is no ledger to read');
+  const ledgerId = await database.read(readLedgerId);
+  const witnesses = listWitnesses(ledgerId);
+  const asked = await askWitnesses(witnesses, { database, ledgerId, checkpoint, timeoutMs: TIMEOUT_MS });
+  return { ledgerId, checkpoint: withCosignatures(ledgerId, checkpoint), asked };
+}
+
+/** The same for commands that work without cosignatures: a witness that gives none is only mentioned. */
+export async function signForOthers(person: Person): Promise<string> {
+  const { checkpoint, asked } = await signAttested(person);
+  const missing = asked.flatMap((each) => (each.state === 'cosigned' ? [] : [`Witness ${each.name} ${each.problem}.`]));
+  if (missing.length > 0) printError(missing);
+  return checkpoint;
+}

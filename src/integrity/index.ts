@@ -11,6 +11,7 @@ export {
 } from './bundle/format.ts';
 export type { InclusionProof } from './bundle/inclusion-proof.ts';
 export { subsetRanges, subsetRoot } from './bundle/subset-proof.ts';
+export { isOfEvent, taskDefect } from './bundle/task-grammar.ts';
 export { type BundleReport, type Claim, type TrustedKeys, verifyBundle } from './bundle/verify.ts';
 export { CLAIM_WORDS, claimLine, verifyBytes, verifyText } from './bundle/verify-text.ts';
 export { canonicalize, type Json, NotCanonical } from './canonical-json.ts';

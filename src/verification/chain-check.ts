@@ -1,9 +1,8 @@
-import { taskDefect } from '../domains/tasks/record.ts';
 import type { ThoughtRow } from '../domains/trail/repository.ts';
 import type { SessionRecord } from '../domains/trail/session-tree.ts';
 import { findHiddenSeal, type SessionRow } from '../domains/trail/sessions.ts';
 import { formatSessionId, formatThoughtId } from '../ids.ts';
-import { type Entry, entryDefect, parseEntry, parseJson, storedDigest } from '../integrity/index.ts';
+import { type Entry, entryDefect, isOfEvent, parseEntry, storedDigest, taskDefect } from '../integrity/index.ts';
 import { storedLeaf } from '../ledger/stored-tree.ts';
 import { type BrokenLink, checkThought } from './chain-report.ts';
 import type { ChainSource } from './fast/chain.ts';
@@ -132,11 +131,4 @@ export class ChainCheck {
     this.total += 1;
     if (this.#withTrace && this.trace.length < MAX_TRACE) this.trace.push({ position, record, hash });
   }
-}
-
-/** True if an entry names the same task, time and actor as the content that it digests. */
-export function isOfEvent(entry: Entry, content = ''): boolean {
-  if (taskDefect(content) !== undefined) return false;
-  const task = parseJson(content) as { task_id: unknown; updated_at: unknown; updated_by: unknown };
-  return entry['task_id'] === task.task_id && entry.at === task.updated_at && entry.actor === task.updated_by;
 }

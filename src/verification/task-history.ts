@@ -2,8 +2,7 @@ import type { Reader } from '../db/database.ts';
 import type { Task } from '../domains/tasks/record.ts';
 import { type LoggedVersion, listVersions } from '../domains/tasks/versions.ts';
 import { parseId } from '../ids.ts';
-import { type Entry, parseEntry, parseJson, storedDigest } from '../integrity/index.ts';
-import { isOfEvent } from './chain-check.ts';
+import { type Entry, isOfEvent, parseEntry, parseJson, storedDigest } from '../integrity/index.ts';
 import { LeafCheck } from './leaf-check.ts';
 import { strictReader } from './strict-reader.ts';
 

@@ -2,13 +2,13 @@ import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import * as z from 'zod';
 import { changedTask, newTask } from '../../src/domains/tasks/change.ts';
-import { type Task, taskDefect, taskFields } from '../../src/domains/tasks/record.ts';
+import { type Task, taskFields } from '../../src/domains/tasks/record.ts';
 import { createInput, type UpdateInput, updateInput } from '../../src/domains/tasks/schema.ts';
 import { STATUSES } from '../../src/domains/tasks/workflows.ts';
 import { extrasOf, sessionInput, thoughtInput } from '../../src/domains/trail/schema.ts';
 import { ColibriError } from '../../src/errors.ts';
 import { taskNumber } from '../../src/ids.ts';
-import { extrasDefect, NotCanonical, sessionDefect, thoughtDefect } from '../../src/integrity/index.ts';
+import { extrasDefect, NotCanonical, sessionDefect, taskDefect, thoughtDefect } from '../../src/integrity/index.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { always } from '../support/properties.ts';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { canonicalize } from '../../integrity/index.ts';
-import { taskDefect } from './record.ts';
+import { TASK_GRAMMAR } from '../../integrity/bundle/task-grammar.ts';
+import { canonicalize, taskDefect } from '../../integrity/index.ts';
+import { taskFields } from './record.ts';
 
 const TASK = {
   assignee: 'unassigned',
@@ -49,6 +50,18 @@ const WRONG_TASKS: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 describe('the grammar of a recorded task', () => {
+  it('is the one of the table of fields, for a verifier that has no ledger', () => {
+    const { grammar } = taskFields;
+    expect(Object.keys(TASK_GRAMMAR)).toEqual(Object.keys(grammar));
+    for (const [field, form] of Object.entries(TASK_GRAMMAR)) {
+      const derived = grammar[field];
+      expect(derived?.optional, field).toBe(form.optional);
+      if (form.optional === undefined) expect(derived?.says, field).toBe(form.says);
+      for (const value of [...(WRONG_TASKS[field] ?? []), TASK[field as keyof typeof TASK], null, 'text', ''])
+        expect(derived?.holds(value), `${field} ${String(value)}`).toBe(form.holds(value));
+    }
+  });
+
   it('accepts a task', () => {
     for (const changes of [
       {},

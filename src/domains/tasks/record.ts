@@ -1,6 +1,5 @@
 import type { SqlValue } from '../../db/database.ts';
-import { objectDefect } from '../../integrity/forms.ts';
-import { isCanonicalText, parseJson, type Salt, WORKFLOW_STATES } from '../../integrity/index.ts';
+import type { Salt } from '../../integrity/index.ts';
 import { derive, type RecordOf, type RowOf } from './fields/derive.ts';
 import { TASK_FIELDS } from './fields/table.ts';
 import { isOpen, isReady } from './workflows.ts';
@@ -41,18 +40,4 @@ export function toColumns(task: Task, event: EventOf): Record<keyof TaskRow, Sql
     is_open: isOpen(task.status) ? 1 : 0,
     is_ready: isReady(task.workflow, task.status) ? 1 : 0,
   };
-}
-
-/** The first defect of a recorded content; undefined if a server could have written it. */
-export function taskDefect(content: string): string | undefined {
-  if (!isCanonicalText(content)) return 'is not canonical JSON';
-  const value = parseJson(content);
-  const defect = objectDefect(taskFields.grammar, value);
-  if (defect !== undefined) return defect;
-  const { workflow, status, blocked_reason } = value as Task;
-  const states: readonly string[] = WORKFLOW_STATES[workflow];
-  if (!states.includes(status)) return `has a status that is not a state of ${workflow}`;
-  const isBlocked = status === 'blocked';
-  if (isBlocked === (blocked_reason !== null)) return undefined;
-  return isBlocked ? 'is blocked without a blocked_reason' : 'has a blocked_reason and is not blocked';
 }

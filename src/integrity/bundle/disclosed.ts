@@ -12,6 +12,7 @@ import { thoughtHash } from '../hash-chain.ts';
 import { observedContentDefect } from '../observed-grammar.ts';
 import { parseJson } from '../parse-json.ts';
 import type { Disclosed } from './format.ts';
+import { isOfEvent, taskDefect } from './task-grammar.ts';
 
 /** The field that has the digest of the content, and the label of that digest. */
 const CONTENT: Readonly<Partial<Record<EntryKind, readonly [field: string, label: DigestLabel]>>> = {
@@ -69,8 +70,10 @@ function grammarDefect(entry: Entry, text: string): string | undefined {
     case 'observed.coverage':
     case 'observed.usage':
       return observedContentDefect(entry.kind, text);
+    case 'task.created':
+    case 'task.updated':
+      return taskDefect(text) ?? (isOfEvent(entry, text) ? undefined : 'is of another task, time or actor');
     default:
-      // The grammar of a task is a matter of the workflows, which a bundle does not need.
       return undefined;
   }
 }

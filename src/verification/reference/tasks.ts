@@ -1,8 +1,8 @@
 import type { Reader } from '../../db/database.ts';
-import { type Task, type TaskRow, taskDefect, taskFields, toColumns } from '../../domains/tasks/record.ts';
+import { type Task, type TaskRow, taskFields, toColumns } from '../../domains/tasks/record.ts';
 import { currentVersion, listCurrentRows, type StoredVersion } from '../../domains/tasks/versions.ts';
 import { formatTaskId, parseId, storedId } from '../../ids.ts';
-import { type Entry, isTaskId, PRIORITIES, storedDigest } from '../../integrity/index.ts';
+import { type Entry, isTaskId, PRIORITIES, storedDigest, taskDefect } from '../../integrity/index.ts';
 import type { HeldContent } from '../replay/replay.ts';
 import type { Report } from '../report.ts';
 import type { LoggedEntry } from './stored-entries.ts';

@@ -1,7 +1,8 @@
 import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { tilePath } from '../../src/cli/proofs/tiles.ts';
+import { tilePath, writeTiles } from '../../src/cli/proofs/tiles.ts';
+import type { Reader } from '../../src/db/database.ts';
 import { leafHash, parseCheckpoint, parseVerifierKey, verifyCheckpoint } from '../../src/integrity/index.ts';
 import { foldLeaves } from '../../src/integrity/merkle.ts';
 import { call } from '../support/memory-server.ts';
@@ -16,6 +17,28 @@ describe('the path of a tile', () => {
     [[0, 1000], 'tile/0/x001/000'],
   ] as const)('is as the specification says: %j', ([level, index, width], path) => {
     expect(tilePath(level, index, width)).toBe(path);
+  });
+});
+
+describe('the tiles of a log', () => {
+  promiseTest('publish/tiles', 'an entry that is too long for the format costs one file, and no hash', async () => {
+    const project = new SigningProject();
+    const folder = project.mkdir('public');
+    const texts = Array.from({ length: 300 }, (_, index) => (index === 7 ? 'x'.repeat(65_536) : `entry ${index}`));
+    texts[299] = 'x'.repeat(65_535);
+    const query = async (_sql: string, [begin, end]: readonly number[]) =>
+      texts.slice(begin, end).map((entry) => ({ entry }));
+    const progress = () => undefined;
+    const tiles = await writeTiles({ query } as unknown as Reader, folder, { from: 0, to: 255, progress });
+    expect(tiles).toEqual({ files: 1, tooLong: [7] });
+    expect(readFileSync(join(folder, tilePath(0, 0, 255)))).toHaveLength(255 * 32);
+    const rest = await writeTiles({ query } as unknown as Reader, folder, { from: 256, to: 300, progress });
+    expect(rest).toMatchObject({ tooLong: [] });
+    expect(Object.keys(snapshot(folder)).sort()).toEqual([
+      'tile/0/000.p/255',
+      'tile/0/001.p/44',
+      'tile/entries/001.p/44',
+    ]);
   });
 });
 

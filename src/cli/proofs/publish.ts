@@ -10,7 +10,7 @@ import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { withProgress } from '../support/progress-bar.ts';
 import { signForOthers } from '../witnesses/attest.ts';
-import { writePublic, writeTiles } from './tiles.ts';
+import { TILE, tilePath, writePublic, writeTiles } from './tiles.ts';
 
 export const publish: CliCommand<PersonOptions, string> = {
   name: 'publish',
@@ -20,6 +20,7 @@ export const publish: CliCommand<PersonOptions, string> = {
   details: [
     'The files are C2SP tlog-tiles: checkpoint, tile/… with hashes, tile/entries/… with the entries. Entries have only digests of what agents and people wrote, but they show names of agents and tools, times and ids.',
     'Files never change once they are full, so a copy on another machine is a witness. The checkpoint is written last.',
+    'The format allows entries of 65,535 bytes. Only one that names hundreds of tasks can be longer, such as the seal of a session over all of them; the file of entries with it is left out, and the tiles with its hash are written.',
   ],
   examples: [['colibri publish public/log'], ['colibri publish public/log --json | jq .size']],
   exitCodes: { 0: 'published', 1: 'the folder has another history or links', 2: 'cannot tell', 3: 'bad input' },
@@ -47,12 +48,16 @@ async function publishTo(person: Person, folder: string): Promise<CommandResult>
   if (written === undefined) throw new CommandError('cannot tell', 'there is no ledger to read');
   // The same size may have more cosignatures now.
   if (before?.text !== checkpoint) writePublic(folder, 'checkpoint', checkpoint);
-  const lines = [folder, `${size} entries, ${size - (before?.size ?? 0)} new, in ${written} new files`];
-  return {
-    verdict: 'done',
-    lines,
-    facts: { folder, origin, size, new_entries: size - (before?.size ?? 0), files: written },
-  };
+  const { files, tooLong } = written;
+  const added = size - (before?.size ?? 0);
+  const lines = [folder, `${size} entries, ${added} new, in ${files} new files`, ...tooLong.map(describeTooLong)];
+  const facts = { folder, origin, size, new_entries: added, files, too_long: tooLong };
+  return { verdict: 'done', lines, facts };
+}
+
+function describeTooLong(index: number): string {
+  const file = tilePath('entries', Math.floor(index / TILE));
+  return `entry ${index} is longer than the format allows: ${file} is left out, and its hashes are there`;
 }
 
 function readCheckpoint(file: string) {

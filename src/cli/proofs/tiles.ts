@@ -9,11 +9,18 @@ import { CommandError } from '../support/command-result.ts';
 
 /** C2SP tlog-tiles: the log as files that never change, 256 hashes or entries in each. */
 
-const TILE = 256;
+export const TILE = 256;
 /** A tile has the hashes of every eighth level of the tree. */
 const LEVELS_PER_TILE = 8;
-/** The length of an entry has two bytes. */
+/** The length of an entry has two bytes. Only an entry that names hundreds of tasks or sessions is longer. */
 const MAX_ENTRY_BYTES = 65_535;
+
+export interface WrittenTiles {
+  /** The number of files that are new. */
+  readonly files: number;
+  /** The indexes of entries that are too long for the format. Their tiles have hashes, and no file of entries. */
+  readonly tooLong: readonly number[];
+}
 
 /** The path of a tile; a tile that is not full yet has a width. */
 export function tilePath(level: number | 'entries', index: number, width = TILE): string {
@@ -24,25 +31,29 @@ export function tilePath(level: number | 'entries', index: number, width = TILE)
   return `tile/${level}/${parts.join('/')}${suffix}`;
 }
 
-/** Writes the tiles of a log that grew. Returns the number of files that are new. */
+/** Writes the tiles of a log that grew. */
 export async function writeTiles(
   db: Reader,
   folder: string,
   { from, to, progress }: { from: number; to: number; progress: (done: number, total: number) => void },
-): Promise<number> {
-  let written = 0;
+): Promise<WrittenTiles> {
+  let files = 0;
+  const tooLong: number[] = [];
   for (const { index, begin, end } of grown(from, to)) {
     const entries = await readTexts(db, begin, end);
-    written += place(folder, 'entries', index, end - begin, () => Buffer.concat(entries.map(withLength)));
-    written += place(folder, 0, index, end - begin, () => joinHashes(entries.map(leafHash)));
+    const long = entries.flatMap((entry, offset) => (isTooLong(entry) ? [begin + offset] : []));
+    tooLong.push(...long);
+    if (long.length === 0)
+      files += place(folder, 'entries', index, end - begin, () => Buffer.concat(entries.map(withLength)));
+    files += place(folder, 0, index, end - begin, () => joinHashes(entries.map(leafHash)));
     progress(end - from, to - from);
   }
   for (let level = 1; countAt(level, to) > 0; level += 1)
     for (const { index, begin, end } of grown(countAt(level, from), countAt(level, to))) {
       const hashes = await readStored(db, level * LEVELS_PER_TILE, begin, end);
-      written += place(folder, level, index, end - begin, () => joinHashes(hashes));
+      files += place(folder, level, index, end - begin, () => joinHashes(hashes));
     }
-  return written;
+  return { files, tooLong };
 }
 
 /** How many hashes a level of tiles has: one for each full tile below. */
@@ -103,13 +114,12 @@ function assertNoLinks(folder: string, name: string): void {
   }
 }
 
+function isTooLong(entry: string): boolean {
+  return Buffer.byteLength(entry, 'utf8') > MAX_ENTRY_BYTES;
+}
+
 function withLength(entry: string): Buffer {
   const text = Buffer.from(entry, 'utf8');
-  if (text.length > MAX_ENTRY_BYTES)
-    throw new CommandError(
-      'cannot tell',
-      `an entry has ${text.length} bytes, and the format allows ${MAX_ENTRY_BYTES}`,
-    );
   const length = Buffer.alloc(2);
   length.writeUInt16BE(text.length);
   return Buffer.concat([length, text]);

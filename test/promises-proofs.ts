@@ -18,6 +18,8 @@ export const PROOF_PROMISES = {
   'key/rotation': { says: 'a new key is introduced by an entry that the old and the new key have signed' },
   'bundle/holds': { says: 'a bundle or a proof is checked without a ledger, and each claim about it is stated' },
   'bundle/envelope': { says: 'a proof in a COSE receipt or a DSSE envelope holds as the proof alone does' },
+  'bundle/stories': { says: 'a second history of a log never passes for the first' },
+  'bundle/strict': { says: 'a bundle, proof, checkpoint or key in any form but the one that is written is refused' },
   'bundle/redacted': { says: 'a bundle can leave out all content and still prove the log' },
   'bundle/forged': { says: 'a bundle or a proof that was changed is refused, and never called whole' },
   'bundle/key': { says: 'a bundle proves nothing without the key of its log' },

@@ -36,14 +36,18 @@ const FOR_BUILD = [
 
 /** For the tests: everything. */
 export function setUp() {
-  if (!isCurrent(stamp)) {
-    console.error('colibri: installing dependencies');
-    // No install scripts: the only native module is installed below, and only if Node has no built-in SQLite.
-    // Not `npm ci`: it refuses a lock file made with a registry that lacks the binaries of other platforms.
-    npm(root, 'install', '--no-save');
-    writeFileSync(stamp, lockDigest());
-  }
+  setUpPackages();
   installSqlite();
+}
+
+/** Everything but SQLite's module, for what runs while that is compiled. */
+export function setUpPackages() {
+  if (isCurrent(stamp)) return;
+  console.error('colibri: installing dependencies');
+  // No install scripts: the only native module is installed apart, and only if Node has no built-in SQLite.
+  // Not `npm ci`: it refuses a lock file made with a registry that lacks the binaries of other platforms.
+  npm(root, 'install', '--no-save');
+  writeFileSync(stamp, lockDigest());
 }
 
 /** For the program: what the build reads. */

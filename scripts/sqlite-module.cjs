@@ -58,6 +58,8 @@ function npm(cwd, ...args) {
   const own =
     /^npm_config_(?:global|location|prefix|local_prefix|workspaces?|dry_run|ignore_scripts|omit|include|only|production|package|call|json|save.*|package_lock.*)$/i;
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name)));
+  // node-gyp then compiles SQLite and its binding side by side.
+  env.JOBS ??= 'max';
   const cli = process.env.npm_execpath;
   const [command, ...prefix] = /npm-cli\.c?js$/.test(cli || '') ? [process.execPath, cli] : ['npm'];
   const shell = prefix.length === 0 && process.platform === 'win32';

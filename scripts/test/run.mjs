@@ -2,12 +2,12 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { setUp } from '../setup.mjs';
+import { setUpPackages } from '../setup.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const bin = (name) => `${root}node_modules/.bin/${name}`;
 
-setUp();
+setUpPackages();
 const summaries = `${root}node_modules/.cache/colibri-test-summaries.jsonl`;
 mkdirSync(`${root}node_modules/.cache`, { recursive: true });
 writeFileSync(summaries, '');
@@ -24,6 +24,8 @@ const coverage = vitest('--project', 'sqlite', '--mode', 'coverage', '--coverage
 const isWhole = process.argv.length === 2;
 
 await all([
+  // Takes a minute of one core, if it has to be compiled.
+  check('SQLite module', [process.execPath, 'scripts/sqlite-module.cjs']),
   check('format and lint', [bin('biome'), 'check', '--error-on-warnings']),
   check('types', [bin('tsc'), '--noEmit']),
   check('type-aware lint', [bin('oxlint'), '--type-aware', '--deny-warnings']),

@@ -110,6 +110,7 @@ export async function buildAll() {
       minify: true,
       // Never loaded: no URL of a database gets here.
       external: ['../db/postgres/database.ts'],
+      alias: { zod: './scripts/build/no-inputs.cjs' },
       ...ownUrl,
     }),
     build({

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { ServerProcess } from '../server-process.ts';
+import type { World } from '../world.ts';
 import { type Own, toCall } from './calls.ts';
 import type { Asked, Journal } from './journal.ts';
 import type { Lane, Step } from './script.ts';
-import { ServerProcess } from './server-process.ts';
-import { environmentOf, type World } from './world.ts';
+import { environmentOf } from './wrong-clock.ts';
 
 /** A server exits by itself after this long, even if a call still waits; clients wait no longer either. */
 const SHUTDOWN_MS = 4500;
@@ -61,7 +62,9 @@ class AgentLane {
     const server = new ServerProcess({ program, cwd, env: environmentOf(this.#world, this.#lane) });
     void server.exit.then(() => {
       for (const line of server.strayLines)
-        this.#journal.problems.push(`${this.#lane.name}: standard output has a line that is no answer: ${line}`);
+        this.#journal.problems.push(`${this.#lane.name}: standard output has a line that is no message: ${line}`);
+      if (server.unexpected > 0)
+        this.#journal.problems.push(`${this.#lane.name}: ${server.unexpected} answers to no request`);
     });
     return server;
   }

@@ -1,11 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { type Ran, startCommand } from '../command.ts';
+import type { World } from '../world.ts';
 import { type Own, toCall, toCommand } from './calls.ts';
 import type { Asked, Call, Journal } from './journal.ts';
 import type { Lane, Step, Work } from './script.ts';
-import { environmentOf, type World } from './world.ts';
+import { environmentOf } from './wrong-clock.ts';
 
 /** A person at the command line, or a client that runs hooks: one process for each step. */
 export async function playCommands(world: World, lane: Lane, journal: Journal): Promise<void> {
@@ -99,13 +101,6 @@ async function observe(player: Player, { what }: Work): Promise<void> {
 
 const UNDISTURBED: Step = { works: [], fault: undefined, afterMs: 0, lastsMs: 0 };
 
-interface Ran {
-  /** Null if the process was killed. */
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 async function run(
   { world, lane, journal, step }: Player,
   args: readonly string[],
@@ -113,25 +108,9 @@ async function run(
   input = '',
 ): Promise<Ran> {
   journal.count(lane.kind === 'client' ? 'hook processes' : 'command processes');
-  const running = start(world, args, { ...environmentOf(world, lane), ...env }, input);
+  const running = startCommand(world, args, { ...environmentOf(world, lane), ...env }, input);
   await Promise.all([running.ran, cause(running.child, step, journal)]);
   return running.ran;
-}
-
-/** Runs a command to its end, undisturbed. */
-export function runCommand(world: World, args: readonly string[]): Promise<Ran> {
-  return start(world, args, world.env, '').ran;
-}
-
-function start(world: World, args: readonly string[], env: Readonly<Record<string, string>>, input: string) {
-  const child = spawn(process.execPath, [world.program, ...args], { cwd: world.folder, env });
-  let [stdout, stderr] = ['', ''];
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (stdout += chunk));
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
-  child.stdin.on('error', () => undefined);
-  child.stdin.end(input);
-  const ran = new Promise<Ran>((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
-  return { child, ran };
 }
 
 async function cause(child: ChildProcess, { fault, afterMs, lastsMs }: Step, journal: Journal): Promise<void> {

@@ -20,7 +20,7 @@ export async function judge(db: Reader, journal: Journal, options: JudgeOptions)
 }
 
 /** Codes that an honest call gets only if the ledger cannot be written. */
-const REFUSALS = /^(?:AUDIT_|INTERNAL|TOOL_NOT_ADMITTED|INVALID_PARAMS|CANCELLED|ERR_INIT|not recorded|protocol)/;
+const REFUSALS = /^(?:AUDIT_|INTERNAL|TOOL_NOT_ADMITTED|INVALID_PARAMS|CANCELLED|ERR_INIT|protocol)/;
 
 /** An answered change is there once; an unanswered one once or not at all; a refused one is not there. */
 function checkChange(asked: Asked, { stored, statuses, seals }: Found): string[] {

@@ -1,4 +1,5 @@
 import type { Random } from '../random.ts';
+import type { Setting } from '../world.ts';
 
 /** What an agent, a person or a client does next, before it is known which tasks exist. */
 export interface Work {
@@ -45,10 +46,7 @@ export interface Lane {
   readonly clockBackMs: number;
 }
 
-export interface Script {
-  readonly engine: 'sqlite' | 'postgres';
-  readonly durability: 'full' | 'relaxed';
-  readonly signs: boolean;
+export interface Script extends Setting {
   readonly lanes: readonly Lane[];
 }
 

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Receipt } from './journal.ts';
 
 export interface LaunchOptions {
   readonly program: string;
@@ -12,17 +11,19 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
+/** The answer of a tool: `ok`, or the code of its failure as the exit entry says it. */
 export interface Reply {
   readonly outcome: string;
   readonly data: Readonly<Record<string, unknown>>;
-  readonly receipt: Receipt | undefined;
+  readonly receipt: { readonly index: number; readonly leaf: string } | undefined;
 }
 
-interface Message {
+export interface Message {
   readonly jsonrpc?: unknown;
   readonly id?: unknown;
   readonly method?: unknown;
   readonly result?: {
+    readonly tools?: readonly unknown[];
     readonly structuredContent?: { readonly ok: boolean; readonly data?: unknown; readonly error?: Failure };
     readonly _meta?: { readonly 'colibri/receipt'?: { readonly index: number; readonly leaf: string } };
   };
@@ -40,7 +41,9 @@ export class ServerProcess {
   readonly exit: Promise<Exit>;
   /** Lines on standard output that are not messages of the protocol. */
   readonly strayLines: string[] = [];
-  readonly #waiting = new Map<number, (message: Message | undefined) => void>();
+  /** Messages that answer no request of `request` and `call`. */
+  unexpected = 0;
+  readonly #waiting = new Map<string, (message: Message | undefined) => void>();
   #nextId = 0;
   #hasEnded = false;
   #errors = '';
@@ -78,14 +81,14 @@ export class ServerProcess {
   async initialize(name: string): Promise<boolean> {
     const clientInfo = { name, version: '1' };
     const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
-    const answer = await this.#request('initialize', params);
-    this.#write({ jsonrpc: '2.0', method: 'notifications/initialized' });
+    const answer = await this.request('initialize', params);
+    this.send(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }));
     return answer !== undefined;
   }
 
   /** Undefined if the process ended before it answered. */
   async call(name: string, input: object): Promise<Reply | undefined> {
-    const message = await this.#request('tools/call', { name, arguments: input });
+    const message = await this.request('tools/call', { name, arguments: input });
     return message === undefined ? undefined : toReply(message);
   }
 
@@ -109,25 +112,43 @@ export class ServerProcess {
     this.child.stdout?.resume();
   }
 
-  #request(method: string, params: object): Promise<Message | undefined> {
-    if (this.#hasEnded) return Promise.resolve(undefined);
-    const id = this.#nextId;
+  /** Undefined if the process ended before it answered. */
+  request(method: string, params: object = {}): Promise<Message | undefined> {
+    const id = `own-${this.#nextId}`;
     this.#nextId += 1;
-    const answer = new Promise<Message | undefined>((resolve) => this.#waiting.set(id, resolve));
-    this.#write({ jsonrpc: '2.0', id, method, params });
+    const answer = this.expect(id);
+    this.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
     return answer;
   }
 
-  #write(message: object): void {
-    this.child.stdin?.write(`${JSON.stringify(message)}\n`);
+  /** The answer to a request that the caller sends itself. */
+  expect(id: string): Promise<Message | undefined> {
+    if (this.#hasEnded) return Promise.resolve(undefined);
+    return new Promise((resolve) => this.#waiting.set(id, resolve));
+  }
+
+  /** Sends a line that may be anything. */
+  send(line: string | Uint8Array): void {
+    this.child.stdin?.write(line);
+    this.child.stdin?.write('\n');
+  }
+
+  /** Backpressure: resolves when the server has read most of what was sent, or has ended. */
+  async drained(): Promise<void> {
+    if (!this.child.stdin?.writableNeedDrain) return;
+    await Promise.race([this.exit, new Promise((resolve) => this.child.stdin?.once('drain', resolve))]);
   }
 
   #receive(line: string): void {
     const message = parse(line);
-    const settle = typeof message?.id === 'number' ? this.#waiting.get(message.id) : undefined;
-    if (message?.jsonrpc !== '2.0' || settle === undefined) this.strayLines.push(line.slice(0, 200));
+    if (message?.jsonrpc !== '2.0') {
+      this.strayLines.push(line.slice(0, 200));
+      return;
+    }
+    const settle = typeof message.id === 'string' ? this.#waiting.get(message.id) : undefined;
+    if (settle === undefined) this.unexpected += 1;
     else {
-      this.#waiting.delete(message.id as number);
+      this.#waiting.delete(message.id as string);
       settle(message);
     }
   }
@@ -141,7 +162,8 @@ function parse(line: string): Message | undefined {
   }
 }
 
-function toReply({ result, error }: Message): Reply {
+/** What a tool answered. */
+export function toReply({ result, error }: Message): Reply {
   const receipt = result?._meta?.['colibri/receipt'];
   const content = result?.structuredContent;
   if (content === undefined) return { outcome: `protocol error ${error?.code}`, data: {}, receipt };

@@ -1,7 +1,13 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { OpenOptions } from '../../src/trust/open-database.ts';
-import type { Lane, Script } from './script.ts';
+import type { OpenOptions } from '../src/trust/open-database.ts';
+import type { Round } from './part.ts';
+
+export interface Setting {
+  readonly engine: 'sqlite' | 'postgres';
+  readonly durability: 'full' | 'relaxed';
+  readonly signs: boolean;
+}
 
 /** The project folder, ledger and user that the processes of a round share. */
 export interface World {
@@ -12,15 +18,13 @@ export interface World {
 }
 
 export async function createWorld(
-  { engine, durability, signs }: Script,
-  parent: string,
-  newPostgresUrl: () => Promise<string>,
+  { engine, durability, signs }: Setting,
+  { folder: parent, newPostgresUrl }: Pick<Round, 'folder' | 'newPostgresUrl'>,
 ): Promise<World> {
   const folder = resolve(parent);
   // Hooks record in projects that have this folder, also if the ledger is in PostgreSQL.
   mkdirSync(join(folder, '.colibri'), { mode: 0o700 });
   mkdirSync(join(folder, 'home'), { mode: 0o700 });
-  writeFileSync(join(folder, 'clock.cjs'), CLOCK);
   const dbPath = engine === 'sqlite' ? join(folder, '.colibri', 'colibri.db') : undefined;
   const databaseUrl = engine === 'postgres' ? await newPostgresUrl() : undefined;
   return {
@@ -39,22 +43,3 @@ export async function createWorld(
     },
   };
 }
-
-export function environmentOf({ env, folder }: World, { name, kind, clockBackMs }: Lane): Record<string, string> {
-  return {
-    ...env,
-    ...(kind === 'agent' ? { COLIBRI_AGENT_ID: name } : {}),
-    ...(clockBackMs === 0
-      ? {}
-      : { NODE_OPTIONS: `--require ${join(folder, 'clock.cjs')}`, CLOCK_BACK_MS: String(clockBackMs) }),
-  };
-}
-
-/** A wall clock that is set back 300 ms after the process has started, as by an administrator. */
-const CLOCK = `
-  const TrueDate = Date;
-  const now = () => TrueDate.now() - (performance.now() > 300 ? Number(process.env.CLOCK_BACK_MS) : 0);
-  globalThis.Date = class extends TrueDate {
-    constructor(...values) { values.length === 0 ? super(now()) : super(...values); }
-    static now() { return now(); }
-  };`;

@@ -12,7 +12,7 @@ const ON_EVERY_ENGINE = [
   'test/recorder/{ingest,reports,settle,signs,unanswered}.test.ts',
   'test/tasks/*.test.ts',
   'test/trail/{bad-input,hash,migration,processes,proofs,sessions,strings,tools}.test.ts',
-  'test/verification/{chain-report,grammar,grammar-honest,natural-order,tamper-entries,tamper-tables}.test.ts',
+  'test/verification/{chain-report,grammar,grammar-honest,natural-order,redactions,tamper-entries,tamper-tables}.test.ts',
 ];
 const ON_POSTGRES = 'test/postgres/*.test.ts';
 /** Of these, what depends on which statements of the process have a name already, or on its connections. */

@@ -34,6 +34,13 @@ export const PROOF_PROMISES = {
   'witness/configured': { says: 'only the user names witnesses, outside of the repository, with https and their keys' },
   'witness/background': { says: 'a server asks witnesses beside its calls: no call and no shutdown waits for them' },
   'witness/off': { says: 'without a witness no connection is opened' },
+  'redact/gone': { says: 'redacted content is gone from every table, from the file and from its write-ahead log' },
+  'redact/recorded': { says: 'an entry says who redacted which entry and why, in the transaction of the removal' },
+  'redact/verified': { says: 'verification reports redacted content as redacted, and a ledger with it as whole' },
+  'redact/forged': { says: 'content that is missing without a redaction, or that came back after one, is tampering' },
+  'redact/shown': { says: 'every view, tool, note and bundle says that content was redacted, by whom and when' },
+  'redact/refused': { says: 'only a person redacts, after a question, and only content that is as it was recorded' },
+  'redact/copied': { says: 'copies and backups of a ledger hold no content that was redacted in it' },
   'publish/tiles': { says: 'publish writes C2SP tiles with the root of the checkpoint, and adds only new files' },
   'publish/fork': { says: 'publish never mixes two logs or two histories in one folder' },
 } as const satisfies Readonly<Record<string, Promised>>;

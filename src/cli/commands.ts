@@ -39,6 +39,7 @@ import { key } from './proofs/key.ts';
 import { prove } from './proofs/prove.ts';
 import { publish } from './proofs/publish.ts';
 import { hook } from './recorder/hook.ts';
+import { redact } from './redaction/command.ts';
 import {
   type CliCommand,
   type Example,
@@ -89,6 +90,7 @@ export const COMMANDS: readonly CliCommand[] = [
   publish,
   witness,
   exportCommand,
+  redact,
   trust,
   doctor,
   backup,

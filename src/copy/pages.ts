@@ -2,7 +2,7 @@ import { DatabaseError, type Reader, type Row, type Transaction } from '../db/da
 import { isAfter } from '../ledger/cursor.ts';
 import { readSize } from '../ledger/head.ts';
 import { LEVELS_PER_BLOCK } from '../ledger/stored-tree.ts';
-import { insertRows } from './rows.ts';
+import { insertRows, updateRow } from './rows.ts';
 import { BY_ENTRY } from './tables.ts';
 
 /** Entries that are copied together; memory holds one page, and a copy that is cut short loses one at most. */
@@ -15,6 +15,8 @@ export interface Page {
   /** How many entries the source has by now. */
   readonly size: number;
   readonly tables: readonly (readonly [table: string, rows: readonly Row[]])[];
+  /** Rows of earlier entries whose content an entry of this page has redacted, as they are now. */
+  readonly redacted: readonly (readonly [table: string, row: Row])[];
 }
 
 export async function readPage(source: Reader, begin: number): Promise<Page> {
@@ -38,7 +40,8 @@ export async function readPage(source: Reader, begin: number): Promise<Page> {
     throw new DatabaseError('corrupt', `the source misses entries between ${begin} and ${end}`, {
       advice: 'run colibri verify',
     });
-  return { begin, end, size, tables };
+  const redactions = tables.find(([table]) => table === 'redactions')?.[1] ?? [];
+  return { begin, end, size, tables, redacted: await readRedacted(source, redactions) };
 }
 
 /** Canonical JSON sorts its keys. */
@@ -73,8 +76,22 @@ async function readFinishedNodes(source: Reader, begin: number, end: number): Pr
   return (await Promise.all(levels)).flat();
 }
 
-export function writePage(target: Transaction, { tables }: Page): void {
+/** Rows that are written once, except for a redaction. The other tables are compared as a whole. */
+const REDACTABLE = ['ledger_entries', 'thoughts', 'observations', 'task_versions', 'redactions'] as const;
+
+async function readRedacted(source: Reader, redactions: readonly Row[]): Promise<Page['redacted']> {
+  const found: (readonly [table: string, row: Row])[] = [];
+  for (const { redacts } of redactions)
+    for (const table of REDACTABLE) {
+      const rows = await source.query(`SELECT * FROM ${table} WHERE idx = $1`, [redacts as number]);
+      found.push(...rows.map((row) => [table, row] as const));
+    }
+  return found;
+}
+
+export function writePage(target: Transaction, { tables, redacted }: Page): void {
   for (const [table, rows] of tables) insertRows(target, table, rows);
+  for (const [table, row] of redacted) updateRow(target, table, 'idx', row);
 }
 
 /** Calls that were open when their page was copied, and have ended since. There are as many as there are servers. */

@@ -20,6 +20,13 @@ export function upsertRows(
   send(transaction, table, rows, ` ON CONFLICT (${key.join(', ')}) DO ${action}`);
 }
 
+/** A row that is not there stays absent. */
+export function updateRow(transaction: Transaction, table: string, key: string, row: Row): void {
+  const names = [key, ...Object.keys(row).filter((name) => name !== key)];
+  const assignments = names.slice(1).map((name, index) => `${name} = $${index + 2}`);
+  transaction.send(`UPDATE ${table} SET ${assignments.join(', ')} WHERE ${key} = $1`, valuesOf(row, names));
+}
+
 export function deleteRow(transaction: Transaction, table: string, key: readonly string[], row: Row): void {
   const condition = key.map((name, index) => `${name} = $${index + 1}`).join(' AND ');
   transaction.send(`DELETE FROM ${table} WHERE ${condition}`, valuesOf(row, key));

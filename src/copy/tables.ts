@@ -9,6 +9,7 @@ export const BY_ENTRY = {
   project_options: 'idx',
   ledger_keys: 'idx',
   observations: 'idx',
+  redactions: 'idx',
 } as const;
 
 /** Rows that say how things are now, by their primary key. In this order, and each in the order of its key. */

@@ -14,6 +14,7 @@ import observations from './migrations/0009-observations.sql';
 import sessionReports from './migrations/0010-session-reports.sql';
 import keys from './migrations/0011-keys.sql';
 import openCalls from './migrations/0012-open-calls.sql';
+import redactions from './migrations/0013-redactions.sql';
 
 /** In order; the position is the number. An applied migration is never edited: a change is a new one. */
 export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
@@ -29,6 +30,7 @@ export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
   onBoth(sessionReports),
   onBoth(keys),
   onBoth(openCalls),
+  onBoth(redactions),
 ];
 
 /**

@@ -76,6 +76,10 @@ export const OPTIONS_FIELDS: Fields = {
   }),
 };
 
+export const MAX_REASON_LENGTH = 1000;
+
+export const REDACTION_FIELDS: Fields = { reason: line(MAX_REASON_LENGTH) };
+
 /** The arguments of a call: any object, or the cut form of one that is too long. */
 export function argumentsDefect(content: string): string | undefined {
   if (!isCanonicalText(content)) return NOT_CANONICAL;
@@ -100,6 +104,10 @@ export function sessionDefect(session: { readonly auditor_id: unknown; readonly 
 
 export function thoughtDefect(thought: { readonly type: unknown; readonly content: unknown }): string | undefined {
   return objectDefect(THOUGHT_FIELDS, { type: thought.type, content: thought.content });
+}
+
+export function redactionDefect(content: string): string | undefined {
+  return isCanonicalText(content) ? objectDefect(REDACTION_FIELDS, parseJson(content)) : NOT_CANONICAL;
 }
 
 export function projectOptionsDefect(content: string): string | undefined {

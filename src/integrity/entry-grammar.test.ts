@@ -35,6 +35,7 @@ const HONEST: Readonly<Record<EntryKind, Readonly<Record<string, unknown>>>> = {
     session_seq: 1,
   },
   'session.finalized': { session_id: 'A-0001', root: HASH, leaf_count: 1, heads: [], task_id: 'T-0001' },
+  redaction: { actor: 'person:ada', redacts: 1, reason: HASH, remains: HASH },
   observed: {
     actor: 'hook:claude-code',
     client: 'claude-code',
@@ -112,6 +113,7 @@ const OPTIONAL: Readonly<Partial<Record<EntryKind, readonly string[]>>> = {
   'observed.coverage': ['agent'],
   'observed.usage': ['agent', 'task_id'],
   'key.added': ['replaces', 'replaces_signature'],
+  redaction: ['remains'],
 };
 
 const WRONG_IDS = ['T-0000', 'T-042', 'T-00042', 'T-0042 ', 't-0042', 'T-1e3', 'T--001', 'T-1234567890123', 42];
@@ -148,13 +150,13 @@ describe('the grammar of entries', () => {
       });
   }
 
-  it('refuses project options that no person has set', () => {
-    const setBy = (actor: unknown) =>
-      entryDefect({ ...COMMON, kind: 'project.options', options: HASH, actor } as unknown as Entry);
-    expect(setBy('person:a')).toBeUndefined();
-    for (const actor of ['claude-code', 'person:', 'Person:ada', ' person:ada', 'person-ada'])
-      expect(setBy(actor), actor).toMatch(/actor/);
-  });
+  for (const kind of ['project.options', 'redaction'] as const)
+    it(`refuses a ${kind} that is not of a person`, () => {
+      const setBy = (actor: unknown) => entryDefect({ ...COMMON, kind, ...HONEST[kind], actor } as unknown as Entry);
+      expect(setBy('person:a')).toBeUndefined();
+      for (const actor of ['claude-code', 'person:', 'Person:ada', ' person:ada', 'person-ada'])
+        expect(setBy(actor), actor).toMatch(/actor/);
+    });
 
   it('refuses a kind that there is not', () => {
     expect(entryDefect({ ...COMMON, kind: 'key.removed' } as unknown as Entry)).toMatch(/unknown kind/);

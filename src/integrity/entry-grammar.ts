@@ -70,6 +70,13 @@ export const ENTRY_GRAMMAR: Readonly<Record<EntryKind, Fields>> = {
     replaces: optional(verifierKey),
     replaces_signature: optional(signature),
   }),
+  // No tool removes content: only a person can.
+  redaction: entryOf('redaction', {
+    actor: person,
+    redacts: wholeNumber(1),
+    reason: digest,
+    remains: optional(digest),
+  }),
   observed: entryOf('observed', OBSERVED_FIELDS.observed),
   'observed.commit': entryOf('observed.commit', OBSERVED_FIELDS['observed.commit']),
   'observed.coverage': entryOf('observed.coverage', OBSERVED_FIELDS['observed.coverage']),

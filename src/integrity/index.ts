@@ -1,4 +1,5 @@
 export { BadFormat } from './bad-format.ts';
+export { disclosedDefect } from './bundle/disclosed.ts';
 export {
   BUNDLE_FORMAT,
   type Bundle,
@@ -24,10 +25,12 @@ export {
   MAX_COMMAND_LENGTH,
   MAX_KEY_LENGTH,
   MAX_METADATA_LENGTH,
+  MAX_REASON_LENGTH,
   MAX_REQUIRED_COMMANDS,
   PRIORITIES,
   projectOptionsDefect,
   REVIEW_POLICIES,
+  redactionDefect,
   sessionDefect,
   THOUGHT_TYPES,
   thoughtDefect,
@@ -112,4 +115,16 @@ export {
 } from './observed-grammar.ts';
 export { isOutcome, OUTCOMES, type Outcome, RULE_CODES, STAGE_CODES } from './outcomes.ts';
 export { parseJson } from './parse-json.ts';
+export {
+  ERASED_SALT,
+  type ErasableKind,
+  erasedContent,
+  isErasable,
+  isRedactable,
+  isWithoutText,
+  REDACTED_TYPE,
+  type Redaction,
+  redactionNote,
+  withoutText,
+} from './redaction/erasure.ts';
 export { type Digest, type RawDigest, rawSha256, sha256 } from './sha256.ts';

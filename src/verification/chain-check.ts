@@ -2,11 +2,20 @@ import type { ThoughtRow } from '../domains/trail/repository.ts';
 import type { SessionRecord } from '../domains/trail/session-tree.ts';
 import { findHiddenSeal, type SessionRow } from '../domains/trail/sessions.ts';
 import { formatSessionId, formatThoughtId } from '../ids.ts';
-import { type Entry, entryDefect, isOfEvent, parseEntry, storedDigest, taskDefect } from '../integrity/index.ts';
+import {
+  type Entry,
+  entryDefect,
+  isOfEvent,
+  isWithoutText,
+  parseEntry,
+  storedDigest,
+  taskDefect,
+} from '../integrity/index.ts';
 import { storedLeaf } from '../ledger/stored-tree.ts';
 import { type BrokenLink, checkThought } from './chain-report.ts';
 import type { ChainSource } from './fast/chain.ts';
 import type { StoredThought } from './fast/stored-thoughts.ts';
+import type { LoggedRedaction } from './redactions/finder.ts';
 import { checkSeal, checkStart } from './reference/sessions.ts';
 
 /** A thought with its entry and the link before it. */
@@ -34,6 +43,8 @@ export class ChainCheck {
   defective = 0;
   /** Records that the fast path proved. */
   proven = 0;
+  /** Records whose content people have removed. */
+  redacted = 0;
   readonly broken: BrokenLink[] = [];
   /** Includes the links that `broken` has no room for. */
   brokenTotal = 0;
@@ -61,7 +72,8 @@ export class ChainCheck {
     const { before_hash, before_position, idx, chain_position: position } = row;
     const record = formatThoughtId(row.thought_no);
     const previous = before_hash === null ? undefined : { hash: before_hash, chain_position: before_position ?? 0 };
-    for (const link of checkThought({ row, previous, entry: parseEntry(row.entry ?? '') })) this.#add(link);
+    const redaction = await this.#findRedaction(idx);
+    for (const link of checkThought({ row, previous, entry: parseEntry(row.entry ?? ''), redaction })) this.#add(link);
     await this.#leaf(position, record, idx);
     this.#note(position, record, row.hash);
   }
@@ -70,9 +82,14 @@ export class ChainCheck {
     const record = `entry ${idx}`;
     const logged = parseEntry(entry ?? '');
     const digest = event && storedDigest('task', event.salt, event.content);
-    if (digest === undefined || logged?.['task'] !== digest) {
+    const redaction = await this.#findRedaction(idx);
+    const expected = redaction === undefined ? logged?.['task'] : redaction.remains;
+    if (logged === undefined || digest === undefined || expected !== digest) {
       const problem = 'its stored content is not what the log says';
-      this.fail({ position, record, layer: 'entry', problem }, logged?.['task'], digest);
+      this.fail({ position, record, layer: 'entry', problem }, expected, digest);
+    } else if (redaction !== undefined && !isWithoutText(event?.content ?? '', redaction.note)) {
+      const problem = `it was redacted by entry ${redaction.index} and has text`;
+      this.fail({ position, record, layer: 'entry', problem }, redaction.note, 'other content');
     } else {
       const defect = entryDefect(logged) ?? taskDefect(event?.content ?? '');
       if (defect !== undefined) {
@@ -91,7 +108,11 @@ export class ChainCheck {
   async session(session: SessionRow): Promise<void> {
     const { start_idx, finalized_idx } = session;
     const record = formatSessionId(session.session_no);
-    const problems = await checkStart(this.#source.db, session, start_idx, await this.#entry(start_idx));
+    const problems = checkStart(session, {
+      index: start_idx,
+      entry: await this.#entry(start_idx),
+      redaction: await this.#source.redactions.find(start_idx),
+    });
     await this.#leaf(0, record, start_idx);
     if (finalized_idx === null) {
       const hidden = await findHiddenSeal(this.#source.db, session);
@@ -103,6 +124,12 @@ export class ChainCheck {
     }
     for (const { problem, expected, actual } of problems)
       this.fail({ position: 0, record, layer: 'session', problem }, expected, actual);
+  }
+
+  async #findRedaction(index: number): Promise<LoggedRedaction | undefined> {
+    const redaction = await this.#source.redactions.find(index);
+    if (redaction !== undefined) this.redacted += 1;
+    return redaction;
   }
 
   async #entry(index: number): Promise<Entry | undefined> {

@@ -5,10 +5,12 @@ import {
   type Entry,
   entryDefect,
   extrasDefect,
+  REDACTED_TYPE,
   storedDigest,
   thoughtDefect,
   thoughtHash,
 } from '../integrity/index.ts';
+import { erasureDefect, type LoggedRedaction } from './redactions/finder.ts';
 
 /** One defect of a chain. */
 export interface BrokenLink {
@@ -27,10 +29,11 @@ export interface ThoughtEvidence {
   readonly previous: { readonly hash: Digest; readonly chain_position: number } | undefined;
   /** The entry at the row's index; undefined if it is missing or unreadable. */
   readonly entry: Entry | undefined;
+  readonly redaction: LoggedRedaction | undefined;
 }
 
 /** Checks everything about one thought except the tree above its entry. */
-export function checkThought({ row, previous, entry }: ThoughtEvidence): BrokenLink[] {
+export function checkThought({ row, previous, entry, redaction }: ThoughtEvidence): BrokenLink[] {
   const record = formatThoughtId(row.thought_no);
   const broken: BrokenLink[] = [];
   const expect = (layer: BrokenLink['layer'], problem: string, expected: unknown, actual: unknown) => {
@@ -39,7 +42,8 @@ export function checkThought({ row, previous, entry }: ThoughtEvidence): BrokenL
     broken.push({ position: row.chain_position, expected_hash, actual_hash, record, layer, problem });
   };
   const task_id = storedId(formatTaskId, row.task_no);
-  expect('hash', 'its content does not give its hash', row.hash, thoughtHash({ ...row, task_id }));
+  if (redaction === undefined)
+    expect('hash', 'its content does not give its hash', row.hash, thoughtHash({ ...row, task_id }));
   expect('link', 'it does not follow the record before it', previous?.hash ?? null, row.previous_hash);
   expect('link', 'its position does not follow', (previous?.chain_position ?? 0) + 1, row.chain_position);
   const say = (field: string, value: unknown) =>
@@ -50,7 +54,7 @@ export function checkThought({ row, previous, entry }: ThoughtEvidence): BrokenL
   say('task_id', task_id);
   say('thought_id', record);
   say('hash', row.hash);
-  say('extras', storedDigest('extras', row.salt, row.extras) ?? 'unreadable');
+  if (redaction === undefined) say('extras', storedDigest('extras', row.salt, row.extras) ?? 'unreadable');
   say('chain_position', row.chain_position);
   say('attempt', row.attempt);
   say('session_id', storedId(formatSessionId, row.session_no));
@@ -60,10 +64,22 @@ export function checkThought({ row, previous, entry }: ThoughtEvidence): BrokenL
     if (!broken.some(({ layer }) => layer === 'entry'))
       expect('entry', `${part} breaks the grammar: it ${defect}`, undefined, defect);
   };
-  refuse('the record', thoughtDefect(row));
-  refuse('its text of extras', typeof row.extras === 'string' ? extrasDefect(row.extras) : 'is not a text');
+  if (redaction === undefined) {
+    refuse('the record', thoughtDefect(row));
+    refuse('its text of extras', typeof row.extras === 'string' ? extrasDefect(row.extras) : 'is not a text');
+  } else {
+    const defect = remainderOf(row, redaction);
+    expect('entry', `it ${defect}`, undefined, defect);
+  }
   refuse('its entry', entry && entryDefect(entry));
   return broken;
+}
+
+/** What is left of a thought that was redacted: its type is part of what was removed. */
+function remainderOf({ type, content, extras, salt }: ThoughtRow, redaction: LoggedRedaction): string | undefined {
+  if (type !== REDACTED_TYPE || content !== redaction.note)
+    return `was redacted by entry ${redaction.index} and has text`;
+  return erasureDefect('thought', redaction, { salt, content: extras });
 }
 
 /** 100 only if no record has a defect. */

@@ -13,8 +13,18 @@ export interface LedgerReport {
   readonly root: Digest;
   /** In log order, the same on any number of cores. */
   readonly problems: readonly Problem[];
+  /** The entries whose content people have removed, in the order of the removals. */
+  readonly redacted: readonly RedactedEntry[];
   /** How much the fast path proved; the reference checked the rest. */
   readonly fast: FastPathUse;
+}
+
+export interface RedactedEntry {
+  readonly entry: number;
+  readonly by: string;
+  readonly at: string;
+  /** The entry that says so. */
+  readonly redaction: number;
 }
 
 export interface FastPathUse {

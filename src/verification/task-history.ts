@@ -2,8 +2,9 @@ import type { Reader } from '../db/database.ts';
 import type { Task } from '../domains/tasks/record.ts';
 import { type LoggedVersion, listVersions } from '../domains/tasks/versions.ts';
 import { parseId } from '../ids.ts';
-import { type Entry, isOfEvent, parseEntry, parseJson, storedDigest } from '../integrity/index.ts';
+import { type Entry, isOfEvent, isWithoutText, parseEntry, parseJson, storedDigest } from '../integrity/index.ts';
 import { LeafCheck } from './leaf-check.ts';
+import { type LoggedRedaction, RedactionFinder } from './redactions/finder.ts';
 import { strictReader } from './strict-reader.ts';
 
 export interface Change {
@@ -28,6 +29,8 @@ export interface TaskEvent {
 export interface TaskHistory {
   /** Oldest first. */
   readonly events: readonly TaskEvent[];
+  /** Changes whose texts people have removed. */
+  readonly redacted: number;
   readonly problems: readonly { readonly record: string; readonly problem: string }[];
 }
 
@@ -38,15 +41,19 @@ const IMPLIED = new Set(['updated_at', 'updated_by']);
 export async function readHistory(anyDb: Reader, { task_id }: Task): Promise<TaskHistory> {
   const db = strictReader(anyDb);
   const leaves = new LeafCheck(db);
+  const redactions = new RedactionFinder(db);
   const events: TaskEvent[] = [];
   const problems: { record: string; problem: string }[] = [];
   let before: Partial<Task> | undefined;
+  let redacted = 0;
   const versions = await listVersions(db, parseId(task_id));
   for (const version of versions) {
     const entry = parseEntry(version.entry ?? '');
     const after = parseContent(version.content ?? '');
     const record = `entry ${version.idx}`;
-    if (entry === undefined || !isLogged(version, entry, task_id)) {
+    const redaction = await redactions.find(version.idx);
+    if (redaction !== undefined) redacted += 1;
+    if (entry === undefined || !isLogged(version, entry, task_id, redaction)) {
       problems.push({ record, problem: 'its stored content is not what the log says' });
       if (version === versions.at(-1))
         problems.push({ record: task_id, problem: 'it is not what its last change made it' });
@@ -64,12 +71,19 @@ export async function readHistory(anyDb: Reader, { task_id }: Task): Promise<Tas
     before = after;
   }
   if (events[0]?.kind !== 'task.created') problems.push({ record: task_id, problem: 'its creation is missing' });
-  return { events, problems };
+  return { events, redacted, problems };
 }
 
-function isLogged({ salt, content }: LoggedVersion, entry: Entry, taskId: string): boolean {
-  const isSame = entry['task'] === storedDigest('task', salt, content) && entry['task_id'] === taskId;
-  return isSame && isOfEvent(entry, content ?? '');
+function isLogged(
+  { salt, content }: LoggedVersion,
+  entry: Entry,
+  taskId: string,
+  redaction: LoggedRedaction | undefined,
+): boolean {
+  const logged = redaction === undefined ? entry['task'] : redaction.remains;
+  const isSame = logged === storedDigest('task', salt, content) && entry['task_id'] === taskId;
+  const isClean = redaction === undefined || isWithoutText(content ?? '', redaction.note);
+  return isSame && isOfEvent(entry, content ?? '') && isClean;
 }
 
 /** The fields of a stored version; none if it cannot be read. */

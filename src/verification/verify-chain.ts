@@ -12,6 +12,7 @@ import { startHashWorker } from './fast/hash-worker-client.ts';
 import { type Progress, verifyInPasses } from './hashing.ts';
 import { LastLinkCache } from './last-link-cache.ts';
 import { LeafCheck } from './leaf-check.ts';
+import { RedactionFinder } from './redactions/finder.ts';
 import { strictReader } from './strict-reader.ts';
 
 export interface ChainReport {
@@ -19,6 +20,8 @@ export interface ChainReport {
   readonly defective: number;
   /** Records that the fast path proved. */
   readonly proven: number;
+  /** Records whose content people have removed: their entries hold, what they said is not known. */
+  readonly redacted: number;
   /** At most 500. */
   readonly broken: readonly BrokenLink[];
   readonly brokenTotal: number;
@@ -81,7 +84,8 @@ function verifyRecords(
   const job = { hashes: count * HASHES_PER_RECORD, size: 0 };
   return verifyInPasses(job, start, progress, async (pass) => {
     const { hasher } = pass;
-    const source: ChainSource = { db, hasher, leaves: new LeafCheck(db), links: new LastLinkCache(db) };
+    const [leaves, links, redactions] = [new LeafCheck(db), new LastLinkCache(db), new RedactionFinder(db)];
+    const source: ChainSource = { db, hasher, leaves, links, redactions };
     const check = new ChainCheck(source, withTrace);
     await checkAll({ source, check, progress: pass.progress, useFastPath });
     await hasher.finish();

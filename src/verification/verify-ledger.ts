@@ -47,7 +47,7 @@ async function verifyWithSchema(
 
 /** The report on a ledger whose tables were not read. */
 export function notRead(problems: readonly Problem[]): LedgerReport {
-  return { size: 0, root: EMPTY_ROOT, problems, fast: { pages: 0, entries: 0 } };
+  return { size: 0, root: EMPTY_ROOT, problems, redacted: [], fast: { pages: 0, entries: 0 } };
 }
 
 /** Verifies the tables without a check of the schema. */

@@ -7,6 +7,7 @@ import { PageProver } from './fast/page-prover.ts';
 import { type Pass, type Progress, verifyInPasses } from './hashing.ts';
 import { LastLinkCache } from './last-link-cache.ts';
 import { NOTHING_PROVEN, type PageProof } from './page-proof.ts';
+import { RedactionFinder, type Redactions } from './redactions/finder.ts';
 import { ReferenceCheck } from './reference/reference-check.ts';
 import { parseEntries, readPageByRow } from './reference/stored-entries.ts';
 import type { LedgerReport, Problem, Report } from './report.ts';
@@ -37,7 +38,7 @@ export async function verifyPages(
 ): Promise<LedgerReport> {
   const problems: Problem[] = [];
   const head = await findHead(reader, (place, problem) => problems.push({ place, problem }));
-  if (head === undefined) return { size: 0, root: EMPTY_ROOT, problems, fast: { pages: 0, entries: 0 } };
+  if (head === undefined) return { size: 0, root: EMPTY_ROOT, problems, redacted: [], fast: { pages: 0, entries: 0 } };
   const job = { size: head.size, hashes: head.size * HASHES_PER_ENTRY };
   return verifyInPasses(job, start, progress, (pass) => verifyOnce(reader, head, pass, useFastPath));
 }
@@ -53,23 +54,25 @@ async function verifyOnce(reader: Reader, head: HeadRow, pass: Pass, useFastPath
   const reference = new ReferenceCheck(reader, links, report);
   const fast = { pages: 0, entries: 0 };
   const prover = useFastPath ? new PageProver({ reader, links, hasher, openCalls: reference.openCalls }) : undefined;
-  const checking = { ...pass, report, reference, prover, fast };
+  const checking = { ...pass, report, reference, prover, fast, redactions: new RedactionFinder(reader) };
   const isComplete = await checkPages(reader, head.size, checking);
   const tree = await hasher.finish();
-  if (hasher.isRefuted || tree === undefined) return { size: head.size, root: EMPTY_ROOT, problems, fast };
+  const { redacted } = reference;
+  if (hasher.isRefuted || tree === undefined) return { size: head.size, root: EMPTY_ROOT, problems, redacted, fast };
   await checkNodes(checking);
   if (isComplete) {
     if (tree.tail !== head.tail)
       report(`entry ${head.size - 1}`, `or one of the ${BLOCK - 1} before it is not what was appended`);
     await reference.finish(head.size);
   }
-  return { size: head.size, root: tree.root, problems, fast };
+  return { size: head.size, root: tree.root, problems, redacted, fast };
 }
 
 interface Checking extends Pass {
   readonly report: Report;
   readonly reference: ReferenceCheck;
   readonly prover: PageProver | undefined;
+  readonly redactions: RedactionFinder;
   readonly fast: { pages: number; entries: number };
 }
 
@@ -87,17 +90,23 @@ async function checkPages(reader: Reader, size: number, checking: Checking): Pro
       report(`entry ${page.end.index}`, page.end.problem);
       return false;
     }
-    await checkPage(page, packed && (await prover?.prove(packed)), checking);
+    const redactions = await checking.redactions.between(begin, end);
+    await checkPage(page, packed && (await prover?.prove(packed, redactions)), redactions, checking);
     if (page.isPacked) fast.pages += 1;
     checking.progress(end, size);
   }
   return true;
 }
 
-async function checkPage(page: StoredPage, proof: PageProof = NOTHING_PROVEN, checking: Checking): Promise<void> {
+async function checkPage(
+  page: StoredPage,
+  proof: PageProof = NOTHING_PROVEN,
+  redactions: Redactions,
+  checking: Checking,
+): Promise<void> {
   const entries = parseEntries(page, proof.isProven, checking.report);
   if (page.begin % ENTRIES_PER_NODE_CHECK === 0) await checkNodes(checking);
-  await checking.reference.page(page, entries, proof);
+  await checking.reference.page(page, entries, proof, redactions);
   for (const isProven of proof.isProven) checking.fast.entries += isProven;
 }
 

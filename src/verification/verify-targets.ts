@@ -48,6 +48,7 @@ export async function verifyScope(db: Reader, scope: Scope, options: ChainOption
     total: totalOf(({ total }) => total),
     defective: totalOf(({ defective }) => defective),
     proven: totalOf(({ proven }) => proven),
+    redacted: totalOf(({ redacted }) => redacted),
     broken: reports.flatMap(({ broken }) => broken),
     brokenTotal: totalOf(({ brokenTotal }) => brokenTotal),
     trace: reports.flatMap(({ trace }) => trace),

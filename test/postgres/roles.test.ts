@@ -113,6 +113,24 @@ describe('the role of the servers', () => {
     expect(await run(['verify'], reader)).toMatchObject({ status: 0 });
   });
 
+  promiseTest('postgres/least-privilege', 'only the owner redacts', async () => {
+    const redact = ['redact', 'T-0001', '--reason', 'leaked', '--yes', '--as', 'ada'];
+    expect(await run(redact, server)).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/permission denied for table ledger_entries/),
+    });
+    expect((await run(['verify'], reader)).stdout).not.toContain('redacted');
+    const { status, stdout } = await run(redact, roleUrl(cluster, 'colibri_owner'));
+    expect({ status, stdout }).toMatchObject({ status: 0, stdout: expect.stringContaining('VACUUM FULL') });
+    const forged = `INSERT INTO redactions SELECT 0, 0, salt, content FROM redactions LIMIT 1`;
+    expect(await refusalOf(server, forged)).toBe(PERMISSION_DENIED);
+    expect(await run(['verify'], reader)).toMatchObject({ status: 0, stdout: expect.stringContaining('redacted:') });
+    const client = await withServer(server);
+    expect(await client.call('task_update', { task_id: 'T-0001', labels: ['later'] })).toMatchObject({ ok: true });
+    await client.end();
+    expect(await run(['verify'], reader)).toMatchObject({ status: 0 });
+  });
+
   promiseTest('postgres/least-privilege', 'a missing privilege is reported with how to grant it', async () => {
     await runOn(roleUrl(cluster, 'colibri_owner'), 'REVOKE INSERT ON ledger_entries FROM colibri_server');
     const client = await withServer(server);

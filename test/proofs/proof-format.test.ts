@@ -6,7 +6,12 @@ import { APPLICATION_ID } from '../../src/db/sqlite/pragmas.ts';
 import { listSchemaObjects } from '../../src/db/sqlite/schema.ts';
 import { TASK_FIELDS } from '../../src/domains/tasks/fields/table.ts';
 import { WORKFLOWS, type Workflow } from '../../src/domains/tasks/workflows.ts';
-import { EXTRAS_FIELDS, OPTIONS_FIELDS, SESSION_FIELDS } from '../../src/integrity/content-grammar.ts';
+import {
+  EXTRAS_FIELDS,
+  OPTIONS_FIELDS,
+  REDACTION_FIELDS,
+  SESSION_FIELDS,
+} from '../../src/integrity/content-grammar.ts';
 import { DIGEST_LABELS } from '../../src/integrity/entry.ts';
 import type { Fields } from '../../src/integrity/forms.ts';
 import {
@@ -86,7 +91,13 @@ describe('docs/proof-format.md', () => {
     expect(tableOf('label', 'text', 'stored in').flatMap(([label]) => quoted(label))).toEqual(DIGEST_LABELS);
     const { 'observed.usage': usage, ...observed } = OBSERVED_CONTENT;
     expect(usage).toEqual({});
-    const contents = { session: SESSION_FIELDS, extras: EXTRAS_FIELDS, options: OPTIONS_FIELDS, ...observed };
+    const contents = {
+      session: SESSION_FIELDS,
+      extras: EXTRAS_FIELDS,
+      options: OPTIONS_FIELDS,
+      redaction: REDACTION_FIELDS,
+      ...observed,
+    };
     expect(fieldsOf('content', 'field', 'form')).toEqual(
       Object.fromEntries(Object.entries(contents).map(([content, fields]) => [content, namesOf(fields)])),
     );

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import { addKey } from '../../src/checkpoints/ledger-keys.ts';
 import { SigningKey } from '../../src/checkpoints/signing-key.ts';
+import { redactEntry } from '../../src/cli/redaction/redact-entry.ts';
 import type { Database, Reader, Row, Transaction } from '../../src/db/database.ts';
 import { type ProjectOptions, type ReviewPolicy, setProjectOptions } from '../../src/domains/tasks/review/options.ts';
 import { indexedWords } from '../../src/domains/tasks/tokenizer.ts';
@@ -157,6 +158,18 @@ export function addKeys(path: string): Promise<void> {
     const said = { origin, actor: 'claude', at: '2026-04-08T22:00:00.000Z' };
     await addKey(transaction, { ...said, key });
     await addKey(transaction, { ...said, key: next, replaces: key });
+  });
+}
+
+/** As `colibri redact` does: the arguments of a call, an earlier version of a task, and the reason of a redaction. */
+export function redactSome(path: string): Promise<void> {
+  return writeLedgerAt(path, async (transaction) => {
+    const decision = { reason: 'a password', actor: 'person:ada', at: '2026-04-08T22:00:00.000Z' };
+    const find = async (sql: string) => (await transaction.query<{ idx: number }>(sql))[0]?.idx ?? -1;
+    const call = await find('SELECT MIN(sequence_no) AS idx FROM call_exits');
+    const redaction = await redactEntry(transaction, call, decision);
+    for (const index of [await find('SELECT MIN(idx) AS idx FROM task_versions'), redaction])
+      await redactEntry(transaction, index, { ...decision, reason: 'too much was said' });
   });
 }
 

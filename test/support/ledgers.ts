@@ -11,7 +11,7 @@ import { openLedger } from '../../src/ledger/open.ts';
 import { openDatabase } from '../../src/trust/open-database.ts';
 import { removeClaims } from './forge/without-claims.ts';
 import { processIdOf, tamper } from './ledger.ts';
-import { addKeys, databaseAt, observe, setOptions, setReview } from './ledger-targets.ts';
+import { addKeys, databaseAt, observe, redactSome, setOptions, setReview } from './ledger-targets.ts';
 import { openServer, type TestServer } from './test-server.ts';
 
 const AT = '2026-04-08T22:00:00.000Z';
@@ -46,6 +46,7 @@ export async function buildFullLedger(path: string, { thoughts = 5 } = {}): Prom
   await setOptions(path, 'default', { review: 'person', require_observed: ['npm test', 'npm run lint'] });
   await observe(path);
   await addKeys(path);
+  await redactSome(path);
   await leaveCall(path, 'a-process-that-runs');
 }
 
@@ -242,7 +243,7 @@ export async function makeOlder(database: Database, forgery = ''): Promise<void>
 }
 
 const NEWER_TABLES =
-  'DROP TABLE project_options; DROP TABLE observations; DROP TABLE observed_sessions; DROP TABLE ledger_keys';
+  'DROP TABLE project_options; DROP TABLE observations; DROP TABLE observed_sessions; DROP TABLE ledger_keys; DROP TABLE redactions';
 
 function withOldTasks(engine: Engine): string {
   const time = (column: string) =>

@@ -119,6 +119,7 @@ export const PLACES: Readonly<Record<string, RegExp>> = {
   observed_sessions: /^observed_sessions$/,
   presence: /^(call \d+|presence)$/,
   project_options: /^(entry \d+|project_options)$/,
+  redactions: /^(entry \d+|call \d+|redactions)$/,
   session_events: /^(A-\d+ record \d+|A-\d+|session_events)$/,
   sessions: /^(A-\d+|sessions)$/,
   task_counts: /^task_counts$/,

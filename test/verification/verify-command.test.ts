@@ -25,7 +25,7 @@ describe('colibri verify', () => {
     const { status, stdout, stderr } = await verify(original);
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(
-      /^whole: (\d+) entries, root ([0-9a-f]{64})\nNote this elsewhere, to check later: --expect \1:\2\n$/,
+      /^whole: (\d+) entries, root ([0-9a-f]{64})\nredacted: the content of 3 entries, removed by people\n(?: {2}entry \d+ by person:ada at \S+ \(entry \d+\)\n){3}Note this elsewhere, to check later: --expect \1:\2\n$/,
     );
   });
 
@@ -39,6 +39,7 @@ describe('colibri verify', () => {
       root: expect.stringMatching(/^[0-9a-f]{64}$/),
       checkpoint: expect.stringMatching(/^[1-9]\d*:[0-9a-f]{64}$/),
       problems: [],
+      redacted: Array.from({ length: 3 }, () => expect.objectContaining({ by: 'person:ada' })),
     });
     const { checkpoint } = JSON.parse(stdout) as { checkpoint: string };
     expect(await verify(original, '--expect', checkpoint)).toMatchObject({ status: 0, stderr: '' });
@@ -99,7 +100,7 @@ describe('colibri verify', () => {
     await tamperFile(copy, "UPDATE thoughts SET content = content || '!'");
     const { status, stdout } = await verify(copy);
     expect(status).toBe(1);
-    expect(stdout).toMatch(/\n {2}and \d+ more\n$/);
+    expect(stdout).toMatch(/\n {2}and \d+ more\n/);
   });
 
   const UNKNOWN: Readonly<Record<string, readonly [prepare: () => Promise<void> | void, message: RegExp]>> = {

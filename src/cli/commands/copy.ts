@@ -3,6 +3,7 @@ import { synchronize } from '../../copy/synchronize.ts';
 import { markFinished, markUnfinished, readTarget, type Target } from '../../copy/target.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { isSameDatabase } from '../../db/same-database.ts';
+import { overwriteFreePages } from '../../db/sqlite/files/overwrite-free-pages.ts';
 import { isServed } from '../../db/sqlite/files/replace.ts';
 import { countCommonEntries } from '../../ledger/common-prefix.ts';
 import { type LedgerHead, readHead } from '../../ledger/head.ts';
@@ -39,24 +40,39 @@ async function copyTo(to: string): Promise<CommandResult> {
   return withDatabase(readProjectConfig(), async (source) => {
     assertWhole(source, await source.read((reader) => verify(reader, 'verifying the source')));
     const target = await openTarget(location);
+    let copied: Copied;
     try {
       await assertUsable(source, target);
       const found = await readTarget(target);
       await assertPrefix(source, target, found);
-      return await copyInto(source, target, found);
+      copied = await copyInto(source, target, found);
     } finally {
       await target.close();
     }
+    // The file may have held what was redacted since the last copy, or during this one.
+    if (target.engine === 'sqlite' && copied.hasRedacted) await overwriteFreePages(target.location);
+    return copied.result;
   });
 }
 
-async function copyInto(source: ReadableLedger, target: Database, found: Target): Promise<CommandResult> {
+interface Copied {
+  readonly result: CommandResult;
+  /** True if the copy brought redactions along. */
+  readonly hasRedacted: boolean;
+}
+
+async function copyInto(source: ReadableLedger, target: Database, found: Target): Promise<Copied> {
   const present = await source.read(readHead);
   const isUpToDate = found.state === 'finished' && found.size === present.size;
   const head = isUpToDate ? present : await transfer(source, target, found);
-  const check = async (reader: Reader) => assertEqual(target, head, await verify(reader, 'verifying the copy'));
+  let hasRedacted = false;
+  const check = async (reader: Reader) => {
+    const report = await verify(reader, 'verifying the copy');
+    assertEqual(target, head, report);
+    hasRedacted = report.redacted.some(({ redaction }) => redaction >= found.size);
+  };
   await (isUpToDate ? target.read(check) : markFinished(target, head.size, check));
-  return describe(source, target, head, found);
+  return { result: await describe(source, target, head, found), hasRedacted };
 }
 
 async function transfer(source: ReadableLedger, target: Database, found: Target): Promise<LedgerHead> {

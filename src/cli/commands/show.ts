@@ -81,6 +81,7 @@ async function readTask(reader: Reader, taskId: string, context: ClaimContext): 
     sessions: (await listTaskSessions(reader, taskNo, joined)).map(describeSession),
     events: history.events,
     coverage: await listTaskCoverage(reader, taskNo),
+    redacted: chain.redacted + history.redacted,
     verdict: problems.length === 0 ? 'whole' : 'tampered',
     problems,
   };

@@ -110,14 +110,23 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
       return { ...found, problems };
     }),
   );
-  const { size, root, problems } = report;
+  const { size, root, problems, redacted } = report;
   const gitLines = git === undefined ? [] : describeGit(git);
-  const facts = { size, root, problems, ...(git !== undefined && { git }) };
-  if (problems.length > 0) return { verdict: 'tampered', lines: [...describeTampered(report), ...gitLines], facts };
+  const facts = { size, root, problems, redacted, ...(git !== undefined && { git }) };
+  if (problems.length > 0)
+    return {
+      verdict: 'tampered',
+      lines: [...describeTampered(report), ...describeRedacted(redacted), ...gitLines],
+      facts,
+    };
   const checkpoint = `${size}:${root}`;
   const verdict = git === undefined ? 'whole' : judgeGit(git);
   const note = verdict === 'whole' ? [`Note this elsewhere, to check later: --expect ${checkpoint}`] : [];
-  return { verdict, lines: [describeWhole(size, root), ...gitLines, ...note], facts: { ...facts, checkpoint } };
+  return {
+    verdict,
+    lines: [describeWhole(size, root), ...describeRedacted(redacted), ...gitLines, ...note],
+    facts: { ...facts, checkpoint },
+  };
 }
 
 async function identityOf(reader: Reader, size: number): Promise<LedgerIdentity> {
@@ -142,6 +151,15 @@ async function checkCheckpoints(reader: Reader, size: number, expected: readonly
       broken.push({ place, problem: 'has another root in this log' });
   }
   return broken;
+}
+
+function describeRedacted(redacted: LedgerReport['redacted']): string[] {
+  if (redacted.length === 0) return [];
+  const shown = redacted
+    .slice(0, MAX_SHOWN)
+    .map(({ entry, by, at, redaction }) => `  entry ${entry} by ${by} at ${at} (entry ${redaction})`);
+  const more = redacted.length > MAX_SHOWN ? [`  and ${redacted.length - MAX_SHOWN} more`] : [];
+  return [`redacted: the content of ${countEntries(redacted.length)}, removed by people`, ...shown, ...more];
 }
 
 function describeTampered({ size, problems }: LedgerReport): string[] {

@@ -12,10 +12,7 @@ export const PERSON_OPTIONS = [AS_OPTION, JSON_OPTION] as const;
 export const FORCE_OPTION = new Option(
   '--force <why>',
   'override the claim of another agent; the reason is recorded, and - reads it from standard input',
-).argParser((text: string) => {
-  if (isReason(text)) return text;
-  throw new InvalidArgumentError(`Give ${REASON}.`);
-});
+).argParser(parseReason);
 
 export const WRITE_EXIT_CODES = {
   0: 'done and recorded',
@@ -86,8 +83,14 @@ function isReason(text: string): boolean {
   return isVisible(text) && text.length <= MAX_REASON_LENGTH && !/\p{Cc}/u.test(text);
 }
 
-async function readReason(force: string): Promise<string> {
-  const reason = await readText(force);
+export function parseReason(text: string): string {
+  if (isReason(text)) return text;
+  throw new InvalidArgumentError(`Give ${REASON}.`);
+}
+
+/** A reason as it was given, or that on standard input for `-`. */
+export async function readReason(given: string): Promise<string> {
+  const reason = await readText(given);
   if (isReason(reason)) return reason;
   throw new CommandError('bad input', 'the text on standard input is not a reason', { advice: `give ${REASON}` });
 }

@@ -7,6 +7,7 @@ import {
   type Disclosed,
   type Entry,
   type EntryKind,
+  ERASED_SALT,
   parseEntry,
 } from '../../integrity/index.ts';
 
@@ -15,21 +16,30 @@ interface EntryRow {
   readonly entry: string;
 }
 
+/** Whether an entry is among those that are read. */
+type IsChosen = (index: number) => boolean;
+
 type Range = readonly [begin: number, end: number];
 
 const PAGE = 500;
 
-/** Yields entries with what they have digests of, in pages. `indexes` rise; undefined: every entry before `size`. */
-export async function* readEntries(
-  db: Reader,
-  { indexes, size, redact }: { indexes: readonly number[] | undefined; size: number; redact: boolean },
-): AsyncGenerator<BundledEntry[]> {
+interface Selected {
+  /** Rising; undefined: every entry before `size`. */
+  readonly indexes: readonly number[] | undefined;
+  readonly size: number;
+  readonly redact: boolean;
+}
+
+/** Yields entries with what they have digests of, in pages. */
+export async function* readEntries(db: Reader, { indexes, size, redact }: Selected): AsyncGenerator<BundledEntry[]> {
   const count = indexes?.length ?? size;
+  const chosen = indexes && new Set(indexes);
+  const isChosen: IsChosen = (index) => index < size && (chosen?.has(index) ?? true);
   for (let first = 0; first < count; first += PAGE) {
     const wanted = indexes?.slice(first, first + PAGE);
     const begin = wanted?.[0] ?? first;
     const end = wanted === undefined ? Math.min(first + PAGE, size) : (wanted.at(-1) ?? begin) + 1;
-    yield* readSpan(db, [begin, end], wanted && new Set(wanted), redact);
+    yield* readSpan(db, [begin, end], wanted && new Set(wanted), redact ? undefined : isChosen);
   }
 }
 
@@ -38,7 +48,7 @@ async function* readSpan(
   db: Reader,
   [begin, end]: Range,
   wanted: ReadonlySet<number> | undefined,
-  redact: boolean,
+  isChosen: IsChosen | undefined,
 ): AsyncGenerator<BundledEntry[]> {
   const parts: Range[] = wanted === undefined ? [[begin, end]] : runsOf([...wanted]);
   for (const part of parts) {
@@ -46,7 +56,8 @@ async function* readSpan(
       'SELECT idx, entry FROM ledger_entries WHERE idx >= $1 AND idx < $2 ORDER BY idx',
       [...part],
     );
-    const contents = redact ? new Map<number, Disclosed>() : await readContents(db, part, rows);
+    const contents = isChosen === undefined ? new Map<number, Disclosed>() : await readContents(db, part, rows);
+    if (isChosen !== undefined) await removeRedacted(db, part, contents, isChosen);
     yield rows.map(({ idx: index, entry }) => {
       const disclosed = contents.get(index);
       return { index, entry, ...(disclosed !== undefined && { disclosed }) };
@@ -83,7 +94,7 @@ interface SessionRow {
   readonly reason: string | null;
 }
 
-const BY_ENTRY = ['ledger_entries', 'task_versions', 'project_options', 'observations'];
+const BY_ENTRY = ['ledger_entries', 'task_versions', 'project_options', 'observations', 'redactions'];
 
 /** What the entries of a range have digests of. Tasks, sessions and thoughts are found by the numbers in the entries. */
 async function readContents(db: Reader, range: Range, rows: readonly EntryRow[]): Promise<Map<number, Disclosed>> {
@@ -108,6 +119,21 @@ async function readContents(db: Reader, range: Range, rows: readonly EntryRow[])
       contents.set(idx, { salt, text: extras, thought: { type, content, previous_hash } });
   }
   return contents;
+}
+
+/**
+ * Removes what stands in the place of redacted content. What remains of a task can be checked only with the entry that
+ * redacted it, so it stays if that entry comes along.
+ */
+async function removeRedacted(
+  db: Reader,
+  range: Range,
+  contents: Map<number, Disclosed>,
+  isChosen: IsChosen,
+): Promise<void> {
+  const sql = 'SELECT idx, redacts FROM redactions WHERE redacts >= $1 AND redacts < $2';
+  for (const { idx, redacts } of await db.query<{ idx: number; redacts: number }>(sql, [...range]))
+    if (contents.get(redacts)?.salt === ERASED_SALT || !isChosen(idx)) contents.delete(redacts);
 }
 
 /** The numbers in an id of the entries of some kinds, each once. */

@@ -5,13 +5,23 @@ import { findFirstSince, scanCalls } from '../../ledger/calls/scan.ts';
 import { callsOfTask, createTaskFinder } from '../query/call-task.ts';
 import { CommandError } from '../support/command-result.ts';
 
-/** The indexes of the entries in a scope, rising; `undefined`: all of them. The first entry and the keys always come along. */
+/**
+ * The indexes of the entries in a scope, rising; `undefined`: all of them. The first entry, the keys and who redacted what
+ * always come along. */
 export async function selectEntries(db: Reader, scope: BundleScope, size: number): Promise<number[] | undefined> {
   if (scope.kind === 'ledger') return undefined;
   if (scope.kind === 'entry') return [scope.index];
   const chosen = new Set<number>([0, ...(await list(db, 'SELECT idx FROM ledger_keys'))]);
   for await (const index of inScope(db, scope, size)) chosen.add(index);
+  await addRedactions(db, chosen);
   return [...chosen].filter((index) => index < size).sort((left, right) => left - right);
+}
+
+/** In log order: the reason of a redaction may have been redacted in its turn. */
+async function addRedactions(db: Reader, chosen: Set<number>): Promise<void> {
+  const sql = 'SELECT idx, redacts FROM redactions ORDER BY idx';
+  for (const { idx, redacts } of await db.query<{ idx: number; redacts: number }>(sql))
+    if (chosen.has(redacts)) chosen.add(idx);
 }
 
 function inScope(

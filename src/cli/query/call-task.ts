@@ -14,6 +14,8 @@ export interface LoggedCall extends RecordedCall {
   readonly evidence?: readonly Omit<Evidence, 'thought_id'>[];
 }
 
+const CHANGES: ReadonlySet<string> = new Set(['task.created', 'task.updated', 'thought', 'session.started']);
+
 /** Returns a function that finds the task of a call: named by it, created by it, or covered by the session it names. */
 export function createTaskFinder(db: Reader): (call: ScannedCall) => Promise<LoggedCall> {
   const sessions = new Map<string, string | null>();
@@ -27,9 +29,10 @@ export function createTaskFinder(db: Reader): (call: ScannedCall) => Promise<Log
       sessions.set(sessionId, found);
       return found;
     }
+    // Of a call whose arguments were redacted, the change still names the task.
     const entry = parseEntry(change ?? '');
-    const created = entry?.kind === 'task.created' ? entry['task_id'] : undefined;
-    return isText(created) ? created : null;
+    const changed = entry !== undefined && CHANGES.has(entry.kind) ? entry['task_id'] : undefined;
+    return isText(changed) ? changed : null;
   };
   return async ({ change, ...call }) => {
     const thought = call.tool === 'thought_record' ? parseEntry(change ?? '')?.['thought_id'] : undefined;
@@ -62,9 +65,19 @@ export async function callsOfTask(db: Reader, taskId: string): Promise<CallCondi
   const creation = await findCreation(db, taskNo);
   return {
     texts: ids.map((id) => JSON.stringify(id)),
-    numbers: creation === undefined ? [] : [creation],
+    numbers: [...(creation === undefined ? [] : [creation]), ...(await listRedactedCalls(db, taskId))],
     from: creation ?? 0,
   };
+}
+
+/** The calls that changed the task and no longer name it in their arguments. */
+async function listRedactedCalls(db: Reader, taskId: string): Promise<number[]> {
+  const rows = await db.query<{ redacts: number }>(
+    `SELECT redacts FROM redactions JOIN call_exits ON call_exits.sequence_no = redacts
+     JOIN ledger_entries AS change ON change.idx = call_exits.exit_idx - 1 WHERE change.entry LIKE $1`,
+    [`%"task_id":"${taskId}"%`],
+  );
+  return rows.map(({ redacts }) => redacts);
 }
 
 /** More entries than one call writes between the creation of a task and its exit. */

@@ -30,6 +30,8 @@ export interface Shown {
   readonly events: readonly TaskEvent[];
   /** How many calls of the sessions of clients that worked on the task are in the log. */
   readonly coverage: readonly CoverageReport[];
+  /** Decisions and changes whose texts people have removed. */
+  readonly redacted: number;
   readonly verdict: 'whole' | 'tampered';
   readonly problems: TaskHistory['problems'];
 }

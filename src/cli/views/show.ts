@@ -216,10 +216,12 @@ function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function verdictLines({ task, thoughts, events, verdict, problems }: Shown, page: Page): string[] {
+function verdictLines({ task, thoughts, events, redacted, verdict, problems }: Shown, page: Page): string[] {
   const { green, red, bold } = page.colors;
   if (verdict === 'whole') {
-    const text = `✔ ${task.task_id} verifies: ${plural(thoughts.length, 'decision')} and ${plural(events.length, 'change')} are as they were recorded.`;
+    const records = `${plural(thoughts.length, 'decision')} and ${plural(events.length, 'change')}`;
+    const except = redacted === 0 ? '' : `, except the text of ${redacted}, which was redacted`;
+    const text = `✔ ${task.task_id} verifies: ${records} are as they were recorded${except}.`;
     return wrap(text, page.width).map((line) => bold(green(line)));
   }
   const text = `✘ ${task.task_id} does NOT verify: recorded data was changed. Run colibri verify to check the whole ledger.`;

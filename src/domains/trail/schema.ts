@@ -105,6 +105,7 @@ export const verifyOutput = z.object({
   chain_valid: z.boolean(),
   total_records: z.int(),
   integrity_score: z.number(),
+  redacted_records: z.int().optional(),
   broken_links: z.array(
     z.object({
       position: z.int(),

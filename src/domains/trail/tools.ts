@@ -97,13 +97,14 @@ export function createTrailTools(): Tool[] {
       handle: async (input, { db, at, progress }) => {
         const scope = await findScope(db, input, []).catch(asNotFound);
         const options = { withTrace: input.full_trace, progress };
-        const { total, defective, broken, brokenTotal, trace } = await verifyScope(db, scope, options);
+        const { total, defective, redacted, broken, brokenTotal, trace } = await verifyScope(db, scope, options);
         return {
           ...(input.session_id === undefined ? {} : { session_id: input.session_id }),
           ...(input.task_id === undefined ? {} : { task_id: input.task_id }),
           chain_valid: defective === 0,
           total_records: total,
           integrity_score: integrityScore(total, defective),
+          ...(redacted === 0 ? {} : { redacted_records: redacted }),
           ...cutAnswer('broken_links', { items: broken, total: brokenTotal }),
           ...(input.full_trace ? cutAnswer('trace', { items: trace, total }) : {}),
           verified_at: at,

@@ -4,6 +4,7 @@ import {
   argumentsDefect,
   extrasDefect,
   projectOptionsDefect,
+  redactionDefect,
   sessionDefect,
   thoughtDefect,
 } from '../content-grammar.ts';
@@ -22,6 +23,7 @@ const CONTENT: Readonly<Partial<Record<EntryKind, readonly [field: string, label
   'session.started': ['session', 'session'],
   thought: ['extras', 'extras'],
   'project.options': ['options', 'options'],
+  redaction: ['reason', 'redaction'],
   observed: ['content', 'observed-content'],
   'observed.commit': ['content', 'observed-content'],
   'observed.coverage': ['content', 'observed-content'],
@@ -65,6 +67,8 @@ function grammarDefect(entry: Entry, text: string): string | undefined {
       return extrasDefect(text);
     case 'project.options':
       return projectOptionsDefect(text);
+    case 'redaction':
+      return redactionDefect(text);
     case 'observed':
     case 'observed.commit':
     case 'observed.coverage':

@@ -4,8 +4,9 @@ import { entryDefect } from '../entry-grammar.ts';
 import { foldLeaves, leafHash } from '../merkle.ts';
 import { type VerifiedCheckpoint, verifyCheckpoint } from '../notes/checkpoint.ts';
 import { formatVerifierKey, type VerifierKey } from '../notes/signed-note.ts';
+import { checkRedactions, contentDefect, findRedactions } from '../redaction/bundle.ts';
 import type { Digest } from '../sha256.ts';
-import { disclosedDefect, hasContent } from './disclosed.ts';
+import { hasContent } from './disclosed.ts';
 import type { Bundle, BundledEntry, BundleHead } from './format.ts';
 import { checkKeys, followRotations } from './keys.ts';
 import { findSealedSessions } from './sessions.ts';
@@ -23,6 +24,7 @@ export interface Claim {
     | 'inclusion'
     | 'keys'
     | 'content'
+    | 'redaction'
     | 'session'
     | 'chain'
     | 'completeness'
@@ -68,11 +70,13 @@ export function judgeEntries(
   checkpoint: VerifiedCheckpoint,
 ): BundleReport {
   const says = `${count(entries)} of the signed log: unchanged, and at the same places`;
+  const redactions = findRedactions(entries);
   const claims: Claim[] = [
     signature(checkpoint),
     { about: 'inclusion', holds: 'yes', says },
     ...checkKeys(entries, checkpoint),
-    checkContent(head, entries),
+    checkContent(head, entries, redactions),
+    ...checkRedactions(entries, redactions),
     ...checkSessions(entries),
     ...checkChains(entries),
     checkCompleteness(head, entries, checkpoint),
@@ -112,13 +116,17 @@ function checkInclusion(
   return { about: 'inclusion', holds: 'yes', says: 'the entries are those of the signed log' };
 }
 
-function checkContent(head: BundleHead, entries: readonly OpenedEntry[]): Claim {
-  const able = entries.filter(({ fields }) => hasContent(fields.kind));
-  const shown = able.filter(({ disclosed }) => disclosed !== undefined);
-  for (const { index, fields, disclosed } of entries) {
-    const defect = disclosed && disclosedDefect(fields, disclosed);
-    if (defect !== undefined) return { about: 'content', holds: 'no', says: `entry ${index} ${defect}` };
+function checkContent(
+  head: BundleHead,
+  entries: readonly OpenedEntry[],
+  redactions: ReturnType<typeof findRedactions>,
+): Claim {
+  for (const entry of entries) {
+    const defect = contentDefect(entry, redactions);
+    if (defect !== undefined) return { about: 'content', holds: 'no', says: `entry ${entry.index} ${defect}` };
   }
+  const able = entries.filter(({ index, fields }) => hasContent(fields.kind) && !redactions.has(index));
+  const shown = able.filter(({ disclosed }) => disclosed !== undefined);
   const hidden = able.length - shown.length;
   const why = head.redacted ? 'left out on purpose' : 'not disclosed';
   const rest = hidden === 0 ? '' : `; that of ${hidden} is ${why}`;

@@ -1,26 +1,42 @@
 import type { Reader } from '../../db/database.ts';
-import { type EnterText, type ExitText, readEnter, readExit } from '../../integrity/index.ts';
+import {
+  type Digest,
+  type EnterText,
+  ERASED_SALT,
+  type ExitText,
+  erasedContent,
+  readEnter,
+  readExit,
+  saltedDigest,
+} from '../../integrity/index.ts';
 import type { Hasher } from '../hashing.ts';
 import type { Latin1Text } from '../latin1-text.ts';
 import type { OpenCall, ProvenCalls } from '../page-proof.ts';
+import type { LoggedRedaction, Redactions } from '../redactions/finder.ts';
 import { CONTENT_SEPARATOR, KEY_END } from './deferred-digest.ts';
 import type { PackedPage } from './packed-entries.ts';
 import { countOf, packedPairsSql, readPackedPairs, unescapeText } from './packed-rows.ts';
 
 const EXITS = packedPairsSql('sequence_no', 'exit_idx', 'call_exits WHERE sequence_no >= $1 AND sequence_no < $2');
 
+interface CallSource {
+  readonly reader: Reader;
+  readonly hasher: Hasher;
+  /** Calls of earlier pages. */
+  readonly openCalls: ReadonlyMap<number, OpenCall>;
+  readonly redactions: Redactions;
+}
+
 /** Returns undefined unless all calls of the page are proven, and all exits of earlier calls in it. */
 export async function proveCalls(
-  reader: Reader,
-  open: ReadonlyMap<number, OpenCall>,
+  { reader, hasher, openCalls, redactions }: CallSource,
   page: PackedPage,
-  hasher: Hasher,
 ): Promise<ProvenCalls | undefined> {
   const { begin, texts, contents } = page;
   const exits = await readPackedPairs(reader, EXITS, [begin, begin + texts.length]);
   const exitOf = exits && exitsByOffset(page, exits);
   if (exitOf === undefined) return undefined;
-  const calls = new PageCalls(page, exitOf, open);
+  const calls = new PageCalls(page, exitOf, { openCalls, redactions });
   for (let offset = begin === 0 ? 1 : 0; offset < texts.length; offset += 1)
     if (!calls.add(offset, texts[offset] as Latin1Text)) return undefined;
   const proven = calls.finish();
@@ -52,6 +68,7 @@ class PageCalls {
   readonly #page: PackedPage;
   readonly #exitOf: Float64Array;
   readonly #open: ReadonlyMap<number, OpenCall>;
+  readonly #redactions: Redactions;
   readonly #indexes: number[] = [];
   /** The actor of each enter entry by its offset, until its exit. */
   readonly #actorOf: (Latin1Text | undefined)[];
@@ -59,10 +76,15 @@ class PageCalls {
   readonly #left: number[] = [];
   #exits = 0;
 
-  constructor(page: PackedPage, exitOf: Float64Array, open: ReadonlyMap<number, OpenCall>) {
+  constructor(
+    page: PackedPage,
+    exitOf: Float64Array,
+    { openCalls, redactions }: Pick<CallSource, 'openCalls' | 'redactions'>,
+  ) {
     this.#page = page;
     this.#exitOf = exitOf;
-    this.#open = open;
+    this.#open = openCalls;
+    this.#redactions = redactions;
     this.#actorOf = Array.from({ length: page.texts.length });
   }
 
@@ -78,7 +100,9 @@ class PageCalls {
   #enter(offset: number, enter: EnterText | undefined): void {
     if (enter === undefined) return;
     const index = this.#page.begin + offset;
-    this.expected += `${this.#exits === 0 ? '' : CONTENT_SEPARATOR}${index}${KEY_END}${enter.digest}`;
+    const redaction = this.#redactions.get(index);
+    const digest = redaction === undefined ? enter.digest : erasedDigest(redaction);
+    this.expected += `${this.#exits === 0 ? '' : CONTENT_SEPARATOR}${index}${KEY_END}${digest}`;
     this.#exits += 1;
     this.#actorOf[offset] = enter.actor;
     this.#lastOf.set(enter.actor, index);
@@ -115,4 +139,9 @@ class PageCalls {
     const lastCalls = new Map([...this.#lastOf].map(([actor, sequenceNo]) => [unescapeText(actor), sequenceNo]));
     return { indexes: this.#indexes, exits: this.#exits, entered, lastCalls, left: this.#left };
   }
+}
+
+/** Of what stands in the place of redacted arguments. */
+function erasedDigest({ note }: LoggedRedaction): Digest {
+  return saltedDigest('arguments', ERASED_SALT, erasedContent('action.enter', note));
 }

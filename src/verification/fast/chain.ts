@@ -3,6 +3,7 @@ import type { Digest } from '../../integrity/index.ts';
 import type { Hasher } from '../hashing.ts';
 import type { LastLinkCache } from '../last-link-cache.ts';
 import type { LeafCheck } from '../leaf-check.ts';
+import type { RedactionFinder } from '../redactions/finder.ts';
 import { CONTENT_SEPARATOR } from './deferred-digest.ts';
 import { readProvenTexts } from './leaf-texts.ts';
 import type { SqlByEngine } from './packed-rows.ts';
@@ -19,6 +20,7 @@ export interface ChainSource {
   readonly leaves: LeafCheck;
   readonly links: LastLinkCache;
   readonly hasher: Hasher;
+  readonly redactions: RedactionFinder;
 }
 
 /** In chain order; undefined unless each thought says exactly what the log says and follows the one before it. */
@@ -33,7 +35,7 @@ export function proveSession(source: ChainSource, sessionNo: number, first: numb
 }
 
 async function prove(
-  { db, leaves, links, hasher }: ChainSource,
+  { db, leaves, links, hasher, redactions }: ChainSource,
   query: SqlByEngine,
   parameters: readonly SqlValue[],
   positionOf: (thought: StoredThought) => number,
@@ -43,6 +45,7 @@ async function prove(
   const thoughts = [...found.thoughts].sort((left, right) => positionOf(left) - positionOf(right));
   const expected: Digest[] = thoughts.map(() => '');
   const indexes = thoughts.map(({ index }) => index);
+  if (await redactions.hasAnyOf(indexes)) return undefined;
   const texts = await readProvenTexts(db, leaves, hasher, indexes);
   if (texts === undefined) return undefined;
   for (const thought of thoughts) {

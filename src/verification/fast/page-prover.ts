@@ -3,6 +3,7 @@ import type { Hasher } from '../hashing.ts';
 import type { LastLinkCache } from '../last-link-cache.ts';
 import type { TreeNode } from '../log-tree.ts';
 import type { OpenCall, PageProof } from '../page-proof.ts';
+import type { Redactions } from '../redactions/finder.ts';
 import type { StoredPage } from '../stored-page.ts';
 import { proveCalls } from './calls.ts';
 import { areNodesStored } from './nodes.ts';
@@ -26,10 +27,10 @@ export class PageProver {
     this.#seals = new Seals(options.reader);
   }
 
-  async prove(page: PackedPage): Promise<PageProof> {
+  async prove(page: PackedPage, redactions: Redactions): Promise<PageProof> {
     const { reader, links, hasher, openCalls } = this.#options;
-    const calls = await proveCalls(reader, openCalls, page, hasher);
-    const thoughts = await proveThoughts(reader, links, this.#seals, page, hasher);
+    const calls = await proveCalls({ reader, hasher, openCalls, redactions }, page);
+    const thoughts = await proveThoughts({ reader, hasher, links, seals: this.#seals, redactions }, page);
     const isCall = marks(page, calls?.indexes);
     const isThought = marks(
       page,

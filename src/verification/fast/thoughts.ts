@@ -2,6 +2,7 @@ import type { Reader } from '../../db/database.ts';
 import type { Digest } from '../../integrity/index.ts';
 import type { Hasher } from '../hashing.ts';
 import type { LastLinkCache } from '../last-link-cache.ts';
+import type { Redactions } from '../redactions/finder.ts';
 import type { ThoughtFacts } from '../replay/session-replay.ts';
 import type { StoredPage } from '../stored-page.ts';
 import { CONTENT_SEPARATOR } from './deferred-digest.ts';
@@ -9,15 +10,19 @@ import { follows, loggedWith, readPrevious, readThoughts, thoughtsSql } from './
 
 const IN_PAGE = thoughtsSql('idx >= $1 AND idx < $2');
 
+interface ThoughtSource {
+  readonly reader: Reader;
+  readonly links: LastLinkCache;
+  readonly seals: Seals;
+  readonly hasher: Hasher;
+  readonly redactions: Redactions;
+}
+
 /** The thoughts of a page in log order; undefined unless each row says exactly what its entry says. */
 export async function proveThoughts(
-  reader: Reader,
-  links: LastLinkCache,
-  seals: Seals,
-  page: StoredPage,
-  hasher: Hasher,
+  { reader, links, seals, hasher, redactions }: ThoughtSource,
+  { begin, texts }: StoredPage,
 ): Promise<ThoughtFacts[] | undefined> {
-  const { begin, texts } = page;
   const found = await readThoughts(reader, IN_PAGE, [begin, begin + texts.length]);
   if (found === undefined || found.thoughts.length === 0) return undefined;
   const { thoughts, rows } = found;
@@ -27,7 +32,8 @@ export async function proveThoughts(
     const { index, taskNo, position, hash, sessionNo } = thought;
     const before = links.find(taskNo, position) ?? (await readPrevious(thought, links));
     const sealedAt = seals.find(sessionNo) ?? (await seals.read(sessionNo));
-    if (index === 0 || index > sealedAt || !follows(thought, before)) return undefined;
+    // A redacted thought that came back would match its hash.
+    if (index === 0 || index > sealedAt || redactions.has(index) || !follows(thought, before)) return undefined;
     const digest = loggedWith(rows, thought, texts[index - begin]);
     if (digest === undefined || isSeen[index - begin] === 1) return undefined;
     isSeen[index - begin] = 1;

@@ -2,6 +2,7 @@ import type { Reader } from '../../db/database.ts';
 import { argumentsDefect, type Entry, storedDigest } from '../../integrity/index.ts';
 import { REMEMBERED_ACTORS } from '../../ledger/presence/stale-rows.ts';
 import type { OpenCall, ProvenCalls } from '../page-proof.ts';
+import { type EntryRange, erasureDefect, type LoggedRedaction } from '../redactions/finder.ts';
 import type { Report } from '../report.ts';
 import { checkPresence } from './presence.ts';
 import type { LoggedEntry } from './stored-entries.ts';
@@ -40,13 +41,15 @@ export class CallCheck {
     for (const sequenceNo of left) this.open.delete(sequenceNo);
   }
 
-  async page(entries: readonly LoggedEntry[], begin: number, end: number): Promise<void> {
+  async page(entries: readonly LoggedEntry[], { begin, end, redactions }: EntryRange): Promise<void> {
     const contents = await this.#readContents(begin, end);
     const ended = await this.#readExits(begin, end);
     for (const { index, entry } of entries) {
       if (entry.kind === 'action.exit' || entry.kind === 'action.interrupted') this.#exit(index, entry);
       if (entry.kind !== 'action.enter') continue;
-      this.#enter(index, entry, contents.get(index), ended.get(index)?.exit_idx ?? null);
+      this.open.set(index, { actor: entry.actor, exit_idx: ended.get(index)?.exit_idx ?? null });
+      this.#lastCalls.set(entry.actor, index);
+      this.#checkArguments(index, entry, contents.get(index), redactions.get(index));
       if (ended.delete(index)) this.#exits += 1;
       contents.delete(index);
     }
@@ -107,10 +110,17 @@ export class CallCheck {
     );
   }
 
-  #enter(index: number, entry: Entry, row: ContentRow | undefined, exitIndex: number | null): void {
-    this.open.set(index, { actor: entry.actor, exit_idx: exitIndex });
-    this.#lastCalls.set(entry.actor, index);
+  #checkArguments(
+    index: number,
+    entry: Entry,
+    row: ContentRow | undefined,
+    redaction: LoggedRedaction | undefined,
+  ): void {
     if (row === undefined) return this.#report(`call ${index}`, 'has no arguments');
+    if (redaction !== undefined) {
+      const remainder = erasureDefect('action.enter', redaction, row);
+      return remainder === undefined ? undefined : this.#report(`call ${index}`, remainder);
+    }
     if (storedDigest('arguments', row.salt, row.content) !== entry['arguments'])
       return this.#report(`call ${index}`, 'has arguments that differ from its enter entry');
     const defect = argumentsDefect(row.content ?? '');

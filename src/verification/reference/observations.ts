@@ -7,12 +7,14 @@ import {
   coverageDefect,
   ENTRY_KINDS,
   type Entry,
+  isErasable,
   type OpenCalls,
   observedContentDefect,
   openCallsAfter,
   reportSession,
   storedDigest,
 } from '../../integrity/index.ts';
+import { type EntryRange, erasureDefect, type LoggedRedaction } from '../redactions/finder.ts';
 import type { Report } from '../report.ts';
 import type { LoggedEntry } from './stored-entries.ts';
 import { indexRows, STORED_TWICE } from './unique-rows.ts';
@@ -56,11 +58,11 @@ export class ObservationCheck {
     this.#report = report;
   }
 
-  async page(entries: readonly LoggedEntry[], begin: number, end: number): Promise<void> {
+  async page(entries: readonly LoggedEntry[], { begin, end, redactions }: EntryRange): Promise<void> {
     const observed = entries.filter(({ entry }) => isObserved(entry));
     if (observed.length === 0) return;
     const rows = await this.#read(begin, end);
-    for (const { index, entry } of observed) this.#check(index, entry, rows.get(index));
+    for (const { index, entry } of observed) this.#check(index, entry, rows.get(index), redactions.get(index));
     this.#entries += observed.length;
   }
 
@@ -84,7 +86,7 @@ export class ObservationCheck {
     );
   }
 
-  #check(index: number, entry: Entry, row: ObservationRow | undefined): void {
+  #check(index: number, entry: Entry, row: ObservationRow | undefined, redaction: LoggedRedaction | undefined): void {
     const place = `entry ${index}`;
     const taskNo = taskOf(entry['task_id']);
     const session = entry['session'];
@@ -96,16 +98,11 @@ export class ObservationCheck {
     if (row.key !== entry['key']) this.#report(place, 'is stored under another key');
     if (row.task_no !== taskNo) this.#report(place, 'is stored under another task');
     if (row.report_session !== reportSession(entry)) this.#report(place, 'is stored under another session');
-    this.#checkContent(place, entry, row);
-  }
-
-  #checkContent(place: string, entry: Entry, { salt, content }: ObservationRow): void {
-    if (typeof content !== 'string' || storedDigest('observed-content', salt, content) !== entry['content'])
-      return this.#report(place, 'has no stored content that matches its digest');
-    const defect = observedContentDefect(entry.kind as ObservedKind, content);
-    if (defect !== undefined) return this.#report(place, `has content that breaks the grammar: the text ${defect}`);
-    const difference = entry.kind === 'observed.coverage' ? coverageDefect(entry, content) : undefined;
-    if (difference !== undefined) this.#report(place, difference);
+    const defect =
+      redaction !== undefined && isErasable(entry.kind)
+        ? erasureDefect(entry.kind, redaction, row)
+        : contentDefect(entry, row);
+    if (defect !== undefined) this.#report(place, defect);
   }
 
   async #checkSessions(): Promise<void> {
@@ -123,6 +120,14 @@ export class ObservationCheck {
         this.#report('observed_sessions', `differs from entry ${lastIndex}, the last one of its session`);
     }
   }
+}
+
+function contentDefect(entry: Entry, { salt, content }: ObservationRow): string | undefined {
+  if (typeof content !== 'string' || storedDigest('observed-content', salt, content) !== entry['content'])
+    return 'has no stored content that matches its digest';
+  const defect = observedContentDefect(entry.kind as ObservedKind, content);
+  if (defect !== undefined) return `has content that breaks the grammar: the text ${defect}`;
+  return entry.kind === 'observed.coverage' ? coverageDefect(entry, content) : undefined;
 }
 
 function stateAfter(before: SessionState | undefined, entry: Entry, index: number): SessionState {

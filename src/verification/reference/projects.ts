@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/database.ts';
-import { isApproved } from '../../domains/tasks/review/rules.ts';
+import { type Approval, isApproved } from '../../domains/tasks/review/rules.ts';
 import { listApprovals } from '../../domains/tasks/review/sign-off.ts';
-import { type Entry, parseJson, projectOptionsDefect, storedDigest } from '../../integrity/index.ts';
+import { type Entry, parseJson, projectOptionsDefect, REDACTED_TYPE, storedDigest } from '../../integrity/index.ts';
 import type { StoredOptions } from '../replay/replay.ts';
 import type { Finish } from '../replay/review-replay.ts';
 import type { Report } from '../report.ts';
@@ -60,11 +60,28 @@ export class ProjectCheck {
 /** Reports tasks that were finished without the approval that their project required at that point of the log. */
 export async function checkSignOffs(reader: Reader, finished: readonly Finish[], report: Report): Promise<void> {
   for (const { index, taskNo, project, actor, policy, review } of finished) {
-    const approvals = await listApprovals(reader, taskNo, { after: review.index, before: index });
+    const range = { after: review.index, before: index };
+    const approvals = [
+      ...(await listApprovals(reader, taskNo, range)),
+      ...(await listErasedApprovals(reader, taskNo, range)),
+    ];
     if (!isApproved(actor, policy, { ...review, approvals }))
       report(
         `task event ${index}`,
         `finishes a task without the approval that ${project} requires (review: ${policy})`,
       );
   }
+}
+
+/** A thought that was redacted since may have been an approval: what it said is not known any longer. */
+async function listErasedApprovals(
+  reader: Reader,
+  taskNo: number,
+  { after, before }: { readonly after: number; readonly before: number },
+): Promise<Approval[]> {
+  const rows = await reader.query<{ recorded_by: string }>(
+    'SELECT recorded_by FROM thoughts WHERE task_no = $1 AND idx > $2 AND idx < $3 AND type = $4',
+    [taskNo, after, before, REDACTED_TYPE],
+  );
+  return rows.map(({ recorded_by: by }) => ({ by, version: before }));
 }

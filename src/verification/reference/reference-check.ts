@@ -1,8 +1,10 @@
 import type { Reader } from '../../db/database.ts';
 import type { LastLinkCache } from '../last-link-cache.ts';
 import type { OpenCall, PageProof } from '../page-proof.ts';
+import { RedactionCheck } from '../redactions/check.ts';
+import type { Redactions } from '../redactions/finder.ts';
 import { Replay } from '../replay/replay.ts';
-import type { Report } from '../report.ts';
+import type { RedactedEntry, Report } from '../report.ts';
 import { checkSearchInPostgres } from '../search/postgres.ts';
 import { checkSearchInSqlite } from '../search/sqlite.ts';
 import type { StoredPage } from '../stored-page.ts';
@@ -32,6 +34,7 @@ export class ReferenceCheck {
   readonly #genesis: GenesisCheck;
   readonly #keys: KeyCheck;
   readonly #observations: ObservationCheck;
+  readonly #redactions: RedactionCheck;
   readonly #replay: Replay;
 
   constructor(reader: Reader, links: LastLinkCache, report: Report) {
@@ -46,24 +49,35 @@ export class ReferenceCheck {
     this.#genesis = new GenesisCheck(reader, report);
     this.#keys = new KeyCheck(reader, report);
     this.#observations = new ObservationCheck(reader, report);
+    this.#redactions = new RedactionCheck(reader, report);
   }
 
   get openCalls(): ReadonlyMap<number, OpenCall> {
     return this.#calls.open;
   }
 
-  /** `entries` are the readable entries of the page that are not proven. */
-  async page({ begin, texts }: StoredPage, entries: readonly LoggedEntry[], proof: PageProof): Promise<void> {
-    const end = begin + texts.length;
-    if (proof.calls === undefined) await this.#calls.page(entries, begin, end);
+  get redacted(): readonly RedactedEntry[] {
+    return this.#redactions.redacted;
+  }
+
+  /** `entries` are the readable entries of the page that are not proven, `redactions` those of its entries. */
+  async page(
+    { begin, texts }: StoredPage,
+    entries: readonly LoggedEntry[],
+    proof: PageProof,
+    redactions: Redactions,
+  ): Promise<void> {
+    const range = { begin, end: begin + texts.length, redactions };
+    if (proof.calls === undefined) await this.#calls.page(entries, range);
     else this.#calls.accept(proof.calls);
-    await this.#tasks.page(entries, begin, end);
-    await this.#trail.page(entries, begin, end);
+    await this.#tasks.page(entries, range);
+    await this.#trail.page(entries, range);
     this.#trail.accept(proof.thoughts ?? []);
     await this.#projects.page(entries);
     this.#genesis.page(entries);
     await this.#keys.page(entries);
-    await this.#observations.page(entries, begin, end);
+    await this.#observations.page(entries, range);
+    await this.#redactions.page(entries, redactions);
     this.#replay.page(entries, proof.thoughts ?? []);
     await checkSignOffs(this.#reader, this.#replay.takeFinished(), this.#report);
   }
@@ -79,6 +93,7 @@ export class ReferenceCheck {
     await this.#genesis.finish(size);
     await this.#keys.finish();
     await this.#observations.finish();
+    await this.#redactions.finish();
     if (this.#reader.engine === 'postgres') return checkSearchInPostgres(this.#reader, this.#report);
     await checkSearchInSqlite(this.#reader, this.#report);
     // PostgreSQL stores no value of a type other than its column's.

@@ -3,6 +3,7 @@ import { buildSessionTree } from '../../domains/trail/session-tree.ts';
 import { listHeads, type SessionRow, sessionContent } from '../../domains/trail/sessions.ts';
 import { formatSessionId, formatTaskId, storedId } from '../../ids.ts';
 import { canonicalize, type Entry, entryDefect, sessionDefect, storedDigest } from '../../integrity/index.ts';
+import { erasureDefect, type LoggedRedaction } from '../redactions/finder.ts';
 
 /** A difference between the log and a session's row, its records or its seal. */
 export interface SessionProblem {
@@ -11,15 +12,16 @@ export interface SessionProblem {
   readonly actual: unknown;
 }
 
+export interface SessionStart {
+  readonly index: number;
+  readonly entry: Entry | undefined;
+  readonly redaction: LoggedRedaction | undefined;
+}
+
 /** Compares the row of a session with the entry that started it. */
-export async function checkStart(
-  _reader: Reader,
-  session: SessionRow,
-  index: number,
-  entry: Entry | undefined,
-): Promise<SessionProblem[]> {
+export function checkStart(session: SessionRow, { index, entry, redaction }: SessionStart): SessionProblem[] {
   return [
-    ...defects('its text', sessionDefect(session)),
+    ...(redaction === undefined ? defects('its text', sessionDefect(session)) : checkErasure(session, redaction)),
     ...defects('the entry that started it', entry && entryDefect(entry)),
     ...differences('differs from the entry that started it', [
       ['session.started', entry?.kind],
@@ -29,7 +31,7 @@ export async function checkStart(
       [session.scope, entry?.['scope']],
       [session.started_at, entry?.at],
       [session.started_by, entry?.actor],
-      [digestOf(session), entry?.['session']],
+      ...(redaction === undefined ? [[digestOf(session), entry?.['session']] as const] : []),
     ]),
   ];
 }
@@ -59,9 +61,14 @@ export async function checkSeal(
       [session.leaf_count, leafCount],
     ]),
     ...differences('the chains of its tasks no longer reach where they stood at the seal', [
-      [textOf(await listHeads(reader, session.session_no)), entry && textOf(entry['heads'] ?? null)],
+      [jsonOf(await listHeads(reader, session.session_no)), entry && jsonOf(entry['heads'] ?? null)],
     ]),
   ];
+}
+
+function checkErasure(session: SessionRow, redaction: LoggedRedaction): SessionProblem[] {
+  const problem = erasureDefect('session.started', redaction, { salt: session.salt, content: textOf(session) });
+  return problem === undefined ? [] : [{ problem, expected: redaction.note, actual: 'other content' }];
 }
 
 function defects(part: string, defect: string | undefined): SessionProblem[] {
@@ -70,7 +77,7 @@ function defects(part: string, defect: string | undefined): SessionProblem[] {
 }
 
 /** A forged row may contain bytes, which are not JSON. */
-function textOf(value: unknown): string {
+function jsonOf(value: unknown): string {
   try {
     return canonicalize(value);
   } catch {
@@ -85,7 +92,12 @@ function differences(problem: string, pairs: readonly (readonly [unknown, unknow
 }
 
 function digestOf(session: SessionRow): string {
-  const { auditor_id, reason, salt } = session;
+  return storedDigest('session', session.salt, textOf(session)) ?? 'unreadable';
+}
+
+/** The private content; undefined if a forged row has none. */
+function textOf(session: SessionRow): string | undefined {
+  const { auditor_id, reason } = session;
   const isText = typeof auditor_id === 'string' && (reason === null || typeof reason === 'string');
-  return (isText ? storedDigest('session', salt, sessionContent(session)) : undefined) ?? 'unreadable';
+  return isText ? sessionContent(session) : undefined;
 }

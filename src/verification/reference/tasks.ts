@@ -2,7 +2,8 @@ import type { Reader } from '../../db/database.ts';
 import { type Task, type TaskRow, taskFields, toColumns } from '../../domains/tasks/record.ts';
 import { currentVersion, listCurrentRows, type StoredVersion } from '../../domains/tasks/versions.ts';
 import { formatTaskId, parseId, storedId } from '../../ids.ts';
-import { type Entry, isTaskId, PRIORITIES, storedDigest, taskDefect } from '../../integrity/index.ts';
+import { type Entry, isTaskId, isWithoutText, PRIORITIES, storedDigest, taskDefect } from '../../integrity/index.ts';
+import type { EntryRange, LoggedRedaction } from '../redactions/finder.ts';
 import type { HeldContent } from '../replay/replay.ts';
 import type { Report } from '../report.ts';
 import type { LoggedEntry } from './stored-entries.ts';
@@ -26,7 +27,7 @@ export class TaskCheck {
     this.#onTask = onTask;
   }
 
-  async page(entries: readonly LoggedEntry[], begin: number, end: number): Promise<void> {
+  async page(entries: readonly LoggedEntry[], { begin, end, redactions }: EntryRange): Promise<void> {
     const [reader, report, totals] = [this.#reader, this.#report, this.#totals];
     const logged = entries.filter(({ entry }) => entry.kind === 'task.created' || entry.kind === 'task.updated');
     const versionTwice = (index: number) => report(`task event ${index}`, STORED_TWICE);
@@ -52,7 +53,7 @@ export class TaskCheck {
       const version = isCurrent ? currentVersion(row) : kept;
       if (version === undefined) report(`task event ${index}`, 'is missing');
       const place = isCurrent ? taskId : `task event ${index}`;
-      const task = version && readTask(place, version, entry, report);
+      const task = version && readTask(place, version, { entry, redaction: redactions.get(index) }, report);
       if (task === undefined) {
         if (isCurrent) totals.addUnproven(row);
         continue;
@@ -116,10 +117,18 @@ function groupOf({ project, status, priority, assignee }: Task): string {
 }
 
 /** A forger may have digested something other than a task, or another task than the entry names. */
-function readTask(place: string, version: StoredVersion, entry: Entry, report: Report): Task | undefined {
-  const { task_no, salt, content } = version;
-  if (storedDigest('task', salt, content) !== entry['task'] || storedId(formatTaskId, task_no) !== entry['task_id']) {
-    report(place, 'differs from its entry');
+function readTask(
+  place: string,
+  { task_no, salt, content }: StoredVersion,
+  { entry, redaction }: { readonly entry: Entry; readonly redaction: LoggedRedaction | undefined },
+  report: Report,
+): Task | undefined {
+  const logged = redaction === undefined ? entry['task'] : redaction.remains;
+  if (storedDigest('task', salt, content) !== logged || storedId(formatTaskId, task_no) !== entry['task_id']) {
+    report(
+      place,
+      redaction === undefined ? 'differs from its entry' : `is not what entry ${redaction.index} left of it`,
+    );
     return undefined;
   }
   const defect = taskDefect(content ?? '');
@@ -127,6 +136,8 @@ function readTask(place: string, version: StoredVersion, entry: Entry, report: R
     report(place, `is not a task: it ${defect}`);
     return undefined;
   }
+  if (redaction !== undefined && !isWithoutText(content ?? '', redaction.note))
+    report(place, `was redacted by entry ${redaction.index} and has text`);
   const task = taskFields.fromContent(content ?? '');
   if (task.task_id !== entry['task_id']) {
     report(place, `holds ${task.task_id} where its entry names another task`);

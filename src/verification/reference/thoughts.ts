@@ -5,6 +5,7 @@ import { formatSessionId, formatThoughtId } from '../../ids.ts';
 import type { Entry } from '../../integrity/index.ts';
 import { checkThought } from '../chain-report.ts';
 import type { LastLinkCache } from '../last-link-cache.ts';
+import type { EntryRange, LoggedRedaction } from '../redactions/finder.ts';
 import type { ThoughtFacts } from '../replay/session-replay.ts';
 import type { Report } from '../report.ts';
 import { checkMemberships } from './memberships.ts';
@@ -29,15 +30,15 @@ export class TrailCheck {
     this.#seen.thoughts += proven.length;
   }
 
-  async page(entries: readonly LoggedEntry[], begin: number, end: number): Promise<void> {
+  async page(entries: readonly LoggedEntry[], range: EntryRange): Promise<void> {
     const [reader, report, seen] = [this.#reader, this.#report, this.#seen];
     seen.records += await checkMemberships(reader, entries, report);
-    seen.thoughts += await checkThoughts(reader, this.#links, entries, begin, end, report);
+    seen.thoughts += await checkThoughts(reader, this.#links, entries, range, report);
     for (const { index, entry } of entries) {
       if (entry.kind === 'session.started') seen.sessions += 1;
       else if (entry.kind === 'session.finalized') seen.seals += 1;
       else continue;
-      await checkSessionEntry(reader, index, entry, report);
+      await checkSessionEntry(reader, { index, entry }, range.redactions.get(index), report);
     }
   }
 
@@ -50,8 +51,7 @@ async function checkThoughts(
   reader: Reader,
   links: LastLinkCache,
   entries: readonly LoggedEntry[],
-  begin: number,
-  end: number,
+  { begin, end, redactions }: EntryRange,
   report: Report,
 ): Promise<number> {
   if (!entries.some(({ entry }) => entry.kind === 'thought')) return 0;
@@ -71,7 +71,8 @@ async function checkThoughts(
       report(textOf(entry, 'thought_id'), 'is missing');
       continue;
     }
-    const broken = checkThought({ row, previous: await links.read(row.task_no, row.chain_position), entry });
+    const previous = await links.read(row.task_no, row.chain_position);
+    const broken = checkThought({ row, previous, entry, redaction: redactions.get(index) });
     for (const { record, layer, problem } of broken) report(record, `${layer}: ${problem}`);
     links.add(row.task_no, row);
   }
@@ -83,12 +84,20 @@ function textOf(entry: Entry, field: string): string {
   return typeof value === 'string' ? value : `a ${entry.kind} without ${field}`;
 }
 
-async function checkSessionEntry(reader: Reader, index: number, entry: Entry, report: Report): Promise<void> {
+async function checkSessionEntry(
+  reader: Reader,
+  { index, entry }: LoggedEntry,
+  redaction: LoggedRedaction | undefined,
+  report: Report,
+): Promise<void> {
   const place = textOf(entry, 'session_id');
   const session = await findSession(reader, place);
   if (session === undefined) return report(place, 'is missing');
-  const check = entry.kind === 'session.started' ? checkStart : checkSeal;
-  for (const { problem } of await check(reader, session, index, entry)) report(place, problem);
+  const problems =
+    entry.kind === 'session.started'
+      ? checkStart(session, { index, entry, redaction })
+      : await checkSeal(reader, session, index, entry);
+  for (const { problem } of problems) report(place, problem);
 }
 
 async function checkTotals(reader: Reader, seen: Record<string, number>, report: Report): Promise<void> {

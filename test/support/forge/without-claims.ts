@@ -18,5 +18,5 @@ export async function removeClaims(database: Database): Promise<void> {
 
 /** Kinds that a server which knew no holders did not write. */
 function isNewer(kind: string): boolean {
-  return ['project.options', 'key.added'].includes(kind) || kind.startsWith('observed');
+  return ['project.options', 'key.added', 'redaction'].includes(kind) || kind.startsWith('observed');
 }

@@ -1,0 +1,75 @@
+import { canonicalize } from '../canonical-json.ts';
+import type { Entry, EntryKind, Salt } from '../entry.ts';
+import { parseJson } from '../parse-json.ts';
+import type { Digest } from '../sha256.ts';
+
+/** An entry that says who has removed the content of an earlier one. */
+export interface Redaction extends Entry {
+  /** The index of the entry whose content is gone. */
+  readonly redacts: number;
+  /** The digest of why. */
+  readonly reason: Digest;
+  /** Of a task event: the digest of what remains of the task. */
+  readonly remains?: Digest;
+}
+
+/** Takes the place of a salt. It is well-formed, so that what reads a salt needs no case for it, and says nothing. */
+export const ERASED_SALT: Salt = '0'.repeat(32);
+
+/** The type of a redacted thought: the type is hashed together with the text, so nothing proves it any longer. */
+export const REDACTED_TYPE = 'thought';
+
+/** Takes the place of a text. It follows from the entry, so a verifier accepts no other. */
+export function redactionNote({ actor, at }: Pick<Entry, 'actor' | 'at'>): string {
+  return `[redacted by ${actor} on ${at.slice(0, '2026-04-08'.length)}]`;
+}
+
+/** What takes the place of each content, as a valid content of its kind. A task keeps what is not free text. */
+const ERASED_CONTENTS = {
+  'action.enter': (note) => ({ redacted: note }),
+  thought: () => ({}),
+  'session.started': (note) => ({ auditor_id: note, reason: note }),
+  redaction: (note) => ({ reason: note }),
+  observed: (note) => ({ defect: note }),
+  'observed.commit': (note) => ({ paths: [note] }),
+  'observed.coverage': (note) => ({ defect: note, missing: [] }),
+} as const satisfies Partial<Record<EntryKind, (note: string) => object>>;
+
+export type ErasableKind = keyof typeof ERASED_CONTENTS;
+
+/** Whether nothing of the content of this kind stays. */
+export function isErasable(kind: EntryKind): kind is ErasableKind {
+  return Object.hasOwn(ERASED_CONTENTS, kind);
+}
+
+/** Whether the content of this kind can be redacted. The options of a project are rules, which must stay known. */
+export function isRedactable(kind: EntryKind): boolean {
+  return isErasable(kind) || kind === 'task.created' || kind === 'task.updated';
+}
+
+export function erasedContent(kind: ErasableKind, note: string): string {
+  return canonicalize(ERASED_CONTENTS[kind](note));
+}
+
+interface TaskTexts {
+  readonly title: string;
+  readonly description: string;
+  readonly labels: readonly string[];
+  readonly blocked_reason: string | null;
+}
+
+/** A task without its free text. The rest stays: the states, names and numbers on which the rules between entries rest. */
+export function withoutText<Task extends TaskTexts>(task: Task, note: string): Task {
+  return {
+    ...task,
+    title: note,
+    description: task.description === '' ? '' : note,
+    labels: [],
+    blocked_reason: task.blocked_reason === null ? null : note,
+  };
+}
+
+/** Whether a recorded task has no free text but the note. */
+export function isWithoutText(content: string, note: string): boolean {
+  return canonicalize(withoutText(parseJson(content) as TaskTexts, note)) === content;
+}

@@ -1,4 +1,5 @@
 import { OPERATION_PROMISES } from './promises-operations.ts';
+import { FAULT_PROMISES } from './promises-faults.ts';
 import { PROOF_PROMISES } from './promises-proofs.ts';
 import { RECORDER_PROMISES } from './promises-recorder.ts';
 import { type Promised, SERVER_PROMISES } from './promises-server.ts';
@@ -14,6 +15,7 @@ export const PROMISES = {
   ...PROOF_PROMISES,
   ...OPERATION_PROMISES,
   ...TORTURE_PROMISES,
+  ...FAULT_PROMISES,
   'cli/people-board': { says: 'board shows open, assigned and blocked tasks, within the width of the terminal' },
   'cli/people-show': { says: 'show prints everything about a task, and whether its record verifies' },
   'cli/views': { says: 'on a terminal each view fits the width, line by line as it was looked at' },
@@ -184,17 +186,6 @@ export const PROMISES = {
   'process/shutdown': { says: 'a stopped server answers pending requests and leaves a clean file' },
   'process/exit-codes': { says: 'a server that cannot start reports why and exits with the matching code' },
   'process/bad-input': { says: 'bad input is answered or logged, and the next call works' },
-
-  'fault/enter': { says: 'a call that cannot be recorded does not run' },
-  'fault/health': {
-    says: 'server_health answers although its call cannot be recorded, and says so; every other tool refuses',
-  },
-  'fault/exit': { says: 'an exit that could not be recorded is recorded at the next call' },
-  'fault/killed': { says: 'a call whose process died is closed as interrupted, once' },
-  'fault/thrown': { says: 'whatever a tool throws is recorded as a bug' },
-  'fault/degraded': { says: 'a server without its ledger stays up and reports why' },
-  'fault/recovers': { says: 'a server started without its ledger works as soon as the ledger is available' },
-  'fault/full': { says: 'a full disk loses nothing that was acknowledged' },
 
   'clone/tracked': { says: 'a file that git tracks is recognized without running git' },
   'clone/unsafe': {

@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isOwnedByOther } from '../db/file-owner.ts';
+import { syncFolder } from '../files/sync.ts';
 
 /**
  * Events that are not in the ledger yet, one file each. A file gets its final name when it is complete, so a reader
@@ -55,6 +56,7 @@ export function writeToSpool(folder: string, text: string, { at, isDurable, isTe
   try {
     writeWhole(temporary, text, isDurable);
     renameSync(temporary, join(folder, `${name}.${isTest ? 'test' : 'json'}`));
+    if (isDurable) syncFolder(temporary);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Config, type LedgerPlace, locateDatabase } from '../config.ts';
-import { createFolders } from '../create-folders.ts';
+import { createFolders } from '../files/create-folders.ts';
 import { closeToOthers } from '../db/close-to-others.ts';
 import { type Database, DatabaseError } from '../db/database.ts';
 import { assertKnown, retryDeadlock } from '../db/migrate.ts';

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { createFolders } from '../create-folders.ts';
+import { createFolders } from '../files/create-folders.ts';
 import { isOwnedByOther } from '../db/file-owner.ts';
+import { syncFolder } from '../files/sync.ts';
 
 /** Files in the user's configuration folder that decide what is trusted: only their owner may write them. */
 
@@ -63,12 +64,13 @@ function writeWhole(path: string, text: string, place: (partial: string, target:
   try {
     const handle = openSync(partial, 'wx', 0o600);
     try {
-      writeSync(handle, text);
+      writeFileSync(handle, text);
       fsyncSync(handle);
     } finally {
       closeSync(handle);
     }
     place(partial, path);
+    syncFolder(path);
   } catch (error) {
     rmSync(partial, { force: true });
     throw error;

@@ -16,6 +16,7 @@ import {
   replaceSqlite,
 } from '../../db/sqlite/files/replace.ts';
 import { toError } from '../../errors.ts';
+import { sync, syncFolder } from '../../files/sync.ts';
 import { assertTrusted } from '../../trust/assert-trusted.ts';
 import { listConcerns } from '../../trust/list-concerns.ts';
 import { createLedgerFolder, openDatabase } from '../../trust/open-database.ts';
@@ -23,7 +24,7 @@ import { acceptOwnLedger } from '../../trust/own-ledger.ts';
 import { withUntouchedLedger } from '../../trust/untouched-ledger.ts';
 import type { LedgerReport, Problem } from '../../verification/report.ts';
 import { verifyEverything } from '../../verification/verify-ledger.ts';
-import { publish, removeDatabase, sync, syncFolder, timeStamp } from '../support/atomic-file.ts';
+import { publish, removeDatabase, timeStamp } from '../support/atomic-file.ts';
 import { withCleanUp } from '../support/clean-up.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';

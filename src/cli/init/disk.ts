@@ -11,7 +11,7 @@ import {
   rmdirSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { toError } from '../../errors.ts';
@@ -95,7 +95,7 @@ function write(root: string, { path, after, mode: newMode, mayLeave: isChecked }
     mkdirSync(dirname(file), { recursive: true, mode: isPrivate ? 0o700 : 0o777 });
     const handle = openSync(temporary, 'wx', mode);
     try {
-      writeSync(handle, after);
+      writeFileSync(handle, after);
       fsyncSync(handle);
     } finally {
       closeSync(handle);

@@ -6,6 +6,7 @@ import { createKeyFile, FORMER, openSigningKey, type SigningKey } from '../../ch
 import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
 import { formatVerifierKey, originOf } from '../../integrity/index.ts';
+import { syncFolder } from '../../files/sync.ts';
 import { lacksHardLinks } from '../../trust/private-file.ts';
 import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
@@ -80,6 +81,7 @@ function swap(old: SigningKey, fresh: SigningKey, kept: string): void {
     rmSync(kept, { force: true });
     if (existsSync(fresh.path)) throw error;
   }
+  syncFolder(old.path);
 }
 
 function keepAs(path: string, kept: string): void {

@@ -1,5 +1,5 @@
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync, unlinkSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, linkSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { sync, syncFolder } from '../../files/sync.ts';
 import { lacksHardLinks } from '../../trust/private-file.ts';
 import { CommandError } from './command-result.ts';
 
@@ -40,25 +40,6 @@ export function isSideFile(path: string): boolean {
 
 function withSideFiles(path: string): string[] {
   return ['', ...SIDE_FILES].map((suffix) => `${path}${suffix}`);
-}
-
-/** A new name survives a power loss once its folder has been synced. */
-export function syncFolder(path: string): void {
-  try {
-    sync(dirname(path));
-  } catch (error) {
-    // Windows cannot open folders, and needs no such sync.
-    if (!hasCode(error, ['EISDIR', 'EPERM', 'EACCES', 'EINVAL'])) throw error;
-  }
-}
-
-export function sync(path: string): void {
-  const file = openSync(path, 'r');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }
 
 export function timeStamp(): string {

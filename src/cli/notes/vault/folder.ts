@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { createFolders } from '../../../create-folders.ts';
+import { createFolders } from '../../../files/create-folders.ts';
 import { toError } from '../../../errors.ts';
 import { CommandError } from '../../support/command-result.ts';
 import { FOLDERS } from './file-names.ts';

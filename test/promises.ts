@@ -1,5 +1,5 @@
-import { OPERATION_PROMISES } from './promises-operations.ts';
 import { FAULT_PROMISES } from './promises-faults.ts';
+import { OPERATION_PROMISES } from './promises-operations.ts';
 import { PROOF_PROMISES } from './promises-proofs.ts';
 import { RECORDER_PROMISES } from './promises-recorder.ts';
 import { type Promised, SERVER_PROMISES } from './promises-server.ts';

@@ -2,7 +2,6 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Config, type LedgerPlace, locateDatabase } from '../config.ts';
-import { createFolders } from '../files/create-folders.ts';
 import { closeToOthers } from '../db/close-to-others.ts';
 import { type Database, DatabaseError } from '../db/database.ts';
 import { assertKnown, retryDeadlock } from '../db/migrate.ts';
@@ -10,6 +9,7 @@ import { assertSchema } from '../db/schema/check.ts';
 import { openSqlite } from '../db/sqlite/database.ts';
 import { explainFault, faultOfSystemError } from '../db/sqlite/errors.ts';
 import { openForReading } from '../db/sqlite/read-only-copy.ts';
+import { createFolders } from '../files/create-folders.ts';
 import { assertTrusted } from './assert-trusted.ts';
 
 /** The longest statement of a call reads one page of the log; a statement that takes this long is stuck. */

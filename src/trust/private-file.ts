@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { createFolders } from '../files/create-folders.ts';
 import { isOwnedByOther } from '../db/file-owner.ts';
+import { createFolders } from '../files/create-folders.ts';
 import { syncFolder } from '../files/sync.ts';
 
 /** Files in the user's configuration folder that decide what is trusted: only their owner may write them. */

@@ -10,6 +10,8 @@ import { journalBetween, PAGE_BYTES, writeHotJournal } from '../support/sqlite-p
 
 const MAGIC = Buffer.from('d9d505f920a163d7', 'hex');
 
+const LOG_HEADER_BYTES = 32;
+
 describe('a rollback journal that came with a ledger', () => {
   const WAYS: readonly (readonly [name: string, open: (path: string) => Promise<unknown>])[] = [
     ['opened for writing', (path) => openTestDatabase({ path })],
@@ -69,18 +71,20 @@ describe('a rollback journal that came with a ledger', () => {
       for (const [, open] of WAYS) await expectRefused(path, open);
     });
 
-  promiseTest(
-    'store/journal',
-    'one that a killed process left while it created the ledger needs no remedy',
-    async () => {
+  for (const [left, logBytes] of [
+    ['a killed process', 0],
+    ['a power loss', LOG_HEADER_BYTES],
+  ] as const)
+    promiseTest('store/journal', `one that ${left} left while the ledger was created needs no repair`, async () => {
       const path = join(tempFolder(), 'colibri.db');
       await tamper(path, 'PRAGMA journal_mode = WAL');
       expect(statSync(path).size).toBe(PAGE_BYTES);
       writeFileSync(`${path}-journal`, writeHotJournal(new Map(), 0));
+      // The removal of the journal and the header of the log reach the disk together.
+      if (logBytes > 0) writeFileSync(`${path}-wal`, Buffer.alloc(logBytes, 1));
       await expectWhole(await openTestLedger({ path }));
       expect(existsSync(`${path}-journal`)).toBe(false);
-    },
-  );
+    });
 
   for (const [from, to] of [
     ['DELETE', 'WAL'],
@@ -142,7 +146,7 @@ function withFirstPage(path: string, at: number, value: number, number = 1): Buf
 
 function modeChangeBesideLog(path: string): void {
   writeJournal(path, withFirstPage(path, 18, 1));
-  writeFileSync(`${path}-wal`, Buffer.alloc(32, 1));
+  writeFileSync(`${path}-wal`, Buffer.alloc(LOG_HEADER_BYTES + 1, 1));
 }
 
 async function makeLedger(): Promise<string> {

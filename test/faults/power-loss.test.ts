@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { describe, expect } from 'vitest';
+import { CAN_TRACE } from '../support/disk/injection.ts';
 import { cutPower, recordServers } from '../support/disk/power-loss.ts';
 import { tempFolder } from '../support/folders.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -27,14 +27,13 @@ async function change(client: RawClient, tool: string, input: Json): Promise<Jso
   return data;
 }
 
-const canRecord = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
-
 describe('a power loss at any moment', () => {
-  for (const durability of canRecord ? (['full', 'relaxed'] as const) : [])
+  if (!CAN_TRACE) console.warn('strace is missing or may not trace: no power loss is simulated');
+  for (const durability of CAN_TRACE ? (['full', 'relaxed'] as const) : [])
     promiseTest('fault/power', durability, async () => {
       const recording = await recordServers(tempFolder(), durability, [work, work]);
-      const { images, answered, problems } = await cutPower(recording, SEED, sizeOf({ test: 12, torture: 150 }));
-      expect(images).toBeGreaterThan(50);
+      const { images, answered, problems } = await cutPower(recording, SEED, sizeOf({ test: 5, torture: 150 }));
+      expect(images).toBeGreaterThan(25);
       expect(answered).toBeGreaterThan(10);
       expect(problems).toEqual([]);
     });

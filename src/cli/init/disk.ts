@@ -1,7 +1,9 @@
 import {
   closeSync,
+  copyFileSync,
   existsSync,
   fsyncSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   openSync,
@@ -45,23 +47,41 @@ export function readText(root: string, path: string, mayLeave = false): string |
   }
 }
 
-/** Writes all changes, or none if one of them fails. */
+/**
+ * Writes all changes, or none if one of them fails. Everything that needs space is written beside the files first; then
+ * names are replaced, so that a full disk changes no file, and readers see the old text or the new one.
+ */
 export function writeAll(root: string, changes: readonly FileChange[], mayLeave = false): void {
-  const done: FileChange[] = [];
+  const staged: StagedChange[] = [];
   const made = changes.flatMap(({ path }) => listMissingFolders(root, path));
   try {
     for (const change of changes) {
-      if (readText(root, change.path, mayLeave || change.mayLeave) !== change.before)
+      const earlier = staged.findLast(({ path }) => path === change.path);
+      const present = earlier === undefined ? readText(root, change.path, mayLeave || change.mayLeave) : earlier.after;
+      if (present !== change.before)
         throw new InitError(`another program has just changed ${change.path}`, { advice: 'run init again' });
-      write(root, change, mayLeave);
-      done.push(change);
+      const file = locate(root, change.path, mayLeave || change.mayLeave === true);
+      const beside = (suffix: string) =>
+        join(dirname(file), `.${basename(file)}.${process.pid}-${staged.length}.${suffix}`);
+      staged.push({ ...change, file, next: beside('new'), kept: beside('old'), isPlaced: false });
+      stage(staged.at(-1) as StagedChange);
     }
+    for (const change of staged) place(change);
   } catch (error) {
-    for (const { before, after, ...file } of done.reverse())
-      write(root, { ...file, before: after, after: before }, mayLeave);
+    for (const change of staged.toReversed()) undo(change);
     for (const folder of made.reverse()) removeEmptyFolder(root, folder, mayLeave);
     throw error;
   }
+  for (const { kept } of staged) removeIfPossible(kept);
+}
+
+interface StagedChange extends FileChange {
+  readonly file: string;
+  /** The new text under another name. */
+  readonly next: string;
+  /** Another name of the present file. */
+  readonly kept: string;
+  isPlaced: boolean;
 }
 
 /** The parent folders of a file that do not exist yet, outermost first. */
@@ -81,29 +101,59 @@ export function removeEmptyFolder(root: string, folder: string, mayLeave = false
   }
 }
 
-/** Writes a temporary file and renames it, so that readers see the old text or the new one. */
-function write(root: string, { path, after, mode: newMode, mayLeave: isChecked }: FileChange, mayLeave: boolean): void {
-  const file = locate(root, path, mayLeave || isChecked === true);
-  if (after === undefined) {
-    rmSync(file, { force: true });
-    return;
-  }
-  const temporary = join(dirname(file), `.${basename(file)}.${process.pid}.new`);
+function stage({ path, file, next, kept, after, mode: newMode }: StagedChange): void {
   const isPrivate = path.startsWith('.colibri/');
-  const mode = existsSync(file) ? statSync(file).mode & 0o777 : (newMode ?? (isPrivate ? 0o600 : 0o666));
+  const isThere = existsSync(file);
+  const mode = isThere ? statSync(file).mode & 0o777 : (newMode ?? (isPrivate ? 0o600 : 0o666));
   try {
+    if (isThere) keep(file, kept);
+    if (after === undefined) return;
     mkdirSync(dirname(file), { recursive: true, mode: isPrivate ? 0o700 : 0o777 });
-    const handle = openSync(temporary, 'wx', mode);
+    const handle = openSync(next, 'wx', mode);
     try {
       writeFileSync(handle, after);
       fsyncSync(handle);
     } finally {
       closeSync(handle);
     }
-    renameSync(temporary, file);
   } catch (error) {
-    if (existsSync(temporary)) rmSync(temporary);
     throw new InitError(`cannot write ${path}: ${toError(error).message}`);
+  }
+}
+
+function keep(file: string, kept: string): void {
+  try {
+    linkSync(file, kept);
+  } catch {
+    // A file system without hard links.
+    copyFileSync(file, kept);
+  }
+}
+
+function place(change: StagedChange): void {
+  const { path, file, next, after } = change;
+  try {
+    if (after === undefined) rmSync(file, { force: true });
+    else renameSync(next, file);
+    change.isPlaced = true;
+  } catch (error) {
+    throw new InitError(`cannot write ${path}: ${toError(error).message}`);
+  }
+}
+
+function undo({ file, next, kept, isPlaced }: StagedChange): void {
+  removeIfPossible(next);
+  if (isPlaced && existsSync(kept)) renameSync(kept, file);
+  else if (isPlaced) rmSync(file, { force: true });
+  else removeIfPossible(kept);
+}
+
+/** What stays is another name of a file, and does not make a finished change fail. */
+function removeIfPossible(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // The disk refuses it.
   }
 }
 

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Reader } from '../../db/database.ts';
+import { sync } from '../../files/sync.ts';
 import { type Digest, leafHash } from '../../integrity/index.ts';
 import { readStored } from '../../ledger/stored-tree.ts';
-import { sync } from '../../files/sync.ts';
 import { CommandError } from '../support/command-result.ts';
 
 /** C2SP tlog-tiles: the log as files that never change, 256 hashes or entries in each. */

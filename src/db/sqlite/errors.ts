@@ -20,7 +20,7 @@ const EXPLANATIONS: Readonly<
     advice: 'check their owner and permissions, or use COLIBRI_MODE=READONLY',
   },
   unavailable: {
-    problem: 'the file cannot be opened or read',
+    problem: 'the file cannot be opened, read or written',
     advice: 'check that its folder exists, that this user may use it, and that it is not on a read-only disk',
   },
 };

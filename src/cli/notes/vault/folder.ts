@@ -16,8 +16,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { createFolders } from '../../../files/create-folders.ts';
 import { toError } from '../../../errors.ts';
+import { createFolders } from '../../../files/create-folders.ts';
 import { CommandError } from '../../support/command-result.ts';
 import { FOLDERS } from './file-names.ts';
 import { type Note, parseNote, renderNote } from './note-file.ts';

@@ -8,9 +8,10 @@ import { DatabaseError } from '../../database.ts';
  */
 export function assertNoJournal(databasePath: string): void {
   const path = realPathOf(databasePath);
-  // In this order: a process that creates the ledger removes its journal before it writes a log or a second page.
+  // In this order: a process that creates the ledger removes its journal before it writes a log or a second page. The
+  // removal is on disk only with the header of the log: after a power loss, both may be there.
   const size = sizeOf(path);
-  const hasLog = sizeOf(`${path}-wal`) > 0;
+  const hasLog = sizeOf(`${path}-wal`) > LOG_HEADER_BYTES;
   // SQLite removes the journal of an empty file without reading it.
   if (size === 0) return;
   const journal = `${path}-journal`;
@@ -34,6 +35,8 @@ interface Ledger {
 const MAGIC = Buffer.from('d9d505f920a163d7', 'hex');
 /** SQLite reads no page from a shorter journal. */
 const MIN_HEADER_BYTES = 512;
+/** A write-ahead log that is not longer holds no change. */
+const LOG_HEADER_BYTES = 32;
 const MAX_HEADER_BYTES = 65_536;
 const PAGE_BYTES = 4096;
 /** A page number, the page and a checksum. */

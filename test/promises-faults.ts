@@ -11,8 +11,6 @@ export const FAULT_PROMISES = {
   'fault/thrown': { says: 'whatever a tool throws is recorded as a bug' },
   'fault/degraded': { says: 'a server without its ledger stays up and reports why' },
   'fault/recovers': { says: 'a server started without its ledger works as soon as the ledger is available' },
-  'fault/power': { says: 'a power loss loses nothing that was acknowledged, and the next server starts' },
-  'fault/disk': { says: 'an error of the disk loses nothing that was acknowledged, and the next call works' },
   'fault/own-files': { says: 'a file that Colibri writes beside the ledger is whole or absent, whatever fails' },
   'fault/full': { says: 'a full disk loses nothing that was acknowledged' },
 } as const satisfies Record<string, Promised>;

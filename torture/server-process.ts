@@ -4,6 +4,8 @@ export interface LaunchOptions {
   readonly program: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** A command that starts Node with the arguments that follow it. */
+  readonly launcher?: readonly string[];
 }
 
 export interface Exit {
@@ -48,8 +50,9 @@ export class ServerProcess {
   #hasEnded = false;
   #errors = '';
 
-  constructor({ program, cwd, env }: LaunchOptions) {
-    this.child = spawn(process.execPath, [program], { cwd, env, stdio: 'pipe' });
+  constructor({ program, cwd, env, launcher = [] }: LaunchOptions) {
+    const [command = process.execPath, ...args] = [...launcher, process.execPath, program];
+    this.child = spawn(command, args, { cwd, env, stdio: 'pipe' });
     this.child.stdin?.on('error', () => undefined);
     this.child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
       this.#errors = (this.#errors + chunk).slice(-4000);

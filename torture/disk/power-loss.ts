@@ -1,20 +1,35 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { RememberedCheckpoints } from '../../../src/checkpoints/remembered.ts';
-import { assertExtends } from '../../../src/checkpoints/rollback.ts';
-import type { Database, Reader } from '../../../src/db/database.ts';
-import { leafHash, parseEntry } from '../../../src/integrity/index.ts';
-import { openLedger } from '../../../src/ledger/open.ts';
-import { openDatabase } from '../../../src/trust/open-database.ts';
-import { verifyEverything } from '../../../src/verification/verify-ledger.ts';
-import { AT, ledgerIn } from '../ledger.ts';
-import { seededRandom } from '../properties.ts';
-import { connectRaw, type RawClient } from '../raw-client.ts';
+import { join, resolve } from 'node:path';
+import { RememberedCheckpoints } from '../../src/checkpoints/remembered.ts';
+import { assertExtends } from '../../src/checkpoints/rollback.ts';
+import type { Database, Reader } from '../../src/db/database.ts';
+import { leafHash, parseEntry } from '../../src/integrity/index.ts';
+import { openLedger } from '../../src/ledger/open.ts';
+import { openDatabase } from '../../src/trust/open-database.ts';
+import { verifyEverything } from '../../src/verification/verify-ledger.ts';
+import type { Outcome, Part, Round } from '../part.ts';
+import { ServerProcess } from '../processes/server-process.ts';
+import type { Random } from '../random.ts';
 import { DiskModel, SURVIVALS } from './disk-model.ts';
+import { CAN_TRACE, NO_STRACE } from './injection.ts';
 import { type DiskEvent, readWriteLog, straceLauncher } from './write-log.ts';
 
+export const POWER: Part = {
+  name: 'power',
+  says: 'cuts the power at moments of a recorded write log; what was not synced is lost, torn or reordered',
+  play,
+};
+
+async function play({ size, random, folder }: Round): Promise<Outcome> {
+  if (!CAN_TRACE) return { counts: { 'power losses': 0 }, problems: [], skipped: [NO_STRACE] };
+  const durability = size === 'short' || random.isOneIn(2) ? 'full' : 'relaxed';
+  const thoughts = size === 'short' ? 2 : random.between(1, 90);
+  const recording = await recordServers(folder, durability, [thoughts, size === 'short' ? 1 : random.between(1, 9)]);
+  return cutPower(recording, random, size === 'short' ? 5 : 60);
+}
+
 /** What was written to a project and to the configuration folder of its user. */
-export interface Recording {
+interface Recording {
   readonly root: string;
   readonly durability: 'full' | 'relaxed';
   readonly events: readonly DiskEvent[];
@@ -24,26 +39,36 @@ export interface Recording {
 
 const PROJECT = 'project';
 const CONFIG = 'config';
+const AT = '2026-04-08T22:00:00.000Z';
 
-/** Runs servers one after the other in a new project and records what each does to the disk. */
-export async function recordServers(
+/** Runs servers one after the other in a new project, with so many thoughts each, and records what they do to the disk. */
+async function recordServers(
   root: string,
   durability: 'full' | 'relaxed',
-  servers: readonly ((client: RawClient) => Promise<void>)[],
+  thoughts: readonly number[],
 ): Promise<Recording> {
-  const [project, config] = [join(root, PROJECT), join(root, CONFIG)];
-  for (const folder of [project, config]) mkdirSync(folder, { mode: 0o700 });
+  const [cwd, config] = [join(root, PROJECT), join(root, CONFIG)];
+  for (const folder of [cwd, config]) mkdirSync(folder, { mode: 0o700 });
+  const env = {
+    PATH: process.env['PATH'] ?? '',
+    HOME: config,
+    XDG_CONFIG_HOME: config,
+    COLIBRI_DURABILITY: durability,
+    COLIBRI_LOG_LEVEL: 'error',
+  };
   const events: DiskEvent[] = [
     { kind: 'folder', path: PROJECT },
     { kind: 'folder', path: CONFIG },
     { kind: 'sync ended', path: '' },
   ];
-  for (const [number, work] of servers.entries()) {
+  for (const [number, count] of thoughts.entries()) {
     const trace = join(root, `trace-${number}`);
-    const env = { XDG_CONFIG_HOME: config, COLIBRI_KEY_PATH: '', COLIBRI_DURABILITY: durability };
-    const client = await connectRaw({ cwd: project, env, launcher: straceLauncher(trace) });
-    await work(client);
-    await client.end();
+    const program = resolve('dist/colibri.cjs');
+    const server = new ServerProcess({ program, cwd, env, launcher: straceLauncher(trace) });
+    await server.initialize('recorded');
+    await work(server, count);
+    server.closeInput();
+    await server.exit;
     for (const event of readWriteLog(trace, root)) events.push(event);
     rmSync(trace);
   }
@@ -53,19 +78,25 @@ export async function recordServers(
   return { root, durability, events, entries };
 }
 
-/** What was found wrong, and how much was tried. */
-export interface Verdict {
-  readonly images: number;
-  readonly answered: number;
-  readonly problems: readonly string[];
+/** With enough thoughts SQLite checkpoints its log, and the sealed session is signed. */
+async function work(server: ServerProcess, thoughts: number): Promise<void> {
+  const change = async (tool: string, input: object) => {
+    const reply = await server.call(tool, input);
+    if (reply?.outcome !== 'ok') throw new Error(`${tool}: ${reply?.outcome}; ${server.errors}`);
+    return reply.data;
+  };
+  const { task_id } = await change('task_create', { title: 'Parse dates', status: 'todo' });
+  const { session_id } = await change('audit_session_start', { task_id, auditor_id: 'auditor' });
+  for (let number = 0; number < thoughts; number += 1)
+    await change('thought_record', { task_id, type: 'decision', content: 'why '.repeat(1000) });
+  await change('merkle_finalize', { session_id });
 }
 
 /**
  * Cuts the power at moments of the recording, and judges what is found afterwards. Before each sync and after each
  * answer: between two of them, what is on disk differs only in what has not been synced, which is chosen anyway.
  */
-export async function cutPower(recording: Recording, seed: number, maxMoments: number): Promise<Verdict> {
-  const random = seededRandom(seed);
+async function cutPower(recording: Recording, random: Random, maxMoments: number): Promise<Outcome> {
   const moments = recording.events.flatMap(({ kind }, index) =>
     kind === 'sync ended' ? [index] : kind === 'answer' ? [index + 1] : [],
   );
@@ -79,7 +110,7 @@ export async function cutPower(recording: Recording, seed: number, maxMoments: n
     if (chosen.has(index) || event === undefined)
       for (const survival of SURVIVALS) {
         const image = mkdtempSync(join(recording.root, 'image-'));
-        disk.writeImage(image, survival, random);
+        disk.writeImage(image, survival, () => random.below(2 ** 32) / 2 ** 32);
         images += 1;
         const where = `before event ${index} of ${recording.events.length}, unsynced: ${survival}`;
         for (const problem of await judge(image, recording, receipts)) problems.push(`${where}: ${problem}`);
@@ -88,7 +119,8 @@ export async function cutPower(recording: Recording, seed: number, maxMoments: n
     if (event?.kind === 'answer') receipts.push(...[receiptsIn(event.text)].flat());
     if (event !== undefined) disk.apply(event);
   }
-  return { images, answered: receipts.length, problems };
+  if (receipts.length === 0) problems.push('the recording has no answered change');
+  return { counts: { 'power losses': images, 'answered changes': receipts.length }, problems };
 }
 
 interface Receipt {
@@ -103,7 +135,7 @@ function receiptsIn(answer: string): Receipt | readonly [] {
 
 async function judge(image: string, recording: Recording, receipts: readonly Receipt[]): Promise<string[]> {
   const hasPromised = recording.durability === 'full' && receipts.length > 0;
-  if (!existsSync(ledgerIn(join(image, PROJECT))))
+  if (!existsSync(ledgerOf(image)))
     return hasPromised ? [`the ledger is gone with ${receipts.length} answered changes`] : [];
   let database: Database | undefined;
   try {
@@ -151,9 +183,12 @@ async function findRollback(reader: Reader, image: string, entries: readonly str
   }
 }
 
+function ledgerOf(root: string): string {
+  return join(root, PROJECT, '.colibri', 'colibri.db');
+}
+
 function openImage(root: string): Promise<Database> {
-  const dbPath = ledgerIn(join(root, PROJECT));
-  return openDatabase({ mode: 'FULL', dbPath, durability: 'relaxed', readOnly: false });
+  return openDatabase({ mode: 'FULL', dbPath: ledgerOf(root), durability: 'relaxed', readOnly: false });
 }
 
 async function listEntries(reader: Reader): Promise<string[]> {

@@ -10,6 +10,7 @@ export interface Fault {
 }
 
 /** False on a machine without strace, or on which it may not trace. */
+export const NO_STRACE = 'strace is missing or may not trace processes here';
 export const CAN_TRACE = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 
 /**

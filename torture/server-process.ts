@@ -51,7 +51,7 @@ export class ServerProcess {
   #errors = '';
 
   constructor({ program, cwd, env, launcher = [] }: LaunchOptions) {
-    const [command = process.execPath, ...args] = [...launcher, process.execPath, program];
+    const [command, ...args] = [...launcher, process.execPath, program];
     this.child = spawn(command, args, { cwd, env, stdio: 'pipe' });
     this.child.stdin?.on('error', () => undefined);
     this.child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {

@@ -115,7 +115,7 @@ describe('the files beside the ledger', () => {
           try {
             work.check(folder, { isDone: attempt.error === undefined, failure });
           } catch (error) {
-            throw new Error(`call ${nth} (${String(attempt.error)}): ${String(error)}`);
+            throw new Error(`call ${nth} (${String(attempt.error)}): ${String(error)}`, { cause: error });
           }
         }
         expect(nth).toBeGreaterThan(5);

@@ -140,7 +140,10 @@ function writeFolder(target: string, { synced, unsynced }: Folder, choice: Choic
 
 function contentOf({ synced, unsynced }: StoredFile, choice: Choice): Buffer {
   const kept = unsynced.filter((_, position) => choice.keeps(position, unsynced.length));
-  return applyAll(synced, kept.flatMap(choice.partsOf));
+  return applyAll(
+    synced,
+    kept.flatMap((change) => choice.partsOf(change)),
+  );
 }
 
 function applyAll(content: Buffer, changes: readonly FileChange[]): Buffer {

@@ -17,30 +17,19 @@ export const CAN_TRACE = spawnSync('strace', ['-o', '/dev/null', 'true']).status
  * What SQLite and Colibri ask the system about a file. Not fcntl: an unlock that fails leaves the lock with the process,
  * and only the end of the process releases it (docs/operations.md).
  */
-const CALLS = [
-  ...['openat', 'close', 'fstat', 'newfstatat', 'statx', 'lstat', 'stat', 'access', 'readlink', 'getdents64'],
-  ...['pread64', 'read', 'pwrite64', 'write', 'ftruncate', 'fallocate', 'fsync', 'fdatasync', 'mmap'],
-  ...['mkdir', 'rename', 'link', 'unlink', 'fchmod', 'fchown'],
-];
+const CALLS = (
+  'openat close fstat newfstatat statx lstat stat access readlink getdents64 pread64 read pwrite64 write ftruncate ' +
+  'fallocate fsync fdatasync mmap mkdir rename link unlink fchmod fchown'
+).split(' ');
 /** A failure to close, to read or to lock is an error of the disk; only these need space. */
-const NEEDS_SPACE = new Set([
-  'openat',
-  'pwrite64',
-  'write',
-  'ftruncate',
-  'fallocate',
-  'fdatasync',
-  'fsync',
-  'mkdir',
-  'rename',
-  'link',
-]);
+const NEEDS_SPACE = new Set('openat pwrite64 write ftruncate fallocate fdatasync fsync mkdir link'.split(' '));
 
 /** Arguments of strace for one fault; without one, it counts the calls in a file. */
 function straceArguments(paths: readonly string[], trace: string, fault?: Fault): string[] {
   const effect = fault?.effect === 'SIGKILL' ? 'signal=SIGKILL' : `error=${fault?.effect}`;
+  const options = ['-f', '-q', '-o', trace, '-e', `trace=${CALLS.map((call) => `?${call}`).join(',')}`];
   return [
-    ...['-f', '-q', '-o', trace, '-e', `trace=${CALLS.map((call) => `?${call}`).join(',')}`],
+    ...options,
     ...paths.flatMap((path) => ['-P', path]),
     ...(fault === undefined ? [] : ['-e', `inject=${fault.call}:${effect}:when=${fault.nth}`]),
   ];

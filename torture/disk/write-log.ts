@@ -11,15 +11,14 @@ export type DiskEvent =
   | { readonly kind: 'sync began' | 'sync ended'; readonly path: string }
   | { readonly kind: 'answer'; readonly text: string };
 
-const CALLS = [
-  ...['write', 'writev', 'pwrite64', 'ftruncate', 'fsync', 'fdatasync', 'openat', 'lseek'],
-  ...['rename', 'renameat', 'renameat2', 'link', 'linkat', 'unlink', 'unlinkat', 'mkdir', 'mkdirat', 'rmdir'],
-];
+const CALLS =
+  'write,writev,pwrite64,ftruncate,fsync,fdatasync,openat,rename,renameat,renameat2,link,linkat,unlink,unlinkat,' +
+  'mkdir,mkdirat,rmdir';
 
 /** Starts a program and records its calls of the file system in a file. */
 export function straceLauncher(trace: string): string[] {
   // In hexadecimal and with the paths of descriptors: no name or content can be mistaken for something else.
-  return ['strace', '-f', '-y', '-xx', '-s', '16777216', '-o', trace, '-e', `trace=${CALLS.join(',')}`, '--'];
+  return ['strace', '-f', '-y', '-xx', '-s', '16777216', '-o', trace, '-e', `trace=${CALLS}`, '--'];
 }
 
 interface Call {
@@ -100,7 +99,7 @@ class Parser {
       case 'rmdir':
         return this.#push('remove', first);
       default:
-        if (first !== undefined && second !== undefined && name !== 'lseek')
+        if (first !== undefined && second !== undefined)
           this.events.push({ kind: name.startsWith('link') ? 'link' : 'rename', path: first, target: second });
     }
   }

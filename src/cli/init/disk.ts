@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { toError } from '../../errors.ts';
+import { lacksHardLinks } from '../../trust/private-file.ts';
 import { InitError } from './init-error.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -124,8 +125,8 @@ function stage({ path, file, next, kept, after, mode: newMode }: StagedChange): 
 function keep(file: string, kept: string): void {
   try {
     linkSync(file, kept);
-  } catch {
-    // A file system without hard links.
+  } catch (error) {
+    if (!lacksHardLinks(error)) throw error;
     copyFileSync(file, kept);
   }
 }

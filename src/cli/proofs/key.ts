@@ -5,9 +5,7 @@ import { addKey, isReplaced, listKeys } from '../../checkpoints/ledger-keys.ts';
 import { createKeyFile, FORMER, openSigningKey, type SigningKey } from '../../checkpoints/signing-key.ts';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
-import { syncFolder } from '../../files/sync.ts';
-
-import { syncFolder } from '../../files/sync.ts';
+import { syncFolder, syncFolder } from '../../files/sync.ts';
 import { formatVerifierKey, originOf } from '../../integrity/index.ts';
 import { lacksHardLinks } from '../../trust/private-file.ts';
 

@@ -4,8 +4,8 @@ import { openLedgerReadOnly } from '../../src/ledger/open.ts';
 import { openDatabase } from '../../src/trust/open-database.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import type { Outcome, Part, Round } from '../part.ts';
-import { ServerProcess } from '../processes/server-process.ts';
 import type { Random } from '../random.ts';
+import { ServerProcess } from '../server-process.ts';
 import { CAN_TRACE, type Fault, faultyLauncher, Injection, listFaults, NO_STRACE, readTrace } from './injection.ts';
 
 export const DISK: Part = {

@@ -5,10 +5,9 @@ import { addKey, isReplaced, listKeys } from '../../checkpoints/ledger-keys.ts';
 import { createKeyFile, FORMER, openSigningKey, type SigningKey } from '../../checkpoints/signing-key.ts';
 import type { Config } from '../../config.ts';
 import type { Database } from '../../db/database.ts';
-import { syncFolder, syncFolder } from '../../files/sync.ts';
+import { syncFolder } from '../../files/sync.ts';
 import { formatVerifierKey, originOf } from '../../integrity/index.ts';
 import { lacksHardLinks } from '../../trust/private-file.ts';
-
 import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
 import { timeStamp } from '../support/atomic-file.ts';

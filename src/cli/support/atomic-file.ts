@@ -45,7 +45,3 @@ function withSideFiles(path: string): string[] {
 export function timeStamp(): string {
   return new Date().toISOString().replaceAll(/[:.]/g, '-');
 }
-
-function hasCode(error: unknown, codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
-}

@@ -41,6 +41,9 @@ export const PROOF_PROMISES = {
   'redact/shown': { says: 'every view, tool, note and bundle says that content was redacted, by whom and when' },
   'redact/refused': { says: 'only a person redacts, after a question, and only content that is as it was recorded' },
   'redact/copied': { says: 'copies and backups of a ledger hold no content that was redacted in it' },
+  'stamp/holds': { says: 'an RFC 3161 time stamp goes with its checkpoint, and verify states whether it holds' },
+  'stamp/refused': { says: 'a time stamp that is not of this checkpoint, or not by a trusted authority, is refused' },
+  'stamp/openssl': { says: 'time stamps need openssl, which is named where it is missing' },
   'publish/tiles': { says: 'publish writes C2SP tiles with the root of the checkpoint, and adds only new files' },
   'publish/fork': { says: 'publish never mixes two logs or two histories in one folder' },
 } as const satisfies Readonly<Record<string, Promised>>;

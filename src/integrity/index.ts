@@ -98,6 +98,7 @@ export {
   type VerifierKey,
   verifyNote,
 } from './notes/signed-note.ts';
+export { findTimeStamp, stampedDigest, timeStampSignature } from './notes/time-stamp.ts';
 export { formatTlogProof, parseTlogProof, type TlogProof } from './notes/tlog-proof.ts';
 export { formatWitnessRequest, type WitnessRequest } from './notes/witness-request.ts';
 export {

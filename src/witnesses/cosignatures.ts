@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { findConfigFolder } from '../config.ts';
 import {
   BadFormat,
+  findTimeStamp,
   formatNote,
   formatVerifierKey,
   keyId,
@@ -10,12 +11,15 @@ import {
   parseCheckpoint,
   type SignedCheckpoint,
   sha256,
+  stampedDigest,
+  timeStampSignature,
   type Verified,
   type VerifierKey,
   verifyNote,
 } from '../integrity/index.ts';
 import { isPrivate, writePrivateFile } from '../trust/private-file.ts';
 import { listWitnesses } from './configured.ts';
+import { findRequested } from './time-stamps.ts';
 
 /** The newest checkpoint that a witness has cosigned, and when. */
 export interface Cosigned extends SignedCheckpoint {
@@ -49,12 +53,15 @@ export function storeCosigned(
   writePrivateFile(file, formatNote({ text: note.text, signatures: [...note.signatures, signature] }));
 }
 
-/** The checkpoint with the cosignatures that witnesses of the user have given for exactly this one. */
+/** The checkpoint with the cosignatures, and the time stamp, that others have given for exactly this one. */
 export function withCosignatures(ledgerId: string, checkpoint: string): string {
   const { note } = parseCheckpoint(checkpoint);
   const found = listWitnesses(ledgerId).map(({ key }) => findCosigned(ledgerId, key));
   const added = found.flatMap((cosigned) => (cosigned?.note.text === note.text ? [cosigned.signature] : []));
-  return formatNote({ text: note.text, signatures: [...note.signatures, ...added] });
+  const stamped = findRequested(ledgerId, stampedDigest(note.text));
+  const stamp = stamped && findTimeStamp(stamped.note);
+  const signatures = [...note.signatures, ...added, ...(stamp === undefined ? [] : [timeStampSignature(stamp)])];
+  return formatNote({ text: note.text, signatures });
 }
 
 /** The signature of a checkpoint by this witness; undefined if there is none. Throws `BadFormat` if it does not hold. */

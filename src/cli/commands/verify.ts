@@ -32,6 +32,7 @@ interface VerifyOptions {
   readonly witness?: readonly string[];
   readonly quorum?: number;
   readonly maxAge?: number;
+  readonly tsaCa?: string;
   readonly expect?: readonly Checkpoint[];
   readonly git?: boolean;
   readonly json?: boolean;
@@ -50,6 +51,7 @@ export const verify: CliCommand<VerifyOptions, string | undefined> = {
       parseQuorum,
     ),
     new Option('--max-age <duration>', 'of a file: refuse a cosignature that is older, such as 7d').argParser(parseAge),
+    new Option('--tsa-ca <file>', 'of a file: check its time stamp with these certificates, by openssl'),
     JSON_OPTION,
   ],
   details: [
@@ -67,11 +69,12 @@ export const verify: CliCommand<VerifyOptions, string | undefined> = {
     ['colibri verify --json | jq .verdict'],
   ],
   exitCodes: { 0: 'whole', 1: 'tampered', 2: 'cannot tell', 3: 'bad input' },
-  run: ({ json = false, expect = [], git = false, key = [], witness = [], quorum, maxAge }, file) =>
+  run: ({ json = false, expect = [], git = false, key = [], witness = [], quorum, maxAge, tsaCa }, file) =>
     reportResult('verify', json, async () => {
-      if (file !== undefined) return verifyFile(file, { keys: key, witnesses: witness, quorum, maxAgeMs: maxAge });
-      if (key.length + witness.length > 0 || quorum !== undefined || maxAge !== undefined)
-        throw new CommandError('bad input', '--key, --witness, --quorum and --max-age need a file');
+      if (file !== undefined)
+        return verifyFile(file, { keys: key, witnesses: witness, quorum, maxAgeMs: maxAge, tsaCa });
+      if (key.length + witness.length > 0 || [quorum, maxAge, tsaCa].some((value) => value !== undefined))
+        throw new CommandError('bad input', '--key, --witness, --quorum, --max-age and --tsa-ca need a file');
       return verifyLedger(expect, git);
     }),
 };

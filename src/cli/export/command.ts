@@ -25,6 +25,7 @@ interface ExportOptions extends PersonOptions {
   readonly since?: string;
   readonly out?: string;
   readonly redact?: boolean;
+  readonly at?: string;
   readonly markdown?: string;
   readonly watch?: boolean;
 }
@@ -40,6 +41,7 @@ export const exportCommand: CliCommand<ExportOptions> = {
     new Option('--all', 'bundle: the whole log'),
     new Option('--out <file>', 'the file of the bundle, which must not exist yet'),
     new Option('--redact', 'bundle: leave out what agents and people wrote; only digests stay'),
+    new Option('--at <file>', 'bundle: as of the checkpoint in this file, instead of signing a new one'),
     new Option('--markdown <dir>', 'write one note per task, session, agent and day into this folder'),
     new Option('--watch', 'keep the notes current until Ctrl-C'),
     ...PERSON_OPTIONS,
@@ -66,14 +68,14 @@ export const exportCommand: CliCommand<ExportOptions> = {
 };
 
 async function exportBundle(options: ExportOptions): Promise<CommandResult> {
-  const { out, redact = false, markdown } = options;
+  const { out, redact = false, markdown, at } = options;
   const [scope, ...more] = scopesOf(options);
   if (scope === undefined || more.length > 0 || markdown !== undefined)
     throw new CommandError('bad input', 'an export has one subject', {
       advice: 'pass one of --task, --session, --since, --all and --markdown',
     });
   if (out === undefined) throw new CommandError('bad input', 'a bundle needs a file', { advice: 'pass --out FILE' });
-  return withPerson(options, false, (person) => makeBundle(person, { scope, out, redact }));
+  return withPerson(options, false, (person) => makeBundle(person, { scope, out, redact, at }));
 }
 
 function scopesOf({ task, session, since, all = false }: ExportOptions): BundleScope[] {

@@ -16,6 +16,7 @@ import { signForOthers } from '../witnesses/attest.ts';
 import { CI_KINDS, type CiKind, ciJob } from '../witnesses/ci-job.ts';
 import { COMMITTED_PATH, writeCommitted } from '../witnesses/committed.ts';
 import { compareCommitted, readCheckpointFile, verify } from '../witnesses/compare.ts';
+import { addReply, requestTimeStamp, writeQuery } from '../witnesses/time-stamp.ts';
 import { findPublicKey } from './key.ts';
 
 interface CheckpointOptions extends PersonOptions {
@@ -25,6 +26,10 @@ interface CheckpointOptions extends PersonOptions {
   /** True without a file. */
   readonly write?: string | true;
   readonly ci?: CiKind | true;
+  readonly timestamp?: string;
+  readonly timestampQuery?: string;
+  readonly timestampAdd?: string;
+  readonly tsaCa?: string;
 }
 
 export const checkpoint: CliCommand<CheckpointOptions> = {
@@ -39,6 +44,10 @@ export const checkpoint: CliCommand<CheckpointOptions> = {
     ).argParser(collect),
     new Option('--write [file]', `write it where it can be committed (default: ${COMMITTED_PATH})`),
     new Option('--ci [kind]', 'print the job for CI, with the key of this log (default: github)').choices(CI_KINDS),
+    new Option('--timestamp <url>', 'have this authority stamp it with the time (RFC 3161), by openssl'),
+    new Option('--timestamp-query <file>', 'write the request for a time stamp, to be answered elsewhere'),
+    new Option('--timestamp-add <file>', 'add the answer to such a request'),
+    new Option('--tsa-ca <file>', 'with a time stamp: the certificates that it must be verified with'),
     ...PERSON_OPTIONS,
   ],
   details: [
@@ -50,6 +59,7 @@ export const checkpoint: CliCommand<CheckpointOptions> = {
     ['colibri checkpoint --check colibri.checkpoint'],
     ['colibri checkpoint --write', 'before a commit'],
     ['colibri checkpoint --ci > .github/workflows/colibri.yml', 'once, to let CI compare them'],
+    ['colibri checkpoint --timestamp https://tsa.example --tsa-ca tsa.pem > stamped.checkpoint'],
     ['git show origin/main:.colibri/checkpoint | colibri checkpoint --check -'],
     ['colibri checkpoint --check old --against .colibri/checkpoint --key KEY', 'in CI, without the ledger'],
   ],
@@ -57,16 +67,28 @@ export const checkpoint: CliCommand<CheckpointOptions> = {
   run: (options) => reportResult('checkpoint', options.json ?? false, () => choose(options)),
 };
 
-async function choose({ check, against, key, write, ci, ...options }: CheckpointOptions): Promise<CommandResult> {
+async function choose(options: CheckpointOptions): Promise<CommandResult> {
+  const { check, against, key, write, ci, timestamp, timestampQuery, timestampAdd, tsaCa } = options;
   if (check === undefined && (against !== undefined || key !== undefined))
     throw new CommandError('bad input', '--against and --key need --check');
-  if ([check, write, ci].filter((chosen) => chosen !== undefined).length > 1)
-    throw new CommandError('bad input', '--check, --write and --ci exclude each other');
+  const chosen = [check, write, ci, timestamp, timestampQuery, timestampAdd].filter((each) => each !== undefined);
+  if (chosen.length > 1)
+    throw new CommandError(
+      'bad input',
+      'one thing at a time: only --against, --key and --tsa-ca add to another option',
+    );
+  if (tsaCa !== undefined && timestamp === undefined && timestampAdd === undefined)
+    throw new CommandError('bad input', '--tsa-ca needs --timestamp or --timestamp-add');
   if (against !== undefined && check !== undefined) return compareCommitted(check, against, key ?? []);
   if (check !== undefined) return compare(check, key);
   if (ci !== undefined) return printJob(ci === true ? 'github' : ci);
+  if (timestampAdd !== undefined) return addReply(timestampAdd, tsaCa);
   const file = write === true ? undefined : write;
-  return withPerson(options, false, (person) => (write === undefined ? sign(person) : writeCommitted(person, file)));
+  return withPerson(options, false, (person) => {
+    if (timestamp !== undefined) return requestTimeStamp(person, timestamp, tsaCa);
+    if (timestampQuery !== undefined) return writeQuery(person, timestampQuery);
+    return write === undefined ? sign(person) : writeCommitted(person, file);
+  });
 }
 
 async function sign(person: Person): Promise<CommandResult> {

@@ -25,13 +25,15 @@ export interface BundleRequest {
   readonly scope: BundleScope;
   readonly out: string;
   readonly redact: boolean;
+  /** A file with an earlier checkpoint, to show the log as it was then. */
+  readonly at: string | undefined;
 }
 
 /** Signs the log as it is now, and writes the entries of a scope with the proof that they are in it. */
-export async function makeBundle(person: Person, { scope, out, redact }: BundleRequest): Promise<CommandResult> {
+export async function makeBundle(person: Person, { scope, out, redact, at }: BundleRequest): Promise<CommandResult> {
   const file = resolve(out);
   assertFree(file);
-  const checkpoint = await signForOthers(person);
+  const checkpoint = await signForOthers(person, at);
   const { size, root } = parseCheckpoint(checkpoint);
   const partial = join(dirname(file), `colibri-bundle-${randomBytes(4).toString('hex')}.partial`);
   const count = await withCleanUp(

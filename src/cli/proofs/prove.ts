@@ -28,6 +28,7 @@ interface ProveOptions extends PersonOptions {
   readonly format: Format;
   readonly out?: string;
   readonly redact?: boolean;
+  readonly at?: string;
 }
 
 export const prove: CliCommand<ProveOptions, string> = {
@@ -40,6 +41,7 @@ export const prove: CliCommand<ProveOptions, string> = {
       .default('tlog'),
     new Option('--out <file>', 'the file to write; without it the proof is printed'),
     new Option('--redact', 'leave the content of the record out'),
+    new Option('--at <file>', 'as of the checkpoint in this file, instead of signing a new one'),
     ...PERSON_OPTIONS,
   ],
   details: [
@@ -53,22 +55,30 @@ export const prove: CliCommand<ProveOptions, string> = {
     ['colibri prove 128 --redact', 'prints it, without what was written'],
   ],
   exitCodes: { 0: 'written', 2: 'cannot tell', 3: 'bad input' },
-  run: ({ format, out, redact = false, ...options }, record) =>
+  run: ({ format, out, redact = false, at, ...options }, record) =>
     reportResult('prove', options.json ?? false, () =>
-      withPerson(options, false, (person) => proveRecord(person, record, { format, out, redact })),
+      withPerson(options, false, (person) => proveRecord(person, record, { format, out, redact, at })),
     ),
 };
+
+interface Request {
+  readonly format: Format;
+  readonly out: string | undefined;
+  readonly redact: boolean;
+  /** A file with an earlier checkpoint. */
+  readonly at: string | undefined;
+}
 
 async function proveRecord(
   person: Person,
   record: string,
-  { format, out, redact }: { readonly format: Format; readonly out: string | undefined; readonly redact: boolean },
+  { format, out, redact, at }: Request,
 ): Promise<CommandResult> {
   if (out !== undefined) assertFree(resolve(out));
   else if (format === 'cose')
     throw new CommandError('bad input', 'a COSE receipt is not text', { advice: 'pass --out FILE' });
   const index = await person.read((reader) => findIndex(reader, record));
-  const checkpoint = await signForOthers(person);
+  const checkpoint = await signForOthers(person, at);
   const { size, root } = parseCheckpoint(checkpoint);
   if (index === undefined || index >= size)
     throw new CommandError('bad input', `no entry ${record}`, { advice: `the log has ${size} entries` });

@@ -9,6 +9,7 @@ import {
   verifyBytes,
 } from '../../integrity/index.ts';
 import { CommandError, type CommandResult } from '../support/command-result.ts';
+import { judgeTimeStamp } from '../witnesses/judge-time-stamp.ts';
 import { judgeTimes } from '../witnesses/judge-times.ts';
 
 /** A string of Node holds about half a gigabyte. */
@@ -22,10 +23,13 @@ export interface FileTrust {
   readonly quorum: number | undefined;
   /** How old a cosignature may be, in milliseconds. */
   readonly maxAgeMs: number | undefined;
+  /** The certificates of the time stamping authority that the reader trusts. */
+  readonly tsaCa: string | undefined;
 }
 
 /** Checks a bundle or a proof without a ledger. States claims one by one; the exit code says whether one of them fails. */
-export function verifyFile(file: string, { keys, witnesses, quorum, maxAgeMs }: FileTrust): CommandResult {
+export async function verifyFile(file: string, trust: FileTrust): Promise<CommandResult> {
+  const { keys, witnesses, quorum, maxAgeMs, tsaCa } = trust;
   if (keys.length === 0)
     throw new CommandError('bad input', 'a signature proves nothing without a key that you trust', {
       advice: 'pass --key KEY: ask its owner for the output of colibri key',
@@ -41,7 +45,10 @@ export function verifyFile(file: string, { keys, witnesses, quorum, maxAgeMs }: 
   };
   const { claims: found, checkpoint, entries } = judge(file, trusted);
   const maxAge = maxAgeMs === undefined ? undefined : maxAgeMs / 1000;
-  const claims = [...found, ...judgeTimes(checkpoint, { now: Date.now() / 1000, maxAge })];
+  const times = judgeTimes(checkpoint, { now: Date.now() / 1000, maxAge });
+  const stamps = tsaCa === undefined ? [] : [await judgeTimeStamp(checkpoint, tsaCa)];
+  const rest = found.filter(({ about }) => about !== 'stamp' || stamps.length === 0);
+  const claims = [...rest, ...times, ...stamps];
   const hasFailed = claims.some(({ holds }) => holds === 'no');
   const lines = claims.map(claimLine);
   const { origin, size, root } = checkpoint;

@@ -23,15 +23,14 @@ import type { Person } from '../people/open-person.ts';
 import { writePublic } from '../proofs/tiles.ts';
 import { CommandError, type CommandResult } from '../support/command-result.ts';
 import { signAttested } from './attest.ts';
+import { PROOF_SUFFIX } from './compare.ts';
 
 /** Where a checkpoint to commit is, in the work tree. */
 export const COMMITTED_PATH = '.colibri/checkpoint';
-/** The suffix of the file beside it that proves that it extends those that were committed before. */
-export const PROOF_SUFFIX = '.proof';
 const MAX_STEPS = 100;
 /** Git ignores everything in the folder of a ledger but the checkpoints that are written to be committed. */
 const IGNORE_ALL = '*\n';
-export const IGNORE_TEXT = '*\n!*checkpoint\n!*checkpoint.proof\n';
+const IGNORE_TEXT = '*\n!*checkpoint\n!*checkpoint.proof\n';
 
 interface Known extends SignedCheckpoint {
   readonly text: string;

@@ -9,7 +9,9 @@ import {
   verifyCheckpoint,
 } from '../../integrity/index.ts';
 import { CommandError, type CommandResult, type Verdict } from '../support/command-result.ts';
-import { PROOF_SUFFIX } from './committed.ts';
+
+/** The suffix of the file beside a committed checkpoint that proves that it extends those before it. */
+export const PROOF_SUFFIX = '.proof';
 
 const STDIN = '-';
 const MAX_LENGTH = 1_000_000;

@@ -11,7 +11,7 @@ import type { Bundle, BundledEntry, BundleHead } from './format.ts';
 import { checkKeys, followRotations } from './keys.ts';
 import { findSealedSessions } from './sessions.ts';
 import { subsetRoot } from './subset-proof.ts';
-import { checkWitnesses } from './witnesses.ts';
+import { checkTimeStamp, checkWitnesses } from './witnesses.ts';
 
 /** `unknown`: nothing in a bundle can show it. */
 export type Holds = 'yes' | 'no' | 'unknown';
@@ -30,6 +30,7 @@ export interface Claim {
     | 'completeness'
     | 'witnesses'
     | 'time'
+    | 'stamp'
     | 'truth';
   readonly holds: Holds;
   readonly says: string;
@@ -81,6 +82,7 @@ export function judgeEntries(
     ...checkChains(entries),
     checkCompleteness(head, entries, checkpoint),
     ...checkWitnesses(entries, checkpoint),
+    ...checkTimeStamp(checkpoint),
     TRUTH,
   ];
   return { claims, entries, checkpoint };

@@ -1,8 +1,15 @@
 import type { VerifiedCheckpoint } from '../notes/checkpoint.ts';
+import { findTimeStamp } from '../notes/time-stamp.ts';
 import type { Claim, OpenedEntry } from './verify.ts';
 
 /** Clocks differ. */
 const MAX_AHEAD_MS = 600_000;
+
+/** Whether a time stamping authority has seen it. Only a program that knows its certificates can check that. */
+export function checkTimeStamp({ note }: VerifiedCheckpoint): Claim[] {
+  if (findTimeStamp(note) === undefined) return [];
+  return [{ about: 'stamp', holds: 'unknown', says: 'a time stamp (RFC 3161) is attached, and was not checked' }];
+}
 
 /** Who else has seen the log of this checkpoint, and when. */
 export function checkWitnesses(entries: readonly OpenedEntry[], checkpoint: VerifiedCheckpoint): Claim[] {

@@ -1,0 +1,20 @@
+import { toError } from '../../errors.ts';
+import { type Claim, findTimeStamp, stampedDigest, type VerifiedCheckpoint } from '../../integrity/index.ts';
+import { OpensslMissing, readReply, verifyReply } from './openssl.ts';
+
+/** Whether the time stamp of a checkpoint is by an authority whose certificates the reader trusts. */
+export async function judgeTimeStamp({ note }: VerifiedCheckpoint, caFile: string): Promise<Claim> {
+  const about = 'stamp';
+  const response = findTimeStamp(note);
+  if (response === undefined) return { about, holds: 'no', says: 'no time stamp is attached' };
+  try {
+    await verifyReply(response, stampedDigest(note.text), caFile);
+    const { time } = await readReply(response);
+    return { about, holds: 'yes', says: `this log was time stamped at ${time.toISOString()}, says ${caFile}` };
+  } catch (error) {
+    const { message } = toError(error);
+    if (error instanceof OpensslMissing)
+      return { about, holds: 'unknown', says: `a time stamp is attached, and was not checked: ${message}` };
+    return { about, holds: 'no', says: `the time stamp does not hold: ${message}` };
+  }
+}

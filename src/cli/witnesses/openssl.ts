@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { AdvisedError } from '../../errors.ts';
+
+/** What `openssl ts` says about RFC 3161: Colibri itself neither parses ASN.1 nor verifies certificates. */
+
+export class OpensslFailed extends AdvisedError {}
+export class OpensslMissing extends AdvisedError {}
+
+export interface TimeStampReply {
+  /** Lower-case hexadecimal. */
+  readonly digest: string;
+  readonly time: Date;
+}
+
+const TIMEOUT_MS = 10_000;
+const MAX_OUTPUT = 100_000;
+
+/** The DER of a request for a time stamp over a SHA-256 digest, with the certificates that checking it needs. */
+export function createQuery(digest: string): Promise<Buffer> {
+  return openssl(['ts', '-query', '-digest', digest, '-sha256', '-cert']);
+}
+
+/** Reads a reply. It is not verified. */
+export async function readReply(response: Uint8Array): Promise<TimeStampReply> {
+  const text = (await withFile(response, (file) => openssl(['ts', '-reply', '-in', file, '-text']))).toString('utf8');
+  const dump = /^Message data:\n((?: +[0-9a-f]{4} - .*\n)+)/m.exec(text)?.[1] ?? '';
+  const digest = dump.split('\n').map((line) =>
+    line
+      .slice(line.indexOf('-') + 1)
+      .slice(0, 50)
+      .replaceAll(/[^0-9a-f]/g, ''),
+  );
+  const time = new Date(/^Time stamp: (.+)$/m.exec(text)?.[1] ?? '');
+  if (!/^Status: Granted/m.test(text) || digest.join('').length !== 64 || Number.isNaN(time.getTime()))
+    throw new OpensslFailed('the reply is not a granted time stamp over a SHA-256 digest');
+  return { digest: digest.join(''), time };
+}
+
+/** Throws with the reason of openssl if the reply is not a time stamp of this digest by a certificate of the CA. */
+export async function verifyReply(response: Uint8Array, digest: string, caFile: string): Promise<void> {
+  await withFile(response, (file) =>
+    openssl(['ts', '-verify', '-digest', digest, '-in', file, '-CAfile', resolve(caFile)]),
+  );
+}
+
+async function withFile<Result>(bytes: Uint8Array, work: (file: string) => Promise<Result>): Promise<Result> {
+  const folder = mkdtempSync(join(tmpdir(), 'colibri-time-stamp-'));
+  try {
+    const file = join(folder, 'reply.tsr');
+    writeFileSync(file, bytes, { mode: 0o600 });
+    return await work(file);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Not in the current folder: on Windows a program of that name in a repository would run. */
+function openssl(args: readonly string[]): Promise<Buffer> {
+  return new Promise((done, fail) => {
+    const child = spawn('openssl', args, { cwd: tmpdir(), timeout: TIMEOUT_MS, stdio: ['ignore', 'pipe', 'pipe'] });
+    const output: Buffer[] = [];
+    let problem = '';
+    child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => (problem = (problem + chunk.toString()).slice(0, MAX_OUTPUT)));
+    child.on('error', (error) =>
+      fail(new OpensslMissing('openssl cannot be started', { advice: 'install OpenSSL', cause: error })),
+    );
+    child.on('close', (status) => {
+      if (status === 0) done(Buffer.concat(output));
+      else fail(new OpensslFailed(`openssl ${args[1]} failed: ${reasonIn(problem)}`));
+    });
+  });
+}
+
+/** The last line of its error stack: `40E7…:error:17800064:time stamp routines:…:reason:file.c:1:detail`. */
+function reasonIn(text: string): string {
+  const lines = text.split('\n').filter((line) => line.includes(':error:'));
+  const [, , , library, , reason, , , detail] = (lines.at(-1) ?? '').split(':');
+  return [library, reason, detail].filter((part) => part !== undefined && part !== '').join(': ') || 'no reason given';
+}

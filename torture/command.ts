@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { World } from './world.ts';
 
 export interface Ran {
-  /** Null if the process was killed. */
+  /** Null if the process was killed, by this signal. */
   readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -25,5 +26,8 @@ export function startCommand(
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (stderr += chunk));
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
-  return { child, ran: new Promise((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr }))) };
+  return {
+    child,
+    ran: new Promise((resolve) => child.once('close', (code, signal) => resolve({ code, signal, stdout, stderr }))),
+  };
 }

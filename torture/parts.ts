@@ -3,9 +3,10 @@ import { CONTENTION } from './contention.ts';
 import { DISK } from './disk/faults.ts';
 import { POWER } from './disk/power-loss.ts';
 import { LOAD } from './load/load.ts';
+import { SCALE } from './load/scale.ts';
 import type { Part } from './part.ts';
 import { PROCESSES } from './processes/processes.ts';
 import { TESTS } from './tests.ts';
 
 /** In the order in which they run. */
-export const PARTS: readonly Part[] = [PROCESSES, CONTENTION, DISK, POWER, BYTES, LOAD, TESTS];
+export const PARTS: readonly Part[] = [PROCESSES, CONTENTION, DISK, POWER, BYTES, LOAD, SCALE, TESTS];

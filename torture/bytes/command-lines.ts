@@ -51,6 +51,7 @@ const OPTIONS = [
   '--',
   '--help',
 ] as const;
+/** Not LANG: some of its values crash Node itself, in ICU. */
 const VARIABLES = [
   'COLIBRI_MODE',
   'COLIBRI_AGENT_ID',
@@ -66,7 +67,6 @@ const VARIABLES = [
   'COLIBRI_DATABASE_URL',
   'AMS_OLD',
   'COLUMNS',
-  'LANG',
   'TZ',
   'FORCE_COLOR',
   'XDG_CONFIG_HOME',
@@ -80,10 +80,10 @@ export async function playCommandLines(random: Random, world: World, count: numb
     const env = writeEnvironment(random);
     const { child, ran } = startCommand(world, args, { ...world.env, ...env }, hostileText(random));
     const timer = setTimeout(() => child.kill('SIGKILL'), HANG_MS);
-    const { code, stdout, stderr } = await ran;
+    const { code, signal, stdout, stderr } = await ran;
     clearTimeout(timer);
     const defects = [
-      ...(code === null ? ['does not end'] : EXIT_CODES.has(code) ? [] : [`ends with exit code ${code}`]),
+      ...(code !== null && EXIT_CODES.has(code) ? [] : [`ends with ${signal ?? code}`]),
       ...(/^\s+at .*[:(]\d+/m.test(stderr) ? ['prints a stack trace'] : []),
       ...findRaw(stdout, { hasColors: true }).map((raw) => `prints ${raw} on standard output`),
       ...findRaw(stderr, { hasColors: true }).map((raw) => `prints ${raw} on standard error`),

@@ -59,12 +59,12 @@ export async function queryFile<Shape>(path: string, sql: string): Promise<Shape
 }
 
 /** Checks the whole ledger in a file that a server has written to. */
-export async function verifyFile(path: string): Promise<Omit<LedgerReport, 'fast'>> {
+export async function verifyFile(path: string): Promise<Omit<LedgerReport, 'fast' | 'redacted'>> {
   const database = await openTestDatabase({ path, readOnly: true });
-  const { fast: _fast, ...report } = await database.read(verifyTables);
+  const { size, root, problems } = await database.read(verifyTables);
   await database.close();
-  expect(report.problems).toEqual([]);
-  return report;
+  expect(problems).toEqual([]);
+  return { size, root, problems };
 }
 
 export async function expectWhole(database: Database): Promise<LedgerReport> {

@@ -115,7 +115,7 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
   );
   const { size, root, problems, redacted } = report;
   const gitLines = git === undefined ? [] : describeGit(git);
-  const facts = { size, root, problems, redacted, ...(git !== undefined && { git }) };
+  const facts = { size, root, problems, ...(redacted.length > 0 && { redacted }), ...(git !== undefined && { git }) };
   if (problems.length > 0)
     return {
       verdict: 'tampered',

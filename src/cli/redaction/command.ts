@@ -82,17 +82,17 @@ async function redactRecord(person: Person, record: string, { reason, mayAsk, ye
   if (plan.entries.length > 0 && !yes && !(mayAsk && (await isConfirmed(plan.entries, reason))))
     throw new CommandError('refused', 'not confirmed', { advice: 'pass --yes' });
   const decision: Decision = { reason, actor: person.actor, at: new Date().toISOString() };
-  const redacted = await database.write({ durable: 'always' }, async (db) => {
+  const { redacted, earlier } = await database.write({ durable: 'always' }, async (db) => {
+    // Planned again: an agent may have changed the task meanwhile, or another person redacted it.
+    const now = await makePlan(db, record);
     const done: Redacted[] = [];
-    // Found again: an agent may have changed the task meanwhile.
-    for (const entry of (await makePlan(db, record)).entries)
-      done.push({ entry, redaction: await redactEntry(db, entry, decision) });
-    return done;
+    for (const entry of now.entries) done.push({ entry, redaction: await redactEntry(db, entry, decision) });
+    return { redacted: done, earlier: now.earlier };
   });
   const copies = await database.read((reader) => listCopies(reader, plan.pieces));
   return {
     redacted,
-    earlier: plan.earlier,
+    earlier,
     copies,
     files: listSpooledCopies(spool, plan.pieces).map((name) => join(spool, name)),
     file: database.engine === 'sqlite' ? locateDatabase(person.config) : undefined,

@@ -22,9 +22,10 @@ export interface ObservedWork {
   readonly edits: readonly ObservedEdit[];
   /** The commits that were recorded for the task, oldest first. */
   readonly commits: readonly RecordedCommit[];
-  /** The number of observations of the task. Only the newest are read. */
-  readonly total: number;
-  readonly isCut: boolean;
+  /** Whether anything was observed. */
+  readonly isEmpty: boolean;
+  /** Set if the limit was reached, so that there may be older observations. */
+  readonly mayBeCut: boolean;
 }
 
 export interface RecordedCommit {
@@ -36,7 +37,7 @@ export interface RecordedCommit {
 }
 
 /** Enough for weeks of work on one task; more would make every look at it slow. */
-const MAX_OBSERVATIONS = 5000;
+export const MAX_OBSERVATIONS = 5000;
 
 /** An abbreviated hash is looked up in this many observations of the ledger, whose commits have no index of their own. */
 const MAX_OTHERS = 2000;
@@ -49,8 +50,7 @@ export async function readObservedWork(
   maxLater = MAX_LATER,
 ): Promise<ObservedWork> {
   const rows = await db.query<ObservationRow>(OF_TASK, [taskNo, limit]);
-  const [{ total } = { total: 0 }] = await db.query<{ total: number }>(COUNT_OF_TASK, [taskNo]);
-  const own = rows.reverse().flatMap(toObservation);
+  const own = rows.reverse().filter(isWork).flatMap(toObservation);
   const later = await readLater(db, own, maxLater);
   const all = [...own, ...later.observed];
   const shells = all.filter(isRun);
@@ -59,9 +59,15 @@ export async function readObservedWork(
     hiddenRuns: shells.flatMap((row) => (row.command === undefined ? toHidden(row) : [])),
     edits: [...listEdits(all), ...later.assumedEdits],
     commits: own.flatMap(({ entry, fields }) => toCommit(entry, fields)),
-    total,
-    isCut: total > limit,
+    isEmpty: rows.length === 0,
+    mayBeCut: rows.length === limit,
   };
+}
+
+/** Takes longer the more there are. */
+export async function countObservations(db: Reader, taskNo: number): Promise<number> {
+  const [{ total } = { total: 0 }] = await db.query<{ total: number }>(COUNT_OF_TASK, [taskNo]);
+  return total;
 }
 
 /** The newest commits of the ledger, of whichever task, oldest first. */
@@ -81,7 +87,8 @@ export async function findCommit(db: Reader, sha: string): Promise<RecordedCommi
 
 interface ObservationRow {
   readonly idx: number;
-  readonly entry: string;
+  /** Null if the log has no such entry. */
+  readonly entry: string | null;
   readonly salt: Salt;
   readonly content: string;
 }
@@ -126,10 +133,17 @@ interface Observed {
   readonly command: string | undefined;
 }
 
+/** Whether a row of a task says something here. Most do not, and parsing takes longer than reading. */
+function isWork({ entry: text }: ObservationRow): boolean {
+  const entry = text ?? '';
+  // Quotes inside of a text are escaped, so only fields match.
+  return /"action":"(?:edit|shell)"|"kind":"observed.commit"/.test(entry) || !entry.includes('"session_task":');
+}
+
 /** Verification reports rows that cannot be read; they are evidence of nothing. */
 function toObservation({ idx, entry, salt, content }: ObservationRow): Observed[] {
   try {
-    return [{ entry: idx, fields: parseJson(entry) as Fields, salt, command: readCommand(content) }];
+    return [{ entry: idx, fields: parseJson(entry ?? '') as Fields, salt, command: readCommand(content) }];
   } catch {
     return [];
   }
@@ -222,7 +236,8 @@ async function readLater(db: Reader, own: readonly Observed[], maxLater: number)
       const rows = left > 0 ? await db.query<ObservationRow>(BETWEEN, [place, end, Math.min(left, PAGE)]) : [];
       left -= rows.length;
       if (rows.length === 0 && left <= 0) later.assumedEdits.push({ entry: end, at: '' });
-      const found = rows.flatMap(toObservation).filter(({ fields }) => fields.session === session);
+      const own = rows.filter(({ entry }) => entry?.includes(`"session":${JSON.stringify(session)}`));
+      const found = own.flatMap(toObservation).filter(({ fields }) => fields.session === session);
       const next = found.findIndex(({ fields }) => fields.task_id !== undefined);
       later.observed.push(...(next < 0 ? found : found.slice(0, next)));
       place = next < 0 ? (rows.at(-1)?.idx ?? end) : end;

@@ -11,7 +11,15 @@ import {
   type ObservedRun,
   type Said,
 } from './compare.ts';
-import { findCommit, listCommits, type ObservedWork, type RecordedCommit, readObservedWork } from './observed-work.ts';
+import {
+  countObservations,
+  findCommit,
+  listCommits,
+  MAX_OBSERVATIONS,
+  type ObservedWork,
+  type RecordedCommit,
+  readObservedWork,
+} from './observed-work.ts';
 import { readStatements } from './statement.ts';
 
 export interface TaskEvidence extends CutList<Evidence> {
@@ -23,7 +31,7 @@ const MAX_THOUGHTS = 500;
 const MAX_ITEMS = 500;
 
 /** What the last thoughts of a task say about tests and commits, compared with what was observed; oldest first. */
-export async function readEvidence(db: Reader, taskNo: number, limit?: number): Promise<TaskEvidence> {
+export async function readEvidence(db: Reader, taskNo: number, limit = MAX_OBSERVATIONS): Promise<TaskEvidence> {
   const all = await listSaid(db, taskNo);
   if (all.length === 0) return { items: [], total: 0 };
   const said = all.slice(-MAX_ITEMS);
@@ -34,7 +42,8 @@ export async function readEvidence(db: Reader, taskNo: number, limit?: number): 
   const items = said.map((one) =>
     one.field === 'tests_run' ? compareTests(one, findRun) : compareCommit(one, findCommit(one)),
   );
-  return { items, total: all.length, ...(work.isCut ? { observations: work.total } : {}) };
+  const observations = work.mayBeCut ? await countObservations(db, taskNo) : 0;
+  return { items, total: all.length, ...(observations > limit ? { observations } : {}) };
 }
 
 function commandsOf({ field, value }: Said): string[] {

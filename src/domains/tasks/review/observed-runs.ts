@@ -1,7 +1,7 @@
 import type { Reader } from '../../../db/database.ts';
 import { ColibriError } from '../../../errors.ts';
 import { parseId } from '../../../ids.ts';
-import { readObservedWork } from '../../evidence/observed-work.ts';
+import { MAX_OBSERVATIONS, type ObservedWork, readObservedWork } from '../../evidence/observed-work.ts';
 import { revealRuns } from '../../evidence/repository.ts';
 import { listMissing, type MissingRun } from '../../evidence/required-runs.ts';
 import type { Task } from '../record.ts';
@@ -24,13 +24,31 @@ export async function findUnobserved(
   if (required.length === 0) return undefined;
   // One of them may be an edit.
   if (hasWaitingEvents) return { missing: required.map((command) => ({ command, reason: 'waiting' })) };
-  const work = await readObservedWork(db, parseId(task.task_id));
-  const runs = [...work.runs, ...revealRuns(work, new Set(required))];
-  const missing = listMissing(required, { runs, edits: work.edits });
+  const { work, missing } = await searchRuns(db, parseId(task.task_id), required);
   if (missing.length === 0) return undefined;
-  if (work.total > 0) return { missing };
+  if (!work.isEmpty) return { missing };
   const [first] = await db.query('SELECT 1 FROM observations LIMIT 1');
   return { missing, blindness: first === undefined ? 'ledger' : 'task' };
+}
+
+/** The newest observations usually decide; the write lock is held while they are read. */
+const NEWEST = 250;
+/** No run before an edit counts, but the refusal tells whether there was one. */
+const FOR_THE_REASON = 1000;
+
+async function searchRuns(
+  db: Reader,
+  taskNo: number,
+  required: readonly string[],
+  limit = NEWEST,
+): Promise<{ readonly work: ObservedWork; readonly missing: MissingRun[] }> {
+  const work = await readObservedWork(db, taskNo, limit);
+  const runs = [...work.runs, ...revealRuns(work, new Set(required))];
+  const missing = listMissing(required, { runs, edits: work.edits });
+  const isDecided = work.edits.length > 0;
+  const isOpen = missing.some(({ reason }) => reason === 'never' || (reason === 'unknown' && !isDecided));
+  const next = isDecided ? FOR_THE_REASON : MAX_OBSERVATIONS;
+  return isOpen && work.mayBeCut && limit < next ? searchRuns(db, taskNo, required, next) : { work, missing };
 }
 
 export function observationRequired({ task_id: taskId, project }: Task, unobserved: Unobserved): ColibriError {

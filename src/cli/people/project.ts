@@ -39,7 +39,7 @@ export const project: CliCommand<ProjectCommandOptions, string | undefined> = {
   ],
   details: [
     'review: none lets every actor finish a task that is in review. other requires an actor other than the holder that brought it to review. person requires a person: one who finishes the task, or one who ran colibri approve since it came to review.',
-    '--require-observed "npm test" refuses done until the recorder has observed a run of npm test that exited 0 after the last edit of a file by the agent. It needs the hooks of colibri init --record. A person finishes a task without it by colibri done --force "why".',
+    '--require-observed "npm test" refuses done until the recorder has observed a run of npm test that exited 0 after the last edit of a file by the agent. It needs the hooks of colibri init --record, and a client that reports exit codes: Codex, VS Code and Windsurf report none. A person finishes a task without it by colibri done --force "why".',
     'The options are part of the ledger: every change is an entry that names the person. No tool can change them; docs/trust.md says what that proves.',
   ],
   examples: [
@@ -94,10 +94,17 @@ async function setOptions(
     if (describe(name, options) === describe(name, before))
       return { verdict: 'done', lines: [`${describe(name, options)} already`], facts };
     const entry = await setProjectOptions(db, { project: name, options, actor, at: new Date().toISOString() });
-    const lines = [`${describe(name, options)}, was ${describeBefore(before, options)} (entry ${entry})`];
+    const lines = [
+      `${describe(name, options)}, was ${describeBefore(before, options)} (entry ${entry})`,
+      ...(requireObserved ? [NO_EXIT_CODES] : []),
+    ];
     return { verdict: 'done', lines, facts: { ...facts, entry } };
   });
 }
+
+/** Not refused: agents of several clients may share a project. */
+const NO_EXIT_CODES =
+  'Codex, VS Code and Windsurf report no exit codes: a task of theirs needs a person, who runs colibri done --force "why".';
 
 function describe(name: string, options: ProjectOptions): string {
   return `${name}: ${describeOptions(options)}`;

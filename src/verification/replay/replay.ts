@@ -84,7 +84,10 @@ export class Replay {
         this.#checkToken(index);
         return this.#memberships(index, entry);
       case 'project.options':
+        this.#tasks.runs.options(this.#options.get(index));
         return this.#tasks.reviews.options(this.#options.get(index));
+      case 'observed':
+        return this.#tasks.runs.observed(index, entry);
       case 'session.started':
         return this.#sessions.start(index, {
           sessionNo: number('session_id'),

@@ -5,6 +5,7 @@ import { NumberColumn } from '../reference/number-column.ts';
 import type { Report } from '../report.ts';
 import { ClaimReplay } from './claim-replay.ts';
 import { ReviewReplay } from './review-replay.ts';
+import { RunReplay } from './run-replay.ts';
 import type { TaskHistory } from './session-replay.ts';
 
 /** Replays the tasks and reports versions that no server could have written at that position. */
@@ -20,9 +21,11 @@ export class TaskReplay implements TaskHistory {
   #unknown = 0;
   readonly #claims: ClaimReplay;
   readonly reviews = new ReviewReplay();
+  readonly runs: RunReplay;
 
   constructor(report: Report) {
     this.#report = report;
+    this.runs = new RunReplay(report);
     this.#claims = new ClaimReplay(report);
   }
 
@@ -79,6 +82,7 @@ export class TaskReplay implements TaskHistory {
     }
     const status = attempt === 0 ? undefined : STATUSES[this.#statuses.get(taskNo)];
     this.reviews.updated(index, taskNo, task, status && { status, holder: this.#claims.holderOf(taskNo) });
+    this.runs.updated(index, taskNo, task, status);
     this.#claims.updated(index, taskNo, task, status);
     this.#remember(index, taskNo, task);
   }

@@ -41,6 +41,33 @@ describe('the spool', () => {
     }),
   );
 
+  promiseTest('recorder/ingest', 'a stop that two hooks of VS Code report with different times is recorded once', () =>
+    withSpool(async ({ server, spool, report }) => {
+      const stop = (ms: number, fields: object = {}) => {
+        const at = new Date(Date.UTC(2026, 3, 8) + ms);
+        const timestamp = at.toISOString();
+        report({ hook_event_name: 'Stop', tool_use_id: undefined, timestamp, ...fields }, at);
+      };
+      const count = async () => {
+        await ingest(server.database, spool);
+        return (await readObserved(server)).length;
+      };
+      stop(0);
+      stop(7);
+      expect(await count()).toBe(1);
+      stop(1900);
+      expect(await count()).toBe(1);
+      stop(2000);
+      stop(2001, { agent_id: 'sub' });
+      stop(2002, { hook_event_name: 'SessionEnd' });
+      expect(await count()).toBe(4);
+      // Claude Code runs no hooks of others: two stops are two.
+      stop(3000, { session_id: 's-2', timestamp: undefined });
+      stop(3001, { session_id: 's-2', timestamp: undefined });
+      expect(await count()).toBe(6);
+    }),
+  );
+
   promiseTest('recorder/ingest', 'a claim of a task that there is not leaves the session without a task', () =>
     withSpool(async ({ server, spool, report }) => {
       report(update('T-9999', 'in_progress'));

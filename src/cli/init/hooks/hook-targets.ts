@@ -64,7 +64,9 @@ export const HOOK_TARGETS: readonly HookTarget[] = [
       (event, { shell }) =>
         grouped(event, { type: 'command', command: shell, timeout: event === 'SessionEnd' ? 3 : TIMEOUT_S }),
     ),
-    nextSteps: { codex: 'start codex, open /hooks and trust the command; Codex runs no hook before, and reports no exit codes' },
+    nextSteps: {
+      codex: 'start codex, open /hooks and trust the command; Codex runs no hook before, and reports no exit codes',
+    },
   },
   {
     clients: ['cursor'],
@@ -102,7 +104,8 @@ export const HOOK_TARGETS: readonly HookTarget[] = [
       { version: 1 },
     ),
     nextSteps: {
-      vscode: 'reload the window; VS Code also runs the hooks of Claude Code, and each event is recorded once; it reports no exit codes',
+      vscode:
+        'reload the window; VS Code also runs the hooks of Claude Code, and each event is recorded once; it reports no exit codes',
       copilot:
         'restart copilot and trust the folder; it ignores .claude/settings.local.json if a hook there has the type mcp_tool',
     },

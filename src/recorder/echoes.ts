@@ -1,0 +1,22 @@
+import type { Reader } from '../db/database.ts';
+import { type Entry, parseEntry } from '../integrity/index.ts';
+
+/** These clients run the hooks of Claude Code beside their own. */
+const BORROWERS: ReadonlySet<unknown> = new Set(['vscode', 'cursor', 'copilot-cli']);
+const PHASES: ReadonlySet<unknown> = new Set(['session_start', 'stop', 'subagent_stop', 'session_end']);
+const MAX_DISTANCE_MS = 2000;
+
+/**
+ * Whether a report repeats the last one of its session. A stop has no call id, and two hooks that report one stop may
+ * read the clock at different times, so that their keys differ.
+ */
+export async function isEcho(db: Reader, entry: Entry): Promise<boolean> {
+  if (!BORROWERS.has(entry['client']) || !PHASES.has(entry['phase']) || entry['call_id'] !== undefined) return false;
+  const [row] = await db.query<{ entry: string }>(
+    'SELECT entry FROM ledger_entries WHERE idx = (SELECT last_idx FROM observed_sessions WHERE session = $1)',
+    [entry['session'] as string],
+  );
+  const last = parseEntry(row?.entry ?? '');
+  if (last === undefined || last['phase'] !== entry['phase'] || last['agent'] !== entry['agent']) return false;
+  return Math.abs(Date.parse(last.at) - Date.parse(entry.at)) < MAX_DISTANCE_MS;
+}

@@ -2,7 +2,6 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject } from 'vitest';
 import { readObservedWork } from '../../src/domains/evidence/observed-work.ts';
-import { ingest } from '../../src/recorder/ingest.ts';
 import { atTerminal } from '../hands/support.ts';
 import { withSpool } from '../recorder/spooled-server.ts';
 import { setOptions } from '../support/ledger-targets.ts';
@@ -164,33 +163,6 @@ describe('the project option require_observed', () => {
       await report(edited('a.ts'));
       for (const maxLater of [1, 3, 4, 5, 5000]) expect([maxLater, await edits(maxLater)]).toEqual([maxLater, 1]);
       expect((await refuse(server, task_id)).missing).toMatchObject([{ reason: 'edited' }]);
-    }),
-  );
-
-  promiseTest('required/refused', 'whatever else was observed in between, only the last edit and run decide', () =>
-    withSpool(async ({ server, spool, report }) => {
-      await setOptions(server.path, 'default', NPM_TEST);
-      const { task_id } = await server.createTask({ title: 'One', status: 'todo' });
-      await server.startSession({ task_id, auditor_id: 'tester' });
-      await server.recordThought({ task_id, type: 'decision', content: 'why' });
-      await server.updateTask({ task_id, status: 'in_progress' });
-      await server.updateTask({ task_id, status: 'review' });
-      report(updated(task_id, 'in_progress'));
-      const passBy = async () => {
-        for (let count = 0; count < 260; count += 1) report({ tool_name: 'Read', tool_input: { file_path: 'a.ts' } });
-        await ingest(server.database, spool);
-      };
-      report(ran('npm test'));
-      report(edited('a.ts'));
-      await passBy();
-      expect((await refuse(server, task_id)).missing).toMatchObject([{ reason: 'edited' }]);
-      report(edited('a.ts'));
-      await ingest(server.database, spool);
-      expect((await refuse(server, task_id)).missing).toMatchObject([{ reason: 'edited' }]);
-      report(ran('npm test'));
-      report(ended('npm test'));
-      await passBy();
-      await finish(server, task_id);
     }),
   );
 

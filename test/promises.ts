@@ -99,6 +99,7 @@ export const PROMISES = {
   'package/registry': { says: 'the registry metadata matches the package' },
   'package/bundle': { says: 'the MCPB bundle has a valid manifest and starts' },
   'tidy/rules': { says: 'the repository follows its own rules' },
+  'tidy/claims': { says: 'each line of SECURITY.md and docs/trust.md names the tests that show it' },
   'tasks/transitions': { says: 'a task moves only along its workflow' },
   'tasks/claim': { says: 'when many agents claim a task, exactly one gets it' },
   'claims/held': {

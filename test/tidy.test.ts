@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { promiseTest } from './support/promise-test.ts';
+import { CLAIM_FILES, findClaimProblems } from './support/tidy/claims.ts';
 import {
   findCrowdedFolders,
   findSubjectProblem,
@@ -42,6 +43,28 @@ describe('every folder', () => {
       expect(findCrowdedFolders(many((index) => `src/a/b${index}${suffix}`))).toEqual([]);
     expect(findCrowdedFolders(many((index) => `src/a${index}/b.ts`))).toEqual([]);
   });
+});
+
+describe('a claim about security', () => {
+  const known = new Set(files);
+  for (const path of CLAIM_FILES)
+    promiseTest('tidy/claims', path, () => {
+      expect(findClaimProblems(path, texts.get(path) ?? '', known)).toEqual([]);
+    });
+
+  const test = 'test/tidy.test.ts';
+  for (const [text, problems] of [
+    [`- a claim\n  over two lines ([tidy](../${test}))\n- another ([tidy](../${test}))\n\ntext\n`, 0],
+    ['- what no test can show (untested)\n', 0],
+    [`| a | test |\n| --- | --- |\n| b | [tidy](../${test}) |\n`, 0],
+    ['- a claim\n', 1],
+    [`- a claim\n- another ([tidy](../${test}))\n`, 1],
+    [`- a claim ([gone](../test/gone.test.ts))\n`, 1],
+    ['| a | b |\n| --- | --- |\n| c | d |\n| e | f |\n', 2],
+  ] as const)
+    promiseTest('tidy/claims', `${problems} problems in ${JSON.stringify(text)}`, () => {
+      expect(findClaimProblems('docs/trust.md', text, known)).toHaveLength(problems);
+    });
 });
 
 describe('a commit subject', () => {

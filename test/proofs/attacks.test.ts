@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { parseCheckpoint } from '../../src/integrity/index.ts';
 import { tamper } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { SigningProject } from './support.ts';
+import { SigningProject, write } from './support.ts';
 
 /** Another project of the same user, who has one key. */
 class SecondProject extends SigningProject {
@@ -114,6 +114,40 @@ describe('a ledger that came from elsewhere', () => {
     expect((await project.colibri('publish', folder)).status).toBe(1);
     expect(readdirSync(project.path('victim'))).toEqual([]);
   });
+});
+
+describe('an agent that runs as the same user', () => {
+  promiseTest(
+    'checkpoint/extends',
+    'with the key and the configuration folder it can sign another history, and not take back what others hold',
+    async () => {
+      const project = await createProject();
+      const saved = project.save();
+      await project.colibri('add', 'what the agent regrets');
+      const held = write(project, await project.checkpoint());
+      const pinned = await keyOf(project);
+      const first = project.path('first');
+      await project.colibri('export', '--all', '--out', first);
+      project.rollBackTo(saved);
+      rmSync(join(project.config, 'colibri', 'checkpoints'), { recursive: true });
+      await project.colibri('add', 'what it wishes it had done');
+      const second = project.path('second');
+      expect(await project.colibri('export', '--all', '--out', second)).toMatchObject({ status: 0 });
+      expect(await project.colibri('verify')).toMatchObject({ status: 0 });
+      // Each bundle holds alone; a reader with the earlier checkpoint, or with both bundles, sees that there are two histories.
+      const facts = await Promise.all(
+        [first, second].map(async (file) => {
+          const { status, stdout } = await project.colibri('verify', file, '--key', pinned, '--json');
+          const { size, root } = JSON.parse(stdout) as { size: number; root: string };
+          return { status, size, root };
+        }),
+      );
+      expect(facts.map(({ status }) => status)).toEqual([0, 0]);
+      expect(facts[0]?.size).toBe(facts[1]?.size);
+      expect(facts[0]?.root).not.toBe(facts[1]?.root);
+      expect(await project.colibri('checkpoint', '--check', held)).toMatchObject({ status: 1 });
+    },
+  );
 });
 
 describe('a rolled back log', () => {

@@ -23,6 +23,7 @@ export const PROOF_PROMISES = {
   'bundle/redacted': { says: 'a bundle can leave out all content and still prove the log' },
   'bundle/forged': { says: 'a bundle or a proof that was changed is refused, and never called whole' },
   'bundle/key': { says: 'a bundle proves nothing without the key of its log' },
+  'bundle/since': { says: 'a bundle since a time leaves no later entry out, also if a clock was set back' },
   'bundle/refused': { says: 'an export has one subject and never overwrites a file' },
   'format/page': { says: 'docs/proof-format.md says what the code does' },
   'witness/cosigns': { says: 'a witness cosigns a log that grows, by C2SP tlog-witness 1.0.0' },

@@ -31,6 +31,12 @@ export function listWitnesses(ledgerId: string): Witness[] {
   }
 }
 
+/** Whether the user has ever named a witness, of any log. */
+export function hasWitnesses(): boolean {
+  const folder = findFolder();
+  return folder !== undefined && existsSync(folder);
+}
+
 /** Replaces a witness with the same key. */
 export function addWitness(ledgerId: string, witness: Witness): void {
   const name = formatVerifierKey(witness.key);
@@ -70,8 +76,13 @@ function write(ledgerId: string, witnesses: readonly Witness[]): void {
 }
 
 function findFile(ledgerId: string): string | undefined {
+  const folder = findFolder();
+  return folder === undefined ? undefined : join(folder, `${ledgerId}.json`);
+}
+
+function findFolder(): string | undefined {
   const folder = findConfigFolder();
-  return folder === undefined ? undefined : join(folder, 'colibri', 'witnesses', `${ledgerId}.json`);
+  return folder === undefined ? undefined : join(folder, 'colibri', 'witnesses');
 }
 
 function parse(value: unknown): Witness[] {

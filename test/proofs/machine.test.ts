@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { promiseTest } from '../support/promise-test.ts';
@@ -36,6 +36,28 @@ describe('signing', () => {
     await project.colibri('witness', 'add', 'http://127.0.0.1:9', '--key', WITNESS_KEY);
     expect(await project.runWith({ env }, 'witness')).toMatchObject({ status: 2 });
     expect(existsSync(trace)).toBe(true);
+  });
+
+  promiseTest('bundle/since', 'the clock was set back after an entry that is in it', async () => {
+    const project = new SigningProject();
+    await project.colibri('add', 'one');
+    const ahead = preload(
+      project,
+      `const { Date: Real } = globalThis;
+       const now = () => Real.now() + 7_200_000;
+       globalThis.Date = class extends Real {
+         constructor(...args) { args.length === 0 ? super(now()) : super(...args); }
+         static now() { return now(); }
+       };`,
+    );
+    const time = new Date(Date.now() + 3_600_000).toISOString();
+    await project.runWith({ env: ahead }, 'add', 'with a clock that is ahead');
+    for (const title of ['two', 'three', 'four']) await project.colibri('add', title);
+    const bundle = project.path('bundle');
+    expect(await project.colibri('export', '--since', time, '--out', bundle)).toMatchObject({ status: 0 });
+    const text = readFileSync(bundle, 'utf8');
+    for (const title of ['with a clock that is ahead', 'two', 'four']) expect(text).toContain(title);
+    expect(text).not.toContain('"one"');
   });
 
   promiseTest('checkpoint/signed', 'on a file system without hard links', async () => {

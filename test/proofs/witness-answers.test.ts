@@ -113,6 +113,8 @@ describe('what a witness answers', () => {
       });
     }
     writeFileSync(join(folder, name), text);
+    const doctor = await project.colibri('doctor');
+    expect(doctor.stdout).toContain(`${witness.name} at ${witness.url} has cosigned nothing yet`);
     expect(await project.colibri('witness', 'remove', `${witness.url}/`)).toMatchObject({ status: 0 });
     expect(await project.colibri('witness')).toMatchObject({
       status: 3,

@@ -2,6 +2,7 @@ import { withCleanUp } from '../support/clean-up.ts';
 import { openStatusLine, print, printJson } from '../support/print.ts';
 import { findTerminal } from '../views/terminal.ts';
 import { besideTerm, printable } from '../views/text-width.ts';
+import { checkWitnesses } from '../witnesses/check-witnesses.ts';
 import { killGroups, whenEnded } from './child-groups.ts';
 import { checkClients } from './clients.ts';
 import type { Finding } from './finding.ts';
@@ -44,6 +45,7 @@ async function examine(runAll: boolean): Promise<Finding[]> {
     ...(isFile ? [await checkSqlite()] : []),
     ...findings,
     ...(config === undefined ? [] : await check(config)),
+    ...(config === undefined ? [] : await checkWitnesses(config)),
     ...(await checkClients(runAll)),
     ...(config === undefined ? [] : await checkRecorder(config, runAll)),
     ...(await checkGitHooks()),

@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
 import type { BundleScope } from '../../integrity/index.ts';
-import { findFirstSince, scanCalls } from '../../ledger/calls/scan.ts';
+import { scanCalls } from '../../ledger/calls/scan.ts';
 import { callsOfTask, createTaskFinder } from '../query/call-task.ts';
 import { CommandError } from '../support/command-result.ts';
 
@@ -70,11 +70,24 @@ async function* ofSession(db: Reader, sessionId: string): AsyncGenerator<number>
     yield* await list(db, `SELECT idx FROM ${table} WHERE session_no = $1 ORDER BY session_seq`, [sessionNo]);
 }
 
-/** From the first entry with this time on: times rise, unless a clock was set back. */
+/** Everything from the first entry on that states this time or a later one. After a clock was set back, earlier ones follow. */
 async function* since(db: Reader, time: string, size: number): AsyncGenerator<number> {
-  const first = await findFirstSince(db, time, size);
+  const first = await findFirstStating(db, time, size);
   if (first === size) throw new CommandError('bad input', `no entry since ${time}`);
   for (let index = first; index < size; index += 1) yield index;
+}
+
+const PAGE = 2000;
+
+/** Reads entry by entry: a search that takes times for rising would skip entries if a clock was set back. */
+async function findFirstStating(db: Reader, time: string, size: number): Promise<number> {
+  const sql = 'SELECT entry FROM ledger_entries WHERE idx >= $1 AND idx < $2 ORDER BY idx';
+  for (let begin = 0; begin < size; begin += PAGE) {
+    const rows = await db.query<{ entry: string }>(sql, [begin, Math.min(begin + PAGE, size)]);
+    const found = rows.findIndex(({ entry }) => (/"at":"([^"]*)"/.exec(entry)?.[1] ?? '') >= time);
+    if (found >= 0) return begin + found;
+  }
+  return size;
 }
 
 async function list(db: Reader, sql: string, parameters: readonly number[] = []): Promise<number[]> {

@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { onTestFinished } from 'vitest';
 import { tempFolder } from './folders.ts';
-import { PROGRAM, runColibriSync } from './program.ts';
+import { cleanEnvironment, PROGRAM, runColibriSync } from './program.ts';
 
 interface Ran {
   readonly code: number | null;
@@ -41,7 +41,7 @@ export async function connectProgram(cwd: string, env: Record<string, string> = 
     command: process.execPath,
     args: [PROGRAM],
     cwd,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env: cleanEnvironment(env),
     stderr: 'pipe',
   });
   const log: Record<string, unknown>[] = [];

@@ -180,8 +180,11 @@ describe('a bundle of redacted entries', () => {
   promiseTest('redact/shown', 'a proof of one entry discloses none of it', async () => {
     const [version] = await query<{ idx: number }>('SELECT MIN(redacts) AS idx FROM redactions');
     const file = project.path('one.proof');
-    await project.colibri('prove', String(version?.idx), '--out', file);
-    expect((await judge(file)).status).toBe(0);
+    const { stdout } = await project.colibri('prove', String(version?.idx), '--out', file);
+    expect(stdout).toMatch(/Its content was redacted: entry \d+ says so/);
+    const { status, claims } = await judge(file);
+    expect(status).toBe(0);
+    expect(claims.find(({ about }) => about === 'content')?.says).toContain('that of 1 is not disclosed');
   });
 
   promiseTest('redact/forged', 'with content that an earlier bundle disclosed fails', async () => {

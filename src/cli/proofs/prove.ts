@@ -14,6 +14,7 @@ import {
 import { StoredTree } from '../../ledger/stored-tree.ts';
 import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
+import { findRedactionOf } from '../redaction/redact-entry.ts';
 import { assertFree, publish } from '../support/atomic-file.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
@@ -84,18 +85,21 @@ async function proveRecord(
     throw new CommandError('bad input', `no entry ${record}`, { advice: `the log has ${size} entries` });
   const proof = await person.read(async (reader) => {
     const path = await new StoredTree(reader, size).inclusionProof(index);
-    return { path, entry: await readEntry(reader, index, redact) };
+    return { path, entry: await readEntry(reader, index, redact), redaction: await findRedactionOf(reader, index) };
   });
   if (proof === undefined) throw new CommandError('cannot tell', 'there is no ledger to read');
-  const bytes = wrap(person, format, { ...proof, checkpoint });
+  const { redaction, ...inclusion } = proof;
+  const bytes = wrap(person, format, { ...inclusion, checkpoint });
+  const known = { format, index, size, root, ...(redaction !== undefined && { redaction }) };
   if (out === undefined) {
     const text = bytes.toString('utf8');
-    return { verdict: 'done', lines: text.trimEnd().split('\n'), facts: { format, index, size, root, proof: text } };
+    return { verdict: 'done', lines: text.trimEnd().split('\n'), facts: { ...known, proof: text } };
   }
   const file = resolve(out);
   writeWhole(file, bytes);
   const lines = [file, `proves entry ${index} in the log of ${size}`];
-  return { verdict: 'done', lines, facts: { format, index, size, root, file } };
+  if (redaction !== undefined) lines.push(`Its content was redacted: entry ${redaction} says so; prove that one, too.`);
+  return { verdict: 'done', lines, facts: { ...known, file } };
 }
 
 function wrap(person: Person, format: Format, proof: InclusionProof): Buffer {

@@ -13,7 +13,7 @@ import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { askYesOrNo, canAsk, print } from '../support/print.ts';
 import { listNames, plural } from '../views/terminal.ts';
-import { listCopies, listSpooledCopies, piecesOf, textsIn } from './find-copies.ts';
+import { listCopies, listSpooledCopies, MAX_COPIES, piecesOf, textsIn } from './find-copies.ts';
 import { findCallOf, listEntriesOf } from './find-entries.ts';
 import { type Decision, findRedactionOf, readRedactable, redactEntry } from './redact-entry.ts';
 
@@ -148,12 +148,13 @@ async function isConfirmed(entries: readonly number[], reason: string): Promise<
 
 async function finish({ redacted, earlier, copies, files, file }: Done): Promise<CommandResult> {
   const facts = { redacted, earlier, copies, files };
+  const least = copies.length === MAX_COPIES ? 'at least ' : '';
   const lines = [
     ...[...redacted].map(({ entry, redaction }) => `entry ${entry} is redacted (entry ${redaction})`),
     ...[...earlier].map(({ entry, redaction }) => `entry ${entry} was redacted before (entry ${redaction})`),
     ...(copies.length === 0
       ? []
-      : [`The same text is in ${entriesText(copies)}: run colibri redact for each that must go.`]),
+      : [`The same text is in ${least}${entriesText(copies)}: run colibri redact for each that must go.`]),
     ...(files.length === 0 ? [] : [`Files that no server has read have the same text: ${listNames(files)}`]),
   ];
   if (file === undefined)

@@ -8,7 +8,7 @@ const MIN_LENGTH = 8;
 /** Longer contents are stored cut, so a copy may have only the beginning of a text. */
 const SEARCHED_LENGTH = 500;
 const MAX_TEXTS = 20;
-const MAX_COPIES = 100;
+export const MAX_COPIES = 100;
 
 /** Fields whose values are words of Colibri, names or ids, and in many records. */
 const STRUCTURE: ReadonlySet<string> = new Set([

@@ -27,7 +27,8 @@ export function judgeProof({ entry, path, checkpoint: note }: InclusionProof, ke
     format: BUNDLE_FORMAT,
     checkpoint: note,
     scope: { kind: 'entry', index },
-    redacted: entry.disclosed === undefined,
+    // Whether its maker left content out or another entry redacts it, one entry does not show.
+    redacted: false,
     entry_count: 1,
     hash_count: path.length,
   };

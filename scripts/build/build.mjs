@@ -95,6 +95,8 @@ export async function buildAll() {
       target: 'node20',
       minify: true,
       ...parsersAsModules,
+      // The driver loads it only for an addon that is not there.
+      external: ['./native'],
       plugins: [withoutValidator, onlyUsedSchemas],
       ...ownUrl,
     }),
@@ -109,7 +111,7 @@ export async function buildAll() {
       target: 'node20',
       minify: true,
       // Never loaded: no URL of a database gets here.
-      external: ['../db/postgres/database.ts'],
+      external: ['../db/postgres/database.ts', '../postgres/schema-check.ts'],
       alias: { zod: './scripts/build/no-inputs.cjs' },
       ...ownUrl,
     }),

@@ -28,7 +28,7 @@ describe('the package', () => {
 
   promiseTest('package/contents', 'program, library, types, skills and documents', () => {
     const allowed =
-      /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE|man\/colibri\.1|dist\/[\w.-]+\.(?:js|cjs)|dist\/types\/.+\.d\.ts|scripts\/sqlite-module\.cjs|\.agents\/skills\/.+)$/;
+      /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/colibri\.1\.gz|dist\/[\w.-]+\.(?:js|cjs)|dist\/types\/.+\.d\.ts|scripts\/sqlite-module\.cjs|\.agents\/skills\/.+)$/;
     const contents = listContents();
     expect(contents.filter((name) => !allowed.test(name) || /test|bench|\.cache$|\.map$/.test(name))).toEqual([]);
     expect(contents).toEqual(
@@ -49,7 +49,7 @@ describe('the package', () => {
         'dist/hash-worker.js',
         'dist/types/integrity/index.d.ts',
         'dist/types/server.d.ts',
-        'man/colibri.1',
+        'dist/colibri.1.gz',
       ]),
     );
   });

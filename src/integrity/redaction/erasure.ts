@@ -3,15 +3,15 @@ import type { Entry, EntryKind, Salt } from '../entry.ts';
 import { parseJson } from '../parse-json.ts';
 import type { Digest } from '../sha256.ts';
 
-/** An entry that says who has removed the content of an earlier one. */
-export interface Redaction extends Entry {
+/** An entry that says who has removed the content of an earlier one. Not an interface: programs with laxer settings compile it, too. */
+export type Redaction = Entry & {
   /** The index of the entry whose content is gone. */
   readonly redacts: number;
   /** The digest of why. */
   readonly reason: Digest;
   /** Of a task event: the digest of what remains of the task. */
   readonly remains?: Digest;
-}
+};
 
 /** Takes the place of a salt. It is well-formed, so that what reads a salt needs no case for it, and says nothing. */
 export const ERASED_SALT: Salt = '0'.repeat(32);

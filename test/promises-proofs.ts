@@ -25,6 +25,8 @@ export const PROOF_PROMISES = {
   'bundle/key': { says: 'a bundle proves nothing without the key of its log' },
   'bundle/since': { says: 'a bundle since a time leaves no later entry out, also if a clock was set back' },
   'bundle/refused': { says: 'an export has one subject and never overwrites a file' },
+  'format/python': { says: 'a verifier in Python, written from docs/proof-format.md, says the same as Colibri' },
+  'fuzz/parsers': { says: 'no parser fails with another error than its own, or takes a changed proof for the same' },
   'format/page': { says: 'docs/proof-format.md says what the code does' },
   'witness/cosigns': { says: 'a witness cosigns a log that grows, by C2SP tlog-witness 1.0.0' },
   'witness/verified': { says: 'verify states which witnesses have cosigned and when, and what is missing or stale' },

@@ -1,8 +1,6 @@
-import { createPrivateKey } from 'node:crypto';
 import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import { addKey } from '../../src/checkpoints/ledger-keys.ts';
-import { SigningKey } from '../../src/checkpoints/signing-key.ts';
 import { redactEntry } from '../../src/cli/redaction/redact-entry.ts';
 import type { Database, Reader, Row, Transaction } from '../../src/db/database.ts';
 import { type ProjectOptions, type ReviewPolicy, setProjectOptions } from '../../src/domains/tasks/review/options.ts';
@@ -14,6 +12,7 @@ import { type OpenOptions, openDatabase } from '../../src/trust/open-database.ts
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { tempFolder } from './folders.ts';
 import { newPostgresUrl } from './postgres/database.ts';
+import { signingKey } from './signing-key.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -171,13 +170,6 @@ export function redactSome(path: string): Promise<void> {
     for (const index of [await find('SELECT MIN(idx) AS idx FROM task_versions'), redaction])
       await redactEntry(transaction, index, { ...decision, reason: 'too much was said' });
   });
-}
-
-/** The same key for the same number. */
-export function signingKey(number: number): SigningKey {
-  const der = Buffer.concat([Buffer.from('302e020100300506032b657004220420', 'hex'), Buffer.alloc(32, number)]);
-  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
-  return new SigningKey('signing-key.pem', key.export({ format: 'pem', type: 'pkcs8' }).toString());
 }
 
 function observations(): Observation[] {

@@ -102,6 +102,11 @@ export function sessionDefect(session: { readonly auditor_id: unknown; readonly 
   return objectDefect(SESSION_FIELDS, { auditor_id: session.auditor_id, reason: session.reason });
 }
 
+/** The same of its recorded text. */
+export function sessionTextDefect(content: string): string | undefined {
+  return isCanonicalText(content) ? objectDefect(SESSION_FIELDS, parseJson(content)) : NOT_CANONICAL;
+}
+
 export function thoughtDefect(thought: { readonly type: unknown; readonly content: unknown }): string | undefined {
   return objectDefect(THOUGHT_FIELDS, { type: thought.type, content: thought.content });
 }

@@ -1,17 +1,14 @@
-import type { Json } from '../canonical-json.ts';
-import { isCanonicalText } from '../canonical-text.ts';
 import {
   argumentsDefect,
   extrasDefect,
   projectOptionsDefect,
   redactionDefect,
-  sessionDefect,
+  sessionTextDefect,
   thoughtDefect,
 } from '../content-grammar.ts';
 import { type DigestLabel, type Entry, type EntryKind, storedDigest } from '../entry.ts';
 import { thoughtHash } from '../hash-chain.ts';
 import { observedContentDefect } from '../observed-grammar.ts';
-import { parseJson } from '../parse-json.ts';
 import type { Disclosed } from './format.ts';
 import { isOfEvent, taskDefect } from './task-grammar.ts';
 
@@ -49,12 +46,6 @@ export function disclosedDefect(entry: Entry, { salt, text, thought }: Disclosed
   return thoughtHash(hashed) === entry['hash']
     ? thoughtDefect(thought)
     : 'does not have the hash of the disclosed thought';
-}
-
-function sessionTextDefect(text: string): string | undefined {
-  if (!isCanonicalText(text)) return 'is not canonical JSON';
-  const { auditor_id = null, reason = null, ...rest } = parseJson(text) as Readonly<Record<string, Json>>;
-  return Object.keys(rest).length > 0 ? 'has unknown fields' : sessionDefect({ auditor_id, reason });
 }
 
 function grammarDefect(entry: Entry, text: string): string | undefined {

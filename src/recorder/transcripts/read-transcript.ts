@@ -33,13 +33,13 @@ export async function readTranscript(
   }
 }
 
-interface Source {
+export interface Source {
   stat(): Promise<{ readonly size: number }>;
   read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
 }
 
 /** Only what the file contains now is read, because a client may go on writing. */
-async function readLines(format: TranscriptFormat, source: Source, limits: ReadLimits): Promise<Transcript> {
+export async function readLines(format: TranscriptFormat, source: Source, limits: ReadLimits): Promise<Transcript> {
   const { size } = await source.stat();
   const end = Math.min(size, limits.maxBytes);
   const lines = new LineParser(format, limits.maxLineBytes);

@@ -88,6 +88,7 @@ describe('JSON with comments', () => {
     ['an open string', '{"a": "b}'],
     ['servers that are a list', '{"mcpServers": []}'],
     ['servers that are null', '{"mcpServers": null}'],
+    ['white space that is not of JSON', '\u2028'],
     ['servers twice', '{"mcpServers": {}, "mcpServers": {}}'],
   ])('refuses %s', (_name, text) => {
     expect(() => {

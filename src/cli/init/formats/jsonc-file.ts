@@ -89,8 +89,11 @@ function findList(text: string, keys: readonly string[]): Node | undefined {
   return node;
 }
 
+/** Other white space than that of JSON would stand before what is added. */
+const BLANK = /^[ \t\r\n]*$/;
+
 function parse(text: string): Node | undefined {
-  if (text.trim() === '') return undefined;
+  if (BLANK.test(text)) return undefined;
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;

@@ -26,9 +26,10 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, NoReturn, Optional, Sequence
 
 Form = Callable[[Any], bool]
-Fields = dict[str, Form]
+Entry = dict[str, Any]
 EXIT_CODES = {"whole": 0, "tampered": 1, "cannot tell": 2, "bad input": 3}
 MAX_SAFE = 2**53 - 1
+EPOCH = datetime(1970, 1, 1)
 
 
 class Verdict(Exception):
@@ -304,9 +305,13 @@ def list_of(form: Form, most: int, distinct: bool = False, least: int = 0) -> Fo
     return holds
 
 
-def shaped(fields: Fields) -> Form:
-    forms = {name.rstrip("?"): form for name, form in fields.items()}
-    required = {name for name in fields if not name.endswith("?")}
+def shaped(specification: str) -> Form:
+    """An object with exactly these fields: `name:form`, with a `?` after the name of an optional one."""
+    forms: dict[str, Form] = {}
+    required = set()
+    for name, form in (field.split(":") for field in specification.split()):
+        forms[name.rstrip("?")] = FORMS[form]
+        required |= set() if name.endswith("?") else {name}
 
     def holds(value: Any) -> bool:
         if not isinstance(value, dict) or not required <= value.keys() <= forms.keys():
@@ -326,15 +331,23 @@ def is_time(value: Any) -> bool:
     return is_date and hour < 24 and minute < 60 and second < 60
 
 
-digest = matching("[0-9a-f]{64}")
-salt_form = matching("[0-9a-f]{32}")
-uuid = matching("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
-task_id, session_id, thought_id = (matching(f"{letter}-(?!0000$)(0[0-9]{{3}}|[1-9][0-9]{{3,11}})") for letter in "TAΘ")
-commit_hash = matching("[0-9a-fA-F]{7,64}")
-slug = matching("[a-z0-9._-]{1,64}")
-count = integer(1)
-verifier_key = matching(r"[!-*,-~]{1,256}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}")
-signature_form = matching("[A-Za-z0-9+/]{86}==")
+digest, salt_form = matching("[0-9a-f]{64}"), matching("[0-9a-f]{32}")
+FORMS: dict[str, Form] = {
+    "text": text,
+    "time": is_time,
+    "digest": digest,
+    "salt": salt_form,
+    "uuid": matching("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"),
+    **{name: matching(f"{name[0]}-(?!0000$)(0[0-9]{{3}}|[1-9][0-9]{{3,11}})") for name in ("T-id", "A-id", "Θ-id")},
+    "commit": matching("[0-9a-fA-F]{7,64}"),
+    "slug": matching("[a-z0-9._-]{1,64}"),
+    "count": integer(1),
+    "natural": integer(0),
+    "vkey": matching(r"[!-*,-~]{1,256}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}"),
+    "signature": matching("[A-Za-z0-9+/]{86}=="),
+    "true": one_of(True),
+    **{f"line{most}": line(most) for most in (64, 128, 256, 512, 1000, 4096)},
+}
 
 
 def number_of(identifier: str) -> int:
@@ -361,12 +374,13 @@ class Key:
         if sha256(self.name.encode() + b"\n" + data)[:8] != self.id:
             refuse("the parts of the key do not belong together")
 
-    def holds(self, message: str, signature: bytes) -> bool:
+    def find_time(self, message: str, signature: bytes) -> Optional[int]:
+        """When the key has signed, 0 for a key of a log; None if the signature does not hold."""
         if self.type == b"\x01":
-            return is_signed(self.public, message.encode(), signature)
+            return 0 if is_signed(self.public, message.encode(), signature) else None
         time = int.from_bytes(signature[:8], "big")
         cosigned = f"cosignature/v1\ntime {time}\n{message}".encode()
-        return time <= MAX_SAFE and is_signed(self.public, cosigned, signature[8:])
+        return time if time <= MAX_SAFE and is_signed(self.public, cosigned, signature[8:]) else None
 
 
 class Checkpoint:
@@ -381,9 +395,12 @@ class Checkpoint:
             refuse("a note with control characters")
         self.origin, self.size, self.root = self.parse(body)
         usable = [key for key in log if key.type == b"\x01" and key.name == self.origin]
-        usable += [key for key in witnesses if key.type == b"\x04"]
-        self.signers = [key for each in lines for key in self.verify(body + "\n", each, usable)]
-        if not any(key.type == b"\x01" for key in self.signers):
+        watching = [key for key in witnesses if key.type == b"\x04"]
+        signed_by = [found for each in lines for found in self.verify(body + "\n", each, usable + watching)]
+        self.signers = {key.text for key, _ in signed_by if key in usable}
+        self.cosigned = {key.text: time for key, time in signed_by if key in watching}
+        self.demanded = len(watching)
+        if not self.signers:
             refuse("none of the given keys has signed the checkpoint")
 
     @staticmethod
@@ -397,7 +414,7 @@ class Checkpoint:
         return lines[0], size, root
 
     @staticmethod
-    def verify(message: str, signature_line: str, keys: Iterable[Key]) -> list[Key]:
+    def verify(message: str, signature_line: str, keys: Iterable[Key]) -> list[tuple[Key, int]]:
         parts = signature_line.split(" ")
         if len(parts) != 3 or parts[0] != "\u2014" or not parts[1] or WHITE_SPACE.search(parts[1]):
             refuse("not a signature line")
@@ -406,11 +423,12 @@ class Checkpoint:
             refuse("a signature that is too short")
         for key in keys:
             if (key.name, key.id) == (parts[1], data[:4].hex()):
-                return [key] if key.holds(message, data[4:]) else refuse(f"the signature by {key.name} does not hold")
+                time = key.find_time(message, data[4:])
+                return refuse(f"the signature by {key.name} does not hold") if time is None else [(key, time)]
         return []
 
 
-def is_key_statement(entry: dict[str, Any]) -> bool:
+def is_key_statement(entry: Entry) -> bool:
     replaces = entry.get("replaces")
     if (replaces is None) != ("replaces_signature" not in entry) or replaces == entry["key"]:
         return False
@@ -434,9 +452,9 @@ OUTCOMES = """ok ERR_NOT_FOUND ERR_PROJECT_NOT_FOUND ERR_INVALID_TRANSITION ERR_
     INVALID_PARAMS CANCELLED AUDIT_ENTER_FAILED AUDIT_EXIT_FAILED HANDLER_ERROR INTERNAL""".split()
 
 
-def rising(name: str, fields: Fields) -> Form:
+def rising(name: str, form: Form) -> Form:
     def holds(value: Any) -> bool:
-        if not isinstance(value, list) or not all(map(shaped(fields), value)):
+        if not isinstance(value, list) or not all(map(form, value)):
             return False
         numbers = [number_of(item[name]) for item in value]
         return all(one < other for one, other in zip(numbers, numbers[1:]))
@@ -444,98 +462,53 @@ def rising(name: str, fields: Fields) -> Form:
     return holds
 
 
-TASK_EVENT: Fields = {
-    "task_id": task_id,
-    "task": digest,
-    "sessions": rising("session_id", {"session_id": session_id, "session_seq": count}),
-}
-REPORT: Fields = {
-    "actor": lambda value: text(value) and value.startswith("hook:") and len(value) > 5,
-    "key": salt_form,
-    "content": digest,
-}
-OF_SESSION: Fields = {**REPORT, "client": line(64), "session": line(256)}
-TOKENS = "responses input_tokens output_tokens cache_read_tokens cache_write_tokens cache_write_1h_tokens".split()
-KINDS: dict[str, Fields] = {
-    "genesis": {
-        "ledger_id": uuid,
-        "continues?": shaped({"ledger_id": uuid, "leaf": digest, "size": count, "root": digest}),
-    },
-    "action.enter": {"tool": text, "arguments": digest, "process_id": uuid},
-    "action.exit": {"sequence_no": count, "outcome": one_of(*OUTCOMES), "duration_ms": integer(0), "answer": digest},
-    "action.interrupted": {"sequence_no": count},
+FORMS.update(
+    {
+        "continued": shaped("ledger_id:uuid leaf:digest size:count root:digest"),
+        "outcome": one_of(*OUTCOMES),
+        "places": rising("session_id", shaped("session_id:A-id session_seq:count")),
+        "heads": rising("task_id", shaped("task_id:T-id chain_position:count hash:digest")),
+        "scope": one_of("shallow", "deep"),
+        "person": lambda value: text(value) and is_person(value),
+        "hook": lambda value: text(value) and value.startswith("hook:") and len(value) > 5,
+        "phase": one_of(*"before after failed session_start stop subagent_stop session_end other".split()),
+        "action": one_of("shell", "edit", "read", "mcp", "other"),
+        "result": one_of("ok", "failed", "unknown"),
+        "exit": integer(0, 2**32 - 1),
+        "commits": list_of(FORMS["commit"], 64, distinct=True),
+    }
+)
+TASK_EVENT = "task_id:T-id task:digest sessions:places"
+REPORT = "actor:hook key:salt content:digest"
+OF_SESSION = f"{REPORT} client:line64 session:line256"
+KINDS = {
+    "genesis": "ledger_id:uuid continues?:continued",
+    "action.enter": "tool:text arguments:digest process_id:uuid",
+    "action.exit": "sequence_no:count outcome:outcome duration_ms:natural answer:digest",
+    "action.interrupted": "sequence_no:count",
     "task.created": TASK_EVENT,
     "task.updated": TASK_EVENT,
-    "session.started": {
-        "session_id": session_id,
-        "task_id": task_id,
-        "scope": one_of("shallow", "deep"),
-        "session": digest,
-    },
-    "thought": {
-        "thought_id": thought_id,
-        "task_id": task_id,
-        "hash": digest,
-        "extras": digest,
-        "chain_position": count,
-        "attempt": count,
-        "session_id": session_id,
-        "session_seq": count,
-    },
-    "session.finalized": {
-        "session_id": session_id,
-        "root": digest,
-        "leaf_count": count,
-        "heads": rising("task_id", {"task_id": task_id, "chain_position": count, "hash": digest}),
-        "task_id?": task_id,
-    },
-    "project.options": {
-        "actor": lambda value: text(value) and value.startswith("person:") and len(value) > 7,
-        "options": digest,
-    },
-    "key.added": {
-        "key": verifier_key,
-        "replaces?": verifier_key,
-        "signature": signature_form,
-        "replaces_signature?": signature_form,
-    },
-    "observed": {
-        **OF_SESSION,
-        "event": line(128),
-        "phase": one_of(*"before after failed session_start stop subagent_stop session_end other".split()),
-        **{f"{name}?": line(128) for name in ("client_version", "model")},
-        **{f"{name}?": line(256) for name in ("agent", "tool", "call_id")},
-        "action?": one_of("shell", "edit", "read", "mcp", "other"),
-        "outcome?": one_of("ok", "failed", "unknown"),
-        "exit_code?": integer(0, 2**32 - 1),
-        **{f"{name}?": integer(0) for name in ("duration_ms", "claim")},
-        **{f"{name}?": digest for name in ("input", "output")},
-        **{f"{name}?": task_id for name in ("task_id", "session_task")},
-    },
-    "observed.commit": {
-        **REPORT,
-        "sha": commit_hash,
-        "tree": commit_hash,
-        "rewrites?": commit_hash,
-        "parents": list_of(commit_hash, 64, distinct=True),
-        "task_id?": task_id,
-    },
-    "observed.coverage": {**OF_SESSION, "agent?": line(256), "seen": integer(0), "recorded": integer(0)},
-    "observed.usage": {
-        **OF_SESSION,
-        "agent?": line(256),
-        "model": line(128),
-        **{name: integer(0) for name in TOKENS},
-        "task_id?": task_id,
-    },
+    "session.started": "session_id:A-id task_id:T-id scope:scope session:digest",
+    "thought": """thought_id:Θ-id task_id:T-id hash:digest extras:digest chain_position:count attempt:count
+        session_id:A-id session_seq:count""",
+    "session.finalized": "session_id:A-id root:digest leaf_count:count heads:heads task_id?:T-id",
+    "project.options": "actor:person options:digest",
+    "key.added": "key:vkey replaces?:vkey signature:signature replaces_signature?:signature",
+    "observed": f"""{OF_SESSION} event:line128 phase:phase client_version?:line128 model?:line128 agent?:line256
+        tool?:line256 call_id?:line256 action?:action outcome?:result exit_code?:exit duration_ms?:natural claim?:natural
+        input?:digest output?:digest task_id?:T-id session_task?:T-id""",
+    "observed.commit": f"{REPORT} sha:commit tree:commit rewrites?:commit parents:commits task_id?:T-id",
+    "observed.coverage": f"{OF_SESSION} agent?:line256 seen:natural recorded:natural",
+    "observed.usage": f"""{OF_SESSION} agent?:line256 model:line128 responses:natural input_tokens:natural
+        output_tokens:natural cache_read_tokens:natural cache_write_tokens:natural cache_write_1h_tokens:natural
+        task_id?:T-id""",
 }
-ENTRIES = {
-    kind: shaped({"v": one_of(1), "kind": one_of(kind), "at": is_time, "actor": text, **fields})
-    for kind, fields in KINDS.items()
-}
+FORMS.update({f"={kind}": one_of(kind) for kind in KINDS} | {"=1": one_of(1)})
+# The actor of some kinds has a form of its own, which takes the place of the first.
+ENTRIES = {kind: shaped(f"v:=1 kind:={kind} at:time actor:text {fields}") for kind, fields in KINDS.items()}
 
 
-def parse_entry(entry: str) -> dict[str, Any]:
+def parse_entry(entry: str) -> Entry:
     fields = parse_canonical(entry)
     kind = fields.get("kind") if isinstance(fields, dict) else None
     return fields if isinstance(kind, str) and kind in ENTRIES and ENTRIES[kind](fields) else refuse("not an entry")
@@ -543,49 +516,77 @@ def parse_entry(entry: str) -> dict[str, Any]:
 
 # --- Content ----------------------------------------------------------------------------------------------------------
 
+PRIORITIES = ["low", "normal", "high", "critical"]
+WORKFLOWS: dict[str, dict[str, list[str]]] = {
+    "board": {
+        "backlog": ["todo", "cancelled"],
+        "todo": ["in_progress", "blocked", "cancelled"],
+        "in_progress": ["review", "blocked", "cancelled"],
+        "blocked": ["todo", "in_progress", "cancelled"],
+        "review": ["done", "backlog", "blocked", "cancelled"],
+        "done": [],
+        "cancelled": [],
+    },
+    "pipeline": {
+        "INIT": ["GATHER", "CANCELLED"],
+        "GATHER": ["ANALYZE", "CANCELLED"],
+        "ANALYZE": ["PLAN", "CANCELLED"],
+        "PLAN": ["APPLY", "CANCELLED"],
+        "APPLY": ["VERIFY", "CANCELLED"],
+        "VERIFY": ["DONE", "GATHER", "CANCELLED"],
+        "DONE": [],
+        "CANCELLED": [],
+    },
+}
+
 
 def is_metadata(value: Any) -> bool:
     return isinstance(value, dict) and all(units(name) <= 256 for name in value) and units(jcs(value)) <= 16_384
 
 
-SHOWN = within(16_384)
-CUT: Fields = {"cut?": one_of(True)}
-CUT_ARGUMENTS = shaped(
+FORMS.update(
     {
-        "cut": one_of(True),
-        "length": integer(4097),
-        "sha256": digest,
-        "start": lambda value: text(value) and units(value) == 2048,
+        "metadata": is_metadata,
+        "shown": within(16_384),
+        "reason": or_null(prose(1000)),
+        "tests": list_of(line(512), 200),
+        "blockers": list_of(line(1000), 50),
+        "review": one_of("none", "other", "person"),
+        "commands": list_of(line(512), 20, distinct=True, least=1),
+        "paths": list_of(line(4096), 1000),
+        "calls": list_of(line(256), 1000),
+        "any-integer": integer(-MAX_SAFE),
+        "over-4096": integer(4097),
+        "2048-units": lambda value: text(value) and units(value) == 2048,
+        "type": one_of("reflection", "decision", "discovery", "risk", "blockers"),
+        "visible": lambda value: prose(5000)(value) and bool(VISIBLE.search(value)),
+        "priority": one_of(*PRIORITIES),
+        "workflow": one_of(*WORKFLOWS),
+        "prose8000": prose(8000),
+        "line1000?": or_null(line(1000)),
+        "T-id?": or_null(FORMS["T-id"]),
+        "hours?": or_null(number(0, 1000)),
+        "percent": number(0, 100),
+        "T-ids": list_of(FORMS["T-id"], 50, distinct=True),
+        "labels": list_of(line(64), 20, distinct=True),
     }
 )
-CONTENTS: dict[str, Form] = {
-    "session.started": shaped({"auditor_id": line(128), "reason": or_null(prose(1000))}),
-    "thought": shaped(
-        {
-            "branch?": line(256),
-            "commit_sha?": commit_hash,
-            "tests_run?": list_of(line(512), 200),
-            "blockers?": list_of(line(1000), 50),
-            "metadata?": is_metadata,
-        }
-    ),
-    "project.options": shaped(
-        {
-            "project": slug,
-            "review?": one_of("none", "other", "person"),
-            "require_observed?": list_of(line(512), 20, distinct=True, least=1),
-        }
-    ),
-    "observed": shaped(
-        {
-            **{f"{name}?": SHOWN for name in ("command", "path", "input", "output", "defect")},
-            "exit_code?": integer(-MAX_SAFE),
-            **CUT,
-        }
-    ),
-    "observed.commit": shaped({"branch?": line(256), "paths": list_of(line(4096), 1000), **CUT}),
-    "observed.coverage": shaped({"missing": list_of(line(256), 1000), "defect?": line(256), **CUT}),
-    "observed.usage": shaped({}),
+CUT_ARGUMENTS = shaped("cut:true length:over-4096 sha256:digest start:2048-units")
+THOUGHT = shaped("type:type content:visible")
+TASK = shaped(
+    """assignee:text attempt:count blocked_reason:line1000? created_at:time created_by:text depends_on:T-ids
+    description:prose8000 estimate_hours:hours? holder?:text labels:labels parent_id:T-id? priority:priority progress:percent
+    project:slug sequence:count status:text taken_from?:text task_id:T-id title:line256 updated_at:time updated_by:text
+    workflow:workflow"""
+)
+CONTENTS = {
+    "session.started": shaped("auditor_id:line128 reason:reason"),
+    "thought": shaped("branch?:line256 commit_sha?:commit tests_run?:tests blockers?:blockers metadata?:metadata"),
+    "project.options": shaped("project:slug review?:review require_observed?:commands"),
+    "observed": shaped("command?:shown path?:shown input?:shown output?:shown defect?:shown exit_code?:any-integer cut?:true"),
+    "observed.commit": shaped("branch?:line256 paths:paths cut?:true"),
+    "observed.coverage": shaped("missing:calls cut?:true defect?:line256"),
+    "observed.usage": shaped(""),
 }
 LABELS = {
     "action.enter": ("arguments", "arguments"),
@@ -596,33 +597,34 @@ LABELS = {
     "project.options": ("options", "options"),
     **{kind: ("content", "observed-content") for kind in KINDS if kind.startswith("observed")},
 }
-THOUGHT = shaped(
-    {
-        "type": one_of("reflection", "decision", "discovery", "risk", "blockers"),
-        "content": lambda value: prose(5000)(value) and bool(VISIBLE.search(value)),
-    }
-)
+
+def is_task(entry: Entry, task: Any) -> bool:
+    if not TASK(task) or task["status"] not in WORKFLOWS[task["workflow"]]:
+        return False
+    is_blocked = (task["status"] == "blocked") == (task["blocked_reason"] is not None)
+    is_own = (task["task_id"], task["updated_at"], task["updated_by"]) == (entry["task_id"], entry["at"], entry["actor"])
+    return is_blocked and is_own
 
 
-def is_recorded(entry: dict[str, Any], salt: Any, content: Any) -> bool:
-    """Whether the entry has the digest of this content, and the content its form; tasks have their own."""
+def is_recorded(entry: Entry, salt: Any, content: Any) -> bool:
+    """Whether the entry has the digest of this content, and the content its form."""
     field, label = LABELS[entry["kind"]]
     if not salt_form(salt) or not text(content):
         return False
     if sha256(f"colibri:{label}:v1\n".encode() + bytes.fromhex(salt) + content.encode()) != entry[field]:
         return False
-    if label == "task":
-        return True
     try:
         value = parse_canonical(content)
     except BadFormat:
         return False
+    if label == "task":
+        return is_task(entry, value)
     if label == "arguments":
         return CUT_ARGUMENTS(value) if units(content) > 4096 else isinstance(value, dict)
     return CONTENTS[entry["kind"]](value)
 
 
-def thought_hash(entry: dict[str, Any], type_: str, content: str, previous: Optional[str]) -> str:
+def thought_hash(entry: Entry, type_: str, content: str, previous: Optional[str]) -> str:
     fields = {"task_id": entry["task_id"], "type": type_, "content": content, "previous_hash": previous}
     fields.update(recorded_at=entry["at"], recorded_by=entry["actor"])
     return sha256(("{" + ",".join(f'"{name}":{jcs(value)}' for name, value in fields.items()) + "}").encode())
@@ -630,26 +632,26 @@ def thought_hash(entry: dict[str, Any], type_: str, content: str, previous: Opti
 
 # --- Bundles ----------------------------------------------------------------------------------------------------------
 
-SCOPE: list[Form] = [
-    shaped({"kind": one_of("ledger")}),
-    shaped({"kind": one_of("since"), "since": is_time}),
-    shaped({"kind": one_of("task"), "task_id": task_id}),
-    shaped({"kind": one_of("session"), "session_id": session_id}),
-    shaped({"kind": one_of("entry"), "index": integer(0)}),
+FORMS.update({f"={word}": one_of(word) for word in ("ledger", "since", "task", "session", "entry", "colibri-bundle/v1")})
+SCOPES = [
+    *(shaped("kind:=ledger"), shaped("kind:=since since:time"), shaped("kind:=task task_id:T-id")),
+    *(shaped("kind:=session session_id:A-id"), shaped("kind:=entry index:natural")),
 ]
-HEAD = shaped(
+FORMS.update(
     {
-        "format": one_of("colibri-bundle/v1"),
-        "checkpoint": text,
-        "scope": lambda value: any(form(value) for form in SCOPE),
-        "redacted": one_of(True, False),
-        "entry_count": integer(1, 20_000_000),
-        "hash_count": integer(0, 20_000_000),
+        "one-scope": lambda value: any(form(value) for form in SCOPES),
+        "boolean": one_of(True, False),
+        "entries": integer(1, 20_000_000),
+        "hashes": integer(0, 20_000_000),
+        "digest?": or_null(digest),
     }
 )
-DISCLOSED_THOUGHT = shaped({"type": text, "content": text, "previous_hash": or_null(digest)})
-DISCLOSED = shaped({"salt": salt_form, "text": text, "thought?": DISCLOSED_THOUGHT})
-BUNDLED = shaped({"index": integer(0), "entry": text, "disclosed?": DISCLOSED})
+HEAD = shaped(
+    "format:=colibri-bundle/v1 checkpoint:text scope:one-scope redacted:boolean entry_count:entries hash_count:hashes"
+)
+FORMS["said"] = shaped("type:text content:text previous_hash:digest?")
+FORMS["disclosed"] = shaped("salt:salt text:text thought?:said")
+BUNDLED = shaped("index:natural entry:text disclosed?:disclosed")
 
 
 def parse_line(source: str, form: Form) -> Any:
@@ -737,12 +739,22 @@ def claims_of(records: Sequence[Record], checkpoint: Checkpoint, is_since: bool)
     claims += [("chain", holds) for holds in judge_chains(records)]
     is_complete = len(records) == checkpoint.size or (is_since and records[-1].index == checkpoint.size - 1)
     claims.append(("completeness", "yes" if is_complete else "unknown"))
-    is_cosigned = any(key.type == b"\x04" for key in checkpoint.signers)
-    return claims + [("witnesses", "yes" if is_cosigned else "unknown"), ("truth", "unknown")]
+    claims += [(about, holds) for about, holds in judge_witnesses(records, checkpoint)]
+    return claims + [("truth", "unknown")]
+
+
+def judge_witnesses(records: Sequence[Record], checkpoint: Checkpoint) -> Claims:
+    if len(checkpoint.cosigned) < checkpoint.demanded:
+        return [("witnesses", "no")]
+    if not checkpoint.cosigned:
+        return [("witnesses", "unknown")]
+    limit = EPOCH + timedelta(seconds=min(min(checkpoint.cosigned.values()) + 600, 253_402_214_400))
+    is_late = any(record.fields["at"] > f"{limit.isoformat(timespec='milliseconds')}Z" for record in records)
+    return [("witnesses", "yes")] + [("time", "unknown")] * is_late
 
 
 def judge_keys(records: Sequence[Record], checkpoint: Checkpoint) -> list[str]:
-    signing, is_introduced = {key.text for key in checkpoint.signers if key.type == b"\x01"}, False
+    signing, is_introduced = checkpoint.signers, False
     for fields in (record.fields for record in records):
         if fields["kind"] == "genesis" and f"colibri/{fields['ledger_id']}" != checkpoint.origin:
             return ["no"]
@@ -790,28 +802,6 @@ SCHEMA_HASH = "acd2938c1b218f9a93cbfbdd8e063a9be2d28aebc39be7df5e74009ba8f4cb0f"
 HEADER = [(18, (1, 2)), (19, (1, 2)), (20, (0,)), (21, (64,)), (22, (32,)), (23, (32,))]
 CLASSES = {"INTEGER": "integer", "BIGINT": "integer", "TEXT": "text", "DOUBLE PRECISION": "real"}
 CLOCK = matching("[0-9a-f]{12}|database|aix|android|cygwin|darwin|freebsd|haiku|linux|netbsd|openbsd|sunos|win32")
-PRIORITIES = ["low", "normal", "high", "critical"]
-WORKFLOWS = {
-    "board": {
-        "backlog": ["todo", "cancelled"],
-        "todo": ["in_progress", "blocked", "cancelled"],
-        "in_progress": ["review", "blocked", "cancelled"],
-        "blocked": ["todo", "in_progress", "cancelled"],
-        "review": ["done", "backlog", "blocked", "cancelled"],
-        "done": [],
-        "cancelled": [],
-    },
-    "pipeline": {
-        "INIT": ["GATHER", "CANCELLED"],
-        "GATHER": ["ANALYZE", "CANCELLED"],
-        "ANALYZE": ["PLAN", "CANCELLED"],
-        "PLAN": ["APPLY", "CANCELLED"],
-        "APPLY": ["VERIFY", "CANCELLED"],
-        "VERIFY": ["DONE", "GATHER", "CANCELLED"],
-        "DONE": [],
-        "CANCELLED": [],
-    },
-}
 TRANSITIONS = {state: targets for states in WORKFLOWS.values() for state, targets in states.items()}
 ENTRY_STATES = ("backlog", "todo", "INIT")
 READY = ("todo", "INIT", "GATHER", "ANALYZE", "PLAN", "APPLY", "VERIFY")
@@ -819,27 +809,7 @@ HELD = ("in_progress", "blocked", "GATHER", "ANALYZE", "PLAN", "APPLY")
 REVIEW, DONE = ("review", "VERIFY"), ("done", "DONE")
 REOPENINGS = [("review", "backlog"), ("review", "blocked"), ("VERIFY", "GATHER")]
 IMMUTABLE = ("created_at", "created_by", "project", "sequence", "workflow")
-TASK = shaped(
-    {
-        **{name: text for name in ("assignee", "created_by", "updated_by", "holder?", "taken_from?", "status")},
-        **{name: count for name in ("attempt", "sequence")},
-        **{name: is_time for name in ("created_at", "updated_at")},
-        "blocked_reason": or_null(line(1000)),
-        "depends_on": list_of(task_id, 50, distinct=True),
-        "description": prose(8000),
-        "estimate_hours": or_null(number(0, 1000)),
-        "labels": list_of(line(64), 20, distinct=True),
-        "parent_id": or_null(task_id),
-        "priority": one_of(*PRIORITIES),
-        "progress": number(0, 100),
-        "project": slug,
-        "task_id": task_id,
-        "title": line(256),
-        "workflow": one_of(*WORKFLOWS),
-    }
-)
 Row = dict[str, Any]
-EPOCH = datetime(1970, 1, 1)
 
 
 def identifier(letter: str, number_: Any) -> str:
@@ -860,7 +830,7 @@ def to_time(milliseconds: int) -> str:
         return ""
 
 
-def to_columns(task: dict[str, Any]) -> Row:
+def to_columns(task: Entry) -> Row:
     """The columns of `tasks` that follow from the content of a task."""
     columns = {"holder": None, "taken_from": None, **task}
     parent = columns.pop("parent_id")
@@ -1021,7 +991,7 @@ class Replay:
             require(not difference and len(self.file.tables[table]) == len(expected), table, "does not follow from the log")
         return len(self.leaves), root_of(self.leaves)
 
-    def content(self, index: int, entry: dict[str, Any], place: str) -> Row:
+    def content(self, index: int, entry: Entry, place: str) -> Row:
         source = "observed" if entry["kind"].startswith("observed") else entry["kind"]
         row = self.contents[source].get(index)
         require(row is not None, place, "has no row with its content")
@@ -1031,7 +1001,7 @@ class Replay:
         require(is_recorded(entry, row["salt"], stored), place, "has content that is not what was recorded")
         return row
 
-    def on_genesis(self, index: int, entry: dict[str, Any], place: str) -> None:
+    def on_genesis(self, index: int, entry: Entry, place: str) -> None:
         self.origin, earlier = f"colibri/{entry['ledger_id']}", entry.get("continues")
         self.continued = earlier["size"] if earlier else 0
         if earlier:
@@ -1039,7 +1009,7 @@ class Replay:
             is_continued = len(leaves) == earlier["size"] and root_of(leaves) == earlier["root"]
             require(is_continued, place, "continues a log that does not have these entries")
 
-    def on_key_added(self, index: int, entry: dict[str, Any], place: str) -> None:
+    def on_key_added(self, index: int, entry: Entry, place: str) -> None:
         key, replaces = entry["key"], entry.get("replaces")
         require(is_key_statement(entry), place, "introduces a key that is not signed")
         require(index < self.continued or key.startswith(f"{self.origin}+"), place, "introduces a key of another log")
@@ -1049,13 +1019,13 @@ class Replay:
         self.replaced |= {replaces} - {None}
         self.rows["ledger_keys"].append({"idx": index, "key": key, "replaces": replaces})
 
-    def on_action_enter(self, index: int, entry: dict[str, Any], place: str) -> None:
+    def on_action_enter(self, index: int, entry: Entry, place: str) -> None:
         self.content(index, entry, place)
         self.open[index] = entry["actor"]
         self.last_calls.pop(entry["actor"], None)
         self.last_calls[entry["actor"]] = index
 
-    def on_action_exit(self, index: int, entry: dict[str, Any], place: str) -> None:
+    def on_action_exit(self, index: int, entry: Entry, place: str) -> None:
         call = entry["sequence_no"]
         require(call in self.open, place, "closes a call that is not open")
         actor = self.open.pop(call)
@@ -1064,7 +1034,7 @@ class Replay:
 
     on_action_interrupted = on_action_exit
 
-    def on_task_created(self, index: int, entry: dict[str, Any], place: str) -> None:
+    def on_task_created(self, index: int, entry: Entry, place: str) -> None:
         require(number_of(entry["task_id"]) == len(self.tasks) + 1, place, "creates a task out of order")
         self.tasks.append(Task())
         task = self.version(index, entry, place)
@@ -1076,7 +1046,7 @@ class Replay:
         require(task["sequence"] == self.sequences[task["project"]], place, "breaks the sequence of its project")
         self.store(index, entry, task, place)
 
-    def on_task_updated(self, index: int, entry: dict[str, Any], place: str) -> None:
+    def on_task_updated(self, index: int, entry: Entry, place: str) -> None:
         task = self.version(index, entry, place)
         known = self.tasks[number_of(task["task_id"]) - 1]
         before, actor = known.version, entry["actor"]
@@ -1098,26 +1068,19 @@ class Replay:
         self.rows["task_versions"].append({**row, "content": jcs(before)})
         self.store(index, entry, task, place)
 
-    def version(self, index: int, entry: dict[str, Any], place: str) -> dict[str, Any]:
-        """The content of a task event, which must be a task of the grammar."""
+    def version(self, index: int, entry: Entry, place: str) -> Entry:
+        """The content of a task event."""
         require(number_of(entry["task_id"]) <= len(self.tasks), place, "changes a task that does not exist")
         row = self.versions.get(index, {"salt": None, "content": None, "task_no": 0})
-        require(is_recorded(entry, row["salt"], row["content"]), place, "has no task with its digest")
+        require(is_recorded(entry, row["salt"], row["content"]), place, "has no task that is what was recorded")
         require(row["task_no"] == number_of(entry["task_id"]), place, "is stored under another task")
-        try:
-            task = parse_canonical(row["content"])
-        except BadFormat:
-            task = None
-        is_task = TASK(task) and task["status"] in WORKFLOWS[task["workflow"]]
-        require(is_task and (task["status"] == "blocked") == (task["blocked_reason"] is not None), place, "is not a task")
-        is_own = (task["task_id"], task["updated_at"], task["updated_by"]) == (entry["task_id"], entry["at"], entry["actor"])
-        require(is_own, place, "is a task of another id, time or actor")
+        task: Entry = json.loads(row["content"])
         for other in [task["parent_id"]] * (task["parent_id"] is not None) + task["depends_on"]:
             is_other = other != task["task_id"] and number_of(other) <= len(self.tasks)
             require(is_other, place, f"names {other}, which is not another task")
         return task
 
-    def store(self, index: int, entry: dict[str, Any], task: dict[str, Any], place: str) -> None:
+    def store(self, index: int, entry: Entry, task: Entry, place: str) -> None:
         known = self.tasks[number_of(task["task_id"]) - 1]
         known.version, known.index, known.salt = task, index, self.versions[index]["salt"]
         self.groups.add(group_of(task))
@@ -1127,7 +1090,7 @@ class Replay:
             self.join(self.sessions[number_ - 1], position, index, entry, place)
             self.rows["session_events"].append({"session_no": number_, "session_seq": position, "idx": index})
 
-    def is_signed_off(self, known: Task, task: dict[str, Any], index: int) -> bool:
+    def is_signed_off(self, known: Task, task: Entry, index: int) -> bool:
         policy = self.policies.get(task["project"], "none")
         if policy == "none" or known.review is None:
             return True
@@ -1135,7 +1098,7 @@ class Replay:
         names = [by for at, by, version in known.approvals if at > since and version >= since] + [task["updated_by"]]
         return any(is_person(name) if policy == "person" else name not in brought for name in names)
 
-    def claim(self, known: Task, task: dict[str, Any], index: int, place: str) -> None:
+    def claim(self, known: Task, task: Entry, index: int, place: str) -> None:
         before, actor = known.version, task["updated_by"]
         old, new, holder, former = before["status"], task["status"], before.get("holder"), before.get("taken_from")
         if holder is None and "holder" not in task and task.get("taken_from") == former:
@@ -1150,7 +1113,7 @@ class Replay:
         require(found == (next_holder, next_former), place, "has another holder than the claims give")
         known.token = index if is_claim or is_takeover else known.token
 
-    def on_session_started(self, index: int, entry: dict[str, Any], place: str) -> None:
+    def on_session_started(self, index: int, entry: Entry, place: str) -> None:
         number_, task_no = number_of(entry["session_id"]), number_of(entry["task_id"])
         require(number_ == len(self.sessions) + 1, place, "starts a session out of order")
         require(task_no <= len(self.tasks), place, "starts a session of a task that does not exist")
@@ -1174,12 +1137,12 @@ class Replay:
             if each.is_live and each.row["task_no"] in (ancestors if each.is_deep else {task_no})
         ]
 
-    def join(self, session: Session, position: int, index: int, entry: dict[str, Any], place: str) -> None:
+    def join(self, session: Session, position: int, index: int, entry: Entry, place: str) -> None:
         session.row["record_count"] += 1
         require(position == session.row["record_count"], place, "has another place in its session")
         session.leaves.append((entry["task_id"], self.leaves[index]))
 
-    def on_thought(self, index: int, entry: dict[str, Any], place: str) -> None:
+    def on_thought(self, index: int, entry: Entry, place: str) -> None:
         self.thoughts += 1
         require(number_of(entry["thought_id"]) == self.thoughts, place, "is a thought out of order")
         task_no, session_no = number_of(entry["task_id"]), number_of(entry["session_id"])
@@ -1203,7 +1166,7 @@ class Replay:
         if type(version) in (int, float):
             known.approvals.append((index, entry["actor"], version))
 
-    def on_session_finalized(self, index: int, entry: dict[str, Any], place: str) -> None:
+    def on_session_finalized(self, index: int, entry: Entry, place: str) -> None:
         number_, only = number_of(entry["session_id"]), entry.get("task_id")
         is_live = number_ <= len(self.sessions) and self.sessions[number_ - 1].is_live
         require(is_live, place, "seals a session that is not live")
@@ -1217,13 +1180,13 @@ class Replay:
         session.row.update(finalized_idx=index, finalized_at=entry["at"], root=entry["root"], leaf_count=len(leaves))
         session.row.update(sealed_task_no=None if only is None else number_of(only))
 
-    def on_project_options(self, index: int, entry: dict[str, Any], place: str) -> None:
+    def on_project_options(self, index: int, entry: Entry, place: str) -> None:
         row = self.content(index, entry, place)
         options = json.loads(row["content"])
         self.policies[options["project"]] = options.get("review", "none")
         self.rows["project_options"].append({**row, "project": options["project"]})
 
-    def on_observation(self, index: int, entry: dict[str, Any], place: str) -> None:
+    def on_observation(self, index: int, entry: Entry, place: str) -> None:
         row, kind = self.content(index, entry, place), entry["kind"]
         report = entry["session"] if kind in ("observed.coverage", "observed.usage") else None
         expected = {**row, "key": entry["key"], "task_no": optional_number(entry.get("task_id")), "report_session": report}
@@ -1239,7 +1202,7 @@ class Replay:
         if kind == "observed":
             self.observe(index, entry)
 
-    def observe(self, index: int, entry: dict[str, Any]) -> None:
+    def observe(self, index: int, entry: Entry) -> None:
         name, task_no = entry["session"], optional_number(entry.get("session_task"))
         before = self.observed.get(name, {"task_no": None, "claim_idx": None, "open_calls": {}})
         claim = before["claim_idx"] if task_no is not None and task_no == before["task_no"] else None
@@ -1330,7 +1293,7 @@ def is_person(name: str) -> bool:
     return name.startswith("person:") and len(name) > len("person:")
 
 
-def group_of(task: dict[str, Any]) -> tuple[Any, ...]:
+def group_of(task: Entry) -> tuple[Any, ...]:
     return task["project"], task["status"], PRIORITIES.index(task["priority"]), task["assignee"]
 
 
@@ -1355,7 +1318,10 @@ def examine(path: Path, keys: Sequence[str], witnesses: Sequence[str]) -> dict[s
         if not keys:
             raise Verdict("bad input", "pass --key KEY: a signature proves nothing without a key that you trust")
         trusted, watching = [Key(key) for key in keys], [Key(key) for key in witnesses]
-        source = path.read_bytes().decode()
+        data = path.read_bytes()
+        if data.startswith((b"\xd2", b'{"payload":')):
+            raise Verdict("cannot tell", "COSE receipts and DSSE envelopes are beyond this program; run colibri verify")
+        source = data.decode()
         verify = verify_bundle if source.startswith('{"checkpoint":') else verify_proof
         checkpoint, claims = verify(source, trusted, watching)
     except (OSError, UnicodeDecodeError, BadFormat) as error:

@@ -167,11 +167,24 @@ const spooled = hookPayload.samples.map((line) =>
   encodeSpooled(toSpooled(toEvent(JSON.parse(line)), { ...OPTIONS, level: 'full' })),
 );
 const commit = {
-  ...{ sha: 'a'.repeat(40), tree: 'b'.repeat(40), parents: ['c'.repeat(40)], rewrites: null, tasks: ['T-0001'] },
+  sha: 'a'.repeat(40),
+  tree: 'b'.repeat(40),
+  parents: ['c'.repeat(40)],
+  rewrites: null,
+  tasks: ['T-0001'],
 };
 const commits = canonicalize({
-  ...{ v: 1, at: OPTIONS.at.toISOString(), folder: '/me' },
-  commits: [{ ...commit, is_decided: true, salt: OPTIONS.salt, content: '{"branch":"main","paths":["a"]}' }],
+  v: 1,
+  at: OPTIONS.at.toISOString(),
+  folder: '/me',
+  commits: [
+    {
+      ...commit,
+      is_decided: true,
+      salt: OPTIONS.salt,
+      content: '{"branch":"main","paths":["a"]}',
+    },
+  ],
 });
 
 const spoolFile: FuzzTarget = {

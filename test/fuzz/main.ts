@@ -21,7 +21,9 @@ counter.close();
 for (const line of slow) console.log(`FAILED: ${line}`);
 
 const results = await fuzz({
-  ...{ seed, runs, only: values.only },
+  seed,
+  runs,
+  only: values.only,
   onTarget: ({ name, inputs, accepted, problem }) =>
     console.log(
       problem === undefined ? `${name}: ${inputs} inputs, ${accepted} accepted` : `${name}: FAILED\n${problem}`,

@@ -1,65 +1,9 @@
 import * as fc from 'fast-check';
 import { canonicalize, type Json } from '../../src/integrity/index.ts';
+import { TOKENS, VALUES } from './hostile-values.ts';
 
 /** One change of a text. Positions are fractions, so that one change fits every sample and shrinks towards the start. */
 type Change = (text: string, samples: readonly string[]) => string;
-
-/** What careless parsers stumble over. */
-const TOKENS = [
-  ...['', ' ', '\n', '\r\n', '\n\n', '\t', '\0', '\x1b[2J', '\x7f', '\u0085', '\u2028', '\ufeff', '\ud800', '\udc00'],
-  ...[
-    '"',
-    '\\',
-    '\\u0000',
-    '\\ud800',
-    '{',
-    '}',
-    '[',
-    ']',
-    ',',
-    ':',
-    '=',
-    '+',
-    '/',
-    '-',
-    '#',
-    '---',
-    '//',
-    '/*',
-    '&',
-    '*',
-  ],
-  ...['0', '-0', '1', '-1', '1e400', '1e+30', '0.1', '9007199254740992', '18446744073709551616', '00', '1.0', 'NaN'],
-  ...['null', 'true', 'false', '""', '[]', '{}', '{"__proto__":1}', '"a":1,', '\u2014 a AAAA\n', '==', 'AA=='],
-  ...['𝒳', 'é', 'e\u0301', 'Θ-0001', 'T-0000', 'A-0001', '<<: *a\n', '!!js/function', '\u{1f426}'],
-];
-
-/** Values that replace a node of a JSON tree. */
-export const VALUES: readonly Json[] = [
-  ...[null, true, false, 0, -1, 0.5, 1e-7, 2 ** 53 - 1, '', ' ', 'x', '\0', '\u{1f426}', 'x'.repeat(5000)],
-  ...[
-    [],
-    {},
-    [[]],
-    [null],
-    { a: 1 },
-    Object.fromEntries([['__proto__', 1]]),
-    { toString: 1, toJSON: 1, constructor: {} },
-  ],
-  ...[
-    'T-0001',
-    'T-0000',
-    'A-0001',
-    '0'.repeat(64),
-    '0'.repeat(32),
-    '2026-02-30T00:00:00.000Z',
-    'genesis',
-    'person:',
-    'hook:',
-  ],
-  JSON.parse('['.repeat(63) + ']'.repeat(63)) as Json,
-  JSON.parse('['.repeat(70) + ']'.repeat(70)) as Json,
-];
 
 const fraction = fc.integer({ min: 0, max: 9999 });
 const place = (text: string, at: number) => Math.floor((at / 10_000) * (text.length + 1));

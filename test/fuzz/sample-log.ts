@@ -3,7 +3,6 @@ import {
   canonicalize,
   commitKey,
   type DigestLabel,
-  type Entry,
   type EntryKind,
   encodeEntry,
   formatVerifierKey,
@@ -43,7 +42,7 @@ const LOG: readonly Recorded[] = [
   {
     kind: 'task.created',
     fields: { task_id: 'T-0001', sessions: [] },
-    content: { field: 'task', label: 'task', text: canonicalize({ task_id: 'T-0001', title: 'Strict parser' }) },
+    content: { field: 'task', label: 'task', text: task('Strict parser') },
   },
   {
     kind: 'action.exit',
@@ -63,7 +62,7 @@ const LOG: readonly Recorded[] = [
   {
     kind: 'task.updated',
     fields: { task_id: 'T-0001', sessions: [{ session_id: 'A-0001', session_seq: 3 }] },
-    content: { field: 'task', label: 'task', text: canonicalize({ task_id: 'T-0001', title: 'Strict parsers' }) },
+    content: { field: 'task', label: 'task', text: task('Strict parsers') },
   },
   { kind: 'session.finalized', fields: {} },
   {
@@ -76,35 +75,94 @@ const LOG: readonly Recorded[] = [
     },
   },
   observed('observed', {
-    ...{
-      client: 'claude-code',
-      session: 's-1',
-      event: 'PostToolUse',
-      phase: 'after',
-      client_version: '2.1',
-      model: 'm',
+    client: 'claude-code',
+    session: 's-1',
+    event: 'PostToolUse',
+    phase: 'after',
+    client_version: '2.1',
+    model: 'm',
+    agent: 'a',
+    tool: 'Bash',
+    action: 'shell',
+    call_id: 'c',
+    outcome: 'ok',
+    exit_code: 0,
+    duration_ms: 3,
+    task_id: 'T-0001',
+    session_task: 'T-0001',
+    claim: 4,
+    input: '0'.repeat(64),
+    output: '1'.repeat(64),
+    content: {
+      command: 'npm test',
+      output: 'ok',
+      exit_code: 0,
+      cut: true,
     },
-    ...{ agent: 'a', tool: 'Bash', action: 'shell', call_id: 'c', outcome: 'ok', exit_code: 0, duration_ms: 3 },
-    ...{ task_id: 'T-0001', session_task: 'T-0001', claim: 4, input: '0'.repeat(64), output: '1'.repeat(64) },
-    content: { command: 'npm test', output: 'ok', exit_code: 0, cut: true },
   }),
   observed('observed.commit', {
-    ...{ sha: 'a'.repeat(40), tree: 'b'.repeat(40), parents: ['c'.repeat(40)], rewrites: 'd'.repeat(40) },
-    ...{ task_id: 'T-0001', key: commitKey('a'.repeat(40), 'd'.repeat(40)) },
-    content: { branch: 'main', paths: ['src/a.ts'] },
+    sha: 'a'.repeat(40),
+    tree: 'b'.repeat(40),
+    parents: ['c'.repeat(40)],
+    rewrites: 'd'.repeat(40),
+    task_id: 'T-0001',
+    key: commitKey('a'.repeat(40), 'd'.repeat(40)),
+    content: {
+      branch: 'main',
+      paths: ['src/a.ts'],
+    },
   }),
   observed('observed.coverage', {
-    ...{ client: 'codex', session: 's-1', agent: 'a', seen: 3, recorded: 1 },
+    client: 'codex',
+    session: 's-1',
+    agent: 'a',
+    seen: 3,
+    recorded: 1,
     content: { missing: ['c-1', 'c-2'] },
   }),
   observed('observed.usage', {
-    ...{ client: 'codex', session: 's-1', model: 'm', responses: 1, input_tokens: 2, output_tokens: 3 },
-    ...{ cache_read_tokens: 4, cache_write_tokens: 5, cache_write_1h_tokens: 6, task_id: 'T-0001' },
+    client: 'codex',
+    session: 's-1',
+    model: 'm',
+    responses: 1,
+    input_tokens: 2,
+    output_tokens: 3,
+    cache_read_tokens: 4,
+    cache_write_tokens: 5,
+    cache_write_1h_tokens: 6,
+    task_id: 'T-0001',
     content: {},
   }),
   enter({ cut: true, length: 5000, sha256: '2'.repeat(64), start: 'é'.repeat(2048) }),
   { kind: 'action.interrupted', fields: { sequence_no: 16 } },
 ];
+
+function task(title: string): string {
+  return canonicalize({
+    assignee: 'alice',
+    attempt: 1,
+    blocked_reason: null,
+    created_at: AT,
+    created_by: 'alice',
+    depends_on: ['T-0002'],
+    description: 'a\nb',
+    estimate_hours: 2.5,
+    holder: 'bob',
+    labels: ['red'],
+    parent_id: null,
+    priority: 'high',
+    progress: 10,
+    project: 'default',
+    sequence: 1,
+    status: 'in_progress',
+    taken_from: 'carol',
+    task_id: 'T-0001',
+    title,
+    updated_at: AT,
+    updated_by: 'alice',
+    workflow: 'board',
+  });
+}
 
 function introduce(number: number, replaces?: number): Fields {
   const [key, former] = [signingKey(number), replaces === undefined ? undefined : signingKey(replaces)];
@@ -138,7 +196,10 @@ function think(position: number, content: string, previous_hash: string | null):
   return {
     kind: 'thought',
     fields: {
-      ...{ ...place, task_id: 'T-0001', session_id: 'A-0001', attempt: 1 },
+      ...place,
+      task_id: 'T-0001',
+      session_id: 'A-0001',
+      attempt: 1,
       hash: thoughtOf(content, previous_hash),
     },
     content: { field: 'extras', label: 'extras', text: canonicalize(extras) },
@@ -155,19 +216,20 @@ function observed(kind: EntryKind, { content = {}, ...fields }: Fields): Recorde
 }
 
 /** The log with one record in the place of another; digests, seal and signature are made anew, as by who has the key. */
-export function signLog(
-  replaced: { readonly index: number; readonly record: Recorded } | undefined = undefined,
-): SignedLog {
+export function signLog(replaced?: { readonly index: number; readonly record: Recorded }): SignedLog {
   const entries: BundledEntry[] = [];
   for (const [index, honest] of LOG.entries()) {
     const record = index === replaced?.index ? replaced.record : honest;
     const { content, thought } = record;
     const entry = encodeEntry({
-      ...{ v: 1, kind: record.kind, at: AT, actor: 'alice' },
+      v: 1,
+      kind: record.kind,
+      at: AT,
+      actor: 'alice',
       ...(record.kind === 'session.finalized' && sealOf(entries)),
       ...record.fields,
       ...(content && { [content.field]: saltedDigest(content.label, SALT, content.text) }),
-    } as Entry);
+    });
     const disclosed = content && { salt: SALT, text: content.text, ...(thought && { thought }) };
     entries.push({ index, entry, ...(disclosed && { disclosed }) });
   }

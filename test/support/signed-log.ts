@@ -42,7 +42,7 @@ export class SignedLog {
 
   constructor(entries: readonly BundledEntry[]) {
     this.entries = entries;
-    this.origin = originOf(String(parseEntry(entries[0]?.entry ?? '')?.['ledger_id']));
+    this.origin = originOf(parseEntry(entries[0]?.entry ?? '')?.['ledger_id'] as string);
     this.key = formatVerifierKey(this.#signer.verifierKey(this.origin));
     this.#leaves = entries.map(({ entry }) => leafHash(entry));
   }

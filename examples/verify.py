@@ -494,6 +494,7 @@ KINDS = {
     "session.finalized": "session_id:A-id root:digest leaf_count:count heads:heads task_id?:T-id",
     "project.options": "actor:person options:digest",
     "key.added": "key:vkey replaces?:vkey signature:signature replaces_signature?:signature",
+    "redaction": "actor:person redacts:count reason:digest remains?:digest",
     "observed": f"""{OF_SESSION} event:line128 phase:phase client_version?:line128 model?:line128 agent?:line256
         tool?:line256 call_id?:line256 action?:action outcome?:result exit_code?:exit duration_ms?:natural claim?:natural
         input?:digest output?:digest task_id?:T-id session_task?:T-id""",
@@ -583,6 +584,7 @@ CONTENTS = {
     "session.started": shaped("auditor_id:line128 reason:reason"),
     "thought": shaped("branch?:line256 commit_sha?:commit tests_run?:tests blockers?:blockers metadata?:metadata"),
     "project.options": shaped("project:slug review?:review require_observed?:commands"),
+    "redaction": shaped("reason:line1000"),
     "observed": shaped("command?:shown path?:shown input?:shown output?:shown defect?:shown exit_code?:any-integer cut?:true"),
     "observed.commit": shaped("branch?:line256 paths:paths cut?:true"),
     "observed.coverage": shaped("missing:calls cut?:true defect?:line256"),
@@ -595,6 +597,7 @@ LABELS = {
     "session.started": ("session", "session"),
     "thought": ("extras", "extras"),
     "project.options": ("options", "options"),
+    "redaction": ("reason", "redaction"),
     **{kind: ("content", "observed-content") for kind in KINDS if kind.startswith("observed")},
 }
 
@@ -622,6 +625,36 @@ def is_recorded(entry: Entry, salt: Any, content: Any) -> bool:
     if label == "arguments":
         return CUT_ARGUMENTS(value) if units(content) > 4096 else isinstance(value, dict)
     return CONTENTS[entry["kind"]](value)
+
+
+ERASED: dict[str, Callable[[str], Any]] = {
+    "action.enter": lambda note: {"redacted": note},
+    "session.started": lambda note: {"auditor_id": note, "reason": note},
+    "thought": lambda note: {},
+    "observed": lambda note: {"defect": note},
+    "observed.commit": lambda note: {"paths": [note]},
+    "observed.coverage": lambda note: {"defect": note, "missing": []},
+    "redaction": lambda note: {"reason": note},
+}
+
+
+def note_of(redaction: Entry) -> str:
+    return f"[redacted by {redaction['actor']} on {redaction['at'][:10]}]"
+
+
+def can_redact(redaction: Entry, index: int, redacted: Entry) -> bool:
+    is_task_event = redacted["kind"].startswith("task.")
+    is_possible = redaction["redacts"] < index and (is_task_event or redacted["kind"] in ERASED)
+    return is_possible and is_task_event == ("remains" in redaction)
+
+
+def remains(redaction: Entry, entry: Entry, salt: Any, content: Any) -> bool:
+    """Whether this is what a redaction has left of a task."""
+    if not is_recorded({**entry, "task": redaction["remains"]}, salt, content):
+        return False
+    task, note = json.loads(content), note_of(redaction)
+    is_bare = task["title"] == note and task["labels"] == [] and task["description"] in ("", note)
+    return is_bare and task["blocked_reason"] in (None, note)
 
 
 def thought_hash(entry: Entry, type_: str, content: str, previous: Optional[str]) -> str:
@@ -670,10 +703,13 @@ class Record:
         self.disclosed: Optional[dict[str, Any]] = value.get("disclosed")
         self.thought: Optional[dict[str, Any]] = (self.disclosed or {}).get("thought")
 
-    def is_as_recorded(self) -> bool:
+    def is_as_recorded(self, redaction: Optional[Entry]) -> bool:
         if self.disclosed is None:
             return True
         kind = self.fields["kind"]
+        if redaction is not None:
+            is_task_event = kind.startswith("task.") and "remains" in redaction and self.thought is None
+            return is_task_event and remains(redaction, self.fields, self.disclosed["salt"], self.disclosed["text"])
         if kind not in LABELS or (kind == "thought") != (self.thought is not None):
             return False
         if not is_recorded(self.fields, self.disclosed["salt"], self.disclosed["text"]):
@@ -734,7 +770,11 @@ def verify_proof(source: str, keys: list[Key], witnesses: list[Key]) -> tuple[Ch
 def claims_of(records: Sequence[Record], checkpoint: Checkpoint, is_since: bool) -> Claims:
     claims: Claims = [("checkpoint", "yes"), ("inclusion", "yes")]
     claims += [("keys", holds) for holds in judge_keys(records, checkpoint)]
-    claims.append(("content", "yes" if all(record.is_as_recorded() for record in records) else "no"))
+    redactions = {record.fields["redacts"]: record for record in reversed(records) if record.fields["kind"] == "redaction"}
+    first = {index: record.fields for index, record in redactions.items()}
+    is_recorded_ = all(record.is_as_recorded(first.get(record.index)) for record in records)
+    claims.append(("content", "yes" if is_recorded_ else "no"))
+    claims += [("redaction", holds) for holds in judge_redactions(records)]
     claims += [("session", judge_seal(record.fields, records)) for record in records if record.fields["kind"] == "session.finalized"]
     claims += [("chain", holds) for holds in judge_chains(records)]
     is_complete = len(records) == checkpoint.size or (is_since and records[-1].index == checkpoint.size - 1)
@@ -763,6 +803,13 @@ def judge_keys(records: Sequence[Record], checkpoint: Checkpoint) -> list[str]:
                 return ["no"]
             is_introduced = is_introduced or fields["key"] in signing
     return ["yes"] if is_introduced else []
+
+
+def judge_redactions(records: Sequence[Record]) -> list[str]:
+    by_index = {record.index: record for record in records}
+    redactions = [each for each in records if each.fields["kind"] == "redaction" and each.fields["redacts"] in by_index]
+    is_possible = all(can_redact(each.fields, each.index, by_index[each.fields["redacts"]].fields) for each in redactions)
+    return (["yes"] if is_possible else ["no"]) if redactions else []
 
 
 def judge_seal(seal: dict[str, Any], records: Sequence[Record]) -> str:
@@ -797,8 +844,8 @@ def judge_chains(records: Sequence[Record]) -> list[str]:
 
 # --- The ledger file --------------------------------------------------------------------------------------------------
 
-SCHEMA_VERSION = 12
-SCHEMA_HASH = "acd2938c1b218f9a93cbfbdd8e063a9be2d28aebc39be7df5e74009ba8f4cb0f"
+SCHEMA_VERSION = 13
+SCHEMA_HASH = "ea997a61279193f03662698354bd5cf0d69eea5a27de2ac5c16f0ce9c3e5c940"
 HEADER = [(18, (1, 2)), (19, (1, 2)), (20, (0,)), (21, (64,)), (22, (32,)), (23, (32,))]
 CLASSES = {"INTEGER": "integer", "BIGINT": "integer", "TEXT": "text", "DOUBLE PRECISION": "real"}
 CLOCK = matching("[0-9a-f]{12}|database|aix|android|cygwin|darwin|freebsd|haiku|linux|netbsd|openbsd|sunos|win32")
@@ -942,6 +989,7 @@ class Replay:
         self.rows: dict[str, list[Row]] = {name: [] for name in file.tables}
         self.entries: list[tuple[str, dict[str, Any]]] = []
         self.leaves: list[str] = []
+        self.redactions: dict[int, Entry] = {}
         self.open: dict[int, str] = {}
         self.last_calls: dict[str, int] = {}
         self.tasks: list[Task] = []
@@ -963,6 +1011,7 @@ class Replay:
             "session.started": file.by("sessions", "start_idx"),
             "thought": file.by("thoughts", "idx"),
             "project.options": file.by("project_options", "idx"),
+            "redaction": file.by("redactions", "idx"),
             "observed": file.by("observations", "idx"),
         }
 
@@ -971,16 +1020,20 @@ class Replay:
         require(bool(stored), "ledger_entries", "is empty")
         self.leaves = [leaf_hash(row["entry"]) for row in stored]
         for index, row in enumerate(stored):
-            place = f"entry {index}"
-            require(row["idx"] == index, place, "is missing")
+            require(row["idx"] == index, f"entry {index}", "is missing")
             try:
                 entry = parse_entry(row["entry"])
             except BadFormat:
-                require(False, place, "is not an entry of the grammar")
-            kind = entry["kind"]
+                require(False, f"entry {index}", "is not an entry of the grammar")
+            is_beside = entry["kind"] == "action.enter" or (row["salt"], row["content"]) == (None, None)
+            require(is_beside, f"entry {index}", "has content beside it")
+            self.entries.append((entry["kind"], entry))
+            if entry["kind"] == "redaction":
+                require(entry["redacts"] not in self.redactions, f"entry {index}", "redacts an entry twice")
+                self.redactions[entry["redacts"]] = entry
+        for index, (kind, entry) in enumerate(self.entries):
+            place = f"entry {index}"
             require((kind == "genesis") == (index == 0), place, "is misplaced: genesis is entry 0 and nowhere else")
-            require(kind == "action.enter" or (row["salt"], row["content"]) == (None, None), place, "has content beside it")
-            self.entries.append((kind, entry))
             handler = "observation" if kind.startswith("observed") else kind.replace(".", "_")
             getattr(self, f"on_{handler}")(index, entry, place)
         self.rows["ledger_entries"] = stored
@@ -998,8 +1051,19 @@ class Replay:
         row = row or {}
         name = {"thought": "extras"}.get(source, "content")
         stored = jcs({"auditor_id": row["auditor_id"], "reason": row["reason"]}) if source == "session.started" else row[name]
-        require(is_recorded(entry, row["salt"], stored), place, "has content that is not what was recorded")
+        redaction = self.redactions.get(index)
+        if redaction is None or entry["kind"] not in ERASED:
+            require(is_recorded(entry, row["salt"], stored), place, "has content that is not what was recorded")
+        else:
+            erased = jcs(ERASED[entry["kind"]](note_of(redaction)))
+            require((row["salt"], stored) == ("0" * 32, erased), place, "has content that was redacted")
         return row
+
+    def on_redaction(self, index: int, entry: Entry, place: str) -> None:
+        redacts = entry["redacts"]
+        is_possible = redacts < index and can_redact(entry, index, self.entries[redacts][1])
+        require(is_possible, place, "redacts what it cannot")
+        self.rows["redactions"].append({**self.content(index, entry, place), "redacts": redacts})
 
     def on_genesis(self, index: int, entry: Entry, place: str) -> None:
         self.origin, earlier = f"colibri/{entry['ledger_id']}", entry.get("continues")
@@ -1072,7 +1136,9 @@ class Replay:
         """The content of a task event."""
         require(number_of(entry["task_id"]) <= len(self.tasks), place, "changes a task that does not exist")
         row = self.versions.get(index, {"salt": None, "content": None, "task_no": 0})
-        require(is_recorded(entry, row["salt"], row["content"]), place, "has no task that is what was recorded")
+        redaction = self.redactions.get(index)
+        check = is_recorded if redaction is None else lambda *stored: remains(redaction, *stored)
+        require(check(entry, row["salt"], row["content"]), place, "has no task that is what was recorded")
         require(row["task_no"] == number_of(entry["task_id"]), place, "is stored under another task")
         task: Entry = json.loads(row["content"])
         for other in [task["parent_id"]] * (task["parent_id"] is not None) + task["depends_on"]:
@@ -1149,8 +1215,12 @@ class Replay:
         require(task_no <= len(self.tasks), place, "is about a task that does not exist")
         known, row = self.tasks[task_no - 1], dict(self.content(index, entry, place))
         previous = known.thoughts[-1]["hash"] if known.thoughts else None
-        require(THOUGHT({"type": row["type"], "content": row["content"]}), place, "is not a thought")
-        is_linked = thought_hash(entry, row["type"], row["content"], previous) == entry["hash"]
+        redaction = self.redactions.get(index)
+        if redaction is None:
+            require(THOUGHT({"type": row["type"], "content": row["content"]}), place, "is not a thought")
+            is_linked = thought_hash(entry, row["type"], row["content"], previous) == entry["hash"]
+        else:
+            is_linked = (row["type"], row["content"]) == ("thought", note_of(redaction))
         require(is_linked and entry["chain_position"] == len(known.thoughts) + 1, place, "breaks the chain of its task")
         require(entry["attempt"] == known.version["attempt"], place, "counts for another attempt")
         require(session_no in self.covering(task_no), place, "is in a session that does not cover it")
@@ -1163,6 +1233,7 @@ class Replay:
         self.sessions[session_no - 1].heads[task_no] = head
         approval = json.loads(row["extras"]).get("metadata", {}).get("approval")
         version = approval.get("version") if isinstance(approval, dict) else None
+        version = math.inf if redaction is not None else version
         if type(version) in (int, float):
             known.approvals.append((index, entry["actor"], version))
 
@@ -1195,7 +1266,7 @@ class Replay:
             parts = ["colibri:observed-commit:v1", entry["sha"], entry.get("rewrites")]
             key = sha256("\n".join(part for part in parts if part).lower().encode())[:32]
             require(entry["key"] == key, place, "has another key than its commit")
-        if kind == "observed.coverage":
+        if kind == "observed.coverage" and index not in self.redactions:
             missing, content = entry["seen"] - entry["recorded"], json.loads(row["content"])
             is_listed = len(content["missing"]) == min(missing, 1000) and ("cut" in content) == (missing > 1000)
             require(missing >= 0 and is_listed, place, "lists another number of missing calls")

@@ -70,29 +70,33 @@ export const TOKENS = [
   '🐦',
 ];
 
+const SCALARS: readonly Json[] = [
+  null,
+  true,
+  false,
+  0,
+  -1,
+  0.5,
+  1e-7,
+  2 ** 53 - 1,
+  '',
+  ' ',
+  'x',
+  '\0',
+  'x'.repeat(5000),
+];
+const CONTAINERS: readonly Json[] = [[], {}, [[]], [null], { a: 1 }, Object.fromEntries([['__proto__', 1]])];
+const WORDS = 'T-0001 T-0000 A-0001 2026-02-30T00:00:00.000Z genesis person: hook: \u{1f426}'.split(' ');
+const nested = (depth: number) => JSON.parse('['.repeat(depth) + ']'.repeat(depth)) as Json;
+
 /** Values that replace a node of a JSON tree. */
 export const VALUES: readonly Json[] = [
-  ...[null, true, false, 0, -1, 0.5, 1e-7, 2 ** 53 - 1, '', ' ', 'x', '\0', '\u{1f426}', 'x'.repeat(5000)],
-  ...[
-    [],
-    {},
-    [[]],
-    [null],
-    { a: 1 },
-    Object.fromEntries([['__proto__', 1]]),
-    { toString: 1, toJSON: 1, constructor: {} },
-  ],
-  ...[
-    'T-0001',
-    'T-0000',
-    'A-0001',
-    '0'.repeat(64),
-    '0'.repeat(32),
-    '2026-02-30T00:00:00.000Z',
-    'genesis',
-    'person:',
-    'hook:',
-  ],
-  JSON.parse('['.repeat(63) + ']'.repeat(63)) as Json,
-  JSON.parse('['.repeat(70) + ']'.repeat(70)) as Json,
+  ...SCALARS,
+  ...CONTAINERS,
+  ...WORDS,
+  '0'.repeat(64),
+  '0'.repeat(32),
+  { toString: 1, toJSON: 1, constructor: {} },
+  nested(63),
+  nested(70),
 ];

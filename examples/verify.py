@@ -400,6 +400,9 @@ class Checkpoint:
         self.signers = {key.text for key, _ in signed_by if key in usable}
         self.cosigned = {key.text: time for key, time in signed_by if key in watching}
         self.demanded = len(watching)
+        stamp = sha256(b"rfc3161/time-stamp\n\xffcolibri/rfc3161/v1")[:8]
+        ids = [(each.split(" ")[1], decode_base64(each.split(" ")[2])[:4].hex()) for each in lines]
+        self.is_stamped = ("rfc3161/time-stamp", stamp) in ids
         if not self.signers:
             refuse("none of the given keys has signed the checkpoint")
 
@@ -779,7 +782,8 @@ def claims_of(records: Sequence[Record], checkpoint: Checkpoint, is_since: bool)
     claims += [("chain", holds) for holds in judge_chains(records)]
     is_complete = len(records) == checkpoint.size or (is_since and records[-1].index == checkpoint.size - 1)
     claims.append(("completeness", "yes" if is_complete else "unknown"))
-    claims += [(about, holds) for about, holds in judge_witnesses(records, checkpoint)]
+    claims += judge_witnesses(records, checkpoint)
+    claims += [("stamp", "unknown")] * checkpoint.is_stamped
     return claims + [("truth", "unknown")]
 
 

@@ -167,7 +167,7 @@ export interface Mutated {
 /** Any UTF-16 unit, also half of a pair. */
 const anyUnit = fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit));
 
-/** Samples with one to four changes; now and then any text at all. */
+/** Samples with one to four changes, and some texts that are not one. */
 export function mutated(samples: readonly string[]): fc.Arbitrary<Mutated> {
   const changed = fc
     .tuple(fc.constantFrom(...samples), fc.array(change, { minLength: 1, maxLength: 4 }))

@@ -117,7 +117,7 @@ const keyStatement: FuzzTarget = {
     const isSound = keyStatementDefect(entry as Entry & KeyStatement) === undefined;
     const said = ({ key, replaces }: Entry) => JSON.stringify([key, replaces]);
     const isKnown = statements.some((statement) => said(JSON.parse(statement) as Entry) === said(entry));
-    promise(!isSound || isKnown, 'nobody introduces a key for its owner');
+    promise(!isSound || isKnown, 'only its owner introduces a key');
     return isSound;
   },
 };
@@ -138,7 +138,7 @@ const entries: FuzzTarget = {
   },
 };
 
-/** Who has the key can sign anything: also then every claim is stated, and no error leaves the verifier. */
+/** An owner of the key can sign anything. Every claim is stated even then, and no error leaves the verifier. */
 const signedContent: FuzzTarget = {
   name: 'signed-content',
   samples: WITH_CONTENT.map(({ record }) => record.content?.text ?? ''),

@@ -1,0 +1,87 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect } from 'vitest';
+import { BadFormat, parseVerifierKey, verifyText } from '../../src/integrity/index.ts';
+import { sampleInputs, TARGETS } from '../fuzz/fuzz.ts';
+import { VALUES } from '../fuzz/hostile-values.ts';
+import { signLog, WITH_CONTENT } from '../fuzz/sample-log.ts';
+import { buildRuleLedger, openFile } from '../support/ledgers.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { sizeOf } from '../support/properties.ts';
+import { judgeInPython } from '../support/python-verifier.ts';
+import { readSignedLog } from '../support/signed-log.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'colibri-python-bundles-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+type Judged = { readonly verdict: string; readonly claims?: readonly string[] };
+
+function judgeInNode(text: string, key: string): Judged {
+  try {
+    const { claims } = verifyText(text, { log: [parseVerifierKey(key)] });
+    const verdict = claims.some(({ holds }) => holds === 'no') ? 'tampered' : 'whole';
+    return { verdict, claims: claims.map(({ about, holds }) => `${about}: ${holds}`) };
+  } catch (error) {
+    if (error instanceof BadFormat) return { verdict: 'bad input' };
+    throw error;
+  }
+}
+
+/** Both verifiers must say the same about each file, claim by claim. Returns the verdicts. */
+function compare(texts: readonly string[], key: string): string[] {
+  const files = texts.map((text, place) => {
+    const file = join(folder, `bundle-${place}`);
+    writeFileSync(file, text);
+    return file;
+  });
+  const node = texts.map((text) => judgeInNode(text.toWellFormed(), key));
+  const python = judgeInPython(files.map((file) => [file, key]))?.map(({ verdict, claims }): Judged => {
+    return { verdict, ...(claims && { claims: claims.map(({ about, holds }) => `${about}: ${holds}`) }) };
+  });
+  for (const [place, report] of (python ?? node).entries())
+    expect(report, texts[place]?.slice(0, 3000)).toEqual(node[place]);
+  return node.map(({ verdict }) => verdict);
+}
+
+describe('examples/verify.py on bundles and proofs', () => {
+  promiseTest('format/python', 'of a ledger with every kind of entry', async () => {
+    const path = join(folder, 'rules.db');
+    await buildRuleLedger(path);
+    const database = await openFile(path);
+    const log = await database.read(readSignedLog);
+    await database.close();
+    const indexes = log.entries.map(({ index }) => index);
+    const some = indexes.filter((index) => index % 3 === 0);
+    const texts = [
+      log.bundle(),
+      log.bundle(some),
+      log.bundle(indexes.slice(20), { kind: 'since', since: '2026-04-08T22:15:30.000Z' }),
+      ...some.map((index) => log.proof(index)),
+    ];
+    expect(new Set(compare(texts, log.key))).toEqual(new Set(['whole']));
+    expect(compare([log.bundle()], log.key.replace(/.$/, 'B'))).toEqual(['bad input']);
+  });
+
+  promiseTest('format/python', 'that were changed', () => {
+    const count = sizeOf({ test: 80, torture: 5000 });
+    const texts = TARGETS.filter(({ name }) => name === 'bundle' || name === 'proof-file').flatMap((target) =>
+      sampleInputs(target, 6962, count),
+    );
+    // A file in another envelope is beyond the program in Python.
+    const own = texts.filter((text) => !text.startsWith('{"payload":') && text.isWellFormed());
+    expect([...new Set(compare(own, signLog().key))].toSorted()).toEqual(['bad input', 'tampered', 'whole']);
+  });
+
+  promiseTest('format/python', 'with any value as a content that the key has signed', () => {
+    const texts = WITH_CONTENT.flatMap(({ index, record }, turn) =>
+      VALUES.slice(0, -1)
+        .filter((_, place) => place % sizeOf({ test: 8, torture: 1 }) === turn % sizeOf({ test: 8, torture: 1 }))
+        .flatMap((value) => {
+          const content = record.content && { ...record.content, text: JSON.stringify(value) };
+          return content === undefined ? [] : [signLog({ index, record: { ...record, content } }).bundle([index])];
+        }),
+    );
+    expect(compare(texts, signLog().key)).toContain('tampered');
+  });
+});

@@ -64,6 +64,13 @@ const ownUrl = {
   banner: { js: 'const programUrl = require("node:url").pathToFileURL(__filename).href;' },
 };
 
+/** Swaps modules for variants that only one bundle has. */
+const resolveTo = (filter, variantOf) => ({
+  name: 'variants',
+  setup: (bundler) =>
+    bundler.onResolve({ filter }, ({ resolveDir, path }) => ({ path: variantOf(resolve(resolveDir, path)) })),
+});
+
 const common = { absWorkingDir: root, bundle: true, format: 'esm', logLevel: 'warning', loader: { '.sql': 'text' } };
 
 export async function buildAll() {
@@ -124,6 +131,7 @@ export async function buildAll() {
       platform: 'node',
       target: 'node20',
       minify: true,
+      plugins: [resolveTo(/\/sha256\.ts$/, () => `${root}src/recorder/hook-sha256.ts`)],
     }),
     build({
       ...common,
@@ -140,15 +148,7 @@ export async function buildAll() {
       platform: 'browser',
       target: 'es2022',
       minify: true,
-      plugins: [
-        {
-          name: 'browser-cryptography',
-          setup: (bundler) =>
-            bundler.onResolve({ filter: /\/(?:sha256|ed25519)\.ts$/ }, ({ resolveDir, path }) => ({
-              path: resolve(resolveDir, path.replace(/\.ts$/, '.browser.ts')),
-            })),
-        },
-      ],
+      plugins: [resolveTo(/\/(?:sha256|ed25519)\.ts$/, (path) => path.replace(/\.ts$/, '.browser.ts'))],
     }),
   ]);
   writeEntry();

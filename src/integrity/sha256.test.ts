@@ -3,12 +3,13 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { always } from '../../test/support/properties.ts';
+import { sha256 as inHook, rawSha256 as rawInHook } from '../recorder/hook-sha256.ts';
 import { toHex } from './hex.ts';
 import { sha256 as inBrowser, rawSha256 as rawInBrowser } from './sha256.browser.ts';
 import { sha256 as inNode, rawSha256 as rawInNode } from './sha256.ts';
 
 describe('SHA-256', () => {
-  for (const [name, sha256] of Object.entries({ inNode, inBrowser })) {
+  for (const [name, sha256] of Object.entries({ inNode, inBrowser, inHook })) {
     it(`gives the examples of FIPS 180-4, ${name}`, () => {
       expect(sha256('')).toBe('e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
       expect(sha256('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
@@ -23,7 +24,12 @@ describe('SHA-256', () => {
     });
   }
 
-  promiseTest('integrity/browser', 'both hash files agree on any bytes and any text', () => {
+  it('gives the same for a long text in a hook, which then loads the module of Node', () => {
+    for (const text of ['é'.repeat(65_536), 'é'.repeat(65_537)])
+      expect([inHook(text), rawInHook(text)]).toEqual([inNode(text), rawInNode(text)]);
+  });
+
+  promiseTest('integrity/browser', 'all hash files agree on any bytes and any text', () => {
     always(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: 'binary' }), (bytes, text) => {
         for (const data of [bytes, text]) {
@@ -32,6 +38,7 @@ describe('SHA-256', () => {
           expect(inBrowser(data)).toBe(expected);
           expect(toHex(rawInNode(data))).toBe(expected);
           expect(rawInBrowser(data)).toBe(rawInNode(data));
+          expect([inHook(data), rawInHook(data)]).toEqual([expected, rawInNode(data)]);
         }
       }),
     );

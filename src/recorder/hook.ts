@@ -3,9 +3,9 @@ import { type HookConfig, readHookConfig } from '../config.ts';
 import { findAbove, LEDGER } from '../db/locate.ts';
 import { findHomeFolder } from '../home-folder.ts';
 import { parseJson } from '../integrity/parse-json.ts';
-import { createSalt } from '../ledger/salt.ts';
 import { type Hint, toEvent, unreadable } from './clients/recognize.ts';
 import type { ObservedEvent } from './event.ts';
+import { randomHex } from './random-hex.ts';
 import { SPOOL, writeToSpool } from './spool.ts';
 import { encodeSpooled, toSpooled } from './spooled-event.ts';
 
@@ -20,6 +20,7 @@ const MAX_VALUES = 150_000;
 const TIME_LIMIT_MS = 2000;
 /** Some clients leave standard input open. What arrived until then is the event. */
 const READ_LIMIT_MS = 1500;
+const SALT_BYTES = 16;
 
 /** The spool that a session has filled up to now, and the ledger that it belongs to. */
 export interface FilledSpool {
@@ -84,7 +85,11 @@ function record(folder: string, config: HookConfig, reported: ObservedEvent): bo
   const event = { ...reported, clientVersion: reported.clientVersion ?? clientVersions[reported.client] ?? null };
   const at = new Date();
   const isTest = event.session !== '' && event.session === testSession;
-  writeToSpool(folder, encodeSpooled(toSpooled(event, { at, salt: createSalt(), level })), { at, isDurable, isTest });
+  writeToSpool(folder, encodeSpooled(toSpooled(event, { at, salt: randomHex(SALT_BYTES), level })), {
+    at,
+    isDurable,
+    isTest,
+  });
   return isTest;
 }
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -17,6 +16,7 @@ import {
 import { dirname, join } from 'node:path';
 import { isOwnedByOther } from '../db/file-owner.ts';
 import { syncFolder } from '../files/sync.ts';
+import { randomHex } from './random-hex.ts';
 
 /**
  * Events that are not in the ledger yet, one file each. A file gets its final name when it is complete, so a reader
@@ -68,7 +68,7 @@ let written = 0;
 /** Rises, so that the events that a process writes in one millisecond keep their order. */
 function nextSuffix(): string {
   written = (written + 1) % 0x1_00_00;
-  return written.toString(16).padStart(4, '0') + randomBytes(6).toString('hex');
+  return written.toString(16).padStart(4, '0') + randomHex(6);
 }
 
 /** False if no hook has run here. Throws if the folder cannot be trusted. */

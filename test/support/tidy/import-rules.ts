@@ -119,6 +119,7 @@ const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])
       'git',
       'home-folder',
       'recorder/plugins',
+      'recorder/random-hex',
       'recorder/spool',
       'recorder/spool-watcher',
       'runtime/ingest-filled',

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { deflateSync, inflateSync } from 'node:zlib';
 import { describe, expect } from 'vitest';
 import { createGitEnvironment } from '../../src/config.ts';
+import { listTips } from '../../src/git/list-trailers.ts';
 import { checkCheckpoints } from '../../src/recorder/git/check-checkpoints.ts';
 import { checkCommits } from '../../src/recorder/git/check-commits.ts';
 import { encodeCommits, type SpooledCommit } from '../../src/recorder/git/spooled-commits.ts';
@@ -95,8 +96,11 @@ describe('the claims of log and repository', () => {
         return identity;
       };
       const { ledgerId, size } = await rootAt();
-      const check = () =>
-        server.database.read((reader) => checkCheckpoints(reader, { ledgerId, size }, { env, cwd: project.folder }));
+      const git = { env, cwd: project.folder };
+      const check = async () => {
+        const tips = await listTips(git);
+        return server.database.read((reader) => checkCheckpoints(reader, { ledgerId, size }, tips, git));
+      };
       const none = { found: 0, extended: 0, contradicted: 0, unreadable: 0, foreign: 0, claims: [] };
       expect(await check()).toEqual(none);
       const trailer = (value: string, ledger?: string) =>

@@ -1,8 +1,8 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { describe, expect } from 'vitest';
-import { CliProject } from '../support/cli-project.ts';
+import { CliProject, PROGRAM } from '../support/cli-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { GitProject } from './git-project.ts';
+import { GitProject, gitEnvironment } from './git-project.ts';
 
 interface Report {
   readonly verdict: string;
@@ -83,6 +83,26 @@ describe('colibri verify --git', () => {
     ]);
   });
 
+  promiseTest('git/verify', 'a commit that is made while verify reads', async () => {
+    const project = new GitProject();
+    await project.run('add', 'First');
+    await project.initRecord();
+    project.commit('one', 'one');
+    await project.ingest();
+    // The first thing that verify asks git takes long enough for another task and another commit.
+    project.writeHook('bin/git', COMMIT_FIRST);
+    const { PATH = '', ...variables } = gitEnvironment();
+    const env = {
+      ...variables,
+      PATH: `${project.path('bin')}:${PATH}`,
+      TRUE_PATH: PATH,
+      NODE: process.execPath,
+      PROGRAM,
+    };
+    expect(await project.runWith({ env }, 'verify', '--git')).toMatchObject({ status: 0 });
+    expect(project.git('log', '-1', '--format=%B')).toMatch(/^two\n[^]*Colibri-Checkpoint: /);
+  });
+
   promiseTest('git/verify', 'a clone without its history says "cannot tell", and no object is fetched', async () => {
     const project = new GitProject();
     await project.run('add', 'First');
@@ -118,3 +138,12 @@ function replaceLedger(project: GitProject, file: string): void {
   for (const suffix of ['-wal', '-shm']) rmSync(project.ledger + suffix, { force: true });
   copyFileSync(file, project.ledger);
 }
+
+const COMMIT_FIRST = `#!/bin/sh
+PATH=$TRUE_PATH
+if mkdir "$0.once" 2>/dev/null; then
+  "$NODE" "$PROGRAM" add Second >/dev/null
+  echo two >two && git add two && git commit -q -m two
+fi
+exec git "$@"
+`;

@@ -9,7 +9,7 @@ import { readIdentity } from '../../trust/ledger-identity.ts';
 import type { LedgerReport, Problem } from '../../verification/report.ts';
 import { verifyEverything } from '../../verification/verify-ledger.ts';
 import { verifyFile } from '../proofs/verify-file.ts';
-import { checkGit, describeGit, type GitReport, judgeGit } from '../recorder/verify-git.ts';
+import { checkGit, describeGit, type GitReport, judgeGit, listGitTips } from '../recorder/verify-git.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { assertNotDeleted } from '../support/deleted-ledger.ts';
@@ -102,16 +102,21 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
   assertNotDeleted(config);
   let git: GitReport | undefined;
   const report = await withProgress('verifying', (update) =>
-    // Servers sign while this reads: a checkpoint that is looked up later can be beyond the end of the snapshot.
-    withSuspectLedger(config, listSigned, async (reader, signed) => {
-      const found = await verifyEverything(reader, update);
-      // A damaged log has no reliable roots to compare with.
-      if (found.problems.length > 0) return found;
-      if (signed.status === 'rejected') throw signed.reason;
-      const problems = await checkCheckpoints(reader, found.size, [...expected, ...signed.value]);
-      if (withGit) git = await checkGit(reader, await identityOf(reader, found.size));
-      return { ...found, problems };
-    }),
+    // Servers sign and agents commit while this reads: what is looked up later can be beyond the end of the snapshot.
+    withSuspectLedger(
+      config,
+      (reader) => listEarlier(reader, withGit),
+      async (reader, earlier) => {
+        const found = await verifyEverything(reader, update);
+        // A damaged log has no reliable roots to compare with.
+        if (found.problems.length > 0) return found;
+        if (earlier.status === 'rejected') throw earlier.reason;
+        const { signed, tips } = earlier.value;
+        const problems = await checkCheckpoints(reader, found.size, [...expected, ...signed]);
+        if (withGit) git = await checkGit(reader, await identityOf(reader, found.size), tips);
+        return { ...found, problems };
+      },
+    ),
   );
   const { size, root, problems, redacted } = report;
   const gitLines = git === undefined ? [] : describeGit(git);
@@ -136,6 +141,11 @@ async function identityOf(reader: Reader, size: number): Promise<LedgerIdentity>
   const identity = await readIdentity(reader, size);
   if (identity === undefined) throw new Error('the ledger has no first entry');
   return identity;
+}
+
+/** What the log must extend. */
+async function listEarlier(reader: Reader, withGit: boolean) {
+  return { signed: await listSigned(reader), tips: withGit ? await listGitTips() : [] };
 }
 
 /** What this user has signed last. */

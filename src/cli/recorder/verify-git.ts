@@ -1,6 +1,7 @@
 import { createGitEnvironment } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
-import { GitFailed, runGit } from '../../git/run-git.ts';
+import { listTips } from '../../git/list-trailers.ts';
+import { GitFailed, type GitOptions, runGit } from '../../git/run-git.ts';
 import { type CheckpointCheck, checkCheckpoints } from '../../recorder/git/check-checkpoints.ts';
 import { type CommitCheck, checkCommits } from '../../recorder/git/check-commits.ts';
 import type { GitClaim } from '../../recorder/git/claims.ts';
@@ -18,16 +19,27 @@ export interface GitReport {
 const MAX_SHOWN = 20;
 const SHA_LENGTH = 12;
 
+/** The commits of the repository around the current folder to compare a log with. Call it before the log is read. */
+export function listGitTips(): Promise<string[]> {
+  return withGit(listTips);
+}
+
 /** Compares the log with the repository around the current folder. Its stored nodes must have been verified. */
-export async function checkGit(
+export function checkGit(
   reader: Reader,
   ledger: { readonly ledgerId: string; readonly size: number },
+  tips: readonly string[],
 ): Promise<GitReport> {
-  const git = { env: createGitEnvironment() };
-  try {
+  return withGit(async (git) => {
     const shallow = (await runGit(['rev-parse', '--is-shallow-repository'], git)).trim() === 'true';
     const commits = await checkCommits(reader, git);
-    return { shallow, commits, checkpoints: await checkCheckpoints(reader, ledger, git) };
+    return { shallow, commits, checkpoints: await checkCheckpoints(reader, ledger, tips, git) };
+  });
+}
+
+async function withGit<Result>(work: (git: GitOptions) => Promise<Result>): Promise<Result> {
+  try {
+    return await work({ env: createGitEnvironment() });
   } catch (error) {
     if (!(error instanceof GitFailed)) throw error;
     throw new CommandError('cannot tell', `the repository cannot be read: ${error.message}`, {

@@ -25,16 +25,20 @@ interface Ledger {
 /** The tree remembers what it has read: a new one for so many checkpoints bounds the memory. */
 const CHECKPOINTS_PER_TREE = 1000;
 
-/** Compares the checkpoints that commits carry with the log, whose stored nodes the caller has verified. */
+/**
+ * Compares the checkpoints that commits carry with the log, whose stored nodes the caller has verified. The tips must be
+ * older than what the reader sees: a later commit can carry a checkpoint beyond its end.
+ */
 export async function checkCheckpoints(
   reader: Reader,
   { ledgerId, size }: Ledger,
+  tips: readonly string[],
   git: GitOptions,
 ): Promise<CheckpointCheck> {
   const claims = new ClaimList();
   const counts = { found: 0, extended: 0, contradicted: 0, unreadable: 0, foreign: 0 };
   let tree = new StoredTree(reader, size);
-  for await (const { sha, trailers } of listCheckpointTrailers(git)) {
+  for await (const { sha, trailers } of listCheckpointTrailers(tips, git)) {
     for (const checkpoint of listOwn(trailers, shortLedgerId(ledgerId))) {
       if (checkpoint === undefined) {
         counts.foreign += 1;

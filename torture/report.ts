@@ -7,7 +7,6 @@ export interface Result extends Omit<Played, 'name'> {
   readonly date: string;
   readonly seed: number;
   readonly version: string;
-  readonly commit: string;
   readonly system: string;
 }
 
@@ -27,14 +26,14 @@ last reported run. Round n of a run has the seed + n: \`npm run torture -- --onl
 round again.`;
 
 function renderPart(name: string, result: Result): string {
-  const { says, date, seed, rounds, seconds, version, commit, system, counts, highest, problems, skipped } = result;
+  const { says, date, seed, rounds, seconds, version, system, counts, highest, problems, skipped } = result;
   const length = seconds < 120 ? `${seconds} s` : `${Math.round(seconds / 60)} min`;
   const seeds = rounds === 1 ? `seed ${seed}` : `${count(rounds)} rounds, seeds ${seed} to ${seed + rounds - 1}`;
   const rows = [...Object.entries(counts), ...Object.entries(highest)].map(([what, value]) => [what, count(value)]);
   return [
     `## ${name}`,
     `It ${says}.`,
-    `${date}, Colibri ${version} (${commit}), ${system}: ${length}, ${seeds}.`,
+    `${date}, Colibri ${version}, ${system}: ${length}, ${seeds}.`,
     renderTable(['', 'figure'], [...rows, ['broken promises', count(problems.length)]]),
     ...skipped.map((reason) => `Not tried: ${reason}.`),
     ...problems.map((problem) => `**Broken:** ${problem}`),

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,7 +96,6 @@ function writeReport(played: readonly Played[], seed: number): void {
     date: new Date().toISOString().slice(0, 10),
     seed,
     version: (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version,
-    commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim(),
     system: `Node ${process.versions.node}, ${process.platform} ${process.arch}`,
   };
   const newest = new Map(played.map(({ name, ...result }) => [name, { ...facts, ...result }]));

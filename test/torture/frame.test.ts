@@ -77,7 +77,6 @@ describe('docs/reliability.md', () => {
       date: '2026-01-02',
       seed: 5,
       version: '1.2.3',
-      commit: 'abc',
       system: 'Node 20',
       rounds: 2,
       seconds: 90,
@@ -88,7 +87,7 @@ describe('docs/reliability.md', () => {
     };
     const page = renderReport({ ran: result });
     expect(page).toContain('## ran\n\nIt breaks pipes.');
-    expect(page).toContain('2026-01-02, Colibri 1.2.3 (abc), Node 20: 90 s, 2 rounds, seeds 5 to 6.');
+    expect(page).toContain('2026-01-02, Colibri 1.2.3, Node 20: 90 s, 2 rounds, seeds 5 to 6.');
     for (const text of ['12,345', '1.5', '**Broken:** lost', 'Not tried: no strace.']) expect(page).toContain(text);
     expect(page).toMatch(/\| broken promises +\| +1 \|/);
   });

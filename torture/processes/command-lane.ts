@@ -65,7 +65,7 @@ async function read(player: Player, { what }: Work): Promise<void> {
   const command = what === 'backup' ? ['backup', backup] : what === 'agents' ? ['agents', '--json'] : [what];
   const { code, stdout, stderr } = await run(player, command);
   journal.count(what === 'verify' ? 'verifications meanwhile' : 'views and backups meanwhile');
-  if (code !== null && code !== DONE && !isAbsent(stderr))
+  if (code !== null && code !== DONE && !isAbsent(stdout + stderr))
     journal.problems.push(
       `${lane.name}: ${what} ended with exit code ${code}: ${stdout.slice(0, 1000)}${stderr.slice(-1000)}`,
     );
@@ -76,8 +76,8 @@ async function read(player: Player, { what }: Work): Promise<void> {
 }
 
 /** Before the first server has created it, and for a backup of a database server. */
-function isAbsent(stderr: string): boolean {
-  return /no ledger|does not exist|is empty|pg_dump/.test(stderr);
+function isAbsent(output: string): boolean {
+  return /no ledger|does not exist|is empty|pg_dump/.test(output);
 }
 
 async function observe(player: Player, { what }: Work): Promise<void> {

@@ -15,7 +15,7 @@ export type Results = Readonly<Record<string, Result>>;
 /** docs/reliability.md: the last reported run of each part, and nothing that did not run. */
 export function renderReport(results: Results): string {
   const parts = Object.entries(results).map(([name, result]) => renderPart(name, result));
-  return `${['# Reliability', INTRODUCTION, ...parts].join('\n\n')}\n`;
+  return `${['# Reliability', INTRODUCTION, ...parts, LIMITS].join('\n\n')}\n`;
 }
 
 const INTRODUCTION = `\`npm run torture\` breaks everything around Colibri and checks that no answered change is lost, that no entry is written
@@ -24,6 +24,18 @@ twice, and that every ledger verifies. \`npm test\` plays a short form of each p
 \`npm run torture -- --report\` writes this page from the figures of its run (\`torture/results.json\`). Each part shows its
 last reported run. Round n of a run has the seed + n: \`npm run torture -- --only NAME --seed SEED --rounds 1\` plays one
 round again.`;
+
+const LIMITS = `## Limits
+
+What the runs found and Colibri does not prevent:
+
+- **A ping before the ledger is open.** \`server_ping\` answers while the server still opens its ledger, and is recorded
+  afterwards. If the process is killed in between, the answered ping has no entry. It changed nothing.
+- **A hook that cannot write within 2 seconds.** It gives up, because no agent may wait for it: it prints one line on stderr,
+  and the event is not recorded. This happens if the hook is stopped, or on a machine with far more processes than cores.
+- **A stopped writer.** A process that is stopped (SIGSTOP) while it holds the write lock of an SQLite file blocks the others.
+  They answer with an error after 10 seconds, and nothing is lost.
+- **\`LANG\` with characters that no locale has** crashes Node itself before it runs a program.`;
 
 function renderPart(name: string, result: Result): string {
   const { says, date, seed, rounds, seconds, version, system, counts, highest, problems, skipped } = result;

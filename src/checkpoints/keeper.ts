@@ -75,9 +75,10 @@ export class CheckpointKeeper {
     throw this.#failure ?? new ColibriError('ERR_CONFIG_INVALID', 'the log cannot be signed');
   }
 
-  /** Wraps a proof whose checkpoint `sign` returned. */
+  /** Wraps a proof under a checkpoint of `sign`, or of an earlier one by the same key. */
   wrap(format: EnvelopeFormat, proof: InclusionProof): Uint8Array {
-    if (this.#signer === undefined) throw new Error('a proof is wrapped after its checkpoint was signed');
+    this.#signer ??= this.#open();
+    if (this.#signer === undefined) throw noKey();
     return this.#signer.wrap(format, proof);
   }
 

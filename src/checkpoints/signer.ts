@@ -1,6 +1,8 @@
 import { type Database, DatabaseError, type Reader } from '../db/database.ts';
 import { ColibriError } from '../errors.ts';
 import {
+  BadFormat,
+  type Checkpoint,
   checkpointText,
   formatDsse,
   formatReceipt,
@@ -84,7 +86,7 @@ export class Signer {
   wrap(format: EnvelopeFormat, proof: InclusionProof): Uint8Array {
     const { key, ledgerId } = this.#options;
     const verifierKey = key.verifierKey(originOf(ledgerId));
-    const { size, root } = verifyCheckpoint(proof.checkpoint, { log: [verifierKey] });
+    const { size, root } = assertSigned(proof.checkpoint, verifierKey);
     const { index, entry } = proof.entry;
     if (!isIncluded({ leaf: leafHash(entry), index, size, proof: proof.path, root }))
       throw new DatabaseError('corrupt', `entry ${index} is not the one that was signed`, {
@@ -110,6 +112,16 @@ export class Signer {
 
 function isSignedBy({ note }: SignedCheckpoint, key: VerifierKey): boolean {
   return note.signatures.some(({ name, keyId: id }) => name === key.name && id === keyId(key));
+}
+
+function assertSigned(checkpoint: string, key: VerifierKey): Checkpoint {
+  try {
+    return verifyCheckpoint(checkpoint, { log: [key] });
+  } catch (error) {
+    if (!(error instanceof BadFormat)) throw error;
+    const advice = 'prove it under a new checkpoint, or as a tlog-proof, which needs no second signature';
+    throw new ColibriError('ERR_CONFIG_INVALID', 'your key has not signed this checkpoint', {}, { advice });
+  }
 }
 
 function retired(key: string): ColibriError {

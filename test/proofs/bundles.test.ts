@@ -185,6 +185,32 @@ describe('bundles', () => {
       expect(await verify(project.path(format), '--key', otherKey), format).toMatchObject({ status: 3 });
   });
 
+  promiseTest('bundle/envelope', 'under an earlier checkpoint, if the same key has signed it', async () => {
+    const own = new SigningProject();
+    await own.colibri('add', 'one');
+    writeFileSync(own.path('earlier'), await own.checkpoint());
+    const pinned = (await own.colibri('key')).stdout.trim();
+    await own.colibri('add', 'two');
+    for (const format of FORMATS) {
+      const file = own.path(format);
+      const args = ['prove', '2', '--format', format, '--at', own.path('earlier'), '--out'];
+      expect(await own.colibri(...args, file), format).toMatchObject({ status: 0 });
+      expect(await verify(file, '--key', pinned), format).toMatchObject({ status: 0, verdict: 'whole' });
+    }
+    await own.colibri('key', 'rotate');
+    const late = await own.colibri(
+      'prove',
+      '2',
+      '--format',
+      'cose',
+      '--at',
+      own.path('earlier'),
+      '--out',
+      own.path('x'),
+    );
+    expect(late).toMatchObject({ status: 3, stderr: expect.stringContaining('your key has not signed') as string });
+  });
+
   promiseTest('bundle/envelope', 'a receipt needs a file, a statement can be printed', async () => {
     expect(await project.colibri('prove', '3', '--format', 'cose')).toMatchObject({ status: 3 });
     const { status, stdout } = await project.colibri('prove', '3', '--format', 'dsse');

@@ -22,7 +22,6 @@ export const PAYLOAD_TYPE = 'application/vnd.in-toto+json';
 export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
 export const PREDICATE_TYPE = 'https://github.com/colibri-mcp/colibri/inclusion-proof/v1';
 
-const BEGINNING = '{"payload":';
 const encoder = new TextEncoder();
 
 interface Envelope {
@@ -51,8 +50,9 @@ const STATEMENT: Fields = {
   predicate: shaped({ checkpoint: text, entry: shaped(ENTRY), path: listOf(digest, MAX_PATH) }),
 };
 
+/** Also what is no envelope for another reason: JSON is no proof of any other format. */
 export function isDsse(file: string): boolean {
-  return file.startsWith(BEGINNING);
+  return file.startsWith('{');
 }
 
 /** What a key signs: the pre-authentication encoding of DSSE. */
@@ -73,8 +73,8 @@ export function formatDsse(proof: InclusionProof, key: VerifierKey, sign: (messa
 
 /** Judges an envelope that `formatDsse` wrote. Throws `BadFormat` as `verifyBundle` does. */
 export function verifyDsse(file: string, keys: TrustedKeys): BundleReport {
+  const { payload, signatures } = parseLine(file.replace(/\n$/, ''), 'the file', ENVELOPE) as Envelope;
   if (!file.endsWith('\n')) throw new BadFormat('an envelope ends with a line feed');
-  const { payload, signatures } = parseLine(file.slice(0, -1), 'the envelope', ENVELOPE) as Envelope;
   const bytes = decodeBase64(payload, 'the payload');
   const { subject, predicate } = parseLine(decodeUtf8(bytes, 'the payload'), 'the statement', STATEMENT) as Statement;
   const report = judgeProof(predicate, keys);

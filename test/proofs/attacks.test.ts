@@ -150,6 +150,25 @@ describe('an agent that runs as the same user', () => {
   );
 });
 
+describe('a ledger in the place of another', () => {
+  promiseTest(
+    'checkpoint/replaced',
+    'a new one; once the user forgets the old one, it is not named any more',
+    async () => {
+      const project = await createProject();
+      const { origin } = parseCheckpoint(await project.checkpoint());
+      expect((await project.colibri('verify')).stdout).not.toContain('another one');
+      rmSync(join(project.folder, '.colibri'), { recursive: true });
+      await project.colibri('add', 'a new beginning');
+      await project.checkpoint();
+      const { status, stdout } = await project.colibri('verify');
+      expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining(origin) as string });
+      rmSync(/remove (\S+)/.exec(stdout)?.[1] ?? '');
+      expect((await project.colibri('verify')).stdout).not.toContain('another one');
+    },
+  );
+});
+
 describe('a rolled back log', () => {
   promiseTest('checkpoint/rollback', 'is not changed by options, a new key or a read-only server either', async () => {
     const project = await createProject();

@@ -1,7 +1,10 @@
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { readLedgerId } from '../../checkpoints/ledger-id.ts';
+import { type FormerLog, listFormerLogs } from '../../checkpoints/places.ts';
 import { findRemembered } from '../../checkpoints/remembered.ts';
+import { describeLocation } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
+import { originOf } from '../../integrity/index.ts';
 import { StoredTree } from '../../ledger/stored-tree.ts';
 import { describeDurations, MAX_DURATION, parseDuration } from '../../text/duration.ts';
 import type { LedgerIdentity } from '../../trust/acceptance.ts';
@@ -101,6 +104,7 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
   const config = readProjectConfig();
   assertNotDeleted(config);
   let git: GitReport | undefined;
+  let former: readonly FormerLog[] = [];
   const report = await withProgress('verifying', (update) =>
     // Servers sign and agents commit while this reads: what is looked up later can be beyond the end of the snapshot.
     withSuspectLedger(
@@ -113,6 +117,7 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
         if (earlier.status === 'rejected') throw earlier.reason;
         const { signed, tips } = earlier.value;
         const problems = await checkCheckpoints(reader, found.size, [...expected, ...signed]);
+        former = listFormerLogs(describeLocation(config), await readLedgerId(reader));
         if (withGit) git = await checkGit(reader, await identityOf(reader, found.size), tips);
         return { ...found, problems };
       },
@@ -132,9 +137,17 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
   const note = verdict === 'whole' ? [`Note this elsewhere, to check later: --expect ${checkpoint}`] : [];
   return {
     verdict,
-    lines: [describeWhole(size, root), ...describeRedacted(redacted), ...gitLines, ...note],
-    facts: { ...facts, checkpoint },
+    lines: [describeWhole(size, root), ...describeRedacted(redacted), ...gitLines, ...note, ...describeFormer(former)],
+    facts: { ...facts, checkpoint, ...(former.length > 0 && { former_logs: former.map(({ ledgerId }) => ledgerId) }) },
   };
+}
+
+/** A ledger that took the place of another is whole in itself, and may have been replaced on purpose. */
+function describeFormer(former: readonly FormerLog[]): string[] {
+  return former.flatMap(({ ledgerId, file }) => [
+    `Before this ledger, you signed another one at this place: ${originOf(ledgerId)}.`,
+    `  If you did not replace it yourself, look for it in your backups. To forget it, remove ${file}`,
+  ]);
 }
 
 async function identityOf(reader: Reader, size: number): Promise<LedgerIdentity> {

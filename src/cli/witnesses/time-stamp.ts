@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readLedgerId } from '../../checkpoints/ledger-id.ts';
+import { toError } from '../../errors.ts';
 import { parseCheckpoint } from '../../integrity/index.ts';
 import { post, urlDefect } from '../../witnesses/http.ts';
 import { findRequested, rememberRequest, storeTimeStamp } from '../../witnesses/time-stamps.ts';
@@ -21,14 +22,18 @@ export async function requestTimeStamp(person: Person, url: string, ca: string |
   if (defect !== undefined) throw new CommandError('bad input', `${url} ${defect}`);
   const { ledgerId, checkpoint } = await signAttested(person);
   const query = await createQuery(rememberRequest(ledgerId, checkpoint));
-  const { status, body } = await post(url, {
-    body: query,
-    type: 'application/timestamp-query',
-    maxBytes: MAX_BYTES,
-    timeoutMs: TIMEOUT_MS,
-  });
+  const { status, body } = await send(url, query);
   if (status !== 200) throw new CommandError('cannot tell', `${url} answered with HTTP status ${status}`);
   return store(ledgerId, body, ca);
+}
+
+async function send(url: string, query: Buffer) {
+  const type = 'application/timestamp-query';
+  try {
+    return await post(url, { body: query, type, maxBytes: MAX_BYTES, timeoutMs: TIMEOUT_MS });
+  } catch (error) {
+    throw new CommandError('cannot tell', `${url} ${toError(error).message}`, { cause: error });
+  }
 }
 
 /** Many authorities are reached by http alone: their answers are signed, and the digest is no secret. */

@@ -110,6 +110,7 @@ const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])
   [
     /^(?:node:)?(?:fs|child_process|net|tls|http2?|https|dgram|dns|os|cluster)(?:\/|$)/,
     [
+      'checkpoints/places',
       'checkpoints/remembered',
       'checkpoints/signing-key',
       'cli',

@@ -60,15 +60,19 @@ async function withFile<Result>(bytes: Uint8Array, work: (file: string) => Promi
 /** Not in the current folder: on Windows a program of that name in a repository would run. */
 function openssl(args: readonly string[]): Promise<Buffer> {
   return new Promise((done, fail) => {
-    const child = spawn('openssl', args, { cwd: tmpdir(), timeout: TIMEOUT_MS, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn('openssl', args, { cwd: tmpdir(), stdio: ['ignore', 'pipe', 'pipe'] });
+    // Not the option of spawn: its timer would keep the process alive if there is no such program.
+    const timer = setTimeout(() => child.kill('SIGKILL'), TIMEOUT_MS);
     const output: Buffer[] = [];
     let problem = '';
     child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
     child.stderr.on('data', (chunk: Buffer) => (problem = (problem + chunk.toString()).slice(0, MAX_OUTPUT)));
-    child.on('error', (error) =>
-      fail(new OpensslMissing('openssl cannot be started', { advice: 'install OpenSSL', cause: error })),
-    );
+    child.on('error', (error) => {
+      clearTimeout(timer);
+      fail(new OpensslMissing('openssl cannot be started', { advice: 'install OpenSSL', cause: error }));
+    });
     child.on('close', (status) => {
+      clearTimeout(timer);
       if (status === 0) done(Buffer.concat(output));
       else fail(new OpensslFailed(`openssl ${args[1]} failed: ${reasonIn(problem)}`));
     });

@@ -172,10 +172,10 @@ def string_text(text: str) -> str:
 
 
 def number_text(value: int | float) -> str:
-    if not math.isfinite(value) or (value == int(value) and abs(value) > MAX_SAFE):
-        refuse("a number beyond 2^53 - 1")
+    if isinstance(value, float) and not math.isfinite(value):
+        refuse("not a finite number")
     if value == int(value):
-        return str(int(value))
+        return str(int(value)) if abs(value) <= MAX_SAFE else refuse("a number beyond 2^53 - 1")
     shortest = Decimal(repr(value))
     if abs(value) >= 1e-6:
         return format(shortest, "f")
@@ -1002,6 +1002,10 @@ class Replay:
         self.sessions: list[Session] = []
         self.thoughts = 0
         self.policies: dict[str, str] = {}
+        self.requiring: set[str] = set()
+        self.edits: dict[int, int] = {}
+        self.runs: dict[int, int] = {}
+        self.released: dict[str, int] = {}
         self.keys: set[str] = set()
         self.replaced: set[str] = set()
         self.observed: dict[str, Row] = {}
@@ -1126,6 +1130,9 @@ class Replay:
         if new in DONE and old != new:
             is_thought = bool(known.thoughts) and known.thoughts[-1]["attempt"] == before["attempt"]
             require(is_thought, place, "is done without a thought in its attempt")
+            number_, is_required = number_of(task["task_id"]), task["project"] in self.requiring and not is_person(actor)
+            is_run = self.runs.get(number_, -1) > self.edits.get(number_, -1)
+            require(is_run or not is_required, place, "is done without the observed run that its project requires")
             require(self.is_signed_off(known, task, index), place, "is done without the approval that its project requires")
         if new not in REVIEW:
             known.review = None
@@ -1259,6 +1266,8 @@ class Replay:
         row = self.content(index, entry, place)
         options = json.loads(row["content"])
         self.policies[options["project"]] = options.get("review", "none")
+        self.requiring.discard(options["project"])
+        self.requiring |= {options["project"]} if "require_observed" in options else set()
         self.rows["project_options"].append({**row, "project": options["project"]})
 
     def on_observation(self, index: int, entry: Entry, place: str) -> None:
@@ -1278,6 +1287,16 @@ class Replay:
             self.observe(index, entry)
 
     def observe(self, index: int, entry: Entry) -> None:
+        own, session = optional_number(entry.get("task_id")), entry["session"]
+        worked_on = self.released.get(session) if own is None else own
+        if "session_task" in entry:
+            self.released.pop(session, None)
+        elif own is not None:
+            self.released[session] = own
+        if worked_on is not None and entry.get("action") == "edit" and entry["phase"] == "after":
+            self.edits.update({worked_on: index} if entry.get("outcome") != "failed" else {})
+        if worked_on is not None and entry.get("action") == "shell" and entry["phase"] in ("after", "failed"):
+            self.runs.update({worked_on: index} if entry.get("exit_code") == 0 else {})
         name, task_no = entry["session"], optional_number(entry.get("session_task"))
         before = self.observed.get(name, {"task_no": None, "claim_idx": None, "open_calls": {}})
         claim = before["claim_idx"] if task_no is not None and task_no == before["task_no"] else None

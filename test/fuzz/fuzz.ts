@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { ENVELOPE_TARGETS } from './envelope-targets.ts';
 import { INPUT_TARGETS } from './input-targets.ts';
 import { MESSAGES } from './message-target.ts';
 import { type Mutated, mutated } from './mutations.ts';
@@ -6,7 +7,7 @@ import { PROOF_TARGETS } from './proof-targets.ts';
 import type { FuzzTarget } from './target.ts';
 
 /** Every parser that reads what others have written. */
-export const TARGETS: readonly FuzzTarget[] = [...PROOF_TARGETS, ...INPUT_TARGETS, MESSAGES];
+export const TARGETS: readonly FuzzTarget[] = [...PROOF_TARGETS, ...ENVELOPE_TARGETS, ...INPUT_TARGETS, MESSAGES];
 
 export interface FuzzOptions {
   readonly seed: number;

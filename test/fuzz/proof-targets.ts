@@ -26,12 +26,12 @@ import { formatNote, parseNote } from '../../src/integrity/notes/signed-note.ts'
 import { signLog, WITH_CONTENT } from './sample-log.ts';
 import { type FuzzTarget, promise, unlessThrows } from './target.ts';
 
-const log = signLog();
-const keys = { log: [parseVerifierKey(log.key)] };
+export const log = signLog();
+export const keys = { log: [parseVerifierKey(log.key)] };
 const statements = log.entries.map(({ entry }) => entry).filter((entry) => entry.includes('"key.added"'));
 
 /** A judged file may leave things out. What it has is what the key has signed. */
-function assertSame({ claims, entries, checkpoint }: BundleReport): void {
+export function assertSame({ claims, entries, checkpoint }: BundleReport): void {
   promise(
     checkpoint.note.text === parseCheckpoint(log.checkpoint()).note.text,
     'only what was signed is called signed',

@@ -67,9 +67,15 @@ export class SignedLog {
   }
 
   proof(index: number): string {
-    const extra = Buffer.from(canonicalize(this.entries[index] as unknown as Json));
+    const { entry, path, checkpoint } = this.inclusion(index);
+    const extra = Buffer.from(canonicalize(entry as unknown as Json));
+    return formatTlogProof({ index, path, extra, checkpoint });
+  }
+
+  /** What every format of a proof says. */
+  inclusion(index: number): { entry: BundledEntry; path: string[]; checkpoint: string } {
     const path = this.#hashesOf(inclusionRanges(index, this.entries.length));
-    return formatTlogProof({ index, path, extra, checkpoint: this.checkpoint() });
+    return { entry: this.entries[index] as BundledEntry, path, checkpoint: this.checkpoint() };
   }
 
   #hashesOf(ranges: readonly LeafRange[]): string[] {

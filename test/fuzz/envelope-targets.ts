@@ -1,0 +1,49 @@
+import {
+  BadFormat,
+  formatChain,
+  formatDsse,
+  formatReceipt,
+  parseChain,
+  parseCheckpoint,
+  parseVerifierKey,
+  verifyBytes,
+} from '../../src/integrity/index.ts';
+import { signingKey } from '../support/signing-key.ts';
+import { assertSame, keys, log } from './proof-targets.ts';
+import { type FuzzTarget, promise, unlessThrows } from './target.ts';
+
+const key = parseVerifierKey(log.key);
+const sign = (message: Uint8Array) => signingKey(2).signBytes(message);
+
+/** Bytes as text with one character for each, so that the same mutations serve them. */
+const receipts = [3, 7].map((index) => Buffer.from(formatReceipt(log.inclusion(index), key, sign)).toString('latin1'));
+const envelopes = [3, 7].map((index) => formatDsse(log.inclusion(index), key, sign));
+
+function envelope(name: string, samples: readonly string[], encoding: 'latin1' | 'utf8'): FuzzTarget {
+  return {
+    name,
+    samples,
+    check: (input) => {
+      const report = unlessThrows(BadFormat, () => verifyBytes(Buffer.from(input, encoding), keys));
+      if (report !== undefined) assertSame(report);
+      return report?.claims.every(({ holds }) => holds !== 'no') ?? false;
+    },
+  };
+}
+
+const { size } = parseCheckpoint(log.checkpoint());
+const chain: FuzzTarget = {
+  name: 'extension-chain',
+  samples: [formatChain([{ oldSize: size, proof: [], checkpoint: log.checkpoint() }]), ''],
+  check: (input) => {
+    const steps = unlessThrows(BadFormat, () => parseChain(input));
+    if (steps !== undefined) promise(formatChain(steps) === input, 'a chain has one text');
+    return steps !== undefined;
+  },
+};
+
+export const ENVELOPE_TARGETS: readonly FuzzTarget[] = [
+  envelope('cose-receipt', receipts, 'latin1'),
+  envelope('dsse-envelope', envelopes, 'utf8'),
+  chain,
+];

@@ -5,9 +5,10 @@ import { join, resolve } from 'node:path';
 import { openLedger } from '../src/ledger/open.ts';
 import { createSalt } from '../src/ledger/salt.ts';
 import { toEvent } from '../src/recorder/clients/recognize.ts';
-import { ingest } from '../src/recorder/ingest.ts';
-import { listSpool, writeToSpool } from '../src/recorder/spool.ts';
-import { encodeSpooled, toSpooled } from '../src/recorder/spooled-event.ts';
+import { toObservation } from '../src/recorder/ingest.ts';
+import { type Observation, recordObservations } from '../src/recorder/record.ts';
+import { listSpool } from '../src/recorder/spool.ts';
+import { toSpooled } from '../src/recorder/spooled-event.ts';
 import { openDatabase } from '../src/trust/open-database.ts';
 import { measureInterleaved } from './support/measure.ts';
 import { startClient } from './support/servers.ts';
@@ -21,7 +22,7 @@ const EVENTS = Number(process.argv[process.argv.indexOf('--events') + 1]?.match(
 const PROGRAM = resolve('dist/colibri.cjs');
 const AT = '2026-01-01T00:00:00.000Z';
 const ROUNDS = 25;
-const BATCH = 5000;
+const BATCH = 1000;
 const folder = mkdtempSync(join(tmpdir(), 'colibri-recorder-'));
 let count = 0;
 
@@ -109,25 +110,29 @@ async function measureLedger(): Promise<string[]> {
 async function fill(name: string, events: number): Promise<{ path: string; bytes: number }> {
   const project = makeProject(name);
   const path = join(project, '.colibri', 'colibri.db');
-  const spool = join(project, '.colibri', 'spool');
   const database = await openDatabase({ dbPath: path, mode: 'FULL', durability: 'relaxed', readOnly: false });
   await openLedger(database, 'bench', AT);
-  for (let done = 0; done < events; ) {
-    for (let place = 0; place < BATCH && done < events; place += 1, done += 1) {
-      const at = new Date(Date.parse(AT) + done);
-      const event = toEvent(JSON.parse(payload('PostToolUse')), {});
-      writeToSpool(spool, encodeSpooled(toSpooled(event, { at, salt: createSalt(), level: 'digests' })), {
-        at,
-        isDurable: false,
-      });
-    }
-    await ingest(database, spool);
-  }
+  // Past the spool: a file for each event would take minutes.
+  for (let done = 0; done < events; done += BATCH)
+    await database.write({ durable: false }, (db) =>
+      recordObservations(
+        db,
+        Array.from({ length: Math.min(BATCH, events - done) }, (_, place) => observe(done + place)),
+      ),
+    );
   await database.close();
   const bytes = readdirSync(join(project, '.colibri'))
     .filter((file) => file.startsWith('colibri.db'))
     .reduce((sum, file) => sum + statSync(join(project, '.colibri', file)).size, 0);
   return { path, bytes };
+}
+
+function observe(place: number): Observation {
+  const at = new Date(Date.parse(AT) + place);
+  const event = toEvent(JSON.parse(payload('PostToolUse')), {});
+  const observation = toObservation(toSpooled(event, { at, salt: createSalt(), level: 'digests' }));
+  if (observation === undefined) throw new Error('the event has no entry');
+  return observation;
 }
 
 function makeProject(name: string): string {

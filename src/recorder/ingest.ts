@@ -97,7 +97,7 @@ function addStop(stops: Map<string, WaitingStop>, stop: Stop, name: string): voi
 }
 
 /** Undefined if the entry of the event would not be one of the grammar. */
-function toObservation(event: SpooledEvent): Observation | undefined {
+export function toObservation(event: SpooledEvent): Observation | undefined {
   const { salt } = event;
   const content = event.content ?? '{}';
   const entry = toEntry(event, content);

@@ -1,12 +1,12 @@
 import type { Database, Engine, Reader } from '../database.ts';
 import { SCHEMA_VERSION } from '../migrate.ts';
-import { checkPostgresSchema } from '../postgres/schema-check.ts';
 import { checkSqliteSchema } from '../sqlite/schema-check.ts';
 import { SchemaError, type SchemaReport } from './difference.ts';
 
 const CHECKS: Readonly<Record<Engine, (reader: Reader) => Promise<SchemaReport>>> = {
   sqlite: checkSqliteSchema,
-  postgres: checkPostgresSchema,
+  // Loaded on demand: it is no part of the bundle that a hook loads.
+  postgres: async (reader) => (await import('../postgres/schema-check.ts')).checkPostgresSchema(reader),
 };
 
 /** Compares the schema with the one that the migrations create. */

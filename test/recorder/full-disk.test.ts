@@ -11,9 +11,9 @@ describe('a full disk', () => {
     withSpool(async ({ server, spool, report }) => {
       const limitPages = (pages: number) =>
         server.database.read((db) => db.query(`PRAGMA max_page_count = ${pages}`)) as Promise<unknown>;
-      const [{ page_count: used = 0 } = {}] = await server.query<{ page_count: number }>('PRAGMA page_count');
+      const [pages] = await server.query<{ page_count: number }>('PRAGMA page_count');
       for (let count = 0; count < EVENTS; count += 1) report(shell(`make ${count} ${'x'.repeat(200)}`));
-      await limitPages(used + 60);
+      await limitPages((pages?.page_count ?? 0) + 60);
       await expect(ingest(server.database, spool)).rejects.toMatchObject({ fault: 'full' });
       const recorded = (await readObserved(server)).length;
       // Whole batches only, and every other event is still a file.

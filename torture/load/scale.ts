@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fillWithTasks } from '../../bench/support/fill.ts';
 import type { Transaction } from '../../src/db/database.ts';
+import { machineClock } from '../../src/db/sqlite/machine-clock.ts';
 import { enterCall, toEnter } from '../../src/ledger/calls/enter.ts';
 import { exitCall, toExit } from '../../src/ledger/calls/exit.ts';
 import { createSalt } from '../../src/ledger/salt.ts';
@@ -78,7 +79,7 @@ async function prepare(round: Round, name: string, entries: number): Promise<Wor
 /** A call with its two entries. Its row of `presence` is that of the call before it, as in a server. */
 async function recordCall(transaction: Transaction, number: number, last: number | null): Promise<number> {
   const [id, salt] = [`call ${number}`, createSalt()];
-  const sign = { clockId: 'bench', clockMs: number, replaces: last };
+  const sign = { clockId: machineClock.id, clockMs: machineClock.nowMs(), replaces: last };
   const enter = toEnter(enterEvent(id, `{"note":"${id}","task_id":"T-0001"}`), PROCESS_ID, salt, sign);
   const sequenceNo = await enterCall(transaction, enter);
   await exitCall(transaction, { enter, sequenceNo }, toExit(exitEvent(id), salt, sequenceNo), sequenceNo);

@@ -13,4 +13,8 @@ export const FAULT_PROMISES = {
   'fault/recovers': { says: 'a server started without its ledger works as soon as the ledger is available' },
   'fault/own-files': { says: 'a file that Colibri writes beside the ledger is whole or absent, whatever fails' },
   'fault/full': { says: 'a full disk loses nothing that was acknowledged' },
+
+  'upgrade/kept': { says: 'a ledger that an earlier version has written opens and verifies with the same root' },
+  'upgrade/killed': { says: 'a migration that is killed changes nothing, and the next server completes it' },
+  'upgrade/later': { says: 'a ledger that a later version has written is refused and stays as it is' },
 } as const satisfies Record<string, Promised>;

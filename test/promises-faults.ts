@@ -17,4 +17,15 @@ export const FAULT_PROMISES = {
   'upgrade/kept': { says: 'a ledger that an earlier version has written opens and verifies with the same root' },
   'upgrade/killed': { says: 'a migration that is killed changes nothing, and the next server completes it' },
   'upgrade/later': { says: 'a ledger that a later version has written is refused and stays as it is' },
+
+  'supply/install-scripts': { says: 'an installation runs one script of ours and none of a dependency' },
+  'supply/sbom': { says: 'the package has a bill of materials of what its bundles contain' },
+  'supply/workflows': { says: 'workflows run pinned actions with the permissions that they need' },
+  'security/modes': { says: 'every file that Colibri creates for itself is readable by its owner only' },
+  'security/network': { says: 'no process opens a network socket unless a database URL or a witness is configured' },
+  'security/prototypes': { says: 'no JSON input changes a prototype' },
+  'security/logs': { says: 'what agents write does not reach the log, at any level' },
+  'security/sql': { says: 'values reach SQL as bound parameters only' },
+  'security/patterns': { says: 'no input makes a regular expression run away' },
+  'security/named-tests': { says: 'each claim of SECURITY.md names tests that exist' },
 } as const satisfies Record<string, Promised>;

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { createSbom } from './sbom.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -71,11 +72,18 @@ const resolveTo = (filter, variantOf) => ({
     bundler.onResolve({ filter }, ({ resolveDir, path }) => ({ path: variantOf(resolve(resolveDir, path)) })),
 });
 
-const common = { absWorkingDir: root, bundle: true, format: 'esm', logLevel: 'warning', loader: { '.sql': 'text' } };
+const common = {
+  absWorkingDir: root,
+  bundle: true,
+  format: 'esm',
+  logLevel: 'warning',
+  loader: { '.sql': 'text' },
+  metafile: true,
+};
 
 export async function buildAll() {
   rmSync(`${root}dist`, { recursive: true, force: true });
-  await Promise.all([
+  const bundles = await Promise.all([
     build({
       ...common,
       entryPoints: { 'load-program': 'src/cli/load-program.ts' },
@@ -151,6 +159,11 @@ export async function buildAll() {
       plugins: [resolveTo(/\/(?:sha256|ed25519)\.ts$/, (path) => path.replace(/\.ts$/, '.browser.ts'))],
     }),
   ]);
+  const sbom = createSbom(
+    bundles.map(({ metafile }) => metafile),
+    root,
+  );
+  writeFileSync(`${root}dist/sbom.cdx.json`, `${JSON.stringify(sbom, undefined, 2)}\n`);
   writeEntry();
   writeLibrary();
   // Not bundled: `colibri init` copies it into projects, where people read it.

@@ -24,7 +24,7 @@ export function findGitFolder(workTree: string): string | undefined {
 
 /** Reads one of git's files that hold a path, without the line breaks at its end. */
 export function readPointer(path: string): string {
-  return readGitFile(path).replace(/[\r\n]+$/, '');
+  return readGitFile(path).replace(/(?<![\r\n])[\r\n]+$/, '');
 }
 
 /** Anyone may have written the file: a pipe would never end, and a huge file would fill the memory. */

@@ -27,7 +27,7 @@ export function findMainWorkTree(workTree: string): string | undefined {
 
 /** Whether a repository has a main work tree that git does not record, as after `git init --separate-git-dir`. */
 export function hasUnknownWorkTree(repository: string): boolean {
-  const isBare = !/^\s*bare\s*=\s*false\s*$/m.test(coreSection(join(repository, 'config')));
+  const isBare = !/^[ \t]*bare[ \t]*=[ \t]*false[ \t\r]*$/m.test(coreSection(join(repository, 'config')));
   return !isBare && findWorkTreeOf(repository) === undefined;
 }
 
@@ -72,7 +72,8 @@ export function findUnprovenRepository(workTree: string): string | undefined {
 /** The folder that the configuration names, else the one around the repository, if its `.git` leads back. */
 function findWorkTreeOf(repository: string): string | undefined {
   const config = coreSection(join(repository, 'config'));
-  const [, configured] = /^\s*worktree\s*=\s*"?([^"\n]+?)"?\s*$/m.exec(config) ?? [];
+  const [, value = ''] = /^[ \t]*worktree[ \t]*=(.*)$/m.exec(config) ?? [];
+  const [, configured] = /^"?([^"]+)"?$/.exec(value.trim()) ?? [];
   const candidates = [configured === undefined ? [] : resolve(repository, configured), dirname(repository)].flat();
   return candidates.find((folder) => leadsTo(folder, repository));
 }

@@ -57,7 +57,7 @@ export function removeWitness(ledgerId: string, which: string): boolean {
 
 /** Throws `BadFormat` for what no witness has. */
 export function toWitness(url: string, key: string): Witness {
-  const prefix = url.replace(/\/+$/, '');
+  const prefix = url.replace(/(?<!\/)\/+$/, '');
   const defect = urlDefect(prefix);
   if (defect !== undefined) throw new BadFormat(`${url} ${defect}`);
   const parsed = parseVerifierKey(key);

@@ -71,5 +71,5 @@ function hasLines(text: string): boolean {
 
 /** "@AGENTS.md" in CLAUDE.md includes that file. */
 function importsShared(path: string, text: string): boolean {
-  return path !== SHARED && /^\s*@(?:\.\/)?AGENTS\.md\s*$/m.test(text);
+  return path !== SHARED && /^[ \t]*@(?:\.\/)?AGENTS\.md[ \t\r]*$/m.test(text);
 }

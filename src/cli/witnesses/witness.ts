@@ -84,7 +84,7 @@ async function add(url: string, key: string | undefined): Promise<CommandResult>
 
 async function remove(which: string): Promise<CommandResult> {
   const ledgerId = await findLedgerId();
-  if (!removeWitness(ledgerId, which.replace(/\/+$/, '')))
+  if (!removeWitness(ledgerId, which.replace(/(?<!\/)\/+$/, '')))
     throw new CommandError('bad input', `no witness ${which}`, { advice: 'run colibri witness list' });
   return { verdict: 'done', lines: [`${which} will not be asked any more.`], facts: { removed: which } };
 }

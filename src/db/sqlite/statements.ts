@@ -78,6 +78,6 @@ function toPositional(sql: string): { readonly text: string; readonly arrange: A
 /** The columns that may hold a REAL. */
 const FLOATS: ReadonlySet<string> = new Set(
   listDefinitions('sqlite').flatMap((sql) =>
-    [...sql.matchAll(/(\w+)\s+DOUBLE PRECISION/g)].map(([, name]) => name ?? ''),
+    [...sql.matchAll(/\b(\w+)\s+DOUBLE PRECISION/g)].map(([, name]) => name ?? ''),
   ),
 );

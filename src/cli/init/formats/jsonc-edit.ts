@@ -88,7 +88,7 @@ function startOfGap(text: string, offset: number, end: number): number {
   const before = text.slice(0, offset);
   if (/^[ \t]*(?:\r?\n|$)/.test(text.slice(end))) return before.trimEnd().length;
   // More text follows on the line; without the line break it could become part of a comment above.
-  const onLine = before.replace(/[ \t]+$/, '');
+  const onLine = before.replace(/(?<![ \t])[ \t]+$/, '');
   return onLine.endsWith('\n') ? offset : onLine.length;
 }
 

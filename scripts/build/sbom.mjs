@@ -32,7 +32,7 @@ export function createSbom(metafiles, root) {
   };
 }
 
-/** The packages of which a bundle has at least one byte, as package-lock.json names them. */
+/** The packages that a bundle has at least one byte from, as package-lock.json names them. */
 function listPackages({ outputs }) {
   const used = Object.values(outputs).flatMap(({ inputs }) =>
     Object.entries(inputs).flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [path] : [])),

@@ -99,6 +99,7 @@ describe('regular expressions', () => {
 
 /** Seen to be harmless: each repetition begins with a character that the one inside cannot match. */
 const DECIDED: readonly string[] = [
+  String.raw`^Message data:\n((?: +[0-9a-f]{4} - .*\n)+)`,
   String.raw`^(CREATE|DROP) (?:[A-Z]+ )*(\w+)`,
   String.raw`\bexit(?:ed|s)?(?:\s+(?:with|code|status))*\s*[:=]?\s*(\d{1,10})\b`,
   String.raw`^(INSERT INTO \w+ \([^)]*\)\s+VALUES )(\([^()]*\)(?:, \([^()]*\))*)$`,

@@ -7,7 +7,7 @@ export function createSbom(metafiles, root) {
   const read = (path) => readFileSync(`${root}${path}`, 'utf8');
   const { packages } = JSON.parse(read('package-lock.json'));
   const own = JSON.parse(read('package.json'));
-  const bundled = [...new Set(metafiles.flatMap(listPackages))].sort();
+  const bundled = [...new Set(metafiles.flatMap(listPackages))].toSorted((one, other) => (one < other ? -1 : 1));
   const components = bundled.map((place) => toComponent(place, packages[place]));
   const [, sqlite] = /const VERSION = '([^']+)'/.exec(read('scripts/sqlite-module.cjs')) ?? [];
   // Not bundled: the install script fetches it on versions of Node without SQLite.

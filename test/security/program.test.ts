@@ -76,7 +76,7 @@ describe('a whole session', () => {
     );
     const script = `umask 0\ncolibri() { "$NODE" "$PROGRAM" "$@"; }\n${SCRIPT}`;
     const strace = ['strace', '-f', '-q', '-o', join(root, 'network'), '-e', 'trace=socket,connect,bind,listen', '--'];
-    const [command = 'sh', ...args] = [...(CAN_TRACE ? strace : []), 'sh', '-c', script];
+    const [command, ...args] = [...(CAN_TRACE ? strace : []), 'sh', '-c', script];
     const env = {
       PATH: process.env['PATH'] ?? '',
       HOME: home,
@@ -127,8 +127,15 @@ describe('a whole session', () => {
 
 /** What must have been created, so that the test looks at it. */
 const OWN = [
-  ...[/\.colibri\/colibri\.db$/, /\.colibri\/\.gitignore$/, /signing-key\.pem$/, /checkpoints\/[\w-]+\/\d{16}$/],
-  ...[/backup\.db$/, /bundle\.colibri$/, /record\.proof$/, /notes\/.*\.md$/, /tiles\/checkpoint$/],
+  /\.colibri\/colibri\.db$/,
+  /\.colibri\/\.gitignore$/,
+  /signing-key\.pem$/,
+  /checkpoints\/[\w-]+\/\d{16}$/,
+  /backup\.db$/,
+  /bundle\.colibri$/,
+  /record\.proof$/,
+  /notes\/.*\.md$/,
+  /tiles\/checkpoint$/,
 ];
 /** What others are meant to read: files of the test, of a project that is shared by git, and a published log. */
 const SHARED =

@@ -48,6 +48,18 @@ export const PROOF_PROMISES = {
   'stamp/holds': { says: 'an RFC 3161 time stamp goes with its checkpoint, and verify states whether it holds' },
   'stamp/refused': { says: 'a time stamp that is not of this checkpoint, or not by a trusted authority, is refused' },
   'stamp/openssl': { says: 'time stamps need openssl, which is named where it is missing' },
+  'page/claims': { says: 'the page states the claims of colibri verify, word for word, in a browser and offline' },
+  'page/forged': { says: 'the page refuses what colibri verify refuses' },
+  'page/key': { says: 'the page distinguishes a key of the reader from one that came with the file' },
+  'page/embedded': { says: 'a page with a bundle in it is judged like the bundle, and says that a page can lie' },
+  'page/hostile': { says: 'the page shows the ledger as text, whatever it contains' },
+  'page/policy': { says: 'the page runs its own program only and cannot reach the network' },
+  'page/keyboard': { says: 'the page is operated by the keyboard alone' },
+  'page/accessible': { says: 'the page is readable in light and dark, on a phone, and by a screen reader' },
+  'page/large': { says: 'the page stays fluent with 10,000 records' },
+  'page/written': {
+    says: 'export --html and board --html write one file, for its owner, and replace nothing of others',
+  },
   'publish/tiles': { says: 'publish writes C2SP tiles with the root of the checkpoint, and adds only new files' },
   'publish/fork': { says: 'publish never mixes two logs or two histories in one folder' },
 } as const satisfies Readonly<Record<string, Promised>>;

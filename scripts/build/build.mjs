@@ -5,6 +5,8 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { browserCryptography } from './browser-cryptography.mjs';
+import { buildPage } from './page.mjs';
 import { createSbom } from './sbom.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -156,9 +158,10 @@ export async function buildAll() {
       platform: 'browser',
       target: 'es2022',
       minify: true,
-      plugins: [resolveTo(/\/(?:sha256|ed25519)\.ts$/, (path) => path.replace(/\.ts$/, '.browser.ts'))],
+      plugins: [browserCryptography],
     }),
   ]);
+  await buildPage(root);
   const sbom = createSbom(
     bundles.map(({ metafile }) => metafile),
     root,

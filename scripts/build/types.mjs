@@ -1,12 +1,15 @@
 // Writes the library's types to dist/types: only what its two entry points reach.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, 'dist/types');
 const ENTRIES = ['server.d.ts', 'integrity/index.d.ts'];
+/** What a user of the library can name; comments elsewhere are for those who read the sources. */
+const PUBLIC = /^(?:[^/]+|(?:integrity|server)\/.+)$/;
+const COMMENT = /^[ \t]*\/\*\*[\s\S]*?\*\/\n/gm;
 const RELATIVE = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.[^"'\n]+)\.ts\2/g;
 
 export function emitTypes() {
@@ -25,7 +28,8 @@ export function emitTypes() {
 function rewriteImports(path) {
   const text = readFileSync(path, 'utf8');
   const found = [...text.matchAll(RELATIVE)].map(([, , , name]) => join(dirname(path), `${name}.d.ts`));
-  writeFileSync(path, text.replaceAll(RELATIVE, '$1$2$3.js$2'));
+  const documented = PUBLIC.test(relative(folder, path)) ? text : text.replaceAll(COMMENT, '');
+  writeFileSync(path, documented.replaceAll(RELATIVE, '$1$2$3.js$2'));
   const missing = found.find((target) => !existsSync(target));
   if (missing !== undefined) throw new Error(`${path} imports ${missing}, which was not written`);
   return found;

@@ -28,6 +28,7 @@ await all([
   check('SQLite module', [process.execPath, 'scripts/sqlite-module.cjs']),
   check('format and lint', [bin('biome'), 'check', '--error-on-warnings']),
   check('types', [bin('tsc'), '--noEmit']),
+  check('types of the page', [bin('tsc'), '--noEmit', '-p', 'web']),
   check('type-aware lint', [bin('oxlint'), '--type-aware', '--deny-warnings']),
   check('unused code', [bin('knip')]),
 ]);

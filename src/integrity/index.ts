@@ -9,8 +9,10 @@ export {
   type Disclosed,
   formatBundle,
   parseBundle,
+  parseBundledEntry,
 } from './bundle/format.ts';
 export type { InclusionProof } from './bundle/inclusion-proof.ts';
+export { BUNDLE_PLACE, embeddingTags, findPacked, type PageView } from './bundle/page-file.ts';
 export { subsetRanges, subsetRoot } from './bundle/subset-proof.ts';
 export { isOfEvent, taskDefect } from './bundle/task-grammar.ts';
 export { type BundleReport, type Claim, type TrustedKeys, verifyBundle } from './bundle/verify.ts';
@@ -70,6 +72,7 @@ export {
   leafHashInPlace,
   nodeHash,
   perfectSubtrees,
+  splitPoint,
   TreeBuilder,
 } from './merkle.ts';
 export { decodeBase64, encodeBase64 } from './notes/base64.ts';

@@ -1,9 +1,14 @@
+import { Option } from 'commander';
 import type { Config } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
 import { type Board, listProjects, readBoards } from '../../domains/tasks/board.ts';
 import type { ClaimContext } from '../../domains/tasks/claims/holder.ts';
+import { readHead } from '../../ledger/head.ts';
+import { withPerson } from '../people/open-person.ts';
+import { makeBundle } from '../proofs/make-bundle.ts';
 import { FILTER_OPTIONS, filtersOf, type TaskFilters } from '../query/task-filters.ts';
 import type { CliCommand } from '../support/command.ts';
+import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { countOption, JSON_OPTION, WATCH_OPTION, WIDTH_OPTION } from '../support/options.ts';
 import { chooseProjects, EMPTY, PROJECT_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { withDatabase } from '../support/with-ledger.ts';
@@ -12,11 +17,15 @@ import { findTerminal } from '../views/terminal.ts';
 import { showView } from '../watch/live-view.ts';
 
 const CARDS_PER_COLUMN = 8;
+const PAGE_FILE = 'colibri-board.html';
+const MAX_PAGE_ENTRIES = 300_000;
 
 interface BoardOptions extends TaskFilters {
   readonly limit?: number;
   readonly watch?: boolean;
   readonly width?: number;
+  /** True: at the default place. */
+  readonly html?: string | true;
   readonly json?: boolean;
 }
 
@@ -28,6 +37,7 @@ export const board: CliCommand<BoardOptions> = {
     countOption('-n, --limit <count>', 'show this many cards per column', CARDS_PER_COLUMN),
     WATCH_OPTION,
     WIDTH_OPTION,
+    new Option('--html [file]', `write a page with the whole ledger, for a browser (default: ${PAGE_FILE})`),
     JSON_OPTION,
   ],
   details: [
@@ -35,6 +45,7 @@ export const board: CliCommand<BoardOptions> = {
     'Ready and blocked tasks are sorted by priority, tasks in other columns by their last change.',
     'The time beside the id is the time since the last change of the task. If an agent holds the task, the card has the time since the last call of that agent instead, and says when the claim has lapsed, so that another agent may take the task over.',
     '2/3 observed: the decisions of the task name three tests and commits, and the recorder has reported two of them. Contradicted ones are counted apart; colibri show has each.',
+    'With --html, writes a snapshot: the board, the timeline and the Merkle tree of the signed log in one file, which needs no server and no network. It replaces an earlier page. To leave content out, or to show one task only, use colibri export --html.',
     'With --watch --json, prints one JSON object per line whenever something changed.',
   ],
   examples: [
@@ -43,11 +54,32 @@ export const board: CliCommand<BoardOptions> = {
     ['colibri board --project web --assignee claude-code --status open'],
     ['colibri board --search "signing key" --limit 20'],
     ['colibri board --all | grep critical'],
+    ['colibri board --html board.html', 'to look at in a browser'],
     [`colibri board --json | jq '.boards[].columns[] | {status, count}'`],
   ],
   exitCodes: PROJECT_EXIT_CODES,
-  run: (options) => runReadCommand('board', options.json ?? false, (config) => showBoard(config, options)),
+  run: (options) =>
+    options.html === undefined
+      ? runReadCommand('board', options.json ?? false, (config) => showBoard(config, options))
+      : reportResult('board', options.json ?? false, () => writeBoard(options)),
 };
+
+async function writeBoard({ html, json: _json, ...others }: BoardOptions): Promise<CommandResult> {
+  const [other] = Object.keys(others);
+  if (other !== undefined)
+    throw new CommandError('bad input', `--html takes no --${other}: the page has every task`, {
+      advice: 'filter in the page',
+    });
+  const out = html === undefined || html === true ? PAGE_FILE : html;
+  return withPerson({}, false, async (person) => {
+    const size = (await person.read(readHead))?.size ?? 0;
+    if (size > MAX_PAGE_ENTRIES)
+      throw new CommandError('cannot tell', `a page of ${size} entries is too large for a browser`, {
+        advice: 'run colibri export --since 7d --html --out FILE',
+      });
+    return makeBundle(person, { scope: { kind: 'ledger' }, out, redact: false, page: 'board', replaces: true });
+  });
+}
 
 async function showBoard(config: Config, options: BoardOptions): Promise<number> {
   const { watch = false, width, json = false } = options;

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
 import { type BundleScope, isSessionId } from '../../integrity/index.ts';
 import { printError } from '../../print-error.ts';
@@ -6,7 +7,9 @@ import { openVault } from '../notes/vault/folder.ts';
 import { type PersonOptions, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
 import { makeBundle } from '../proofs/make-bundle.ts';
+import { readPage } from '../proofs/page.ts';
 import { parseSince } from '../query/since.ts';
+import { writeNewFile } from '../support/atomic-file.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { assertNotDeleted } from '../support/deleted-ledger.ts';
@@ -26,6 +29,7 @@ interface ExportOptions extends PersonOptions {
   readonly out?: string;
   readonly redact?: boolean;
   readonly at?: string;
+  readonly html?: boolean;
   readonly markdown?: string;
   readonly watch?: boolean;
 }
@@ -33,21 +37,23 @@ interface ExportOptions extends PersonOptions {
 /** The command is named `export`, which is a keyword. */
 export const exportCommand: CliCommand<ExportOptions> = {
   name: 'export',
-  summary: 'write a bundle that others can verify, or the ledger as Markdown notes',
+  summary: 'write a bundle or a page that others can verify, or the ledger as Markdown notes',
   options: [
     new Option('--task <id>', 'bundle: everything about this task').argParser(parseTaskId),
     new Option('--session <id>', 'bundle: the records and the seal of this session').argParser(parseSessionId),
     new Option('--since <time>', 'bundle: every entry since this time, such as 2d or 2026-04-08'),
     new Option('--all', 'bundle: the whole log'),
-    new Option('--out <file>', 'the file of the bundle, which must not exist yet'),
+    new Option('--out <file>', 'the file to write, which must not exist yet'),
     new Option('--redact', 'bundle: leave out what agents and people wrote; only digests stay'),
     new Option('--at <file>', 'bundle: as of the checkpoint in this file, instead of signing a new one'),
+    new Option('--html', 'write a page that shows and checks the bundle; alone, the page without a bundle'),
     new Option('--markdown <dir>', 'write one note per task, session, agent and day into this folder'),
     new Option('--watch', 'keep the notes current until Ctrl-C'),
     ...PERSON_OPTIONS,
   ],
   details: [
     'A bundle holds entries of the log as they are, what they have digests of, the proof that they are in the log, and a checkpoint that is signed now. colibri verify FILE --key KEY checks it without a ledger and without a network.',
+    'With --html, the file is a page for people who have only a browser: it checks the bundle in it, shows board, timeline and Merkle tree, and uses no network. A page that came with a bundle can lie: a careful reader opens a page of their own, made by colibri export --html --out verifier.html, and drops the file into it.',
     'The folder becomes tasks/T-0042.md, sessions/A-0003.md, agents/claude-code.md, days/2026-04-08.md and Colibri.md, with front matter and wikilinks. An export is one-way and changes only the notes whose records changed; the notes are readable by their owner only.',
     'Write below the marked line at the end of a note: that text, and properties that you add, stay. What is above the line is replaced. A file that is not from this ledger is left alone with a warning. Nothing is deleted: a note whose record is gone is marked.',
     'Text that agents wrote is shown as it is: it contains no links, tags, HTML or code of plug-ins.',
@@ -56,6 +62,8 @@ export const exportCommand: CliCommand<ExportOptions> = {
   examples: [
     ['colibri export --task T-0042 --out task.colibri', 'to show to an auditor, with the output of colibri key'],
     ['colibri export --all --redact --out log.colibri', 'proves the order of everything, and shows nothing'],
+    ['colibri export --task T-0042 --html --out task.html', 'the same for a browser'],
+    ['colibri export --html --out verifier.html', 'your own verifier: drop any bundle into it'],
     ['colibri export --markdown ~/vault/colibri'],
     ['colibri export --markdown notes --watch', 'while agents work'],
     [`colibri export --markdown notes --json | jq .left_alone`],
@@ -63,19 +71,39 @@ export const exportCommand: CliCommand<ExportOptions> = {
   exitCodes: { 0: 'done', 2: 'cannot read the ledger or write the notes', 3: 'bad input' },
   run: (options) =>
     reportResult('export', options.json ?? false, () =>
-      scopesOf(options).length > 0 ? exportBundle(options) : runExport(options),
+      scopesOf(options).length > 0
+        ? exportBundle(options)
+        : options.html === true
+          ? exportPage(options)
+          : runExport(options),
     ),
 };
 
 async function exportBundle(options: ExportOptions): Promise<CommandResult> {
-  const { out, redact = false, markdown, at } = options;
+  const { out, redact = false, html = false, markdown, at } = options;
   const [scope, ...more] = scopesOf(options);
   if (scope === undefined || more.length > 0 || markdown !== undefined)
     throw new CommandError('bad input', 'an export has one subject', {
       advice: 'pass one of --task, --session, --since, --all and --markdown',
     });
   if (out === undefined) throw new CommandError('bad input', 'a bundle needs a file', { advice: 'pass --out FILE' });
-  return withPerson(options, false, (person) => makeBundle(person, { scope, out, redact, at }));
+  return withPerson(options, false, (person) =>
+    makeBundle(person, { scope, out, redact, at, ...(html && { page: 'claims' }) }),
+  );
+}
+
+/** The page alone: what a careful reader uses instead of one that came with a bundle. Needs no ledger. */
+async function exportPage({ out, redact, at, markdown, watch }: ExportOptions): Promise<CommandResult> {
+  if (out === undefined) throw new CommandError('bad input', 'a page needs a file', { advice: 'pass --out FILE' });
+  if ((redact ?? at ?? markdown ?? watch) !== undefined)
+    throw new CommandError('bad input', 'a page without a bundle takes only --out', {
+      advice: 'pass one of --task, --session, --since and --all for a page with a bundle',
+    });
+  const file = resolve(out);
+  const { text, digest } = readPage();
+  writeNewFile(file, text);
+  const lines = [file, `SHA-256 ${digest}: the same for every copy of this version`];
+  return { verdict: 'done', lines, facts: { file, sha256: digest } };
 }
 
 function scopesOf({ task, session, since, all = false }: ExportOptions): BundleScope[] {

@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { pathToFileURL } from 'node:url';
+import { createGzip } from 'node:zlib';
 import type { Reader } from '../../db/database.ts';
 import {
   BUNDLE_FORMAT,
@@ -9,6 +11,7 @@ import {
   type BundleScope,
   canonicalize,
   type Json,
+  type PageView,
   parseCheckpoint,
   subsetRanges,
 } from '../../integrity/index.ts';
@@ -18,6 +21,7 @@ import { assertFree, publish, removeDatabase } from '../support/atomic-file.ts';
 import { withCleanUp } from '../support/clean-up.ts';
 import { CommandError, type CommandResult } from '../support/command-result.ts';
 import { signForOthers } from '../witnesses/attest.ts';
+import { assertReplaceable, embedInPage, replacePage } from './page.ts';
 import { readEntries } from './read-entries.ts';
 import { selectEntries } from './select-entries.ts';
 
@@ -26,22 +30,30 @@ export interface BundleRequest {
   readonly out: string;
   readonly redact: boolean;
   /** A file with an earlier checkpoint, to show the log as it was then. */
-  readonly at: string | undefined;
+  readonly at?: string | undefined;
+  /** Writes a page that has the bundle in it, and opens with this view. */
+  readonly page?: PageView;
+  /** An earlier page at this place is replaced. */
+  readonly replaces?: boolean;
 }
 
 /** Signs the log as it is now, and writes the entries of a scope with the proof that they are in it. */
-export async function makeBundle(person: Person, { scope, out, redact, at }: BundleRequest): Promise<CommandResult> {
+export async function makeBundle(person: Person, request: BundleRequest): Promise<CommandResult> {
+  const { out, redact, at, page, replaces = false } = request;
   const file = resolve(out);
-  assertFree(file);
-  const checkpoint = await signForOthers(person, at);
+  if (replaces) assertReplaceable(file);
+  else assertFree(file);
+  // A page that is replaced is for its owner, who needs no witness.
+  const checkpoint = replaces ? await person.signCheckpoint() : await signForOthers(person, at);
   const { size, root } = parseCheckpoint(checkpoint);
   const partial = join(dirname(file), `colibri-bundle-${randomBytes(4).toString('hex')}.partial`);
   const count = await withCleanUp(
     () => removeDatabase(partial),
     async () => {
-      const written = await person.read((reader) => write(reader, partial, { scope, redact, checkpoint, size }));
+      const written = await person.read((reader) => write(reader, partial, { ...request, checkpoint, size }));
       if (written === undefined) throw new CommandError('cannot tell', 'there is no ledger to read');
-      publish(partial, file);
+      if (replaces) replacePage(partial, file);
+      else publish(partial, file);
       return written;
     },
   );
@@ -49,20 +61,20 @@ export async function makeBundle(person: Person, { scope, out, redact, at }: Bun
   const lines = [
     file,
     `${count} entries of ${size}, ${redact ? 'without their content' : 'with their content'}`,
+    ...(page === undefined ? [] : [`To look at it, open ${pathToFileURL(file).href} in a browser.`]),
     `To check it: colibri verify ${out} --key KEY, where KEY is what colibri key prints here.`,
   ];
   return { verdict: 'done', lines, facts };
 }
 
-interface Contents {
-  readonly scope: BundleScope;
-  readonly redact: boolean;
+interface Contents extends Pick<BundleRequest, 'scope' | 'redact' | 'page'> {
   readonly checkpoint: string;
   readonly size: number;
 }
 
 /** Streams, because a ledger can be larger than the memory. Returns the number of entries. */
-async function write(db: Reader, file: string, { scope, redact, checkpoint, size }: Contents): Promise<number> {
+async function write(db: Reader, file: string, contents: Contents): Promise<number> {
+  const { scope, redact, page, checkpoint, size } = contents;
   const indexes = await selectEntries(db, scope, size);
   const ranges = indexes === undefined ? [] : subsetRanges(indexes, size);
   const count = indexes?.length ?? size;
@@ -80,7 +92,9 @@ async function write(db: Reader, file: string, { scope, redact, checkpoint, size
     const tree = new StoredTree(db, size);
     for (const range of ranges) yield (await tree.hashesOf([range])).map(line).join('');
   };
-  await pipeline(lines, createWriteStream(file, { flags: 'wx', mode: 0o600 }));
+  const output = createWriteStream(file, { flags: 'wx', mode: 0o600 });
+  if (page === undefined) await pipeline(lines, output);
+  else await pipeline(lines, createGzip(), (packed: AsyncIterable<Buffer>) => embedInPage(packed, page), output);
   return count;
 }
 

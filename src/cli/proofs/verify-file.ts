@@ -1,9 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import {
   BadFormat,
   BUNDLE_FORMAT,
   type BundleReport,
   claimLine,
+  findPacked,
   parseVerifierKey,
   type TrustedKeys,
   verifyBytes,
@@ -59,12 +61,22 @@ export async function verifyFile(file: string, trust: FileTrust): Promise<Comman
 function judge(file: string, keys: TrustedKeys): BundleReport {
   const bytes = read(file);
   try {
-    return verifyBytes(bytes, keys);
+    const packed = findPacked(bytes);
+    return verifyBytes(packed === undefined ? bytes : unpack(packed), keys);
   } catch (error) {
     if (!(error instanceof BadFormat)) throw error;
     throw new CommandError('bad input', `${file}: ${error.message}`, {
-      advice: `expected ${BUNDLE_FORMAT}, a tlog-proof, a COSE receipt or a DSSE envelope`,
+      advice: `expected ${BUNDLE_FORMAT} or a page with one in it, a tlog-proof, a COSE receipt or a DSSE envelope`,
     });
+  }
+}
+
+/** The bundle of a page. */
+function unpack(packed: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(packed, { maxOutputLength: MAX_BYTES });
+  } catch {
+    throw new BadFormat('the bundle of the page is damaged or too large');
   }
 }
 

@@ -1,4 +1,5 @@
-import { existsSync, linkSync, renameSync, rmSync, unlinkSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, linkSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { sync, syncFolder } from '../../files/sync.ts';
 import { lacksHardLinks } from '../../trust/private-file.ts';
 import { CommandError } from './command-result.ts';
@@ -17,6 +18,17 @@ export function publish(partial: string, target: string): void {
     renameSync(partial, target);
   }
   syncFolder(target);
+}
+
+/** Writes a file for its owner. It is there as a whole or not at all. */
+export function writeNewFile(target: string, content: string | Buffer): void {
+  const partial = `${target}.${randomBytes(4).toString('hex')}.partial`;
+  try {
+    writeFileSync(partial, content, { flag: 'wx', mode: 0o600 });
+    publish(partial, target);
+  } finally {
+    rmSync(partial, { force: true });
+  }
 }
 
 /** Also refuses side files of an older database, which SQLite would apply to the new one. */

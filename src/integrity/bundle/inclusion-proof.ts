@@ -1,4 +1,4 @@
-import { isIncluded, leafHash } from '../merkle.ts';
+import { inclusionRanges, isIncluded, leafHash } from '../merkle.ts';
 import { verifyCheckpoint } from '../notes/checkpoint.ts';
 import type { Digest } from '../sha256.ts';
 import { BUNDLE_FORMAT, type BundledEntry, type BundleHead } from './format.ts';
@@ -21,7 +21,12 @@ export function judgeProof({ entry, path, checkpoint: note }: InclusionProof, ke
   const opened = open(entry);
   if (!isIncluded({ leaf: leafHash(entry.entry), index, size, proof: path, root })) {
     const says = `entry ${index} of the signed log is another one`;
-    return { claims: [signature(checkpoint), { about: 'inclusion', holds: 'no', says }], entries: [], checkpoint };
+    return {
+      claims: [signature(checkpoint), { about: 'inclusion', holds: 'no', says }],
+      entries: [],
+      checkpoint,
+      hashes: [],
+    };
   }
   const head: BundleHead = {
     format: BUNDLE_FORMAT,
@@ -32,5 +37,13 @@ export function judgeProof({ entry, path, checkpoint: note }: InclusionProof, ke
     entry_count: 1,
     hash_count: path.length,
   };
-  return judgeEntries(head, [opened], checkpoint);
+  return judgeEntries(head, { entries: [opened], checkpoint, hashes: fromLeftToRight(path, index, size) });
+}
+
+/** A path rises from the leaf; a subset proof goes through the tree from left to right. */
+function fromLeftToRight(path: readonly Digest[], index: number, size: number): Digest[] {
+  return inclusionRanges(index, size)
+    .map(({ begin }, place) => ({ begin, hash: path[place] as Digest }))
+    .sort((left, right) => left.begin - right.begin)
+    .map(({ hash }) => hash);
 }

@@ -52,6 +52,8 @@ export interface BundleReport {
   /** The entries that the claims are about; empty if the bundle is not of the signed log. */
   readonly entries: readonly OpenedEntry[];
   readonly checkpoint: VerifiedCheckpoint;
+  /** The hashes of the largest subtrees without any of the entries, from left to right. */
+  readonly hashes: readonly Digest[];
 }
 
 /** Throws `BadFormat` for a bundle that cannot be judged: no trusted signature, or not of its format. */
@@ -60,15 +62,15 @@ export function verifyBundle(bundle: Bundle, keys: TrustedKeys): BundleReport {
   const checkpoint = verifyCheckpoint(bundle.head.checkpoint, { ...keys, log: followRotations(entries, keys.log) });
   const inclusion = checkInclusion(bundle, entries, checkpoint);
   // Nothing else means anything about entries that are not in the signed log.
-  if (inclusion.holds !== 'yes') return { claims: [signature(checkpoint), inclusion], entries: [], checkpoint };
-  return judgeEntries(bundle.head, entries, checkpoint);
+  if (inclusion.holds !== 'yes')
+    return { claims: [signature(checkpoint), inclusion], entries: [], checkpoint, hashes: [] };
+  return judgeEntries(bundle.head, { entries, checkpoint, hashes: bundle.hashes });
 }
 
 /** The claims about entries that are proved to be in the signed log. */
 export function judgeEntries(
   head: BundleHead,
-  entries: readonly OpenedEntry[],
-  checkpoint: VerifiedCheckpoint,
+  { entries, checkpoint, hashes }: Omit<BundleReport, 'claims'>,
 ): BundleReport {
   const says = `${count(entries)} of the signed log: unchanged, and at the same places`;
   const redactions = findRedactions(entries);
@@ -85,7 +87,7 @@ export function judgeEntries(
     ...checkTimeStamp(checkpoint),
     TRUTH,
   ];
-  return { claims, entries, checkpoint };
+  return { claims, entries, checkpoint, hashes };
 }
 
 /** Throws for an entry that is not one of the grammar. */

@@ -166,7 +166,7 @@ export async function buildAll() {
     bundles.map(({ metafile }) => metafile),
     root,
   );
-  writeFileSync(`${root}dist/sbom.cdx.json`, `${JSON.stringify(sbom, undefined, 2)}\n`);
+  writeFileSync(`${root}dist/sbom.cdx.json`, `${JSON.stringify(sbom)}\n`);
   writeEntry();
   writeLibrary();
   // Not bundled: `colibri init` copies it into projects, where people read it.

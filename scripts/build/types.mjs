@@ -29,7 +29,8 @@ function rewriteImports(path) {
   const text = readFileSync(path, 'utf8');
   const found = [...text.matchAll(RELATIVE)].map(([, , , name]) => join(dirname(path), `${name}.d.ts`));
   const documented = PUBLIC.test(relative(folder, path)) ? text : text.replaceAll(COMMENT, '');
-  writeFileSync(path, documented.replaceAll(RELATIVE, '$1$2$3.js$2'));
+  const indented = documented.replaceAll(/^(?: {4})+/gm, (spaces) => '\t'.repeat(spaces.length / 4));
+  writeFileSync(path, indented.replaceAll(RELATIVE, '$1$2$3.js$2'));
   const missing = found.find((target) => !existsSync(target));
   if (missing !== undefined) throw new Error(`${path} imports ${missing}, which was not written`);
   return found;

@@ -62,6 +62,17 @@ describe('JSON with comments', () => {
     });
   }
 
+  for (const [open, close] of [
+    ['{"a":', '}'],
+    ['[', ']'],
+  ] as const)
+    promiseTest('init/merges', `refuses a file with 100,000 levels of ${open}, and keeps one with 90`, () => {
+      const nested = (levels: number) => `{"a":${open.repeat(levels)}0${close.repeat(levels)}}`;
+      expect(() => jsoncFormat.find(nested(100_000), ['a'])).toThrow('nested more than 100 levels');
+      expect(() => jsoncFormat.find(`{"a":${open.repeat(100_000)}`, ['a'])).toThrow('nested more than 100 levels');
+      expect(jsoncFormat.find(nested(90), ['a'])).toBeDefined();
+    });
+
   promiseTest('init/merges', 'keeps a comment beside its property', () => {
     expect(add('{\n  "mcpServers": {\n    "a": {} // mine\n  }\n}\n')).toContain('"a": {}, // mine\n');
   });

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  createScanner,
   findNodeAtLocation,
   getNodeValue,
   type Node,
@@ -13,6 +14,8 @@ import type { ConfigFormat, ServerEntry } from './config-format.ts';
 import { formatJson } from './json-text.ts';
 import { insertItem, insertProperty, removeMember, removeProperty, replaceValue } from './jsonc-edit.ts';
 import { applyEdits, type TextEdit } from './text-edit.ts';
+
+const MAX_DEPTH = 100;
 
 /** JSON, with the comments and trailing commas that editors allow. */
 export const jsoncFormat: ConfigFormat = {
@@ -94,6 +97,7 @@ const BLANK = /^[ \t\r\n]*$/;
 
 function parse(text: string): Node | undefined {
   if (BLANK.test(text)) return undefined;
+  assertShallow(text);
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true });
   const [error] = errors;
@@ -101,6 +105,18 @@ function parse(text: string): Node | undefined {
     throw new InitError(`line ${lineOf(text, error.offset)}: ${splitWords(printParseErrorCode(error.error))}`);
   if (root?.type !== 'object') throw new InitError('is not a JSON object');
   return root;
+}
+
+/** The parser calls itself for every level, and a file with very many would overflow its stack. */
+function assertShallow(text: string): void {
+  const scanner = createScanner(text, true);
+  for (let depth = 0; scanner.getPosition() < text.length; ) {
+    scanner.scan();
+    const first = text.charAt(scanner.getTokenOffset());
+    if (first === '{' || first === '[') depth += 1;
+    if (first === '}' || first === ']') depth -= 1;
+    if (depth > MAX_DEPTH) throw new InitError(`is nested more than ${MAX_DEPTH} levels deep`);
+  }
 }
 
 /** JSON parsers disagree about which of two equal keys wins, so neither is edited. */

@@ -115,10 +115,10 @@ export function createLedgerFolder(folder: string): void {
   if (existsSync(folder)) return;
   try {
     createFolders(folder);
-    ignoreFolder(folder);
   } catch (error) {
     throw explainFault(folder, faultOfSystemError(error), error);
   }
+  ignoreFolder(folder);
 }
 
 /** A folder that came with a clone, with a committed checkpoint in it, has no such file: git would ignore it as well. */
@@ -126,7 +126,8 @@ function ignoreFolder(folder: string): void {
   try {
     writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600, flag: 'wx' });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
+    throw explainFault(folder, faultOfSystemError(error), error);
   }
 }
 

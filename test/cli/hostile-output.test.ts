@@ -114,7 +114,8 @@ describe('a hostile environment', () => {
     const place = await createHostileProject(honest, 'texts');
     const server = place.spawn([], { env: { ...inherited(), COLIBRI_MODE: 'MINIMAL' } });
     const send = (message: object) => server.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-    const clientInfo = { name: EVERYTHING_HOSTILE, version: '1' };
+    // The log keeps the beginning of a name.
+    const clientInfo = { name: `\u009b ${EVERYTHING_HOSTILE}`, version: '1' };
     send({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } });
     send({ method: 'notifications/initialized' });
     send({ id: 2, method: 'tools/call', params: { name: EVERYTHING_HOSTILE, arguments: {} } });

@@ -72,7 +72,7 @@ function changesOf(cell: Cell, column: readonly Cell[], turn: number): ReadonlyS
   return new Set(places.flatMap((place) => partOf(editsOf(cell), 2 * turn + place, PARTS)));
 }
 
-const PARTS = sizeOf({ test: 2, drivers: 4, torture: 1 });
+const PARTS = sizeOf({ test: 4, drivers: 6, torture: 1 });
 
 /**
  * What FTS5 keeps for itself and no answer of this program depends on, as docs/trust.md says: averages for ranking, a

@@ -14,6 +14,13 @@ const ON_EVERY_ENGINE = [
   'test/trail/{bad-input,hash,migration,processes,proofs,sessions,strings,tools}.test.ts',
   'test/verification/{chain-report,grammar,grammar-honest,natural-order,redactions,tamper-entries,tamper-tables}.test.ts',
 ];
+/** Of these, what uses few statements of its own: on PostgreSQL only in `npm run torture`. */
+const ON_POSTGRES_IN_TORTURE = [
+  'test/agents/{agents-command,log-command,names,timeline,wait}.test.ts',
+  'test/brief/library.test.ts',
+  'test/hands/{input,review}.test.ts',
+  'test/notes/export.test.ts',
+];
 const ON_POSTGRES = 'test/postgres/*.test.ts';
 /** Of these, what depends on which statements of the process have a name already, or on its connections. */
 const ISOLATED = 'test/postgres/{driver,network,packets,pooler,wedged}.test.ts';
@@ -120,7 +127,10 @@ export default defineConfig(({ mode }) => {
         // `npm test` loads the modules once for the tests of both engines, which halves what they cost.
         ...(mode === 'whole'
           ? [
-              onPostgres('postgres-and-sqlite', everyPostgresTest, { isolate: false, exclude: [ISOLATED] }),
+              onPostgres('postgres-and-sqlite', everyPostgresTest, {
+                isolate: false,
+                exclude: [ISOLATED, ...ON_POSTGRES_IN_TORTURE],
+              }),
               onPostgres('postgres', [ISOLATED], { isolate: true }),
             ]
           : [onPostgres('postgres', everyPostgresTest, { isolate: true })]),

@@ -240,6 +240,9 @@ export const PROMISES = {
   'trail/strings': { says: 'a text is either refused or stored and verified' },
   'trail/one-chain': { says: 'processes that record at the same time extend one chain without fork or gap' },
   'trail/report': { says: 'audit_verify_chain names every defect and its layer' },
+  'trail/cost': {
+    says: 'audit_verify_chain reads what the log gained since the last verification, at any size of the log',
+  },
   'trail/progress': { says: 'a long check reports progress to a client that requests it' },
   'trail/vectors': { says: 'a chain with a defect is refused at the layer of the defect' },
   'proofs/seal': { says: 'a sealed session accepts no more records and keeps its root' },

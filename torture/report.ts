@@ -35,8 +35,9 @@ What the runs found and Colibri does not prevent:
   and the event is not recorded. This happens if the hook is stopped, or on a machine with far more processes than cores.
 - **A stopped writer.** A process that is stopped (SIGSTOP) while it holds the write lock of an SQLite file blocks the others.
   They answer with an error after 10 seconds, and nothing is lost.
-- **\`audit_verify_chain\` gets slower as the ledger grows.** Only the log shows that a chain was cut at its end, and the tool
-  counts the entries of the chain by reading the log. An index over the entries would need another schema.
+- **An entry that is forged where a server has read before.** \`audit_verify_chain\` reads each entry of the log once per
+  process, so that its cost does not grow with the log. It finds every record that was removed or changed. If an entry in
+  the part already read is replaced by one that names a further record, \`colibri verify\` finds it, and so does the next process.
 - **\`LANG\` with characters that no locale has** crashes Node itself before it runs a program.`;
 
 function renderPart(name: string, result: Result): string {

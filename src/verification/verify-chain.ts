@@ -9,9 +9,11 @@ import { ChainCheck, type Evidence, type StoredEvent } from './chain-check.ts';
 import type { BrokenLink } from './chain-report.ts';
 import { type ChainSource, proveChain, proveSession } from './fast/chain.ts';
 import { startHashWorker } from './fast/hash-worker-client.ts';
+import type { LogCensus } from './fast/log-census.ts';
 import { type Progress, verifyInPasses } from './hashing.ts';
 import { LastLinkCache } from './last-link-cache.ts';
 import { LeafCheck } from './leaf-check.ts';
+import { countLogged } from './logged-records.ts';
 import { RedactionFinder } from './redactions/finder.ts';
 import { strictReader } from './strict-reader.ts';
 
@@ -34,6 +36,8 @@ export interface ChainOptions {
   readonly start?: typeof startHashWorker;
   /** False: the reference checks every record. Must report the same. */
   readonly useFastPath?: boolean;
+  /** What earlier verifications of this process have read of the log. */
+  readonly census?: LogCensus;
 }
 
 const EVIDENCE = `
@@ -77,7 +81,7 @@ const HASHES_PER_RECORD = 8;
 function verifyRecords(
   anyDb: Reader,
   count: number,
-  { withTrace, progress, start = startHashWorker, useFastPath = true }: ChainOptions,
+  { withTrace, progress, start = startHashWorker, useFastPath = true, census }: ChainOptions,
   checkAll: (checking: Checking) => Promise<void>,
 ): Promise<ChainReport> {
   const db = strictReader(anyDb);
@@ -85,7 +89,8 @@ function verifyRecords(
   return verifyInPasses(job, start, progress, async (pass) => {
     const { hasher } = pass;
     const [leaves, links, redactions] = [new LeafCheck(db), new LastLinkCache(db), new RedactionFinder(db)];
-    const source: ChainSource = { db, hasher, leaves, links, redactions };
+    const log = useFastPath ? await census?.read(db) : undefined;
+    const source: ChainSource = { db, hasher, leaves, links, redactions, log };
     const check = new ChainCheck(source, withTrace);
     await checkAll({ source, check, progress: pass.progress, useFastPath });
     await hasher.finish();
@@ -119,7 +124,7 @@ async function checkChain(
   }
   for (const session of sessions.values()) await check.session(session);
   // A chain that was cut at its end is valid link by link; only the log shows its length.
-  const logged = await countLogged(db, 'task_id', formatTaskId(taskNo));
+  const logged = await countLoggedLinks(source, check, taskNo);
   if (logged !== check.total) {
     const problem = 'its chain has another length than the log says';
     check.fail({ position: check.total, record: formatTaskId(taskNo), layer: 'entry', problem }, logged, check.total);
@@ -186,7 +191,7 @@ async function checkSession(checking: Checking, session: SessionRow): Promise<vo
     const problem = 'has records that share a position or have none';
     check.fail({ position: check.total, record, layer: 'session', problem }, check.total, stored);
   }
-  const logged = await countLogged(db, 'session_id', record);
+  const logged = await countLoggedRecords(source, check, session.session_no);
   if (check.total !== logged) {
     const problem = 'has another number of records than the log says';
     check.fail({ position: check.total, record, layer: 'entry', problem }, logged, check.total);
@@ -281,17 +286,13 @@ async function addSession(
   else sessions.set(session_no, session);
 }
 
-/** A task's chain consists of thoughts; a session also contains task events. */
-const RECORD_KINDS = { task_id: ['thought'], session_id: ['thought', 'task.created', 'task.updated'] } as const;
+/** Without a reading of the log, or if it shows another length or something else is wrong, the reference counts. */
+async function countLoggedLinks({ db, log }: ChainSource, check: ChainCheck, taskNo: number): Promise<number> {
+  const isProven = check.brokenTotal === 0 && log?.thoughtsOf(taskNo) === check.total;
+  return isProven ? check.total : countLogged(db, 'task_id', formatTaskId(taskNo));
+}
 
-/** Counts the records of a task or a session in the whole log: a forger could have cut any index or projection. */
-async function countLogged(db: Reader, field: 'task_id' | 'session_id', id: string): Promise<number> {
-  const kinds = RECORD_KINDS[field];
-  const conditions = kinds.map((_, offset) => `entry LIKE $${offset + 1}`).join(' OR ');
-  const [row] = await db.query<{ count: number }>(
-    `SELECT COUNT(*) AS count FROM ledger_entries WHERE ${conditions}`,
-    // Canonical JSON sorts its keys: the kind comes before both fields.
-    kinds.map((kind) => `%"kind":"${kind}"%"${field}":"${id}"%`),
-  );
-  return row?.count ?? 0;
+async function countLoggedRecords({ db, log }: ChainSource, check: ChainCheck, sessionNo: number): Promise<number> {
+  const isProven = check.brokenTotal === 0 && log?.recordsOf(sessionNo) === check.total;
+  return isProven ? check.total : countLogged(db, 'session_id', formatSessionId(sessionNo));
 }

@@ -6,6 +6,7 @@ import type { LeafCheck } from '../leaf-check.ts';
 import type { RedactionFinder } from '../redactions/finder.ts';
 import { CONTENT_SEPARATOR } from './deferred-digest.ts';
 import { readProvenTexts } from './leaf-texts.ts';
+import type { Census } from './log-census.ts';
 import type { SqlByEngine } from './packed-rows.ts';
 import { follows, loggedWith, readPrevious, readThoughts, type StoredThought, thoughtsSql } from './stored-thoughts.ts';
 
@@ -21,6 +22,8 @@ export interface ChainSource {
   readonly links: LastLinkCache;
   readonly hasher: Hasher;
   readonly redactions: RedactionFinder;
+  /** What the log says, if it is known without reading all of it. */
+  readonly log: Census | undefined;
 }
 
 /** In chain order; undefined unless each thought says exactly what the log says and follows the one before it. */

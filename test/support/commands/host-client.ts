@@ -38,7 +38,7 @@ export class CommandHost {
     const folder = mkdtempSync(join(tmpdir(), 'colibri-host-'));
     const [requests, answers] = [createPipe(join(folder, 'requests')), createPipe(join(folder, 'answers'))];
     rmSync(folder, { recursive: true });
-    const child = spawn(process.execPath, [hostProgram, program], {
+    const child = spawn(process.execPath, [hostProgram, program, String(process.pid)], {
       stdio: ['ignore', 'ignore', 'inherit', requests.reading, answers.writing],
     });
     child.unref();

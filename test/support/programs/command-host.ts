@@ -12,7 +12,8 @@ import type { HostAnswer, HostRequest } from '../commands/host-client.ts';
  * as a process has. If a command exits, this process does too, after it has answered.
  */
 const [REQUESTS, ANSWERS] = [3, 4];
-const [node = '', , entry = ''] = process.argv;
+const ORPHAN_CHECK_MS = 500;
+const [node = '', , entry = '', parent] = process.argv;
 const program = join(dirname(entry), 'program.cjs');
 const cachePath = codeCachePath(program);
 const evaluate = wrap(program, existsSync(cachePath) ? readFileSync(cachePath) : undefined).runInThisContext() as (
@@ -36,6 +37,10 @@ process.on('beforeExit', () => {
 process.on('exit', (code) => {
   if (isRunning) answer(code, true);
 });
+// A command such as `log --follow` would go on forever if the tests that wait for it were killed.
+setInterval(() => {
+  if (String(process.ppid) !== parent) endWithTests();
+}, ORPHAN_CHECK_MS).unref();
 const own = [process, stdout, stderr].map((emitter) => ({ emitter, listeners: listListeners(emitter) }));
 next();
 
@@ -62,14 +67,27 @@ function evaluateProgram(args: readonly string[]): void {
 
 function answer(status: number, isLast: boolean): void {
   isRunning = false;
-  const line = Buffer.from(`${JSON.stringify({ status, ...text, isLast } satisfies HostAnswer)}\n`);
-  for (let written = 0; written < line.length; ) written += writeSync(ANSWERS, line, written);
+  send(Buffer.from(`${JSON.stringify({ status, ...text, isLast } satisfies HostAnswer)}\n`));
   Object.assign(text, { stdout: '', stderr: '' });
   process.exitCode = undefined;
   for (const name of ['isTTY', 'columns', 'rows', 'hasColors', 'getColorDepth']) Reflect.deleteProperty(stdout, name);
   for (const { emitter, listeners } of own)
     for (const [event, listener] of listListeners(emitter))
       if (!listeners.some(([, known]) => known === listener)) emitter.off(event, listener);
+}
+
+function send(line: Buffer): void {
+  try {
+    for (let written = 0; written < line.length; ) written += writeSync(ANSWERS, line, written);
+  } catch {
+    // Thrown, it would reach the handlers of the command, and the answer would be tried again.
+    endWithTests();
+  }
+}
+
+function endWithTests(): never {
+  isRunning = false;
+  process.exit(0);
 }
 
 /** Blocks, so that nothing of the last command runs on before the next one. Undefined when the tests have ended. */

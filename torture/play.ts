@@ -6,7 +6,7 @@ import { Random } from './random.ts';
 export interface Limits {
   readonly seed: number;
   readonly size: Round['size'];
-  /** How long rounds are started; at least one is. */
+  /** How long rounds are started; at least one is, or as many as the part needs. */
   readonly timeMs: number;
   /** How many rounds are played at most. */
   readonly rounds: number;
@@ -39,7 +39,10 @@ export async function playPart(part: Part, limits: Limits): Promise<Played> {
     for (const line of outcome.script ?? []) log(`  ${line}`);
     for (const problem of outcome.problems) log(`  PROBLEM: ${problem}`);
     log(`  again: npm run torture -- --only ${part.name} --seed ${seed + number} --rounds 1`);
-  } while (outcomes.length < limits.rounds && (limits.size === 'short' || elapsedMs() < timeMs));
+  } while (
+    outcomes.length < limits.rounds &&
+    (limits.size === 'short' || outcomes.length < (part.leastRounds ?? 1) || elapsedMs() < timeMs)
+  );
   return {
     name: part.name,
     rounds: outcomes.length,

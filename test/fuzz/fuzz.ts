@@ -1,13 +1,20 @@
 import * as fc from 'fast-check';
 import { ENVELOPE_TARGETS } from './envelope-targets.ts';
 import { INPUT_TARGETS } from './input-targets.ts';
+import { INVOCATION_TARGETS } from './invocation-targets.ts';
 import { MESSAGES } from './message-target.ts';
 import { type Mutated, mutated } from './mutations.ts';
 import { PROOF_TARGETS } from './proof-targets.ts';
 import type { FuzzTarget } from './target.ts';
 
 /** Every parser that reads what others have written. */
-export const TARGETS: readonly FuzzTarget[] = [...PROOF_TARGETS, ...ENVELOPE_TARGETS, ...INPUT_TARGETS, MESSAGES];
+export const TARGETS: readonly FuzzTarget[] = [
+  ...PROOF_TARGETS,
+  ...ENVELOPE_TARGETS,
+  ...INPUT_TARGETS,
+  ...INVOCATION_TARGETS,
+  MESSAGES,
+];
 
 export interface FuzzOptions {
   readonly seed: number;

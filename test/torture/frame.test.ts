@@ -58,6 +58,17 @@ describe('the frame of npm run torture', () => {
     ).toMatchObject({ rounds: 1 });
   });
 
+  promiseTest('torture/frame', 'plays the rounds that a part needs at least, unless fewer are asked for', async () => {
+    const part = { ...partOf(() => ({ counts: {}, problems: [] })), leastRounds: 3 };
+    for (const [rounds, played] of [
+      [100, 3],
+      [2, 2],
+    ] as const) {
+      const { limits } = prepare({ rounds, size: 'full', timeMs: 0 });
+      expect(await playPart(part, limits)).toMatchObject({ rounds: played });
+    }
+  });
+
   promiseTest('torture/frame', 'makes the same choices for the same seed, and others for the next', () => {
     const choices = (seed: number) => Array.from({ length: 20 }, (_, turn) => new Random(seed + turn).below(1000));
     expect(choices(42)).toEqual(choices(42));

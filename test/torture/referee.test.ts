@@ -1,8 +1,9 @@
 import { describe, expect } from 'vitest';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
-import { type Input, Journal } from '../../torture/processes/journal.ts';
+import { type Asked, type Input, Journal } from '../../torture/processes/journal.ts';
 import { judge } from '../../torture/processes/referee.ts';
 import { renderScript, writeScript } from '../../torture/processes/script.ts';
+import { judgeWaits } from '../../torture/processes/waits.ts';
 import { Random } from '../../torture/random.ts';
 import { enterEvent, exitEvent, processIdOf } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -88,6 +89,40 @@ describe('the referee of the processes', () => {
     }),
   );
 
+  promiseTest(
+    'torture/frame',
+    'reports an answered ping without an entry, unless its server was killed too early',
+    () =>
+      withAgent(async (server) => {
+        const { journal, claim } = play(server);
+        claim('server_ping', 0, 'ok');
+        expect(await judgeNow(server, journal)).toEqual([`${LANE} server_ping: sent 1, answered 1, recorded 0`]);
+        for (const asked of journal.asked) asked.mayBeUnrecorded = true;
+        expect(await judgeNow(server, journal)).toEqual([]);
+      }),
+  );
+
+  promiseTest(
+    'torture/frame',
+    'reports a call that waited past its limit, more on a machine that is late itself',
+    () => {
+      const asked = [waited('agent-1', 21_000)];
+      expect(judgeWaits(asked, 0).problems).toEqual([expect.stringContaining('after 21000 ms; the limit is 20000')]);
+      expect(judgeWaits(asked, 200).problems).toEqual([]);
+    },
+  );
+
+  promiseTest('torture/frame', 'reports an agent that waits longer than the others, of calls without a fault', () => {
+    const many = (lane: string, ms: number, isDisturbed = false) =>
+      Array.from({ length: 8 }, () => waited(lane, ms, isDisturbed));
+    const others = [...many('agent-1', 100), ...many('agent-2', 120)];
+    expect(judgeWaits([...others, ...many('agent-3', 300)], 0).problems).toEqual([]);
+    expect(judgeWaits([...others, ...many('agent-3', 900, true)], 0).problems).toEqual([]);
+    expect(judgeWaits([...others, ...many('agent-3', 900)], 0).problems).toEqual([
+      'an agent waited 7.5 times as long as the one in the middle',
+    ]);
+  });
+
   promiseTest('torture/frame', 'writes the same script for the same seed', () => {
     const script = (seed: number) => renderScript(writeScript(new Random(seed), 'full'));
     expect(script(7)).toEqual(script(7));
@@ -95,6 +130,12 @@ describe('the referee of the processes', () => {
     expect(script(7).length).toBeGreaterThan(10);
   });
 });
+
+function waited(lane: string, waitedMs: number, isDisturbed = false): Asked {
+  const asked = new Journal().ask({ marker: '', lane, isDisturbed }, { tool: 'task_create', input: {} });
+  asked.answer = { outcome: 'ok', receipt: undefined, waitedMs };
+  return asked;
+}
 
 const withAgent = (work: (server: TestServer) => Promise<void>) => withServer(work, { clientName: LANE });
 const marker = (number: number): string => `${LANE}:${number}:0;`;

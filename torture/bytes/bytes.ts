@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { fuzz, type TargetResult } from '../../test/fuzz/fuzz.ts';
 import { runCommand } from '../command.ts';
 import type { Outcome, Part, Round } from '../part.ts';
 import { residentMemory } from '../resident-memory.ts';
@@ -10,19 +11,23 @@ import { hostileCall, hostileLine, type ListedTool } from './messages.ts';
 /** Bytes that no honest client sends, on standard input, in arguments and in the environment. */
 export const BYTES: Part = {
   name: 'bytes',
-  says: 'sends a server lines from the grammar of JSON-RPC that break its rules and calls with hostile values, and runs commands with hostile arguments and environments',
+  says: 'sends a server lines from the grammar of JSON-RPC that break its rules and calls with hostile values, runs commands with hostile arguments and environments, and gives mutated inputs to every parser: hook payloads, SKILL.md, configuration files, bundles, checkpoints and the others of `npm run fuzz`',
+  leastRounds: 5,
   play,
 };
 
 const SIZES = {
-  short: { lines: 2000, calls: 60, commands: 3 },
-  full: { lines: 60_000, calls: 3000, commands: 20 },
+  // npm test has a short run of npm run fuzz already.
+  short: { lines: 2000, calls: 60, commands: 3, parsed: 0 },
+  full: { lines: 60_000, calls: 3000, commands: 20, parsed: 150_000 },
 } as const;
 
 /** What is sent before the server must show that it is still there. */
 const BATCH = 200;
 /** Far above what a server of this size needs; a leak of a kilobyte per input would exceed it. */
 const MAX_MEMORY_MB = 400;
+/** The generator of the inputs and the program that plays the parts need half of it. */
+const MAX_PARSER_MEMORY_MB = 800;
 
 async function play(round: Round): Promise<Outcome> {
   const { random, size, log } = round;
@@ -41,7 +46,7 @@ async function play(round: Round): Promise<Outcome> {
 
   await server.initialize('bytes');
   const tools = ((await server.request('tools/list'))?.result?.tools ?? []) as ListedTool[];
-  const { lines, calls, commands } = SIZES[size];
+  const { lines, calls, commands, parsed } = SIZES[size];
   let [sent, called] = [0, 0];
   for (; sent < lines && problems.length === 0; sent += 1) {
     const line = hostileLine(random);
@@ -66,9 +71,29 @@ async function play(round: Round): Promise<Outcome> {
   problems.push(...(await leave(server, world)));
   log(`bytes: ${sent} lines, ${called} calls, ${Math.round(peakMb)} MB`);
   problems.push(...(await playCommandLines(random, world, commands)));
+  const fuzzed = parsed === 0 ? undefined : await fuzzParsers(round.seed, parsed);
+  problems.push(...(fuzzed?.problems ?? []));
+  const counts = { 'hostile lines': sent, 'hostile calls': called, 'hostile command lines': commands };
   return {
-    counts: { 'hostile lines': sent, 'hostile calls': called, 'hostile command lines': commands },
-    highest: { 'memory of the server, MB': Math.round(peakMb) },
+    counts: { ...counts, ...fuzzed?.counts },
+    highest: { 'memory of the server, MB': Math.round(peakMb), ...fuzzed?.highest },
+    problems,
+  };
+}
+
+/** Every parser on its own, which takes far more inputs in the same time than a process does. */
+async function fuzzParsers(seed: number, runs: number): Promise<Outcome> {
+  const results = await fuzz({ seed, runs });
+  const { nowMb } = residentMemory(process.pid);
+  const problems = results.flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem}`]));
+  if (nowMb > MAX_PARSER_MEMORY_MB) problems.push(`the parsers left ${nowMb} MB in memory`);
+  const sum = (count: (result: TargetResult) => number) => results.reduce((total, result) => total + count(result), 0);
+  return {
+    counts: {
+      'mutated inputs of parsers': sum(({ inputs }) => inputs),
+      'of these, accepted as valid': sum(({ accepted }) => accepted),
+    },
+    highest: { parsers: results.length, 'memory with all parsers, MB': Math.round(nowMb) },
     problems,
   };
 }

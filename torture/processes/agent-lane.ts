@@ -16,11 +16,19 @@ export async function playAgent(world: World, lane: Lane, journal: Journal): Pro
   await agent.leave();
 }
 
+/** What a server answered until it could record. */
+interface Opening {
+  readonly pings: Asked[];
+  isOpen: boolean;
+  wasKilled: boolean;
+}
+
 class AgentLane {
   readonly #world: World;
   readonly #lane: Lane;
   readonly #journal: Journal;
   readonly #own: Own = {};
+  readonly #openings = new Map<ServerProcess, Opening>();
   #server: ServerProcess | undefined;
 
   constructor(world: World, lane: Lane, journal: Journal) {
@@ -42,9 +50,10 @@ class AgentLane {
 
   async leave(): Promise<void> {
     const server = this.#server;
-    if (server === undefined) return;
-    server.closeInput();
-    await this.#expectCleanExit(server, 'the end of its input');
+    server?.closeInput();
+    if (server !== undefined) await this.#expectCleanExit(server, 'the end of its input');
+    for (const { pings, isOpen, wasKilled } of this.#openings.values())
+      if (wasKilled && !isOpen) for (const ping of pings) ping.mayBeUnrecorded = true;
   }
 
   async #start(): Promise<ServerProcess> {
@@ -60,7 +69,10 @@ class AgentLane {
     this.#journal.count('server processes');
     const { program, folder: cwd } = this.#world;
     const server = new ServerProcess({ program, cwd, env: environmentOf(this.#world, this.#lane) });
-    void server.exit.then(() => {
+    const opening: Opening = { pings: [], isOpen: false, wasKilled: false };
+    this.#openings.set(server, opening);
+    void server.exit.then(({ signal }) => {
+      opening.wasKilled = signal === 'SIGKILL';
       for (const line of server.strayLines)
         this.#journal.problems.push(`${this.#lane.name}: standard output has a line that is no message: ${line}`);
       if (server.unexpected > 0)
@@ -77,7 +89,8 @@ class AgentLane {
       const marker = `${this.#lane.name}:${index}:${place};`;
       const call = toCall(work, marker, this.#journal, this.#own);
       if (call === undefined) throw new Error(`${work.what} is not for agents`);
-      const asked = this.#journal.ask({ marker, lane: this.#lane.name }, call);
+      const isDisturbed = step.fault !== undefined;
+      const asked = this.#journal.ask({ marker, lane: this.#lane.name, isDisturbed }, call);
       return { asked, reply: server.call(call.tool, call.input) };
     });
     for (const { asked, reply } of pending) {
@@ -88,6 +101,7 @@ class AgentLane {
       sinceMs = nowMs;
       asked.answer = { outcome: answer.outcome, receipt: answer.receipt, waitedMs };
       this.#learn(asked, answer.data);
+      this.#noteOpening(server, asked);
     }
   }
 
@@ -96,6 +110,14 @@ class AgentLane {
     if (tool === 'task_create' && typeof data['task_id'] === 'string') this.#own.task = data['task_id'];
     if (tool === 'audit_session_start' && typeof data['session_id'] === 'string')
       this.#own.session = data['session_id'];
+  }
+
+  /** A server answers pings before it has opened the ledger, and everything else afterwards. */
+  #noteOpening(server: ServerProcess, asked: Asked): void {
+    const opening = this.#openings.get(server);
+    if (opening === undefined) return;
+    if (asked.tool === 'server_ping') opening.pings.push(asked);
+    else opening.isOpen = true;
   }
 
   async #cause(server: ServerProcess, { fault, afterMs, lastsMs }: Step): Promise<void> {

@@ -11,6 +11,8 @@ export interface Input {
   readonly [field: string]: unknown;
 }
 
+type Asker = Pick<Asked, 'marker' | 'lane'> & Partial<Pick<Asked, 'isDisturbed'>>;
+
 /** What was asked of Colibri and what it answered, kept outside of it. */
 export interface Asked {
   /** Unique, and part of the input where the tool stores a text. */
@@ -22,6 +24,10 @@ export interface Asked {
   readonly target: string | undefined;
   /** The status that a change of a task asks for. */
   readonly status: string | undefined;
+  /** Whether something happened to its process meanwhile. */
+  readonly isDisturbed: boolean;
+  /** Whether its server was killed before it had opened the ledger, and could not record an answered ping. */
+  mayBeUnrecorded: boolean;
   answer: Answer | undefined;
 }
 
@@ -47,9 +53,10 @@ export class Journal {
   readonly problems: string[] = [];
   readonly #counts = new Map<string, number>();
 
-  ask({ marker, lane }: Pick<Asked, 'marker' | 'lane'>, { tool, input }: Call): Asked {
+  ask({ isDisturbed = false, ...who }: Asker, { tool, input }: Call): Asked {
     const target = input.session_id ?? input.task_id;
-    const asked = { marker, lane, tool, target, status: input.status, answer: undefined };
+    const now = { mayBeUnrecorded: false, answer: undefined };
+    const asked = { ...who, isDisturbed, tool, target, status: input.status, ...now };
     this.asked.push(asked);
     return asked;
   }

@@ -8,6 +8,7 @@ import { playCommands } from './command-lane.ts';
 import { Journal } from './journal.ts';
 import { judge } from './referee.ts';
 import { hasLongStop, renderScript, type Script, writeScript } from './script.ts';
+import { judgeWaits, watchLateness } from './waits.ts';
 
 /** Servers, hooks and commands on one ledger, and everything that can happen to a process. */
 export const PROCESSES: Part = {
@@ -16,26 +17,20 @@ export const PROCESSES: Part = {
   play,
 };
 
-/**
- * A writer waits for the lock for ten seconds at most, once for the enter entry and once for the change. Three times as
- * long, because many more processes than the machine has cores also wait for their turn on it.
- */
-const LONGEST_WAIT_MS = 3 * 2 * 10_000;
-
 async function play(round: Round): Promise<Outcome> {
   const script = writeScript(round.random, round.size);
   const world = await createWorld(script, round);
   const journal = new Journal();
+  const readLateness = watchLateness();
   await Promise.all(
     script.lanes.map((lane) => (lane.kind === 'agent' ? playAgent : playCommands)(world, lane, journal)),
   );
+  const lateMs = readLateness();
   await closeOpenCalls(world, journal);
   const problems = [...journal.problems, ...(await verify(world)), ...(await judgeLedger(world, journal, script))];
-  const slow = journal.asked.filter(({ answer }) => (answer?.waitedMs ?? 0) > LONGEST_WAIT_MS);
-  for (const { marker, tool, answer } of slow)
-    problems.push(`${marker} ${tool}: answered ${answer?.outcome} after ${answer?.waitedMs} ms`);
-  const waits = journal.asked.flatMap(({ answer }) => answer?.waitedMs ?? []).sort((left, right) => left - right);
-  return { counts: countAll(journal), highest: describeWaits(waits), problems, script: renderScript(script) };
+  const waits = judgeWaits(journal.asked, lateMs);
+  problems.push(...waits.problems);
+  return { counts: countAll(journal), highest: waits.highest, problems, script: renderScript(script) };
 }
 
 /** The next server closes what the dead left open, and adds what hooks reported. */
@@ -88,11 +83,3 @@ const COUNTED = [
   'verifications meanwhile',
   'views and backups meanwhile',
 ];
-
-function describeWaits(waits: readonly number[]): Record<string, number> {
-  const at = (share: number) => Math.round(waits[Math.floor(waits.length * share)] ?? 0);
-  return {
-    'wait of a call, p50 of the worst round, ms': at(0.5),
-    'wait of a call, longest, ms': Math.round(waits.at(-1) ?? 0),
-  };
-}

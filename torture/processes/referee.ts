@@ -75,20 +75,21 @@ function checkReceipt(asked: Asked, { leaves }: Found): string[] {
 /** Calls without a marker are counted: all that were answered, and no more than were sent. */
 function checkTotals(journal: Journal, { totals }: Found, { mayRefuse }: JudgeOptions): string[] {
   const sent = new Map<string, { asked: number; answered: number }>();
-  for (const { lane, tool, answer } of journal.asked) {
+  for (const { lane, tool, answer, mayBeUnrecorded } of journal.asked) {
     if (lane.startsWith('client-')) continue;
     const key = `${lane.startsWith('person-') ? `person:${lane}` : lane} ${tool}`;
     const count = sent.get(key) ?? { asked: 0, answered: 0 };
     count.asked += 1;
-    if (answer !== undefined && !REFUSALS.test(answer.outcome) && answer.outcome !== 'refused') count.answered += 1;
+    const isRecorded = answer !== undefined && !REFUSALS.test(answer.outcome) && answer.outcome !== 'refused';
+    if (isRecorded && !mayBeUnrecorded) count.answered += 1;
     sent.set(key, count);
   }
   return [...sent].flatMap(([key, { asked, answered }]) => {
     const recorded = totals.get(key) ?? 0;
     // "colibri note" opens a session by a call of its own.
     const most = key.startsWith('person:') && key.endsWith('audit_session_start') ? Number.POSITIVE_INFINITY : asked;
-    // A server answers pings before its ledger is open: they are lost with a process that dies before it is.
-    const isCounted = !key.endsWith(' server_ping') && !(mayRefuse && key.endsWith(' server_health'));
+    // These two answer even if their entries cannot be written now.
+    const isCounted = !(mayRefuse && / server_(?:ping|health)$/.test(key));
     const isFine = recorded <= most && (recorded >= answered || !isCounted);
     return isFine ? [] : [`${key}: sent ${asked}, answered ${answered}, recorded ${recorded}`];
   });

@@ -51,7 +51,7 @@ export interface Script extends Setting {
 }
 
 /** How long a writer waits for the lock before it gives up: a longer stop makes the others answer with an error. */
-const LOCK_LIMIT_MS = 10_000;
+export const LOCK_LIMIT_MS = 10_000;
 
 export function hasLongStop({ lanes }: Script): boolean {
   return lanes.some(({ steps }) => steps.some(({ fault, lastsMs }) => fault === 'stop' && lastsMs > LOCK_LIMIT_MS / 2));

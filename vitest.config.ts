@@ -1,4 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /** What must be the same on every engine: run on each of them. */
@@ -93,9 +95,11 @@ interface Isolation {
 
 export default defineConfig(({ mode }) => {
   const run: 'test' | 'drivers' | 'torture' = mode === 'torture' || mode === 'drivers' ? mode : 'test';
-  // Only tests of signatures sign, with keys of their own: never with that of the user.
+  // What the user has accepted and signed changes no test, and no test changes it. Only tests of signatures sign.
+  const config = mkdtempSync(join(tmpdir(), 'colibri-test-config-'));
+  process.on('exit', () => rmSync(config, { recursive: true, force: true }));
   const common = {
-    env: { COLIBRI_KEY_PATH: 'none' },
+    env: { COLIBRI_KEY_PATH: 'none', XDG_CONFIG_HOME: config },
     testTimeout: run === 'torture' ? 1_800_000 : 60_000,
     hookTimeout: 60_000,
   };

@@ -4,7 +4,7 @@ import { ColibriError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { CheckpointKeeper } from './keeper.ts';
 import { readLedgerId } from './ledger-id.ts';
-import { listFormerLogs } from './places.ts';
+import { listFormerLogs, readPlace } from './places.ts';
 import { findRemembered } from './remembered.ts';
 import { assertExtends } from './rollback.ts';
 import { Signer } from './signer.ts';
@@ -26,7 +26,8 @@ export async function openSigning(
 ): Promise<Signing> {
   if (config.mode === 'TEST') return {};
   const ledgerId = await database.read(readLedgerId);
-  for (const former of listFormerLogs(database.location, ledgerId))
+  const place = await database.read((reader) => readPlace(reader, database.location));
+  for (const former of listFormerLogs(place, ledgerId))
     log('warn', 'another log was signed at this place before', { ledger_id: former.ledgerId });
   const remembered = findRemembered(ledgerId);
   const last = remembered?.newest();

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { findConfigFolder } from '../config.ts';
+import type { Reader } from '../db/database.ts';
 import { isUuid, sha256 } from '../integrity/index.ts';
 import { createPrivateFile } from '../trust/private-file.ts';
 
@@ -12,7 +13,13 @@ export interface FormerLog {
   readonly file: string;
 }
 
-/** `place` is the path of a ledger file, or the URL of a database without its password. */
+/** The path of a ledger file, or the URL of a database without its password, and the schema: each can hold a ledger. */
+export async function readPlace(reader: Reader, location: string): Promise<string> {
+  if (reader.engine === 'sqlite') return location;
+  const [row] = await reader.query<{ schema: string }>('SELECT current_schema() AS schema');
+  return `${location} schema ${row?.schema}`;
+}
+
 export function rememberPlace(place: string, ledgerId: string): void {
   const folder = findFolder(place);
   if (folder === undefined || existsSync(join(folder, ledgerId))) return;

@@ -8,15 +8,15 @@ import { promiseTest } from '../support/promise-test.ts';
 
 /** A user with a key and a configuration folder, on a ledger in PostgreSQL that several of them share. */
 class TeamMember extends SigningProject {
-  readonly #url: string;
+  url: string;
 
   constructor(url: string) {
     super();
-    this.#url = url;
+    this.url = url;
   }
 
   override get env(): Record<string, string> {
-    return { ...super.env, COLIBRI_DATABASE_URL: this.#url };
+    return { ...super.env, COLIBRI_DATABASE_URL: this.url };
   }
 }
 
@@ -36,6 +36,23 @@ describe('checkpoints of a ledger in PostgreSQL', () => {
     const key = (await bob.colibri('key')).stdout.trim();
     expect((await bob.colibri('verify', bob.path('bundle'), '--key', key)).status).toBe(0);
     expect(await bob.colibri('publish', bob.path('public'))).toMatchObject({ status: 0 });
+  });
+
+  promiseTest('checkpoint/replaced', 'a ledger in another schema of the same database replaces none', async () => {
+    const ada = new TeamMember(await newPostgresUrl());
+    await ada.colibri('add', 'one');
+    const { origin } = parseCheckpoint(await ada.checkpoint());
+    const first = ada.url;
+    ada.url = await newPostgresUrl();
+    await ada.colibri('add', 'two');
+    await ada.checkpoint();
+    expect((await ada.colibri('verify')).stdout).not.toContain('another one');
+    const schema = /search_path=(\w+)/.exec(decodeURIComponent(first).replace('+', ' '))?.[1];
+    await runOn(first, `DROP SCHEMA ${schema} CASCADE; CREATE SCHEMA ${schema}`);
+    ada.url = first;
+    await ada.colibri('add', 'three');
+    await ada.checkpoint();
+    expect((await ada.colibri('verify')).stdout).toContain(`you signed another one at this place: ${origin}`);
   });
 
   promiseTest(

@@ -16,7 +16,9 @@ export type Environment = Readonly<Record<string, string>>;
 
 /** Nothing of the developer's own settings reaches the program, and only tests of signatures make it sign. */
 export function cleanEnvironment(extra: Environment = {}): Record<string, string> {
-  return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', COLIBRI_KEY_PATH: 'none', ...extra };
+  const { PATH = '', HOME = '', XDG_CONFIG_HOME = '' } = process.env;
+  const user = 'HOME' in extra ? {} : { HOME, XDG_CONFIG_HOME };
+  return { PATH, ...user, COLIBRI_KEY_PATH: 'none', ...extra };
 }
 
 export interface Exit {

@@ -60,6 +60,10 @@ export const PROMISES = {
     says: 'a sign-off is recorded, and where the project requires it a task cannot be done without it',
   },
   'review/other': { says: 'with review: other, the holder of a task cannot finish its own work' },
+  'review/rewritten': {
+    says: 'an approval ends when the title, description, parent or dependencies of the task change',
+  },
+  'review/reason': { says: 'an approval without a text of its own is not the reason that done requires' },
   'review/person': { says: 'with review: person, only a person finishes a task or lets it be finished' },
   'people/begin': { says: 'a ledger begins with the first task that a person adds' },
 

@@ -126,7 +126,7 @@ describe("a person's own hands", () => {
       await lines('start', '1');
       await lines('review', '1');
       expect(await refused(1, 'done', '1')).toMatch(
-        /^colibri done: T-0001 has no thought record since it was created; run colibri note T-0001 "why it is done" first$/,
+        /^colibri done: T-0001 has no thought record that says why, since it was created; run colibri note T-0001 "why it is done" first$/,
       );
     }),
   );

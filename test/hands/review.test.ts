@@ -144,4 +144,60 @@ describe('the project option review', () => {
       await alice.updateTask({ task_id: elsewhere, status: 'done' });
     }),
   );
+
+  promiseTest('review/rewritten', 'also in the call that finishes the task', () =>
+    withAgents(async ({ path, lines }, alice, bob) => {
+      await setReview(path, 'default', 'person');
+      const [first, parent_id] = [await newTask(alice), await newTask(alice)];
+      const task_id = await newTask(alice);
+      await toReview(alice, task_id);
+      const rewrites = [
+        { title: 'Another thing' },
+        { description: 'Also drop the table' },
+        { depends_on: [first] },
+        { parent_id },
+      ];
+      for (const rewrite of rewrites) {
+        const [field = ''] = Object.keys(rewrite);
+        await lines('approve', task_id);
+        const finish = { task_id, status: 'done' };
+        expect((await alice.refusal('task_update', { ...finish, ...rewrite })).message).toContain(
+          `none is recorded since alice changed ${field} at`,
+        );
+        await bob.updateTask({ task_id, ...rewrite });
+        expect(await alice.refusal('task_update', finish)).toMatchObject({
+          code: 'ERR_APPROVAL_REQUIRED',
+          message: expect.stringContaining(`none is recorded since bob changed ${field} at`),
+        });
+      }
+      const early = { approval: { version: 1_000_000 } };
+      await lines(
+        'call',
+        'thought_record',
+        JSON.stringify({ task_id, type: 'decision', content: 'ok', metadata: early }),
+      );
+      await bob.updateTask({ task_id, title: 'Yet another thing' });
+      expect((await alice.refusal('task_update', { task_id, status: 'done' })).code).toBe('ERR_APPROVAL_REQUIRED');
+      await lines('approve', task_id);
+      await bob.updateTask({ task_id, labels: ['later'], priority: 'high', title: 'Yet another thing' });
+      await alice.updateTask({ task_id, status: 'done' });
+    }),
+  );
+
+  promiseTest('review/reason', 'neither bare nor with a commit', () =>
+    atTerminal(async ({ lines, refused }) => {
+      await lines('add', 'Cache the parser');
+      await lines('start', '1');
+      await lines('review', '1');
+      const needed =
+        /^colibri done: T-0001 has no thought record that says why, since it was created; run colibri note T-0001 "why it is done" first$/;
+      expect(await refused(1, 'done', '1')).toMatch(needed);
+      await lines('approve', '1');
+      await lines('approve', '1', '--commit', 'abcdef1');
+      expect(await refused(1, 'done', '1')).toMatch(needed);
+      await lines('approve', '1', 'read the diff');
+      await lines('approve', '1');
+      await lines('done', '1');
+    }),
+  );
 });

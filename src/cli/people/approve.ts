@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
 import { findTokenedTask } from '../../domains/tasks/repository.ts';
-import type { ApprovalMetadata } from '../../domains/tasks/review/sign-off.ts';
 import { workflowOf } from '../../domains/tasks/workflows.ts';
+import { type ApprovalMetadata, approvalText } from '../../domains/trail/approval.ts';
 import { taskNumber } from '../../ids.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError } from '../support/command-result.ts';
@@ -17,12 +17,12 @@ interface ApproveOptions extends PersonOptions {
 
 export const approve: CliCommand<ApproveOptions, string> = {
   name: 'approve',
-  summary: 'sign off a task that is in review',
+  summary: 'sign off a task that is in review or done',
   argument: new Argument('<task>', 'the id of the task: T-0042, t-42 or 42').argParser(parseTaskId),
   secondArgument: new Argument('[text]', 'what you checked; - reads it from standard input'),
   options: [COMMIT_OPTION, ...PERSON_OPTIONS],
   details: [
-    'Records who approved which version of the task, and which commit, in the trail of the task. With the project option review (see colibri project) a task cannot be done without it. An approval ends when the task is sent back.',
+    'Records who approved which version of the task, and which commit, in the trail of the task. With the project option review (see colibri project) a task cannot be done without it. An approval ends when the task is sent back or its title, description, parent or dependencies change. Without a text it is no reason: done needs a note, too.',
   ],
   examples: [['colibri approve 42 --commit "$(git rev-parse HEAD)"'], ['colibri approve 42 "ran the migration twice"']],
   exitCodes: WRITE_EXIT_CODES,
@@ -33,7 +33,7 @@ export const approve: CliCommand<ApproveOptions, string> = {
       const { approval } = metadata;
       const what = `approved ${taskId} as of entry ${approval.version}`;
       const commit = options.commit === undefined ? {} : { commit_sha: options.commit };
-      const content = given ?? `${what}${options.commit === undefined ? '' : `, commit ${options.commit}`}`;
+      const content = given ?? approvalText(taskId, approval);
       return recordThought(
         person,
         'approve',
@@ -43,10 +43,10 @@ export const approve: CliCommand<ApproveOptions, string> = {
     }),
 };
 
-/** Names what is approved. A task that does not exist is left to the tool, which refuses and records it. */
 /** From these a task goes to review. */
 const UNDER_WORK: ReadonlySet<string> = new Set(['in_progress', 'APPLY']);
 
+/** Names what is approved. A task that does not exist is left to the tool, which refuses and records it. */
 async function describeApproval(person: Person, taskId: string, commit?: string): Promise<ApprovalMetadata> {
   const found = await person.read(async (reader) => {
     const task = await findTokenedTask(reader, taskId);

@@ -1,5 +1,5 @@
 import { Argument, InvalidArgumentError, Option } from 'commander';
-import type { ApprovalMetadata } from '../../domains/tasks/review/sign-off.ts';
+import type { ApprovalMetadata } from '../../domains/trail/approval.ts';
 import { findLiveSession } from '../../domains/trail/sessions.ts';
 import { taskNumber } from '../../ids.ts';
 import { THOUGHT_TYPES } from '../../integrity/index.ts';

@@ -8,7 +8,7 @@ import { listTasks } from '../tasks/list-query.ts';
 import { listLapsedTasks, listNextActions, type NextAction } from '../tasks/next-actions.ts';
 import { type Task, taskFields } from '../tasks/record.ts';
 import { isHeldStatus, isOpen, type Status, WORKFLOWS } from '../tasks/workflows.ts';
-import { findTrailTask, hasThoughtInAttempt, type ThoughtRow } from '../trail/repository.ts';
+import { findTrailTask, hasReasonInAttempt, type ThoughtRow } from '../trail/repository.ts';
 import { findLiveSession } from '../trail/sessions.ts';
 import type { Brief, ChangedTask, Decision, HeldTask } from './brief.ts';
 
@@ -116,7 +116,7 @@ async function describeHeld(db: Reader, row: HeldRow, context: ClaimContext): Pr
     holder: holder ?? assignee,
     lapsed,
     session_id: session === undefined ? undefined : formatSessionId(session.session_no),
-    has_thought: await hasThoughtInAttempt(db, taskNo, attempt),
+    has_thought: await hasReasonInAttempt(db, taskNo, attempt),
     next_status: status === 'blocked' ? 'in_progress' : forward,
   };
 }

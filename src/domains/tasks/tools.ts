@@ -6,7 +6,7 @@ import { nextNumbers } from '../../ledger/counters.ts';
 import { defineTool, type Tool } from '../../tool.ts';
 import { readEvidence } from '../evidence/repository.ts';
 import { cutAnswer } from '../trail/cut-list.ts';
-import { hasThoughtInAttempt, listThoughtLines } from '../trail/repository.ts';
+import { hasReasonInAttempt, listThoughtLines } from '../trail/repository.ts';
 import { changedTask, newTask, updateWarnings } from './change.ts';
 import { claimAfter } from './claims/decide.ts';
 import { readClaimFacts } from './claims/facts.ts';
@@ -125,10 +125,10 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
         assertClaimAllows(before, request, await readClaimFacts(db, found, request, context));
         const after = changedTask(before, input, actor, at);
         const taskNo = parseId(before.task_id);
-        assertWrittenBack(before, input.status, await hasThoughtInAttempt(db, taskNo, before.attempt));
+        assertWrittenBack(before, input.status, await hasReasonInAttempt(db, taskNo, before.attempt));
         const { done, review } = workflowOf(before.workflow);
         const options = isGated(input.status) ? await readProjectOptions(db, before.project) : {};
-        if (input.status === done) await assertSignedOff(db, before, actor, options);
+        if (input.status === done) await assertSignedOff(db, { before, after, actor }, options);
         const unobserved = await findUnobserved(db, before, options, hasWaitingEvents);
         if (unobserved !== undefined && input.status === done && !request.isForced)
           throw observationRequired(before, unobserved);

@@ -4,6 +4,7 @@ import { type Digest, type Salt, saltedDigest, thoughtHash } from '../../integri
 import { append } from '../../ledger/append.ts';
 import { nextNumber } from '../../ledger/counters.ts';
 import { createSalt } from '../../ledger/salt.ts';
+import { isBareApproval } from './approval.ts';
 import type { CutList } from './cut-list.ts';
 import { extrasOf, type ThoughtInput, type ThoughtListInput } from './schema.ts';
 import { joinSessions } from './sessions.ts';
@@ -40,13 +41,22 @@ export async function findTrailTask(db: Reader, taskId: string): Promise<TrailTa
   return row;
 }
 
-export async function hasThoughtInAttempt(db: Reader, taskNo: number, attempt: number): Promise<boolean> {
-  // Attempts only rise, so the last thought decides.
-  const [last] = await db.query<{ attempt: number }>(
-    'SELECT attempt FROM thoughts WHERE task_no = $1 ORDER BY chain_position DESC LIMIT 1',
+/** Whether an attempt has a thought that says why; an approval without a text of its own does not. */
+export async function hasReasonInAttempt(db: Reader, taskNo: number, attempt: number): Promise<boolean> {
+  const isReason = ({ content, extras }: Pick<ThoughtRow, 'content' | 'extras'>) =>
+    !isBareApproval(formatTaskId(taskNo), content, extras);
+  // Attempts only rise, so the last thought decides in most cases.
+  const [last] = await db.query<Pick<ThoughtRow, 'attempt' | 'content' | 'extras'>>(
+    'SELECT attempt, content, extras FROM thoughts WHERE task_no = $1 ORDER BY chain_position DESC LIMIT 1',
     [taskNo],
   );
-  return last?.attempt === attempt;
+  if (last?.attempt !== attempt) return false;
+  if (isReason(last)) return true;
+  const rows = await db.query<Pick<ThoughtRow, 'content' | 'extras'>>(
+    'SELECT content, extras FROM thoughts WHERE task_no = $1 AND attempt = $2',
+    [taskNo, attempt],
+  );
+  return rows.some(isReason);
 }
 
 export async function listThoughts(

@@ -1,31 +1,25 @@
 import type { Reader } from '../../../db/database.ts';
 import { parseId } from '../../../ids.ts';
-import { parseEntry, parseJson } from '../../../integrity/index.ts';
+import { parseEntry } from '../../../integrity/index.ts';
+import { findApproval } from '../../trail/approval.ts';
 import { type Task, taskFields } from '../record.ts';
 import { listVersions } from '../versions.ts';
 import { workflowOf } from '../workflows.ts';
 import type { ProjectOptions } from './options.ts';
-import { type Approval, assertApproved, type Review } from './rules.ts';
+import { type Approval, assertApproved, listRewritten, type Review } from './rules.ts';
 
 /** Throws if the project requires a sign-off that the task does not have. Most projects require none. */
 export async function assertSignedOff(
   db: Reader,
-  task: Task,
-  actor: string,
+  { before, after, actor }: { readonly before: Task; readonly after: Task; readonly actor: string },
   { review: policy = 'none' }: ProjectOptions,
 ): Promise<void> {
-  if (policy !== 'none') assertApproved(task, actor, policy, await readReview(db, task));
-}
-
-/** The part of the metadata of a thought record that makes it an approval. */
-export interface ApprovalMetadata {
-  readonly approval: {
-    /** The entry of the approved version of the task. */
-    readonly version: number;
-    /** The fencing token of the latest claim, under which the work was done. */
-    readonly claim?: number;
-    readonly commit?: string;
-  };
+  if (policy === 'none') return;
+  const review = await readReview(db, before);
+  // A rewrite in the call that finishes the task is a rewrite, too.
+  const rewritten = listRewritten(before, after);
+  const now = { index: Number.MAX_SAFE_INTEGER, at: after.updated_at, by: actor, fields: rewritten };
+  assertApproved(before, actor, policy, rewritten.length === 0 ? review : { ...review, rewrite: now });
 }
 
 async function readReview(db: Reader, task: Task): Promise<Review> {
@@ -40,6 +34,9 @@ async function readReview(db: Reader, task: Task): Promise<Review> {
     if (version.status === review && before?.status !== review) {
       const broughtBy = [...new Set([entry.actor, before?.holder ?? entry.actor])];
       entered = { index: idx, at: entry.at, broughtBy };
+    } else if (before !== undefined) {
+      const fields = listRewritten(before, version);
+      if (fields.length > 0) entered = { ...entered, rewrite: { index: idx, at: entry.at, by: entry.actor, fields } };
     }
     before = version;
   }
@@ -52,25 +49,13 @@ export async function listApprovals(
   taskNo: number,
   { after, before = Number.MAX_SAFE_INTEGER }: { readonly after: number; readonly before?: number },
 ): Promise<Approval[]> {
-  const rows = await db.query<{ recorded_by: string; extras: string }>(
-    'SELECT recorded_by, extras FROM thoughts WHERE task_no = $1 AND idx > $2 AND idx < $3 ORDER BY chain_position',
+  const rows = await db.query<{ idx: number; recorded_by: string; extras: string }>(
+    'SELECT idx, recorded_by, extras FROM thoughts WHERE task_no = $1 AND idx > $2 AND idx < $3 ORDER BY chain_position',
     [taskNo, after, before],
   );
-  return rows.flatMap(({ recorded_by: by, extras }) => {
-    const version = approvedVersion(extras);
-    return version === undefined ? [] : [{ by, version }];
+  return rows.flatMap(({ idx, recorded_by: by, extras }) => {
+    const approval = findApproval(extras);
+    // An approval cannot be about a version that was yet to come.
+    return approval === undefined ? [] : [{ by, version: Math.min(approval.version, idx) }];
   });
-}
-
-/** Metadata can hold anything, and a forged row is not even JSON. */
-function approvedVersion(extras: string): number | undefined {
-  try {
-    const { metadata } = parseJson(extras) as {
-      readonly metadata?: { readonly approval?: { readonly version?: unknown } };
-    };
-    const version = metadata?.approval?.version;
-    return typeof version === 'number' ? version : undefined;
-  } catch {
-    return undefined;
-  }
 }

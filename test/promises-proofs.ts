@@ -14,7 +14,7 @@ export const PROOF_PROMISES = {
   },
   'checkpoint/compared': { says: 'two committed checkpoints are compared without the ledger' },
   'checkpoint/receipt': { says: 'every changing call carries a receipt that proves its place in the log' },
-  'key/private': { says: 'the signing key is readable by its owner only, outside of the ledger, and in no output' },
+  'key/private': { says: 'the signing key is readable by its owner only, outside the ledger, and in no output' },
   'key/refused': { says: 'a signing key that others could read or replace is refused, and the server works on' },
   'key/rotation': { says: 'a new key is introduced by an entry that the old and the new key have signed' },
   'bundle/holds': { says: 'a bundle or a proof is checked without a ledger, and each claim about it is stated' },
@@ -35,7 +35,7 @@ export const PROOF_PROMISES = {
   'witness/refused': {
     says: 'an answer that is no cosignature of this checkpoint by the key of the witness is refused',
   },
-  'witness/configured': { says: 'only the user names witnesses, outside of the repository, with https and their keys' },
+  'witness/configured': { says: 'only the user names witnesses, outside the repository, with https and their keys' },
   'witness/background': { says: 'a server asks witnesses beside its calls: no call and no shutdown waits for them' },
   'witness/off': { says: 'without a witness no connection is opened' },
   'redact/gone': { says: 'redacted content is gone from every table, from the file and from its write-ahead log' },

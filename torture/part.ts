@@ -20,7 +20,7 @@ export interface Round {
   readonly size: 'short' | 'full';
   /** What is left of the part's time. Rounds of fixed length ignore it. */
   readonly timeMs: number;
-  /** An empty folder outside of any repository, removed after the round. */
+  /** An empty folder outside any repository, removed after the round. */
   readonly folder: string;
   /** The URL of a new, empty schema on a PostgreSQL server that runs as long as the program. */
   readonly newPostgresUrl: () => Promise<string>;

@@ -5,7 +5,7 @@
 const HIDDEN =
   /(?![\t\n])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\ufff9-\ufffb]/gu;
 
-/** A joiner or a variation selector inside of an emoji belongs to its picture. */
+/** A joiner or a variation selector inside an emoji belongs to its picture. */
 const IN_EMOJI = /^(?:\u200d|\ufe0e|\ufe0f)$/;
 const PICTURE = /(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)$/u;
 

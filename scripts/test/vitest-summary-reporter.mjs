@@ -10,9 +10,7 @@ const MAX_LINES = 12;
 export default class SummaryReporter {
   onTestRunEnd(modules, unhandledErrors) {
     const counts = { passed: 0, failed: 0, skipped: 0 };
-    const failures = unhandledErrors.map((error) =>
-      describe(`Node ${process.versions.node}, outside of a test`, [error]),
-    );
+    const failures = unhandledErrors.map((error) => describe(`Node ${process.versions.node}, outside a test`, [error]));
     for (const module of modules) {
       if (module.errors().length > 0) failures.push(describe(name(module), module.errors()));
       for (const test of module.children.allTests()) {

@@ -28,7 +28,7 @@ export async function openSigning(
   const ledgerId = await database.read(readLedgerId);
   const place = await database.read((reader) => readPlace(reader, database.location));
   for (const former of listFormerLogs(place, ledgerId))
-    log('warn', 'another log was signed at this place before', { ledger_id: former.ledgerId });
+    log('warn', 'another log was signed at this location before', { ledger_id: former.ledgerId });
   const remembered = findRemembered(ledgerId);
   const last = remembered?.newest();
   const rollback = last && (await database.read((reader) => findRollback(reader, last)));

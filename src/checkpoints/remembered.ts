@@ -8,7 +8,7 @@ import { createPrivateFile, isPrivate } from '../trust/private-file.ts';
 const MAX_TRIES = 100;
 
 /**
- * The newest checkpoint of each log that this user has signed, outside of the ledger's folder: what a restored backup or
+ * The newest checkpoint of each log that this user has signed, outside the ledger's folder: what a restored backup or
  * a cut log cannot take back. One file for each size, created and never changed, so that two processes cannot lose each
  * other's and one size cannot have two roots.
  */

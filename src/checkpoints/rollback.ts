@@ -9,13 +9,13 @@ export async function assertExtends(reader: Reader, { size, root }: Checkpoint):
   const present = await readSize(reader);
   const problem =
     size > present
-      ? `has ${present} entries, and a checkpoint over ${size} was signed`
-      : `has another root at ${size} entries than the checkpoint that was signed`;
+      ? `has ${present} entries, but a checkpoint over ${size} was signed`
+      : `has a different root at ${size} entries than the signed checkpoint`;
   if (size > present || (await new StoredTree(reader, size).root()) !== root)
     throw new ColibriError(
       'ERR_LOG_ROLLBACK',
       `the log ${problem}`,
       { size: present, signed_size: size },
-      { advice: 'restore the newest backup, or run colibri continue to go on from here as a new log' },
+      { advice: 'restore the newest backup, or run colibri continue to start a new log from here' },
     );
 }

@@ -127,7 +127,7 @@ function assertSigned(checkpoint: string, key: VerifierKey): Checkpoint {
 }
 
 function retired(key: string): ColibriError {
-  const problem = 'another key has taken the place of this one';
+  const problem = 'another key has replaced this one';
   return new ColibriError(
     'ERR_CONFIG_INVALID',
     problem,
@@ -137,7 +137,7 @@ function retired(key: string): ColibriError {
 }
 
 function continued(): ColibriError {
-  const problem = 'the log goes on as another one since this server started';
+  const problem = 'another process continued this log as a new log after this server started';
   return new ColibriError('ERR_LOG_ROLLBACK', problem, {}, { advice: 'restart the server' });
 }
 

@@ -104,7 +104,7 @@ const EXIT_BUG = 1;
 const EXIT_USAGE = 64;
 
 const EXAMPLES: readonly Example[] = [
-  ['colibri', 'show the board, or this help if there is no ledger yet; without a terminal, serve MCP'],
+  ['colibri', 'show the board, or this help if no ledger exists; without a terminal, serve MCP'],
   ['colibri init', 'connect the coding agents of this project'],
   ['colibri show 42', 'show one task and its decisions'],
   ['colibri log --follow', 'watch what agents do'],

@@ -72,7 +72,7 @@ describe('proofs', () => {
 
   const NO_COUNTS = [-1, 0.5, 1.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, 1e300];
 
-  it('refuses a leaf outside of the tree', () => {
+  it('refuses a leaf outside the tree', () => {
     for (const wrong of [...NO_COUNTS, 7, 8]) expect(() => inclusionRanges(wrong, 7)).toThrow(RangeError);
     for (const wrong of [...NO_COUNTS, 0]) expect(() => inclusionRanges(0, wrong)).toThrow(RangeError);
   });

@@ -42,14 +42,22 @@ describe('opening a ledger', () => {
   });
 
   for (const [name, script, message] of [
-    ['its last entry is gone', 'DELETE FROM ledger_entries WHERE idx = 80', /misses rows|does not end/],
-    ['its first entry is gone', 'DELETE FROM ledger_entries WHERE idx = 0', /does not end/],
-    ['its first entry is no genesis', "UPDATE ledger_entries SET entry = '{}' WHERE idx = 0", /does not end/],
-    ['its last entry is unreadable', "UPDATE ledger_entries SET entry = '{' WHERE idx = 80", /does not end/],
-    ['it has grown behind the head', "INSERT INTO ledger_entries (idx, entry) VALUES (81, '{}')", /does not end/],
-    ['its head was moved back', 'UPDATE ledger_head SET size = size - 1', /does not end/],
-    ['its head was moved far back', 'UPDATE ledger_head SET size = 1', /does not end/],
-    ['its head says that it is empty', 'UPDATE ledger_head SET size = 0', /does not end/],
+    ['its last entry is gone', 'DELETE FROM ledger_entries WHERE idx = 80', /misses rows|does not match its head/],
+    ['its first entry is gone', 'DELETE FROM ledger_entries WHERE idx = 0', /does not match its head/],
+    [
+      'its first entry is no genesis',
+      "UPDATE ledger_entries SET entry = '{}' WHERE idx = 0",
+      /does not match its head/,
+    ],
+    ['its last entry is unreadable', "UPDATE ledger_entries SET entry = '{' WHERE idx = 80", /does not match its head/],
+    [
+      'it has grown behind the head',
+      "INSERT INTO ledger_entries (idx, entry) VALUES (81, '{}')",
+      /does not match its head/,
+    ],
+    ['its head was moved back', 'UPDATE ledger_head SET size = size - 1', /does not match its head/],
+    ['its head was moved far back', 'UPDATE ledger_head SET size = 1', /does not match its head/],
+    ['its head says that it is empty', 'UPDATE ledger_head SET size = 0', /does not match its head/],
     ['its head was moved forward', 'UPDATE ledger_head SET size = size + 1', /misses rows/],
     ['it has no head', 'DELETE FROM ledger_head', /no head row/],
     ['the root misses a node', 'DELETE FROM ledger_nodes WHERE idx = 0', /misses rows/],

@@ -35,7 +35,7 @@ async function checkEnds(database: Database): Promise<void> {
     const first = rows[0] && parseEntry(rows[0].entry);
     const last = rows.at(-1);
     if (first?.kind === 'genesis' && last?.idx === size - 1 && parseEntry(last.entry) !== undefined) return;
-    throw new DatabaseError('corrupt', `${database.location}: the ledger does not end where its head says`, {
+    throw new DatabaseError('corrupt', `${database.location}: the log does not match its head`, {
       advice: 'restore a backup',
     });
   });

@@ -70,7 +70,8 @@ async function recordGit(name: string): Promise<void> {
   // Loaded on demand: clients run hooks far more often than git does.
   const { REPORTING_HOOKS, recordCommits } = await import('./git/hook.ts');
   const hook = REPORTING_HOOKS.find((known) => known === name);
-  if (hook === undefined) throw new Error(`${name} is no hook of git that it records`);
+  if (hook === undefined)
+    throw new Error(`${name} is not a git hook that Colibri records; use ${REPORTING_HOOKS.join(' or ')}`);
   const { dbPath, level, isDurable } = readHookConfig();
   const folder = process.cwd();
   const spool = findSpool({ dbPath, projectFolders: [] }, null);
@@ -160,7 +161,7 @@ function readEvent({ text, isCut, hasEnded }: Input, hint: Hint): ObservedEvent 
   }
 }
 
-/** Commas and brackets inside of texts count too: to tell them apart would be to parse. */
+/** Commas and brackets inside texts count too: to tell them apart would be to parse. */
 function hasManyValues(text: string): boolean {
   let count = 0;
   for (let at = 0; at < text.length && count <= MAX_VALUES; at += 1)
@@ -170,7 +171,7 @@ function hasManyValues(text: string): boolean {
 
 const BEFORE_VALUES = new Set([',', '[', '{'].map((character) => character.charCodeAt(0)));
 
-/** Undefined outside of a project with a `.colibri` folder: hooks of the user's own configuration run everywhere. */
+/** Undefined outside a project with a `.colibri` folder: hooks of the user's own configuration run everywhere. */
 function findSpool(
   { dbPath, projectFolders }: Pick<HookConfig, 'dbPath' | 'projectFolders'>,
   folder: string | null,

@@ -42,7 +42,7 @@ function isListed(gitFolder: string, name: string, paths: ReadonlySet<string>): 
   const path = join(gitFolder, name);
   if (!existsSync(path)) return false;
   const stats = statSync(path);
-  if (!stats.isFile() || stats.size > MAX_INDEX_BYTES) throw new NotAnIndex('is no file of a sensible size');
+  if (!stats.isFile() || stats.size > MAX_INDEX_BYTES) throw new NotAnIndex('is not a regular file, or is too large');
   const { isTracked, sharedIndex } = scanIndex(readFileSync(path), paths);
   if (isTracked || sharedIndex === undefined) return isTracked;
   if (name !== 'index') throw new NotAnIndex('is split twice');

@@ -85,7 +85,7 @@ export class ChainCheck {
     const redaction = await this.#findRedaction(idx);
     const expected = redaction === undefined ? logged?.['task'] : redaction.remains;
     if (logged === undefined || digest === undefined || expected !== digest) {
-      const problem = 'its stored content is not what the log says';
+      const problem = 'its stored content differs from the log';
       this.fail({ position, record, layer: 'entry', problem }, expected, digest);
     } else if (redaction !== undefined && !isWithoutText(event?.content ?? '', redaction.note)) {
       const problem = `it was redacted by entry ${redaction.index} and has text`;

@@ -47,7 +47,7 @@ export function checkThought({ row, previous, entry, redaction }: ThoughtEvidenc
   expect('link', 'it does not follow the record before it', previous?.hash ?? null, row.previous_hash);
   expect('link', 'its position does not follow', (previous?.chain_position ?? 0) + 1, row.chain_position);
   const say = (field: string, value: unknown) =>
-    expect('entry', `the log says otherwise about ${field}`, entry?.[field], value);
+    expect('entry', `its field ${field} differs from the log`, entry?.[field], value);
   say('kind', 'thought');
   say('at', row.recorded_at);
   say('actor', row.recorded_by);

@@ -15,7 +15,7 @@ export class LeafCheck {
     this.#reader = reader;
   }
 
-  /** False if the entry is outside of the log, or a node above it is missing or does not match its children. */
+  /** False if the entry is outside the log, or a node above it is missing or does not match its children. */
   async holds(index: number): Promise<boolean> {
     return (await this.isInLog(index)) && this.holdsFrom(0, Math.floor(index / BLOCK));
   }

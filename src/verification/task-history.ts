@@ -54,7 +54,7 @@ export async function readHistory(anyDb: Reader, { task_id }: Task): Promise<Tas
     const redaction = await redactions.find(version.idx);
     if (redaction !== undefined) redacted += 1;
     if (entry === undefined || !isLogged(version, entry, task_id, redaction)) {
-      problems.push({ record, problem: 'its stored content is not what the log says' });
+      problems.push({ record, problem: 'its stored content differs from the log' });
       if (version === versions.at(-1))
         problems.push({ record: task_id, problem: 'it is not what its last change made it' });
     }

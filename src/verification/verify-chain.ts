@@ -126,7 +126,7 @@ async function checkChain(
   // A chain that was cut at its end is valid link by link; only the log shows its length.
   const logged = await countLoggedLinks(source, check, taskNo);
   if (logged !== check.total) {
-    const problem = 'its chain has another length than the log says';
+    const problem = 'its chain has a different length in the log';
     check.fail({ position: check.total, record: formatTaskId(taskNo), layer: 'entry', problem }, logged, check.total);
   }
 }
@@ -182,7 +182,7 @@ async function checkSession(checking: Checking, session: SessionRow): Promise<vo
   }
   const record = formatSessionId(session.session_no);
   if (check.total !== session.record_count) {
-    const problem = 'has another number of records than it counted';
+    const problem = 'has a different number of records than its record_count';
     check.fail({ position: check.total, record, layer: 'session', problem }, session.record_count, check.total);
   }
   // Two tables have its records: a page may end between two that share a position.
@@ -193,7 +193,7 @@ async function checkSession(checking: Checking, session: SessionRow): Promise<vo
   }
   const logged = await countLoggedRecords(source, check, session.session_no);
   if (check.total !== logged) {
-    const problem = 'has another number of records than the log says';
+    const problem = 'has a different number of records in the log';
     check.fail({ position: check.total, record, layer: 'entry', problem }, logged, check.total);
   }
   await check.session(session);

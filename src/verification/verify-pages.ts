@@ -121,7 +121,7 @@ async function findHead(reader: Reader, report: Report): Promise<HeadRow | undef
   const [head] = heads;
   if (head !== undefined && heads.length === 1 && head.id === 1 && Number.isSafeInteger(head.size) && head.size > 0)
     return head;
-  report('ledger_head', head === undefined ? 'is missing' : 'does not say how many entries there are');
+  report('ledger_head', head === undefined ? 'is missing' : 'does not state the number of entries');
   return undefined;
 }
 

@@ -108,7 +108,7 @@ async function readSeenSize(
   const present = await database.read(readSize);
   if (seen > present)
     throw new Disagreement(`has seen ${seen} entries of this log, which has ${present}: entries were removed`);
-  throw new AdvisedError(`has cosigned a larger log of ${seen} entries meanwhile`, { advice: 'ask again' });
+  throw new AdvisedError(`has already cosigned a larger log of ${seen} entries`, { advice: 'ask again' });
 }
 
 function assertAccepted({ status }: HttpAnswer, { size }: SignedCheckpoint): void {

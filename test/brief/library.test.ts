@@ -83,7 +83,7 @@ describe('a brief', () => {
       ]);
       await server.updateTask({ task_id: 'T-0001', status: 'blocked', blocked_reason: 'the vendor is silent' });
       expect(await nextSteps(server)).toEqual([
-        'when the reason is gone: task_update {"task_id":"T-0001","status":"in_progress"}',
+        'to unblock it: task_update {"task_id":"T-0001","status":"in_progress"}',
         'task_get {"task_id":"T-0001"} shows the reason',
       ]);
     }),

@@ -105,7 +105,7 @@ describe('restore while servers start and stop', () => {
     const { size } = await verifyFile(place.ledger);
     const late = (await loadSqlite()).open(place.ledger, { readOnly: false });
     const replacement = { target: place.ledger, staged: place.path('staged.db'), kept: place.path('kept.db') };
-    await expect(replaceSqlite({ ...replacement, size: size + 1 })).rejects.toThrow('has changed meanwhile');
+    await expect(replaceSqlite({ ...replacement, size: size + 1 })).rejects.toThrow('was changed by another process');
     await replaceSqlite({ ...replacement, size });
     expect(late.prepare('PRAGMA user_version').all([])).toEqual([{ user_version: 2 ** 31 - 1 }]);
     late.close();

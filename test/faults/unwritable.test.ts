@@ -74,7 +74,7 @@ describe('a ledger that this user may only read', () => {
       if (left === 'nothing' && folderMode === 0o500)
         expect(runAsUser(['backup'], project)).toMatchObject({
           status: 2,
-          stderr: `colibri backup: ${folder} may not be written; name a folder of yours: colibri backup FOLDER\n`,
+          stderr: `colibri backup: ${folder} is not writable; name a folder of yours: colibri backup FOLDER\n`,
         });
       const server = startProgram({
         cwd: project,

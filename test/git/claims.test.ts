@@ -81,7 +81,7 @@ describe('the claims of log and repository', () => {
         [forged[0]?.sha, expect.stringMatching(/^has another tree in this repository: [0-9a-f]{40}$/)],
         [forged[1]?.sha, expect.stringMatching(/^has other parents in this repository: [0-9a-f]{40}$/)],
         [forged[2]?.sha, expect.stringMatching(/^has other parents in this repository: [0-9a-f]{40}$/)],
-        [blob, 'is no commit in this repository, or a damaged one'],
+        [blob, 'is not a readable commit of this repository'],
       ]);
     }),
   );

@@ -137,7 +137,7 @@ describe('the hooks of git', () => {
     },
   );
 
-  promiseTest('git/commits', 'nothing is recorded outside of a project with a ledger', async () => {
+  promiseTest('git/commits', 'nothing is recorded outside a project with a ledger', async () => {
     const project = new GitProject();
     const env = { CLAUDE_PROJECT_DIR: project.mkdir('other') };
     mkdirSync(project.path('other/.colibri'), { mode: 0o700 });

@@ -92,7 +92,7 @@ describe('the hooks of a repository', () => {
       /^ok +recorder +git: commits are recorded by prepare-commit-msg, /m,
     );
     writeFileSync(project.path('.git/colibri/hook'), '#!/bin/sh\n');
-    expect((await project.run('doctor')).stdout).toContain('.git/colibri/hook starts another program than this one');
+    expect((await project.run('doctor')).stdout).toContain('.git/colibri/hook starts a different program');
     await project.run('init', '--no-instructions', 'claude-code');
     expect((await project.run('doctor')).stdout).toMatch(/^ok +recorder +git: commits are recorded/m);
     const { stdout } = await project.run('init', '--undo');
@@ -198,7 +198,7 @@ describe('the hooks of a repository', () => {
     expect(filesOf(project)).toEqual(before);
   });
 
-  promiseTest('git/untrusted', 'hooks outside of the project, behind a link, of another repository', async () => {
+  promiseTest('git/untrusted', 'hooks outside the project, behind a link, of another repository', async () => {
     const victim = new GitProject();
     const refusal = async (project: GitProject, problem: RegExp) => {
       const before = filesOf(victim);
@@ -209,8 +209,8 @@ describe('the hooks of a repository', () => {
       expect(filesOf(victim)).toEqual(before);
     };
     for (const [value, problem] of [
-      [victim.path('.git/hooks'), /core\.hooksPath names .*, outside of the project; commits are not recorded/],
-      ['../outside', /outside of the project/],
+      [victim.path('.git/hooks'), /core\.hooksPath names .*, outside the project; commits are not recorded/],
+      ['../outside', /outside the project/],
       ['linked', /linked is a symbolic link/],
       ['linked/deeper', /linked is a symbolic link/],
       ['file', /file is not a folder/],

@@ -122,12 +122,12 @@ describe('trailers of commit messages', () => {
         stderr: expect.stringMatching(text) as string,
       });
     writeFileSync(file, 'message\n');
-    await said(/ENOENT.*; the commit gets no trailers\n$/, project.path('missing'));
+    await said(/ENOENT.*; no trailers were added to the commit\n$/, project.path('missing'));
     await said(/^$/, project.folder);
     await said(/^$/);
     await said(/^$/, file, 'merge');
     writeFileSync(project.ledger, 'not a database');
-    await said(/; the commit gets no trailers\n$/, file);
+    await said(/; no trailers were added to the commit\n$/, file);
     rmSync(project.ledger);
     await said(/^$/, file);
     expect(readFileSync(file, 'utf8')).toBe('message\n');
@@ -150,9 +150,9 @@ describe('trailers of commit messages', () => {
       project.runWith({ env: database }, 'hook', '--git', 'prepare-commit-msg', file),
       project.runWith({ env: { PATH: `${slow}:/usr/bin:/bin` } }, 'hook', '--git', 'post-commit'),
     ]);
-    const says = (end: string) => `colibri hook: took longer than 2 seconds; the ${end}\n`;
-    expect(unanswered).toEqual({ status: 0, stdout: '', stderr: says('commit gets no trailers') });
-    expect(endless).toEqual({ status: 0, stdout: '', stderr: says('event is not recorded') });
+    const says = (end: string) => `colibri hook: took longer than 2 seconds; ${end}\n`;
+    expect(unanswered).toEqual({ status: 0, stdout: '', stderr: says('no trailers were added to the commit') });
+    expect(endless).toEqual({ status: 0, stdout: '', stderr: says('the event is not recorded') });
     expect(readFileSync(file, 'utf8')).toBe('message\n');
   });
 });

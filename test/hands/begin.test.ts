@@ -46,7 +46,7 @@ describe('a folder without a ledger', () => {
         const { status, stderr } = await run(...args);
         expect([status, stderr]).toEqual([
           2,
-          expect.stringMatching(/^colibri \w+: no ledger at .*; run colibri add "title" to begin one\n$/),
+          expect.stringMatching(/^colibri \w+: no ledger at .*; run colibri add "title" to create one\n$/),
         ]);
       }
       const ledger = join(folder, 'repo', '.colibri', 'colibri.db');

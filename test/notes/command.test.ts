@@ -7,7 +7,7 @@ import { promiseTest } from '../support/promise-test.ts';
 describe('colibri export', () => {
   promiseTest(
     'notes/vault',
-    'says what it wrote and what it left alone, and changes nothing in the ledger',
+    'reports what it wrote and what it skipped, and changes nothing in the ledger',
     async () => {
       const folder = createProject();
       await withAgent(folder, 'claude', async (agent) => {
@@ -21,7 +21,7 @@ describe('colibri export', () => {
       writeFileSync(join(folder, 'notes', '.colibri-notes.json'), '');
       const again = colibri(folder, ['export', '--markdown', 'notes', '--json']);
       expect(again.status).toBe(0);
-      expect(again.stderr).toBe('colibri export: tasks/T-0002.md is not from Colibri; left alone\n');
+      expect(again.stderr).toBe('colibri export: tasks/T-0002.md is not from Colibri; skipped\n');
       expect(JSON.parse(again.stdout)).toEqual({
         verdict: 'done',
         folder: expect.stringMatching(/notes$/) as string,

@@ -37,9 +37,9 @@ describe('the folder of an export', () => {
       },
       /docs is a link/,
     ],
-    'in .git': [(folder) => join(folderIn(folder, '.git/hooks'), '..', 'notes'), /is inside of \.git/],
-    'in .GIT of a file system without case': [(folder) => folderIn(folder, '.GIT/x'), /is inside of \.GIT/],
-    'in the folder of the ledger': [(folder) => folderIn(folder, '.colibri'), /is inside of \.colibri/],
+    'in .git': [(folder) => join(folderIn(folder, '.git/hooks'), '..', 'notes'), /is inside \.git/],
+    'in .GIT of a file system without case': [(folder) => folderIn(folder, '.GIT/x'), /is inside \.GIT/],
+    'in the folder of the ledger': [(folder) => folderIn(folder, '.colibri'), /is inside \.colibri/],
     'with a link for its tasks': [
       (folder) => {
         symlinkSync(tempFolder(), join(folderIn(folder, 'notes'), 'tasks'));

@@ -93,7 +93,7 @@ describe('the claims of the page', () => {
     });
   });
 
-  promiseTest('page/key', 'say loudly that they rest on a key inside of the file', async () => {
+  promiseTest('page/key', 'say loudly that they rest on a key inside the file', async () => {
     await withPage(source, async (verifier) => {
       await verifier.give(file('ledger'));
       expect(await verifier.text('#trust')).toContain('Rests on the key inside this file alone.');

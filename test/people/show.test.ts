@@ -181,11 +181,15 @@ describe('colibri show', () => {
       /its content does not give its hash/,
     ],
     ['who decided', "UPDATE thoughts SET recorded_by = 'someone' WHERE thought_no = 1", /Θ-0001: /],
-    ['what hangs on a decision', "UPDATE thoughts SET extras = 'no JSON' WHERE thought_no = 1", /about extras/],
+    [
+      'what hangs on a decision',
+      "UPDATE thoughts SET extras = 'no JSON' WHERE thought_no = 1",
+      /its field extras differs/,
+    ],
     ['the last decision, removed', 'DELETE FROM thoughts WHERE thought_no = 1', /it does not follow|position/],
     ['the task itself', "UPDATE tasks SET assignee = 'someone' WHERE task_no = 1", /not what its last change made it/],
-    ['a change', "UPDATE task_versions SET content = replace(content, 'claude', 'mallet')", /not what the log says/],
-    ['a change, to no JSON', "UPDATE task_versions SET content = '[' WHERE task_no = 1", /not what the log says/],
+    ['a change', "UPDATE task_versions SET content = replace(content, 'claude', 'mallet')", /differs from the log/],
+    ['a change, to no JSON', "UPDATE task_versions SET content = '[' WHERE task_no = 1", /differs from the log/],
     [
       'the creation, removed',
       'DELETE FROM task_versions WHERE idx IN (SELECT MIN(idx) FROM task_versions)',

@@ -179,7 +179,7 @@ describe('a bundle of redacted entries', () => {
     const [version] = await query<{ idx: number }>('SELECT MIN(redacts) AS idx FROM redactions');
     const file = project.path('one.proof');
     const { stdout } = await project.colibri('prove', String(version?.idx), '--out', file);
-    expect(stdout).toMatch(/Its content was redacted: entry \d+ says so/);
+    expect(stdout).toMatch(/Its content was redacted by entry \d+; prove that entry/);
     const { status, claims } = await judge(file);
     expect(status).toBe(0);
     expect(claims.find(({ about }) => about === 'content')?.says).toContain('that of 1 is not disclosed');

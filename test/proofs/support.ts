@@ -36,7 +36,7 @@ export class SigningProject extends CliProject {
     }
   }
 
-  /** The checkpoints outside of the ledger's folder. */
+  /** The checkpoints outside the ledger's folder. */
   remembered(): string[] {
     const folder = join(this.config, 'colibri', 'checkpoints');
     if (!existsSync(folder)) return [];

@@ -227,7 +227,7 @@ describe('events of documented clients', () => {
     }
   });
 
-  promiseTest('recorder/clients', 'an agent inside of a shell of Copilot CLI keeps its name', () => {
+  promiseTest('recorder/clients', 'an agent inside a shell of Copilot CLI keeps its name', () => {
     for (const file of ['claude-code-2.1.325.jsonl', 'codex-0.166.0.jsonl', 'opencode-1.18.33.jsonl'])
       for (const payload of payloadsOf(file))
         expect(toEvent(payload, { isInCopilotCli: true })).toEqual(toEvent(payload));

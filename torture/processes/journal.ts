@@ -13,7 +13,7 @@ export interface Input {
 
 type Asker = Pick<Asked, 'marker' | 'lane'> & Partial<Pick<Asked, 'isDisturbed'>>;
 
-/** What was asked of Colibri and what it answered, kept outside of it. */
+/** What was asked of Colibri and what it answered, kept outside it. */
 export interface Asked {
   /** Unique, and part of the input where the tool stores a text. */
   readonly marker: string;

@@ -18,7 +18,7 @@ export type Judgement =
 
 const NO_KEY = 'a signature proves nothing without a key that you trust';
 
-/** The same verdict as `colibri verify FILE --key KEY`; without a key of the reader, by the keys inside of the file. */
+/** The same verdict as `colibri verify FILE --key KEY`; without a key of the reader, by the keys inside the file. */
 export function judge(file: Uint8Array, keys: readonly VerifierKey[]): Judgement {
   try {
     const trusted = keys.length > 0 ? keys : keysInside(file);

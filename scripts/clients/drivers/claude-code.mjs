@@ -23,7 +23,7 @@ export const claudeCode = {
     ANTHROPIC_API_KEY: 'scripted',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
-    // It refuses to skip permissions for root outside of a sandbox.
+    // It refuses to skip permissions for root outside a sandbox.
     IS_SANDBOX: '1',
   }),
   spell: {

@@ -82,7 +82,7 @@ function assertWritable(folder: string): void {
   try {
     accessSync(folder, constants.W_OK);
   } catch {
-    throw new CommandError('cannot tell', `${folder} may not be written`, {
+    throw new CommandError('cannot tell', `${folder} is not writable`, {
       advice: 'name a folder of yours: colibri backup FOLDER',
     });
   }

@@ -43,7 +43,7 @@ export const board: CliCommand<BoardOptions> = {
   details: [
     'Without --project, shows the active project (COLIBRI_PROJECT), or every project if the active one has no tasks.',
     'Ready and blocked tasks are sorted by priority, tasks in other columns by their last change.',
-    'The time beside the id is the time since the last change of the task. If an agent holds the task, the card has the time since the last call of that agent instead, and says when the claim has lapsed, so that another agent may take the task over.',
+    'The time beside the id is the time since the last change of the task. If an agent holds the task, the card has the time since the last call of that agent instead, and shows a lapsed claim, which another agent may take over.',
     '2/3 observed: the decisions of the task name three tests and commits, and the recorder has reported two of them. Contradicted ones are counted apart; colibri show has each.',
     'With --html, writes a snapshot: the board, the timeline and the Merkle tree of the signed log in one file, which needs no server and no network. It replaces an earlier page. To leave content out, or to show one task only, use colibri export --html.',
     'With --watch --json, prints one JSON object per line whenever something changed.',

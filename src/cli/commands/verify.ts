@@ -145,7 +145,7 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
 /** A ledger that took the place of another is whole in itself, and may have been replaced on purpose. */
 function describeFormer(former: readonly FormerLog[]): string[] {
   return former.flatMap(({ ledgerId, file }) => [
-    `Before this ledger, you signed another one at this place: ${originOf(ledgerId)}.`,
+    `Before this ledger, you signed another one at this location: ${originOf(ledgerId)}.`,
     `  If you did not replace it yourself, look for it in your backups. To forget it, remove ${file}`,
   ]);
 }

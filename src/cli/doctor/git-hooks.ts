@@ -12,7 +12,7 @@ export async function checkGitHooks(): Promise<Finding[]> {
   if (hooks === undefined) return [];
   const { launcher, launches, recording, missing } = hooks;
   const isOwn = [localCommand(), publishedCommand()].some(launches);
-  if (!isOwn) return [warn(CHECK, `${launcher} starts another program than this one`, FIX)];
+  if (!isOwn) return [warn(CHECK, `${launcher} starts a different program`, FIX)];
   if (missing.length > 0) return [warn(CHECK, `git: commits are not recorded by ${missing.join(', ')}`, FIX)];
   return [ok(CHECK, `git: commits are recorded by ${recording.join(', ')}`)];
 }

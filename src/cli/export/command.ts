@@ -55,7 +55,7 @@ export const exportCommand: CliCommand<ExportOptions> = {
     'A bundle holds entries of the log as they are, what they have digests of, the proof that they are in the log, and a checkpoint that is signed now. colibri verify FILE --key KEY checks it without a ledger and without a network.',
     'With --html, the file is a page for people who have only a browser: it checks the bundle in it, shows board, timeline and Merkle tree, and uses no network. A page that came with a bundle can lie: a careful reader opens a page of their own, made by colibri export --html --out verifier.html, and drops the file into it.',
     'The folder becomes tasks/T-0042.md, sessions/A-0003.md, agents/claude-code.md, days/2026-04-08.md and Colibri.md, with front matter and wikilinks. An export is one-way and changes only the notes whose records changed; the notes are readable by their owner only.',
-    'Write below the marked line at the end of a note: that text, and properties that you add, stay. What is above the line is replaced. A file that is not from this ledger is left alone with a warning. Nothing is deleted: a note whose record is gone is marked.',
+    'Write below the marked line at the end of a note: that text, and properties that you add, stay. What is above the line is replaced. Files that this ledger did not write are skipped with a warning. Nothing is deleted: a note whose record is gone is marked.',
     'Text that agents wrote is shown as it is: it contains no links, tags, HTML or code of plug-ins.',
     'With --watch --json, prints one JSON object per line whenever notes were written, and the totals at the end.',
   ],
@@ -159,11 +159,11 @@ function assertFinished(report: ExportReport, { aborted }: AbortSignal): ExportR
 
 function describe(root: string, report: ExportReport): CommandResult {
   const { notes, written, left_alone } = report;
-  const alone = left_alone.length === 0 ? '' : `, ${left_alone.length.toLocaleString('en')} left alone`;
+  const skipped = left_alone.length === 0 ? '' : `, ${left_alone.length.toLocaleString('en')} skipped`;
   const text = written === 0 ? 'none has changed' : `${written.toLocaleString('en')} written`;
   return {
     verdict: 'done',
-    lines: [`${root}: ${plural(notes, 'note')}, ${text}${alone}.`],
+    lines: [`${root}: ${plural(notes, 'note')}, ${text}${skipped}.`],
     facts: factsOf(root, report),
   };
 }
@@ -177,8 +177,8 @@ const MAX_WARNINGS = 20;
 function warn({ left_alone }: ExportReport): void {
   const lines = left_alone
     .slice(0, MAX_WARNINGS)
-    .map(({ path, reason }) => `colibri export: ${path} ${reason}; left alone`);
+    .map(({ path, reason }) => `colibri export: ${path} ${reason}; skipped`);
   const more = left_alone.length - lines.length;
   if (left_alone.length > 0)
-    printError([...lines, ...(more > 0 ? [`colibri export: ${more.toLocaleString('en')} more notes left alone`] : [])]);
+    printError([...lines, ...(more > 0 ? [`colibri export: ${more.toLocaleString('en')} more notes skipped`] : [])]);
 }

@@ -30,7 +30,7 @@ export interface FileChange {
   readonly after: string | undefined;
   /** Of a new file. */
   readonly mode?: number;
-  /** Set if the planner has checked that the file may be outside of the root, as that of a linked work tree. */
+  /** Set if the planner has checked that the file may be outside the root, as that of a linked work tree. */
   readonly mayLeave?: boolean;
 }
 

@@ -54,7 +54,9 @@ export function createExporter(root: string, signal: AbortSignal): Exporter {
 async function readLedgerId(db: Reader): Promise<string> {
   const identity = await readIdentity(db, 1);
   if (identity !== undefined) return identity.ledgerId;
-  throw new CommandError('cannot tell', 'the ledger does not say its id', { advice: 'run colibri verify' });
+  throw new CommandError('cannot tell', 'the first entry of the log has no ledger id', {
+    advice: 'run colibri verify',
+  });
 }
 
 function anotherLedger(root: string): CommandError {

@@ -18,13 +18,13 @@ export const add: CliCommand<AddOptions, string> = {
   argument: new Argument('<title>', 'the title; - reads it from standard input'),
   options: [
     ...TASK_OPTIONS,
-    new Option('--status <status>', 'where it begins: todo (default) or backlog'),
+    new Option('--status <status>', 'first status: todo (default) or backlog'),
     new Option('--workflow <name>', 'board or pipeline (default: COLIBRI_WORKFLOW)').choices(WORKFLOW_NAMES),
     PROJECT_OPTION,
     ...PERSON_OPTIONS,
   ],
   details: [
-    'The task is ready for agents at once; --status backlog keeps it from them. Begins a ledger if this project has none.',
+    'The task is ready for agents at once; --status backlog keeps it from them. Creates the ledger if this project has none.',
   ],
   examples: [
     ['colibri add "Cache the parser" --priority high'],

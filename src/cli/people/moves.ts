@@ -57,7 +57,7 @@ export const start = createMove({
 export const block = createMove({
   name: 'block',
   summary: 'mark a task as blocked, with the reason',
-  details: ['Only tasks of the board workflow can be blocked. Run colibri start to go on.'],
+  details: ['Only tasks of the board workflow can be blocked. Run colibri start to unblock one.'],
   examples: [['colibri block 42 "waits for the API key"']],
   statusOf: () => 'blocked',
   reason: new Argument('<reason>', 'why it is blocked; - reads it from standard input'),
@@ -75,7 +75,7 @@ export const done = createMove({
   name: 'done',
   summary: 'finish a task that is in review',
   details: [
-    'A task needs a thought record that says why it is done: run colibri note first.',
+    'A task needs a thought record that explains why it is done: run colibri note first.',
     'Where the project requires observed runs (see colibri project), --force "why" finishes a task without them.',
   ],
   examples: [['colibri note 42 "why" && colibri done 42'], ['colibri done 42 --force "tested by hand"']],

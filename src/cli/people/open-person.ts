@@ -62,7 +62,7 @@ export async function withPerson<Result>(
   if (isNew) assertNotDeleted(config);
   if (isNew && !createsLedger)
     throw new CommandError('cannot tell', `no ledger at ${locateDatabase(config)}`, {
-      advice: 'run colibri add "title" to begin one',
+      advice: 'run colibri add "title" to create one',
     });
   const warnings = listWarnings(config);
   if (warnings.length > 0) printError(warnings);
@@ -107,9 +107,7 @@ function isTemporary({ mode, dbPath, databaseUrl }: Config): boolean {
 function listWarnings(config: Config): string[] {
   return [
     ...(isTemporary(config)
-      ? [
-          'Warning: COLIBRI_MODE is TEST: this ledger is a temporary one, and what you change is gone when the command ends.',
-        ]
+      ? ['Warning: COLIBRI_MODE is TEST: this ledger is temporary, and your changes are lost when the command ends.']
       : []),
     ...(namesPerson() ? ['Warning: COLIBRI_AGENT_ID does not name who you are; use --as NAME for that.'] : []),
   ];

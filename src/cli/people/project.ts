@@ -124,7 +124,7 @@ function describeBefore(before: ProjectOptions, after: ProjectOptions): string {
 async function assertProject(reader: Reader, name: string, active: string): Promise<void> {
   const projects = await listProjects(reader);
   if (name === active || projects.includes(name)) return;
-  const advice = projects.length === 0 ? 'run colibri add to begin it' : `choose one of these: ${listNames(projects)}`;
+  const advice = projects.length === 0 ? 'run colibri add to create it' : `choose one of these: ${listNames(projects)}`;
   throw new CommandError('refused', `no project ${name}`, { advice });
 }
 
@@ -139,7 +139,7 @@ function parseRequired(text: string, earlier?: readonly string[] | false): reado
   if (/\p{Cc}/u.test(command) || !isVisible(command) || command.length > MAX_COMMAND_LENGTH)
     throw new InvalidArgumentError(`Give a command in one line of at most ${MAX_COMMAND_LENGTH} characters.`);
   if (!canBeRequired(command))
-    throw new InvalidArgumentError('Its exit code would say nothing: leave out pipes, || and ;.');
+    throw new InvalidArgumentError('Its exit code would not be reliable: leave out pipes, || and ;.');
   if (commands.length <= MAX_REQUIRED_COMMANDS) return commands;
   throw new InvalidArgumentError(`Require at most ${MAX_REQUIRED_COMMANDS} commands.`);
 }

@@ -37,7 +37,7 @@ export const checkpoint: CliCommand<CheckpointOptions> = {
   summary: 'sign the size and root of the log, or check an earlier signature',
   options: [
     new Option('--check <file>', 'prove that the log extends the checkpoint in this file; - is standard input'),
-    new Option('--against <file>', 'with --check: the checkpoint that must extend it, in place of the ledger'),
+    new Option('--against <file>', 'with --check: the checkpoint that must extend it, instead of the ledger'),
     new Option(
       '--key <key>',
       'with --check: a key to trust; may be repeated (default: those that the ledger names)',
@@ -45,7 +45,7 @@ export const checkpoint: CliCommand<CheckpointOptions> = {
     new Option('--write [file]', `write it where it can be committed (default: ${COMMITTED_PATH})`),
     new Option('--ci [kind]', 'print the job for CI, with the key of this log (default: github)').choices(CI_KINDS),
     new Option('--timestamp <url>', 'have this authority stamp it with the time (RFC 3161), by openssl'),
-    new Option('--timestamp-query <file>', 'write the request for a time stamp, to be answered elsewhere'),
+    new Option('--timestamp-query <file>', 'write the request for a time stamp, for a time-stamping authority'),
     new Option('--timestamp-add <file>', 'add the answer to such a request'),
     new Option('--tsa-ca <file>', 'with a time stamp: the certificates that it must be verified with'),
     ...PERSON_OPTIONS,

@@ -14,11 +14,11 @@ interface ContinueOptions extends PersonOptions {
 
 export const continueCommand: CliCommand<ContinueOptions> = {
   name: 'continue',
-  summary: 'go on with a log that was rolled back, as a new log that names the old one',
+  summary: 'continue a rolled-back log as a new log that names the old one',
   options: [new Option('--yes', 'do not ask'), ...PERSON_OPTIONS],
   details: [
-    'A server refuses to write to a log that does not extend the last checkpoint you have signed: a backup was restored, or entries were removed. If you want to work on from here, this command replaces the first entry by one that names you, the old log, its size and its root. All other entries stay as they are.',
-    'Old checkpoints and proofs belong to the old log; the new one has an identity of its own.',
+    'A server refuses to write to a log that does not extend the last checkpoint you have signed: a backup was restored, or entries were removed. To continue from here, this command replaces the first entry with one that names you, the old log, its size and its root. All other entries stay as they are.',
+    'Old checkpoints and proofs belong to the old log; the new one has its own identity.',
   ],
   examples: [['colibri continue'], ['colibri continue --yes', 'without asking']],
   exitCodes: { 0: 'done', 1: 'refused', 2: 'cannot tell', 3: 'bad input' },
@@ -37,12 +37,12 @@ async function goOn({ database, rollback, actor }: Person, yes: boolean, json: b
   const former = await database.read(readLedgerId);
   const { ledgerId, size } = await database.write({ durable: 'always' }, (db) => continueLog(db, { actor, at }));
   forgetPlace(await database.read((reader) => readPlace(reader, database.location)), former);
-  const lines = [`The log of ${size} entries goes on as ${ledgerId}. Run colibri checkpoint to sign it.`];
+  const lines = [`The log of ${size} entries continues as ${ledgerId}. Run colibri checkpoint to sign it.`];
   return { verdict: 'done', lines, facts: { ledger_id: ledgerId, size } };
 }
 
 async function isConfirmed(problem: string, json: boolean): Promise<boolean> {
   if (json || !canAsk()) return false;
   print([problem]);
-  return askYesOrNo('Go on from here as a new log?');
+  return askYesOrNo('Continue from here as a new log?');
 }

@@ -18,10 +18,10 @@ import { readProjectConfig, withLedger } from '../support/with-ledger.ts';
 export const key: CliCommand<PersonOptions, 'rotate' | undefined> = {
   name: 'key',
   summary: 'print the public key that signs checkpoints, or replace it',
-  argument: new Argument('[action]', 'rotate: replace the key by a new one').choices(['rotate']),
+  argument: new Argument('[action]', 'rotate: replace the key with a new one').choices(['rotate']),
   options: [...PERSON_OPTIONS],
   details: [
-    'The output is a verifier key of a C2SP signed note, name+id+key. Give it to everyone who must be able to check your checkpoints, bundles and proofs, by a way that an attacker does not control.',
+    'The output is a verifier key of a C2SP signed note, name+id+key. Give it to everyone who must be able to check your checkpoints, bundles and proofs, through a channel that an attacker does not control.',
     'The private key is created by the first signature, in your configuration folder or where COLIBRI_KEY_PATH says, readable by you only. It is never part of the ledger or of a bundle.',
   ],
   examples: [['colibri key'], ['colibri key rotate', 'an entry of the ledger, signed by the old and the new key']],

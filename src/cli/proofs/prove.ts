@@ -98,7 +98,7 @@ async function proveRecord(
   const file = resolve(out);
   writeWhole(file, bytes);
   const lines = [file, `proves entry ${index} in the log of ${size}`];
-  if (redaction !== undefined) lines.push(`Its content was redacted: entry ${redaction} says so; prove that one, too.`);
+  if (redaction !== undefined) lines.push(`Its content was redacted by entry ${redaction}; prove that entry, too.`);
   return { verdict: 'done', lines, facts: { ...known, file } };
 }
 

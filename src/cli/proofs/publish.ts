@@ -57,7 +57,7 @@ async function publishTo(person: Person, folder: string): Promise<CommandResult>
 
 function describeTooLong(index: number): string {
   const file = tilePath('entries', Math.floor(index / TILE));
-  return `entry ${index} is longer than the format allows: ${file} is left out, and its hashes are there`;
+  return `entry ${index} is longer than the format allows: ${file} is not written, but the tiles have its hash`;
 }
 
 function readCheckpoint(file: string) {

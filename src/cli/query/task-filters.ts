@@ -18,7 +18,7 @@ const OPEN = 'open';
 export const FILTER_OPTIONS: readonly Option[] = [
   PROJECT_OPTION,
   ALL_OPTION,
-  new Option('--assignee <name>', 'only tasks of this agent or person; "unassigned" for tasks of no one').argParser(
+  new Option('--assignee <name>', 'only tasks assigned to this agent or person; "unassigned" for the others').argParser(
     parseText('assignee', 128),
   ),
   new Option('--label <label>', 'only tasks with this label').argParser(parseText('label', 64)),

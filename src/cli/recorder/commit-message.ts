@@ -33,7 +33,7 @@ export async function writeTrailers(file: string | undefined, source: string | u
 
 function giveUp(reason: string): never {
   try {
-    printError([`colibri hook: ${reason}; the commit gets no trailers`]);
+    printError([`colibri hook: ${reason}; no trailers were added to the commit`]);
   } finally {
     process.exit(0);
   }

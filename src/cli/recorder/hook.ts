@@ -19,12 +19,14 @@ export const hook: CliCommand<HookOptions, string[]> = {
   summary: 'record one event of a client or of git; they run it, not people',
   argument: new Argument('[argument...]', 'what git passes to its hook'),
   options: [
-    new Option('--client <name>', 'the client that reports; without it, the shape of the event tells').choices(CLIENTS),
+    new Option('--client <name>', 'the reporting client; by default detected from the fields of the event').choices(
+      CLIENTS,
+    ),
     new Option('--event <name>', 'the name of the event, for clients whose events do not contain it'),
     new Option('--git <hook>', 'act as this hook of git').choices(GIT_HOOKS),
   ],
   details: [
-    'Reads one hook event as JSON on standard input and stores it in .colibri/spool beside the ledger, from where the next server or command adds it to the log. Known shapes of secrets are blanked first. Records nothing outside of a project with a .colibri folder.',
+    'Reads one hook event as JSON on standard input and stores it in .colibri/spool beside the ledger, from where the next server or command adds it to the log. Known shapes of secrets are blanked first. Records nothing outside a project with a .colibri folder.',
     'Never fails or delays an agent: it prints nothing on standard output, gives up after 2 seconds, and always exits with 0. COLIBRI_RECORD=digests stores no readable content, COLIBRI_RECORD=full stores more.',
     'With --git, post-commit records the new commit, and post-rewrite the commits that an amend or a rebase replaced. prepare-commit-msg adds the trailers Colibri-Task, Colibri-Checkpoint and Colibri-Ledger to a message that has none, except to those of merges and squashes; commit-msg does it for a message that was empty before. A commit never fails, and waits no longer than 2 seconds.',
   ],

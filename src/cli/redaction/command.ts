@@ -24,7 +24,7 @@ interface RedactOptions extends PersonOptions {
 
 export const redact: CliCommand<RedactOptions, string> = {
   name: 'redact',
-  summary: 'remove the content of a record for good; its entry stays in the log',
+  summary: 'permanently remove the content of a record; its entry stays in the log',
   argument: new Argument('<record>', 'the index of an entry, or an id: T-0042, A-0003, \u0398-0012'),
   options: [
     new Option('--reason <why>', 'why the content goes, or - for standard input; it is recorded')
@@ -36,7 +36,7 @@ export const redact: CliCommand<RedactOptions, string> = {
   details: [
     'Removes what was written and its salt: the text of a thought, the texts of a task in every version, the reason of a session, the arguments of a call, what a hook reported. The arguments of the call that wrote a record go with it. The entry stays with its digest, and a new entry names you and the reason. colibri verify then reports the content as redacted, and as forged if it comes back.',
     'This cannot be undone. States, numbers and names of a task stay, and so do the names of actors, tools and files in entries. It does not reach backups, bundles, notes, copies of the ledger, git and transcripts of clients. Other records that have the same text are listed: redact them, too.',
-    'SQLite: the file is then written anew, so that nothing is left in free pages; writers wait meanwhile. PostgreSQL: needs the role of the owner; old rows are on disk until VACUUM FULL (docs/postgres.md).',
+    'SQLite: the file is then vacuumed, so that no text remains in free pages; writers wait until it finishes. PostgreSQL: needs the role of the owner; old rows are on disk until VACUUM FULL (docs/postgres.md).',
   ],
   examples: [
     ['colibri redact \u0398-0012 --reason "contains a password"'],
@@ -140,7 +140,7 @@ async function makePlan(db: Reader, record: string): Promise<Plan> {
 async function isConfirmed(entries: readonly number[], reason: string): Promise<boolean> {
   if (!canAsk()) return false;
   print([
-    `Removes the content of ${entriesText(entries)} for good. Reason: ${reason}`,
+    `This permanently removes the content of ${entriesText(entries)}. Reason: ${reason}`,
     'Copies elsewhere (backups, bundles, notes) keep it.',
   ]);
   return askYesOrNo('Remove it?');
@@ -168,14 +168,14 @@ async function finish({ redacted, earlier, copies, files, file }: Done): Promise
   } catch (thrown) {
     const cause = toError(thrown);
     const problem = cause instanceof AdvisedError ? cause.problem : cause.message;
-    throw new CommandError('cannot tell', `the record is redacted, and free pages may still hold it: ${problem}`, {
+    throw new CommandError('cannot tell', `the record is redacted, but free pages may still hold it: ${problem}`, {
       advice: 'run the same command again',
       facts,
       more: lines,
       cause,
     });
   }
-  return { verdict: 'done', lines: [...lines, 'The file was written anew: nothing of it is left there.'], facts };
+  return { verdict: 'done', lines: [...lines, 'The file was vacuumed: no removed text remains in it.'], facts };
 }
 
 function entriesText(entries: readonly number[]): string {

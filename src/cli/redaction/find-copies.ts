@@ -54,7 +54,7 @@ export function textsIn(json: string): string[] {
   return found;
 }
 
-/** JSON inside of JSON is escaped twice: only a piece without such characters is the same everywhere. */
+/** JSON inside JSON is escaped twice: only a piece without such characters is the same everywhere. */
 function pieceOf(text: string): string {
   const pieces = text
     .slice(0, SEARCHED_LENGTH)

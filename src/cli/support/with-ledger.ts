@@ -57,7 +57,7 @@ export async function assertLedgerFile(dbPath: string): Promise<void> {
 
 /**
  * For verification, which reports a changed schema; every other command refuses such a ledger. `readBefore` sees an
- * earlier snapshot than the work: what it finds outside of the ledger, the work cannot be too old for.
+ * earlier snapshot than the work: what it finds outside the ledger, the work cannot be too old for.
  */
 export async function withSuspectLedger<Before>(
   config: Config,

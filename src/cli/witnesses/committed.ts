@@ -43,7 +43,7 @@ export async function writeCommitted(person: Person, file: string | undefined): 
   const { checkpoint } = await signAttested(person);
   const signed = parseCheckpoint(checkpoint);
   if (before !== undefined && before.origin !== signed.origin)
-    throw new CommandError('refused', `${place.path} is of another log, ${before.origin}`, {
+    throw new CommandError('refused', `${place.path} belongs to another log, ${before.origin}`, {
       advice: 'name another file, such as --write .colibri/NAME.checkpoint',
     });
   const versions = [...(await listCommitted(place)), ...(before === undefined ? [] : [before.text])];
@@ -106,7 +106,7 @@ function readExisting(path: string): Known | undefined {
   return found;
 }
 
-/** Every version that the repository knows; none outside of a repository. */
+/** Every version that the repository knows; none outside a repository. */
 async function listCommitted({ path, workTree }: Place): Promise<string[]> {
   if (workTree === undefined) return [];
   const name = relative(workTree, path).split(sep).join('/');

@@ -10,7 +10,7 @@ export async function judgeTimeStamp({ note }: VerifiedCheckpoint, caFile: strin
   try {
     await verifyReply(response, stampedDigest(note.text), caFile);
     const { time } = await readReply(response);
-    return { about, holds: 'yes', says: `this log was time stamped at ${time.toISOString()}, says ${caFile}` };
+    return { about, holds: 'yes', says: `this log was time stamped at ${time.toISOString()}, according to ${caFile}` };
   } catch (error) {
     const { message } = toError(error);
     if (error instanceof OpensslMissing)

@@ -26,7 +26,7 @@ export const witness: CliCommand<WitnessOptions, Action> = {
   options: [new Option('--key <key>', 'with add: the verifier key of the witness, name+id+key'), ...PERSON_OPTIONS],
   details: [
     'A witness is a server of another party that speaks C2SP tlog-witness 1.0.0. It sees the id of the log, its size and its root, and no entry. It signs, with the time, that it has never seen another history of this log: then two readers cannot be shown two logs.',
-    'There are none unless you add them, and no connection is opened before. The list is in your configuration folder, for each log of its own. Give the operator of the witness the output of colibri key.',
+    'The list is empty by default, and then no connection is opened. Each log has its own list in your configuration folder. Give the operator of the witness the output of colibri key.',
     'From then on, a server asks in the background after it has signed a checkpoint, and checkpoint, export, prove and publish ask for the checkpoint that they sign. An agent never waits for a witness.',
   ],
   examples: [

@@ -59,7 +59,10 @@ function isOfMark({ name, owner }: SchemaFact): boolean {
 }
 
 function describeMark(mark: number | undefined, version: number): SchemaDifference {
-  return difference('colibri', `it says version ${mark ?? 'nothing'}, and the tables are those of ${version}`);
+  return difference(
+    'colibri',
+    `it is marked as version ${mark ?? 'nothing'}, but the tables are those of version ${version}`,
+  );
 }
 
 interface Match {

@@ -124,8 +124,7 @@ export function nextSteps({ agent, yours, ready }: Pick<Brief, 'agent' | 'yours'
 function stepsOf(task: HeldTask, agent: string): string[] {
   const { task_id, status, session_id, has_thought, next_status } = task;
   const move = `task_update {"task_id":"${task_id}","status":"${next_status}"}`;
-  if (status === 'blocked')
-    return [`when the reason is gone: ${move}`, `task_get {"task_id":"${task_id}"} shows the reason`];
+  if (status === 'blocked') return [`to unblock it: ${move}`, `task_get {"task_id":"${task_id}"} shows the reason`];
   const steps: string[] = [];
   if (session_id === undefined)
     steps.push(`audit_session_start {"task_id":"${task_id}","auditor_id":${JSON.stringify(agent)}}`);

@@ -136,7 +136,7 @@ interface Observed {
 /** Whether a row of a task says something here. Most do not, and parsing takes longer than reading. */
 function isWork({ entry: text }: ObservationRow): boolean {
   const entry = text ?? '';
-  // Quotes inside of a text are escaped, so only fields match.
+  // Quotes inside a text are escaped, so only fields match.
   return /"action":"(?:edit|shell)"|"kind":"observed.commit"/.test(entry) || !entry.includes('"session_task":');
 }
 

@@ -38,7 +38,7 @@ export function disclosedDefect(entry: Entry, { salt, text, thought }: Disclosed
   if (field === undefined || label === undefined) return 'discloses content, which its kind does not have';
   if (storedDigest(label, salt, text) !== entry[field]) return `does not have the digest of the disclosed ${field}`;
   if ((entry.kind === 'thought') !== (thought !== undefined))
-    return 'discloses a thought where there is none, or hides it';
+    return 'discloses a thought for an entry of another kind, or omits the thought';
   const defect = grammarDefect(entry, text);
   if (defect !== undefined) return `discloses content that ${defect}`;
   if (thought === undefined) return undefined;

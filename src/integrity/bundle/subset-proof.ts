@@ -23,7 +23,7 @@ export function subsetRoot(
   { indexes, leaves, size }: { indexes: readonly number[]; leaves: readonly Digest[]; size: number },
   hashes: readonly Digest[],
 ): Digest {
-  if (!hashes.every(isDigest)) throw new BadFormat('a hash of the proof is not one');
+  if (!hashes.every(isDigest)) throw new BadFormat('the proof contains an invalid hash');
   let used = 0;
   const root = walk<Digest>(indexes, size, {
     leaf: (place) => leaves[place] as Digest,

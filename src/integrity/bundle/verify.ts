@@ -199,5 +199,5 @@ function count(list: readonly unknown[]): string {
 const TRUTH: Claim = {
   about: 'truth',
   holds: 'unknown',
-  says: 'that what agents wrote is true, and that clocks were right, no proof shows',
+  says: 'no proof shows that what agents wrote is true, or that clocks were right',
 };

@@ -40,7 +40,7 @@ const statementIn = (envelope: string) =>
 const holdings = (envelope: string, keys = KEYS) =>
   Object.fromEntries(verifyDsse(envelope, keys).claims.map(({ about, holds }) => [about, holds]));
 
-/** The envelope with a change outside of its payload. */
+/** The envelope with a change outside its payload. */
 function changed(change: (envelope: Envelope) => void): string {
   const envelope = parseEnvelope(ENVELOPE);
   change(envelope);

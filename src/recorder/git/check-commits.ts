@@ -48,7 +48,7 @@ export async function checkCommits(reader: Reader, git: GitOptions): Promise<Com
 }
 
 function differenceOf({ tree, parents }: RecordedCommit, found: Exclude<FoundCommit, 'missing'>): string | undefined {
-  if (found === 'other') return 'is no commit in this repository, or a damaged one';
+  if (found === 'other') return 'is not a readable commit of this repository';
   if (found.tree !== tree) return `has another tree in this repository: ${found.tree}`;
   const isSame = found.parents.length === parents.length && found.parents.every((sha, at) => sha === parents[at]);
   return isSame ? undefined : `has other parents in this repository: ${found.parents.join(' ') || 'none'}`;

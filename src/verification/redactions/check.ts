@@ -47,8 +47,7 @@ export class RedactionCheck {
     this.#entries += 1;
     const sql = 'SELECT redacts, salt, content FROM redactions WHERE idx = $1';
     const [row] = await this.#reader.query<RedactionRow>(sql, [index]);
-    if (row?.redacts !== entry['redacts'])
-      this.#report(`entry ${index}`, 'has no row in redactions that says the same');
+    if (row?.redacts !== entry['redacts']) this.#report(`entry ${index}`, 'has no matching row in redactions');
     // Its own defect is reported already.
     if (entryDefect(entry) !== undefined) return;
     const { redacts, actor: by, at } = entry as Redaction;
@@ -68,8 +67,8 @@ export class RedactionCheck {
       return `redacts entry ${redacts}, which has no content that can be redacted`;
     if (isErasable(kind) === (remains === undefined)) return undefined;
     return remains === undefined
-      ? `redacts entry ${redacts} and does not say what remains of the task`
-      : `redacts entry ${redacts} and says that something remains of it`;
+      ? `redacts entry ${redacts} without a digest of what remains of the task`
+      : `redacts entry ${redacts} with a digest of remains, which its kind does not have`;
   }
 }
 

@@ -46,7 +46,7 @@ export class KeyCheck {
     const sql = 'SELECT key, replaces FROM ledger_keys WHERE idx = $1';
     const [row] = await this.#reader.query<KeyRow>(sql, [index]);
     if (row?.key !== entry['key'] || row?.replaces !== (entry['replaces'] ?? null))
-      this.#report(`entry ${index}`, 'has no row in ledger_keys that says the same');
+      this.#report(`entry ${index}`, 'has no matching row in ledger_keys');
     // Its own defect is reported already.
     if (entryDefect(entry) !== undefined) return;
     const defect = this.#defectOf(index, entry as Entry & KeyStatement);

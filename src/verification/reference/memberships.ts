@@ -93,6 +93,6 @@ async function checkRun(reader: Reader, run: readonly LoggedMembership[], report
   );
   for (const { index, session_id, session_seq } of run) {
     if (stored.get(session_seq)?.idx !== index)
-      report(`${session_id} record ${session_seq}`, 'is not the entry that memberships this place');
+      report(`${session_id} record ${session_seq}`, 'is not the entry that the log has at this position');
   }
 }

@@ -66,7 +66,7 @@ function checkEntry({ begin, texts }: StoredPage, offset: number, report: Report
 /** Every entry was read by its index; other rows of the table are not part of the log. */
 export async function checkEntryCount(reader: Reader, size: number, report: Report): Promise<void> {
   const outside = await reader.query('SELECT 1 FROM ledger_entries WHERE idx < 0 OR idx >= $1 LIMIT 1', [size]);
-  if (outside.length > 0) report('ledger_entries', `has rows outside of 0 to ${size - 1}`);
+  if (outside.length > 0) report('ledger_entries', `has rows outside 0 to ${size - 1}`);
   const [counted] = await reader.query<{ entries: number }>('SELECT COUNT(*) AS entries FROM ledger_entries');
   if (outside.length === 0 && counted?.entries !== size)
     report('ledger_entries', `has ${counted?.entries} rows where the head counts ${size}`);

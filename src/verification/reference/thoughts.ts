@@ -150,5 +150,6 @@ async function checkSessionRows(reader: Reader, report: Report): Promise<void> {
     `SELECT session_no FROM sessions WHERE finalized_idx IS NULL AND
        (finalized_at IS NOT NULL OR sealed_task_no IS NOT NULL OR root IS NOT NULL OR leaf_count IS NOT NULL)`,
   );
-  for (const { session_no } of halfSealed) report(formatSessionId(session_no), 'is not sealed and says how it was');
+  for (const { session_no } of halfSealed)
+    report(formatSessionId(session_no), 'is not sealed, but has columns of a seal');
 }

@@ -90,7 +90,8 @@ export class TaskReplay implements TaskHistory {
   #checkNew(index: number, task: Task): void {
     const say = (problem: string) => this.#report(`task event ${index}`, problem);
     if (!workflowOf(task.workflow).entries.includes(task.status)) say(`is created as ${task.status}`);
-    if (task.attempt !== 1 || task.progress !== 0) say('is created with an attempt or progress of its own');
+    if (task.attempt !== 1 || task.progress !== 0)
+      say('is created with an attempt other than 1 or a progress other than 0');
     if (task.created_at !== task.updated_at || task.created_by !== task.updated_by)
       say('is created at another time or by another actor than its first version');
     const sequence = (this.#sequences.get(task.project) ?? 0) + 1;

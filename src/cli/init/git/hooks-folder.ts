@@ -53,7 +53,7 @@ export function findProblem(folder: string, { top, common }: Repository): string
   // An empty setting leads here too: git finds no hook that it could start.
   if (folder === top) return 'core.hooksPath is empty or names the project itself, so git runs no hooks';
   const place = [top, common].find((candidate) => folder === candidate || folder.startsWith(candidate + sep));
-  if (place === undefined) return `core.hooksPath names ${folder}, outside of the project`;
+  if (place === undefined) return `core.hooksPath names ${folder}, outside the project`;
   let path = place;
   for (const part of relative(place, folder).split(sep)) {
     path = join(path, part);

@@ -133,7 +133,7 @@ function planHook(root: string, path: string, hook: GitHook, notes: string[]): F
   if (isShellScript(text)) return [change(path, text, addBlock(text, hook))];
   const saved = savedPath(path);
   if (readText(root, saved, true) !== undefined) {
-    notes.push(`git: ${saved} is in the way; ${path} is left unchanged`);
+    notes.push(`git: ${saved} already exists; ${path} is left unchanged`);
     return [];
   }
   return [change(saved, undefined, text), change(path, text, wrapperText(hook))];
@@ -179,7 +179,7 @@ function readHook(root: string, path: string, notes: string[]): string | undefin
   };
   const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
-  if (!stats.isFile()) return skip(stats.isSymbolicLink() ? 'is a symbolic link' : 'is no file');
+  if (!stats.isFile()) return skip(stats.isSymbolicLink() ? 'is a symbolic link' : 'is not a regular file');
   const isHuskyScript = path.split('/').includes('.husky');
   if (process.platform !== 'win32' && (stats.mode & 0o100) === 0 && !isHuskyScript) return skip('is not executable');
   try {

@@ -66,7 +66,7 @@ function nearestReal(path: string): string {
 /** Git takes its configuration and hooks from its folder, and the ledger is private. Names are compared without case. */
 function assertOutsideOf(names: readonly string[], real: string): void {
   const found = real.split(sep).find((part) => names.includes(part.toLowerCase()));
-  if (found !== undefined) throw refusal(`${real} is inside of ${found}`, 'choose another folder');
+  if (found !== undefined) throw refusal(`${real} is inside ${found}`, 'choose another folder');
 }
 
 function assertFolderOrFree(path: string): void {

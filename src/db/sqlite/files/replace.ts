@@ -93,7 +93,7 @@ function assertSize(driver: SqliteDriver, target: string, expected: number | und
   const hasHead = driver.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'ledger_head'").all([]).length > 0;
   const [head] = (hasHead ? driver.prepare('SELECT size FROM ledger_head').all([]) : []) as { size: number }[];
   if ((head?.size ?? 0) !== expected)
-    throw new DatabaseError('busy', `${target} has changed meanwhile`, { advice: 'try again' });
+    throw new DatabaseError('busy', `${target} was changed by another process`, { advice: 'try again' });
 }
 
 const CHUNK_BYTES = 1 << 20;

@@ -33,10 +33,23 @@ describe('chooseName', () => {
     expect(chooseName(CLIENT, known)).toBe('claude-code#2');
   });
 
-  it('continues the agent of the folder that still holds a task, the one that called last', () => {
-    const known = [holder('claude-code', { lastCall: 7 }), holder('claude-code#2', { lastCall: 9 })];
-    expect(chooseName(CLIENT, known)).toBe('claude-code#2');
+  it('continues the agent of the folder that still holds a task', () => {
     expect(chooseName(CLIENT, [agent('claude-code'), holder('claude-code#2')])).toBe('claude-code#2');
+    const known = [holder('claude-code', { isAlive: true }), holder('claude-code#2'), holder('claude-code#3')];
+    expect(chooseName(CLIENT, known.slice(0, 2))).toBe('claude-code#2');
+    expect(chooseName(CLIENT, [...known.slice(0, 2), holder('claude-code#3', { isOwnFolder: false })])).toBe(
+      'claude-code#2',
+    );
+  });
+
+  it('takes a new name beside two agents of the folder that hold tasks: a wrapper hides which one comes back', () => {
+    const known = [holder('claude-code', { lastCall: 7 }), holder('claude-code#2', { lastCall: 9 })];
+    expect(chooseName(CLIENT, known)).toBe('claude-code#3');
+    expect(chooseName(CLIENT, [...known, live('claude-code#3')])).toBe('claude-code#4');
+    // The parent tells which one it is, where there is no wrapper.
+    expect(chooseName(CLIENT, [holder('claude-code', { isOwnClient: true }), holder('claude-code#2')])).toBe(
+      'claude-code',
+    );
   });
 
   it('continues the last of its own client if none of them holds a task', () => {

@@ -23,11 +23,13 @@ const NUMBER = /#([1-9]\d{0,5})$/;
 export function chooseName(client: string, known: readonly KnownAgent[]): string {
   const dead = known.filter(({ name, isAlive }) => !isAlive && isNameOf(client, name));
   const ofClient = dead.filter(isOfOwnClient);
-  const isAmbiguous = ofClient.length > 1 && ofClient.some(({ holdsTask }) => holdsTask);
-  const continued = isAmbiguous ? undefined : (newest(ofClient) ?? newest(dead.filter(isHolderInOwnFolder)));
+  // A wrapper such as npx is a new parent at every start, so that only the folder tells whom a process may continue.
+  const earlier = ofClient.length > 0 ? ofClient : dead.filter(isHolderInOwnFolder);
+  const isAmbiguous = earlier.length > 1 && earlier.some(({ holdsTask }) => holdsTask);
+  const continued = isAmbiguous ? undefined : newest(earlier);
   if (continued !== undefined) return continued.name;
   // Nothing tells which of them comes back first, so each leaves their names alone and proves its claim with the token.
-  const taken = new Set(isAmbiguous ? ofClient.map(({ name }) => name) : []);
+  const taken = new Set(isAmbiguous ? earlier.map(({ name }) => name) : []);
   for (const { name, isAlive, holdsTask } of known) if (isAlive || holdsTask) taken.add(name);
   for (let number = 1; ; number += 1) {
     const name = numbered(client, number);

@@ -27,6 +27,8 @@ export interface ReadContext extends CallContext {
 export interface WriteContext extends CallContext {
   readonly db: Transaction;
   readonly liveness: Liveness;
+  /** The number of the first call of the actor in this process; undefined if the name is configured. */
+  readonly firstCall?: number | undefined;
 }
 
 /** What a tool has before the write lock is taken. */

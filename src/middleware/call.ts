@@ -25,6 +25,8 @@ export interface ServerState {
   actorOf(client: string): string;
   /** The same, also before the client's first call: the name that it would get. */
   findActor(db: Reader, client: string): Promise<FoundActor>;
+  /** The number of the first call of an actor in this process, unless its name is configured. */
+  firstCallOf(actor: string): number | undefined;
   /** The newest signed checkpoint of the log. */
   readonly checkpoint: string | undefined;
   /** Tells that a call of this tool was committed as the last entry of a log of this size. */

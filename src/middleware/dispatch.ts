@@ -30,7 +30,12 @@ function runTool(
   if (transaction !== undefined) {
     // Waiting for the write lock can take seconds; a call cancelled meanwhile must not begin.
     assertNotCancelled(signal);
-    return tool.handle(input, { ...context, db: transaction.db, liveness: database } as CallContext, prepared);
+    const firstCall = active.chain.runtime.firstCallOf(actor);
+    return tool.handle(
+      input,
+      { ...context, db: transaction.db, liveness: database, firstCall } as CallContext,
+      prepared,
+    );
   }
   if (database === undefined || accessOf(tool) === 'none') return tool.handle(input, context);
   return readLedger(

@@ -60,7 +60,9 @@ export async function boot(
     const actorOf = (client: string) => recorder.actorOf(client);
     const findActor = (db: Reader, client: string) => recorder.findActor(db, client);
     const lastCallOf = (actor: string) => recorder.lastCallOf(actor);
-    const booted = { audit: recorder, transactions: recorder, database, skills, actorOf, findActor, lastCallOf };
+    const firstCallOf = (actor: string) => recorder.firstCallOf(actor);
+    const calls = { actorOf, findActor, lastCallOf, firstCallOf };
+    const booted = { audit: recorder, transactions: recorder, database, skills, ...calls };
     // What clients report belongs to the ledger of the project, not to one that is thrown away.
     if (config.mode === 'TEST' && config.dbPath === undefined) return booted;
     const spool = new SpoolWatcher(database, join(dirname(locateDatabase(config)), SPOOL), log);

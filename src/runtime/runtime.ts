@@ -24,6 +24,8 @@ export interface Booted {
   readonly findActor?: ((db: Reader, client: string) => Promise<FoundActor>) | undefined;
   /** The number of the last recorded call of an actor in this process. */
   readonly lastCallOf?: ((actor: string) => number | undefined) | undefined;
+  /** The number of the first call of an actor in this process, unless its name is configured. */
+  readonly firstCallOf?: ((actor: string) => number | undefined) | undefined;
   /** Resolves when the events that clients reported so far are in the ledger. Never rejects. */
   readonly settle?: ((isWhole: boolean) => Promise<boolean>) | undefined;
   readonly checkpoints?: CheckpointKeeper | undefined;
@@ -168,6 +170,10 @@ export class Runtime {
 
   lastCallOf(actor: string): number | undefined {
     return this.#booted?.lastCallOf?.(actor);
+  }
+
+  firstCallOf(actor: string): number | undefined {
+    return this.#booted?.firstCallOf?.(actor);
   }
 
   async settle(isWhole: boolean): Promise<boolean> {

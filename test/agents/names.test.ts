@@ -115,12 +115,55 @@ describe('the names of agents', () => {
       const [one, two] = [await launch('claude-code'), await launch('claude-code')];
       const refused = await one.call('task_update', { task_id: second.task_id, status: 'cancelled' });
       expect(refused.failure).toMatchObject({ code: 'ERR_CLAIM_HELD' });
-      expect(refused.failure?.message).toContain(`send "status":"in_progress","claim":${second.claim}; otherwise`);
+      expect(refused.failure?.message).toContain('send "status":"in_progress" and the "claim" that you got for it;');
+      expect(refused.failure?.facts).not.toHaveProperty('claim');
       const guess = { ...second, claim: (second.claim ?? 0) + 1, status: 'cancelled' };
       expect((await one.call('task_update', guess)).failure).toMatchObject({ code: 'ERR_CLAIM_LOST' });
       expect(await two.updateTask({ ...second, status: 'in_progress' })).toMatchObject({ taken_from: 'claude-code#2' });
       expect(await one.updateTask({ ...first, status: 'review' })).toMatchObject({ taken_from: 'claude-code' });
     }),
+  );
+
+  promiseTest('claims/restart', 'two agents of one client behind wrappers, with all that each held', () =>
+    withClientProcesses(async (launch) => {
+      const start = () => launch('claude-code', { isWrapped: true });
+      const claim = async (agent: ClientProcess) => {
+        const { task_id } = await agent.createTask({ title: 'a task', status: 'todo' });
+        return { task_id, claim: (await agent.updateTask({ task_id, status: 'in_progress' })).claim };
+      };
+      const before = [await start(), await start()] as const;
+      const first = [await claim(before[0]), await claim(before[0])] as const;
+      const second = await claim(before[1]);
+      await Promise.all(before.map((agent) => agent.close()));
+      const [one, two] = [await start(), await start()];
+      expect(await one.readResource('colibri://brief')).not.toContain('Yours:');
+      const [cancelled, failure] = [{ status: 'cancelled' }, { failure: { code: 'ERR_CLAIM_HELD' } }];
+      expect(await one.call('task_update', { task_id: second.task_id, ...cancelled })).toMatchObject(failure);
+      for (const task of first)
+        expect(await one.updateTask({ ...task, status: 'in_progress' })).toMatchObject({ taken_from: 'claude-code' });
+      expect(await two.updateTask({ ...second, status: 'review' })).toMatchObject({ task_id: second.task_id });
+    }),
+  );
+
+  promiseTest(
+    'claims/held',
+    'a token gives it neither to an agent that worked beside the holder nor to a busy one',
+    () =>
+      withClientProcesses(async (launch) => {
+        const [holder, beside] = [await launch('claude-code'), await launch('claude-code')];
+        for (const agent of [holder, beside]) await nameOf(agent);
+        const { claim } = await holder.updateTask({ task_id: 'T-0001', status: 'in_progress' });
+        const next = await launch('claude-code');
+        await next.updateTask({ task_id: 'T-0002', status: 'in_progress' });
+        await holder.close();
+        const proof = { task_id: 'T-0001', status: 'in_progress', claim };
+        for (const agent of [beside, next]) {
+          const { failure } = await agent.call('task_update', proof);
+          expect(failure).toMatchObject({ code: 'ERR_CLAIM_HELD', message: expect.not.stringContaining('restarted') });
+        }
+        await next.updateTask({ task_id: 'T-0002', status: 'review' });
+        expect(await next.updateTask(proof)).toMatchObject({ taken_from: 'claude-code' });
+      }),
   );
 
   promiseTest('claims/restart', 'beside one that held nothing, whichever comes back first', () =>

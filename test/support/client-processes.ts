@@ -22,6 +22,8 @@ export interface ClientProcess extends Agent {
 export interface LaunchOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Starts the server through a shell, as npx does: every start has another parent. Such a server is closed, not killed. */
+  readonly isWrapped?: boolean;
 }
 
 /** Clients with servers of their own processes on one ledger, on either engine. The ledger is verified at the end. */
@@ -32,8 +34,8 @@ export async function withClientProcesses(
   const place = await ledgerAt(path);
   const launched: ClientProcess[] = [];
   const home = tempFolder();
-  await work(async (client, { cwd = home, env = {} } = {}) => {
-    const started = await launchClient(client, cwd, { ...place, ...env });
+  await work(async (client, { cwd = home, env = {}, isWrapped = false } = {}) => {
+    const started = await launchClient(client, cwd, { ...place, ...env }, isWrapped);
     launched.push(started);
     return started;
   }, path);
@@ -48,11 +50,19 @@ export async function withClientProcesses(
   await assertWhole(database);
 }
 
-export async function launchClient(name: string, cwd: string, env: Record<string, string>): Promise<ClientProcess> {
+export async function launchClient(
+  name: string,
+  cwd: string,
+  env: Record<string, string>,
+  isWrapped = false,
+): Promise<ClientProcess> {
   const client = new Client({ name, version: '1' });
+  const program = [process.execPath, resolve('dist/colibri.cjs')] as const;
+  // The command after it keeps the shell from replacing itself.
+  const [command, ...args] = isWrapped ? ['/bin/sh', '-c', '"$0" "$1"; exit $?', ...program] : program;
   const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [resolve('dist/colibri.cjs')],
+    command,
+    args,
     cwd,
     env: { COLIBRI_KEY_PATH: 'none', COLIBRI_LOG_LEVEL: 'error', COLIBRI_DURABILITY: 'relaxed', ...env },
   });

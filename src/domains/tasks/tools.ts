@@ -111,7 +111,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       ],
       prepare: ({ title, description }) =>
         title === undefined || description == null ? undefined : indexedWords(title, description),
-      handle: async (input, { db, actor, at, liveness, force, hasWaitingEvents }, words) => {
+      handle: async (input, { db, actor, at, liveness, firstCall, force, hasWaitingEvents }, words) => {
         const found = await requireTask(db, input.task_id);
         const before = found.task;
         const request = {
@@ -120,6 +120,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
           token: input.claim,
           isGuarded: isGuarded(input),
           isForced: force !== undefined && isPerson(actor),
+          firstCall,
         };
         const context = { liveness, at, ttlMs: defaults.claimTtlMs };
         assertClaimAllows(before, request, await readClaimFacts(db, found, request, context));

@@ -60,7 +60,7 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
     const { enter } = attempt;
     this.#pendingExits.clear();
     if (this.#doubtUntilMs !== undefined && enter.timestamp > this.#doubtUntilMs) this.#doubtUntilMs = undefined;
-    this.#names?.keep(event.actor, enter.actor);
+    this.#names?.keep(event.actor, enter.actor, sequenceNo);
     this.#lastCalls.set(enter.actor, sequenceNo);
     this.#current = { enter, sequenceNo };
     await this.#rewriteLostExits();
@@ -80,6 +80,11 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
   /** The number of the last call of an actor in this process. */
   lastCallOf(actor: string): number | undefined {
     return this.#lastCalls.get(actor);
+  }
+
+  /** The number of the first call of an actor in this process, unless its name is configured. */
+  firstCallOf(actor: string): number | undefined {
+    return this.#names?.firstCallOf(actor);
   }
 
   async exit(event: ToolExitEvent): Promise<void> {

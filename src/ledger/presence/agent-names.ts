@@ -14,6 +14,7 @@ export class AgentNames {
   readonly #database: Pick<Database, 'isAlive'>;
   readonly #processId: string;
   readonly #kept = new Map<string, string>();
+  readonly #firstCalls = new Map<string, number>();
 
   constructor(database: Pick<Database, 'isAlive'>, processId: string) {
     this.#database = database;
@@ -31,9 +32,16 @@ export class AgentNames {
     return { actor, replaces: known.find(({ name }) => name === actor)?.lastCall ?? null };
   }
 
-  /** Once the transaction is committed. */
-  keep(client: string, actor: string): void {
+  /** Once the transaction of a call is committed. */
+  keep(client: string, actor: string, call: number): void {
+    if (this.#kept.has(client)) return;
     this.#kept.set(client, actor);
+    this.#firstCalls.set(actor, call);
+  }
+
+  /** The first call that this process made under a name. */
+  firstCallOf(actor: string): number | undefined {
+    return this.#firstCalls.get(actor);
   }
 
   /** The agents that have, or had, a name of this client. */

@@ -63,24 +63,45 @@ export async function hasLiveProcess(db: Reader, liveness: Liveness, calls: read
   return false;
 }
 
-/** Whether an actor can continue another one: of the same client in the same folder, and without a live process. */
-export async function canContinue(db: Reader, liveness: Liveness, actor: string, former: string): Promise<boolean> {
-  if (!haveSameClient(actor, former)) return false;
-  const [own] = await listProcesses(db, actor);
-  const earlier = await listProcesses(db, former);
-  if (own === undefined || earlier[0] === undefined || !ranInSameFolder(own, earlier[0])) return false;
-  for (const processId of earlier) if (await liveness.isAlive(processId)) return false;
+/** A process that may have been started in place of another one. */
+export interface Successor {
+  readonly actor: string;
+  /** The index of its first call; undefined if it did not choose its name among live agents. */
+  readonly firstCall: number | undefined;
+}
+
+/**
+ * Whether a process can continue another actor: of the same client in the same folder, without a live process, and silent
+ * since before the first call. An agent that already worked beside that actor was not started in its place.
+ */
+export async function canContinue(
+  db: Reader,
+  liveness: Liveness,
+  { actor, firstCall }: Successor,
+  former: string,
+): Promise<boolean> {
+  if (firstCall === undefined || !haveSameClient(actor, former)) return false;
+  const [own] = await listCallers(db, actor);
+  const earlier = await listCallers(db, former);
+  if (own === undefined || earlier[0] === undefined || earlier[0].sequence_no > firstCall) return false;
+  if (!ranInSameFolder(own.processId, earlier[0].processId)) return false;
+  for (const { processId } of earlier) if (await liveness.isAlive(processId)) return false;
   return true;
 }
 
 /** The processes of an actor, the one that called last first. */
 export async function listProcesses(db: Reader, actor: string): Promise<string[]> {
-  const rows = await db.query<{ entry: string }>(
-    `SELECT entry FROM presence JOIN ledger_entries ON ledger_entries.idx = presence.sequence_no
+  return (await listCallers(db, actor)).map(({ processId }) => processId);
+}
+
+/** The processes of an actor with their last calls, newest first. */
+async function listCallers(db: Reader, actor: string): Promise<{ sequence_no: number; processId: string }[]> {
+  const rows = await db.query<{ sequence_no: number; entry: string }>(
+    `SELECT presence.sequence_no, entry FROM presence JOIN ledger_entries ON ledger_entries.idx = presence.sequence_no
      WHERE presence.actor = $1 ORDER BY presence.sequence_no DESC`,
     [actor],
   );
-  return rows.map(({ entry }) => processOf(entry));
+  return rows.map(({ sequence_no, entry }) => ({ sequence_no, processId: processOf(entry) }));
 }
 
 async function readEntries(db: Reader, indexes: readonly number[]): Promise<string[]> {

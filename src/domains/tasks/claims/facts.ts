@@ -24,8 +24,23 @@ export async function readClaimFacts(
   const facts = { token, latest, loss, ttlMs };
   if (!isHeldByOther) return { ...facts, holder: undefined, nowMs: Date.parse(at) };
   const holder = await readHolder(db, task.holder ?? '', context);
-  const isSuccessor = await canContinue(db, context.liveness, actor, task.holder ?? '');
+  const isSuccessor = await succeeds(db, context, request, task.holder ?? '');
   return { ...facts, holder, isSuccessor, nowMs: holder.nowMs };
+}
+
+/** An agent that works on something else was not started to continue what the holder did. */
+async function succeeds(
+  db: Reader,
+  { liveness }: ClaimContext,
+  { actor, firstCall }: ClaimRequest,
+  holder: string,
+): Promise<boolean> {
+  if (!(await canContinue(db, liveness, { actor, firstCall }, holder))) return false;
+  const others = await db.query(
+    `SELECT task_no FROM tasks WHERE holder = $1 AND (taken_from IS NULL OR taken_from <> $2) LIMIT 1`,
+    [actor, holder],
+  );
+  return others.length === 0;
 }
 
 async function findClaim(db: Reader, token: number | null): Promise<ClaimEvent | undefined> {

@@ -45,7 +45,6 @@ describe('assertClaimAllows', () => {
       since: '2026-04-08T10:00:00.000Z',
       last_sign_of_life: '2026-04-08T11:00:00.000Z',
       lapses_at: '2026-04-08T13:00:00.000Z',
-      claim: 7,
     });
     expect(error?.message).toMatch(/^T-0042 is held by alice since .*lapses at .*; call task_next_actions/);
   });

@@ -29,7 +29,7 @@ export interface ClaimFacts {
   readonly loss: ClaimEvent | undefined;
   /** The state of another actor that holds the task; undefined if none does. */
   readonly holder: HolderState | undefined;
-  /** The holder has no live process, and the caller is of the same client: with the token it takes the task over at once. */
+  /** The holder has no live process, and the caller may be its next one: with the token it takes the task over at once. */
   readonly isSuccessor?: boolean;
   /** The time of the decision, in milliseconds since 1970. */
   readonly nowMs: number;
@@ -43,6 +43,8 @@ export interface ClaimRequest extends ClaimStep {
   readonly isGuarded: boolean;
   /** A person may override a claim. */
   readonly isForced?: boolean;
+  /** The first call of the caller's process, if that chose its name among live agents. */
+  readonly firstCall?: number | undefined;
 }
 
 /** Throws if another actor has a live claim, or if the caller's claim is not the latest any more. */
@@ -69,15 +71,16 @@ function claimHeld(task: Task, { silentMs, hasProcess }: HolderState, facts: Cla
   return new ColibriError(
     'ERR_CLAIM_HELD',
     `${taskId} is held by ${holder} since ${since}; last sign of life at ${last_sign_of_life}, ${lapse}`,
-    { taskId, holder, since, last_sign_of_life, lapses_at, claim: facts.token },
-    { advice: facts.isSuccessor === true ? successorAdvice(task, facts) : OTHER_TASK },
+    // Without the token: who held the task knows it, and it proves nothing if a refusal hands it out.
+    { taskId, holder, since, last_sign_of_life, lapses_at },
+    { advice: facts.isSuccessor === true ? successorAdvice(task) : OTHER_TASK },
   );
 }
 
 const OTHER_TASK = 'call task_next_actions to pick another task';
 
-function successorAdvice({ status }: Task, { token }: ClaimFacts): string {
-  return `if you held it before your server was restarted, send "status":"${status}","claim":${token}; otherwise ${OTHER_TASK}`;
+function successorAdvice({ status }: Task): string {
+  return `if you held it before your server was restarted, send "status":"${status}" and the "claim" that you got for it; otherwise ${OTHER_TASK}`;
 }
 
 function claimLost(task: Task, { token }: ClaimFacts, by: ClaimEvent | undefined): ColibriError {

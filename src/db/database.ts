@@ -46,8 +46,8 @@ export interface WriteOptions {
    * with everything before it. False: it survives a crash of this process.
    */
   readonly durable: boolean | 'always';
-  /** True if this only ends a call, whose start has checked a moment ago that the ledger is in place. */
-  readonly isExit?: boolean;
+  /** True if this belongs to a call whose enter has checked a moment ago that the ledger is in place. */
+  readonly followsEnter?: boolean;
 }
 
 /** The first entry of a call and its row of `presence`, encoded before the write lock is taken. */

@@ -112,11 +112,11 @@ class SqliteDatabase implements Database {
   }
 
   write<Result>(
-    { durable, isExit = false }: WriteOptions,
+    { durable, followsEnter = false }: WriteOptions,
     work: (transaction: Transaction) => Promise<Result>,
   ): Promise<Result> {
     return this.#connectionLock.run(async () => {
-      if (!isExit) this.#assertFileUnchanged();
+      if (!followsEnter) this.#assertFileUnchanged();
       await this.#retryWhileBusy(() => this.#statements.all('BEGIN IMMEDIATE', []));
       const begunMs = performance.now();
       const result = await this.#finish(this.#createTransaction(), async (transaction) => {

@@ -98,7 +98,7 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
       throw new DatabaseError('lost', 'the exit is recorded with the next call');
     }
     const write = () =>
-      this.#database.write({ durable: false, isExit: true }, async (transaction) =>
+      this.#database.write({ durable: false, followsEnter: true }, async (transaction) =>
         assertExited(call, await exitCall(transaction, call, exit, await queryHeadAndState(transaction, call))),
       );
     try {
@@ -118,7 +118,7 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
     if (call === undefined) throw new Error('a transaction was opened for a call that was not entered');
     let result: { readonly value: Result } | undefined;
     try {
-      return await this.#database.write({ durable: true }, async (db) => {
+      return await this.#database.write({ durable: true, followsEnter: true }, async (db) => {
         // Queried first, because that takes one round trip with the tool's own queries; no one else writes meanwhile.
         const state = queryHeadAndState(db, call);
         const value = await work({ db, exit: (event) => this.#exitIn(db, call, event, state) });

@@ -7,6 +7,7 @@ import { createTaskTools, type TaskDefaults } from './domains/tasks/tools.ts';
 import { createTrailTools } from './domains/trail/tools.ts';
 import type { Library } from './middleware/library.ts';
 import type { Tool } from './tool.ts';
+import { findEarlierBackup } from './trust/backups.ts';
 
 export interface SurfacePorts extends SystemPorts {
   readonly skills: () => SkillRegistry | undefined;
@@ -21,7 +22,7 @@ export function createSurface(ports: SurfacePorts, defaults: TaskDefaults): read
     ...createTrailTools(),
     ...createProofTools(ports.checkpoint),
     ...createSkillTools(ports.skills),
-    ...createSystemTools(ports),
+    ...createSystemTools(ports, findEarlierBackup),
   ];
 }
 

@@ -49,8 +49,9 @@ import {
   renderExamples,
   usageExitCode,
 } from './support/command.ts';
+import { suggestRestore } from './support/deleted-ledger.ts';
 import { exitOnBrokenPipe, print, printJson } from './support/print.ts';
-import { readProjectConfig } from './support/with-ledger.ts';
+import { readProjectConfig, readRestoreConfig } from './support/with-ledger.ts';
 import { timeline } from './timeline/command.ts';
 import { wrap } from './views/text-width.ts';
 import { witness } from './witnesses/witness.ts';
@@ -174,11 +175,12 @@ export function chooseDefault(): readonly string[] {
   return hasLedger() ? [board.name] : ['--help'];
 }
 
-/** Also true if the configuration is invalid: the board then reports it. */
+/** Also true if it was deleted beside a backup, or the configuration is invalid: the board then reports it. */
 function hasLedger(): boolean {
   try {
     const config = readProjectConfig();
-    return config.databaseUrl !== undefined || existsSync(locateDatabase(config));
+    if (config.databaseUrl !== undefined || existsSync(locateDatabase(config))) return true;
+    return suggestRestore(locateDatabase(readRestoreConfig())).length > 0;
   } catch {
     return true;
   }

@@ -14,6 +14,7 @@ import { createStderrAudit } from '../middleware/stderr-audit.ts';
 import { opensDatabase, writesLedger } from '../modes.ts';
 import { SPOOL } from '../recorder/spool.ts';
 import { SpoolWatcher } from '../recorder/spool-watcher.ts';
+import { findEarlierBackup } from '../trust/backups.ts';
 import { openDatabase } from '../trust/open-database.ts';
 import { acceptOwnLedger, isYetToBeMade } from '../trust/own-ledger.ts';
 import { BackgroundWitnesses } from '../witnesses/background.ts';
@@ -50,6 +51,8 @@ export async function boot(
     if (signing.rollback !== undefined)
       return { audit: stderrAudit, database, skills: loadSkills(config, log), rollback: signing.rollback };
     if (isNew) await acceptOwnLedger(database, at);
+    const backup = await findEarlierBackup(database);
+    if (backup !== undefined) log('warn', 'the ledger is new, beside a backup of an earlier one', { backup });
     await database.enlist(processId);
     const interrupted = await closeInterruptedCalls(database, actor, at);
     if (interrupted > 0) log('warn', 'closed calls of processes that died', { calls: interrupted });

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
+import { renameSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import { makeProject } from '../support/init-project.ts';
-import { colibri, createProject, tamper, withAgent } from '../support/people.ts';
+import { colibri, createProject, ledgerOf, tamper, withAgent } from '../support/people.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 /** Standard input says that it is a terminal; standard output is a pipe. */
@@ -43,6 +44,15 @@ describe('colibri without arguments, on a terminal', () => {
     const { status, stdout, stderr } = runOnTerminal(folder);
     expect({ status, stdout, stderr }).toEqual(colibri(folder, ['board']));
     expect(stdout).toContain('Rotate the key');
+  });
+
+  promiseTest('cli/no-arguments', 'names the backup where the ledger was deleted', async () => {
+    const folder = createProject();
+    await withAgent(folder, 'claude', (call) => call('task_create', { title: 'Rotate the key', status: 'todo' }));
+    renameSync(ledgerOf(folder), join(folder, '.colibri', 'monday.db'));
+    const { status, stdout, stderr } = runOnTerminal(folder);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toContain('colibri restore .colibri/monday.db');
   });
 
   promiseTest('cli/no-arguments', 'names an invalid variable', () => {

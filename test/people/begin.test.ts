@@ -63,6 +63,7 @@ describe('where the ledger was deleted', () => {
       verdict: 'cannot tell',
       message: lines.join('\n'),
     });
+    expect(colibri(folder, ['doctor']).stdout).toContain("run colibri restore '.colibri/the newest; it'\\''s.db'");
     const run = command.replace('colibri', `${process.execPath} ${resolve('dist/colibri.js')}`);
     const { PATH = '' } = process.env;
     const restored = spawnSync('sh', ['-c', run], { cwd: below, encoding: 'utf8', env: { PATH } });
@@ -70,6 +71,33 @@ describe('where the ledger was deleted', () => {
     expect(colibri(below, ['board']).stdout).toContain('One');
     expectWhole(folder);
   });
+
+  promiseTest(
+    'cli/deleted-ledger',
+    'a server that creates another one says so, and so do doctor and board',
+    async () => {
+      const folder = createProject();
+      await withAgent(folder, 'claude', (agent) => agent('task_create', { title: 'One' }));
+      expect(colibri(folder, ['backup', '.colibri/monday.db']).status).toBe(0);
+      utimesSync(join(folder, '.colibri', 'monday.db'), 1000, 1000);
+      const listProblems = () => JSON.parse(colibri(folder, ['call', 'server_health', '{}']).stdout).problems;
+      expect(listProblems()).toEqual([]);
+      for (const suffix of ['', '-wal', '-shm']) rmSync(`${ledgerOf(folder)}${suffix}`, { force: true });
+      await withAgent(folder, 'claude', async () => undefined);
+      expect(listProblems()).toEqual([
+        { code: 'EARLIER_BACKUP', message: expect.stringMatching(/monday\.db is a backup of an earlier one/) },
+      ]);
+      const command = 'colibri restore .colibri/monday.db --force';
+      expect(colibri(folder, ['board']).stdout).toContain(
+        `There is a backup beside it. To restore it, run:\n  ${command}\n`,
+      );
+      expect(colibri(folder, ['doctor']).stdout).toContain(command);
+      expect(colibri(folder, command.split(' ').slice(1))).toMatchObject({ status: 0 });
+      expect(colibri(folder, ['board']).stdout).toContain('One');
+      expect(listProblems()).toEqual([]);
+      expectWhole(folder);
+    },
+  );
 });
 
 describe('with an empty ledger', () => {

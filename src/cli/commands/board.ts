@@ -10,7 +10,7 @@ import { FILTER_OPTIONS, filtersOf, type TaskFilters } from '../query/task-filte
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { countOption, JSON_OPTION, WATCH_OPTION, WIDTH_OPTION } from '../support/options.ts';
-import { chooseProjects, EMPTY, PROJECT_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
+import { chooseProjects, describeEmpty, PROJECT_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { withDatabase } from '../support/with-ledger.ts';
 import { type BoardsView, renderBoards } from '../views/board.ts';
 import { findTerminal } from '../views/terminal.ts';
@@ -91,7 +91,8 @@ async function showBoard(config: Config, options: BoardOptions): Promise<number>
           const context = { liveness: database, at: new Date().toISOString(), ttlMs: config.claimTtlMs };
           return database.read((reader) => readView(reader, config, options, context));
         },
-        render: (view) => (view.boards.length === 0 ? EMPTY : renderBoards(view, findTerminal(width), Date.now())),
+        render: (view) =>
+          view.boards.length === 0 ? describeEmpty(config) : renderBoards(view, findTerminal(width), Date.now()),
         json,
       },
       watch,

@@ -5,6 +5,7 @@ import { assertNoJournal } from '../../db/sqlite/files/journal.ts';
 import { type LedgerHead, readHead } from '../../ledger/head.ts';
 import { openLedgerReadOnly } from '../../ledger/open.ts';
 import { type CoverageReport, listCoverage } from '../../recorder/reports/list-reports.ts';
+import { findEarlierBackup } from '../../trust/backups.ts';
 import { withUntouchedFile } from '../../trust/untouched-ledger.ts';
 
 const MAX_COPY_BYTES = 256 * 1024 ** 2;
@@ -15,6 +16,8 @@ export interface LedgerState {
   readonly head: LedgerHead | undefined;
   /** Empty in these cases too. */
   readonly coverage: readonly CoverageReport[];
+  /** A backup of an earlier ledger, if this one has no task. */
+  readonly earlierBackup?: string | undefined;
 }
 
 /** Reads a copy, so that SQLite creates no side files beside the ledger. */
@@ -27,7 +30,14 @@ export async function readLedgerCopy(path: string): Promise<LedgerState> {
     const schemaVersion = await database.schemaVersion();
     if (schemaVersion !== SCHEMA_VERSION) return { schemaVersion, head: undefined, coverage: [] };
     await openLedgerReadOnly(database);
-    return { schemaVersion, head: await database.read(readHead), coverage: await database.read(listCoverage) };
+    // The backups are beside the ledger, not beside the copy.
+    const ledger = { engine: database.engine, location: path, read: database.read.bind(database) };
+    return {
+      schemaVersion,
+      head: await database.read(readHead),
+      coverage: await database.read(listCoverage),
+      earlierBackup: await findEarlierBackup(ledger),
+    };
   });
 }
 

@@ -6,6 +6,8 @@ import { SCHEMA_VERSION } from '../../db/migrate.ts';
 import { loadSqlite } from '../../db/sqlite/driver.ts';
 import { isLocked, listPresenceFiles } from '../../db/sqlite/files/presence.ts';
 import { toError } from '../../errors.ts';
+import { listBackups } from '../../trust/backups.ts';
+import { restoreCommand } from '../support/deleted-ledger.ts';
 import { plural } from '../views/terminal.ts';
 import { checkCoverage } from './coverage.ts';
 import { type Finding, fail, failFrom, ok, UNFINISHED_ADVICE, warn } from './finding.ts';
@@ -66,12 +68,19 @@ function checkAbsent(path: string): Finding {
   const folder = nearestFolder(path);
   if (!hasAccess(folder, constants.W_OK))
     return fail('ledger', `${folder} is not writable`, 'check its owner and permissions');
+  const [backup] = listBackups(path);
+  if (backup !== undefined)
+    return warn(
+      'ledger',
+      `no ledger at ${path}, and there is a backup beside it`,
+      `run ${restoreCommand(path, backup)}`,
+    );
   return warn('ledger', `no ledger at ${path} yet`, 'start a client; its server creates the ledger');
 }
 
 async function checkContents(path: string): Promise<Finding[]> {
   try {
-    const { schemaVersion, head, coverage } = await readLedgerCopy(path);
+    const { schemaVersion, head, coverage, earlierBackup } = await readLedgerCopy(path);
     if (schemaVersion > SCHEMA_VERSION)
       return [fail('ledger', `${path} was written by a newer Colibri (schema ${schemaVersion})`, 'update Colibri')];
     if (schemaVersion < 0) return [fail('ledger', `${path} is an unfinished copy`, UNFINISHED_ADVICE)];
@@ -85,10 +94,20 @@ async function checkContents(path: string): Promise<Finding[]> {
       ];
     const size =
       head === undefined ? 'large' : `${head.size} ${head.size === 1 ? 'entry' : 'entries'}, root ${head.root}`;
-    return [ok('ledger', `${path}, schema ${schemaVersion}, ${size}`), ...checkCoverage(coverage)];
+    return [
+      ok('ledger', `${path}, schema ${schemaVersion}, ${size}`),
+      ...checkEarlier(path, earlierBackup),
+      ...checkCoverage(coverage),
+    ];
   } catch (error) {
     return [failFrom('ledger', toError(error))];
   }
+}
+
+function checkEarlier(path: string, backup: string | undefined): Finding[] {
+  if (backup === undefined) return [];
+  const message = `${path} has no task, and ${backup} is a backup of an earlier ledger`;
+  return [warn('ledger', message, `if that was deleted by mistake, run ${restoreCommand(path, backup)}`)];
 }
 
 function checkPermissions(path: string, { mode }: Config): Finding[] {

@@ -1,7 +1,7 @@
-import { existsSync, lstatSync, readdirSync } from 'node:fs';
-import { basename, dirname, extname, join, relative } from 'node:path';
+import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
 import { type Config, locateDatabase } from '../../config.ts';
-import { isCompleteLedgerFile } from '../../db/sqlite/files/header.ts';
+import { listBackups } from '../../trust/backups.ts';
 import { plural } from '../views/terminal.ts';
 import { CommandError } from './command-result.ts';
 import { readRestoreConfig } from './with-ledger.ts';
@@ -22,28 +22,13 @@ export function suggestRestore(ledger: string): string[] {
     older.length === 0 ? 'There is a backup beside it.' : `There are ${plural(older.length + 1, 'backup')} beside it.`;
   return [
     `${found} To restore ${older.length === 0 ? 'it' : 'the newest'}, run:`,
-    `  colibri restore ${quote(relative('.', newest))}`,
+    `  ${restoreCommand(ledger, newest)}`,
   ];
 }
 
-/** Ledger files beside the place of a ledger, the one that changed last first. */
-function listBackups(ledger: string): string[] {
-  const folder = dirname(ledger);
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => name !== basename(ledger) && extname(name) === extname(ledger))
-    .map((name) => join(folder, name))
-    .filter(isBackup)
-    .sort((one, other) => lstatSync(other).mtimeMs - lstatSync(one).mtimeMs);
-}
-
-/** Links are left out: one that came with a clone may lead anywhere. */
-function isBackup(path: string): boolean {
-  try {
-    return lstatSync(path).isFile() && isCompleteLedgerFile(path);
-  } catch {
-    return false;
-  }
+/** The new ledger has at least one entry, which would be lost; the file itself is kept. */
+export function restoreCommand(ledger: string, backup: string): string {
+  return `colibri restore ${quote(relative('.', backup))}${existsSync(ledger) ? ' --force' : ''}`;
 }
 
 /** As a POSIX shell reads it back. */

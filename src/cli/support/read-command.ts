@@ -32,7 +32,11 @@ const TO_BEGIN = [
   'To watch two agents at work first, run colibri demo.',
 ];
 
-export const EMPTY = ['The ledger is empty: it has no task yet.', ...TO_BEGIN];
+/** Names a backup beside an empty ledger: the one before it was probably deleted. */
+export function describeEmpty(config: Config): string[] {
+  const restoring = config.databaseUrl === undefined ? suggestRestore(locateDatabase(config)) : [];
+  return ['The ledger is empty: it has no task yet.', ...restoring, ...TO_BEGIN];
+}
 
 /** Reads the configuration, runs the work and returns its exit code; reports an error as text or as JSON. */
 export async function runReadCommand(

@@ -46,6 +46,7 @@ export type LedgerFacts =
       readonly root: string;
       readonly liveAgents: number;
       readonly durability: Durability;
+      readonly earlierBackup: string | undefined;
     }
   | { readonly engine: string; readonly error: Error }
   | undefined;
@@ -72,6 +73,8 @@ export function describeHealth(server: ServerFacts, ledger: LedgerFacts, { at, u
     problems.push({ code: 'LEDGER_UNREADABLE', message: ledger.error.message });
   const weakness = ledger !== undefined && 'durability' in ledger ? ledger.durability.weakness : undefined;
   if (weakness !== undefined) problems.push({ code: 'WEAK_DURABILITY', message: weakness });
+  const backup = ledger !== undefined && 'earlierBackup' in ledger ? ledger.earlierBackup : undefined;
+  if (backup !== undefined) problems.push({ code: 'EARLIER_BACKUP', message: describeEarlierBackup(backup) });
   const readable = ledger !== undefined && 'size' in ledger ? ledger : undefined;
   return {
     status: problems.length === 0 ? 'ok' : 'degraded',
@@ -99,6 +102,10 @@ export function describeHealth(server: ServerFacts, ledger: LedgerFacts, { at, u
     skills: server.skills,
     process: server.process,
   };
+}
+
+function describeEarlierBackup(backup: string): string {
+  return `the ledger is new and has no task, and ${backup} is a backup of an earlier one; if that was deleted by mistake, ask a person to stop the agents and to run colibri restore`;
 }
 
 function describeWitness({

@@ -8,7 +8,11 @@ import type { LedgerFacts } from './health.ts';
 const UNREACHABLE: ReadonlySet<DatabaseFault> = new Set(['lost', 'unknown', 'unavailable']);
 
 /** Never throws: an unreadable database is part of a health report. `fault` is why the call was not recorded. */
-export async function readLedgerFacts(database: Database | undefined, fault: unknown): Promise<LedgerFacts> {
+export async function readLedgerFacts(
+  database: Database | undefined,
+  fault: unknown,
+  findEarlierBackup: (database: Database) => Promise<string | undefined>,
+): Promise<LedgerFacts> {
   if (database === undefined) return undefined;
   const { engine } = database;
   const isUnreachable = engine === 'postgres' && fault instanceof DatabaseError && UNREACHABLE.has(fault.fault);
@@ -20,7 +24,8 @@ export async function readLedgerFacts(database: Database | undefined, fault: unk
       ...(await readHead(reader)),
       liveAgents: await countLiveAgents(reader, database),
     }));
-    return { engine, schemaVersion, durability, ...read };
+    const earlierBackup = await findEarlierBackup(database);
+    return { engine, schemaVersion, durability, earlierBackup, ...read };
   } catch (thrown) {
     return { engine, error: toError(thrown) };
   }

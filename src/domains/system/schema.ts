@@ -6,6 +6,7 @@ export const noInput = z.strictObject({});
 /** The closed set of codes of `problems`; docs/operations.md explains each. */
 export const HEALTH_CODES = [
   'CALL_NOT_RECORDED',
+  'EARLIER_BACKUP',
   'ERR_INIT_FAILED',
   'ERR_LOG_ROLLBACK',
   'LEDGER_UNREADABLE',

@@ -10,7 +10,13 @@ export interface SystemPorts {
   readonly database: () => Database | undefined;
 }
 
-export function createSystemTools({ pulse, facts, database }: SystemPorts): Tool[] {
+/** The backup of an earlier ledger beside one that is new and empty. */
+export type FindEarlierBackup = (database: Database) => Promise<string | undefined>;
+
+export function createSystemTools(
+  { pulse, facts, database }: SystemPorts,
+  findEarlierBackup: FindEarlierBackup,
+): Tool[] {
   return [
     defineTool({
       name: 'server_ping',
@@ -39,7 +45,7 @@ export function createSystemTools({ pulse, facts, database }: SystemPorts): Tool
       idempotent: true,
       answersUnrecorded: true,
       handle: async (_input, call) =>
-        describeHealth(facts(), await readLedgerFacts(database(), call.unrecorded?.cause), call),
+        describeHealth(facts(), await readLedgerFacts(database(), call.unrecorded?.cause, findEarlierBackup), call),
     }),
   ];
 }

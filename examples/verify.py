@@ -577,12 +577,14 @@ FORMS.update(
 )
 CUT_ARGUMENTS = shaped("cut:true length:over-4096 sha256:digest start:2048-units")
 THOUGHT = shaped("type:type content:visible")
-TASK = shaped(
-    """assignee:text attempt:count blocked_reason:line1000? created_at:time created_by:text depends_on:T-ids
+TASK_FIELDS = """assignee:text attempt:count blocked_reason:line1000? created_at:time created_by:text depends_on:T-ids
     description:prose8000 estimate_hours:hours? holder?:text labels:labels parent_id:T-id? priority:priority progress:percent
     project:slug sequence:count status:text taken_from?:text task_id:T-id title:line256 updated_at:time updated_by:text
     workflow:workflow"""
-)
+TASK = shaped(TASK_FIELDS)
+# What redaction removes. The rest is names, states and numbers.
+TEXT_FORMS = ("line", "prose", "labels")
+FREE_TEXT = [name for name, form in (field.split(":") for field in TASK_FIELDS.split()) if form.startswith(TEXT_FORMS)]
 CONTENTS = {
     "session.started": shaped("auditor_id:line128 reason:reason"),
     "thought": shaped("branch?:line256 commit_sha?:commit tests_run?:tests blockers?:blockers metadata?:metadata"),
@@ -656,8 +658,7 @@ def remains(redaction: Entry, entry: Entry, salt: Any, content: Any) -> bool:
     if not is_recorded({**entry, "task": redaction["remains"]}, salt, content):
         return False
     task, note = json.loads(content), note_of(redaction)
-    is_bare = task["title"] == note and task["labels"] == [] and task["description"] in ("", note)
-    return is_bare and task["blocked_reason"] in (None, note)
+    return all(name[:-1] not in task if name.endswith("?") else task[name] in (note, "", None, []) for name in FREE_TEXT)
 
 
 def thought_hash(entry: Entry, type_: str, content: str, previous: Optional[str]) -> str:

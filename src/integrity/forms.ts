@@ -5,6 +5,8 @@ export interface Form {
   /** Completes "is not …". */
   readonly says: string;
   readonly holds: (value: unknown) => boolean;
+  /** Set if people or agents write the value in their own words, which redaction removes. Names and states are not. */
+  readonly isFreeText?: true;
 }
 
 /** A field of an object; `optional` fields may be absent, and no field may be there that is not named. */
@@ -48,7 +50,7 @@ export function oneOf(values: readonly unknown[]): Form {
 }
 
 export function orNull(form: Form): Form {
-  return { says: `null or ${form.says}`, holds: (value) => value === null || form.holds(value) };
+  return { ...form, says: `null or ${form.says}`, holds: (value) => value === null || form.holds(value) };
 }
 
 /** A whole number that JSON carries exactly. */
@@ -69,6 +71,7 @@ export function number(least: number, most: number): Form {
 
 export function listOf(form: Form, most: number, keyOf?: (item: unknown) => string): Form {
   return {
+    ...form,
     says: `a list of at most ${most}, each ${form.says}${keyOf === undefined ? '' : ' and none twice'}`,
     holds: (value) =>
       Array.isArray(value) &&
@@ -102,6 +105,7 @@ export function line(most: number): Form {
     says: `a text of 1 to ${most} characters without control characters and not only white space`,
     holds: (value) =>
       typeof value === 'string' && VISIBLE.test(value) && !isLonger(value, most) && !CONTROL.test(value),
+    isFreeText: true,
   };
 }
 
@@ -109,6 +113,7 @@ export function prose(most: number): Form {
   return {
     says: `a text of at most ${most} characters with no control characters but tabs and line breaks`,
     holds: (value) => typeof value === 'string' && !isLonger(value, most) && !CONTROL_IN_PROSE.test(value),
+    isFreeText: true,
   };
 }
 
@@ -116,6 +121,7 @@ export function prose(most: number): Form {
 export function visibleProse(most: number): Form {
   const any = prose(most);
   return {
+    ...any,
     says: `${any.says} and not only white space`,
     holds: (value) => any.holds(value) && VISIBLE.test(value as string),
   };

@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Argument, Option } from 'commander';
 import { DatabaseError, type Reader } from '../../db/database.ts';
+import { findRedactionOf } from '../../domains/redaction/repository.ts';
 import { parseId } from '../../ids.ts';
 import {
   type BundledEntry,
@@ -14,7 +15,6 @@ import {
 import { StoredTree } from '../../ledger/stored-tree.ts';
 import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
-import { findRedactionOf } from '../redaction/redact-entry.ts';
 import { assertFree, publish } from '../support/atomic-file.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';

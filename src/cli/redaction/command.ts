@@ -3,6 +3,7 @@ import { Argument, Option } from 'commander';
 import { locateDatabase } from '../../config.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { overwriteFreePages } from '../../db/sqlite/files/overwrite-free-pages.ts';
+import { type Decision, findRedactionOf } from '../../domains/redaction/repository.ts';
 import { AdvisedError, toError } from '../../errors.ts';
 import type { Disclosed } from '../../integrity/index.ts';
 import { writesLedger } from '../../modes.ts';
@@ -15,7 +16,7 @@ import { askYesOrNo, canAsk, print } from '../support/print.ts';
 import { listNames, plural } from '../views/terminal.ts';
 import { listCopies, listSpooledCopies, MAX_COPIES, piecesOf, textsIn } from './find-copies.ts';
 import { findCallOf, listEntriesOf } from './find-entries.ts';
-import { type Decision, findRedactionOf, readRedactable, redactEntry } from './redact-entry.ts';
+import { readRedactable, redactEntry } from './redact-entry.ts';
 
 interface RedactOptions extends PersonOptions {
   readonly reason: string;

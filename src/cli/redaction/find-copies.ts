@@ -1,5 +1,7 @@
 import { readdirSync } from 'node:fs';
 import type { Reader } from '../../db/database.ts';
+import { ALIASES } from '../../domains/tasks/input-aliases.ts';
+import { taskFields } from '../../domains/tasks/record.ts';
 import { type Disclosed, parseJson } from '../../integrity/index.ts';
 import { readSpoolFile } from '../../recorder/spool.ts';
 
@@ -10,29 +12,16 @@ const SEARCHED_LENGTH = 500;
 const MAX_TEXTS = 20;
 export const MAX_COPIES = 100;
 
+const TEXTS_OF_TASK: ReadonlySet<string> = new Set(taskFields.freeText.map(({ name }) => name));
+
 /** Fields whose values are words of Colibri, names or ids, and in many records. */
 const STRUCTURE: ReadonlySet<string> = new Set([
-  'assignee',
-  'attempt',
+  ...Object.keys(taskFields.grammar).filter((name) => !TEXTS_OF_TASK.has(name)),
+  ...Object.keys(ALIASES).filter((alias) => !TEXTS_OF_TASK.has(ALIASES[alias] ?? '')),
   'auditor_id',
-  'created_at',
-  'created_by',
-  'depends_on',
-  'holder',
-  'id',
-  'parent_id',
-  'priority',
-  'project',
-  'project_id',
   'scope',
   'session_id',
-  'status',
-  'taken_from',
-  'task_id',
   'type',
-  'updated_at',
-  'updated_by',
-  'workflow',
 ]);
 
 /** What to look for: one piece of each text that is about to be removed, as every table stores it. */
@@ -66,7 +55,7 @@ function pieceOf(text: string): string {
 const COLUMNS: Readonly<Record<string, readonly [index: string, columns: readonly string[]]>> = {
   ledger_entries: ['idx', ['content']],
   task_versions: ['idx', ['content']],
-  tasks: ['event_idx', ['title', 'description', 'labels', 'blocked_reason']],
+  tasks: ['event_idx', taskFields.freeText.map(({ column }) => column)],
   sessions: ['start_idx', ['reason']],
   thoughts: ['idx', ['content', 'extras']],
   project_options: ['idx', ['content']],

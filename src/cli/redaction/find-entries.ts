@@ -1,5 +1,5 @@
 import type { Reader } from '../../db/database.ts';
-import { formatSessionId, formatTaskId, formatThoughtId, parseId } from '../../ids.ts';
+import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
 import { type Entry, type EntryKind, parseEntry } from '../../integrity/index.ts';
 import { CommandError } from '../support/command-result.ts';
 
@@ -63,9 +63,4 @@ export async function findCallOf(db: Reader, index: number): Promise<number | un
   // A server without a record of calls writes between the calls of others.
   const enter = await readEntryAt(db, number);
   return enter?.kind === 'action.enter' && enter['tool'] === tool ? number : undefined;
-}
-
-/** The number of the task that an entry is about. */
-export function taskNoOf(entry: Entry): number {
-  return parseId(entry['task_id'] as string);
 }

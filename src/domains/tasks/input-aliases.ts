@@ -1,7 +1,7 @@
 import type * as z from 'zod';
 
 /** Other names for an input, accepted by every task tool that lists the second; agents of older contracts send them. */
-const ALIASES: Readonly<Record<string, string>> = {
+export const ALIASES: Readonly<Record<string, string>> = {
   id: 'task_id',
   project_id: 'project',
 };

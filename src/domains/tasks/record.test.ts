@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { promiseTest } from '../../../test/support/promise-test.ts';
 import { TASK_GRAMMAR } from '../../integrity/bundle/task-grammar.ts';
-import { canonicalize, taskDefect } from '../../integrity/index.ts';
+import { canonicalize, isWithoutText, taskDefect, withoutText } from '../../integrity/index.ts';
+import { TASK_FIELDS } from './fields/table.ts';
 import { taskFields } from './record.ts';
 
 const TASK = {
@@ -56,6 +58,7 @@ describe('the grammar of a recorded task', () => {
     for (const [field, form] of Object.entries(TASK_GRAMMAR)) {
       const derived = grammar[field];
       expect(derived?.optional, field).toBe(form.optional);
+      expect(derived?.isFreeText, field).toBe(form.isFreeText);
       if (form.optional === undefined) expect(derived?.says, field).toBe(form.says);
       for (const value of [...(WRONG_TASKS[field] ?? []), TASK[field as keyof typeof TASK], null, 'text', ''])
         expect(derived?.holds(value), `${field} ${String(value)}`).toBe(form.holds(value));
@@ -93,5 +96,30 @@ describe('the grammar of a recorded task', () => {
     ])
       expect(taskDefect(other)).toBeDefined();
     expect(taskDefect(canonicalize({ ...TASK, note: null }))).toMatch(/unknown field "note"/);
+  });
+});
+
+/** Fields with a text that stays after a redaction: names of actors and a state, on which the rules between entries rest. */
+const NAMES = ['assignee', 'created_by', 'holder', 'status', 'taken_from', 'updated_by'];
+const SECRET = 'the customer is Example Ltd.';
+const NOTE = '[redacted by person:ada on 2026-04-08]';
+
+describe('a redacted task', () => {
+  for (const [field, { type }] of Object.entries(TASK_FIELDS)) {
+    const value = [SECRET, [SECRET]].find((candidate) => type.form.holds(candidate));
+    if (value === undefined) continue;
+    promiseTest('redact/gone', `${NAMES.includes(field) ? 'keeps the name' : 'loses the text'} in ${field}`, () => {
+      const content = canonicalize({ ...TASK, [field]: value });
+      const remains = withoutText(content, NOTE);
+      expect(remains.includes(SECRET)).toBe(NAMES.includes(field));
+      expect(isWithoutText(content, NOTE)).toBe(false);
+      expect(isWithoutText(remains, NOTE)).toBe(true);
+      expect(taskFields.freeText.some(({ name }) => name === field)).toBe(!NAMES.includes(field));
+    });
+  }
+
+  it('keeps what says that a text was empty', () => {
+    const bare = { ...TASK, description: '', blocked_reason: null };
+    expect(JSON.parse(withoutText(canonicalize(bare), NOTE))).toEqual({ ...bare, title: NOTE, labels: [] });
   });
 });

@@ -1,5 +1,7 @@
+import { TASK_GRAMMAR } from '../bundle/task-grammar.ts';
 import { canonicalize } from '../canonical-json.ts';
 import type { Entry, EntryKind, Salt } from '../entry.ts';
+import type { Fields } from '../forms.ts';
 import { parseJson } from '../parse-json.ts';
 import type { Digest } from '../sha256.ts';
 
@@ -51,25 +53,27 @@ export function erasedContent(kind: ErasableKind, note: string): string {
   return canonicalize(ERASED_CONTENTS[kind](note));
 }
 
-interface TaskTexts {
-  readonly title: string;
-  readonly description: string;
-  readonly labels: readonly string[];
-  readonly blocked_reason: string | null;
+/**
+ * The content of a task without its free text. The rest stays: the states, names and numbers on which the rules between
+ * entries rest. Which fields are free text follows from their forms.
+ */
+export function withoutText(content: string, note: string, grammar: Fields = TASK_GRAMMAR): string {
+  const task = { ...(parseJson(content) as Record<string, unknown>) };
+  for (const [name, form] of Object.entries(grammar)) {
+    if (!form.isFreeText) continue;
+    // A note may be longer than the form of a field allows that was added later, so such a field is omitted.
+    if (form.optional) delete task[name];
+    else task[name] = withoutValue(task[name], note);
+  }
+  return canonicalize(task);
 }
 
-/** A task without its free text. The rest stays: the states, names and numbers on which the rules between entries rest. */
-export function withoutText<Task extends TaskTexts>(task: Task, note: string): Task {
-  return {
-    ...task,
-    title: note,
-    description: task.description === '' ? '' : note,
-    labels: [],
-    blocked_reason: task.blocked_reason === null ? null : note,
-  };
+function withoutValue(value: unknown, note: string): unknown {
+  if (Array.isArray(value)) return [];
+  return value === null || value === '' ? value : note;
 }
 
 /** Whether a recorded task has no free text but the note. */
 export function isWithoutText(content: string, note: string): boolean {
-  return canonicalize(withoutText(parseJson(content) as TaskTexts, note)) === content;
+  return withoutText(content, note) === content;
 }

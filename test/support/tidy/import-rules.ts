@@ -65,6 +65,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'domains/trail/tools': [PORT, 'tool', 'verification'],
   'domains/proofs': [PORT, 'context', 'domains/trail', 'integrity', 'ledger', 'tool'],
   'domains/proofs/tools': ['domains/trail', 'integrity', 'tool', 'verification'],
+  'domains/redaction': [PORT, 'domains/tasks', 'integrity', 'ledger'],
   'domains/brief': [PORT, 'context', 'domains/tasks', 'domains/trail', 'integrity', 'ledger', 'middleware/library'],
   'domains/skills': ['context', 'tool'],
   'domains/system': [PORT, 'context', 'ledger', 'tool'],

@@ -66,6 +66,12 @@ export const RULES: readonly Rule[] = [
     findProblems: forbid(/\bprocess\s*\.\s*env\b|\benv\b[^;\n]*\bfrom 'node:process'/g),
   },
   {
+    says: 'leaves writing tables to the domains and the ledger',
+    // The demo forges a record to show that verification notices it.
+    appliesTo: (path) => isSource(path) && path.startsWith('src/cli/') && path !== 'src/cli/demo/scenario.ts',
+    findProblems: forbid(/\b(?:INSERT INTO|UPDATE [\w${}.[\]]+ SET|DELETE FROM)\b/g),
+  },
+  {
     says: 'speaks of the product, not of how it was made',
     appliesTo: (path) => isCode(path) && path !== 'test/promises-server.ts',
     findProblems: (path, text) => [

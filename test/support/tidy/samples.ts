@@ -150,6 +150,18 @@ export const SAMPLES: readonly Samples[] = [
     ],
   },
   {
+    says: /writing tables/,
+    bad: [
+      ['src/cli/redaction/redact-entry.ts', `db.send('INSERT INTO redactions (idx) VALUES ($1)')`],
+      ['src/cli/redaction/redact-entry.ts', `db.send(\`UPDATE \${TABLE_OF[kind]} SET salt = $2\`)`],
+      ['src/cli/commands/verify.ts', `db.query('DELETE FROM tasks')`],
+    ],
+    good: [
+      ['src/cli/commands/verify.ts', `db.query('SELECT idx FROM redactions')`],
+      ['src/domains/redaction/repository.ts', `db.send('DELETE FROM task_labels WHERE task_no = $1')`],
+    ],
+  },
+  {
     says: /how it was made/,
     bad: [
       `TO~DO: later`,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { objectDefect } from '../../../integrity/forms.ts';
+import { withoutText } from '../../../integrity/index.ts';
 import { newTask } from '../change.ts';
 import { derive } from './derive.ts';
 import { TASK_FIELDS } from './table.ts';
@@ -71,10 +72,16 @@ describe('a field that was added to the table', () => {
   it('has one spelling in a content: omitted while it has its initial value', () => {
     expect(extended.toContent({ ...before, reviewer: null })).toBe(released.toContent(before));
     const content = JSON.parse(extended.toContent(after)) as object;
-    const { holder: _holder, taken_from: _former, ...recorded } = after;
-    expect(content).toEqual(recorded);
+    expect(content).toEqual({ ...(JSON.parse(released.toContent(before)) as object), reviewer: 'bob' });
     expect(objectDefect(extended.grammar, content)).toBeUndefined();
     expect(objectDefect(extended.grammar, { ...content, reviewer: null })).toContain('reviewer');
     expect(objectDefect(extended.grammar, { ...content, reviewer: 7 })).toContain('reviewer');
+  });
+
+  it('is omitted when the task is redacted', () => {
+    const content = extended.toContent(after);
+    expect(extended.freeText).toContainEqual({ name: 'reviewer', column: 'reviewer' });
+    expect(extended.fromContent(withoutText(content, 'note', extended.grammar))).toMatchObject({ reviewer: null });
+    expect(withoutText(content, 'note', extended.grammar)).toBe(withoutText(released.toContent(before), 'note'));
   });
 });

@@ -76,6 +76,8 @@ export type OutputShape<Table extends FieldTable, Names extends keyof Table> = {
 
 export interface Derived<Table extends FieldTable> {
   readonly grammar: Fields;
+  /** The fields that redaction empties. */
+  readonly freeText: readonly { readonly name: string; readonly column: string }[];
   toRow(record: RecordOf<Table>): RowOf<Table>;
   fromRow(row: RowOf<Table>): RecordOf<Table>;
   /** The canonical text whose digest the log holds. */
@@ -115,6 +117,7 @@ export function derive<Table extends FieldTable>(table: Table): Derived<Table> {
 
   return {
     grammar: Object.fromEntries(fields.map((field) => [field.name, formOf(field)])),
+    freeText: fields.filter(({ type }) => type.form.isFreeText).map(({ name, column }) => ({ name, column })),
     toRow: (record) => {
       const row: Record<string, SqlValue> = {};
       for (const { name, column, type } of fields) row[column] = type.toColumn(record[name]);
@@ -168,7 +171,7 @@ export function derive<Table extends FieldTable>(table: Table): Derived<Table> {
 function formOf({ type, initial, addedLater }: AnyField): Form {
   if (!addedLater) return type.form;
   const holds = (value: unknown) => value !== initial && type.form.holds(value);
-  return optional({ says: `${type.form.says}, omitted when ${JSON.stringify(initial)}`, holds });
+  return optional({ ...type.form, says: `${type.form.says}, omitted when ${JSON.stringify(initial)}`, holds });
 }
 
 function inputOf({ type, clearable }: AnyField, setting: Setting | undefined): z.ZodType {

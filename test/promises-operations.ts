@@ -17,6 +17,9 @@ export const OPERATION_PROMISES = {
   'backup/documented': { says: 'every command line of docs/operations.md does what the page says' },
   'copy/exact': { says: 'a copy has every row of the ledger, and its root, on either engine' },
   'copy/usable': { says: 'a finished copy works like any other ledger' },
+  'copy/older': {
+    says: 'copy takes a ledger of an older version, which it does not change, and updates a copy of one',
+  },
   'copy/again': { says: 'running copy again adds only the new entries' },
   'copy/under-fire': { says: 'a copy taken while servers write is valid and a prefix of what they wrote' },
   'copy/resumed': { says: 'an interrupted copy resumes where it stopped, and no server uses it before it is finished' },

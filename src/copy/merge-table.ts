@@ -49,7 +49,7 @@ interface Range {
   readonly limit?: number;
 }
 
-function listRows(reader: Reader, { table, key }: Table, { after, upTo, limit }: Range): Promise<Row[]> {
+export function listRows(reader: Reader, { table, key }: Table, { after, upTo, limit }: Range): Promise<Row[]> {
   const columns = key.join(', ');
   const parameters: SqlValue[] = [];
   const add = (values: readonly SqlValue[]) => values.map((value) => `$${parameters.push(value)}`).join(', ');

@@ -2,7 +2,7 @@ import { type Database, DatabaseError, type Reader, type Transaction } from '../
 import {
   assertKnown,
   createTables,
-  outdatedError,
+  migrate,
   SCHEMA_VERSION,
   UNFINISHED_VERSION,
   unfinishedError,
@@ -10,7 +10,7 @@ import {
 
 /** What a copy finds where it is to go. */
 export interface Target {
-  readonly state: 'empty' | 'unfinished' | 'finished';
+  readonly state: 'empty' | 'unfinished' | 'outdated' | 'finished';
   /** How many entries are there; its head may say less while it is unfinished. */
   readonly size: number;
 }
@@ -18,14 +18,29 @@ export interface Target {
 export async function readTarget(database: Database): Promise<Target> {
   const version = assertKnown(database.location, await database.schemaVersion());
   if (version === 0) return { state: 'empty', size: 0 };
-  if (version !== SCHEMA_VERSION && version !== UNFINISHED_VERSION) throw otherVersion(database.location, version);
-  if (version === SCHEMA_VERSION) return { state: 'finished', size: await database.read(countEntries) };
+  if (version > 0) {
+    const size = await database.read(countEntries);
+    if (version !== SCHEMA_VERSION && size === 0) throw emptyError(database.location, version);
+    return { state: version === SCHEMA_VERSION ? 'finished' : 'outdated', size };
+  }
+  if (version !== UNFINISHED_VERSION) throw unfinishedError(database.location, version);
   // In turn: PostgreSQL may still be working off what a copy that was killed has sent.
   return { state: 'unfinished', size: await database.write({ durable: false }, countEntries) };
 }
 
+/** Brings an older copy, whose log is a prefix of the source, to the schema of this version. */
+export async function migrateTarget(
+  database: Database,
+  found: Target,
+  progress: (done: number, total: number) => void,
+): Promise<Target> {
+  await migrate(database, () => Promise.resolve(), progress);
+  return { ...found, state: 'finished' };
+}
+
 /** Creates missing tables. From here on only a copy may use the target. */
 export async function markUnfinished(database: Database, { state, size }: Target): Promise<void> {
+  if (state === 'outdated') throw new Error('an outdated target is migrated first');
   await database.write({ durable: true }, async (transaction) => {
     const expected = { empty: 0, unfinished: UNFINISHED_VERSION, finished: SCHEMA_VERSION }[state];
     const version = await transaction.schemaVersion();
@@ -66,6 +81,8 @@ function changed(location: string): DatabaseError {
   });
 }
 
-function otherVersion(location: string, version: number): DatabaseError {
-  return version < 0 ? unfinishedError(location, version) : outdatedError(location, version);
+function emptyError(location: string, version: number): DatabaseError {
+  return new DatabaseError('unavailable', `${location} has schema ${version} and no entries`, {
+    advice: 'choose another target with --to',
+  });
 }

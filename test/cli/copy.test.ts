@@ -12,9 +12,10 @@ import {
   postgresTarget,
   readEverything,
   sqliteTarget,
+  TARGETS,
   verifyTarget,
 } from '../support/ledger-targets.ts';
-import { buildFullLedger } from '../support/ledgers.ts';
+import { BEFORE_SESSION_EVENTS, buildFullLedger, makeOlder } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
@@ -31,7 +32,7 @@ async function copy(
   target: LedgerTarget,
 ): Promise<{ size: number; root: string; added: number }> {
   const { status, stdout, stderr } = await place.runWith({ env: source.env }, 'copy', '--to', target.to, '--json');
-  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect({ status, stderr }, stdout).toEqual({ status: 0, stderr: '' });
   const answer = JSON.parse(stdout) as { verdict: string; size: number; root: string; added: number };
   expect(answer.verdict).toBe('copied');
   expect(await verifyTarget(target)).toEqual({ size: answer.size, root: answer.root, problems: [] });
@@ -101,6 +102,26 @@ describe('copy', () => {
         (row) => (row as { estimate_hours: number }).estimate_hours,
       );
       expect(hours).toEqual(expect.arrayContaining(fractions));
+    });
+
+  for (const [engine, other] of [
+    ['sqlite', 'postgres'],
+    ['postgres', 'sqlite'],
+  ] as const)
+    promiseTest('copy/older', `from ${engine} to ${other}, where the copy of an older version is updated`, async () => {
+      const place = new CliProject();
+      const [source, target] = [await TARGETS[engine](), await TARGETS[other]()];
+      await work(place, source, 'first', 'second');
+      const { size, root } = await verifyTarget(source);
+      await makeOlder(await openTarget(source));
+      const before = await readEverything(source);
+      expect(await copy(place, source, target)).toMatchObject({ size, root, migrated_from: BEFORE_SESSION_EVENTS });
+      expect(await readEverything(source)).toEqual(before);
+      await makeOlder(await openTarget(target));
+      await work(place, source, 'third');
+      const { added } = await copy(place, source, target);
+      expect(added).toBeGreaterThan(0);
+      expect(await readEverything(target)).toEqual(await readEverything(source));
     });
 
   promiseTest('copy/again', 'a second run adds new entries and touches no other row', async () => {

@@ -1,7 +1,8 @@
 import { Option } from 'commander';
 import { synchronize } from '../../copy/synchronize.ts';
-import { markFinished, markUnfinished, readTarget, type Target } from '../../copy/target.ts';
+import { markFinished, markUnfinished, migrateTarget, readTarget, type Target } from '../../copy/target.ts';
 import type { Database, Reader } from '../../db/database.ts';
+import { SCHEMA_VERSION } from '../../db/migrate.ts';
 import { isSameDatabase } from '../../db/same-database.ts';
 import { overwriteFreePages } from '../../db/sqlite/files/overwrite-free-pages.ts';
 import { isServed } from '../../db/sqlite/files/replace.ts';
@@ -9,12 +10,13 @@ import { countCommonEntries } from '../../ledger/common-prefix.ts';
 import { type LedgerHead, readHead } from '../../ledger/head.ts';
 import type { LedgerReport } from '../../verification/report.ts';
 import { verifyEverything } from '../../verification/verify-ledger.ts';
+import { type CopiedLedger, type Source, withSource } from '../copy/source.ts';
+import { openTarget, parseTarget } from '../copy/target.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
-import { openTarget, parseTarget } from '../support/copy-target.ts';
 import { JSON_OPTION } from '../support/options.ts';
 import { withProgress } from '../support/progress-bar.ts';
-import { type ReadableLedger, readProjectConfig, withDatabase } from '../support/with-ledger.ts';
+import { readProjectConfig } from '../support/with-ledger.ts';
 import { countEntries, describeProblems, describeWhole } from '../views/problems.ts';
 
 export const copy: CliCommand<{ readonly to: string; readonly json?: boolean }> = {
@@ -24,6 +26,7 @@ export const copy: CliCommand<{ readonly to: string; readonly json?: boolean }> 
   details: [
     'Copies the ledger of COLIBRI_DATABASE_URL, COLIBRI_DB_PATH or the project. Verifies both sides; at the end they have the same root. Servers can keep writing to the source. The target cannot be used until the copy is finished.',
     'Run the same command again to resume an interrupted copy or to update a finished one. A target that has entries of its own is refused.',
+    'A ledger of an older version is migrated in a private copy, in the folder for temporary files; the ledger itself is not changed. A target of an older version is migrated.',
   ],
   examples: [
     ['colibri copy --to postgres://colibri@db.example.org/colibri'],
@@ -37,15 +40,16 @@ export const copy: CliCommand<{ readonly to: string; readonly json?: boolean }> 
 
 async function copyTo(to: string): Promise<CommandResult> {
   const location = parseTarget(to);
-  return withDatabase(readProjectConfig(), async (source) => {
-    assertWhole(source, await source.read((reader) => verify(reader, 'verifying the source')));
+  return withSource(readProjectConfig(), async (source) => {
+    const { current } = source;
+    assertWhole(current, await current.read((reader) => verify(reader, 'verifying the source')));
     const target = await openTarget(location);
     let copied: Copied;
     try {
-      await assertUsable(source, target);
+      await assertUsable(source.ledger, target);
       const found = await readTarget(target);
-      await assertPrefix(source, target, found);
-      copied = await copyInto(source, target, found);
+      await assertPrefix(current, target, found);
+      copied = await copyInto(source, target, await migrated(target, found));
     } finally {
       await target.close();
     }
@@ -55,16 +59,21 @@ async function copyTo(to: string): Promise<CommandResult> {
   });
 }
 
+function migrated(target: Database, found: Target): Promise<Target> {
+  if (found.state !== 'outdated') return Promise.resolve(found);
+  return withProgress('migrating the target', (update) => migrateTarget(target, found, update));
+}
+
 interface Copied {
   readonly result: CommandResult;
   /** True if the copy brought redactions along. */
   readonly hasRedacted: boolean;
 }
 
-async function copyInto(source: ReadableLedger, target: Database, found: Target): Promise<Copied> {
-  const present = await source.read(readHead);
+async function copyInto(source: Source, target: Database, found: Target): Promise<Copied> {
+  const present = await source.current.read(readHead);
   const isUpToDate = found.state === 'finished' && found.size === present.size;
-  const head = isUpToDate ? present : await transfer(source, target, found);
+  const head = isUpToDate ? present : await transfer(source.current, target, found);
   let hasRedacted = false;
   const check = async (reader: Reader) => {
     const report = await verify(reader, 'verifying the copy');
@@ -75,7 +84,7 @@ async function copyInto(source: ReadableLedger, target: Database, found: Target)
   return { result: await describe(source, target, head, found), hasRedacted };
 }
 
-async function transfer(source: ReadableLedger, target: Database, found: Target): Promise<LedgerHead> {
+async function transfer(source: CopiedLedger, target: Database, found: Target): Promise<LedgerHead> {
   await markUnfinished(target, found);
   return withProgress('copying', (update) => synchronize(source, target, found.size, update));
 }
@@ -85,7 +94,7 @@ function verify(reader: Reader, label: string): Promise<LedgerReport> {
 }
 
 /** A copy of a tampered ledger would look like a checked one. */
-function assertWhole(source: ReadableLedger, { problems }: LedgerReport): void {
+function assertWhole(source: CopiedLedger, { problems }: LedgerReport): void {
   if (problems.length === 0) return;
   throw new CommandError('tampered', `${source.location} does not verify: ${describeProblems(problems)}`, {
     advice: 'nothing was copied; restore a backup first',
@@ -93,7 +102,7 @@ function assertWhole(source: ReadableLedger, { problems }: LedgerReport): void {
   });
 }
 
-async function assertUsable(source: ReadableLedger, target: Database): Promise<void> {
+async function assertUsable(source: CopiedLedger, target: Database): Promise<void> {
   const to = target.location;
   if (await isSameDatabase(source, target))
     throw new CommandError('bad input', `${to} is the ledger itself`, { advice: 'choose another target' });
@@ -105,7 +114,7 @@ async function assertUsable(source: ReadableLedger, target: Database): Promise<v
 }
 
 /** The log of the target must be a prefix of the log of the source. */
-async function assertPrefix(source: ReadableLedger, target: Database, { size }: Target): Promise<void> {
+async function assertPrefix(source: CopiedLedger, target: Database, { size }: Target): Promise<void> {
   if (size === 0) return;
   const [sourceSize, common] = await source.read(async (reader) => {
     const { size: ownSize } = await readHead(reader);
@@ -137,19 +146,21 @@ function assertEqual({ location: to }: Database, head: LedgerHead, { size, root,
 }
 
 async function describe(
-  source: ReadableLedger,
+  { ledger: { location: from }, current, version }: Source,
   { location: to }: Database,
   { size, root }: LedgerHead,
   found: Target,
 ): Promise<CommandResult> {
-  const { size: sourceSize } = await source.read(readHead);
+  const { size: sourceSize } = await current.read(readHead);
   const added = size - found.size;
-  const lines = [`copied ${source.location} to ${to}: ${countEntries(added)} added`, describeWhole(size, root)];
+  const lines = [`copied ${from} to ${to}: ${countEntries(added)} added`, describeWhole(size, root)];
+  const isMigrated = version !== SCHEMA_VERSION;
+  if (isMigrated) lines.push(`the copy has schema ${SCHEMA_VERSION}; ${from} still has schema ${version}`);
   if (sourceSize > size)
     lines.push(`The source has grown to ${sourceSize} entries. Stop its servers and run the command again.`);
   return {
     verdict: 'copied',
     lines,
-    facts: { from: source.location, to, size, root, added, source_size: sourceSize },
+    facts: { from, to, size, root, added, source_size: sourceSize, ...(isMigrated && { migrated_from: version }) },
   };
 }

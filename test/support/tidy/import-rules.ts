@@ -43,7 +43,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   checkpoints: [PORT, 'config', 'db/file-owner', 'integrity', 'ledger', 'trust/private-file'],
   witnesses: [PORT, 'config', 'integrity', 'ledger', 'trust/private-file'],
   trust: ['config', 'files', 'db', 'git', 'integrity', 'ledger', 'verification/verify-ledger'],
-  copy: [PORT, 'db/migrate', 'domains/tasks', 'ledger'],
+  copy: [PORT, 'db/migrate', 'db/sqlite/tables', 'domains/tasks', 'ledger'],
   recorder: [
     PORT,
     'config',

@@ -4,8 +4,8 @@ import { type Database, DatabaseError, type DatabaseFault } from '../../db/datab
 import { findUrlProblem } from '../../db/postgres/url.ts';
 import { SchemaError } from '../../db/schema/difference.ts';
 import { type OpenOptions, openDatabase } from '../../trust/open-database.ts';
-import { isSideFile } from './atomic-file.ts';
-import { CommandError } from './command-result.ts';
+import { isSideFile } from '../support/atomic-file.ts';
+import { CommandError } from '../support/command-result.ts';
 
 type TargetLocation = Pick<OpenOptions, 'databaseUrl' | 'dbPath'>;
 

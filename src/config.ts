@@ -94,7 +94,7 @@ export interface HookConfig extends Pick<Config, 'dbPath'> {
   readonly isDurable: boolean;
   /** Whether a hook may write to the ledger itself: one in a file, in the mode that writes. */
   readonly mayIngest: boolean;
-  /** Copilot CLI reports in the spelling of other clients too. Its shells have the variable as well. */
+  /** Copilot CLI also reports with the field names of other clients. Its shells have the variable as well. */
   readonly isInCopilotCli: boolean;
   /** What the variables of clients say about their versions. */
   readonly clientVersions: Readonly<Record<string, string | undefined>>;

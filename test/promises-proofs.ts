@@ -19,7 +19,7 @@ export const PROOF_PROMISES = {
   'key/rotation': { says: 'a new key is introduced by an entry that the old and the new key have signed' },
   'bundle/holds': { says: 'a bundle or a proof is checked without a ledger, and each claim about it is stated' },
   'bundle/envelope': { says: 'a proof in a COSE receipt or a DSSE envelope holds as the proof alone does' },
-  'bundle/stories': { says: 'a second history of a log never passes for the first' },
+  'bundle/equivocation': { says: 'a second history of a log never passes for the first' },
   'bundle/strict': { says: 'a bundle, proof, checkpoint or key in any form but the one that is written is refused' },
   'bundle/redacted': { says: 'a bundle can leave out all content and still prove the log' },
   'bundle/forged': { says: 'a bundle or a proof that was changed is refused, and never called whole' },
@@ -31,7 +31,7 @@ export const PROOF_PROMISES = {
   'format/page': { says: 'docs/proof-format.md says what the code does' },
   'witness/cosigns': { says: 'a witness cosigns a log that grows, by C2SP tlog-witness 1.0.0' },
   'witness/verified': { says: 'verify states which witnesses have cosigned and when, and what is missing or stale' },
-  'witness/disagrees': { says: 'a witness reveals a log that was rolled back, and two stories for two readers' },
+  'witness/disagrees': { says: 'a witness reveals a log that was rolled back, and two histories for two readers' },
   'witness/refused': {
     says: 'an answer that is no cosignature of this checkpoint by the key of the witness is refused',
   },

@@ -45,7 +45,7 @@ export const RECORDER_PROMISES = {
   'recorder/before-calls': { says: 'what a client reported before a call is in the log before that call' },
   'recorder/unanswered': { says: 'a call without an end is recorded as failed or unknown when its agent stops' },
   'recorder/signs': { says: 'what an agent does keeps its claim alive, and no claim of another agent' },
-  'recorder/everybody': {
+  'recorder/waiting-events': {
     says: 'servers, commands of people and the end of a session add waiting events to the ledger; readers never do',
   },
   'recorder/ingest': {

@@ -1,4 +1,4 @@
-import { FAULT_PROMISES } from './promises-faults.ts';
+import { ERROR_PROMISES } from './promises-errors.ts';
 import { OPERATION_PROMISES } from './promises-operations.ts';
 import { PROOF_PROMISES } from './promises-proofs.ts';
 import { RECORDER_PROMISES } from './promises-recorder.ts';
@@ -15,7 +15,7 @@ export const PROMISES = {
   ...PROOF_PROMISES,
   ...OPERATION_PROMISES,
   ...TORTURE_PROMISES,
-  ...FAULT_PROMISES,
+  ...ERROR_PROMISES,
   'cli/people-board': { says: 'board shows open, assigned and blocked tasks, within the width of the terminal' },
   'cli/people-show': { says: 'show prints everything about a task, and whether its record verifies' },
   'cli/views': { says: 'on a terminal each view fits the width, line by line as it was looked at' },
@@ -90,7 +90,7 @@ export const PROMISES = {
 
   'clients/whole-session': { says: 'an official client completes a whole session, and the ledger verifies' },
   'clients/refusals': { says: 'an official client accepts every refusal' },
-  'clients/definitions': { says: 'the tool definitions take few tokens of a model' },
+  'clients/tool-listing': { says: 'the tool listing takes few tokens of a model' },
   'package/program': { says: 'an installed package provides a working colibri program' },
   'package/library': { says: 'the library and the verifier can be imported from an installed package' },
   'package/old-node': { says: 'on a Node that is too old, every command says so in one line' },

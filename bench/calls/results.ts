@@ -3,18 +3,18 @@ import type { Client } from '@modelcontextprotocol/client';
 import { measureInterleaved, type Plan, type TimedCall, type Timing } from '../support/measure.ts';
 import { Workplace } from '../support/servers.ts';
 import { measureStarts } from './cold-start.ts';
-import { type DefinitionSizes, measureDefinitions } from './definitions.ts';
 import type { Replay } from './echo-server.ts';
 import { measureFirstCalls } from './first-calls.ts';
 import { type MemoryUse, measureMemory } from './memory.ts';
 import { measureStorage, type StorageUse } from './storage.ts';
+import { measureToolListing, type ToolListingSizes } from './tool-listing.ts';
 import { type CaseName, SMALLEST, TASKS, type Workload } from './workloads.ts';
 
 export interface Results {
   /** The tools behind "write" and "read". */
   readonly tools: string;
   readonly timings: ReadonlyMap<string, Timing>;
-  readonly definitions: DefinitionSizes;
+  readonly definitions: ToolListingSizes;
   readonly memory: readonly MemoryUse[];
   readonly storage: StorageUse;
 }
@@ -39,7 +39,7 @@ export async function collectResults(options: RunOptions): Promise<Results> {
     return {
       tools: `${workload.write.name} and ${workload.read.name} of ${workload.program}`,
       timings: new Map<string, Timing>([...timings, ...starts, ...firstCalls]),
-      definitions: await measureDefinitions(colibri),
+      definitions: await measureToolListing(colibri),
       memory: options.memory ? await measureMemory(colibri, mixed) : [],
       storage: await measureStorage(workplace),
     };

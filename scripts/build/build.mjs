@@ -121,7 +121,7 @@ export async function buildAll() {
     build({
       ...common,
       format: 'cjs',
-      entryPoints: { ingest: 'src/runtime/ingest-filled.ts' },
+      entryPoints: { ingest: 'src/runtime/ingest-after-hook.ts' },
       outdir: 'dist',
       outExtension: { '.js': '.cjs' },
       platform: 'node',

@@ -2,18 +2,18 @@ import type { Config } from '../config.ts';
 import type { Database, Reader } from '../db/database.ts';
 import { ColibriError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { CheckpointKeeper } from './keeper.ts';
 import { readLedgerId } from './ledger-id.ts';
-import { listFormerLogs, readPlace } from './places.ts';
 import { findRemembered } from './remembered.ts';
 import { assertExtends } from './rollback.ts';
+import { CheckpointScheduler } from './scheduler.ts';
+import { listFormerLogs, readLocation } from './signed-locations.ts';
 import { Signer } from './signer.ts';
 import { listFormerKeys, openSigningKey } from './signing-key.ts';
 
 export interface Signing {
   readonly ledgerId?: string;
   /** Undefined in TEST mode, whose ledgers are thrown away. */
-  readonly checkpoints?: CheckpointKeeper;
+  readonly checkpoints?: CheckpointScheduler;
   /** Why nothing may be appended: the log does not extend the checkpoint that was signed last. */
   readonly rollback?: ColibriError;
 }
@@ -26,7 +26,7 @@ export async function openSigning(
 ): Promise<Signing> {
   if (config.mode === 'TEST') return {};
   const ledgerId = await database.read(readLedgerId);
-  const place = await database.read((reader) => readPlace(reader, database.location));
+  const place = await database.read((reader) => readLocation(reader, database.location));
   for (const former of listFormerLogs(place, ledgerId))
     log('warn', 'another log was signed at this location before', { ledger_id: former.ledgerId });
   const remembered = findRemembered(ledgerId);
@@ -39,7 +39,7 @@ export async function openSigning(
     const former = () => listFormerKeys(config);
     return key && new Signer({ database, ledgerId, key, former, remembered, actor, now });
   };
-  return { ledgerId, checkpoints: new CheckpointKeeper(openSigner, log, last) };
+  return { ledgerId, checkpoints: new CheckpointScheduler(openSigner, log, last) };
 }
 
 /** For a process that appends without being a server. */

@@ -21,9 +21,9 @@ import { readHead } from '../ledger/head.ts';
 import { StoredTree } from '../ledger/stored-tree.ts';
 import { readLedgerId } from './ledger-id.ts';
 import { addKey, findKey, isReplaced, type KeyIntroduction } from './ledger-keys.ts';
-import { readPlace, rememberPlace } from './places.ts';
 import type { RememberedCheckpoints } from './remembered.ts';
 import { assertExtends } from './rollback.ts';
+import { readLocation, rememberLocation } from './signed-locations.ts';
 import type { SigningKey } from './signing-key.ts';
 
 export interface SignerOptions {
@@ -77,7 +77,7 @@ export class Signer {
     const text = checkpointText({ origin, ...head });
     const note = `${text}\n${formatSignature(key.signNote(origin, text))}`;
     if (remembered !== undefined && remembered.remember(note) !== head.root) throw forked(head.size);
-    rememberPlace(await database.read((reader) => readPlace(reader, database.location)), ledgerId);
+    rememberLocation(await database.read((reader) => readLocation(reader, database.location)), ledgerId);
     return note;
   }
 

@@ -12,7 +12,8 @@ else void (load('program') as typeof import('./main.ts')).run(args);
 async function runHook(): Promise<void> {
   const { run } = load('hook') as typeof import('../recorder/hook.ts');
   const filled = await run(args);
-  if (filled !== undefined) await (load('ingest') as typeof import('../runtime/ingest-filled.ts')).ingestFilled(filled);
+  if (filled !== undefined)
+    await (load('ingest') as typeof import('../runtime/ingest-after-hook.ts')).ingestAfterHook(filled);
 }
 
 function load(bundle: string): unknown {

@@ -162,7 +162,7 @@ export const isSessionId = sessionId.holds;
 
 export const time: Form = { says: 'a time in ISO-8601 UTC with milliseconds', holds: isTime };
 
-/** One spelling for each number from 1 on, so that an id can be compared as text. */
+/** Each number from 1 has exactly one text, so that ids can be compared as text. */
 function idForm(prefix: string): Form {
   return matching(`an id such as ${prefix}0042`, new RegExp(`^${prefix}(?!0000$)(?:0\\d{3}|[1-9]\\d{3,11})$`));
 }

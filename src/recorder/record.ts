@@ -3,7 +3,7 @@ import { isHeldStatus } from '../domains/tasks/workflows.ts';
 import { formatTaskId, taskNumber } from '../ids.ts';
 import { type Entry, reportSession, type Salt } from '../integrity/index.ts';
 import { append } from '../ledger/append.ts';
-import { isEcho } from './echoes.ts';
+import { isDuplicatePhase } from './duplicate-phases.ts';
 import { NEW_SESSION, readSession, writeSession } from './observed-session.ts';
 import { isStop, listUnanswered } from './unanswered-calls.ts';
 
@@ -38,7 +38,7 @@ export async function recordObservations(db: Transaction, observations: readonly
 async function record(db: Transaction, { entry, salt, content, claim }: Observation): Promise<boolean> {
   const key = entry['key'] as string;
   const known = await db.query('SELECT 1 FROM observations WHERE key = $1', [key]);
-  if (known.length > 0 || (await isEcho(db, entry))) return false;
+  if (known.length > 0 || (await isDuplicatePhase(db, entry))) return false;
   const session = sessionOf(entry);
   if (session !== undefined && isStop(entry))
     for (const unanswered of await listUnanswered(db, entry, (await readSession(db, session)).openCalls))

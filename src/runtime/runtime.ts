@@ -1,4 +1,4 @@
-import type { CheckpointKeeper, SigningState } from '../checkpoints/keeper.ts';
+import type { CheckpointScheduler, SigningState } from '../checkpoints/scheduler.ts';
 import { type Database, DatabaseError, type DatabaseFault, type Reader } from '../db/database.ts';
 import type { SkillRegistry } from '../domains/skills/repository.ts';
 import { ColibriError, toError } from '../errors.ts';
@@ -28,7 +28,7 @@ export interface Booted {
   readonly firstCallOf?: ((actor: string) => number | undefined) | undefined;
   /** Resolves when the events that clients reported so far are in the ledger. Never rejects. */
   readonly settle?: ((isWhole: boolean) => Promise<boolean>) | undefined;
-  readonly checkpoints?: CheckpointKeeper | undefined;
+  readonly checkpoints?: CheckpointScheduler | undefined;
   readonly witnesses?: BackgroundWitnesses | undefined;
   /** Set if the server must not write: it serves reads and says why. */
   readonly rollback?: Error | undefined;
@@ -113,13 +113,13 @@ export class Runtime {
 
   /** Rejects if this server signs nothing. */
   async signCheckpoint(): Promise<string> {
-    return this.#signingKeeper().sign();
+    return this.#requireScheduler().sign();
   }
 
   /** Wraps a proof under a checkpoint of `signCheckpoint` into an envelope that the same key signs. */
-  readonly wrapProof: CheckpointKeeper['wrap'] = (format, proof) => this.#signingKeeper().wrap(format, proof);
+  readonly wrapProof: CheckpointScheduler['wrap'] = (format, proof) => this.#requireScheduler().wrap(format, proof);
 
-  #signingKeeper(): CheckpointKeeper {
+  #requireScheduler(): CheckpointScheduler {
     if (this.rollback !== undefined) throw this.rollback;
     const checkpoints = this.#booted?.checkpoints;
     if (checkpoints === undefined) throw new ColibriError('ERR_CONFIG_INVALID', `${this.mode} mode signs nothing`);

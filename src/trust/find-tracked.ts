@@ -11,7 +11,7 @@ const MAX_INDEX_BYTES = 2 ** 30;
 
 /** Whether a repository around this folder tracks one of these files in it. */
 export function findTracking(folderOfFiles: string, names: readonly string[]): Tracking {
-  // As it is on the disk: a file system that ignores case finds a folder by another spelling.
+  // The name as stored on disk: a file system that ignores case also finds a folder by a name of different case.
   const realFolder = realpathSync.native(folderOfFiles);
   const files = names.map((name) => join(realFolder, name));
   // Every repository up to the top: one that was made inside a clone does not hide what came with the clone.

@@ -2,9 +2,9 @@ import { accessSync, constants, existsSync, mkdtempSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Config, type LedgerPlace, locateDatabase } from '../config.ts';
-import { closeToOthers } from '../db/close-to-others.ts';
 import { type Database, DatabaseError } from '../db/database.ts';
 import { assertKnown, retryDeadlock } from '../db/migrate.ts';
+import { restrictPermissions } from '../db/restrict-permissions.ts';
 import { assertSchema } from '../db/schema/check.ts';
 import { openSqlite } from '../db/sqlite/database.ts';
 import { explainFault, faultOfSystemError } from '../db/sqlite/errors.ts';
@@ -61,7 +61,7 @@ async function openFile(options: OpenOptions): Promise<Database> {
     createLedgerFolder(dirname(path));
     // A folder that was there before and that others may enter would look like one that came with a clone.
     if (!isNamed) {
-      closeToOthers(dirname(path));
+      restrictPermissions(dirname(path));
       ignoreFolder(dirname(path));
     }
   }

@@ -9,7 +9,7 @@ import { ChainCheck, type Evidence, type StoredEvent } from './chain-check.ts';
 import type { BrokenLink } from './chain-report.ts';
 import { type ChainSource, proveChain, proveSession } from './fast/chain.ts';
 import { startHashWorker } from './fast/hash-worker-client.ts';
-import type { LogCensus } from './fast/log-census.ts';
+import type { RecordCounter } from './fast/record-counter.ts';
 import { type Progress, verifyInPasses } from './hashing.ts';
 import { LastLinkCache } from './last-link-cache.ts';
 import { LeafCheck } from './leaf-check.ts';
@@ -37,7 +37,7 @@ export interface ChainOptions {
   /** False: the reference checks every record. Must report the same. */
   readonly useFastPath?: boolean;
   /** What earlier verifications of this process have read of the log. */
-  readonly census?: LogCensus;
+  readonly recordCounter?: RecordCounter;
 }
 
 const EVIDENCE = `
@@ -81,7 +81,7 @@ const HASHES_PER_RECORD = 8;
 function verifyRecords(
   anyDb: Reader,
   count: number,
-  { withTrace, progress, start = startHashWorker, useFastPath = true, census }: ChainOptions,
+  { withTrace, progress, start = startHashWorker, useFastPath = true, recordCounter }: ChainOptions,
   checkAll: (checking: Checking) => Promise<void>,
 ): Promise<ChainReport> {
   const db = strictReader(anyDb);
@@ -89,7 +89,7 @@ function verifyRecords(
   return verifyInPasses(job, start, progress, async (pass) => {
     const { hasher } = pass;
     const [leaves, links, redactions] = [new LeafCheck(db), new LastLinkCache(db), new RedactionFinder(db)];
-    const log = useFastPath ? await census?.read(db) : undefined;
+    const log = useFastPath ? await recordCounter?.read(db) : undefined;
     const source: ChainSource = { db, hasher, leaves, links, redactions, log };
     const check = new ChainCheck(source, withTrace);
     await checkAll({ source, check, progress: pass.progress, useFastPath });

@@ -20,9 +20,9 @@ import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-copy-'));
-const scenery = join(folder, 'scenery.db');
+const fullLedger = join(folder, 'full-ledger.db');
 
-beforeAll(() => buildFullLedger(scenery));
+beforeAll(() => buildFullLedger(fullLedger));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Runs the real command and checks every statement in its output about the target. */
@@ -60,15 +60,15 @@ describe('copy', () => {
     async () => {
       const place = new CliProject();
       const spots = [
-        sqliteTarget(scenery),
+        sqliteTarget(fullLedger),
         await postgresTarget(),
         await postgresTarget(),
         sqliteTarget(),
         sqliteTarget(),
       ];
-      const original = await readEverything(sqliteTarget(scenery));
+      const original = await readEverything(sqliteTarget(fullLedger));
       expect(Object.entries(original).filter(([, rows]) => rows.length === 0)).toEqual([]);
-      const { size, root } = await verifyTarget(sqliteTarget(scenery));
+      const { size, root } = await verifyTarget(sqliteTarget(fullLedger));
       for (const [index, target] of spots.slice(1).entries()) {
         expect(await copy(place, spots[index] as LedgerTarget, target)).toMatchObject({ size, root, added: size });
         expect(await readEverything(target)).toEqual(original);
@@ -160,13 +160,13 @@ describe('copy', () => {
   promiseTest('copy/exact', 'with a progress bar on a terminal', async () => {
     const place = new CliProject();
     const watched = 'data:text/javascript,process.stderr.isTTY=true';
-    const env = { COLIBRI_DB_PATH: scenery };
+    const env = { COLIBRI_DB_PATH: fullLedger };
     const run = place.runWith({ env, program: '--import' }, watched, PROGRAM, 'copy', '--to', 'second.db');
     const { status, stdout, stderr } = await run;
     const { size, root } = await verifyTarget(sqliteTarget(place.path('second.db')));
     expect({ status, stdout }).toEqual({
       status: 0,
-      stdout: `copied ${scenery} to ${place.path('second.db')}: ${size} entries added\nwhole: ${size} entries, root ${root}\n`,
+      stdout: `copied ${fullLedger} to ${place.path('second.db')}: ${size} entries added\nwhole: ${size} entries, root ${root}\n`,
     });
     expect([...stderr.matchAll(/\r([a-z ]+) █+ 100%/g)].map(([, label]) => label)).toEqual([
       'verifying the source',

@@ -143,7 +143,7 @@ describe('an enter entry that arrives after its call was entered again', () => {
     'the server stops looking for a late enter entry after one more check a minute later',
     async () => {
       let nowMs = 1000;
-      const work = async ({ server, network }: Place) => {
+      const work = async ({ server, network }: NetworkedServer) => {
         failAt(network, ENTER, 1, 'late');
         await server.createTask({ title: 'kept' });
         await arrivesLate(server, network);
@@ -266,14 +266,14 @@ function failAt(
   };
 }
 
-interface Place {
+interface NetworkedServer {
   readonly server: TestServer;
   readonly network: Network;
 }
 
 /** A server behind a network of its own; at the end the whole record must hold. */
 async function withNetwork(
-  work: (place: Place) => Promise<void>,
+  work: (networked: NetworkedServer) => Promise<void>,
   { nowMs = () => performance.now(), timeouts = PATIENT } = {},
 ): Promise<void> {
   const network = await Network.create(await newPostgresUrl());

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-interface Way {
+interface ConnectionCase {
   readonly what: string;
   readonly secret: string;
   readonly url: () => string;
@@ -40,13 +40,13 @@ interface Way {
 const at = () => `127.0.0.1:${cluster.port}/postgres`;
 const encoded = encodeURIComponent(SPECIAL);
 
-const ENCODED: Way = {
+const ENCODED: ConnectionCase = {
   what: 'an encoded password',
   secret: SPECIAL,
   url: () => `postgres://special:${encoded}@${at()}`,
 };
 
-const WAYS: readonly Way[] = [
+const CONNECTIONS: readonly ConnectionCase[] = [
   { what: 'a plain password', secret: PLAIN, url: () => `postgres://plain:${PLAIN}@${at()}` },
   ENCODED,
   { what: 'a parameter', secret: PLAIN, url: () => `postgres://plain@${at()}?password=${PLAIN}` },
@@ -80,36 +80,40 @@ const MISHAPS: [string, (url: string) => string, RegExp][] = [
 ];
 
 function expectSilent(secret: string, ...texts: readonly string[]): void {
-  const spellings = [secret, encodeURIComponent(secret), encodeURI(secret), JSON.stringify(secret).slice(1, -1)];
+  const encodings = [secret, encodeURIComponent(secret), encodeURI(secret), JSON.stringify(secret).slice(1, -1)];
   const heard = texts.join('\n');
   expect(heard).not.toBe('');
-  for (const spelling of spellings) expect(heard).not.toContain(spelling);
+  for (const encoding of encodings) expect(heard).not.toContain(encoding);
 }
 
 function heardOf({ program }: RawClient): string[] {
   return [...program.outLines(), ...program.errorLines()];
 }
 
-function environmentOf({ url, env }: Way, change: (url: string) => string = (same) => same) {
+function environmentOf({ url, env }: ConnectionCase, change: (url: string) => string = (same) => same) {
   return { COLIBRI_DATABASE_URL: change(url()), COLIBRI_LOG_LEVEL: 'debug', ...env?.() };
 }
 
 describe('a server that asks for passwords with scram-sha-256', () => {
-  for (const way of WAYS) {
-    promiseTest('postgres/secrets', `${way.what} opens the ledger, and again after a lost connection`, async () => {
-      const env = environmentOf(way);
-      const client = await connectRaw({ cwd: tempFolder(), env });
-      expect(await client.data('server_health')).toMatchObject({ status: 'ok' });
-      await runOn(
-        cluster.url(),
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'colibri'",
-      );
-      expect(await client.call('task_list')).toMatchObject({ ok: true });
-      await client.end();
-      const { status, stdout, stderr } = await runColibri(['verify'], env, tempFolder());
-      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
-      expectSilent(way.secret, ...heardOf(client), stdout);
-    });
+  for (const connection of CONNECTIONS) {
+    promiseTest(
+      'postgres/secrets',
+      `${connection.what} opens the ledger, and again after a lost connection`,
+      async () => {
+        const env = environmentOf(connection);
+        const client = await connectRaw({ cwd: tempFolder(), env });
+        expect(await client.data('server_health')).toMatchObject({ status: 'ok' });
+        await runOn(
+          cluster.url(),
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'colibri'",
+        );
+        expect(await client.call('task_list')).toMatchObject({ ok: true });
+        await client.end();
+        const { status, stdout, stderr } = await runColibri(['verify'], env, tempFolder());
+        expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+        expectSilent(connection.secret, ...heardOf(client), stdout);
+      },
+    );
   }
 
   for (const [what, change, says] of MISHAPS) {
@@ -122,10 +126,10 @@ describe('a server that asks for passwords with scram-sha-256', () => {
   }
 
   promiseTest('postgres/secrets', 'a server without its ledger reports why without the password', async () => {
-    for (const way of WAYS.filter(({ url }) => url().includes(encoded))) {
+    for (const connection of CONNECTIONS.filter(({ url }) => url().includes(encoded))) {
       const client = await connectRaw({
         cwd: tempFolder(),
-        env: environmentOf(way, (url) => url.replace('//', '//no')),
+        env: environmentOf(connection, (url) => url.replace('//', '//no')),
       });
       expect(await client.data('server_health')).toMatchObject({
         status: 'degraded',
@@ -133,7 +137,7 @@ describe('a server that asks for passwords with scram-sha-256', () => {
       });
       expect(JSON.stringify(await client.call('task_list'))).toContain('ERR_INIT_FAILED');
       await client.end();
-      expectSilent(way.secret, ...heardOf(client));
+      expectSilent(connection.secret, ...heardOf(client));
     }
   });
 

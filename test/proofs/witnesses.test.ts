@@ -126,7 +126,7 @@ describe('a witness', () => {
     expect(forked).toMatchObject({ status: 1, stdout: expect.stringContaining('does not accept') as string });
   });
 
-  promiseTest('witness/disagrees', 'cosigns one of two stories, and the reader of the other sees it', async () => {
+  promiseTest('witness/disagrees', 'cosigns one of two histories, and the reader of the other sees it', async () => {
     const { project, witness, key } = await createWitnessed();
     const config = project.mkdir('other-config');
     cpSync(join(project.config, 'colibri'), join(config, 'colibri'), { recursive: true });

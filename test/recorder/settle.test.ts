@@ -37,7 +37,7 @@ describe('a server', () => {
     }, true),
   );
 
-  promiseTest('recorder/everybody', 'a server without calls, and one that stops', () =>
+  promiseTest('recorder/waiting-events', 'a server without calls, and one that stops', () =>
     withSpool(async ({ folder, server, spool, report }) => {
       report(shell('ls'));
       await vi.waitFor(() => expect(listSpool(spool)).toEqual([]), { timeout: 30_000 });

@@ -111,8 +111,8 @@ const FULL_THOUGHT = {
 export async function leaveCall(path: string, name: string): Promise<void> {
   const database = await openFile(path);
   try {
-    await openLedger(database, 'scenery', AT);
-    const event = { tool: 'task_list', args: {}, timestamp: 0, correlationId: name, actor: 'scenery', at: AT };
+    await openLedger(database, 'full-ledger', AT);
+    const event = { tool: 'task_list', args: {}, timestamp: 0, correlationId: name, actor: 'full-ledger', at: AT };
     await new CallRecorder(database, processIdOf(name)).enter({ ...event, argumentsText: '{"limit":5}' });
   } finally {
     await database.close();

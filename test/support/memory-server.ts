@@ -58,7 +58,7 @@ interface MemoryServerOptions extends CreateServerOptions {
   readonly client?: ClientOptions;
   readonly clientName?: string;
   readonly tools?: (register: Register) => void;
-  /** False: calls go to the sink that the second phase brings. */
+  /** False: calls go to the sink that boot provides. */
   readonly ownSink?: boolean;
 }
 

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Database, Reader, Row, SqlValue, Transaction } from '../../src/db/database.ts';
 import { hasBuiltInSqlite } from '../../src/db/sqlite/driver.ts';
 import { findSession } from '../../src/domains/trail/sessions.ts';
-import { LogCensus } from '../../src/verification/fast/log-census.ts';
+import { RecordCounter } from '../../src/verification/fast/record-counter.ts';
 import type { Problem } from '../../src/verification/report.ts';
 import { type ChainReport, verifySession, verifyTaskChain } from '../../src/verification/verify-chain.ts';
 import { verifyEverything, verifyTables } from '../../src/verification/verify-ledger.ts';
@@ -75,7 +75,7 @@ function remembering(reader: Reader): Reader {
 async function verifyTrail(reader: Reader, useFastPath: boolean): Promise<readonly Omit<ChainReport, 'proven'>[]> {
   const heads = await reader.query('SELECT 1 FROM ledger_head WHERE id = 1');
   if (heads.length === 0) return [];
-  const options = { withTrace: true, progress: () => undefined, useFastPath, census: new LogCensus() };
+  const options = { withTrace: true, progress: () => undefined, useFastPath, recordCounter: new RecordCounter() };
   const reports = [await verifyTaskChain(reader, 1, options)];
   const session = await findSession(reader, 'A-0001');
   if (session !== undefined) reports.push(await verifySession(reader, session, options));

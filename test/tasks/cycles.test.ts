@@ -10,8 +10,8 @@ async function createTasks(agent: Pick<TestServer, 'createTask'>, count: number)
   return ids;
 }
 
-/** Closes the circle, expects the refusal to name it in order, and expects that nothing was changed. */
-async function expectCircle(
+/** Closes the cycle, expects the refusal to list it in order, and expects that nothing was changed. */
+async function expectCycle(
   server: TestServer,
   input: Arguments & { task_id: string },
   cycle: readonly string[],
@@ -44,7 +44,7 @@ describe('a cycle of dependencies', () => {
           await server.updateTask({ task_id: ids[index - 1], depends_on: [ids[index]] });
         }
         const task_id = ids.at(-1) as string;
-        await expectCircle(server, { task_id, depends_on: [ids[0]] }, [task_id, ...ids]);
+        await expectCycle(server, { task_id, depends_on: [ids[0]] }, [task_id, ...ids]);
       }),
     );
 
@@ -56,7 +56,7 @@ describe('a cycle of dependencies', () => {
         }
         // A parent waits for its child, so the cycle is listed from the topmost task down.
         const task_id = ids[0] as string;
-        await expectCircle(server, { task_id, parent_id: ids.at(-1) }, [...ids, task_id]);
+        await expectCycle(server, { task_id, parent_id: ids.at(-1) }, [...ids, task_id]);
       }),
     );
   }
@@ -65,7 +65,7 @@ describe('a cycle of dependencies', () => {
     withServer(async (server) => {
       const [parent, child] = (await createTasks(server, 2)) as [string, string];
       await server.updateTask({ task_id: child, parent_id: parent });
-      await expectCircle(server, { task_id: child, depends_on: [parent] }, [child, parent, child]);
+      await expectCycle(server, { task_id: child, depends_on: [parent] }, [child, parent, child]);
       const born = await server.refusal('task_create', { title: 'x', parent_id: parent, depends_on: [parent] });
       expect(born).toMatchObject({ code: 'ERR_CIRCULAR_DEPENDENCY', facts: { cycle: ['T-0003', parent, 'T-0003'] } });
       expect((await server.createTask({ title: 'the refused one left no gap' })).task_id).toBe('T-0003');
@@ -79,9 +79,9 @@ describe('a cycle of dependencies', () => {
       await server.updateTask({ task_id: b, depends_on: [c, d] });
       await server.updateTask({ task_id: d, parent_id: c });
       await server.updateTask({ task_id: d, depends_on: [e] });
-      await expectCircle(server, { task_id: e, depends_on: [a] }, [e, a, b, d, e]);
-      await expectCircle(server, { task_id: a, parent_id: e }, [a, b, d, e, a]);
-      await expectCircle(server, { task_id: e, depends_on: [b, a] }, [e, b, d, e]);
+      await expectCycle(server, { task_id: e, depends_on: [a] }, [e, a, b, d, e]);
+      await expectCycle(server, { task_id: a, parent_id: e }, [a, b, d, e, a]);
+      await expectCycle(server, { task_id: e, depends_on: [b, a] }, [e, b, d, e]);
     }),
   );
 

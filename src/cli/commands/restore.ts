@@ -3,9 +3,9 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { Argument, Option } from 'commander';
 import { locateDatabase } from '../../config.ts';
-import { closeToOthers } from '../../db/close-to-others.ts';
 import { type Database, DatabaseError } from '../../db/database.ts';
 import { assertCreated, migrate, SCHEMA_VERSION } from '../../db/migrate.ts';
+import { restrictPermissions } from '../../db/restrict-permissions.ts';
 import { SchemaError } from '../../db/schema/difference.ts';
 import { copySqlite } from '../../db/sqlite/files/copy.ts';
 import {
@@ -65,7 +65,7 @@ async function restoreBackup(file: string, force: boolean): Promise<CommandResul
   await assertNotServed(target);
   createLedgerFolder(dirname(target));
   const isUnnamed = config.dbPath === undefined;
-  if (isUnnamed) closeToOthers(dirname(target));
+  if (isUnnamed) restrictPermissions(dirname(target));
   const staged = `${target}.${randomBytes(4).toString('hex')}.partial`;
   const result = await withCleanUp(
     () => removeDatabase(staged),

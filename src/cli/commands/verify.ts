@@ -1,7 +1,7 @@
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { readLedgerId } from '../../checkpoints/ledger-id.ts';
-import { type FormerLog, listFormerLogs, readPlace } from '../../checkpoints/places.ts';
 import { findRemembered } from '../../checkpoints/remembered.ts';
+import { type FormerLog, listFormerLogs, readLocation } from '../../checkpoints/signed-locations.ts';
 import { describeLocation } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
 import { originOf } from '../../integrity/index.ts';
@@ -117,7 +117,7 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
         if (earlier.status === 'rejected') throw earlier.reason;
         const { signed, tips } = earlier.value;
         const problems = await checkCheckpoints(reader, found.size, [...expected, ...signed]);
-        former = listFormerLogs(await readPlace(reader, describeLocation(config)), await readLedgerId(reader));
+        former = listFormerLogs(await readLocation(reader, describeLocation(config)), await readLedgerId(reader));
         if (withGit) git = await checkGit(reader, await identityOf(reader, found.size), tips);
         return { ...found, problems };
       },

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { continueLog } from '../../checkpoints/continue-log.ts';
 import { readLedgerId } from '../../checkpoints/ledger-id.ts';
-import { forgetPlace, readPlace } from '../../checkpoints/places.ts';
+import { forgetLocation, readLocation } from '../../checkpoints/signed-locations.ts';
 import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
 import type { CliCommand } from '../support/command.ts';
@@ -36,7 +36,7 @@ async function goOn({ database, rollback, actor }: Person, yes: boolean, json: b
   const at = new Date().toISOString();
   const former = await database.read(readLedgerId);
   const { ledgerId, size } = await database.write({ durable: 'always' }, (db) => continueLog(db, { actor, at }));
-  forgetPlace(await database.read((reader) => readPlace(reader, database.location)), former);
+  forgetLocation(await database.read((reader) => readLocation(reader, database.location)), former);
   const lines = [`The log of ${size} entries continues as ${ledgerId}. Run colibri checkpoint to sign it.`];
   return { verdict: 'done', lines, facts: { ledger_id: ledgerId, size } };
 }

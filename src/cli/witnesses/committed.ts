@@ -38,40 +38,40 @@ interface Known extends SignedCheckpoint {
 
 /** Writes the signed checkpoint where it can be committed, with the proof that it extends what was committed before. */
 export async function writeCommitted(person: Person, file: string | undefined): Promise<CommandResult> {
-  const place = locate(file);
-  const before = readExisting(place.path);
+  const target = locate(file);
+  const before = readExisting(target.path);
   const { checkpoint } = await signAttested(person);
   const signed = parseCheckpoint(checkpoint);
   if (before !== undefined && before.origin !== signed.origin)
-    throw new CommandError('refused', `${place.path} belongs to another log, ${before.origin}`, {
+    throw new CommandError('refused', `${target.path} belongs to another log, ${before.origin}`, {
       advice: 'name another file, such as --write .colibri/NAME.checkpoint',
     });
-  const versions = [...(await listCommitted(place)), ...(before === undefined ? [] : [before.text])];
+  const versions = [...(await listCommitted(target)), ...(before === undefined ? [] : [before.text])];
   const chain = await person.read(async (reader) => {
     const known = await selectOwn(reader, versions, signed);
     return buildChain(reader, [...known, { ...signed, text: checkpoint }]);
   });
   const proof = formatChain(chain ?? []);
-  const isNew = before?.text !== checkpoint || readText(`${place.path}${PROOF_SUFFIX}`) !== proof;
+  const isNew = before?.text !== checkpoint || readText(`${target.path}${PROOF_SUFFIX}`) !== proof;
   if (isNew) {
-    writePublic(place.folder, `${place.name}${PROOF_SUFFIX}`, proof);
-    writePublic(place.folder, place.name, checkpoint);
+    writePublic(target.folder, `${target.name}${PROOF_SUFFIX}`, proof);
+    writePublic(target.folder, target.name, checkpoint);
   }
-  openIgnoreFile(dirname(place.path));
+  openIgnoreFile(dirname(target.path));
   const lines = [
-    place.path,
-    `${signed.size} entries, ${isNew ? 'to be committed together with' : 'unchanged, like'} ${basename(place.path)}${PROOF_SUFFIX}`,
-    ...(await findIgnored(place)),
+    target.path,
+    `${signed.size} entries, ${isNew ? 'to be committed together with' : 'unchanged, like'} ${basename(target.path)}${PROOF_SUFFIX}`,
+    ...(await findIgnored(target)),
   ];
   const { origin, size, root } = signed;
   return {
     verdict: 'done',
     lines,
-    facts: { file: place.path, origin, size, root, is_new: isNew, steps: chain?.length },
+    facts: { file: target.path, origin, size, root, is_new: isNew, steps: chain?.length },
   };
 }
 
-interface Place {
+interface CheckpointPath {
   readonly path: string;
   /** A folder that is followed if it is a link, and the path below it, which is not. */
   readonly folder: string;
@@ -79,7 +79,7 @@ interface Place {
   readonly workTree: string | undefined;
 }
 
-function locate(file: string | undefined): Place {
+function locate(file: string | undefined): CheckpointPath {
   const workTree = findWorkTree();
   if (file === undefined) {
     const folder = workTree ?? process.cwd();
@@ -107,7 +107,7 @@ function readExisting(path: string): Known | undefined {
 }
 
 /** Every version that the repository knows; none outside a repository. */
-async function listCommitted({ path, workTree }: Place): Promise<string[]> {
+async function listCommitted({ path, workTree }: CheckpointPath): Promise<string[]> {
   if (workTree === undefined) return [];
   const name = relative(workTree, path).split(sep).join('/');
   if (name.startsWith('../')) return [];
@@ -179,7 +179,7 @@ function openIgnoreFile(folder: string): void {
   if (isOwn) writeFileSync(path, IGNORE_TEXT);
 }
 
-async function findIgnored({ path, workTree }: Place): Promise<string[]> {
+async function findIgnored({ path, workTree }: CheckpointPath): Promise<string[]> {
   if (workTree === undefined) return [];
   try {
     await runGit(['check-ignore', '-q', '--', path], { env: createGitEnvironment(), cwd: workTree });

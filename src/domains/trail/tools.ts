@@ -3,7 +3,7 @@ import { ColibriError } from '../../errors.ts';
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
 import { defineTool, type Tool } from '../../tool.ts';
 import { integrityScore } from '../../verification/chain-report.ts';
-import { LogCensus } from '../../verification/fast/log-census.ts';
+import { RecordCounter } from '../../verification/fast/record-counter.ts';
 import {
   asNotFound,
   findScope,
@@ -28,7 +28,7 @@ import {
 import { coveringSessions, findLiveSession, type SessionRow, startSession } from './sessions.ts';
 
 export function createTrailTools(): Tool[] {
-  const census = new LogCensus();
+  const recordCounter = new RecordCounter();
   return [
     defineTool({
       name: 'audit_session_start',
@@ -77,7 +77,7 @@ export function createTrailTools(): Tool[] {
         const { rows, total } = await listThoughts(db, input);
         const scope = await findScope(db, input, rows);
         const report = input.verify_chain
-          ? await verifyScope(db, scope, { withTrace: false, progress, census })
+          ? await verifyScope(db, scope, { withTrace: false, progress, recordCounter })
           : undefined;
         return {
           ...(task_id === undefined ? {} : { task_id }),
@@ -100,7 +100,7 @@ export function createTrailTools(): Tool[] {
       codes: ['ERR_NOT_FOUND'],
       handle: async (input, { db, at, progress }) => {
         const scope = await findScope(db, input, []).catch(asNotFound);
-        const options = { withTrace: input.full_trace, progress, census };
+        const options = { withTrace: input.full_trace, progress, recordCounter };
         const { total, defective, redacted, broken, brokenTotal, trace } = await verifyScope(db, scope, options);
         return {
           ...(input.session_id === undefined ? {} : { session_id: input.session_id }),

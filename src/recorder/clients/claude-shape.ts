@@ -21,7 +21,7 @@ export function phaseOf(event: string, phases: Readonly<Record<string, Phase>>):
   return (Object.hasOwn(phases, event) ? phases[event] : undefined) ?? 'other';
 }
 
-/** The fields that these clients have in common, in both of their spellings. */
+/** The fields that these clients have in common, in snake_case and camelCase. */
 export function readClaudeShape(payload: Payload, hint: string | undefined): Omit<Report, 'client'> {
   const event = eventName(payload, hint);
   const phase = phaseOf(event, PHASES);

@@ -17,7 +17,7 @@ const PHASES: Readonly<Record<string, Phase>> = {
 
 /**
  * Copilot CLI 1.0.102, seen: no event name, no call id, and "success" for a command whatever its exit code. It also runs
- * the hooks of Claude Code, in Claude Code's spelling and at the same times, and renames its tools for them.
+ * the hooks of Claude Code, with Claude Code's field names and at the same times, and renames its tools for them.
  */
 export function fromCopilotCli(payload: Payload, hint?: string): ObservedEvent {
   const event = hint ?? text(payload, 'hook_event_name') ?? guessEvent(payload);
@@ -49,7 +49,7 @@ export function isCopilotCli(payload: Payload): boolean {
   return !hasName && text(payload, 'sessionId') !== null && typeof member(payload, 'timestamp') === 'number';
 }
 
-/** Its events in Claude Code's spelling. Claude Code and Codex write no time. */
+/** Its events with Claude Code's field names. Claude Code and Codex write no time. */
 export function isCopilotCliAsClaudeCode(payload: Payload): boolean {
   const isClaudeShaped = text(payload, 'session_id') !== null && text(payload, 'hook_event_name') !== null;
   return isClaudeShaped && time(payload, 'timestamp') !== null && text(payload, 'tool_use_id') === null;

@@ -20,7 +20,7 @@ interface EntryRow {
 /** Every recorded commit in log order, page by page. */
 export async function* listRecordedCommits(reader: Reader): AsyncGenerator<readonly RecordedCommit[]> {
   for (let last = -1; ; ) {
-    // Canonical JSON has one spelling of a member.
+    // Canonical JSON writes a member in exactly one form.
     const rows = await reader.query<EntryRow>(
       `SELECT observations.idx AS idx, entry FROM observations
        JOIN ledger_entries ON ledger_entries.idx = observations.idx

@@ -7,7 +7,7 @@ import { listProcesses } from '../../ledger/presence/signs.ts';
 
 interface WorkTree {
   readonly folder: string;
-  /** The actor of the person who commits; people have no server that shows whether they are at work. */
+  /** The actor of the person who commits; people have no server process that shows liveness. */
   readonly person?: string | undefined;
   /** Claims that were made later do not count. */
   readonly at?: string | undefined;
@@ -19,7 +19,7 @@ interface HeldRow {
   readonly claimed: string | null;
 }
 
-/** With more claims than this nothing tells which of them a commit belongs to. */
+/** With more claims than this, the claim of a commit is ambiguous. */
 const MAX_HELD = 100;
 
 /**
@@ -38,28 +38,33 @@ export async function findTaskOfWorkTree(
   const held = rows.filter(({ claimed }) => at === undefined || (parseEntry(claimed ?? '')?.at ?? at) <= at);
   const here: number[] = [];
   const elsewhere: number[] = [];
-  const places = new Map<string, Place>();
+  const locations = new Map<string, HolderLocation>();
   for (const { task_no, holder } of held) {
-    const place = places.get(holder) ?? (await placeOf(reader, liveness, holder, { folder, person }));
-    places.set(holder, place);
-    if (place === 'here') here.push(task_no);
-    if (place === 'elsewhere') elsewhere.push(task_no);
+    const location = locations.get(holder) ?? (await locateHolder(reader, liveness, holder, { folder, person }));
+    locations.set(holder, location);
+    if (location === 'here') here.push(task_no);
+    if (location === 'elsewhere') elsewhere.push(task_no);
   }
   const candidates = here.length === 0 && isOnlyWorkTree(folder) ? elsewhere : here;
   const [only, ...others] = candidates;
   return only === undefined || others.length > 0 ? undefined : formatTaskId(only);
 }
 
-type Place = 'here' | 'elsewhere' | 'gone';
+type HolderLocation = 'here' | 'elsewhere' | 'gone';
 
-async function placeOf(reader: Reader, liveness: Liveness, holder: string, workTree: WorkTree): Promise<Place> {
+async function locateHolder(
+  reader: Reader,
+  liveness: Liveness,
+  holder: string,
+  workTree: WorkTree,
+): Promise<HolderLocation> {
   if (holder === workTree.person) return 'elsewhere';
   const own = createProcessId({ folder: workTree.folder, parentId: 0 });
-  let place: Place = 'gone';
+  let location: HolderLocation = 'gone';
   for (const processId of await listProcesses(reader, holder)) {
     if (!(await liveness.isAlive(processId))) continue;
     if (ranInSameFolder(processId, own)) return 'here';
-    place = 'elsewhere';
+    location = 'elsewhere';
   }
-  return place;
+  return location;
 }

@@ -55,8 +55,8 @@ export async function listSubagents(path: string): Promise<SubagentTranscript[]>
 async function assertBelow(path: string, home: string): Promise<void> {
   const stats = await lstat(path);
   if (stats.isSymbolicLink()) throw new TranscriptRefused('is a symbolic link');
-  const way = relative(await realpath(home), await realpath(resolve(path)));
-  const isBelow = way !== '' && !isAbsolute(way) && way.split(sep)[0] !== '..';
+  const relativePath = relative(await realpath(home), await realpath(resolve(path)));
+  const isBelow = relativePath !== '' && !isAbsolute(relativePath) && relativePath.split(sep)[0] !== '..';
   if (!isBelow) throw new TranscriptRefused('is outside of the home folder');
 }
 

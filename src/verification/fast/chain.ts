@@ -6,8 +6,8 @@ import type { LeafCheck } from '../leaf-check.ts';
 import type { RedactionFinder } from '../redactions/finder.ts';
 import { CONTENT_SEPARATOR } from './deferred-digest.ts';
 import { readProvenTexts } from './leaf-texts.ts';
-import type { Census } from './log-census.ts';
 import type { SqlByEngine } from './packed-rows.ts';
+import type { RecordCounts } from './record-counter.ts';
 import { follows, loggedWith, readPrevious, readThoughts, type StoredThought, thoughtsSql } from './stored-thoughts.ts';
 
 /** Part of one chain: its task, the position before the first and the last position. */
@@ -23,7 +23,7 @@ export interface ChainSource {
   readonly hasher: Hasher;
   readonly redactions: RedactionFinder;
   /** What the log says, if it is known without reading all of it. */
-  readonly log: Census | undefined;
+  readonly log: RecordCounts | undefined;
 }
 
 /** In chain order; undefined unless each thought says exactly what the log says and follows the one before it. */

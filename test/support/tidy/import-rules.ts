@@ -82,7 +82,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'trust',
     'witnesses',
   ],
-  'runtime/ingest-filled': ['checkpoints', 'db', 'recorder', 'trust'],
+  'runtime/ingest-after-hook': ['checkpoints', 'db', 'recorder', 'trust'],
   wire: [
     'context',
     'envelope',
@@ -111,7 +111,7 @@ const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])
   [
     /^(?:node:)?(?:fs|child_process|net|tls|http2?|https|dgram|dns|os|cluster)(?:\/|$)/,
     [
-      'checkpoints/places',
+      'checkpoints/signed-locations',
       'checkpoints/remembered',
       'checkpoints/signing-key',
       'cli',
@@ -124,7 +124,7 @@ const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])
       'recorder/random-hex',
       'recorder/spool',
       'recorder/spool-watcher',
-      'runtime/ingest-filled',
+      'runtime/ingest-after-hook',
       'recorder/transcripts/open-transcript',
       'server/is-main',
       'trust',

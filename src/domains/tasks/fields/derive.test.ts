@@ -69,7 +69,7 @@ describe('a field that was added to the table', () => {
     expect(extended.fromContent(content)).toEqual({ ...before, reviewer: null });
   });
 
-  it('has one spelling in a content: omitted while it has its initial value', () => {
+  it('omits a field from the content while it has its initial value', () => {
     expect(extended.toContent({ ...before, reviewer: null })).toBe(released.toContent(before));
     const content = JSON.parse(extended.toContent(after)) as object;
     expect(content).toEqual({ ...(JSON.parse(released.toContent(before)) as object), reviewer: 'bob' });

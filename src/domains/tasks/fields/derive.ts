@@ -33,7 +33,7 @@ interface InputField extends BaseField {
 
 /**
  * A field added after a release. Contents recorded before have no such key, so a content omits the field while it has
- * its initial value: old and new records follow one grammar, and a content still has one spelling.
+ * its initial value: old and new records follow one grammar, and each content still has exactly one text.
  */
 interface AddedField extends InputField {
   readonly initial: string | number | null;

@@ -9,14 +9,14 @@ import type { FilledSpool } from '../recorder/hook.ts';
 import { ingest } from '../recorder/ingest.ts';
 import { openDatabase } from '../trust/open-database.ts';
 
-/** From the start of the process. */
+/** Time limit of a hook, from the start of its process. */
 const TIME_LIMIT_MS = 2000;
 
 /**
  * Adds the events of a session to a ledger that no server has open. Neither creates nor migrates one. Silent and without
  * effect if anything is wrong: the events stay in the spool for the next server.
  */
-export async function ingestFilled({ folder, dbPath, isDurable, isLast }: FilledSpool): Promise<void> {
+export async function ingestAfterHook({ folder, dbPath, isDurable, isLast }: FilledSpool): Promise<void> {
   const timer = setTimeout(() => process.exit(0), Math.max(0, TIME_LIMIT_MS - process.uptime() * 1000));
   try {
     const path = dbPath ?? join(dirname(folder), basename(LEDGER));
@@ -26,7 +26,7 @@ export async function ingestFilled({ folder, dbPath, isDurable, isLast }: Filled
     try {
       await assertMigrated(database);
       await refuseRollback(database);
-      // Reports read transcripts, for which an agent that goes on should not wait.
+      // Reports read transcripts, which must not delay an agent that continues.
       await ingest(database, folder, { isHurried: !isLast });
     } finally {
       await database.close();

@@ -1,7 +1,7 @@
 import type { Promised } from './promises-server.ts';
 
 /** What holds although the disk, the process or the power fails, and what an attacker does not get. */
-export const FAULT_PROMISES = {
+export const ERROR_PROMISES = {
   'fault/enter': { says: 'a call that cannot be recorded does not run' },
   'fault/health': {
     says: 'server_health answers although its call cannot be recorded, and says so; every other tool refuses',

@@ -5,30 +5,30 @@ import type { Reader } from '../db/database.ts';
 import { isUuid, sha256 } from '../integrity/index.ts';
 import { createPrivateFile } from '../trust/private-file.ts';
 
-/** Which logs this user has signed at which place: one that is put in the place of another has another id. */
+/** The logs that this user has signed, by location: a ledger that replaces another has a different id. */
 
 export interface FormerLog {
   readonly ledgerId: string;
-  /** Removing it forgets that the log was here. */
+  /** Remove this file to forget that the log was here. */
   readonly file: string;
 }
 
 /** The path of a ledger file, or the URL of a database without its password, and the schema: each can hold a ledger. */
-export async function readPlace(reader: Reader, location: string): Promise<string> {
+export async function readLocation(reader: Reader, location: string): Promise<string> {
   if (reader.engine === 'sqlite') return location;
   const [row] = await reader.query<{ schema: string }>('SELECT current_schema() AS schema');
   return `${location} schema ${row?.schema}`;
 }
 
-export function rememberPlace(place: string, ledgerId: string): void {
-  const folder = findFolder(place);
+export function rememberLocation(location: string, ledgerId: string): void {
+  const folder = findFolder(location);
   if (folder === undefined || existsSync(join(folder, ledgerId))) return;
-  createPrivateFile(join(folder, ledgerId), `${place}\n`);
+  createPrivateFile(join(folder, ledgerId), `${location}\n`);
 }
 
 /** The other logs that this user has signed here; none if that cannot be read. */
-export function listFormerLogs(place: string, ledgerId: string): FormerLog[] {
-  const folder = findFolder(place);
+export function listFormerLogs(location: string, ledgerId: string): FormerLog[] {
+  const folder = findFolder(location);
   if (folder === undefined) return [];
   try {
     const others = readdirSync(folder).filter((name) => name !== ledgerId && isUuid(name));
@@ -38,14 +38,14 @@ export function listFormerLogs(place: string, ledgerId: string): FormerLog[] {
   }
 }
 
-/** To be called when a person goes on with another log here on purpose. */
-export function forgetPlace(place: string, ledgerId: string): void {
-  const folder = findFolder(place);
+/** Call it when a person deliberately continues with another log at this location. */
+export function forgetLocation(location: string, ledgerId: string): void {
+  const folder = findFolder(location);
   if (folder !== undefined) rmSync(join(folder, ledgerId), { force: true });
 }
 
-function findFolder(place: string): string | undefined {
+function findFolder(location: string): string | undefined {
   const folder = findConfigFolder();
-  const real = existsSync(place) ? realpathSync(place) : place;
+  const real = existsSync(location) ? realpathSync(location) : location;
   return folder === undefined ? undefined : join(folder, 'colibri', 'places', sha256(real).slice(0, 32));
 }

@@ -48,7 +48,7 @@ function mixtures<Item>([one = [], other = []]: readonly (readonly Item[])[]): I
 }
 
 describe('a log whose ends match and whose middle differs', () => {
-  promiseTest('bundle/stories', 'has no consistency proof from what was signed before, whatever its parts', () => {
+  promiseTest('bundle/equivocation', 'has no consistency proof from what was signed before, whatever its parts', () => {
     for (let oldSize = 4; oldSize < SIZE; oldSize += 1) {
       const ranges = consistencyRanges(oldSize, SIZE);
       const proofs = [HONEST, FORGED].map((entries) => hashesOf(leavesOf(entries), ranges));
@@ -65,30 +65,34 @@ describe('a log whose ends match and whose middle differs', () => {
     }
   });
 
-  promiseTest('bundle/stories', 'is not the one of the checkpoint, with the entries or the hashes of either', () => {
-    const ends = [0, 1, 2, SIZE - 1];
-    const [honest, forged] = [bundleOf(HONEST, ends), bundleOf(FORGED, ends)];
-    expect(forged.entries).toEqual(honest.entries);
-    expect([holdings(honest)['inclusion'], holdings(forged)['inclusion']]).toEqual(['yes', 'yes']);
-    expect(holdings({ ...forged, head: honest.head })['inclusion']).toBe('no');
-    for (const hashes of mixtures([honest.hashes, forged.hashes])) {
-      const isHonest = hashes.every((hash, place) => hash === honest.hashes[place]);
-      expect(holdings({ ...honest, hashes })['inclusion']).toBe(isHonest ? 'yes' : 'no');
-    }
-    const whole = bundleOf(HONEST, all);
-    for (const [index, entry] of FORGED.entries()) {
-      if (entry.entry === HONEST[index]?.entry) continue;
-      expect(holdings({ ...whole, entries: whole.entries.with(index, entry) })['inclusion'], `entry ${index}`).toBe(
-        'no',
-      );
-    }
-  });
+  promiseTest(
+    'bundle/equivocation',
+    'is not the one of the checkpoint, with the entries or the hashes of either',
+    () => {
+      const ends = [0, 1, 2, SIZE - 1];
+      const [honest, forged] = [bundleOf(HONEST, ends), bundleOf(FORGED, ends)];
+      expect(forged.entries).toEqual(honest.entries);
+      expect([holdings(honest)['inclusion'], holdings(forged)['inclusion']]).toEqual(['yes', 'yes']);
+      expect(holdings({ ...forged, head: honest.head })['inclusion']).toBe('no');
+      for (const hashes of mixtures([honest.hashes, forged.hashes])) {
+        const isHonest = hashes.every((hash, place) => hash === honest.hashes[place]);
+        expect(holdings({ ...honest, hashes })['inclusion']).toBe(isHonest ? 'yes' : 'no');
+      }
+      const whole = bundleOf(HONEST, all);
+      for (const [index, entry] of FORGED.entries()) {
+        if (entry.entry === HONEST[index]?.entry) continue;
+        expect(holdings({ ...whole, entries: whole.entries.with(index, entry) })['inclusion'], `entry ${index}`).toBe(
+          'no',
+        );
+      }
+    },
+  );
 });
 
-describe('two stories for two readers', () => {
+describe('two histories for two readers', () => {
   const [first, second] = [bundleOf(HONEST, all), bundleOf(FORGED, all)];
 
-  promiseTest('bundle/stories', 'each holds alone, and their checkpoints contradict each other', () => {
+  promiseTest('bundle/equivocation', 'each holds alone, and their checkpoints contradict each other', () => {
     const [one, other] = [first, second].map((bundle) => verifyBundle(bundle, KEYS));
     expect([one, other].map((report) => report?.claims.some(({ holds }) => holds === 'no'))).toEqual([false, false]);
     expect(one?.checkpoint).toMatchObject({ origin: other?.checkpoint.origin, size: other?.checkpoint.size });
@@ -96,7 +100,7 @@ describe('two stories for two readers', () => {
     expect(one?.claims.find(({ about }) => about === 'witnesses')).toMatchObject({ holds: 'unknown' });
   });
 
-  promiseTest('bundle/stories', 'a witness of the first gives the second no cosignature', () => {
+  promiseTest('bundle/equivocation', 'a witness of the first gives the second no cosignature', () => {
     const witness = new TestKey(5, 'cosignature', 'witness.example');
     const keys = { ...KEYS, witnesses: [witness.verifierKey] };
     const cosignature = witness.cosign(first.head.checkpoint, 1_763_294_400);
@@ -116,20 +120,24 @@ describe('a stale witness', () => {
   const old = LOG_KEY.signCheckpoint(5, rootOf(HONEST.slice(0, 5)));
   const cosignature = witness.cosign(old, 1_763_294_400);
 
-  promiseTest('bundle/stories', 'its cosignature of an earlier checkpoint is none of a later one', () => {
+  promiseTest('bundle/equivocation', 'its cosignature of an earlier checkpoint is none of a later one', () => {
     const newest = LOG_KEY.signCheckpoint(SIZE, rootOf(HONEST));
     expect(() => holdings(bundleOf(HONEST, all, newest + cosignature), keys)).toThrow('does not hold');
   });
 
-  promiseTest('bundle/stories', 'the report names the size and the time that it has seen, and no later one', () => {
-    const entries = HONEST.slice(0, 5);
-    const { claims, checkpoint } = verifyBundle(bundleOf(entries, [0, 1, 2, 3, 4], old + cosignature), keys);
-    expect(checkpoint.size).toBe(5);
-    expect(claims.find(({ about }) => about === 'witnesses')?.says).toContain('2025-11-16T12:00:00.000Z');
-    expect(() => verifyBundle(bundleOf(HONEST, all, old + cosignature), keys)).toThrow('beyond the end');
-  });
+  promiseTest(
+    'bundle/equivocation',
+    'the report names the size and the time that it has seen, and no later one',
+    () => {
+      const entries = HONEST.slice(0, 5);
+      const { claims, checkpoint } = verifyBundle(bundleOf(entries, [0, 1, 2, 3, 4], old + cosignature), keys);
+      expect(checkpoint.size).toBe(5);
+      expect(claims.find(({ about }) => about === 'witnesses')?.says).toContain('2025-11-16T12:00:00.000Z');
+      expect(() => verifyBundle(bundleOf(HONEST, all, old + cosignature), keys)).toThrow('beyond the end');
+    },
+  );
 
-  promiseTest('bundle/stories', 'its time cannot be changed', () => {
+  promiseTest('bundle/equivocation', 'its time cannot be changed', () => {
     const [head = '', encoded = ''] = cosignature.split(/ (?=\S+\n$)/);
     const bytes = Buffer.from(encoded, 'base64');
     bytes[11] = (bytes[11] ?? 0) + 1;

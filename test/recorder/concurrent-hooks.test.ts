@@ -26,9 +26,9 @@ function createPayload(callId: string, more: object = {}): string {
   return JSON.stringify({ ...real, tool_use_id: callId, ...more });
 }
 
-describe('a storm of hooks', () => {
+describe('concurrent hooks', () => {
   promiseTest(
-    'recorder/everybody',
+    'recorder/waiting-events',
     'two clients report 20 calls, one server is killed: each call is there once',
     async () => {
       const project = new RecordedProject();

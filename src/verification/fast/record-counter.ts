@@ -1,8 +1,8 @@
 import type { Reader } from '../../db/database.ts';
 import { formatSessionId, formatTaskId, parseId } from '../../ids.ts';
 
-/** What the log says about a task or a session. Only equality with the tables proves anything. */
-export interface Census {
+/** The number of records of a task or a session in the log. Only equality with the tables proves anything. */
+export interface RecordCounts {
   /** Thoughts of a task. */
   thoughtsOf(taskNo: number): number;
   /** Thoughts and task events of a session. */
@@ -26,18 +26,18 @@ const STATE = `
 
 /**
  * Counts the records of every task and session in the log, and reads each entry once: what the log said stays true,
- * because it only grows. An entry that a forger adds to the part that was read is left to `colibri verify`.
+ * because it only grows. `colibri verify` finds an entry that a forger adds to the part that was read.
  */
-export class LogCensus {
+export class RecordCounter {
   #counts = new Counts();
   #next = 0;
   #last: string | undefined;
 
-  /** Of the reader's snapshot; undefined if the log cannot be counted so. */
-  async read(db: Reader): Promise<Census | undefined> {
+  /** Returns the counts at the reader's snapshot, or undefined if only the reference can count the log. */
+  async read(db: Reader): Promise<RecordCounts | undefined> {
     const [state] = await db.query<{ size: number; last: unknown; outside: number }>(STATE, [this.#next - 1]);
     if (state === undefined || !Number.isSafeInteger(state.size) || state.outside !== 0) return undefined;
-    // Another ledger, or an earlier state of this one, took its place.
+    // Another ledger, or an earlier state of this one, replaced the ledger.
     if (state.size < this.#next || (this.#next > 0 && state.last !== this.#last)) this.#restart();
     while (this.#next < state.size)
       if (!(await this.#readPage(db, Math.min(this.#next + ENTRIES_AT_ONCE, state.size)))) return undefined;
@@ -65,14 +65,14 @@ export class LogCensus {
   }
 }
 
-// As LIKE reads the patterns of the reference: without case on SQLite, and `_` is any character.
+// Equivalent to the LIKE patterns of the reference, which ignore case on SQLite and have `_` for any character.
 const THOUGHT = /"kind":"thought"/i;
 const RECORD = /"kind":"(?:thought|task\.created|task\.updated)"/i;
 const SEAL = /"kind":"session\.finalized"/i;
 const TASK_IDS = /"task.id":"(T-\d+)"/gis;
 const SESSION_IDS = /"session.id":"(A-\d+)"/gis;
 
-class Counts implements Census {
+class Counts implements RecordCounts {
   readonly #thoughts = new Tally(formatTaskId);
   readonly #records = new Tally(formatSessionId);
   readonly #seals = new Tally(formatSessionId);
@@ -99,7 +99,7 @@ class Counts implements Census {
   }
 }
 
-/** Each id once, as the reference counts entries. */
+/** Returns each id once per entry, as the reference counts. */
 function idsAfter(entry: string, kind: RegExp, ids: RegExp): Set<string> {
   const found = kind.exec(entry);
   if (found === null) return new Set();
@@ -119,7 +119,7 @@ class Tally {
     for (const id of ids) {
       const number = parseId(id);
       if (number >= limit) return false;
-      // Another spelling of a number is the id of nothing.
+      // A noncanonical number is not an id.
       if (this.#format(number) !== id) continue;
       if (number >= this.#counts.length) this.#grow(number);
       this.#counts[number] = this.of(number) + 1;

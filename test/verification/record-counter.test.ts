@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import type { Reader, Row, SqlValue } from '../../src/db/database.ts';
 import { formatSessionId, formatTaskId } from '../../src/ids.ts';
-import { LogCensus } from '../../src/verification/fast/log-census.ts';
+import { RecordCounter } from '../../src/verification/fast/record-counter.ts';
 import { countLogged } from '../../src/verification/logged-records.ts';
 import { strictReader } from '../../src/verification/strict-reader.ts';
 import { verifyTaskChain } from '../../src/verification/verify-chain.ts';
@@ -29,8 +29,8 @@ async function countByReference(db: Reader) {
   return [await all('task_id', formatTaskId), await all('session_id', formatSessionId)];
 }
 
-async function countByCensus(db: Reader, census: LogCensus) {
-  const log = await census.read(db);
+async function countByCounter(db: Reader, recordCounter: RecordCounter) {
+  const log = await recordCounter.read(db);
   return log && [NUMBERS.map((number) => log.thoughtsOf(number)), NUMBERS.map((number) => log.recordsOf(number))];
 }
 
@@ -61,7 +61,7 @@ describe('what the log says about a task or a session', () => {
         await setGenesis(entry);
         await server.database.read(async (reader) => {
           const db = strictReader(reader);
-          expect(await countByCensus(db, new LogCensus()), name).toEqual(await countByReference(db));
+          expect(await countByCounter(db, new RecordCounter()), name).toEqual(await countByReference(db));
         });
       }
       await setGenesis(genesis);
@@ -71,11 +71,11 @@ describe('what the log says about a task or a session', () => {
   promiseTest('trail/cost', 'is read from the entries since the last verification, and from no others', () =>
     withServer(async (server) => {
       await fill(server);
-      const census = new LogCensus();
+      const recordCounter = new RecordCounter();
       const verify = () =>
         server.database.read(async (reader) => {
           const entries: Row[] = [];
-          const options = { withTrace: false, progress: () => undefined, census };
+          const options = { withTrace: false, progress: () => undefined, recordCounter };
           const report = await verifyTaskChain(watching(reader, entries), 2, options);
           expect(report).toMatchObject({ total: 2, brokenTotal: 0 });
           return entries.length;
@@ -89,7 +89,7 @@ describe('what the log says about a task or a session', () => {
   );
 
   promiseTest('trail/cost', 'is counted anew after another ledger took the place of the first', async () => {
-    const census = new LogCensus();
+    const recordCounter = new RecordCounter();
     for (const thoughts of [3, 2, 5])
       await withServer(async (server) => {
         await fill(server);
@@ -97,7 +97,7 @@ describe('what the log says about a task or a session', () => {
           await server.recordThought({ task_id: 'T-0002', type: 'decision', content: `more ${number}` });
         await server.database.read(async (reader) => {
           const db = strictReader(reader);
-          expect(await countByCensus(db, census)).toEqual(await countByReference(db));
+          expect(await countByCounter(db, recordCounter)).toEqual(await countByReference(db));
         });
       });
   });
@@ -108,8 +108,8 @@ describe('what the log says about a task or a session', () => {
       const [{ entry } = { entry: '' }] = await server.query<{ entry: string }>(
         'SELECT entry FROM ledger_entries WHERE idx = 0',
       );
-      const census = new LogCensus();
-      const read = () => server.database.read((reader) => countByCensus(strictReader(reader), census));
+      const recordCounter = new RecordCounter();
+      const read = () => server.database.read((reader) => countByCounter(strictReader(reader), recordCounter));
       const honest = await read();
       const insert = 'INSERT INTO ledger_entries (idx, entry) VALUES ($1, $2)';
       for (const index of [-1, 1_000_000]) {
@@ -124,7 +124,9 @@ describe('what the log says about a task or a session', () => {
       ];
       for (const text of hostile) {
         await server.query('UPDATE ledger_entries SET entry = $1 WHERE idx = 0', [text]);
-        const counted = await server.database.read((reader) => countByCensus(strictReader(reader), new LogCensus()));
+        const counted = await server.database.read((reader) =>
+          countByCounter(strictReader(reader), new RecordCounter()),
+        );
         expect(counted, text).toBeUndefined();
       }
       await server.query('UPDATE ledger_entries SET entry = $1 WHERE idx = 0', [entry]);

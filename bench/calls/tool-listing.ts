@@ -1,16 +1,16 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { countTokens } from 'gpt-tokenizer';
 
-export interface DefinitionSizes {
+export interface ToolListingSizes {
   readonly tools: number;
-  /** Of the whole answer to tools/list. */
+  /** Bytes of the tools/list result. */
   readonly bytes: number;
-  /** Of what a client hands to its model: name, description and input schema. */
+  /** Tokens of what a client passes to its model: name, description and input schema. */
   readonly tokens: number;
   readonly tokensOfTool: Readonly<Record<string, number>>;
 }
 
-export async function measureDefinitions(client: Client): Promise<DefinitionSizes> {
+export async function measureToolListing(client: Client): Promise<ToolListingSizes> {
   const answer = await client.listTools();
   const tokensOfTool = Object.fromEntries(
     answer.tools.map(({ name, description, inputSchema }) => [

@@ -18,7 +18,7 @@ export interface SigningState {
  * Signs checkpoints beside the calls of a server: when a session was sealed, when the log has grown enough, and when
  * the server stops. A failure is logged and shown by server_health, and never fails a call.
  */
-export class CheckpointKeeper {
+export class CheckpointScheduler {
   readonly #open: () => Signer | undefined;
   readonly #log: Log;
   #signer: Signer | undefined;
@@ -61,7 +61,7 @@ export class CheckpointKeeper {
     return isRollback ? this.#failure : undefined;
   }
 
-  /** Tells that the log has grown to this size. Signs in the background if that is due. */
+  /** Records that the log has grown to this size, and signs in the background if that is due. */
   grown(size: number, isSealed: boolean): void {
     this.#size = size;
     if (isSealed || size - this.#signedSize >= ENTRIES_PER_CHECKPOINT) this.#signLater();
@@ -89,7 +89,7 @@ export class CheckpointKeeper {
   }
 
   #signLater(): void {
-    // Known before it is signed, so that the next call does not ask again.
+    // Set before signing starts, so that the next call does not sign the same size again.
     this.#signedSize = this.#size;
     this.#signing = this.#signing.then(() => this.#sign());
   }
@@ -103,7 +103,7 @@ export class CheckpointKeeper {
       this.onSigned?.(this.#newest);
     } catch (thrown) {
       const error = toError(thrown);
-      // The key may have been replaced: it is read again.
+      // The key may have been replaced: the next signature reads it again.
       this.#signer = undefined;
       if (error.message !== this.#failure?.message) this.#log('warn', 'checkpoint not signed', { error });
       this.#failure = error;

@@ -1,36 +1,36 @@
 import { describe, expect } from 'vitest';
 import { promiseTest } from '../../test/support/promise-test.ts';
-import { CheckpointKeeper } from './keeper.ts';
+import { CheckpointScheduler } from './scheduler.ts';
 import type { Signer } from './signer.ts';
 
-/** A keeper that began at a size, and how often it has signed. */
-function createKeeper(size: number) {
+/** A scheduler that starts at a size, and the number of its signatures. */
+function createScheduler(size: number) {
   let signed = 0;
   const sign = async () => {
     signed += 1;
     return `checkpoint ${signed}`;
   };
   const signer = { verifierKey: 'key', sign };
-  const keeper = new CheckpointKeeper(
+  const scheduler = new CheckpointScheduler(
     () => signer as unknown as Signer,
     () => undefined,
     { text: 'first', size },
   );
-  return { keeper, count: () => signed };
+  return { scheduler, count: () => signed };
 }
 
 describe('a server that records without an end', () => {
   promiseTest('checkpoint/signed', 'after every 1,000 entries, and at the end for those after', async () => {
-    const { keeper, count } = createKeeper(11);
-    for (let size = 12; size < 1011; size += 1) keeper.grown(size, false);
+    const { scheduler, count } = createScheduler(11);
+    for (let size = 12; size < 1011; size += 1) scheduler.grown(size, false);
     expect(await settled(count)).toBe(0);
-    keeper.grown(1011, false);
+    scheduler.grown(1011, false);
     expect(await settled(count)).toBe(1);
-    for (let size = 1012; size <= 2500; size += 1) keeper.grown(size, false);
+    for (let size = 1012; size <= 2500; size += 1) scheduler.grown(size, false);
     expect(await settled(count)).toBe(2);
-    await keeper.stop();
+    await scheduler.stop();
     expect(count()).toBe(3);
-    await keeper.stop();
+    await scheduler.stop();
     expect(count()).toBe(3);
   });
 });

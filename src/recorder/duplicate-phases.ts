@@ -2,16 +2,17 @@ import type { Reader } from '../db/database.ts';
 import { type Entry, parseEntry } from '../integrity/index.ts';
 
 /** These clients run the hooks of Claude Code beside their own. */
-const BORROWERS: ReadonlySet<unknown> = new Set(['vscode', 'cursor', 'copilot-cli']);
+const CLIENTS_WITH_TWO_HOOKS: ReadonlySet<unknown> = new Set(['vscode', 'cursor', 'copilot-cli']);
 const PHASES: ReadonlySet<unknown> = new Set(['session_start', 'stop', 'subagent_stop', 'session_end']);
 const MAX_DISTANCE_MS = 2000;
 
 /**
- * Whether a report repeats the last one of its session. A stop has no call id, and two hooks that report one stop may
+ * Returns true if a report repeats the last one of its session. A stop has no call id, and two hooks that report one stop may
  * read the clock at different times, so that their keys differ.
  */
-export async function isEcho(db: Reader, entry: Entry): Promise<boolean> {
-  if (!BORROWERS.has(entry['client']) || !PHASES.has(entry['phase']) || entry['call_id'] !== undefined) return false;
+export async function isDuplicatePhase(db: Reader, entry: Entry): Promise<boolean> {
+  if (!CLIENTS_WITH_TWO_HOOKS.has(entry['client']) || !PHASES.has(entry['phase']) || entry['call_id'] !== undefined)
+    return false;
   const [row] = await db.query<{ entry: string }>(
     'SELECT entry FROM ledger_entries WHERE idx = (SELECT last_idx FROM observed_sessions WHERE session = $1)',
     [entry['session'] as string],

@@ -7,8 +7,8 @@ import { openCurrent } from './official-clients.ts';
 
 const MAX_TOKENS = 2500;
 
-describe('the definitions that a client hands to its model', () => {
-  promiseTest('clients/definitions', `all 14 tools in at most ${MAX_TOKENS} tokens`, async () => {
+describe('the tool listing that a client passes to its model', () => {
+  promiseTest('clients/tool-listing', `all 14 tools in at most ${MAX_TOKENS} tokens`, async () => {
     const client = await openCurrent({
       command: process.execPath,
       args: [resolve('dist/colibri.cjs')],

@@ -1,7 +1,7 @@
 import { closeSync, constants, fchmodSync, fstatSync, openSync } from 'node:fs';
 
 /** Removes all permissions of other users; follows no link. Not for a file on which this process holds a lock. */
-export function closeToOthers(path: string): void {
+export function restrictPermissions(path: string): void {
   if (process.platform === 'win32') return;
   try {
     const handle = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

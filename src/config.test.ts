@@ -19,6 +19,7 @@ const DEFAULTS: Config = {
   projectDbPath: undefined,
   databaseUrl: undefined,
   agentId: undefined,
+  agentBase: undefined,
   project: 'default',
   workflow: 'board',
   claimTtlMs: 7_200_000,

@@ -20,7 +20,10 @@ export interface Config {
   readonly projectDbPath: string | undefined;
   /** Set if the ledger is in PostgreSQL; `dbPath` is then ignored. May contain a password: never print it. */
   readonly databaseUrl: string | undefined;
+  /** The name of the actor, used as it is. */
   readonly agentId: string | undefined;
+  /** The name that agents are numbered with among live ones, in place of the client's: an id that ended with `#`. */
+  readonly agentBase: string | undefined;
   readonly project: string;
   readonly workflow: (typeof WORKFLOW_NAMES)[number];
   /** How long the holder of a task may be silent before others can take it over; undefined: forever. */
@@ -49,12 +52,7 @@ export function readConfig(env: Environment = process.env): Config {
     dbPath: env['COLIBRI_DB_PATH'] || undefined,
     projectDbPath: undefined,
     databaseUrl: readDatabaseUrl(env),
-    agentId: matching(
-      env,
-      'COLIBRI_AGENT_ID',
-      isAgentId,
-      `1 to ${MAX_AGENT_ID_LENGTH} characters, none of them a control character, no white space at the ends, and not a person's (${PERSON_PREFIX}…)`,
-    ),
+    ...readAgentId(env),
     project:
       matching(env, 'COLIBRI_PROJECT', isProjectSlug, 'a slug of a-z, 0-9, ".", "_", "-", at most 64 characters') ??
       'default',
@@ -223,8 +221,21 @@ function matching(
   return value;
 }
 
+function readAgentId(env: Environment): Pick<Config, 'agentId' | 'agentBase'> {
+  const value = matching(
+    env,
+    'COLIBRI_AGENT_ID',
+    (id) => isAgentId(id.replace(BASE_MARK, '')),
+    `1 to ${MAX_AGENT_ID_LENGTH} characters, none of them a control character, no white space at the ends, and not a person's (${PERSON_PREFIX}…); a # at the end numbers agents that run at once`,
+  );
+  const isBase = value !== undefined && BASE_MARK.test(value);
+  return { agentId: isBase ? undefined : value, agentBase: isBase ? value.replace(BASE_MARK, '') : undefined };
+}
+
+const BASE_MARK = /#$/;
+
 function isAgentId(value: string): boolean {
-  const isName = value.length <= MAX_AGENT_ID_LENGTH && value.isWellFormed() && !/\p{Cc}/u.test(value);
+  const isName = value !== '' && value.length <= MAX_AGENT_ID_LENGTH && value.isWellFormed() && !/\p{Cc}/u.test(value);
   // A server can be configured by a file of a cloned repository: no agent may pass for a person.
   return isName && value.trim() === value && !value.startsWith(PERSON_PREFIX);
 }

@@ -218,7 +218,9 @@ export const PROMISES = {
   'init/next-steps': { says: 'init says for each client what its user must still do, and only then that it is set up' },
   'init/instructions': { says: 'init adds the lines for agents only if asked to, and undo removes them to the byte' },
   'init/replace': { says: 'init --replace repairs an entry that it did not write, and undo brings the old one back' },
-  'init/agent-ids': { says: 'init --agent-ids gives each client an id of its own' },
+  'init/agent-ids': {
+    says: 'init --agent-ids gives each client an id of its own, and agents of one client distinct names',
+  },
   'init/skills': { says: 'init installs the skills and overwrites no changed file' },
   'init/shows': { says: 'init shows what it changes' },
   'doctor/healthy': { says: 'doctor reports a healthy setup as healthy' },

@@ -24,7 +24,7 @@ export async function main(onConfig?: (config: Config) => void): Promise<void> {
     transport,
     mode: config.mode,
     logLevel: config.logLevel,
-    agentId: config.agentId,
+    agentId: config.agentId ?? config.agentBase,
     instructions: INSTRUCTIONS,
     startupTimeoutMs: config.startupTimeoutMs,
     loadTools: async () => {

@@ -84,6 +84,21 @@ describe('the names of agents', () => {
     }),
   );
 
+  promiseTest('init/agent-ids', 'among live agents, and the next server takes its name up again', () =>
+    withClientProcesses(async (launch) => {
+      const env = { COLIBRI_AGENT_ID: 'backend#' };
+      const agents = [await launch('claude-code', { env }), await launch('cursor', { env })] as const;
+      expect([await nameOf(agents[0]), await nameOf(agents[1])]).toEqual(['backend', 'backend#2']);
+      const claim = { task_id: 'T-0001', status: 'in_progress' };
+      const replies = await Promise.all(agents.map((agent) => agent.call('task_update', claim)));
+      const winner = replies.findIndex(({ failure }) => failure === undefined);
+      expect(replies[1 - winner]?.failure?.facts['holder']).toBe(['backend', 'backend#2'][winner]);
+      await agents[winner]?.close();
+      const next = await launch('claude-code', { env });
+      expect(await next.updateTask({ task_id: 'T-0001', progress: 10 })).toMatchObject({ status: 'in_progress' });
+    }),
+  );
+
   promiseTest('agents/names', 'no client passes for a person', () =>
     withClientProcesses(async (launch) => {
       expect(await nameOf(await launch('person:alice'))).toBe('person-alice');

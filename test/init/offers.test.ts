@@ -118,11 +118,11 @@ describe('colibri init --agent-ids', () => {
     });
     const before = project.snapshot();
     expect(project.run('init', '--agent-ids').code).toBe(0);
-    expect(project.readJson('.mcp.json')).toHaveProperty('mcpServers.colibri.env.COLIBRI_AGENT_ID', 'claude-code');
-    expect(project.readJson('.cursor/mcp.json')).toHaveProperty('mcpServers.colibri.env.COLIBRI_AGENT_ID', 'cursor');
-    expect(project.readJson('.vscode/mcp.json')).toHaveProperty('servers.colibri.env.COLIBRI_AGENT_ID', 'vscode');
-    expect(project.readJson('opencode.json')).toHaveProperty('mcp.colibri.environment.COLIBRI_AGENT_ID', 'opencode');
-    expect(project.read('.codex/config.toml')).toContain('\nenv = { COLIBRI_AGENT_ID = "codex" }\n');
+    expect(project.readJson('.mcp.json')).toHaveProperty('mcpServers.colibri.env.COLIBRI_AGENT_ID', 'claude-code#');
+    expect(project.readJson('.cursor/mcp.json')).toHaveProperty('mcpServers.colibri.env.COLIBRI_AGENT_ID', 'cursor#');
+    expect(project.readJson('.vscode/mcp.json')).toHaveProperty('servers.colibri.env.COLIBRI_AGENT_ID', 'vscode#');
+    expect(project.readJson('opencode.json')).toHaveProperty('mcp.colibri.environment.COLIBRI_AGENT_ID', 'opencode#');
+    expect(project.read('.codex/config.toml')).toContain('\nenv = { COLIBRI_AGENT_ID = "codex#" }\n');
     project.run('init', '--undo');
     expect(project.snapshot()).toEqual(before);
   });

@@ -16,7 +16,10 @@ export const init: CliCommand<InitOptions, string[]> = {
     new Option('--replace', 'replace colibri entries that init did not write'),
     new Option('--instructions', 'add four lines for agents to AGENTS.md, CLAUDE.md or the like'),
     new Option('--no-instructions', 'do not ask about these lines'),
-    new Option('--agent-ids', 'give each client its own COLIBRI_AGENT_ID'),
+    new Option(
+      '--agent-ids',
+      'give each client its own COLIBRI_AGENT_ID, numbered if several agents of it run at once',
+    ),
     new Option(
       '--record',
       'also record what agents do: register colibri hook for the events of each client and of git',

@@ -25,7 +25,7 @@ export interface SetupOptions {
   readonly skills: readonly SkillText[];
   /** Replace entries that init did not write. */
   readonly replace: boolean;
-  /** Give the server of each client its id as COLIBRI_AGENT_ID. */
+  /** Give the server of each client its id as COLIBRI_AGENT_ID, numbered if several run at once. */
   readonly agentIds: boolean;
   /** Write the lines for agents. */
   readonly instructions: boolean;
@@ -126,7 +126,7 @@ function planConfig(
   const [client] = clients;
   const names = clients.map(({ name }) => name).join(', ');
   // Clients that share a file would share the id too; without one, each has its own name.
-  const agentId = agentIds && clients.length === 1 ? client.id : undefined;
+  const agentId = agentIds && clients.length === 1 ? `${client.id}#` : undefined;
   if (agentIds && agentId === undefined) notes.push(`${names}: no agent id in ${path}, which they share`);
   const entry = client.entry({ command, agentId });
   const recorded = record.files.find((known) => known.path === path);

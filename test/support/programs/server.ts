@@ -16,7 +16,7 @@ const transport = new StdioTransport(process.stdin, process.stdout);
 const server = createServer({
   transport,
   mode: config.mode,
-  agentId: config.agentId,
+  agentId: config.agentId ?? config.agentBase,
   version: '0.0.0-fixture',
   boot: async ({ chain }) => {
     const booted = await boot(config, chain.log, console.error);

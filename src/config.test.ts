@@ -89,8 +89,7 @@ describe('the environment', () => {
   for (const { name, field, takes, refuses, allowed } of VARIABLES) {
     promiseTest('config/variables', name, () => {
       for (const value of takes) expect(readConfig({ [name]: value })).toEqual({ ...DEFAULTS, [field]: value });
-      expect(readConfig({ [name]: '' })).toEqual(DEFAULTS);
-      expect(readConfig({ [name]: undefined })).toEqual(DEFAULTS);
+      for (const unset of ['', undefined]) expect(readConfig({ [name]: unset })).toEqual(DEFAULTS);
     });
 
     for (const value of refuses) {

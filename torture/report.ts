@@ -31,8 +31,8 @@ What the runs found and Colibri does not prevent:
 
 - **A ping before the ledger is open.** \`server_ping\` answers while the server still opens its ledger, and is recorded
   afterwards. If the process is killed in between, the answered ping has no entry. It changed nothing.
-- **A hook that cannot write within 2 seconds.** It gives up, because no agent may wait for it: it prints one line on stderr,
-  and the event is not recorded. This happens if the hook is stopped, or on a machine with far more processes than cores.
+- **A commit that git does not show within 2 seconds.** The hook of git gives up, because nobody may wait for it: it prints one
+  line on stderr, the commit is not recorded, and \`colibri doctor\` counts it.
 - **A stopped writer.** A process that is stopped (SIGSTOP) while it holds the write lock of an SQLite file blocks the others.
   They answer with an error after 10 seconds, and nothing is lost.
 - **An entry that is forged where a server has read before.** \`audit_verify_chain\` reads each entry of the log once per

@@ -6,7 +6,7 @@ import { parseJson } from '../integrity/parse-json.ts';
 import { type Hint, toEvent, unreadable } from './clients/recognize.ts';
 import type { ObservedEvent } from './event.ts';
 import { randomHex } from './random-hex.ts';
-import { SPOOL, writeToSpool } from './spool.ts';
+import { countDroppedEvent, SPOOL, SpoolRefused, writeToSpool } from './spool.ts';
 import { encodeSpooled, toSpooled } from './spooled-event.ts';
 
 /** Longer events are recorded as unreadable. The largest answers that clients pass to a model are far shorter. */
@@ -17,9 +17,11 @@ const MAX_EVENT_BYTES = 16_777_216;
  */
 const ALWAYS_READ_LENGTH = 2_097_152;
 const MAX_VALUES = 150_000;
-const TIME_LIMIT_MS = 2000;
+/** Git is awaited this long. */
+const GIT_LIMIT_MS = 2000;
 /** Some clients leave standard input open. What arrived until then is the event. */
 const READ_LIMIT_MS = 1500;
+const TICK_MS = 100;
 const SALT_BYTES = 16;
 
 /** The spool that a session has filled up to now, and the ledger that it belongs to. */
@@ -38,16 +40,16 @@ export interface FilledSpool {
  */
 export async function run(args: readonly string[]): Promise<FilledSpool | undefined> {
   let filled: FilledSpool | undefined;
-  process.on('uncaughtException', (error) => void giveUp(error.message));
-  const timer = setTimeout(() => void giveUp('took longer than 2 seconds'), TIME_LIMIT_MS);
+  process.on('uncaughtException', (error) => void giveUp(error));
   try {
     const gitHook = findOption(args, '--git');
     if (gitHook !== undefined) {
+      const stop = limitTime(GIT_LIMIT_MS, () => void giveUp(new Error('git took longer than 2 seconds')));
       await recordGit(gitHook);
-      clearTimeout(timer);
+      stop();
       return undefined;
     }
-    if (process.stdin.isTTY) throw new Error('reads one event as JSON on standard input; see colibri hook --help');
+    if (process.stdin.isTTY) throw new NoEvent('reads one event as JSON on standard input; see colibri hook --help');
     const config = readHookConfig();
     const event = readEvent(await readInput(), { ...readHint(args), isInCopilotCli: config.isInCopilotCli });
     const folder = findSpool(config, event.folder);
@@ -59,10 +61,27 @@ export async function run(args: readonly string[]): Promise<FilledSpool | undefi
         filled = { folder, dbPath, isDurable, isLast: event.phase === 'session_end' };
     }
   } catch (error) {
-    await giveUp(error instanceof Error ? error.message : String(error));
+    await giveUp(error);
   }
-  clearTimeout(timer);
   return filled;
+}
+
+/** Nothing was reported, so that nothing is lost. */
+class NoEvent extends Error {}
+
+/**
+ * Acts after this time, counted in turns of the event loop: a process that was suspended, or got no processor, reads what
+ * waits in its pipes before its time is over. Returns what stops it.
+ */
+function limitTime(limitMs: number, act: () => void): () => void {
+  let turns = 0;
+  const timer = setInterval(() => {
+    turns += 1;
+    if (turns * TICK_MS < limitMs) return;
+    clearInterval(timer);
+    act();
+  }, TICK_MS);
+  return () => clearInterval(timer);
 }
 
 /** Never under the project that a client names: the commit may be in another repository. */
@@ -94,13 +113,25 @@ function record(folder: string, config: HookConfig, reported: ObservedEvent): bo
   return isTest;
 }
 
-async function giveUp(reason: string): Promise<void> {
+async function giveUp(error: unknown): Promise<void> {
+  if (!(error instanceof NoEvent || error instanceof SpoolRefused)) countLost();
   // Loaded on demand: most hooks print nothing.
   const { printError } = await import('../print-error.ts');
   try {
+    const reason = error instanceof Error ? error.message : String(error);
     printError([`colibri hook: ${reason}; the event is not recorded`]);
   } finally {
     process.exit(0);
+  }
+}
+
+/** In the spool of this folder, because the event may not be known. */
+function countLost(): void {
+  try {
+    const folder = findSpool(readHookConfig(), null);
+    if (folder !== undefined) countDroppedEvent(folder);
+  } catch {
+    // What kept the event from the disk may keep the count from it too.
   }
 }
 
@@ -126,13 +157,13 @@ function readInput(): Promise<Input> {
   let length = 0;
   return new Promise((resolveInput, reject) => {
     const finish = (hasEnded: boolean) => {
-      clearTimeout(timer);
+      stop();
       const isCut = length > MAX_EVENT_BYTES;
       resolveInput({ text: Buffer.concat(chunks).toString('utf8'), isCut, hasEnded });
       // Ends the process even if the client keeps its end open.
       if (!hasEnded) process.stdin.destroy();
     };
-    const timer = setTimeout(() => finish(false), READ_LIMIT_MS);
+    const stop = limitTime(READ_LIMIT_MS, () => finish(false));
     process.stdin.on('data', (chunk: Buffer) => {
       length += chunk.length;
       if (length <= MAX_EVENT_BYTES) chunks.push(chunk);
@@ -146,7 +177,8 @@ function readEvent({ text, isCut, hasEnded }: Input, hint: Hint): ObservedEvent 
   if (isCut || (text.length > ALWAYS_READ_LENGTH && hasManyValues(text))) return unreadable('too long', text, hint);
   // PowerShell begins its output with a byte order mark.
   const json = text.replace(/^\ufeff/, '');
-  if (json.trim() === '') throw new Error('standard input is empty');
+  if (json.trim() === '')
+    throw hasEnded ? new NoEvent('standard input is empty') : new Error('no event arrived in time');
   let value: unknown;
   try {
     value = parseJson(json);

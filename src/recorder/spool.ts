@@ -48,7 +48,7 @@ export interface WriteOptions {
 export function writeToSpool(folder: string, text: string, { at, isDurable, isTest = false }: WriteOptions): void {
   assertUsable(folder);
   if (Buffer.byteLength(text) > MAX_FILE_BYTES || readdirSync(folder).length >= MAX_FILES) {
-    countOneDropped(join(folder, DROPPED));
+    countDroppedEvent(folder);
     throw new SpoolRefused(`${folder} is full; start a Colibri server to empty it`);
   }
   const name = `${at.getTime().toString().padStart(13, '0')}-${process.pid}-${nextSuffix()}`;
@@ -182,8 +182,9 @@ function isOwnFile(stats: Stats | undefined): boolean {
 }
 
 /** One byte for each event, because concurrent appends do not overwrite each other. */
-function countOneDropped(path: string): void {
-  const handle = openSync(path, CREATE | constants.O_APPEND, 0o600);
+export function countDroppedEvent(folder: string): void {
+  assertUsable(folder);
+  const handle = openSync(join(folder, DROPPED), CREATE | constants.O_APPEND, 0o600);
   try {
     writeFileSync(handle, '.');
   } finally {

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { listSpool, removeAbandoned } from '../../src/recorder/spool.ts';
+import { countDropped, listSpool, removeAbandoned } from '../../src/recorder/spool.ts';
 import { CliProject } from '../support/cli-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { createSmallDisk } from '../support/small-disk.ts';
@@ -66,6 +66,22 @@ describe('colibri hook', () => {
       'copilot-cli 1.0.102 session_start',
       'vscode null session_start',
     ]);
+  });
+
+  promiseTest('recorder/spool', 'a process that got no processor for longer than its time limit', async () => {
+    const project = new RecordedProject();
+    const suspended = project.path('suspended.cjs');
+    writeFileSync(suspended, SUSPEND);
+    const env = { NODE_OPTIONS: `--require ${JSON.stringify(suspended)}` };
+    const results = await Promise.all([
+      project.hook(post({ tool_use_id: 'ended' }), { env }),
+      project.hook(post({ tool_use_id: 'open' }), { env, isOpen: true }),
+      project.hook('', { isOpen: true }),
+    ]);
+    expect(results).toEqual([SILENT, SILENT, refused(/no event arrived in time/)]);
+    const ids = project.events().map(({ call_id: id }) => id);
+    expect(new Set(ids)).toEqual(new Set(['ended', 'open']));
+    expect(countDropped(project.spool)).toBe(1);
   });
 
   promiseTest('recorder/silent', 'broken, empty, huge and unknown input', async () => {
@@ -189,6 +205,18 @@ fs.MOMENT = (...args) => {
   if (!process.argv.includes('hook')) return original(...args);
   process.kill(process.pid, 'SIGKILL');
 };
+`;
+
+/** Stops the thread as soon as the hook measures time: its timers are late before it has read anything. */
+const SUSPEND = `
+for (const name of ['setTimeout', 'setInterval']) {
+  const original = globalThis[name];
+  globalThis[name] = (...args) => {
+    const timer = original(...args);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2100);
+    return timer;
+  };
+}
 `;
 
 /** Stands in for a folder without write permission, which root does not notice. */

@@ -142,7 +142,9 @@ function checkSpool(spool: string): Finding[] {
     const restart = 'start a client, or run any colibri command that writes, to add waiting events to the ledger';
     return [
       ...(waiting > 0 ? [warn(CHECK, `${plural(waiting, 'event')} in ${spool} not in the ledger yet`, restart)] : []),
-      ...(dropped > 0 ? [warn(CHECK, `${plural(dropped, 'event')} dropped because ${spool} was full`, restart)] : []),
+      ...(dropped > 0
+        ? [warn(CHECK, `${plural(dropped, 'event')} lost: no space or no time to store them in ${spool}`, restart)]
+        : []),
       ...(rejected > 0
         ? [
             warn(

@@ -28,6 +28,8 @@ export interface ColibriCall {
   readonly claim: number | null;
   /** Whether the answer was readable. Without one, the status is only what the call asked for. */
   readonly answered: boolean;
+  /** Whether the caller holds the task; absent if the answer does not tell. */
+  readonly holds?: boolean;
 }
 
 /** One event of any client. Only the files in clients/ know a client's JSON. */

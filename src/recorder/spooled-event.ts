@@ -194,13 +194,17 @@ const orNull =
 const isTime: Check = (value) =>
   typeof value === 'string' && !Number.isNaN(Date.parse(value)) && new Date(value).toISOString() === value;
 
-const COLIBRI_FIELDS: Readonly<Record<keyof ColibriCall, Check>> = {
+const isFlag: Check = (value) => typeof value === 'boolean';
+
+const COLIBRI_FIELDS: Readonly<Record<Exclude<keyof ColibriCall, 'holds'>, Check>> = {
   tool: isText,
   task_id: orNull(isText),
   status: orNull(isText),
   claim: orNull(isCount),
-  answered: (value) => typeof value === 'boolean',
+  answered: isFlag,
 };
+const isColibriCall: Check = (value) =>
+  hasExactly(value, COLIBRI_FIELDS) || hasExactly(value, { ...COLIBRI_FIELDS, holds: isFlag });
 
 const SPOOLED_FIELDS: Readonly<Record<keyof SpooledEvent, Check>> = {
   v: (value) => value === 1,
@@ -223,7 +227,7 @@ const SPOOLED_FIELDS: Readonly<Record<keyof SpooledEvent, Check>> = {
   input: orNull(isHex(64)),
   output: orNull(isHex(64)),
   content: orNull(isText),
-  colibri: orNull((value) => hasExactly(value, COLIBRI_FIELDS)),
+  colibri: orNull(isColibriCall),
   transcript_path: orNull(isText),
 };
 

@@ -5,6 +5,7 @@ import { describe, expect } from 'vitest';
 import { ingest } from '../../src/recorder/ingest.ts';
 import { gitEnvironment } from '../git/git-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { openServer, type TestServer } from '../support/test-server.ts';
 import { readObserved, shell, update, withSpool } from './spooled-server.ts';
 
 describe('the spool', () => {
@@ -28,6 +29,42 @@ describe('the spool', () => {
       ]);
       expect((await readObserved(server))[2]?.[3]).toContain('"command":"npm test"');
       expect(readdirSync(spool)).toEqual([]);
+    }),
+  );
+
+  promiseTest('recorder/ingest', 'to change the task of another agent is not to work on it', () =>
+    withSpool(async ({ folder, server, spool, report }) => {
+      const other = await openServer(join(folder, 'colibri.db'), 'other');
+      // A name that says nothing about the server.
+      const tool_name = 'mcp__flight__task_update';
+      const change = async (caller: TestServer, session_id: string, input: object) => {
+        const answer = await caller.call('task_update', { ...input });
+        report({ session_id, tool_name, tool_input: input, tool_response: JSON.stringify(answer) });
+      };
+      try {
+        for (const title of ['One', 'Two']) await server.createTask({ title, status: 'todo' });
+        await change(server, 's-1', { task_id: 'T-0001', status: 'in_progress' });
+        await change(other, 's-2', { task_id: 'T-0002', status: 'in_progress' });
+        await change(other, 's-2', { task_id: 'T-0001', title: 'A better title' });
+        for (const session_id of ['s-1', 's-2']) report({ ...shell('npm test'), session_id });
+        const lost = { task_id: 'T-0001', status: 'in_progress', holder: 'other', claim: 9, updated_by: 'agent' };
+        report({ ...update('T-0001', 'in_progress'), tool_response: JSON.stringify({ ok: true, data: lost }) });
+        report(shell('npm test'));
+        report({ ...update('T-0002', 'in_progress'), tool_name, session_id: 's-3' });
+      } finally {
+        await other.close();
+      }
+      await ingest(server.database, spool);
+      expect((await readObserved(server)).map(([, taskId, held]) => `${taskId} ${held}`)).toEqual([
+        'T-0001 T-0001',
+        'T-0002 T-0002',
+        'T-0002 T-0002',
+        'T-0001 T-0001',
+        'T-0002 T-0002',
+        'T-0001 undefined',
+        'undefined undefined',
+        'undefined undefined',
+      ]);
     }),
   );
 

@@ -28,15 +28,18 @@ export function readColibriCall(
   answer: string | undefined,
 ): ColibriCall | null {
   if (mcp === null || !TOOL_NAMES.has(mcp.tool)) return null;
-  // A user may give the server a name of its own, such as colibri-team.
-  if (mcp.server !== null && !mcp.server.toLowerCase().includes('colibri')) return null;
   const data = asObject(member(readEnvelope(output, answer), 'data'));
+  const [holder, updatedBy] = [text(data, 'holder'), text(data, 'updated_by')];
+  // A user may give the server a name of its own. Under one that says nothing, the answer has to show whose it is.
+  const isColibri = mcp.server === null || mcp.server.toLowerCase().includes('colibri');
+  if (!isColibri && (integer(data, 'claim') === null || holder === null || updatedBy === null)) return null;
   return {
     tool: mcp.tool,
     task_id: text(input, 'task_id') ?? text(data, 'task_id'),
     status: text(data, 'status') ?? text(input, 'status'),
     claim: integer(data, 'claim') ?? integer(input, 'claim'),
     answered: text(data, 'status') !== null,
+    ...(updatedBy !== null && { holds: holder === updatedBy }),
   };
 }
 

@@ -92,6 +92,13 @@ describe('a test that a thought names', () => {
     expect(compare(said('npm test passed'), run(1, 'false || npm test'))).toEqual({ state: 'said', entry: 1 });
   });
 
+  promiseTest('evidence/compare', 'words that are not understood stay said, whatever the exit code', () => {
+    for (const words of ['npm test (unit tests only)', 'npm test: not passed', 'npm test, npm run lint']) {
+      expect(compare(said(words), run(1, 'npm test'))).toEqual({ state: 'said', entry: 1, exit_code: 0 });
+      expect(compare(said(words), run(1, 'npm test', 1))).toEqual({ state: 'said', entry: 1, exit_code: 1 });
+    }
+  });
+
   promiseTest('evidence/compare', 'the last run before the thought counts', () => {
     const runs = [run(1, 'npm test', 1), run(2, 'npm test'), run(200, 'npm test', 3)];
     expect(compare(said('npm test passed'), ...runs)).toEqual({ state: 'observed', entry: 2, exit_code: 0 });

@@ -143,7 +143,7 @@ function byTime(left: ObservedRun, right: ObservedRun): number {
 function judge(stated: StatedExit | undefined, { hasRun, exitCode, outcome }: StepExit): EvidenceState {
   if (!hasRun) return 'said';
   if (stated === undefined) return 'observed';
-  if (outcome === 'unknown') return 'said';
+  if (outcome === 'unknown' || stated === 'unclear') return 'said';
   if (stated === 'zero' || stated === 'nonzero' || stated === 0)
     return (outcome === 'ok') === (stated !== 'nonzero') ? 'observed' : 'contradicted';
   if (exitCode === null) return 'said';

@@ -21,8 +21,6 @@ describe('an item of tests_run', () => {
       ' npm test ': undefined,
       '`npm test`': undefined,
       '$ npm test': undefined,
-      'npm test (unit tests only)': undefined,
-      'npm test: all suites': undefined,
     });
   });
 
@@ -35,6 +33,8 @@ describe('an item of tests_run', () => {
       'npm test -> exit=0': 0,
       '`npm test` → exit: 3': 3,
       'npm test [exit 0, 42 passed]': 0,
+      'npm test -> rc 0': 0,
+      'npm test (rc=2)': 2,
     });
   });
 
@@ -47,6 +47,12 @@ describe('an item of tests_run', () => {
       'npm test, all green and ok': 'zero',
       'npm test ✓': 'zero',
       'npm test: no failures': 'zero',
+      'npm test: all unit tests passed': 'zero',
+      'npm test (unit: 42 passed)': 'zero',
+      'npm test - green': 'zero',
+      'npm test (all green)': 'zero',
+      'npm test: all good': 'zero',
+      'npm test: 42 tests pass, none fail': 'zero',
       'npm test failed': 'nonzero',
       'npm test: 41 passed, 1 failed': 'nonzero',
       'npm test (2 failures)': 'nonzero',
@@ -56,13 +62,22 @@ describe('an item of tests_run', () => {
 
   promiseTest('evidence/statements', 'what is denied or unclear is not guessed', () => {
     expectAll({
-      'npm test: not passed': undefined,
-      'npm test (did not fail)': undefined,
-      'npm test: unsuccessful': undefined,
-      'npm test: passport suite': undefined,
-      'npm test: tokens': undefined,
-      'npm test: exit unknown': undefined,
-      'npm test (exit 12345678901)': undefined,
+      'npm test: not passed': 'unclear',
+      'npm test (did not fail)': 'unclear',
+      "npm test: doesn't pass": 'unclear',
+      'npm test: unsuccessful': 'unclear',
+      'npm test: no test passed': 'unclear',
+      'npm test: should pass': 'unclear',
+      'npm test: mostly green': 'unclear',
+      'npm test: error handling passes': 'unclear',
+      'npm test: failing tests pass now': 'unclear',
+      'npm test: HTTP status 200': 'unclear',
+      'npm test: passport suite': 'unclear',
+      'npm test: tokens': 'unclear',
+      'npm test (unit tests only)': 'unclear',
+      'npm test: all suites': 'unclear',
+      'npm test: exit unknown': 'unclear',
+      'npm test (exit 12345678901)': 'unclear',
     });
     expect(stated('passed')).toBe('absent');
     expect(stated('42 passed')).toBe('absent');

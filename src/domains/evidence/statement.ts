@@ -1,7 +1,7 @@
 /** What one item of `tests_run` states: a command, and perhaps how it ended. Pure. */
 
-/** An exit code, or only whether it was 0. */
-export type StatedExit = number | 'zero' | 'nonzero';
+/** An exit code, or only whether it was 0. `unclear`: words that may state an exit, and that are not understood. */
+export type StatedExit = number | 'zero' | 'nonzero' | 'unclear';
 
 export interface Statement {
   readonly command: string;
@@ -33,18 +33,28 @@ function unquote(text: string): string {
   return inner?.trim() ?? text;
 }
 
-const CODE = /\bexit(?:ed|s)?(?:\s+(?:with|code|status))*\s*[:=]?\s*(\d{1,10})\b/i;
-const NO_FAILURE = /\b(?:0|no|zero|without)\s+(?:\w+\s+)?(?:fail\w*|errors?)/gi;
-const NEGATION = /\b(?:not|never|un\w+|cannot|can't|didn't|doesn't|don't|nothing|neither)\b/i;
+const CODE =
+  /(?:\b(?:exit(?:ed|s)?|return(?:s|ed)?\s+code)(?:\s+(?:with|code|status))*|^\s*rc)\s*[:=]?\s*(\d{1,10})\b/i;
+const NO_FAILURE = /\b(?:0|no|zero|none|without)\s+(?:\w+\s+)?(?:fail\w*|errors?|problems?)\b/gi;
+/** Words that deny, restrict or postpone what stands beside them. */
+const DOUBTS = [
+  /\b(?:no|not|never|none|nothing|neither|nor|cannot|without|hardly|almost|partial(?:ly)?|some|most(?:ly)?|half|maybe)\b/i,
+  /\b(?:if|should|would|will|might|could|probably|pending|todo|errors?|errored|broken|red|crash(?:es|ed)?)\b/i,
+  /\bun(?:able|clear|done|finished|known|passed|stable|successful\w*|sure|tested|verified)\b|\w+n['’]t\b/i,
+];
+const COUNTED_FAILURE = /\b[1-9]\d*\s+(?:\w+\s+)?fail/i;
 const FAILURE = /\bfail(?:s|ed|ing|ures?)?\b|[✗✘❌]/i;
-const SUCCESS = /\b(?:pass(?:es|ed|ing)?|ok|succeed(?:s|ed)|success(?:ful|fully)?)\b|[✓✔✅]/i;
+const SUCCESS =
+  /\b(?:pass(?:es|ed|ing)?|ok(?:ay)?|green|good|fine|clean|works?|worked|succeed(?:s|ed)|success(?:ful|fully)?)\b|[✓✔✅]/i;
 
-function readExit(remark: string): StatedExit | undefined {
+function readExit(remark: string): StatedExit {
   const code = CODE.exec(remark)?.[1];
   if (code !== undefined) return Number(code);
-  // What is denied is not guessed.
-  if (NEGATION.test(remark)) return undefined;
   const counted = remark.replaceAll(NO_FAILURE, ' ');
-  if (FAILURE.test(counted)) return 'nonzero';
-  return SUCCESS.test(remark) || counted !== remark ? 'zero' : undefined;
+  // What is denied is not guessed.
+  if (DOUBTS.some((pattern) => pattern.test(counted))) return 'unclear';
+  const isSuccess = SUCCESS.test(counted) || counted !== remark;
+  // "41 passed, 1 failed", but not "the failing tests pass now".
+  if (FAILURE.test(counted)) return !isSuccess || COUNTED_FAILURE.test(counted) ? 'nonzero' : 'unclear';
+  return isSuccess ? 'zero' : 'unclear';
 }

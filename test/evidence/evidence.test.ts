@@ -1,6 +1,10 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { canonicalize, commitKey, type Entry, saltedDigest } from '../../src/integrity/index.ts';
 import { type Observation, recordObservations } from '../../src/recorder/record.ts';
+import { gitEnvironment } from '../git/git-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import type { TestServer } from '../support/test-server.ts';
 import { claimTask, DAY_MS, ended, failed, later, ran, updated, withObserved } from './observed-server.ts';
@@ -160,8 +164,16 @@ describe('evidence of a task', () => {
 
   promiseTest('evidence/task', 'a commit is observed, said or contradicted, also by an abbreviated hash', () =>
     withObserved(async (observed) => {
-      const { server } = observed;
+      const { folder, server } = observed;
+      const git = (...args: string[]) => {
+        const options = { cwd: folder, encoding: 'utf8', env: gitEnvironment() } as const;
+        return spawnSync('git', args, options).stdout.trim();
+      };
       const task_id = await claimTask(observed);
+      const states = async () => {
+        const shown = (await evidenceOf(server, task_id)).filter(({ field }) => field === 'commit_sha');
+        return shown.map(({ state }) => state);
+      };
       await say(server, task_id, { commit_sha: 'deadbee' });
       expect(brief(await evidenceOf(server, task_id))).toEqual(['said deadbee']);
       const record = (observation: Observation) =>
@@ -169,8 +181,23 @@ describe('evidence of a task', () => {
       await record(commit(SHA, new Date().toISOString()));
       for (const sha of [SHA, SHA.slice(0, 7).toUpperCase(), 'feedbee', PARENT.slice(0, 12)])
         await say(server, task_id, { commit_sha: sha, tests_run: ['make'] });
+      expect(await states()).toEqual(['said', 'observed', 'observed', 'said', 'said']);
+      // Commits that no hook reported, one of them packed.
+      git('init', '-q');
+      const made = [1, 2].map(() => {
+        git('commit', '-q', '--allow-empty', '-m', 'made without hooks');
+        const sha = git('rev-parse', 'HEAD');
+        git('gc', '-q');
+        return sha;
+      });
+      git('commit', '-q', '--allow-empty', '-m', 'loose');
+      for (const sha of [...made, git('rev-parse', 'HEAD')]) await say(server, task_id, { commit_sha: sha });
+      // A PostgreSQL server has clients on several machines, each with a repository of its own.
+      const missing = server.database.engine === 'sqlite' ? 'contradicted' : 'said';
+      expect(await states()).toEqual(['said', 'observed', 'observed', missing, 'said', 'said', 'said', 'said']);
+      writeFileSync(join(folder, '.git', 'shallow'), '');
+      expect((await states())[3]).toBe('said');
       const commits = (await evidenceOf(server, task_id)).filter(({ field }) => field === 'commit_sha');
-      expect(commits.map(({ state }) => state)).toEqual(['said', 'observed', 'observed', 'contradicted', 'said']);
       expect(commits[1]?.entry).toBe(commits[2]?.entry);
     }),
   );

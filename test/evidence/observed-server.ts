@@ -15,6 +15,8 @@ export interface Reported {
 }
 
 export interface ObservedServer {
+  /** The folder of the ledger. */
+  readonly folder: string;
   readonly server: TestServer;
   /** Records an event, as a hook of Claude Code and a server do. */
   readonly report: (fields: object, reported?: Reported) => Promise<void>;
@@ -54,7 +56,7 @@ export function observe(server: TestServer, folder: string): ObservedServer {
     spoolEvent(waiting, { tool_use_id: `call-${count}`, ...fields }, reported);
     await ingest(server.database, waiting);
   };
-  return { server, report };
+  return { folder, server, report };
 }
 
 /** A command that exited 0, as Claude Code reports it. */

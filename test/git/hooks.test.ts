@@ -55,6 +55,33 @@ describe('the hooks of git', () => {
     expect(readdirSync(project.folder).some((name) => name.includes('pwned'))).toBe(false);
   });
 
+  promiseTest('git/commits', 'a merge and a patch, but no fast-forward', async () => {
+    const project = new GitProject();
+    project.commit('base', 'base');
+    for (const side of ['left', 'right', 'patch']) {
+      project.git('checkout', '-q', '-b', side, 'main');
+      project.commit(side, `${side}.txt`);
+    }
+    await project.initRecord();
+    const patch = project.git('format-patch', '-1', '--stdout', 'patch');
+    project.git('checkout', '-q', 'main');
+    project.git('merge', '-q', 'left');
+    expect(project.reports()).toEqual([]);
+    project.git('merge', '-q', '-m', 'merge it', 'right');
+    project.gitWith({ input: patch }, 'am', '-q');
+    const commits = project.reports().flatMap((report) => report.commits.map(({ observation }) => observation.entry));
+    expect(commits.map(({ sha }) => sha)).toEqual(
+      project.git('log', '-2', '--first-parent', '--reverse', '--format=%H').split('\n'),
+    );
+    project.git('rebase', '-q', '--apply', '--force-rebase', 'HEAD~1');
+    expect(
+      project
+        .reports()
+        .slice(2)
+        .flatMap((report) => report.commits),
+    ).toHaveLength(2);
+  });
+
   promiseTest('git/rewrites', 'amend, rebase and squash, each once', async () => {
     const project = new GitProject();
     await project.run('add', 'A task');

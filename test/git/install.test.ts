@@ -14,7 +14,7 @@ import { snapshot } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { GitProject, gitEnvironment } from './git-project.ts';
 
-const HOOKS = ['prepare-commit-msg', 'commit-msg', 'post-commit', 'post-rewrite'];
+const HOOKS = ['prepare-commit-msg', 'commit-msg', 'post-commit', 'post-merge', 'post-applypatch', 'post-rewrite'];
 
 /** The files of the repository that are no objects, with their bytes and modes. */
 function filesOf(project: GitProject): Record<string, string> {

@@ -5,7 +5,7 @@ import type { CliCommand } from '../support/command.ts';
 import { writeTrailers } from './commit-message.ts';
 
 const MESSAGE_HOOKS = ['prepare-commit-msg', 'commit-msg'];
-const GIT_HOOKS = ['post-commit', 'post-rewrite', ...MESSAGE_HOOKS];
+const GIT_HOOKS = ['post-commit', 'post-merge', 'post-applypatch', 'post-rewrite', ...MESSAGE_HOOKS];
 
 interface HookOptions {
   readonly client?: string;
@@ -28,7 +28,7 @@ export const hook: CliCommand<HookOptions, string[]> = {
   details: [
     'Reads one hook event as JSON on standard input and stores it in .colibri/spool beside the ledger, from where the next server or command adds it to the log. Known shapes of secrets are blanked first. Records nothing outside a project with a .colibri folder.',
     'Never fails or delays an agent: it prints nothing on standard output, gives up after 2 seconds, and always exits with 0. COLIBRI_RECORD=digests stores no readable content, COLIBRI_RECORD=full stores more.',
-    'With --git, post-commit records the new commit, and post-rewrite the commits that an amend or a rebase replaced. prepare-commit-msg adds the trailers Colibri-Task, Colibri-Checkpoint and Colibri-Ledger to a message that has none, except to those of merges and squashes; commit-msg does it for a message that was empty before. A commit never fails, and waits no longer than 2 seconds.',
+    'With --git, post-commit, post-merge and post-applypatch record the new commit, and post-rewrite the commits that an amend or a rebase replaced. prepare-commit-msg adds the trailers Colibri-Task, Colibri-Checkpoint and Colibri-Ledger to a message that has none, except to those of merges and squashes; commit-msg does it for a message that was empty before. A commit never fails, and waits no longer than 2 seconds.',
   ],
   examples: [
     ['colibri hook < event.json'],

@@ -167,7 +167,7 @@ describe('a test that a thought names', () => {
 describe('a commit that a thought names', () => {
   const commit = { ...said('abcdef1'), field: 'commit_sha' as const };
   const state = (known: object) =>
-    compareCommit(commit, { entry: undefined, isNamed: false, recordedSince: undefined, ...known });
+    compareCommit(commit, { entry: undefined, isNamed: false, recordedSince: undefined, isThere: false, ...known });
 
   promiseTest('evidence/compare', 'a commit is contradicted only if commits were recorded before the thought', () => {
     expect(state({ entry: 9, recordedSince: time(1) })).toMatchObject({ state: 'observed', entry: 9 });
@@ -180,5 +180,7 @@ describe('a commit that a thought names', () => {
       state: 'contradicted',
     });
     expect(state({ recordedSince: time(99), isNamed: true })).toMatchObject({ state: 'said' });
+    for (const isThere of [true, undefined])
+      expect(state({ recordedSince: time(99), isThere })).toMatchObject({ state: 'said' });
   });
 });

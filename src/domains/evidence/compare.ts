@@ -31,6 +31,8 @@ export interface KnownCommit {
   readonly isNamed: boolean;
   /** The time of the first recorded commit; undefined if none is recorded. */
   readonly recordedSince: string | undefined;
+  /** Whether the repository of the ledger has it; undefined if nobody can tell. */
+  readonly isThere: boolean | undefined;
 }
 
 export type EvidenceState = 'observed' | 'said' | 'contradicted';
@@ -73,10 +75,11 @@ export function compareTests(said: Said, findRun: FindRun): Evidence {
   return bare(said, 'said');
 }
 
-export function compareCommit(said: Said, { entry, isNamed, recordedSince }: KnownCommit): Evidence {
+/** Only a repository that does not have the commit contradicts: git makes many commits without running a hook. */
+export function compareCommit(said: Said, { entry, isNamed, recordedSince, isThere }: KnownCommit): Evidence {
   if (entry !== undefined) return { ...bare(said, 'observed'), entry };
   const isRecording = recordedSince !== undefined && recordedSince <= said.at;
-  return bare(said, isRecording && !isNamed ? 'contradicted' : 'said');
+  return bare(said, isRecording && !isNamed && isThere === false ? 'contradicted' : 'said');
 }
 
 /** How a command ended in a run of a line that has it, or undefined. The last of several places counts. */

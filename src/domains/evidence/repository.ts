@@ -1,4 +1,6 @@
+import { dirname } from 'node:path';
 import type { Reader } from '../../db/database.ts';
+import { hasCommit } from '../../git/has-commit.ts';
 import { formatThoughtId } from '../../ids.ts';
 import { canonicalize, parseJson, saltedDigest } from '../../integrity/index.ts';
 import type { CutList } from '../trail/cut-list.ts';
@@ -131,11 +133,24 @@ async function createCommitFinder(
   }
   const commits = [...own, ...newest, ...older];
   const recordedSince = commits.map(({ at }) => at).toSorted()[0];
-  return ({ value }) => ({
-    entry: findBySha(commits, value)?.entry,
-    isNamed: commits.some(({ names }) => names.some((name) => name.startsWith(value.toLowerCase()))),
-    recordedSince,
-  });
+  const folder = missing.length === 0 ? undefined : await findLedgerFolder(db);
+  return ({ value }) => {
+    const entry = findBySha(commits, value)?.entry;
+    return {
+      entry,
+      isNamed: commits.some(({ names }) => names.some((name) => name.startsWith(value.toLowerCase()))),
+      recordedSince,
+      isThere: entry !== undefined || folder === undefined ? undefined : hasCommit(folder, value.toLowerCase()),
+    };
+  };
+}
+
+/** Undefined for a server of several machines, each with a repository of its own, and for a ledger in memory. */
+async function findLedgerFolder(db: Reader): Promise<string | undefined> {
+  if (db.engine !== 'sqlite') return undefined;
+  const files = await db.query<{ name: string; file: string }>('PRAGMA database_list');
+  const path = files.find(({ name }) => name === 'main')?.file ?? '';
+  return path === '' ? undefined : dirname(path);
 }
 
 /** A thought may abbreviate the hash, as git does. */

@@ -7,7 +7,7 @@ import { shortBranch, writeCommitContent } from './commit-content.ts';
 import { encodeCommits, MAX_COMMITS, MAX_TASKS, type SpooledCommit } from './spooled-commits.ts';
 
 /** The hooks of git that report commits. */
-export const REPORTING_HOOKS = ['post-commit', 'post-rewrite'] as const;
+export const REPORTING_HOOKS = ['post-commit', 'post-merge', 'post-applypatch', 'post-rewrite'] as const;
 type ReportingHook = (typeof REPORTING_HOOKS)[number];
 
 interface Report {

@@ -60,7 +60,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   ],
   'recorder/own-spool': ['recorder/spool', 'trust/find-tracked'],
   'domains/tasks': [PORT, 'config', 'context', 'domains/evidence', 'domains/trail', 'integrity', 'ledger', 'tool'],
-  'domains/evidence': [PORT, 'domains/trail', 'integrity'],
+  'domains/evidence': [PORT, 'domains/trail', 'git', 'integrity'],
   'domains/trail': [PORT, 'context', 'integrity', 'ledger', 'tool'],
   'domains/trail/tools': [PORT, 'tool', 'verification'],
   'domains/proofs': [PORT, 'context', 'domains/trail', 'integrity', 'ledger', 'tool'],

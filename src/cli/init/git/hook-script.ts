@@ -2,7 +2,14 @@ import type { LaunchCommand } from '../clients.ts';
 import { hookLine } from '../hooks/hook-command.ts';
 
 /** The hooks that record commits and write trailers. */
-export const GIT_HOOKS = ['prepare-commit-msg', 'commit-msg', 'post-commit', 'post-rewrite'] as const;
+export const GIT_HOOKS = [
+  'prepare-commit-msg',
+  'commit-msg',
+  'post-commit',
+  'post-merge',
+  'post-applypatch',
+  'post-rewrite',
+] as const;
 export type GitHook = (typeof GIT_HOOKS)[number];
 
 /** Relative to the folder that all work trees of a repository share. It is never part of a commit. */
@@ -87,6 +94,9 @@ const CONDITIONS: Readonly<Record<GitHook, string>> = {
   'commit-msg': `${NO_TRAILERS} && [ ! -f "\${1%/*}/MERGE_HEAD" ] && [ ! -f "\${1%/*}/SQUASH_MSG" ]`,
   // A rebase reports its commits together when it ends.
   'post-commit': ` && [ -z "\${GIT_CHERRY_PICK_HELP-}" ]`,
+  // Not for a fast-forward, which makes no commit; the message is not translated.
+  'post-merge': ` && git reflog -1 --format=%gs 2>/dev/null | grep -q 'Merge made by\\|In-index merge'`,
+  'post-applypatch': ` && [ ! -f "$(git rev-parse --git-path rebase-apply/rebasing)" ]`,
   'post-rewrite': '',
 };
 
@@ -95,6 +105,8 @@ const CALLS: Readonly<Record<GitHook, readonly string[]>> = {
   'prepare-commit-msg': [call('prepare-commit-msg')],
   'commit-msg': [call('commit-msg')],
   'post-commit': [call('post-commit')],
+  'post-merge': [call('post-merge')],
+  'post-applypatch': [call('post-applypatch')],
   'post-rewrite': [
     '  colibri_input=$(cat)',
     `  printf '%s\\n' "$colibri_input" | "$colibri_hook" post-rewrite "$@" || :`,

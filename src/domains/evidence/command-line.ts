@@ -146,6 +146,8 @@ function toSteps(lists: readonly List[]): Step[] | undefined {
       for (const [part, command] of commands.entries()) {
         const words = withoutWrappers(command);
         const [first] = words;
+        const set = first === 'export' ? command : command.slice(0, command.length - words.length);
+        if (set.some((word) => DECIDING.test(word))) return undefined;
         if (first === undefined) continue;
         const options = first === 'set' ? readSetOptions(words.slice(1)) : NO_OPTIONS;
         if (!isReadable(words) || options === undefined) return undefined;
@@ -190,6 +192,8 @@ function readSetOptions(words: readonly string[]): ReadonlySet<string> | undefin
   return names.every((name) => SET_NAMES.has(name)) ? new Set(names) : undefined;
 }
 
+/** Variables that decide which program a name runs, or what runs in its place. */
+const DECIDING = /^(?:PATH|NODE_OPTIONS|npm_config_\w*|(?:LD|DYLD)_\w*|(?:BASH_)?ENV|SHELLOPTS|BASHOPTS|IFS)\+?=/i;
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
 
 /** `CI=1 env A=b timeout 60 npm test` runs npm test. */

@@ -46,7 +46,14 @@ const PREFIXED = [
   'lin_api_[A-Za-z0-9]{20,}|ATATT[\\w=-]{20,}|ATCTT[\\w=-]{20,}|secret_[A-Za-z0-9]{40,}|ntn_[A-Za-z0-9]{40,}',
   'NRAK-[A-Z0-9]{20,}|glsa_\\w{20,}|glc_[\\w+/=]{20,}|dt0c01\\.[\\w.]{20,}', // monitoring
   'PMAK-[\\w-]{20,}|HRKU-[\\w-]{20,}|key-[0-9a-f]{32}|AGE-SECRET-KEY-1[A-Z0-9]{20,}|sbp_[a-f0-9]{40,}',
+  'figd_[\\w-]{20,}|sntry[su]_[\\w+/=-]{20,}|sq0(?:csp|atp|idp)-[\\w-]{20,}|CFPAT-[\\w-]{20,}',
+  'pscale_(?:pw|tkn|oauth)_[\\w.-]{20,}|dp\\.(?:pt|st|ct|sa|scim|audit)\\.[\\w.-]{30,}',
+  '\\b(?:rnd|vc[aikpr]|fo1|fm[12][ar]?)_[\\w+/=-]{20,}', // Render, Vercel, Fly
+  '\\bpat[A-Za-z0-9]{14}\\.[0-9a-f]{40,}', // Airtable
+  '\\b\\d/\\d{13,20}(?:/\\d{13,20})?:[0-9a-f]{32,}', // Asana
+  '\\bv1\\.0-[0-9a-f]{24}-[0-9a-f]{40,}', // Cloudflare
   '\\b\\d{8,10}:AA[\\w-]{33,}', // Telegram
+  'discord(?:app)?\\.com/api/(?:v\\d{1,2}/)?webhooks/\\d{5,30}/[\\w-]{20,}',
   '\\b[MNO][\\w-]{23,27}\\.[\\w-]{6}\\.[\\w-]{27,}', // Discord
   // A look-behind lets only the beginning of a word begin a JSON Web Token: otherwise a long one costs its square.
   '(?<![\\w-])eyJ[\\w-]{8,}\\.[\\w-]{8,}(?:\\.[\\w-]*){0,3}',
@@ -80,6 +87,7 @@ const SHAPES: readonly RegExp[] = [
   /((?:^|[^a-z])(?:mysql_)?pwd=)(?![/~$.])[^\s"']+/gi,
   new RegExp(`(${assignment(WORD_KEYS)})(?:"[^"\\n]{6,4096}|'[^'\\n]{6,4096})`, 'gi'),
   new RegExp(`(${assignment(WORD_KEYS)})(?=[^\\s"']{0,64}\\d)[^\\s"']{8,}`, 'gi'),
+  new RegExp(`(_PAT${EQUALS}["']?)[\\w-]{20,}`, 'g'),
   /([?&]sig=)[\w%+/=-]{16,}/gi,
   // "pass" is also a word of test reports, so it needs a prefix, quotes or an equals sign.
   new RegExp(`((?:_(?:PASS|pass|Pass)|[a-z]Pass)${EQUALS}(?!true\\b|false\\b|null\\b))${VALUE}`, 'g'),
@@ -87,7 +95,7 @@ const SHAPES: readonly RegExp[] = [
   new RegExp(`((?:^|[^a-z])pass=)${NO_SECRET}[^\\s"']+`, 'gi'),
   new RegExp(`(_auth${EQUALS})${NO_SECRET}${VALUE}`, 'gi'),
   /(["']auth["']\s{0,3}:\s{0,3}["'])[\w+/=-]{12,}/g,
-  /(--(?:password|passwd|passphrase|pass|token|secret|api-key|access-token|client-secret|auth-token)(?:=|[ \t]{1,4})["']?)[^\s"']+/gi,
+  /(--(?:password|passwd|passphrase|pass|token|secret|api-key|access-token|client-secret|auth-token|account-key|access-key|secret-key|sas-token)(?:=|[ \t]{1,4})["']?)[^\s"']+/gi,
   new RegExp(`(${USER_OPTION}["']?[^\\s:"']{1,128}:)(?!//)[^\\s"']+`, 'g'),
   new RegExp(`(${USER_OPTION}(["'])[^\\s:"']{1,128}:)(?!//)(?:(?!\\2)[^\\n])+`, 'g'),
   new RegExp(`(\\blogin\\b${WORDS}[ \\t]-p[ =\\t]{0,4})${VALUE}`, 'g'),

@@ -70,6 +70,11 @@ describe('secrets', () => {
       'redis-cli -h db ping',
       'the login page takes -1',
       'openssl rsa -passin stdin',
+      'FILE_PAT=src/**/*.ts, rnd_seed=4, vcp_count, figd_short',
+      'https://discord.com/api/webhooks/123456789012345678',
+      'release v1.0-0123456789abcdef, patches.0123456789abcdef',
+      'step 1/2: 0123456789abcdef0123456789abcdef',
+      'az storage --account-name me',
       '',
     ];
     for (const text of ordinary) expect(blankSecrets(text)).toBe(text);
@@ -88,6 +93,6 @@ const SLOW =
   `eyJ|eyJaaaaaaaa.|eyJaaaaaaaa.eyJ|://|://a:|://a:b@|password|password=|token:"|sk-|-----BEGIN PRIVATE KEY-----|
 -----BEGIN |A| |\\|\\u|\\\\n|login a |Bearer |-u a:|SG.aaaaaaaaaaaaaaaa.|Maaaaaaaaaaaaaaaaaaaaaaaa.aaaaaa.|12345678:AA|
 authorization: a |sshpass -p |login |login -|mysql |mysql -p|config |config set a|redis-cli | -u|
- -ua:| -u'a:|_pass|_pass=|pass=|"auth":"|_auth=|storepass |-passin pass:`
+ -ua:|_PAT=|1/1234567890123456/|dp.pt.|discord.com/api/webhooks/1|v1.0-| -u'a:|_pass|_pass=|pass=|"auth":"|_auth=|storepass |-passin pass:`
     .replaceAll('\n', '')
     .split('|');

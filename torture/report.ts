@@ -31,7 +31,7 @@ What the runs found and Colibri does not prevent:
 
 - **A ping before the ledger is open.** \`server_ping\` answers while the server still opens its ledger, and is recorded
   afterwards. If the process is killed in between, the answered ping has no entry. It changed nothing.
-- **A commit that git does not show within 2 seconds.** The hook of git gives up, because nobody may wait for it: it prints one
+- **A commit that git does not show within 2 seconds.** The hook of git gives up, because git waits for it: it prints one
   line on stderr, the commit is not recorded, and \`colibri doctor\` counts it.
 - **A stopped writer.** A process that is stopped (SIGSTOP) while it holds the write lock of an SQLite file blocks the others.
   They answer with an error after 10 seconds, and nothing is lost.

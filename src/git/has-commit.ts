@@ -5,7 +5,7 @@ import { isOwnRepository } from './main-work-tree.ts';
 
 /**
  * Whether the repository around a folder has an object whose hash begins so. Reads the object store itself, because a
- * server starts no process for a call. Undefined if nobody can tell: without a repository, or if objects may be elsewhere.
+ * server starts no process for a call. Undefined without a repository, and if objects may be elsewhere.
  */
 export function hasCommit(folder: string, sha: string): boolean | undefined {
   try {

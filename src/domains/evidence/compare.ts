@@ -31,7 +31,7 @@ export interface KnownCommit {
   readonly isNamed: boolean;
   /** The time of the first recorded commit; undefined if none is recorded. */
   readonly recordedSince: string | undefined;
-  /** Whether the repository of the ledger has it; undefined if nobody can tell. */
+  /** Whether the repository of the ledger has it; undefined if that is not known. */
   readonly isThere: boolean | undefined;
 }
 

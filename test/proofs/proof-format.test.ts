@@ -111,6 +111,10 @@ describe('docs/proof-format.md', () => {
         .toSorted(([one = ''], [other = '']) => (one < other ? -1 : 1)),
     );
     expect(quoted(rows.find(([field]) => field === '`priority`')?.[1])).toEqual(PRIORITIES);
+    const program = readFileSync(join(import.meta.dirname, '../../examples/verify.py'), 'utf8');
+    const [, fields = ''] = /^TASK_FIELDS = "{3}([^"]*)"{3}$/m.exec(program) ?? [];
+    const names = fields.split(/\s+/).map((field) => field.split(':')[0]);
+    expect(names).toEqual(rows.map(([field]) => quoted(field)[0]));
   });
 
   promiseTest('format/page', 'the states of the workflows', () => {

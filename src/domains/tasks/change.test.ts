@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { changedTask, type Identity, newTask, updateWarnings } from './change.ts';
+import { TASK_FIELDS } from './fields/table.ts';
 import type { Task } from './record.ts';
 import type { UpdateInput } from './schema.ts';
 
@@ -21,6 +22,11 @@ const change = (task: Task, input: Omit<UpdateInput, 'task_id'>, actor = 'bob') 
 const warnings = (before: Task, input: Omit<UpdateInput, 'task_id'>, actor = 'bob') =>
   updateWarnings(before, change(before, input, actor), { task_id: before.task_id, ...input }, actor);
 
+/** The initial values of the fields that were added after a release. */
+const ADDED_LATER = Object.fromEntries(
+  Object.entries(TASK_FIELDS).flatMap(([name, field]) => ('addedLater' in field ? [[name, field.initial]] : [])),
+);
+
 describe('newTask', () => {
   it('sets every field, with the defaults of the catalogue', () => {
     expect(fresh).toEqual({
@@ -39,8 +45,7 @@ describe('newTask', () => {
       parent_id: null,
       depends_on: [],
       blocked_reason: null,
-      holder: null,
-      taken_from: null,
+      ...ADDED_LATER,
       attempt: 1,
       created_at: AT,
       created_by: 'alice',

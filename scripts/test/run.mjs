@@ -22,8 +22,9 @@ const vitest = (...args) => [
 /** Of the files that the server contract names, by its own tests. */
 const coverage = vitest('--project', 'sqlite', '--mode', 'coverage', '--coverage', '--silent');
 const isWhole = process.argv.length === 2;
+const running = new Set();
 
-await all([
+const checks = [
   // Takes a minute of one core, if it has to be compiled.
   check('SQLite module', [process.execPath, 'scripts/sqlite-module.cjs']),
   check('format and lint', [bin('biome'), 'check', '--error-on-warnings']),
@@ -31,31 +32,34 @@ await all([
   check('types of the page', [bin('tsc'), '--noEmit', '-p', 'web']),
   check('type-aware lint', [bin('oxlint'), '--type-aware', '--deny-warnings']),
   check('unused code', [bin('knip')]),
-]);
+];
 if (isWhole) {
-  await all([check('build', [process.execPath, 'scripts/test/build.mjs'])]);
+  const build = check('build', [process.execPath, 'scripts/test/build.mjs']);
+  // Other versions of Node need no module, so their tests use the core that its compiler leaves idle.
+  const drivers = build.then(() =>
+    check('tests on other versions of Node', [process.execPath, 'scripts/test/drivers.mjs']),
+  );
+  await all([...checks, build]);
   env.COLIBRI_TEST_IS_BUILT = '1';
   // Together, because the tests of the first often wait for processes of their own.
-  await all([show('tests', vitest('--mode', 'whole')), checkOthers()]);
-} else await all([show('tests', vitest(...process.argv.slice(2)))]);
+  await all([show('tests', vitest('--mode', 'whole')), drivers, drivers.then(() => check('coverage', coverage))]);
+} else {
+  await all(checks);
+  await all([show('tests', vitest(...process.argv.slice(2)))]);
+}
 await all([check('generated documents', [process.execPath, 'scripts/docs/generate.mjs', '--check'])]);
 printCounts();
 
-async function checkOthers() {
-  const first = await check('coverage', coverage);
-  const second = await check('tests on other versions of Node', [process.execPath, 'scripts/test/drivers.mjs']);
-  return [first, second];
-}
-
 /** Waits for all of them, prints what they have kept, failures last, and ends the program if one failed. */
 async function all(checks) {
-  const done = (await Promise.all(checks)).flat();
+  const done = await Promise.all(checks);
   const failed = done.filter(({ hasFailed }) => hasFailed);
   for (const { output } of [...done.filter(({ hasFailed }) => !hasFailed), ...failed]) process.stderr.write(output);
   if (failed.length === 0) return;
   for (const { failures } of testRuns()) for (const text of failures) console.error(`\n${text}`);
   for (const { name } of failed) console.error(`\n${name}: failed`);
   printCounts();
+  for (const child of running) child.kill();
   process.exit(1);
 }
 
@@ -76,7 +80,10 @@ async function show(name, [command, ...args]) {
 }
 
 async function fails(child) {
-  return (await new Promise((resolve) => child.on('close', resolve))) !== 0;
+  running.add(child);
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  running.delete(child);
+  return code !== 0;
 }
 
 /** The last line for CI: the sum of all runs of vitest, on all versions of Node. */

@@ -20,6 +20,8 @@ export interface CallContext {
 export interface ReadContext extends CallContext {
   /** The client has made no call yet: another process of it may get this name first. */
   readonly isUnconfirmed?: boolean;
+  /** Dead agents whose tasks may be the caller's, because its client restarted several servers at once. */
+  readonly predecessors?: readonly string[];
   readonly db: Reader;
   readonly liveness: Liveness;
 }

@@ -76,4 +76,6 @@ export interface FoundActor {
   readonly actor: string;
   /** True before the first call, whose transaction chooses the name. */
   readonly isUnconfirmed: boolean;
+  /** Dead agents whose tasks the process may hold under another name. */
+  readonly predecessors?: readonly string[];
 }

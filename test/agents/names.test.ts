@@ -151,11 +151,20 @@ describe('the names of agents', () => {
       const second = await claim(before[1]);
       await Promise.all(before.map((agent) => agent.close()));
       const [one, two] = [await start(), await start()];
-      expect(await one.readResource('colibri://brief')).not.toContain('Yours:');
+      const brief = await one.readResource('colibri://brief');
+      expect(brief).not.toContain('Yours:');
+      for (const [{ task_id }, holder] of [[first[0], 'claude-code'] as const, [second, 'claude-code#2'] as const])
+        expect(brief.split('Perhaps yours,')[1]).toContain(`- ${task_id} in_progress of ${holder}: a task\n`);
+      expect(brief).toContain(
+        `task_update {"task_id":"${second.task_id}","status":"in_progress","claim":…} with the claim`,
+      );
       const [cancelled, failure] = [{ status: 'cancelled' }, { failure: { code: 'ERR_CLAIM_HELD' } }];
       expect(await one.call('task_update', { task_id: second.task_id, ...cancelled })).toMatchObject(failure);
       for (const task of first)
         expect(await one.updateTask({ ...task, status: 'in_progress' })).toMatchObject({ taken_from: 'claude-code' });
+      // What is continued is the agent's own; what the other agent held is not offered to it any more.
+      expect(await one.readResource('colibri://brief')).toMatch(/Yours:\n- T-000\d in_progress: a task\n/);
+      expect(await one.readResource('colibri://brief')).not.toContain('Perhaps yours');
       expect(await two.updateTask({ ...second, status: 'review' })).toMatchObject({ task_id: second.task_id });
     }),
   );

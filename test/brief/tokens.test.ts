@@ -113,6 +113,7 @@ function fullBrief(text: string): Brief {
     last_call: { entry: Number.MAX_SAFE_INTEGER, at: changed.updated_at },
     yours: [held, { ...held, session_id: undefined }, held, held, held],
     yours_total: 12,
+    perhaps_yours: [held, held, held, held, held],
     lapsed: [1, 2, 3].map(() => ({ ...task, held_by: text, silent_for_s: Number.MAX_SAFE_INTEGER })),
     lost: [1, 2, 3].map(() => ({ ...task, taken_by: text })),
     changed: [changed, changed, changed, changed, changed],

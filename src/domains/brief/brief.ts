@@ -12,6 +12,8 @@ export interface Brief {
   /** Tasks that the agent holds or has to finish, last changed first; the list may be cut. */
   readonly yours: readonly HeldTask[];
   readonly yours_total: number;
+  /** Tasks of dead agents of the same client: one of them was this one before its server was restarted. */
+  readonly perhaps_yours: readonly Pick<HeldTask, 'task_id' | 'title' | 'status' | 'holder'>[];
   /** Tasks of others whose claim has lapsed: claiming one takes it over. The list may be cut. */
   readonly lapsed: readonly LapsedTask[];
   /** Tasks that the agent held and others took over. */
@@ -83,6 +85,12 @@ export function renderBrief(brief: Brief): string {
     'call task_list for the rest',
   );
   page.addList(
+    'Perhaps yours, if you held it before your server was restarted:',
+    brief.perhaps_yours.map((task) => `${task.task_id} ${task.status} of ${name(task.holder)}: ${shorten(task.title)}`),
+    false,
+    'call task_list for the rest',
+  );
+  page.addList(
     'Lost, do not continue:',
     brief.lost.map(({ task_id, title, taken_by }) => `${task_id} taken by ${name(taken_by)}: ${shorten(title)}`),
     false,
@@ -108,14 +116,24 @@ export function renderBrief(brief: Brief): string {
 }
 
 /** What to call next, the most useful first. */
-export function nextSteps({ agent, yours, ready }: Pick<Brief, 'agent' | 'yours' | 'ready'>): string[] {
+export function nextSteps(brief: Pick<Brief, 'agent' | 'yours' | 'perhaps_yours' | 'ready'>): string[] {
+  const { agent, yours, perhaps_yours, ready } = brief;
   const [task] = yours;
   if (task !== undefined) return stepsOf(task, name(agent ?? task.holder));
+  const [former] = perhaps_yours;
+  const proof =
+    former === undefined
+      ? []
+      : [
+          `if you held ${former.task_id}: task_update {"task_id":"${former.task_id}","status":"${former.status}","claim":…} with the claim that you got for it`,
+        ];
   if (ready === undefined)
     return [
+      ...proof,
       'nothing is ready: call task_create {"title":…,"status":"todo"}, or task_next_actions {"include_blocked":true}',
     ];
   return [
+    ...proof,
     `${ready.is_review ? 'review' : 'claim'} ${ready.task_id} (${shorten(ready.title)}): task_update {"task_id":"${ready.task_id}","status":"${ready.next_status}"}`,
     'or call task_next_actions for the whole queue',
   ];

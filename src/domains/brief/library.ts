@@ -20,8 +20,9 @@ export interface LibraryPorts {
 
 /** The resources and prompts: views of the ledger for clients that show them. The tools do not depend on them. */
 export function createLibrary({ project, claimTtlMs, readTask }: LibraryPorts): Library {
-  const brief = async ({ db, actor, isUnconfirmed, liveness, at }: ReadContext) => {
-    const found = await readBrief(db, { agent: actor, project }, { liveness, at, ttlMs: claimTtlMs });
+  const brief = async ({ db, actor, isUnconfirmed, predecessors, liveness, at }: ReadContext) => {
+    const query = { agent: actor, predecessors, project };
+    const found = await readBrief(db, query, { liveness, at, ttlMs: claimTtlMs });
     return renderBrief({ ...found, is_unconfirmed: isUnconfirmed === true });
   };
   const task = async (context: ReadContext, taskId: string) => JSON.stringify(await readTask(context, taskId));

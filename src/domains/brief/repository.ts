@@ -2,6 +2,7 @@ import type { Reader } from '../../db/database.ts';
 import { formatSessionId, formatTaskId, formatThoughtId, parseId } from '../../ids.ts';
 import { parseEntry } from '../../integrity/index.ts';
 import { isLapsed } from '../tasks/claims/decide.ts';
+import { isBusy } from '../tasks/claims/facts.ts';
 import { type ClaimContext, readHolder } from '../tasks/claims/holder.ts';
 import { listLosses } from '../tasks/claims/losses.ts';
 import { listTasks } from '../tasks/list-query.ts';
@@ -20,23 +21,30 @@ const MAX_LAPSED = 3;
 export interface BriefQuery {
   /** Undefined for a brief about every agent. */
   readonly agent: string | undefined;
+  /** Dead agents that this one may continue. */
+  readonly predecessors?: readonly string[] | undefined;
   readonly project: string;
 }
 
 /** Reads what a brief says. Every list is short, so that the reads stay cheap at any size of the ledger. */
-export async function readBrief(db: Reader, { agent, project }: BriefQuery, context: ClaimContext): Promise<Brief> {
+export async function readBrief(db: Reader, query: BriefQuery, context: ClaimContext): Promise<Brief> {
+  const { agent, project } = query;
   const last_call = agent === undefined ? undefined : await findLastCall(db, agent);
   const { tasks, total } = await listHeld(db, agent, project);
   const yours: HeldTask[] = [];
   for (const task of tasks) yours.push(await describeHeld(db, task, context));
   const [ready] = await listNextActions(db, { project, limit: 1, actor: agent }, context);
-  const lapsed = await listLapsedTasks(db, { project, limit: MAX_LAPSED, actor: agent }, context);
+  const perhaps_yours = await listPerhapsHeld(db, query);
+  const lapsed = (await listLapsedTasks(db, { project, limit: MAX_LAPSED, actor: agent }, context)).filter(
+    ({ task_id }) => perhaps_yours.every((task) => task.task_id !== task_id),
+  );
   return {
     agent,
     project,
     last_call,
     yours,
     yours_total: total,
+    perhaps_yours,
     changed: await listChanged(db, { agent, project }, last_call),
     decisions: await listDecisions(
       db,
@@ -83,16 +91,34 @@ async function listHeld(db: Reader, agent: string | undefined, project: string):
     return { tasks: rows, total };
   }
   const [counted] = await db.query<{ held: number }>('SELECT COUNT(*) AS held FROM tasks WHERE holder = $1', [agent]);
-  const held = await db.query(
-    `SELECT ${heldFields.columns} FROM tasks WHERE holder = $1 ORDER BY updated_at DESC, task_no DESC LIMIT ${MAX_HELD}`,
-    [agent],
-  );
   const reviewed = await listTasks(db, { ...page, assignee: agent, status: REVIEWED });
-  const tasks = [
-    ...held.map((row) => heldFields.read(row)),
-    ...reviewed.tasks.map((task) => ({ ...task, holder: null })),
-  ].slice(0, MAX_HELD);
+  const tasks = [...(await listClaims(db, agent)), ...reviewed.tasks.map((task) => ({ ...task, holder: null }))].slice(
+    0,
+    MAX_HELD,
+  );
   return { tasks, total: (counted?.held ?? 0) + reviewed.total };
+}
+
+/** What dead agents hold that this one may continue, unless it works on something else. */
+async function listPerhapsHeld(db: Reader, { agent, predecessors = [] }: BriefQuery): Promise<Brief['perhaps_yours']> {
+  const tasks: HeldRow[] = [];
+  for (const holder of predecessors)
+    if (agent !== undefined && tasks.length < MAX_HELD && !(await isBusy(db, agent, holder)))
+      tasks.push(...(await listClaims(db, holder)));
+  return tasks.slice(0, MAX_HELD).map(({ task_id, title, status, holder }) => ({
+    task_id,
+    title,
+    status,
+    holder: holder ?? '',
+  }));
+}
+
+async function listClaims(db: Reader, holder: string): Promise<HeldRow[]> {
+  const rows = await db.query(
+    `SELECT ${heldFields.columns} FROM tasks WHERE holder = $1 ORDER BY updated_at DESC, task_no DESC LIMIT ${MAX_HELD}`,
+    [holder],
+  );
+  return rows.map((row) => heldFields.read(row));
 }
 
 async function findHolder(db: Reader, taskId: string): Promise<string | null> {

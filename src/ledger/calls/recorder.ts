@@ -74,7 +74,9 @@ export class CallRecorder implements AuditSink, RecordedTransactions {
   /** The same before the first call: the name that it would get now. */
   async findActor(db: Reader, client: string): Promise<FoundActor> {
     const chosen = this.#names?.find(client) === undefined ? await this.#names?.choose(db, client) : undefined;
-    return { actor: chosen?.actor ?? this.actorOf(client), isUnconfirmed: chosen !== undefined };
+    const actor = chosen?.actor ?? this.actorOf(client);
+    const predecessors = (await this.#names?.listPredecessors(db, client, actor)) ?? [];
+    return { actor, isUnconfirmed: chosen !== undefined, predecessors };
   }
 
   /** The number of the last call of an actor in this process. */

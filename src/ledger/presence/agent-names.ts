@@ -32,6 +32,15 @@ export class AgentNames {
     return { actor, replaces: known.find(({ name }) => name === actor)?.lastCall ?? null };
   }
 
+  /** The dead agents with tasks that this process may continue under another name, the one that called last first. */
+  async listPredecessors(db: Reader, client: string, actor: string): Promise<string[]> {
+    const firstCall = this.#firstCalls.get(actor) ?? Number.POSITIVE_INFINITY;
+    return (await this.#listNamesakes(db, client))
+      .filter(({ name, isAlive, lastCall }) => name !== actor && !isAlive && lastCall < firstCall)
+      .filter(({ holdsTask, isOwnFolder }) => holdsTask && isOwnFolder)
+      .map(({ name }) => name);
+  }
+
   /** Once the transaction of a call is committed. */
   keep(client: string, actor: string, call: number): void {
     if (this.#kept.has(client)) return;

@@ -35,12 +35,16 @@ async function succeeds(
   { actor, firstCall }: ClaimRequest,
   holder: string,
 ): Promise<boolean> {
-  if (!(await canContinue(db, liveness, { actor, firstCall }, holder))) return false;
+  return (await canContinue(db, liveness, { actor, firstCall }, holder)) && !(await isBusy(db, actor, holder));
+}
+
+/** Whether an actor holds a task that it did not take from this former holder. */
+export async function isBusy(db: Reader, actor: string, former: string): Promise<boolean> {
   const others = await db.query(
-    `SELECT task_no FROM tasks WHERE holder = $1 AND (taken_from IS NULL OR taken_from <> $2) LIMIT 1`,
-    [actor, holder],
+    'SELECT task_no FROM tasks WHERE holder = $1 AND (taken_from IS NULL OR taken_from <> $2) LIMIT 1',
+    [actor, former],
   );
-  return others.length === 0;
+  return others.length > 0;
 }
 
 async function findClaim(db: Reader, token: number | null): Promise<ClaimEvent | undefined> {

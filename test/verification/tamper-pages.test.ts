@@ -26,19 +26,33 @@ describe('the pages of an SQLite ledger', () => {
       });
     });
 
-  for (const [name, change] of Object.entries<(bytes: Buffer) => Buffer>({
-    'a freelist that is longer than the file says': (bytes) => withNumber(bytes, 36, 3),
-    'a freelist that begins in a table': (bytes) => withNumber(withNumber(bytes, 32, rootOf('tasks')), 36, 1),
-    'a page that nothing refers to': (bytes) => {
-      const grown = Buffer.concat([bytes, Buffer.alloc(4096)]);
-      return withNumber(grown, 28, grown.length / 4096);
-    },
-  }))
-    promiseTest('verify/tampering', name, async () => {
-      const { status, problems } = await verifyAfter(change);
-      expect(status).toBe(1);
-      expect(problems).toContainEqual(expect.objectContaining({ problem: expect.stringContaining('is damaged') }));
-    });
+  for (const [order, prepare] of Object.entries({ 'as it was created': '', 'after a VACUUM': 'VACUUM' }))
+    for (const [name, change] of Object.entries<(bytes: Buffer) => Buffer>({
+      'a freelist that is longer than the file says': (bytes) => withNumber(bytes, 36, 3),
+      'a freelist that begins nowhere': (bytes) => withNumber(withNumber(bytes, 32, 0), 36, 1),
+      'a freelist of no pages that begins in a table': (bytes) =>
+        withNumber(withNumber(bytes, 32, rootOf('tasks')), 36, 0),
+      'a freelist that begins in a table': (bytes) => withNumber(withNumber(bytes, 32, rootOf('tasks')), 36, 1),
+      'a freelist that begins beyond the file': (bytes) => withNumber(withNumber(bytes, 32, 0x0100_0000), 36, 0),
+      'a freelist that is a cycle': (bytes) => {
+        const cycle = freePages(bytes, []);
+        return withNumber(cycle, cycle.length - 4096, cycle.length / 4096);
+      },
+      'a page that nothing refers to': (bytes) => {
+        const grown = Buffer.concat([bytes, Buffer.alloc(4096)]);
+        return withNumber(grown, 28, grown.length / 4096);
+      },
+    }))
+      promiseTest('verify/tampering', `${name}, in a file ${order}`, async () => {
+        const { status, problems } = await verifyAfter(change, prepare);
+        expect(status).toBe(1);
+        expect(problems).toContainEqual(expect.objectContaining({ problem: expect.stringContaining('is damaged') }));
+      });
+
+  promiseTest('ledger/fresh', 'a ledger with free pages, in a file after a VACUUM', async () => {
+    const { status, problems } = await verifyAfter((bytes) => freePages(bytes, []), 'VACUUM');
+    expect({ status, problems }).toEqual({ status: 0, problems: [] });
+  });
 
   for (const table of ['sessions', 'ledger_head', 'counters'])
     for (const shape of [
@@ -77,9 +91,10 @@ async function readRoots(): Promise<ReadonlyMap<string, number>> {
   }
 }
 
-async function verifyAfter(change: (bytes: Buffer) => Buffer) {
+async function verifyAfter(change: (bytes: Buffer) => Buffer, prepare = '') {
   for (const suffix of ['', '-wal', '-shm']) rmSync(copy + suffix, { force: true });
   copyFileSync(original, copy);
+  if (prepare !== '') await tamperFile(copy, `${prepare}; PRAGMA wal_checkpoint(TRUNCATE)`);
   rewriteFile(copy, change);
   const { status, stdout } = await runColibri(['verify', '--json'], { COLIBRI_DB_PATH: copy }, folder);
   return { status, problems: JSON.parse(stdout).problems };

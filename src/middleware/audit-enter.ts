@@ -15,6 +15,7 @@ export async function auditEnter(
   } catch (thrown) {
     const { tool, correlationId } = event;
     const error = toError(thrown);
+    chain.runtime.notCommitted(error);
     chain.log('error', 'audit enter failed', { tool, correlationId, error });
     if (validated.ok && validated.data.tool.answersUnrecorded) {
       const unrecorded = new Error(`this call could not be recorded: ${error.message}`, { cause: error });

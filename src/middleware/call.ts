@@ -31,6 +31,8 @@ export interface ServerState {
   readonly checkpoint: string | undefined;
   /** Tells that a call of this tool was committed as the last entry of a log of this size. */
   committed(tool: string, size: number): void;
+  /** Tells that a call could not be recorded, or that its change was rolled back, because of this error. */
+  notCommitted(error: Error): void;
   /** Resolves when the server has booted; at once for an early call that can still be buffered. */
   passGate(isEarly: boolean): Promise<void>;
   /**

@@ -32,6 +32,7 @@ export async function inRecordedTransaction(
   try {
     return await inScope(active, ready.data, dispatchAndExit);
   } catch (thrown) {
+    active.chain.runtime.notCommitted(toError(thrown));
     if (ready.data.tool.answersUnrecorded && reached?.outcome.ok)
       return answerUnrecorded(active, ready.data, toError(thrown), reached, stages);
     return exitFailed(active, failureOf(active, reached?.outcome, thrown), stages);

@@ -74,6 +74,7 @@ export class Runtime {
   #phase: Phase = 'starting';
   #booted: Booted | undefined;
   #failure: Error | undefined;
+  #damage: Error | undefined;
   #booting: Promise<void> | undefined;
   #retryTimer: NodeJS.Timeout | undefined;
   #retryMs = FIRST_RETRY_MS;
@@ -126,7 +127,17 @@ export class Runtime {
     return checkpoints;
   }
 
+  /** Set while changes fail because the file is damaged: reads, and calls that change little, may still work. */
+  get damage(): Error | undefined {
+    return this.#damage;
+  }
+
+  notCommitted(error: Error): void {
+    if (error instanceof DatabaseError && error.fault === 'corrupt') this.#damage = error;
+  }
+
   committed(tool: string, size: number): void {
+    this.#damage = undefined;
     this.#booted?.checkpoints?.grown(size, tool === SEALING_TOOL);
   }
 

@@ -25,6 +25,7 @@ export function factsOf(server: FactSource, config: Config): ServerFacts {
     failure: runtime.failure,
     isRetrying: runtime.isRetrying,
     rollback: runtime.rollback,
+    damage: runtime.damage,
     signing: runtime.signing,
     witnesses: runtime.witnesses,
     skills: { loaded: runtime.skills?.list().length ?? 0, skipped: [...(runtime.skills?.defects() ?? [])] },

@@ -8,6 +8,7 @@ import { ledgerIn, listCalls, tamper, verifyFile } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { connectRaw, type RawClient } from '../support/raw-client.ts';
 import { createSmallDisk, SMALL_FILES } from '../support/small-disk.ts';
+import { rewriteFile } from '../support/sqlite-pages.ts';
 
 const LONG = { title: 'filler', description: 'x'.repeat(5000) };
 
@@ -71,6 +72,38 @@ describe('a ledger that may only be read', () => {
       await client.end();
       await verifyFile(path);
     });
+});
+
+describe('a ledger file that was damaged', () => {
+  promiseTest('fault/health', 'a freelist that begins nowhere, until a change succeeds', async () => {
+    const cwd = tempFolder();
+    const path = ledgerIn(cwd);
+    const first = await connectRaw({ cwd });
+    expect(await first.call('task_create', LONG)).toHaveProperty('ok', true);
+    await first.end();
+    const setFreePages = (count: number) =>
+      rewriteFile(path, (bytes) => {
+        bytes.writeUInt32BE(count, 36);
+        return bytes;
+      });
+    setFreePages(7);
+    const client = await connectRaw({ cwd });
+    while ((await client.call('task_create', LONG))['ok'] === true);
+    for (let call = 0; call < 2; call += 1)
+      expect(await client.data('server_health')).toMatchObject({
+        status: 'degraded',
+        problems: expect.arrayContaining([
+          { code: 'LEDGER_DAMAGED', message: expect.stringContaining('the file is damaged') },
+        ]),
+      });
+    await client.end();
+    setFreePages(0);
+    const last = await connectRaw({ cwd });
+    expect(await last.call('task_create', LONG)).toHaveProperty('ok', true);
+    expect(await last.data('server_health')).toMatchObject({ status: 'ok', problems: [] });
+    await last.end();
+    await verifyFile(path);
+  });
 });
 
 describe('a ledger that refuses entries', () => {

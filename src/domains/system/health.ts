@@ -30,6 +30,8 @@ export interface ServerFacts extends Pulse {
   readonly isRetrying: boolean;
   /** Why the server serves reads only. */
   readonly rollback: Error | undefined;
+  /** Why the last change failed, if the file is damaged. */
+  readonly damage: Error | undefined;
   readonly signing: Health['signing'];
   /** What each witness answered last; undefined if none was asked. */
   readonly witnesses: readonly WitnessAnswer[] | undefined;
@@ -67,6 +69,7 @@ export function describeHealth(server: ServerFacts, ledger: LedgerFacts, { at, u
     problems.push({ code: 'ERR_INIT_FAILED', message: `${server.failure.message}${prospect}` });
   }
   if (server.rollback !== undefined) problems.push({ code: 'ERR_LOG_ROLLBACK', message: server.rollback.message });
+  if (server.damage !== undefined) problems.push({ code: 'LEDGER_DAMAGED', message: server.damage.message });
   for (const { name, state, problem } of server.witnesses ?? [])
     if (state === 'disagrees') problems.push({ code: 'WITNESS_DISAGREES', message: `${name} ${problem}` });
   if (ledger !== undefined && 'error' in ledger)

@@ -194,7 +194,7 @@ export const PROMISES = {
 
   'clone/tracked': { says: 'a file that git tracks is recognized without running git' },
   'clone/unsafe': {
-    says: 'a ledger that is a link, a special file or owned by another user is opened only if it is named',
+    says: 'a ledger that is a link or owned by another user is opened only if it is named, and a special file never',
   },
   'clone/refused': { says: 'a ledger that shows signs of a clone is refused until it is accepted or named' },
   'clone/untouched': { says: 'a refused ledger and its folder stay unchanged' },

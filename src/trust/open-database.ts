@@ -8,6 +8,7 @@ import { restrictPermissions } from '../db/restrict-permissions.ts';
 import { assertSchema } from '../db/schema/check.ts';
 import { openSqlite } from '../db/sqlite/database.ts';
 import { explainFault, faultOfSystemError } from '../db/sqlite/errors.ts';
+import { assertRegularFiles } from '../db/sqlite/files/file.ts';
 import { openForReading } from '../db/sqlite/read-only-copy.ts';
 import { createFolders } from '../files/create-folders.ts';
 import { assertTrusted } from './assert-trusted.ts';
@@ -53,6 +54,7 @@ async function openFile(options: OpenOptions): Promise<Database> {
   const isNamed = isThrowAway || dbPath !== undefined;
   // A command that accepts any schema verifies everything itself.
   if (!isNamed) await assertTrusted(path, { isWithoutVerification: acceptsAnySchema === true });
+  assertRegularFiles(path);
   if (readOnly) assertExists(path);
   else if (existsSync(path)) {
     assertMayWrite(path);

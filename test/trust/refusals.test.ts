@@ -1,4 +1,5 @@
-import { chmodSync, copyFileSync, linkSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, vi } from 'vitest';
@@ -74,6 +75,22 @@ describe('a ledger that was found in a project', () => {
       const clone = await createClone();
       await change(clone);
       await clone.open(true);
+    });
+});
+
+describe('a path that COLIBRI_DB_PATH names', () => {
+  for (const [name, replace, reason] of [
+    ['it is a FIFO', (path) => execFileSync('mkfifo', [path]), /db cannot be opened: it is not a regular file/],
+    ['it is a device', (path) => symlinkSync('/dev/zero', path), /db cannot be opened: it is not a regular file/],
+    ['it is a socket', (path) => listenAt(path), /db cannot be opened: it is not a regular file/],
+    ['it is a folder', (path) => mkdirSync(path), /db cannot be opened: it is a folder/],
+    ['its -wal file is a FIFO', (path) => execFileSync('mkfifo', [`${path}-wal`]), /-wal cannot be opened/],
+  ] as const satisfies readonly (readonly [string, (path: string) => unknown, RegExp])[])
+    promiseTest('clone/unsafe', name, async () => {
+      const clone = await createClone();
+      rmSync(clone.path);
+      await replace(clone.path);
+      for (const readOnly of [false, true]) await expect(clone.open(true, readOnly)).rejects.toThrow(reason);
     });
 });
 

@@ -1,11 +1,28 @@
-import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, type Stats, statSync } from 'node:fs';
+import { DatabaseError } from '../../database.ts';
 import { explainFault, faultOfSystemError } from '../errors.ts';
 
 export function inodeOf(path: string): number | undefined {
+  return statOf(path)?.ino;
+}
+
+/** SQLite waits forever for the other end of a FIFO, also beside the ledger, and no signal ends the wait. */
+export function assertRegularFiles(path: string): void {
+  for (const file of ['', '-wal', '-shm'].map((suffix) => `${path}${suffix}`)) {
+    const stats = statOf(file);
+    if (stats === undefined || stats.isFile()) continue;
+    const kind = stats.isDirectory() ? 'a folder' : 'not a regular file';
+    throw new DatabaseError('unavailable', `${file} cannot be opened: it is ${kind}`, {
+      advice: 'remove it, or set COLIBRI_DB_PATH to a file',
+    });
+  }
+}
+
+function statOf(path: string): Stats | undefined {
   try {
-    return statSync(path, { throwIfNoEntry: false })?.ino;
+    return statSync(path, { throwIfNoEntry: false });
   } catch {
-    // A parent of the path is a file.
+    // A parent of the path is a file, or may not be entered; opening it reports that.
     return undefined;
   }
 }

@@ -127,7 +127,7 @@ export function createEnvironment(own: Readonly<Record<string, string>>, env: En
 
 /**
  * The environment of git when it reads: a repository may have come from anywhere, so nothing is fetched for it, and
- * nothing is looked up in its folder. The index of a commit that is being made is none of a reader's business.
+ * nothing is looked up in its folder. Readers must not use the index of a running commit.
  */
 export function createGitEnvironment(
   own: Readonly<Record<string, string | undefined>> = {},

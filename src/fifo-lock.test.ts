@@ -63,7 +63,7 @@ describe('the lock', () => {
     await Promise.resolve();
     await Promise.resolve();
     expect(story).toEqual(['a begins', 'b: cancelled']);
-    // What has begun goes on.
+    // Work that has started runs to completion.
     signals[0].abort('too late');
     signals[2].abort('cancelled too');
     await Promise.all([...work, run('e', AbortSignal.abort('from the start'))]);

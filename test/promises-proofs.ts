@@ -33,7 +33,7 @@ export const PROOF_PROMISES = {
   'witness/verified': { says: 'verify states which witnesses have cosigned and when, and what is missing or stale' },
   'witness/disagrees': { says: 'a witness reveals a log that was rolled back, and two histories for two readers' },
   'witness/refused': {
-    says: 'an answer that is no cosignature of this checkpoint by the key of the witness is refused',
+    says: 'an answer that is not a cosignature of this checkpoint by the key of the witness is refused',
   },
   'witness/configured': { says: 'only the user names witnesses, outside the repository, with https and their keys' },
   'witness/background': { says: 'a server asks witnesses beside its calls: no call and no shutdown waits for them' },

@@ -1,7 +1,7 @@
 import { BadFormat, decodeBase64, formatVerifierKey } from '../src/integrity/index.ts';
 import { byId, element, replaceContent, shortHash } from './dom.ts';
 import { readFile, unpack } from './model/file.ts';
-import { type Judgement, judge, parseKeys } from './model/judge.ts';
+import { type Judgment, judge, parseKeys } from './model/judge.ts';
 import { showFile } from './show-file.ts';
 import { tallyText } from './views/claims.ts';
 import { isView, type View } from './views/tabs.ts';
@@ -25,7 +25,7 @@ const embedded = document.getElementById('bundle');
 /** Lets the browser paint the status before a long computation. */
 const painted = () => new Promise((resolve) => setTimeout(resolve, 30));
 
-/** Rises with every file and every judgement: the answer to an earlier question must not be shown. */
+/** Rises with every file and every judgment: the answer to an earlier question must not be shown. */
 let latest = 0;
 
 async function load(name: string, read: () => Promise<Uint8Array>, first: View = 'claims'): Promise<void> {
@@ -83,7 +83,7 @@ async function update(first?: View): Promise<void> {
   showFile(report, first);
 }
 
-function judgeWith(bytes: Uint8Array): Judgement {
+function judgeWith(bytes: Uint8Array): Judgment {
   try {
     return judge(bytes, parseKeys(keys.value));
   } catch (error) {
@@ -120,7 +120,7 @@ function describeFailures(failures: readonly string[]): void {
 }
 
 /** The difference that matters most: a key from elsewhere, or one that a forger could have made with the file. */
-function describeTrust(found: Judgement & { state: 'judged' }): void {
+function describeTrust(found: Judgment & { state: 'judged' }): void {
   const trust = byId('trust');
   if (found.keySource === 'reader') {
     const hasFailed = found.report.claims.some(({ holds }) => holds === 'no');
@@ -137,7 +137,7 @@ function describeTrust(found: Judgement & { state: 'judged' }): void {
   );
 }
 
-function describeLog({ report }: Judgement & { state: 'judged' }): void {
+function describeLog({ report }: Judgment & { state: 'judged' }): void {
   const { origin, size, root } = report.checkpoint;
   const number = (value: number) => value.toLocaleString('en');
   const pairs: readonly (readonly [string, Node])[] = [

@@ -13,10 +13,10 @@ export interface StorageUse {
 }
 
 const CREATES = 2000;
-/** Few enough that SQLite does not begin its write-ahead log anew while they are counted. */
+/** Few enough that SQLite does not reset the write-ahead log while they are counted. */
 const COUNTED = 40;
 
-/** As an agent writes one: with a description, ready to be taken. */
+/** A task as an agent writes it: with a description, ready to be claimed. */
 const INPUT = {
   title: 'Measure what one call costs',
   project: 'bench',

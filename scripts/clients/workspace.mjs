@@ -122,6 +122,6 @@ function killGroup({ pid }, signal) {
   try {
     if (pid !== undefined) process.kill(-pid, signal);
   } catch {
-    // It has ended.
+    // The process has already exited.
   }
 }

@@ -19,7 +19,7 @@ const vitest = (...args) => [
   '--reporter=./scripts/test/vitest-summary-reporter.mjs',
   ...args,
 ];
-/** Of the files that the server contract names, by its own tests. */
+/** Coverage of the files that the server contract names, measured on its own tests. */
 const coverage = vitest('--project', 'sqlite', '--mode', 'coverage', '--coverage', '--silent');
 const isWhole = process.argv.length === 2;
 const running = new Set();

@@ -4,7 +4,7 @@ import { append } from '../ledger/append.ts';
 import type { SigningKey } from './signing-key.ts';
 
 export interface LedgerKey {
-  /** Of the entry that introduced it. */
+  /** Index of the entry that introduced the key. */
   readonly idx: number;
   /** `name+id+key`. */
   readonly key: string;
@@ -21,7 +21,7 @@ export async function findKey(db: Reader, key: string): Promise<LedgerKey | unde
   return row;
 }
 
-/** Whether another key has taken the place of this one. */
+/** Returns true if another key has replaced this one. */
 export async function isReplaced(db: Reader, key: string): Promise<boolean> {
   const rows = await db.query('SELECT 1 FROM ledger_keys WHERE replaces = $1', [key]);
   return rows.length > 0;

@@ -99,7 +99,7 @@ export class Signer {
     return Buffer.from(formatDsse(proof, verifierKey, sign), 'utf8');
   }
 
-  /** A key that was rotated in another ledger takes the place of the old one here too. */
+  /** A key that was rotated in another ledger replaces the old one here too. */
   async #introduction(db: Reader): Promise<KeyIntroduction> {
     const { ledgerId, key, former, actor, now } = this.#options;
     const origin = originOf(ledgerId);

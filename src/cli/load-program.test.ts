@@ -46,7 +46,7 @@ describe('the built program', () => {
 
   it.each([
     ['is empty', () => Buffer.alloc(0)],
-    ['is no compiled code', () => Buffer.from('garbage')],
+    ['is not compiled code', () => Buffer.from('garbage')],
     ['is cut', (whole: Buffer) => whole.subarray(0, whole.length / 2)],
     ['is of another version of V8', (whole: Buffer) => Buffer.concat([Buffer.alloc(16), whole.subarray(16)])],
   ])('starts when the code cache %s', (_defect, damage) => {

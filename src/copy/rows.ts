@@ -1,6 +1,6 @@
 import type { Row, SqlValue, Transaction } from '../db/database.ts';
 
-/** A text of many rows saves the server most of its work; those left over go one by one, so that texts stay few. */
+/** Multi-row INSERTs cost the server less; the remainder goes row by row, which keeps the statements few. */
 const ROWS_AT_ONCE = 50;
 
 export function insertRows(transaction: Transaction, table: string, rows: readonly Row[]): void {

@@ -28,7 +28,7 @@ export async function synchronize(
   });
 }
 
-/** Each page for itself, until the source is hardly ahead: what a copy that was cut short need not do again. */
+/** Commits page by page until the copy has nearly caught up, so that an interrupted copy can resume. */
 async function copyPages(source: Source, target: Database, size: number, progress: Progress): Promise<number> {
   for (let reached = size; ; ) {
     const begin = reached;
@@ -43,7 +43,7 @@ async function copyPages(source: Source, target: Database, size: number, progres
   }
 }
 
-/** The same for the other tables; what changes meanwhile is made up for at the end. */
+/** The same for the other tables; rows that change during the copy are updated at the end. */
 async function copyTables(source: Source, target: Database, reached: number): Promise<void> {
   const write: Write = (work) =>
     target.write({ durable: false }, async (transaction) => {

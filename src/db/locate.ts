@@ -23,7 +23,7 @@ export function serverConfig(config: Config): Config {
   return { ...config, skillsPath, projectDbPath: findAbove(LEDGER, LEDGER) ?? join(root, LEDGER) };
 }
 
-/** The top of the work tree around this folder, whose files an agent has before its eyes. */
+/** The root of the enclosing work tree. */
 export function findWorkTree(): string | undefined {
   const top = foldersAbove().at(-1) as string;
   return existsSync(join(top, '.git')) ? top : undefined;

@@ -43,7 +43,7 @@ function onBoth(script: string): Record<Engine, string> {
     .replaceAll('INTEGER PRIMARY KEY', 'BIGINT PRIMARY KEY')
     .replaceAll(/\bTEXT\b/g, 'TEXT COLLATE "C"')
     .replaceAll(epochMs, 'CAST(EXTRACT(EPOCH FROM CAST($1 AS TIMESTAMPTZ)) * 1000 AS BIGINT)');
-  // A text that is no time, which only tampering stores, becomes a time that no entry has.
+  // A text that is not a time, which only tampering stores, becomes a time that no entry has.
   const sqlite = script.replaceAll(epochMs, 'COALESCE(unixepoch($1) * 1000 + CAST(substr($1, 21, 3) AS INTEGER), -1)');
   return { sqlite, postgres };
 }
@@ -100,7 +100,7 @@ export async function migrate(
   );
 }
 
-/** Attempts are a second apart: so long PostgreSQL waits before it ends a deadlock. */
+/** Attempts are one second apart, like the default deadlock_timeout of PostgreSQL. */
 const MAX_ATTEMPTS = 5;
 
 /** A process that checks the schema and one that migrates it lock the tables in different orders. */

@@ -3,7 +3,7 @@ import { ByteReader } from './byte-reader.ts';
 import { comparableParents } from './read-commits.ts';
 import { type GitOptions, type RunningGit, startGit } from './run-git.ts';
 
-/** `missing`: the repository does not have the object. `other`: it is no commit, or its bytes do not have this hash. */
+/** `missing`: the repository does not have the object. `other`: it is not a commit, or its bytes do not have this hash. */
 export type FoundCommit = 'missing' | 'other' | { readonly tree: string; readonly parents: readonly string[] };
 
 const LINE_FEED = 0x0a;

@@ -3,7 +3,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { createGitEnvironment } from '../config.ts';
 import { runGit } from './run-git.ts';
 
-/** Below this line `git commit --verbose` shows the change, which is no part of the message. */
+/** Below this line `git commit --verbose` shows the change, which is not part of the message. */
 const SCISSORS = /^.{1,8} -{4,} >8 -{4,}$/m;
 
 /** The message without comments, as git would store it. */

@@ -2,7 +2,7 @@ import { MAX_DEPTH } from './canonical-text.ts';
 
 /**
  * RFC 8785 (JCS), strict: one value has one text, and a value that JSON cannot carry faithfully is refused instead of
- * being bent into one that it can.
+ * converted.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };

@@ -33,7 +33,7 @@ export const THOUGHT_TYPES = ['reflection', 'decision', 'discovery', 'risk', 'bl
 /** Whose sign-off a task needs before it is done: none, that of an actor other than its holder, or that of a person. */
 export const REVIEW_POLICIES = ['none', 'other', 'person'] as const;
 
-/** Enough to recognise a call by; whole documents have their own tables. */
+/** Enough to recognize a call by; whole documents have their own tables. */
 export const MAX_ARGUMENTS_LENGTH = 4096;
 export const CUT_ARGUMENTS_LENGTH = MAX_ARGUMENTS_LENGTH / 2;
 export const MAX_METADATA_LENGTH = 16_384;

@@ -70,7 +70,7 @@ export interface ThoughtFields {
 }
 
 /**
- * The 64 characters in the place of the digest of the extras, for the caller to compare with that digest; undefined
+ * Returns the 64 characters at the position of the extras digest, for the caller to compare; undefined
  * unless the rest of the text is the entry of exactly these fields.
  */
 export function findExtras(text: string, entry: ThoughtFields): Digest | undefined {

@@ -215,7 +215,7 @@ function isMinute(value: string): boolean {
   );
 }
 
-/** NaN where the two characters are no digits; every comparison with it is false. */
+/** NaN if either character is not a digit; every comparison with it is false. */
 function twoDigits(value: string, at: number): number {
   const high = value.charCodeAt(at) - ZERO;
   const low = value.charCodeAt(at + 1) - ZERO;

@@ -10,7 +10,7 @@ export interface ChainedThought {
   readonly recorded_by: string;
 }
 
-/** JSON.stringify of exactly these keys in exactly this order: the formula of the tool catalogue, to the byte. */
+/** JSON.stringify of exactly these keys in exactly this order: the formula of the tool catalog, to the byte. */
 export function thoughtHash({
   task_id,
   type,

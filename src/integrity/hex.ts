@@ -4,7 +4,7 @@ for (let value = 0; value < 16; value += 1) VALUES[value.toString(16).charCodeAt
 
 /** Writes the bytes that lower-case hexadecimal digits stand for; refuses any other text, and one of another length. */
 export function writeHex(hex: string, target: Uint8Array, offset: number, bytes: number): void {
-  // Read as zeros, a damaged hash would give a digest that looks like any other.
+  // Decoding invalid digits as zeros would yield a plausible digest.
   if (hex.length !== bytes * 2 || !readHex(hex, 0, target, offset, bytes))
     throw new RangeError(`not ${bytes * 2} lower-case hexadecimal digits`);
 }

@@ -22,7 +22,7 @@ function hasEscapedKey(text: string): boolean {
 interface Open {
   readonly close: ']' | '}';
   readonly value: unknown[] | Record<string, unknown>;
-  /** Of the member that comes next. */
+  /** Key of the next member. */
   key: string;
 }
 
@@ -101,7 +101,7 @@ function addMember({ value: container, key }: Open, value: unknown): void {
   else container[key] = value;
 }
 
-/** Of the string that `from` is inside of, at a character or at the beginning of an escape; -1 without an end. */
+/** The end of the string around `from`, or -1 if it is unterminated. `from` must not be within an escape. */
 function findClosingQuote(text: string, from: number): number {
   let quote = text.indexOf('"', from);
   while (quote !== -1 && isEscaped(text, quote, from)) quote = text.indexOf('"', quote + 1);

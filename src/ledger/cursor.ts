@@ -1,7 +1,7 @@
 type Key = readonly unknown[];
 
 /**
- * Whether a key comes after the one that a page began at. A loop that reads page by page goes on only then: SQLite sorts
+ * Returns true if a key comes after the one that a page began at. A loop over pages must stop otherwise: SQLite sorts
  * texts and bytes after all numbers, so that a forged key would be found again and again.
  */
 export function isAfter(key: Key, last: Key): boolean {

@@ -45,7 +45,7 @@ describe('opening a ledger', () => {
     ['its last entry is gone', 'DELETE FROM ledger_entries WHERE idx = 80', /misses rows|does not match its head/],
     ['its first entry is gone', 'DELETE FROM ledger_entries WHERE idx = 0', /does not match its head/],
     [
-      'its first entry is no genesis',
+      'its first entry is not the genesis entry',
       "UPDATE ledger_entries SET entry = '{}' WHERE idx = 0",
       /does not match its head/,
     ],

@@ -35,9 +35,9 @@ describe('an input that the schema refuses', () => {
 
   promiseTest('chain/invalid-issues', 'each has a path', async () => {
     const { client } = await openWithTool();
-    const answer = await call(client, 'work', { tags: ['a', 5], title: '', colour: 'red', size: 1 });
+    const answer = await call(client, 'work', { tags: ['a', 5], title: '', color: 'red', size: 1 });
     expect(issuesOf(answer).map(({ path }) => path.join('.'))).toEqual(
-      expect.arrayContaining(['title', 'tags.1', 'colour', 'size']),
+      expect.arrayContaining(['title', 'tags.1', 'color', 'size']),
     );
     expect(issuesOf(answer)).toHaveLength(4);
     for (const { message } of issuesOf(answer)) expect(message).not.toBe('');

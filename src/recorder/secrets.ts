@@ -81,7 +81,7 @@ const SHAPES: readonly RegExp[] = [
   /(:\/\/)[^\s/:@"'<>]{16,512}(?=@)/g,
   /(\b(?:bearer|basic)[ \t]{1,4})[\w.~+/=-]{12,}/gi,
   /(\b(?:proxy-)?authorization["']?[ \t]{0,3}[:=][ \t]{0,3}["']?(?:[\w-]{1,32}[ \t]{1,4})?)[^\s"',;]{6,}/gi,
-  // A password has any value, a token or key has a digit in it: "token: string" is no secret.
+  // A password has any value, a token or key has a digit in it: "token: string" is not a secret.
   new RegExp(`(${assignment('password|passwd|passphrase|secret')})${VALUE}`, 'gi'),
   /((?:password|passwd|passphrase)[ \t]{0,3}:[ \t]{1,4})[^\n"']+/gi,
   /((?:^|[^a-z])(?:mysql_)?pwd=)(?![/~$.])[^\s"']+/gi,

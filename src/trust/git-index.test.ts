@@ -50,7 +50,7 @@ describe('the index of a repository', () => {
   }
 });
 
-describe('a file that is no index', () => {
+describe('a file that is not an index', () => {
   const whole = writeIndex([...OTHERS, LEDGER]);
   const MALFORMED: readonly (readonly [name: string, bytes: Buffer])[] = [
     ['an empty file', Buffer.alloc(0)],

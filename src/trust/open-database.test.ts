@@ -119,7 +119,7 @@ describe('a ledger that goes away under a running server', () => {
     ['its folder is deleted', (path: string) => rmSync(dirname(path), { recursive: true })],
     ['the file is deleted', (path: string) => rmSync(path)],
     [
-      'a file takes the place of its folder',
+      'a file replaces its folder',
       (path: string) => {
         rmSync(dirname(path), { recursive: true });
         writeFileSync(dirname(path), '');

@@ -81,7 +81,7 @@ function assertExists(path: string): void {
   });
 }
 
-/** Before SQLite opens it: the log that SQLite creates beside a read-only file is read-only, and stays so. */
+/** Runs before SQLite opens the file: the WAL that SQLite creates beside a read-only file stays read-only. */
 function assertMayWrite(path: string): void {
   try {
     accessSync(path, constants.W_OK);

@@ -46,7 +46,7 @@ function linkNew(partial: string, target: string): void {
   }
 }
 
-/** Whether the path is a file or folder that no other user can change. A link is none: it can be turned elsewhere. */
+/** Returns true for a file or folder that no other user can change. False for a symbolic link: its target can change. */
 export function isPrivate(path: string): boolean {
   try {
     const stats = lstatSync(path);

@@ -6,7 +6,7 @@ export type Verdict = 'equal' | 'different' | 'pending';
 
 /** Computes the tree over the log and compares digests, on this thread or on a worker. */
 export interface Hasher {
-  /** Set for good when a pending comparison failed, the worker failed, or the caller refuted the pass. */
+  /** Set permanently when a pending comparison failed, the worker failed, or the caller refuted the pass. */
   readonly isRefuted: boolean;
   /** Marks a pass with pending verdicts as worthless. No effect where every verdict was immediate. */
   refute(): void;

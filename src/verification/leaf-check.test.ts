@@ -13,10 +13,7 @@ const ALL = Array.from({ length: SIZE }, (_, index) => index);
 /** What is wrong, and the index of an entry that it is wrong with. */
 const DAMAGES: Readonly<Record<string, readonly [sql: string, index: number]>> = {
   'an entry': ["UPDATE ledger_entries SET entry = replace(entry, 'tester', 'mallet') WHERE idx = 20", 20],
-  'a neighbour of an entry': [
-    "UPDATE ledger_entries SET entry = replace(entry, 'tester', 'mallet') WHERE idx = 21",
-    20,
-  ],
+  'a neighbor of an entry': ["UPDATE ledger_entries SET entry = replace(entry, 'tester', 'mallet') WHERE idx = 21", 20],
   'a missing entry': ['DELETE FROM ledger_entries WHERE idx = 21', 20],
   'a missing block': [
     'DELETE FROM ledger_entries WHERE idx >= 272 AND idx < 288; DELETE FROM ledger_nodes WHERE idx = 17',

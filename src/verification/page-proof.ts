@@ -20,7 +20,7 @@ export interface OpenCall {
 }
 
 export interface ProvenCalls {
-  /** Of the enter and exit entries. */
+  /** Indexes of the enter and exit entries. */
   readonly indexes: readonly number[];
   /** The number of rows in call_exits for the calls that were entered in this page. */
   readonly exits: number;

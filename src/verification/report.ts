@@ -1,6 +1,6 @@
 import type { Digest } from '../integrity/index.ts';
 
-/** One place where the ledger is not what the log says, named so that a person can look at it. */
+/** One place where the ledger differs from the log, named so that a person can look at it. */
 export interface Problem {
   readonly place: string;
   readonly problem: string;
@@ -23,7 +23,7 @@ export interface RedactedEntry {
   readonly entry: number;
   readonly by: string;
   readonly at: string;
-  /** The entry that says so. */
+  /** Index of the redaction entry. */
   readonly redaction: number;
 }
 

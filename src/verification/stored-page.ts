@@ -15,7 +15,7 @@ export interface StoredPage extends StoredTexts {
   readonly end?: { readonly index: number; readonly problem: string };
 }
 
-/** A DEL between packed values: JSON does not escape it, and people do not type it. */
+/** A DEL between packed values: JSON does not escape it, and it is rare in text. */
 export const SEPARATOR = '\u007f';
 
 /** Where each text ends when one spare byte stands before it. */

@@ -33,7 +33,7 @@ const changes: readonly (readonly [name: string, script: string, place: string])
   ['a field that no row repeats', replaceIn(4, '"answer":"', '"answer":"0'), 'node 4/0'],
   ['a space in an entry', replaceIn(5, '":"', '": "'), 'entry 5'],
   ['an entry that is no JSON', replaceIn(5, '{', ''), 'entry 5'],
-  ['an entry that is no object', "UPDATE ledger_entries SET entry = '[]' WHERE idx = 83", 'entry 83'],
+  ['an entry that is not an object', "UPDATE ledger_entries SET entry = '[]' WHERE idx = 83", 'entry 83'],
   ['an outcome in an entry at the end', replaceIn(80, '"ok"', '"OK"'), 'entry 80'],
   ['the kind of an entry', replaceIn(7, 'action.enter', 'genesis'), 'entry 7'],
   [
@@ -93,7 +93,7 @@ const changes: readonly (readonly [name: string, script: string, place: string])
     'UPDATE ledger_entries SET salt = (SELECT salt FROM ledger_entries WHERE idx = 3) WHERE idx = 1',
     'call 1',
   ],
-  ['a salt that is no salt', setCall(1, 'salt', 'salt'), 'call 1'],
+  ['a salt that is not a salt', setCall(1, 'salt', 'salt'), 'call 1'],
   ['a finished call made running', `DELETE FROM call_exits WHERE sequence_no = 1; ${listCall(1)}`, 'call 1'],
   [
     'an interrupted call made to look well',

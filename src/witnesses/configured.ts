@@ -6,7 +6,7 @@ import { BadFormat, formatVerifierKey, parseJson, parseVerifierKey, type Verifie
 import { isPrivate, writePrivateFile } from '../trust/private-file.ts';
 import { urlDefect } from './http.ts';
 
-/** Whom the user asks to cosign the checkpoints of one log. */
+/** A server that the user asks to cosign the checkpoints of one log. */
 export interface Witness {
   /** The submission prefix of C2SP tlog-witness, without a slash at its end. */
   readonly url: string;

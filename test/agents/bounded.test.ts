@@ -38,7 +38,7 @@ promiseTest('agents/bounded', 'the last ones stay, and before them only live one
     expect(await listActors(first)).toEqual(['holder', 'live', ...visitors]);
     await assertWhole(first.database);
     await first.nextActions();
-    // Nothing that verification misses: each of these rows must be there.
+    // Verification reports each of these rows if it is missing.
     for (const actor of ['holder', 'first', 'visitor-21'])
       expect(await first.verifyWith('DELETE FROM presence WHERE actor = $1', [actor])).toEqual([
         { place: expect.stringMatching(/^call \d+$/) as string, problem: 'is not listed in presence' },

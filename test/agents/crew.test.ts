@@ -78,7 +78,7 @@ describe('the referee of the crew', () => {
       await bob.nextActions();
       await bob.updateTask({ task_id: 'T-0002', status: 'in_progress' });
       const passedOver = expect.stringMatching(/^call \d+: bob was not offered T-0001, which alice had/) as string;
-      // Two hours have not passed for the servers; for a referee with no patience they have.
+      // The servers use a TTL of two hours, the referee a TTL of zero.
       expect(await judgeFor(bob, 0)).toMatchObject({ latePolls: 1, problems: expect.arrayContaining([passedOver]) });
       expect(await judgeFor(bob, 2 * HOURS)).toMatchObject({ latePolls: 0 });
     }),

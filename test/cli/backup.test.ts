@@ -150,7 +150,7 @@ describe('a refused backup', () => {
       status: 2,
       says: 'no ledger at ',
     },
-    'the ledger is no database': {
+    'the ledger is not a database': {
       make: async (place) => {
         const text = 'just some text, and more of it, so that it is longer than a header'.repeat(20);
         mkdirSync(dirname(place.ledger), { mode: 0o700 });

@@ -64,7 +64,7 @@ describe.each(CLIENTS)('%s', (what, revision, open) => {
     const call = await createCall(client);
     const wrong: [string, Record<string, unknown>][] = [
       ['task_create', {}],
-      ['task_create', { title: 'x', colour: 'red' }],
+      ['task_create', { title: 'x', color: 'red' }],
       ['task_create', { title: 'x', status: 'done' }],
       ['task_get', { task_id: 'T-9999' }],
       ['task_update', { task_id: 'T-9999', status: 'done' }],

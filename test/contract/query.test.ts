@@ -10,7 +10,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'an umlaut': 'Größe',
   'another script': '蜂鳥は小さい',
   'an emoji outside the basic plane': '🐦‍🔥👩🏽‍💻',
-  'combining marks, not normalised': 'e\u0301',
+  'combining marks, not normalized': 'e\u0301',
   'a line break and a tab': 'a\r\n\tb',
   'a long text': 'långt '.repeat(200_000),
 };

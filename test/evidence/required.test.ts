@@ -124,7 +124,7 @@ describe('the project option require_observed', () => {
     }),
   );
 
-  promiseTest('required/refused', 'a command that was only announced is no run, and an announced edit is an edit', () =>
+  promiseTest('required/refused', 'an announced command is not a run, and an announced edit is an edit', () =>
     withObserved(async (observed) => {
       const { server, report } = observed;
       const task_id = await claimRequired(observed);

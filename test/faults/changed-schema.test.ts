@@ -22,12 +22,12 @@ describe('a ledger whose schema was changed', () => {
     ['a trigger that undoes changes', UNDO, /undo differs from the schema: unexpected trigger on tasks/],
     ['a trigger over an endless view', HANG, /hang differs from the schema: unexpected trigger on ledger_entries/],
     [
-      'an endless view in the place of the log',
+      'an endless view instead of the log',
       `PRAGMA legacy_alter_table = ON; ALTER TABLE ledger_entries RENAME TO hidden; ${ENDLESS}; CREATE VIEW ledger_entries AS SELECT n AS idx, n AS entry FROM endless`,
       /ledger_entries differs from the schema: it is a view, not a table/,
     ],
     [
-      'an endless view that is read in the place of a pragma',
+      'an endless view that is read instead of a pragma',
       ENDLESS.replace('VIEW endless', 'VIEW pragma_user_version').replace(
         'SELECT n FROM forever',
         'SELECT n AS user_version FROM forever',

@@ -14,8 +14,8 @@ const BROKEN: readonly (readonly [name: string, breakIt: (path: string) => Promi
   ['a file whose head was moved', (path) => tamper(path, 'UPDATE ledger_head SET size = 2'), /does not end where/],
   ['a file of a newer version', (path) => tamper(path, 'PRAGMA user_version = 99'), /newer Colibri.*update/],
   ['a file of another program', (path) => tamper(path, 'PRAGMA application_id = 1'), /another program/],
-  ['a folder in the place of the file', replaceByFolder, /cannot be opened/],
-  ['a file in the place of the folder', replaceFolderByFile, /cannot be opened/],
+  ['a folder instead of the file', replaceByFolder, /cannot be opened/],
+  ['a file instead of the folder', replaceFolderByFile, /cannot be opened/],
 ];
 
 describe('a server whose ledger cannot be opened', () => {

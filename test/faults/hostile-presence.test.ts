@@ -59,7 +59,7 @@ describe('files beside a ledger that look like presence files', () => {
     ['a hard link', (folder, victim) => make(folder, NAME, (path) => linkSync(victim, path))],
     ['a file with content', (folder) => make(folder, NAME, (path) => writeFileSync(path, 'notes'))],
     ['a folder', (folder) => make(folder, NAME, (path) => mkdirSync(path))],
-    ['a name that is no process id', (folder) => make(folder, 'colibri.db-notes.live', touch)],
+    ['a name that is not a process id', (folder) => make(folder, 'colibri.db-notes.live', touch)],
     ['an id in upper case', (folder) => make(folder, `colibri.db-${processIdOf('x').toUpperCase()}.live`, touch)],
     ['the presence file of another ledger', (folder) => make(folder, NAME.replace('db-', 'db-old.db-'), touch)],
     ['another suffix', (folder) => make(folder, `${NAME}.bak`, touch)],

@@ -3,7 +3,7 @@ import type { FuzzTarget } from './target.ts';
 
 /** What is repeated: nesting, strings, escapes, lines, and what separates things. */
 const PIECES = ['[', '{"a":', '"', '\\', '\\"', ' ', '\n', 'a', '1', ',', '- ', '&a ', '*a\n', '+', '\u{1f426}', '# '];
-/** Repetitions. Parsers have limits, above which they refuse at once: that is no growth. */
+/** Repetitions. Parsers have limits, above which they refuse at once: that is not growth. */
 const TIMES = 1500;
 /** Twice the input may take a little more than twice the operations; a quadratic parser takes four times as many. */
 const MAX_GROWTH = 3;

@@ -1,6 +1,6 @@
 import type { Json } from '../../src/integrity/index.ts';
 
-/** What careless parsers stumble over. */
+/** Tokens that break careless parsers. */
 export const TOKENS = [
   '',
   ' ',

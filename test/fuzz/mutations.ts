@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { canonicalize, type Json } from '../../src/integrity/index.ts';
 import { TOKENS, VALUES } from './hostile-values.ts';
 
-/** One change of a text. Positions are fractions, so that one change fits every sample and shrinks towards the start. */
+/** One change of a text. Positions are fractions, so that one change fits every sample and shrinks toward the start. */
 type Change = (text: string, samples: readonly string[]) => string;
 
 const fraction = fc.integer({ min: 0, max: 9999 });
@@ -83,7 +83,7 @@ const textChanges: readonly fc.Arbitrary<Change>[] = [
   ),
 ];
 
-/** Changes a node of the JSON in a line and writes the line anew: the result gets past a parser of JSON. */
+/** Changes a node of the JSON in a line and serializes the line again, so the result is valid JSON. */
 const treeChange: fc.Arbitrary<Change> = fc
   .tuple(fraction, fraction, fc.constantFrom(...VALUES), fc.constantFrom('replace', 'remove', 'rename', 'copy', 'wrap'))
   .map(

@@ -69,7 +69,7 @@ const proofFile: FuzzTarget = {
   check: (input) => {
     const parsed = unlessThrows(BadFormat, () => parseTlogProof(input));
     const report = unlessThrows(BadFormat, () => verifyProofFile(input, keys));
-    if (parsed === undefined) promise(report === undefined, 'what is no proof is not judged');
+    if (parsed === undefined) promise(report === undefined, 'what is not a proof is not judged');
     else promise(formatTlogProof(parsed) === input, 'a proof has one text');
     if (report !== undefined) assertSame(report);
     return report?.claims.every(({ holds }) => holds !== 'no') ?? false;

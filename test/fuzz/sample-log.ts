@@ -215,7 +215,7 @@ function observed(kind: EntryKind, { content = {}, ...fields }: Fields): Recorde
   };
 }
 
-/** The log with one record in the place of another; digests, seal and signature are made anew, as the owner of the key can. */
+/** The log with one record replaced; digests, seal and signature are recomputed, as the owner of the key can. */
 export function signLog(replaced?: { readonly index: number; readonly record: Recorded }): SignedLog {
   const entries: BundledEntry[] = [];
   for (const [index, honest] of LOG.entries()) {

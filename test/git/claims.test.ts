@@ -111,7 +111,7 @@ describe('the claims of log and repository', () => {
         write(project, trailer(`${at}:${root}`, own));
       }
       const { root } = await rootAt(16);
-      // Not at the end of the message, so it is no trailer.
+      // Not at the end of the message, so it is not a trailer.
       write(project, `x\n\nColibri-Checkpoint: 3:${'0'.repeat(64)}\n\nlast paragraph`);
       write(project, `x\n\ncolibri-checkpoint: 16:${root.toUpperCase()}`);
       expect(await check()).toEqual({ ...none, found: 8, extended: 8 });

@@ -66,12 +66,12 @@ export class GitProject extends CliProject {
   reports(spool = this.spool): CommitReport[] {
     return listSpool(spool).map((name) => {
       const report = parseCommits(readSpoolFile(spool, name) ?? '');
-      if (report === undefined) throw new Error(`${name} is no report of commits`);
+      if (report === undefined) throw new Error(`${name} is not a report of commits`);
       return report;
     });
   }
 
-  /** As a server does. */
+  /** Ingests the spool like a server. */
   ingest(): Promise<{ recorded: number; rejected: number }> {
     return this.withLedger((database) => ingest(database, this.spool));
   }

@@ -179,7 +179,10 @@ describe('the hooks of git', () => {
       stderr: expect.stringMatching(/^colibri hook: .*HEAD/) as string,
     });
     const unknown = await project.run('hook', '--git', 'pre-push');
-    expect(unknown).toMatchObject({ status: 0, stderr: expect.stringContaining('pre-push is no hook') as string });
+    expect(unknown).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('pre-push is not a git hook') as string,
+    });
   });
 });
 

@@ -16,7 +16,7 @@ import { GitProject, gitEnvironment } from './git-project.ts';
 
 const HOOKS = ['prepare-commit-msg', 'commit-msg', 'post-commit', 'post-merge', 'post-applypatch', 'post-rewrite'];
 
-/** The files of the repository that are no objects, with their bytes and modes. */
+/** The files of the repository that are not objects, with their bytes and modes. */
 function filesOf(project: GitProject): Record<string, string> {
   const all = snapshot(project.folder);
   return Object.fromEntries(

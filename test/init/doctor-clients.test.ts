@@ -71,7 +71,7 @@ describe('colibri doctor', () => {
     ]);
   });
 
-  promiseTest('doctor/starts', 'a broken link in the place of a configuration is a failure', () => {
+  promiseTest('doctor/starts', 'a broken link instead of a configuration is a failure', () => {
     const project = makeProject();
     symlinkSync(join(project.root, 'gone.json'), join(project.root, '.mcp.json'));
     const { code, find } = diagnose(project);
@@ -116,7 +116,7 @@ describe('colibri doctor', () => {
       'fail',
     ],
     [
-      'an answer that is no result',
+      'an answer that is not a result',
       ['node', '-e', 'console.log(JSON.stringify({error:{message:"no"}})); setInterval(() => {}, 1000)'],
       /it refused the handshake: no$/,
       'fail',

@@ -32,7 +32,7 @@ describe('what a person wrote', () => {
     'line breaks of Windows': 'one\r\ntwo\r\n',
     'the line again': `copied:\n${LINE}\nmore\n`,
     'front matter': '---\ncolibri: other\n---\n',
-    'bytes that are no text of ours': '\u0000\u202e\ufeff🧾\n\n\n',
+    'bytes that Colibri did not write': '\u0000\u202e\ufeff🧾\n\n\n',
   };
   for (const [what, text] of Object.entries(TEXTS))
     promiseTest('notes/own', `stays below the line: ${what}`, () =>

@@ -80,9 +80,9 @@ describe('the install script', () => {
 
   for (const [who, env, status] of [
     ['a person', {}, 1],
-    ['npm, whose installation goes on', { npm_lifecycle_event: 'install' }, 0],
+    ['npm, whose installation continues', { npm_lifecycle_event: 'install' }, 0],
   ] as const)
-    promiseTest('package/native', `tells ${who} how to go on after a failed build, and leaves nothing`, () => {
+    promiseTest('package/native', `tells ${who} how to continue after a failed build, and leaves nothing`, () => {
       const run = install('20.19.0', { FAIL: '1', ...env });
       expect(run.status).toBe(status);
       expect(run.stderr).toContain(

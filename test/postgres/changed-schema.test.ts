@@ -50,7 +50,7 @@ describe('a PostgreSQL ledger whose schema was changed', () => {
 
   for (const [name, script] of Object.entries({
     'a mark that is gone': 'DROP TABLE colibri',
-    'an endless view in the place of the mark': `ALTER TABLE colibri RENAME TO hidden;
+    'an endless view instead of the mark': `ALTER TABLE colibri RENAME TO hidden;
       CREATE VIEW colibri AS WITH RECURSIVE forever (n) AS (SELECT 1 UNION ALL SELECT n FROM forever) SELECT n AS id, n AS schema_version FROM forever`,
   }))
     promiseTest('verify/command', `${name} is tampering where the schema is otherwise a ledger`, async () => {

@@ -84,7 +84,7 @@ describe('a streaming replica', () => {
     },
   );
 
-  promiseTest('doctor/finds', 'a replica in the place of a primary', async () => {
+  promiseTest('doctor/finds', 'a replica instead of a primary', async () => {
     expect((await diagnose(replica.url())).find('server')).toMatchObject({
       status: 'fail',
       message: expect.stringContaining('a read-only replica'),

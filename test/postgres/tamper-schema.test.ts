@@ -121,11 +121,11 @@ const CHANGES: Readonly<Record<string, readonly [script: string, place: string]>
     'hooked',
   ],
   'a table that a crash empties': ['ALTER TABLE task_labels SET UNLOGGED', 'task_labels'],
-  'a view in the place of a table': [
+  'a view instead of a table': [
     'ALTER TABLE task_labels RENAME TO hidden; CREATE VIEW task_labels AS SELECT * FROM hidden',
     'task_labels',
   ],
-  'an endless view in the place of the mark': [
+  'an endless view instead of the mark': [
     `ALTER TABLE colibri RENAME TO hidden; CREATE VIEW colibri AS WITH RECURSIVE forever (n) AS (SELECT 1 UNION ALL SELECT n FROM forever)
      SELECT n AS id, n AS schema_version FROM forever`,
     'colibri',

@@ -119,7 +119,7 @@ async function expectFound(table: string, sql: string): Promise<void> {
 
 class NoChange extends Error {}
 
-/** The schema forbids some edits, and an edit to the same value is no change. */
+/** The schema forbids some edits, and an edit to the same value is not a change. */
 function unlessImpossible(error: unknown): undefined {
   if (error instanceof NoChange) return undefined;
   if (error instanceof Error && /violates|out of range/.test(error.message)) return undefined;

@@ -16,7 +16,7 @@ const WEDGES: readonly (readonly [table: string, what: string, insert: string])[
   ['ledger_entries', 'an entry behind the last', `INSERT INTO ledger_entries SELECT size, ${ENTRY} FROM ledger_head`],
   [
     'ledger_entries',
-    'an entry further on, in the place of an exit',
+    'an entry further on, instead of an exit',
     `INSERT INTO ledger_entries SELECT size + 2, ${ENTRY} FROM ledger_head`,
   ],
   ['presence', 'a sign of life behind the last', "INSERT INTO presence SELECT size, 'x' FROM ledger_head"],

@@ -150,7 +150,7 @@ describe('an agent that runs as the same user', () => {
   );
 });
 
-describe('a ledger in the place of another', () => {
+describe('a ledger that replaces another', () => {
   promiseTest(
     'checkpoint/replaced',
     'a new one; once the user forgets the old one, it is not named any more',

@@ -37,7 +37,7 @@ describe('examples/verify.py on ledgers', () => {
     expect(python ?? reports).toEqual(reports);
   });
 
-  promiseTest('format/python', 'a ledger that a forger wrote anew without a change', async () => {
+  promiseTest('format/python', 'a ledger that a forger rewrote without a change', async () => {
     const { file } = await forge(rules, {
       name: 'nothing',
       breaks: ({ events: [event] }) => atEntry(event as ForgedEvent),

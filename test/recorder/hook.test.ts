@@ -125,7 +125,7 @@ describe('colibri hook', () => {
     );
   });
 
-  promiseTest('recorder/silent', 'a full disk, and a spool that is no folder', async () => {
+  promiseTest('recorder/silent', 'a full disk, and a spool that is not a folder', async () => {
     const project = new RecordedProject();
     writeFileSync(project.spool, '');
     expect(await project.hook(post())).toEqual(refused(/spool is not a folder/));

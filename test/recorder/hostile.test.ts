@@ -115,7 +115,7 @@ describe('hostile events', () => {
     expect(digests({ tool_input: { b: 1, a: 2 } })).toBe(digests({ tool_input: { a: 2, b: 1 } }));
   });
 
-  promiseTest('recorder/hostile', 'a spool file that no hook wrote is no event', () => {
+  promiseTest('recorder/hostile', 'a spool file that no hook wrote is not an event', () => {
     const event = toSpooled(toEvent(base), OPTIONS);
     const text = encodeSpooled(event);
     const wrong: string[] = ['', '{}', 'null', '[]', `${text} `, text.slice(0, -1), text.replace('{', '{"a":1,')];

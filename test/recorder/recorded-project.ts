@@ -41,7 +41,7 @@ export class RecordedProject extends CliProject {
   events(): SpooledEvent[] {
     return listSpool(this.spool).map((name) => {
       const event = parseSpooled(readSpoolFile(this.spool, name) ?? '');
-      if (event === undefined) throw new Error(`${name} is no event`);
+      if (event === undefined) throw new Error(`${name} is not an event`);
       return event;
     });
   }

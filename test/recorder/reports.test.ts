@@ -73,7 +73,7 @@ describe('the coverage of a session', () => {
     }),
   );
 
-  promiseTest('recorder/coverage', 'a call that the client refused is no gap, and one that began counts', () =>
+  promiseTest('recorder/coverage', 'a call that the client refused is not a gap, and one that began counts', () =>
     withSession(async (session) => {
       await recordClaude(session, (payload) => hookName(payload) !== 'PreToolUse');
       expect((await session.coverage())[1]).toEqual({ seen: 9, recorded: 9 });
@@ -228,7 +228,7 @@ describe('a transcript that cannot be compared', () => {
     }),
   );
 
-  promiseTest('recorder/coverage', 'a call that runs is no gap yet, and a stop is that of its session', () =>
+  promiseTest('recorder/coverage', 'a call that runs is not a gap yet, and a stop is that of its session', () =>
     withSession(async (session) => {
       const use = { type: 'assistant', message: { id: 'm', content: [{ type: 'tool_use', id: 'c', name: 'Bash' }] } };
       const result = { type: 'user', message: { content: [{ type: 'tool_result', tool_use_id: 'c' }] } };

@@ -12,7 +12,7 @@ export interface Recorded {
   readonly folder: string;
   readonly server: TestServer;
   readonly spool: string;
-  /** As a hook of Claude Code does. */
+  /** Spools an event like a hook of Claude Code. */
   readonly report: (fields: object, at?: Date) => void;
 }
 

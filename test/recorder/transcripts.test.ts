@@ -121,12 +121,12 @@ describe('a transcript', () => {
 
   const BAD: Readonly<Record<string, readonly [text: string | Buffer, expected: object]>> = {
     'is empty': ['', { calls: [], tokens: [], defect: 'has an unknown format' }],
-    'has bytes that are no text': [Buffer.from([0, 255, 254, 10, 34]), { calls: [], defect: 'has an unknown format' }],
+    'has bytes that are not text': [Buffer.from([0, 255, 254, 10, 34]), { calls: [], defect: 'has an unknown format' }],
     'has a broken line between others': [
       `${json(assistant())}{"type":"assistant","tool_use"\n${json(assistant({ id: 'm-2' }, [{ type: 'tool_use', id: 'c-2', name: 'Bash' }]))}`,
       { calls: ['c-1', 'c-2'], tokens: [3, 3], defect: 'has 1 lines that cannot be read' },
     ],
-    'has lines that are no objects': [
+    'has lines that are not objects': [
       `"tool_use"\n["usage"]\n${json(assistant())}`,
       { calls: ['c-1'], defect: 'has 2 lines that cannot be read' },
     ],
@@ -154,7 +154,7 @@ describe('a transcript', () => {
       json(assistant({ model: '<synthetic>' }), assistant({ id: 'm-2', model: 3 }), assistant({ id: '' })),
       { calls: ['c-1'], tokens: [] },
     ],
-    'has tokens that are no numbers': [
+    'has tokens that are not numbers': [
       json(assistant({ usage: { input_tokens: '5', output_tokens: -3, cache_read_input_tokens: null } })),
       { tokens: [0] },
     ],

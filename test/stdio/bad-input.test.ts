@@ -17,7 +17,7 @@ const REFUSED: readonly (readonly [name: string, line: string | Buffer, code: nu
   ['null', 'null', -32600],
   ['a batch', '[{"jsonrpc":"2.0","id":7,"method":"ping"}]', -32600],
   ['another version of the protocol', '{"jsonrpc":"1.0","id":7,"method":"ping"}', -32600],
-  ['a method that is no text', '{"jsonrpc":"2.0","id":7,"method":7}', -32600],
+  ['a method that is not text', '{"jsonrpc":"2.0","id":7,"method":7}', -32600],
   ['neither request nor answer', '{"jsonrpc":"2.0","id":7}', -32600],
   ['request and answer at once', '{"jsonrpc":"2.0","id":7,"method":"ping","result":{}}', -32600],
   ['parameters in a list', '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":[]}', -32600],

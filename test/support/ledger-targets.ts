@@ -133,12 +133,12 @@ async function listIndexed(reader: Reader): Promise<number[]> {
     .map(({ task_no }) => task_no);
 }
 
-/** As `colibri project --review` does. */
+/** Writes what `colibri project --review` writes. */
 export function setReview(path: string, project: string, review: ReviewPolicy): Promise<void> {
   return setOptions(path, project, { review });
 }
 
-/** As `colibri project` does. */
+/** Writes what `colibri project` writes. */
 export function setOptions(path: string, project: string, options: ProjectOptions): Promise<void> {
   const change = { project, options, actor: 'person:ada', at: '2026-04-08T22:00:00.000Z' };
   return writeLedgerAt(path, (transaction) => setProjectOptions(transaction, change));

@@ -31,7 +31,7 @@ export async function openTestLedger(options: Partial<SqliteOptions> = {}): Prom
   return database;
 }
 
-/** The file behind the port's back, as anybody with an SQLite shell could open it. */
+/** Opens the file without the port, like a user with an SQLite shell. */
 export async function openRaw(path: string): Promise<SqliteDriver> {
   const driver = (await loadSqlite()).open(path, { readOnly: false });
   driver.exec('PRAGMA busy_timeout = 30000');

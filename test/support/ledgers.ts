@@ -60,7 +60,7 @@ async function makeTasks(server: TestServer): Promise<void> {
     project: 'release',
     depends_on: ['T-0001', 'T-0002'],
   });
-  await server.createTask({ title: 'Wait for a licence', status: 'todo', priority: 'critical' });
+  await server.createTask({ title: 'Wait for a license', status: 'todo', priority: 'critical' });
   await server.updateTask({ task_id: 'T-0004', status: 'blocked', blocked_reason: 'the owner is away' });
   await server.updateTask({ task_id: 'T-0003', status: 'GATHER', progress: 10 });
   await server.refusal('task_create', { title: '' });
@@ -103,7 +103,7 @@ const FULL_THOUGHT = {
   branch: 'feature/parser',
   commit_sha: 'a3f7d9b2c',
   tests_run: ['parser.test.ts'],
-  blockers: ['a licence'],
+  blockers: ['a license'],
   metadata: { tokens: 1200, nested: { deep: [true, null, 'x'] } },
 };
 
@@ -158,7 +158,7 @@ export async function buildFinishedLedger(path: string): Promise<void> {
     await server.updateTask({ task_id: 'T-0003', status: 'GATHER' });
     await server.finalize({ session_id: 'A-0003', task_id: 'T-0003' });
     await server.finalize({ session_id: 'A-0002' });
-    await server.createTask({ title: 'Wait for a licence', status: 'todo', priority: 'critical' });
+    await server.createTask({ title: 'Wait for a license', status: 'todo', priority: 'critical' });
     await server.updateTask({ task_id: 'T-0004', status: 'blocked', blocked_reason: 'the owner is away' });
     await server.refusal('task_create', { title: '' });
   } finally {

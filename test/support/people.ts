@@ -11,7 +11,7 @@ import { PROGRAM, pretendTerminal, type Ran, runColibriSync, type TerminalSize }
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Nothing of the environment of the tests: they may run with colours forced, or inside a project of their own. */
+/** Nothing of the environment of the tests: they may run with colors forced, or inside a project of their own. */
 function environment(variables: Variables): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
@@ -58,7 +58,7 @@ export function colibri(folder: string, args: readonly string[], variables: Vari
   return runColibriSync({ args, cwd: folder, env: environment(variables) });
 }
 
-/** The same where standard output says that it is a terminal, and Node's own rules decide about colours. */
+/** The same where standard output says that it is a terminal, and Node's own rules decide about colors. */
 export function colibriOnTerminal(folder: string, columns: number, args: readonly string[], variables: Variables = {}) {
   return runColibriSync({ args, cwd: folder, env: environment(variables), terminal: { columns, rows: 24 } });
 }

@@ -153,7 +153,7 @@ export function runColibriSync(command: ShellCommand): Ran {
   return { stdout, stderr, status };
 }
 
-/** As a process of its own in any case. */
+/** Always uses a separate process. */
 export function runProcess({ args, env, cwd, stdin, terminal }: ShellCommand): Promise<Ran> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...pretendTerminal(terminal), PROGRAM, ...args], { cwd, env });
@@ -172,7 +172,7 @@ let host: CommandHost | undefined;
 
 /**
  * Starting a process costs ten times as much as most commands do, so that a host runs them. A process of its own is for
- * those that run beside another, that start or take the place of a server, and whose variables Node reads when it starts.
+ * those that run beside another, that start or replace a server, and whose variables Node reads when it starts.
  */
 function chooseHost({ args, env }: ShellCommand): CommandHost | undefined {
   const needsProcess =

@@ -8,7 +8,7 @@ export function always<Inputs>(property: fc.IProperty<Inputs>, numRuns = 500): v
 
 /** Any value that is JSON and stays itself when it is read back. A function, because building it takes a second. */
 export function plainJson(): fc.Arbitrary<unknown> {
-  // Keys at which careless code stumbles, among any others.
+  // Keys that break careless code, among any others.
   const keys = fc.oneof(
     fc.constantFrom(
       '__proto__',

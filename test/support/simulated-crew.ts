@@ -111,7 +111,7 @@ export class SimulatedCrew {
     });
   }
 
-  /** Kills, stops or restarts one server. The client behind it goes on as if it had noticed nothing. */
+  /** Kills, stops or restarts one server. Its client continues as if nothing had happened. */
   async #cause(member: Member): Promise<void> {
     const { process: server } = member;
     if (server === undefined || member.isDown) return;

@@ -53,8 +53,8 @@ export async function afterTampering(
 }
 
 /**
- * Asks about the schema and the pages of the file once for both verifications. The tables are read by `queryStored`, each
- * time anew.
+ * Queries the schema and the pages of the file once for both verifications. `queryStored` reads the tables on
+ * every run.
  */
 function remembering(reader: Reader): Reader {
   const answers = new Map<string, Promise<Row[]>>();

@@ -131,7 +131,7 @@ describe('a list', () => {
     expect(tasks).toEqual((await readAll()).toSorted(compare('updated')).reverse().slice(0, 50));
   });
 
-  it('rows have only the fields of the catalogue', async () => {
+  it('rows have only the fields of the catalog', async () => {
     const { tasks } = await server().listTasks({ limit: 1 });
     expect(Object.keys(tasks[0] ?? {}).toSorted()).toEqual([
       'assignee',

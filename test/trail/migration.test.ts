@@ -35,7 +35,7 @@ describe('an older ledger', () => {
       }),
     );
 
-  // Numbers that a JavaScript number does not hold, and more ranges between them than anybody could wait for.
+  // Numbers that a JavaScript number does not hold, and more ranges between them than can be processed.
   for (const idx of ['9007199254740993', '9223372036854775807', '-9223372036854775807'])
     promiseTest('store/migrated', `a migration keeps a forged entry ${idx} for verification to report`, () =>
       withFolder(async (folder) => {

@@ -97,7 +97,7 @@ describe('colibri trust shows', () => {
     ['a ledger that was made here', () => undefined, [], 0, /nothing to accept/],
     ['an unknown option', () => undefined, ['--maybe'], 3, /unknown option/],
     ['a link', linkLedger, ['--yes'], 1, /symbolic link.*COLIBRI_DB_PATH/],
-    ['a file that is no database', spoil, ['--yes'], 2, /damaged or is not a ledger/],
+    ['a file that is not a database', spoil, ['--yes'], 2, /damaged or is not a ledger/],
   ] as const)
     promiseTest('trust/shows', `reports whether acceptance is needed: ${name}`, async () => {
       const clone = await createClone();
@@ -136,7 +136,7 @@ describe('colibri trust accepts no ledger that was tampered with', () => {
       `CREATE VIEW endless AS ${ENDLESS}; CREATE TRIGGER hang BEFORE INSERT ON call_exits BEGIN SELECT * FROM endless; END`,
       /endless|hang/,
     ],
-    ['an endless view in the place of a table', `DROP TABLE counters; CREATE VIEW counters AS ${ENDLESS}`, /counters/],
+    ['an endless view instead of a table', `DROP TABLE counters; CREATE VIEW counters AS ${ENDLESS}`, /counters/],
     ['a table of its own', 'CREATE TABLE extra (x)', /extra/],
   ] as const)
     promiseTest('trust/tampered', name, async () => {

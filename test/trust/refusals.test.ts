@@ -101,7 +101,7 @@ describe('a ledger that was made here', () => {
       'an index lists other files',
       (clone: Clone) => clone.track('README.md', '.colibri/notes', 'a/.colibri/colibri.db'),
     ],
-    ['.git is no repository', ({ root }: Clone) => writeFileSync(join(root, 'a'), 'gitdir: nowhere')],
+    ['.git is not a repository', ({ root }: Clone) => writeFileSync(join(root, 'a'), 'gitdir: nowhere')],
     ['dead servers left files', ({ path }: Clone) => writeFileSync(`${path}-${processIdOf('dead')}.live`, '')],
     ['backups lie beside it', ({ folder }: Clone) => writeFileSync(join(folder, 'colibri-backup.db'), '')],
   ] as const) {

@@ -91,7 +91,7 @@ const DEFECTS: Readonly<Record<string, Expected>> = {
     scope: task,
     broken: [['log', thoughtId(1), 1]],
   },
-  'a node above it that is no hash': {
+  'a node above it that is not a hash': {
     sql: "UPDATE ledger_nodes SET hash = 'none' WHERE level = 4 AND idx = (SELECT idx / 16 FROM thoughts WHERE thought_no = 1)",
     scope: task,
     broken: [['log', thoughtId(1), 1]],
@@ -152,12 +152,12 @@ const DEFECTS: Readonly<Record<string, Expected>> = {
       ['session', 'A-0001', 0],
     ],
   },
-  'a thought in the place of a task event': {
+  'a thought instead of a task event': {
     sql: 'UPDATE session_events SET idx = (SELECT idx FROM thoughts WHERE thought_no = 1) WHERE session_no = 1 AND session_seq = 6',
     scope: session,
     broken: [['session', 'entry', 6]],
   },
-  'a task event in the place of a thought': {
+  'a task event instead of a thought': {
     sql: 'UPDATE session_events SET session_seq = 2 WHERE session_no = 1 AND session_seq = 6',
     scope: session,
     broken: [

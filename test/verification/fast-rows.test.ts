@@ -7,7 +7,7 @@ import { afterTampering } from '../support/tamper.ts';
 
 const database = await openTwoPages();
 
-/** What a row can hold that its neighbours make up for, when all of it is read as one text. */
+/** What a row can hold that its neighbors make up for, when all of it is read as one text. */
 const ROW_FORGERIES: Readonly<Record<string, string>> = {
   'a call whose salt went into its arguments':
     "UPDATE ledger_entries SET content = salt || char(30) || content, salt = ''",
@@ -31,8 +31,8 @@ const ROW_FORGERIES: Readonly<Record<string, string>> = {
   'a salt beside every entry': "UPDATE ledger_entries SET salt = COALESCE(salt || 'x', '')",
   'content beside every entry': "UPDATE ledger_entries SET content = COALESCE(content || 'x', '')",
   'extras in bytes': 'UPDATE thoughts SET extras = CAST(extras AS BLOB)',
-  'an end of a call that is no whole number': 'UPDATE call_exits SET exit_idx = exit_idx + 0.5',
-  'a duration that is no whole number': `UPDATE ledger_entries SET entry = replace(entry, '"duration_ms":', '"duration_ms":0.')`,
+  'an end of a call that is not a whole number': 'UPDATE call_exits SET exit_idx = exit_idx + 0.5',
+  'a duration that is not a whole number': `UPDATE ledger_entries SET entry = replace(entry, '"duration_ms":', '"duration_ms":0.')`,
   'a duration that no number of JavaScript has': `UPDATE ledger_entries
      SET entry = replace(entry, '"duration_ms":', '"duration_ms":900719925474099')`,
   'a position that no number of JavaScript has': 'UPDATE thoughts SET chain_position = 9223372036854775807',

@@ -34,7 +34,7 @@ async function countByCounter(db: Reader, recordCounter: RecordCounter) {
   return log && [NUMBERS.map((number) => log.thoughtsOf(number)), NUMBERS.map((number) => log.recordsOf(number))];
 }
 
-/** Entries that the log never has, each put in the place of the genesis entry. */
+/** Entries that the log never has; each replaces the genesis entry. */
 const FORGED: Readonly<Record<string, string>> = {
   'a second thought': '{"kind":"thought","session_id":"A-0001","task_id":"T-0001"}',
   'an entry of two tasks': '{"kind":"thought","task_id":"T-0001","task_id":"T-0002","task_id":"T-0001"}',
@@ -88,7 +88,7 @@ describe('what the log says about a task or a session', () => {
     }),
   );
 
-  promiseTest('trail/cost', 'is counted anew after another ledger took the place of the first', async () => {
+  promiseTest('trail/cost', 'counts again after another ledger replaced the first', async () => {
     const recordCounter = new RecordCounter();
     for (const thoughts of [3, 2, 5])
       await withServer(async (server) => {

@@ -38,7 +38,7 @@ const CHANGES: Readonly<Record<string, string>> = {
   'to bytes': "CASE typeof(~) WHEN 'text' THEN CAST(~ AS BLOB) ELSE ~ END",
 };
 
-/** The time of a sign of life, as docs/trust.md says; a value that is no time is found. */
+/** The time of a sign of life, as docs/trust.md says; a value that is not a time is found. */
 const NOT_EVIDENCE: Readonly<Record<string, readonly string[]>> = {
   clock_id: ['in one digit'],
   clock_ms: ['a little', 'to another number'],
@@ -74,7 +74,7 @@ describe('one changed value', () => {
   }
 });
 
-/** The schema forbids some edits, and an edit to the same value is no change. */
+/** The schema forbids some edits, and an edit to the same value is not a change. */
 class NoChange extends Error {}
 
 function unlessForbidden(error: unknown): undefined {

@@ -95,7 +95,7 @@ describe('a forger who knows the format', () => {
     db.run('UPDATE tasks SET event_idx = (SELECT MIN(idx) FROM task_versions WHERE task_no = 2) WHERE task_no = 2'),
   );
 
-  found('digests something that is no task', /^task event \d+$/, async (db) => {
+  found('digests something that is not a task', /^task event \d+$/, async (db) => {
     const salt = '0'.repeat(32);
     await db.query(
       "UPDATE task_versions SET content = '7', salt = $1 WHERE idx = (SELECT MIN(idx) FROM task_versions)",

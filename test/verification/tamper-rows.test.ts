@@ -84,7 +84,7 @@ async function expectFound(table: string, sql: string): Promise<void> {
   expect(problems.map(({ place }) => place)).toContainEqual(expect.stringMatching(PLACES[table] ?? /^$/));
 }
 
-/** Uniqueness is a wall against mistakes of the program. A forger takes it down first, which alone would be found. */
+/** Unique indexes only guard against bugs. A forger drops them first, which the schema check reports. */
 async function withoutConstraints(table: string, tamper: (transaction: Transaction) => Promise<void>): Promise<void> {
   const takeDown = async (transaction: Transaction) => {
     await transaction.run(`

@@ -23,7 +23,7 @@ function rewrite(name: string, from: string, to: string): string {
   return `UPDATE sqlite_schema SET sql = replace(sql, ${quote(from)}, ${quote(to)}) WHERE name = '${name}'`;
 }
 
-/** Builds the table anew under a text that nearly is the old one, so that it may hold rows that the old one refused. */
+/** Rebuilds the table with a nearly identical definition, so that it may hold rows that the old one refused. */
 function rebuild(table: string, from: string, to: string, forgery: string): string {
   const keepText = `CREATE TABLE text AS SELECT sql FROM sqlite_schema WHERE name = '${table}'`;
   return `${keepText}; CREATE TABLE lax AS SELECT * FROM ${table}; DROP TABLE ${table};
@@ -58,7 +58,7 @@ const CHANGES: Readonly<Record<string, readonly [sql: string, place: string]>> =
   'a line break less in a text': [rewrite('task_waits', '\nUNION', ' UNION'), 'task_waits'],
   'a text in capitals': ["UPDATE sqlite_schema SET sql = upper(sql) WHERE name = 'tasks_blocked'", 'tasks_blocked'],
   'a comment in a text': [rewrite('counters', 'BIGINT NOT NULL', 'BIGINT NOT NULL -- counted'), 'counters'],
-  'a text that goes on after a NUL': [
+  'a text that continues after a NUL': [
     "UPDATE sqlite_schema SET sql = sql || char(0) || ' more' WHERE name = 'tasks_ready'",
     'tasks_ready',
   ],
@@ -139,7 +139,7 @@ const CHANGES: Readonly<Record<string, readonly [sql: string, place: string]>> =
     'undo',
   ],
   'a view that leaves something out': [rewrite('actions', 'FROM calls', "FROM calls WHERE actor <> 'me'"), 'actions'],
-  'an endless view in the place of a table': [
+  'an endless view instead of a table': [
     `ALTER TABLE counters RENAME TO hidden; CREATE VIEW counters AS ${ENDLESS} AS name, n AS value FROM forever`,
     'counters',
   ],

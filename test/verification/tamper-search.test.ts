@@ -51,11 +51,11 @@ const FORGERIES: Readonly<Record<string, string>> = {
   'a task that is not there': "INSERT INTO task_search (rowid, words) VALUES (99, 'ghost')",
   'a task that is not found': 'DELETE FROM task_search WHERE rowid = 1',
   'a word of another task':
-    "DELETE FROM task_search WHERE rowid = 4; INSERT INTO task_search (rowid, words) VALUES (4, 'strict for a licence')",
+    "DELETE FROM task_search WHERE rowid = 4; INSERT INTO task_search (rowid, words) VALUES (4, 'strict for a license')",
   'words in another order':
-    "DELETE FROM task_search WHERE rowid = 4; INSERT INTO task_search (rowid, words) VALUES (4, 'for wait a licence')",
+    "DELETE FROM task_search WHERE rowid = 4; INSERT INTO task_search (rowid, words) VALUES (4, 'for wait a license')",
   'a word twice':
-    "DELETE FROM task_search WHERE rowid = 4; INSERT INTO task_search (rowid, words) VALUES (4, 'wait for a a licence')",
+    "DELETE FROM task_search WHERE rowid = 4; INSERT INTO task_search (rowid, words) VALUES (4, 'wait for a a license')",
   'a lost block': 'DELETE FROM task_search_data WHERE id > 10',
   'a lost size': 'DELETE FROM task_search_docsize WHERE id = 2',
   'a lost way to the words': 'DELETE FROM task_search_idx',

@@ -106,7 +106,7 @@ describe('colibri verify', () => {
   const UNKNOWN: Readonly<Record<string, readonly [prepare: () => Promise<void> | void, message: RegExp]>> = {
     'no ledger': [() => rmSync(copy, { force: true }), /no ledger at /],
     'an empty file': [() => writeFileSync(copy, ''), /is empty/],
-    'a file that is no database': [() => writeFileSync(copy, 'not a database '.repeat(400)), /damaged|not a ledger/],
+    'a file that is not a database': [() => writeFileSync(copy, 'not a database '.repeat(400)), /damaged|not a ledger/],
     'half a file': [() => truncateSync(copied(), 8192), /damaged/],
     'a database of another program': [
       async () => tamperFile(copy, 'CREATE TABLE cookies (name TEXT)'),

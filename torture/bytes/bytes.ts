@@ -107,7 +107,7 @@ function patience(): Promise<undefined> {
 async function leave(server: ServerProcess, world: World): Promise<string[]> {
   const problems = server.strayLines
     .slice(0, 5)
-    .map((line) => `standard output has a line that is no message: ${line}`);
+    .map((line) => `standard output has a line that is not a message: ${line}`);
   const health = await server.call('server_health', {});
   if (health?.data['status'] !== 'ok') problems.push(`the server is not healthy: ${JSON.stringify(health)}`);
   server.closeInput();

@@ -41,7 +41,7 @@ class Judge {
     return new FaultyProject(mkdtempSync(join(this.#folder, 'project-')));
   }
 
-  /** The server goes on, or the next one starts, and what is stored is what was answered. */
+  /** Asserts that the server continues, or the next one starts, and that it stored what it answered. */
   async judge(project: FaultyProject, server: ServerProcess, fault?: Fault): Promise<void> {
     const where = fault === undefined ? 'at the end' : `${fault.effect} at ${fault.call} ${fault.nth}`;
     if (fault !== undefined) this.faults += 1;
@@ -131,7 +131,7 @@ class FaultyProject {
   }
 }
 
-/** All in one server, which has to go on. */
+/** Injects all faults into one server, which must survive them. */
 async function failInAppend(judge: Judge, random: Random, count: number): Promise<void> {
   const project = judge.newProject();
   const server = await project.start();

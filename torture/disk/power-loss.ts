@@ -157,7 +157,7 @@ async function judgeLedger(
 ): Promise<string[]> {
   const { problems } = await verifyEverything(reader);
   const found = await listEntries(reader);
-  // A ledger that had not been created begins anew.
+  // A ledger that was not yet created starts empty.
   const isNew = found.length === 1 && receipts.length === 0;
   const isPrefix = isNew || found.every((entry, index) => entry === entries[index]);
   const lost = receipts.filter(({ index, leaf }) => found[index] === undefined || leafHash(found[index]) !== leaf);

@@ -136,7 +136,7 @@ class Parser {
   #describedPath(text: string): string | undefined {
     const [, hex] = /^\d+<((?:\\x[0-9a-f]{2})+)>(?!\(deleted\))/.exec(text) ?? [];
     const path = hex === undefined ? '' : fromHex(hex).toString('utf8');
-    // A pipe or a socket has a name that is no path.
+    // A pipe or a socket has a name that is not a path.
     return path.startsWith('/') ? this.#inside(path) : undefined;
   }
 

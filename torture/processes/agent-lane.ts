@@ -74,7 +74,7 @@ class AgentLane {
     void server.exit.then(({ signal }) => {
       opening.wasKilled = signal === 'SIGKILL';
       for (const line of server.strayLines)
-        this.#journal.problems.push(`${this.#lane.name}: standard output has a line that is no message: ${line}`);
+        this.#journal.problems.push(`${this.#lane.name}: standard output has a line that is not a message: ${line}`);
       if (server.unexpected > 0)
         this.#journal.problems.push(`${this.#lane.name}: ${server.unexpected} answers to no request`);
     });

@@ -8,7 +8,7 @@ import { leafHash } from '../../src/integrity/index.ts';
 export interface Found {
   /** How often each marker was stored. */
   readonly stored: ReadonlyMap<string, number>;
-  /** Of changed tasks: the status that came with the marker. */
+  /** Status that a task update stored with each marker. */
   readonly statuses: ReadonlyMap<string, string>;
   readonly seals: ReadonlyMap<string, number>;
   /** The calls whose arguments contain a marker. */

@@ -12,14 +12,14 @@ import { textOf } from './records.ts';
 /** Whose keys the claims rest on. */
 export type KeySource = 'reader' | 'file';
 
-export type Judgement =
+export type Judgment =
   | { readonly state: 'judged'; readonly report: BundleReport; readonly keySource: KeySource }
   | { readonly state: 'refused'; readonly problem: string; readonly advice: string };
 
 const NO_KEY = 'a signature proves nothing without a key that you trust';
 
 /** The same verdict as `colibri verify FILE --key KEY`; without a key of the reader, by the keys inside the file. */
-export function judge(file: Uint8Array, keys: readonly VerifierKey[]): Judgement {
+export function judge(file: Uint8Array, keys: readonly VerifierKey[]): Judgment {
   try {
     const trusted = keys.length > 0 ? keys : keysInside(file);
     if (trusted.length === 0) return refuse(NO_KEY, 'Ask the owner of the log for the output of colibri key.');
@@ -54,6 +54,6 @@ function keysInside(file: Uint8Array): VerifierKey[] {
   return keys;
 }
 
-function refuse(problem: string, advice: string): Judgement {
+function refuse(problem: string, advice: string): Judgment {
   return { state: 'refused', problem, advice };
 }

@@ -55,7 +55,7 @@ export function listColumns(tasks: readonly Task[]): Column[] {
   const columns = new Map<string, Task[]>();
   for (const status of [...STATES, WITHHELD]) columns.set(status, []);
   for (const task of tasks) {
-    // The grammar of a task is no part of the format, so a status can be any text.
+    // The grammar of a task is not part of the format, so a status can be any text.
     const status = task.shown?.status ?? WITHHELD;
     const members = columns.get(status) ?? [];
     columns.set(status, members);

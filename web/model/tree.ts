@@ -35,7 +35,7 @@ export function buildTree(leaves: readonly Leaf[], size: number, hashes: readonl
   return build(0, size);
 }
 
-/** One step from the root towards a leaf: the child on the path, and the other one, whose hash proves it. */
+/** One step from the root toward a leaf: the child on the path, and the other one, whose hash proves it. */
 export interface PathStep {
   readonly parent: TreeNode;
   readonly node: TreeNode;

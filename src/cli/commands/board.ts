@@ -24,7 +24,7 @@ interface BoardOptions extends TaskFilters {
   readonly limit?: number;
   readonly watch?: boolean;
   readonly width?: number;
-  /** True: at the default place. */
+  /** `true` writes to the default path. */
   readonly html?: string | true;
   readonly json?: boolean;
 }

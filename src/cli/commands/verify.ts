@@ -142,7 +142,7 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
   };
 }
 
-/** A ledger that took the place of another is whole in itself, and may have been replaced on purpose. */
+/** A ledger that replaced another verifies on its own, and may have been replaced on purpose. */
 function describeFormer(former: readonly FormerLog[]): string[] {
   return former.flatMap(({ ledgerId, file }) => [
     `Before this ledger, you signed another one at this location: ${originOf(ledgerId)}.`,

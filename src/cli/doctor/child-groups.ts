@@ -21,7 +21,7 @@ export function endGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(process.platform === 'win32' ? child.pid : -child.pid, signal);
   } catch {
-    // It has ended.
+    // The process has already exited.
   }
 }
 

@@ -14,7 +14,7 @@ export interface LedgerState {
   readonly schemaVersion: number;
   /** Undefined if the schema has another version, or if the file is too large to copy. */
   readonly head: LedgerHead | undefined;
-  /** Empty in these cases too. */
+  /** Empty if `head` is undefined. */
   readonly coverage: readonly CoverageReport[];
   /** A backup of an earlier ledger, if this one has no task. */
   readonly earlierBackup?: string | undefined;

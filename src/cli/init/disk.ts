@@ -28,7 +28,7 @@ export interface FileChange {
   readonly path: string;
   readonly before: string | undefined;
   readonly after: string | undefined;
-  /** Of a new file. */
+  /** Permissions of a new file. */
   readonly mode?: number;
   /** Set if the planner has checked that the file may be outside the root, as that of a linked work tree. */
   readonly mayLeave?: boolean;
@@ -98,7 +98,7 @@ export function removeEmptyFolder(root: string, folder: string, mayLeave = false
   try {
     rmdirSync(join(locate(root, dirname(folder), mayLeave), basename(folder)));
   } catch {
-    // Not empty, missing, a link, or outside the project: left alone.
+    // The folder is not empty, missing, a link, or outside the project: it stays.
   }
 }
 

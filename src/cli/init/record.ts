@@ -26,7 +26,7 @@ const recordSchema = z.strictObject({
       nested: z.int().min(0),
       sha256: z.string(),
       undo: z.array(edit),
-      /** The entry that --replace put another one in the place of. */
+      /** The entry that --replace replaced. */
       replaced: z.strictObject({ entry: z.unknown() }).optional(),
     }),
   ),

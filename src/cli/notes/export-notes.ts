@@ -20,7 +20,7 @@ export interface ExportReport {
 /** Brings the notes up to date with the ledger, each time that it is called. */
 export type Exporter = (db: Reader) => Promise<ExportReport>;
 
-/** Keeps what it read of the log. After the signal it stops between two notes, and the next export goes on from there. */
+/** Caches what it read of the log. After the signal it stops between two notes, and the next export resumes there. */
 export function createExporter(root: string, signal: AbortSignal): Exporter {
   let log = new LogReader();
   return async (db) => {
@@ -113,7 +113,7 @@ async function describeState(
   };
 }
 
-/** With the index. */
+/** The count includes the index note. */
 function countNotes({ tasks, sessions, agents, days }: VaultState): number {
   return tasks + sessions + agents.length + days.length + 1;
 }

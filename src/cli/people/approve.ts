@@ -22,7 +22,7 @@ export const approve: CliCommand<ApproveOptions, string> = {
   secondArgument: new Argument('[text]', 'what you checked; - reads it from standard input'),
   options: [COMMIT_OPTION, ...PERSON_OPTIONS],
   details: [
-    'Records who approved which version of the task, and which commit, in the trail of the task. With the project option review (see colibri project) a task cannot be done without it. An approval ends when the task is sent back or its title, description, parent or dependencies change. Without a text it is no reason: done needs a note, too.',
+    'Records who approved which version of the task, and which commit, in the trail of the task. With the project option review (see colibri project) a task cannot be done without it. An approval ends when the task is sent back or its title, description, parent or dependencies change. Without a text it is not a reason: done needs a note, too.',
   ],
   examples: [['colibri approve 42 --commit "$(git rev-parse HEAD)"'], ['colibri approve 42 "ran the migration twice"']],
   exitCodes: WRITE_EXIT_CODES,

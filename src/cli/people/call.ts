@@ -37,7 +37,7 @@ export const call: CliCommand<PersonOptions, string> = {
     ),
 };
 
-/** As long as a name that a server records. */
+/** Same limit as the tool names that a server records. */
 const MAX_NAME_LENGTH = 128;
 
 function parseInput(text: string): unknown {

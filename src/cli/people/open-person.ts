@@ -58,7 +58,7 @@ export async function withPerson<Result>(
   const actor = personActor(as);
   const config = { ...readPersonConfig(), agentId: actor };
   const isNew = isMissing(config);
-  // A new ledger in the place of a lost one would hide the loss.
+  // A new ledger would hide the loss of the old one.
   if (isNew) assertNotDeleted(config);
   if (isNew && !createsLedger)
     throw new CommandError('cannot tell', `no ledger at ${locateDatabase(config)}`, {

@@ -23,7 +23,7 @@ interface CheckpointOptions extends PersonOptions {
   readonly check?: string;
   readonly against?: string;
   readonly key?: readonly string[];
-  /** True without a file. */
+  /** `true` if the option has no file argument. */
   readonly write?: string | true;
   readonly ci?: CiKind | true;
   readonly timestamp?: string;
@@ -106,7 +106,7 @@ async function printJob(kind: CiKind): Promise<CommandResult> {
 async function compare(file: string, keys: readonly string[] | undefined): Promise<CommandResult> {
   const text = readCheckpointFile(file);
   return withLedger(readProjectConfig(), async (reader) => {
-    // The keys of the ledger itself prove only that it did not change its mind; one from elsewhere proves who signed.
+    // The keys in the ledger prove only that it is consistent; a key from another source proves who signed.
     const signed = verify(text, file, keys ?? (await listKeys(reader)).map((known) => known.key));
     const origin = originOf(await readLedgerId(reader));
     if (signed.origin !== origin)

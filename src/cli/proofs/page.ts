@@ -29,7 +29,7 @@ export async function* embedInPage(packed: AsyncIterable<Buffer>, view: PageView
   yield rest.toString('base64') + end + text.slice(place + BUNDLE_PLACE.length);
 }
 
-/** Puts a finished page in the place of an earlier one, and of nothing else. */
+/** Replaces an earlier page with the finished one; refuses to replace any other file. */
 export function replacePage(partial: string, target: string): void {
   assertReplaceable(target);
   sync(partial);

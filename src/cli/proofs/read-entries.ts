@@ -24,7 +24,7 @@ type Range = readonly [begin: number, end: number];
 const PAGE = 500;
 
 interface Selected {
-  /** Rising; undefined: every entry before `size`. */
+  /** Indexes in ascending order; undefined selects every entry before `size`. */
   readonly indexes: readonly number[] | undefined;
   readonly size: number;
   readonly redact: boolean;
@@ -122,8 +122,8 @@ async function readContents(db: Reader, range: Range, rows: readonly EntryRow[])
 }
 
 /**
- * Removes what stands in the place of redacted content. What remains of a task can be checked only with the entry that
- * redacted it, so it stays if that entry comes along.
+ * Removes the placeholders of redacted content. What remains of a task can be checked only with the entry that
+ * redacted it, so it stays if the bundle includes that entry.
  */
 async function removeRedacted(
   db: Reader,

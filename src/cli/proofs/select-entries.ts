@@ -6,8 +6,8 @@ import { callsOfTask, createTaskFinder } from '../query/call-task.ts';
 import { CommandError } from '../support/command-result.ts';
 
 /**
- * The indexes of the entries in a scope, rising; `undefined`: all of them. The first entry, the keys and who redacted what
- * always come along. */
+ * Returns the indexes of the entries in a scope in ascending order, or undefined for all of them. They always include
+ * the first entry, key entries and redaction entries. */
 export async function selectEntries(db: Reader, scope: BundleScope, size: number): Promise<number[] | undefined> {
   if (scope.kind === 'ledger') return undefined;
   if (scope.kind === 'entry') return [scope.index];
@@ -17,7 +17,7 @@ export async function selectEntries(db: Reader, scope: BundleScope, size: number
   return [...chosen].filter((index) => index < size).sort((left, right) => left - right);
 }
 
-/** In log order: the reason of a redaction may have been redacted in its turn. */
+/** In log order: the reason of a redaction may itself have been redacted. */
 async function addRedactions(db: Reader, chosen: Set<number>): Promise<void> {
   const sql = 'SELECT idx, redacts FROM redactions ORDER BY idx';
   for (const { idx, redacts } of await db.query<{ idx: number; redacts: number }>(sql))

@@ -80,7 +80,7 @@ async function readTexts(db: Reader, begin: number, end: number): Promise<string
   return rows.map(({ entry }) => entry);
 }
 
-/** A full tile makes the partial ones superfluous. Returns 1 for a new file. */
+/** Writes a tile; a full tile replaces the partial ones. Returns 1 for a new file. */
 function place(folder: string, level: number | 'entries', index: number, width: number, make: () => Buffer): number {
   const path = join(folder, tilePath(level, index, width));
   const bytes = make();

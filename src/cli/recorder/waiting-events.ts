@@ -17,6 +17,6 @@ export function printWaiting(config: Config): void {
         `${plural(waiting, 'reported event')} not in the ledger yet; the next server or command that writes adds them.`,
       );
   } catch {
-    // A spool that cannot be used is a matter of doctor.
+    // `colibri doctor` reports an unusable spool.
   }
 }

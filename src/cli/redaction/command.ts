@@ -62,7 +62,7 @@ interface Request {
 
 interface Redacted {
   readonly entry: number;
-  /** The entry that says so. */
+  /** Index of the redaction entry. */
   readonly redaction: number;
 }
 
@@ -109,7 +109,7 @@ function requireWriter({ database, config, rollback }: Person): Database {
 }
 
 interface Plan {
-  /** Rising. */
+  /** Entry indexes in ascending order. */
   readonly entries: readonly number[];
   readonly earlier: readonly Redacted[];
   readonly pieces: readonly string[];

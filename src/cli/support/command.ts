@@ -77,7 +77,7 @@ export function usageExitCode({ exitCodes }: CliCommand): number {
   return USAGE in exitCodes ? USAGE : BAD_INPUT;
 }
 
-/** With the exit code that every command shares whose output is its result. */
+/** Adds the exit code that all commands share whose output is their result. */
 export function listExitCodes({ options, exitCodes }: CliCommand): [code: string, meaning: string][] {
   const own = Object.entries(exitCodes);
   return options.includes(JSON_OPTION) ? [...own, [String(UNWRITTEN), 'the output could not be written']] : own;

@@ -69,7 +69,7 @@ function fieldLines(shown: Shown, page: Page): string[] {
   const { colors } = page;
   const status = statusPaint(colors, task.status);
   const field = (label: string, text: string, paint: Style = String) =>
-    text === '' ? [] : labelled(label, text, paint, page);
+    text === '' ? [] : labeled(label, text, paint, page);
   return [
     ...field('status', printable(task.status), status),
     ...field('priority', printable(task.priority), priorityPaint(colors, task.priority)),
@@ -86,7 +86,7 @@ function fieldLines(shown: Shown, page: Page): string[] {
     ...field('parent', task.parent_id ?? ''),
     ...field('depends on', task.depends_on.map(printable).join(', ')),
     ...field('children', listNames(children)),
-    ...commits.flatMap((commit, index) => labelled(index === 0 ? 'commits' : '', commitText(commit), String, page)),
+    ...commits.flatMap((commit, index) => labeled(index === 0 ? 'commits' : '', commitText(commit), String, page)),
     ...recorderLines(shown, page),
     ...field('created', `${shortTime(task.created_at)} by ${printable(task.created_by)}`),
     ...field('updated', `${shortTime(task.updated_at)} by ${printable(task.updated_by)}`),
@@ -98,7 +98,7 @@ function recorderLines({ coverage }: Shown, page: Page): string[] {
   const gaps = describeGaps(coverage);
   const paint = gaps.length === 0 ? String : page.colors.yellow;
   return (gaps.length === 0 ? describeWhole(coverage) : gaps).flatMap((text, index) =>
-    labelled(index === 0 ? 'recorder' : '', text, paint, page),
+    labeled(index === 0 ? 'recorder' : '', text, paint, page),
   );
 }
 
@@ -239,7 +239,7 @@ function section(title: string, lines: readonly string[], { colors }: Page): str
   return lines.length === 0 ? [] : [colors.bold(title), ...lines];
 }
 
-function labelled(label: string, text: string, paint: Style, { width, colors }: Page): string[] {
+function labeled(label: string, text: string, paint: Style, { width, colors }: Page): string[] {
   const term = { text: `  ${label}`, width: LABEL_WIDTH + 2, paint: colors.dim };
   return besideTerm(term, text, width, paint);
 }

@@ -21,7 +21,7 @@ export function openKeys({ quit, resume }: { readonly quit: () => void; readonly
     for (const key of typed.toString('latin1')) {
       if (key === 'q' || key === CTRL_C) quit();
       else if (key === CTRL_Z && CAN_SUSPEND) {
-        // The shell behind must get its own terminal settings back. The whole group stops, as if the terminal had sent it.
+        // Restores the terminal settings of the shell before the whole process group is suspended, as by the terminal.
         stdin.setRawMode(false);
         process.kill(0, 'SIGTSTP');
       }

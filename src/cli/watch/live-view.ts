@@ -51,7 +51,7 @@ export async function showView<Data>(
   }
 }
 
-/** Silence grows all the time: a terminal shows it, but it is no change to report. */
+/** Silence grows all the time: a terminal shows it, but it is not reported as a change. */
 function withoutTime(name: string, value: unknown): unknown {
   return name === 'silent_for_s' ? undefined : value;
 }

@@ -10,12 +10,12 @@ import type { Person } from '../people/open-person.ts';
 import { CommandError } from '../support/command-result.ts';
 import { readCheckpointFile, verify } from './compare.ts';
 
-/** A person waits for it. */
+/** Short, because a person waits for the command. */
 const TIMEOUT_MS = 5000;
 
 export interface Attested {
   readonly ledgerId: string;
-  /** With the signature of the log and every cosignature that there is. */
+  /** The checkpoint with the signature of the log and all stored cosignatures. */
   readonly checkpoint: string;
   readonly asked: readonly Asked[];
 }

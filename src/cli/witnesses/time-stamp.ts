@@ -36,7 +36,7 @@ async function send(url: string, query: Buffer) {
   }
 }
 
-/** Many authorities are reached by http alone: their answers are signed, and the digest is no secret. */
+/** Many authorities are reached by http alone: their answers are signed, and the digest is not a secret. */
 function isUrl(url: string): string | undefined {
   return urlDefect(url.replace(/^http:/, 'https:'));
 }

@@ -5,7 +5,7 @@ import { SchemaError, type SchemaReport } from './difference.ts';
 
 const CHECKS: Readonly<Record<Engine, (reader: Reader) => Promise<SchemaReport>>> = {
   sqlite: checkSqliteSchema,
-  // Loaded on demand: it is no part of the bundle that a hook loads.
+  // Loaded on demand: it is not part of the bundle that a hook loads.
   postgres: async (reader) => (await import('../postgres/schema-check.ts')).checkPostgresSchema(reader),
 };
 

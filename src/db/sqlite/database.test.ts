@@ -84,7 +84,7 @@ describe('durability', () => {
       const seen: unknown[] = [];
       flushes.onFlush = (file) => {
         seen.push(fs.fstatSync(file).ino === fs.statSync(`${path}-wal`).ino);
-        // Throws when the lock is held: a connection of its own, without any patience.
+        // Throws when the lock is held: a separate connection without a busy timeout.
         seen.push(countThroughWriteLock(path));
       };
       await insert(database, true);

@@ -211,7 +211,7 @@ class SqliteDatabase implements Database {
     }
   }
 
-  /** Some failures make SQLite roll back by itself. ROLLBACK then fails, which is no error. */
+  /** Some failures make SQLite roll back by itself. ROLLBACK then fails, which is not an error. */
   #rollback(): void {
     try {
       this.#statements.all('ROLLBACK', []);

@@ -53,7 +53,7 @@ export interface LockWaitOptions {
  * When to retry SQLite's write lock, which notifies no waiter when it is released. Retrying too rarely leaves it idle;
  * retrying too often takes processor time from its holder, because every wake-up costs about a fifth of a transaction.
  * The mean delay is the time in which every live process could hold the lock once: then about one retry succeeds for each
- * that fails, whatever the number of processes. Delays are randomised, so that no two processes stay in step.
+ * that fails, whatever the number of processes. Delays are randomized, so that no two processes stay in step.
  */
 export class LockWait {
   readonly #options: Required<LockWaitOptions>;

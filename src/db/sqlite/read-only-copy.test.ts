@@ -84,7 +84,7 @@ describe('a private copy of a ledger', () => {
   });
 
   for (const [name, damage, fault] of [
-    ['a file that is no database', (path: string) => writeFileSync(path, 'x'.repeat(9000)), 'corrupt'],
+    ['a file that is not a database', (path: string) => writeFileSync(path, 'x'.repeat(9000)), 'corrupt'],
     [
       'a ledger with a foreign journal',
       (path: string) => appendFileSync(`${path}-journal`, 'x'.repeat(9000)),

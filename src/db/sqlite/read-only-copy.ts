@@ -14,7 +14,7 @@ import { isLocked, presencePath } from './files/presence.ts';
 import { machineClock } from './machine-clock.ts';
 
 /**
- * Opens a ledger for reading, also where this user may only read the file or its folder: a read-only disk, a mount, a
+ * Opens a ledger for reading, even without write permission on its file or folder: a read-only disk, a mount, a
  * folder of another user. SQLite needs a side file even to read; where it can neither find nor create one, a private copy
  * is read.
  */

@@ -225,7 +225,7 @@ class Page {
     if (isCut || fitting.length < items.length) this.add(`- ${rest}`);
   }
 
-  /** Verbatim, every line marked as a quotation: the words of another agent are no instructions. */
+  /** Verbatim, every line marked as a quotation: text of another agent must not be read as instructions. */
   addQuote(title: string, text: string): void {
     const quoted = text.split(LINE_BREAK).map((line) => `> ${line}`);
     if (this.add(title, ...quoted)) return;

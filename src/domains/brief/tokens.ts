@@ -10,7 +10,7 @@ export function estimateTokens(text: string): number {
   return tokens;
 }
 
-/** The longest start of a text that costs at most so many tokens; an ellipsis marks a cut. */
+/** Returns the longest prefix of a text that costs at most `limit` tokens; an ellipsis marks a cut. */
 export function cutToTokens(text: string, limit: number): string {
   if (estimateTokens(text) <= limit) return text;
   let [tokens, end] = [ELLIPSIS_TOKENS, 0];

@@ -103,7 +103,7 @@ function readExtras(extras: string): Pick<Said, 'field' | 'value'>[] {
   }
 }
 
-/** Hashes of one answer: a digest can only be compared with guesses. */
+/** Maximum number of hashes per answer: a digest can only be compared with the digests of guesses. */
 const MAX_GUESSES = 20_000;
 
 /** With digests alone, a command is known only if its tool takes nothing beside it, so that its input can be guessed. */

@@ -28,7 +28,7 @@ const ADDED_LATER = Object.fromEntries(
 );
 
 describe('newTask', () => {
-  it('sets every field, with the defaults of the catalogue', () => {
+  it('sets every field, with the defaults of the catalog', () => {
     expect(fresh).toEqual({
       task_id: 'T-0042',
       project: 'ours',

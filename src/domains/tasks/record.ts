@@ -21,7 +21,7 @@ export interface TaskRow extends RowOf<typeof TASK_FIELDS> {
   readonly is_ready: number;
 }
 
-/** A task with its fencing token, which is no part of its content: null if the task was never claimed. */
+/** A task with its fencing token, which is not part of its content: null if the task was never claimed. */
 export interface TokenedTask {
   readonly task: Task;
   readonly token: number | null;

@@ -22,7 +22,7 @@ export function isBareApproval(taskId: string, content: string, extras: string):
   return approval !== undefined && content === approvalText(taskId, approval);
 }
 
-/** Undefined if the thought is no approval. Metadata can hold anything, and a forged row is not even JSON. */
+/** Undefined if the thought is not an approval. Metadata can hold anything, and a forged row is not even JSON. */
 export function findApproval(extras: string): ApprovalMetadata['approval'] | undefined {
   try {
     const { metadata } = parseJson(extras) as {

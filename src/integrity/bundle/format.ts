@@ -31,13 +31,13 @@ export type BundleScope =
 export interface Disclosed {
   readonly salt: string;
   readonly text: string;
-  /** Of a thought, whose `text` are the extras. */
+  /** Set for a thought; `text` then holds the extras. */
   readonly thought?: { readonly type: string; readonly content: string; readonly previous_hash: Digest | null };
 }
 
 export interface BundledEntry {
   readonly index: number;
-  /** As it is in the log. */
+  /** The text of the entry, byte for byte. */
   readonly entry: string;
   readonly disclosed?: Disclosed;
 }

@@ -3,7 +3,7 @@ import { type KeyStatement, keyStatementDefect } from '../notes/key-statement.ts
 import { formatVerifierKey, parseVerifierKey, type VerifierKey } from '../notes/signed-note.ts';
 import type { Claim, OpenedEntry } from './verify.ts';
 
-/** The keys that a reader trusts, and those that these keys have named as their successors. */
+/** The keys that a reader trusts, and their successors by rotation. */
 export function followRotations(entries: readonly OpenedEntry[], trusted: readonly VerifierKey[]): VerifierKey[] {
   const keys = new Map(trusted.map((key) => [formatVerifierKey(key), key]));
   for (const { fields } of entries) {

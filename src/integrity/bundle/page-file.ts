@@ -3,8 +3,8 @@ import { decodeBase64 } from '../notes/base64.ts';
 import { decodeUtf8 } from './utf8.ts';
 
 /**
- * A page of `colibri export --html` with a bundle in it. The rest of such a file is a program by the hand that made it, and
- * is not looked at: only the bundle is judged.
+ * A page of `colibri export --html` with a bundle in it. The rest of the file is untrusted code and is ignored: only the
+ * bundle is verified.
  */
 
 /** The first bytes of every page. */
@@ -24,7 +24,7 @@ export function embeddingTags(view: PageView): readonly [begin: string, end: str
 
 const BEGIN = /<script type="text\/plain" id="bundle" data-view="(?:claims|board)">/g;
 
-/** The gzip of the bundle in a page; undefined for a file that is no page. Two bundles would tell two stories. */
+/** The gzip of the bundle in a page; undefined if the file is not a page. Refuses a page with two bundles. */
 export function findPacked(file: Uint8Array): Uint8Array | undefined {
   if (!PAGE_START.every((byte, place) => byte === file[place])) return undefined;
   const text = decodeUtf8(file, 'the page');

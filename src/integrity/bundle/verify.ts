@@ -16,7 +16,7 @@ import { checkTimeStamp, checkWitnesses } from './witnesses.ts';
 /** `unknown`: nothing in a bundle can show it. */
 export type Holds = 'yes' | 'no' | 'unknown';
 
-/** One statement about a bundle. There is no verdict over all: a reader decides which of them matter. */
+/** One statement about a bundle. There is no overall verdict: a reader decides which claims matter. */
 export interface Claim {
   readonly about:
     | 'checkpoint'

@@ -13,7 +13,7 @@ import { withEnvelopeClaim } from './envelope-claim.ts';
 
 /**
  * A COSE receipt (RFC 9942): COSE_Sign1 over the Merkle root, which is detached, with an inclusion proof of RFC 9162.
- * The signature covers the root and not the size, so the checkpoint that states both comes along.
+ * The signature covers the root and not the size, so the receipt includes the checkpoint, which states both.
  */
 
 /** Of COSE_Sign1, RFC 9052 section 2. */

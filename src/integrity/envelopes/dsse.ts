@@ -50,7 +50,7 @@ const STATEMENT: Fields = {
   predicate: shaped({ checkpoint: text, entry: shaped(ENTRY), path: listOf(digest, MAX_PATH) }),
 };
 
-/** Also what is no envelope for another reason: JSON is no proof of any other format. */
+/** Also reports other malformed envelopes: no other proof format is JSON. */
 export function isDsse(file: string): boolean {
   return file.startsWith('{');
 }

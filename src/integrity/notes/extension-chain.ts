@@ -2,9 +2,9 @@ import { BadFormat } from '../bad-format.ts';
 import { type Checkpoint, parseCheckpoint } from './checkpoint.ts';
 import { formatWitnessRequest, isExtension, parseWitnessRequest, type WitnessRequest } from './witness-request.ts';
 
-/** What a reader without the ledger needs to replay the part of a witness: requests of C2SP tlog-witness in a row. */
+/** What a reader without the ledger needs to repeat the checks of a witness: a sequence of C2SP tlog-witness requests. */
 
-/** What two checkpoints of one log are to each other, and why. */
+/** The relation between two checkpoints of one log, and the reason. */
 export type Extension = { readonly state: 'extends' | 'contradicts' | 'unproven'; readonly says: string };
 
 const MAX_STEPS = 1000;

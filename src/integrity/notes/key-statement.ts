@@ -7,9 +7,9 @@ import { parseVerifierKey, type VerifierKey } from './signed-note.ts';
 export interface KeyStatement {
   /** `name+id+key`, as people pin it; the name is the origin of the log. */
   readonly key: string;
-  /** By the key itself: its owner has the private half. */
+  /** Self-signature: proves possession of the private key. */
   readonly signature: string;
-  /** The key that this one takes the place of, and its signature. */
+  /** The replaced key, and its signature. */
   readonly replaces?: string;
   readonly replaces_signature?: string;
 }

@@ -2,7 +2,7 @@ import { disclosedDefect } from '../bundle/disclosed.ts';
 import type { Claim, OpenedEntry } from '../bundle/verify.ts';
 import { isErasable, isRedactable, isWithoutText, type Redaction, redactionNote } from './erasure.ts';
 
-/** By the index of the redacted entry. */
+/** Keyed by the index of the redacted entry. */
 type Redactions = ReadonlyMap<number, OpenedEntry>;
 
 /** The entries of a bundle that redact others of it. */

@@ -9,24 +9,24 @@ import type { Digest } from '../sha256.ts';
 export type Redaction = Entry & {
   /** The index of the entry whose content is gone. */
   readonly redacts: number;
-  /** The digest of why. */
+  /** Digest of the reason. */
   readonly reason: Digest;
-  /** Of a task event: the digest of what remains of the task. */
+  /** For a task event, the digest of what remains of the task. */
   readonly remains?: Digest;
 };
 
-/** Takes the place of a salt. It is well-formed, so that what reads a salt needs no case for it, and says nothing. */
+/** Placeholder for a salt. It is well-formed, so that readers of salts need no special case, and reveals nothing. */
 export const ERASED_SALT: Salt = '0'.repeat(32);
 
 /** The type of a redacted thought: the type is hashed together with the text, so nothing proves it any longer. */
 export const REDACTED_TYPE = 'thought';
 
-/** Takes the place of a text. It follows from the entry, so a verifier accepts no other. */
+/** Placeholder for a text. It is derived from the entry, so a verifier accepts no other. */
 export function redactionNote({ actor, at }: Pick<Entry, 'actor' | 'at'>): string {
   return `[redacted by ${actor} on ${at.slice(0, '2026-04-08'.length)}]`;
 }
 
-/** What takes the place of each content, as a valid content of its kind. A task keeps what is not free text. */
+/** Placeholder for the content of each kind, valid for that kind. A task keeps what is not free text. */
 const ERASED_CONTENTS = {
   'action.enter': (note) => ({ redacted: note }),
   thought: () => ({}),

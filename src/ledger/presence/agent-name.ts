@@ -28,7 +28,7 @@ export function chooseName(client: string, known: readonly KnownAgent[]): string
   const isAmbiguous = earlier.length > 1 && earlier.some(({ holdsTask }) => holdsTask);
   const continued = isAmbiguous ? undefined : newest(earlier);
   if (continued !== undefined) return continued.name;
-  // Nothing tells which of them comes back first, so each leaves their names alone and proves its claim with the token.
+  // The order of restarts is unknown, so a new process gets a new name and proves its claim with the fencing token.
   const taken = new Set(isAmbiguous ? earlier.map(({ name }) => name) : []);
   for (const { name, isAlive, holdsTask } of known) if (isAlive || holdsTask) taken.add(name);
   for (let number = 1; ; number += 1) {

@@ -41,7 +41,7 @@ export class AgentNames {
       .map(({ name }) => name);
   }
 
-  /** Once the transaction of a call is committed. */
+  /** Call it after the transaction of a call has committed. */
   keep(client: string, actor: string, call: number): void {
     if (this.#kept.has(client)) return;
     this.#kept.set(client, actor);

@@ -7,7 +7,7 @@ export interface EndedRow {
   readonly entry: string;
 }
 
-/** The newest calls of so many actors stay, so that `colibri agents` shows who worked lately. */
+/** Keeps the newest calls of this many actors, so that `colibri agents` shows who worked lately. */
 export const REMEMBERED_ACTORS = 100;
 
 const ENDED = `SELECT presence.sequence_no, presence.actor, entry,
@@ -51,7 +51,7 @@ export async function findReplaceable(liveness: Liveness, lastCalls: LastCalls, 
   return isAlive ? null : last.sequence_no;
 }
 
-/** The process that entered a call; empty, which is no process, if the entry is unreadable. */
+/** The process that entered a call; empty, which matches no process, if the entry is unreadable. */
 export function processOf(entry: string): string {
   const processId = parseEntry(entry)?.['process_id'];
   return typeof processId === 'string' ? processId : '';

@@ -43,7 +43,7 @@ export function readColibriCall(
   };
 }
 
-/** Whether the answer of an MCP server says that the call was refused; Colibri says so inside `data` too. */
+/** Returns true if an MCP server reports that the call was refused; Colibri also reports it inside `data`. */
 export function isRefused(output: unknown, answer: string | undefined): boolean {
   const envelope = readEnvelope(output, answer);
   const isError = [output, envelope].some((value) => member(value, 'isError') === true);

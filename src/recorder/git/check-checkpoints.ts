@@ -22,7 +22,7 @@ interface Ledger {
   readonly size: number;
 }
 
-/** The tree remembers what it has read: a new one for so many checkpoints bounds the memory. */
+/** The tree caches what it has read; a new tree after this many checkpoints bounds the memory. */
 const CHECKPOINTS_PER_TREE = 1000;
 
 /**
@@ -71,7 +71,7 @@ function listOwn({ checkpoint, ledger }: Commit['trailers'], ownId: string): (st
   });
 }
 
-/** Undefined if the text is no checkpoint; else `extended` or what is wrong. */
+/** Undefined if the text is not a checkpoint; else `extended` or what is wrong. */
 async function compare(tree: StoredTree, size: number, text: string): Promise<string | undefined> {
   const [, digits, root] = /^([1-9]\d{0,14}):([0-9a-f]{64})$/i.exec(text) ?? [];
   if (digits === undefined || root === undefined) return undefined;

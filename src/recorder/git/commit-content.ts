@@ -38,7 +38,7 @@ export function shortBranch(reference: string): string | undefined {
   return name.startsWith(HEADS) ? name.slice(HEADS.length) : name;
 }
 
-/** Git allows characters in names that are no text of one line. */
+/** Git allows characters in names that are not valid in one line of text. */
 function line(text: string): string {
   const clean = text.toWellFormed().replaceAll(/\p{Cc}/gu, '\ufffd');
   // A path can be a single blank.

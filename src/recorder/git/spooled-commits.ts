@@ -24,7 +24,7 @@ export interface SpooledCommit {
   readonly content: string;
 }
 
-/** Of one file. */
+/** Maximum number of commits in one spool file. */
 export const MAX_COMMITS = 1000;
 export const MAX_TASKS = 16;
 

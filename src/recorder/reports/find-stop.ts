@@ -8,7 +8,7 @@ export function findStop({ phase, at, client, session, agent, transcript_path: p
   if (path === null || session === '') return undefined;
   const stop = { at, client, session, agent, transcriptPath: path };
   if (phase === 'stop' || phase === 'session_end') return { ...stop, agent: null };
-  // Where a client names the transcript of the whole session, its tokens must not count for the sub-agent as well.
+  // If the event of a sub-agent names the transcript of the session, its tokens must not be counted twice.
   const isOwn = client === 'claude-code' && agent !== null && basename(path) === `agent-${agent}.jsonl`;
   return phase === 'subagent_stop' && isOwn ? stop : undefined;
 }

@@ -38,7 +38,7 @@ export interface Source {
   read(buffer: Uint8Array, offset: number, length: number, position: number): Promise<{ readonly bytesRead: number }>;
 }
 
-/** Only what the file contains now is read, because a client may go on writing. */
+/** Only what the file contains now is read, because a client may continue to write. */
 export async function readLines(format: TranscriptFormat, source: Source, limits: ReadLimits): Promise<Transcript> {
   const { size } = await source.stat();
   const end = Math.min(size, limits.maxBytes);

@@ -141,7 +141,7 @@ class PageCalls {
   }
 }
 
-/** Of what stands in the place of redacted arguments. */
+/** Digest of the placeholder for redacted arguments. */
 function erasedDigest({ note }: LoggedRedaction): Digest {
   return saltedDigest('arguments', ERASED_SALT, erasedContent('action.enter', note));
 }

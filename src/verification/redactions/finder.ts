@@ -13,13 +13,13 @@ import {
 /** A redaction as the log has it. */
 export interface LoggedRedaction {
   readonly index: number;
-  /** Stands in the place of each text. */
+  /** Placeholder for each text. */
   readonly note: string;
-  /** Of a task event: the digest of what remains of the task. */
+  /** For a task event, the digest of what remains of the task. */
   readonly remains: Digest | undefined;
 }
 
-/** By the index of the redacted entry. */
+/** Keyed by the index of the redacted entry. */
 export type Redactions = ReadonlyMap<number, LoggedRedaction>;
 
 /** Entries of the log from `begin` to before `end`, and who has redacted some of them. */
@@ -75,7 +75,7 @@ export class RedactionFinder {
   }
 }
 
-/** What is wrong with what is stored in the place of a redacted content; undefined if nothing of it is left. */
+/** Describes what is wrong with the stored placeholder of redacted content; undefined if no content is left. */
 export function erasureDefect(
   kind: ErasableKind,
   { index, note }: LoggedRedaction,

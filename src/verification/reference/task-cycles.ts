@@ -45,7 +45,7 @@ class WaitGraph {
   readonly #tasks: number;
   /** How many tasks each one still waits for. */
   readonly #awaited = new NumberColumn();
-  /** Those that wait for a task stand next to each other in `#waiting`, from `#begin` of it to `#end` of it. */
+  /** Adjacency list: `#waiting` from `#begin[task]` to before `#end[task]` has the tasks that wait for a task. */
   readonly #waiting = new NumberColumn();
   readonly #begin = new NumberColumn();
   readonly #end = new NumberColumn();
@@ -88,7 +88,7 @@ class WaitGraph {
     return taken === this.#tasks ? undefined : this.#trace();
   }
 
-  /** Each task that is left waits for another that is left: following these comes round. */
+  /** Every remaining task waits for a remaining task, so following these links reaches a cycle. */
   #trace(): number[] {
     const next = new NumberColumn();
     let task = 0;

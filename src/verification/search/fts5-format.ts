@@ -51,7 +51,7 @@ export interface Averages {
   readonly words: number;
 }
 
-/** Of an index with one column. Nothing is stored before the first row. */
+/** Reads the averages record of a one-column index, which is empty before the first row. */
 export function readAverages(block: Uint8Array): Averages {
   if (block.length === 0) return { rows: 0, words: 0 };
   const varints = new Varints(block, 0);
@@ -69,7 +69,7 @@ export function forEachRow(block: Uint8Array, visit: (rowid: number) => void): v
   const end = view.getUint16(2);
   const footer = new Varints(block, end);
   let term = footer.at < block.length ? footer.next() : end;
-  // A list of rows that began on an earlier page goes on before the first term.
+  // A list of rows that began on an earlier page continues before the first term.
   if (firstRow !== 0) readRows(block, firstRow, term, visit);
   for (let isFirst = true; term < end; isFirst = false) {
     const next = footer.at < block.length ? term + footer.next() : end;
@@ -83,7 +83,7 @@ export function forEachRow(block: Uint8Array, visit: (rowid: number) => void): v
   if (block.length < HEADER_BYTES) throw malformed();
 }
 
-/** A list of rows up to `end`, where the last row's positions may go on in the next page. */
+/** A list of rows up to `end`, where the last row's positions may continue on the next page. */
 function readRows(block: Uint8Array, begin: number, end: number, visit: (rowid: number) => void): void {
   let rowid = 0;
   const varints = new Varints(block, begin);

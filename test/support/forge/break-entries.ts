@@ -83,8 +83,8 @@ const WRONG: readonly (readonly [Kind, name: string, Loose])[] = [
   ['action.exit', 'an outcome in capitals', { outcome: 'OK' }],
   ['action.exit', 'a negative duration', { duration_ms: -1 }],
   ['action.interrupted', 'the fields of an exit', { outcome: 'ok', duration_ms: 0, answer: HASH }],
-  ['task.created', 'a digest that is no digest', { task: 'nothing' }],
-  ['task.created', 'sessions that are no list', { sessions: {} }],
+  ['task.created', 'a digest that is not a digest', { task: 'nothing' }],
+  ['task.created', 'sessions that are not a list', { sessions: {} }],
   [
     'task.updated',
     'one session twice',
@@ -94,7 +94,7 @@ const WRONG: readonly (readonly [Kind, name: string, Loose])[] = [
   ['task.updated', 'a place with a note', { sessions: [{ session_id: 'A-0001', session_seq: 2, note: '' }] }],
   ['session.started', 'an unknown scope', { scope: 'wide' }],
   ['session.started', 'a digest in capitals', { session: HASH.toUpperCase() }],
-  ['thought', 'a digest of extras that is no digest', { extras: '' }],
+  ['thought', 'a digest of extras that is not a digest', { extras: '' }],
   [
     'session.finalized',
     'heads with a note',
@@ -113,7 +113,7 @@ const WRONG: readonly (readonly [Kind, name: string, Loose])[] = [
   ['observed', 'an exit code that is a text', { exit_code: '0' }],
   ['observed', 'an outcome that there is not', { outcome: 'passed' }],
   ['observed', 'a session that is empty', { session: '' }],
-  ['observed.commit', 'a commit that is no hash', { sha: 'main' }],
+  ['observed.commit', 'a commit that is not a hash', { sha: 'main' }],
   ['observed.commit', 'the key of another commit', { key: 'f'.repeat(32) }],
   ['observed.commit', 'one parent twice', { parents: [HASH, HASH] }],
   ['observed.coverage', 'a negative count', { seen: -1 }],

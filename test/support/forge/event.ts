@@ -1,6 +1,6 @@
 export type Loose = Record<string, unknown>;
 
-/** One event of a ledger with everything that its entry holds a digest of. Digests, roots and links are made anew. */
+/** One event of a ledger with everything that its entry holds a digest of. Digests, roots and links are recomputed. */
 export interface ForgedEvent {
   readonly fields: Loose;
   /** The enter event that an exit closes: its index may move. */

@@ -62,7 +62,7 @@ async function byIndex<Shape extends { readonly idx: number }>(reader: Reader, s
 const TABLES =
   'ledger_entries ledger_nodes presence call_exits task_versions tasks task_labels task_dependencies task_counts counters sessions session_events thoughts project_options ledger_keys observations observed_sessions redactions';
 
-/** Writes the whole ledger anew, consistent down to the last hash: only the rules of the format are not minded. */
+/** Rewrites the whole ledger with consistent hashes; only the rules of the format may be violated. */
 export async function writeLedger(db: Transaction, events: readonly ForgedEvent[]): Promise<void> {
   await db.run(
     TABLES.split(' ')

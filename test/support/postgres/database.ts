@@ -8,7 +8,7 @@ import { blocksOf } from './docs.ts';
 
 export const TEST_SCHEMA = 'colibri_test_';
 
-/** Behind the port's back, as anybody with psql could. */
+/** Runs a script without the port, like a user with psql. */
 export async function runOn(url: string, script: string): Promise<void> {
   await queryOn(url, script);
 }

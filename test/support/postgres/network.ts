@@ -13,7 +13,7 @@ export class Network {
   judge: (piece: Buffer) => Verdict = () => 'pass';
   /** Answers do not come through; questions do. */
   isDeaf = false;
-  /** What a client that is cut off gets to hear before. */
+  /** Bytes that a client receives before it is disconnected. */
   lastWords: Uint8Array = Buffer.alloc(0);
   /** New connections are refused. */
   isDown = false;

@@ -7,8 +7,8 @@ import { codeCachePath, wrap } from '../../../src/cli/load-program.ts';
 import type { HostAnswer, HostRequest } from '../commands/host-client.ts';
 
 /**
- * Runs commands of the built program one after the other, each as a process of its own would: with its arguments,
- * variables, folder and streams, and with the program evaluated anew. A command has ended when the event loop is empty,
+ * Runs commands of the built program one after the other, each like a separate process: with its arguments,
+ * variables, folder and streams, and with the program reevaluated. A command has ended when the event loop is empty,
  * as a process has. If a command exits, this process does too, after it has answered.
  */
 const [REQUESTS, ANSWERS] = [3, 4];
@@ -37,7 +37,7 @@ process.on('beforeExit', () => {
 process.on('exit', (code) => {
   if (isRunning) answer(code, true);
 });
-// A command such as `log --follow` would go on forever if the tests that wait for it were killed.
+// A command such as `log --follow` would run forever if the tests that wait for it were killed.
 setInterval(() => {
   if (String(process.ppid) !== parent) endWithTests();
 }, ORPHAN_CHECK_MS).unref();

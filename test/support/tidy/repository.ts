@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 
-/** About 15; two folders have a file or two more. Tests, declarations, SQL and documents do not count. */
+/** Tests, declarations, SQL and documents do not count. */
 const MAX_FILES = 17;
 const MAX_SUBJECT = 72;
 
@@ -41,7 +41,7 @@ export function findSubjectProblem(subject: string): string | undefined {
   return undefined;
 }
 
-/** Folders below src, bench, torture and scripts that have more code files than one can take in at a glance. */
+/** Folders below src, bench, torture and scripts that have more than MAX_FILES code files. */
 export function findCrowdedFolders(paths: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const path of paths) {

@@ -104,7 +104,7 @@ export const RULES: readonly Rule[] = [
     findProblems: forbid(/"resolved"\s*:/g),
   },
   {
-    says: 'is no barrel',
+    says: 'is not a barrel',
     appliesTo: (path) => isSource(path) && path.endsWith('.ts') && path !== 'src/integrity/index.ts',
     findProblems: findBarrel,
   },

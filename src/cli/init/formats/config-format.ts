@@ -8,7 +8,7 @@ export interface ConfigFormat {
   find(text: string, keys: readonly string[]): unknown;
   /** Returns the edits that add the entry; there must be no value at these keys. */
   add(text: string, keys: readonly string[], entry: ServerEntry | readonly ServerEntry[]): TextEdit[];
-  /** Returns the edits that put the entry in the place of the value at these keys. */
+  /** Returns the edits that replace the value at these keys with the entry. */
   replace(text: string, keys: readonly string[], entry: ServerEntry): TextEdit[];
   /** Returns the edits that remove the value, and up to `emptied` enclosing objects that hold nothing else. */
   remove(text: string, keys: readonly string[], emptied: number): TextEdit[];

@@ -60,7 +60,7 @@ export const HOOK_TARGETS: readonly HookTarget[] = [
     lists: lists(
       ['SessionStart', 'PreToolUse', 'PostToolUse', 'Stop', 'SubagentStop', 'SessionEnd'],
       () => ['--client', 'codex'],
-      // It shortens a longer time at the end of a session, and says so at every start.
+      // Codex caps the timeout of SessionEnd, and warns about a longer one at every start.
       (event, { shell }) =>
         grouped(event, { type: 'command', command: shell, timeout: event === 'SessionEnd' ? 3 : TIMEOUT_S }),
     ),

@@ -24,7 +24,7 @@ import { type Note, parseNote, renderNote } from './note-file.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** `left alone`: a file of this name is not ours, or cannot be changed safely. */
+/** `leftAlone`: a file of this name is not from this ledger, or cannot be changed safely. */
 export type Written = 'written' | 'unchanged' | { readonly leftAlone: string };
 
 /** Creates the folder if needed. Refuses one where notes could do damage. Returns its real path. */

@@ -38,7 +38,7 @@ describe('a batch of changes', () => {
     ['a change of what was added', ENTRY, 'DELETE FROM entries WHERE idx = $1 AND text = $2'],
     ['an addition to what was changed', 'DELETE FROM entries WHERE idx = $1 AND text = $2', ENTRY],
     ['an addition that may be a change', ENTRY, `${ENTRY} ON CONFLICT (idx) DO NOTHING`],
-    ['what is no change', ENTRY, 'SELECT $1, $2'],
+    ['a statement that changes nothing', ENTRY, 'SELECT $1, $2'],
   ])('leaves %s to the next statement, every time', (_name, first, second) => {
     for (let time = 0; time < 2; time += 1) {
       const batch = new Batch();

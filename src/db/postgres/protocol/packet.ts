@@ -139,7 +139,7 @@ function write(connection: Connection, pending: PendingStatement): void {
   const plan = planOf(connection, name);
   pending.plan = plan;
   if (plan.state !== 'parsed') {
-    // Closing a statement that does not exist is no error.
+    // Closing a statement that does not exist is not an error.
     if (plan.state === 'doubtful') connection.close({ type: 'S', name }, true);
     connection.parse({ name, text, types: [] }, true);
     plan.state = 'parsed';

@@ -18,7 +18,7 @@ export async function overwriteFreePages(path: string): Promise<void> {
     try {
       driver.exec(`PRAGMA busy_timeout = ${TIMEOUT_MS}; PRAGMA cell_size_check = ON; PRAGMA fullfsync = ON`);
       driver.exec("INSERT INTO task_search (task_search) VALUES ('optimize')");
-      // Writes every page anew, to the write-ahead log; only a checkpoint overwrites them in the file.
+      // VACUUM rewrites every page to the write-ahead log; only a checkpoint overwrites them in the file.
       driver.exec('VACUUM');
       await checkpoint(driver, path);
     } finally {

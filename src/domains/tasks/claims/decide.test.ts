@@ -59,7 +59,7 @@ describe('claimAfter', () => {
     ['todo', 'blocking a free task does not claim', free, 'bob', 'blocked', result(null, null, false)],
     ['todo', 'a change of other fields does not claim', free, 'bob', undefined, result(null, null, false)],
     ['VERIFY', 'a reopening has no holder', free, 'bob', 'GATHER', result(null, null, false)],
-    ['in_progress', 'the holder goes on', held, 'alice', undefined, result('alice', null, false)],
+    ['in_progress', 'the holder continues', held, 'alice', undefined, result('alice', null, false)],
     ['in_progress', 'the holder blocks and keeps it', held, 'alice', 'blocked', result('alice', null, false)],
     ['blocked', 'the holder restarts with a new token', held, 'alice', 'in_progress', result('alice', null, true)],
     ['blocked', 'a free task after todo', held, 'alice', 'todo', result(null, null, false)],

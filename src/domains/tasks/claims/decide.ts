@@ -55,7 +55,7 @@ export function isClaiming(task: Claimable, { actor, status }: ClaimStep): boole
   return status === task.status ? repeatsToClaim(task, actor) : isClaim(task.workflow, task.status, status);
 }
 
-/** The workflow has no such transition, so it is no transition: it says who works on the task from now on. */
+/** True if the actor repeats the status to claim the task. This is not a transition of the workflow. */
 export function repeatsToClaim({ status, holder }: Claimable, actor: string): boolean {
   return holder !== actor && isHeldStatus(status) && status !== 'blocked';
 }

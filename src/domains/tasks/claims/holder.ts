@@ -18,7 +18,7 @@ export async function readHolder(
   { liveness, at, ttlMs }: ClaimContext,
 ): Promise<HolderState & { readonly nowMs: number }> {
   const { silentMs, nowMs, calls } = await readLastSign(db, liveness, holder, at);
-  // Also before a dead process decides: it shortens the time that is left.
+  // The TTL is checked first: a dead process only shortens the time that is left of it.
   const matters = ttlMs !== undefined && silentMs < ttlMs;
   const hasProcess = !matters || (await hasLiveProcess(db, liveness, calls));
   return { silentMs, hasProcess, nowMs };

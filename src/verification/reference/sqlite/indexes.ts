@@ -17,7 +17,7 @@ export interface DamageReport {
  * index that leaves a row out. Only for a schema that was compared: the check evaluates its expressions.
  */
 export async function findDamageInSqlite(reader: Reader): Promise<DamageReport> {
-  // After its first problem SQLite would go on to walk the rows of a damaged b-tree.
+  // After its first problem SQLite would continue to walk the rows of a damaged b-tree.
   let first: string | undefined;
   try {
     first = (await checkIntegrity(reader, '1')) ?? (await checkFreePages(reader));

@@ -101,7 +101,7 @@ function addMember({ value: container, key }: Open, value: unknown): void {
   else container[key] = value;
 }
 
-/** The end of the string around `from`, or -1 if it is unterminated. `from` must not be within an escape. */
+/** The end of the string that contains the offset, or -1 if it is unterminated. The offset must not be in an escape. */
 function findClosingQuote(text: string, from: number): number {
   let quote = text.indexOf('"', from);
   while (quote !== -1 && isEscaped(text, quote, from)) quote = text.indexOf('"', quote + 1);

@@ -102,6 +102,7 @@ describe('colibri agents', () => {
         { name: 'carol', state: 'silent', alive: true },
         { name: 'bob', state: 'gone', alive: false, holds: [], lost: [{ task_id: lost, to: 'idle' }] },
       ]);
+      await idle.updateTask({ task_id: lost, status: 'cancelled' });
       const { stdout } = await runAgents(path);
       expect(stdout).toMatch(new RegExp(`^gone {4}bob .* · lost ${lost} to idle$`, 'm'));
       expect(stdout).toMatch(new RegExp(`^alive {3}idle .* · took over ${lost} from bob$`, 'm'));

@@ -55,7 +55,7 @@ describe('what lapsed', () => {
 });
 
 describe('what was lost', () => {
-  promiseTest('brief/says', 'a loss is named after another takeover and in review, until the task is done', () =>
+  promiseTest('brief/says', 'a loss is named after another takeover and in review, then until the next call', () =>
     withCrew(
       async ({ alice, bob, carol, silence }) => {
         const task_id = 'T-0001';
@@ -72,7 +72,9 @@ describe('what was lost', () => {
         await carol.updateTask({ task_id, status: 'review' });
         expect([await lost(alice), await lost(bob), await lost(carol)]).toEqual(expected);
         await carol.updateTask({ task_id, status: 'cancelled' });
-        expect([await lost(alice), await lost(bob)]).toEqual([undefined, undefined]);
+        expect([await lost(alice), await lost(bob), await lost(carol)]).toEqual(expected);
+        await alice.call('task_list', {});
+        expect([await lost(alice), await lost(bob)]).toEqual([undefined, expected[1]]);
       },
       { COLIBRI_CLAIM_TTL: '2h' },
     ),

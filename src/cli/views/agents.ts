@@ -64,9 +64,9 @@ export function viewAgent(agent: SeenAgent, { tasks, losses, sessions, ttlMs }: 
     holds,
     sessions: sessions.filter(({ started_by }) => started_by === name).map(({ session_id }) => session_id),
     lost: losses.filter(({ actor }) => actor === name).map(({ task_id, taken_by }) => ({ task_id, to: taken_by })),
-    taken_over: tasks.flatMap(({ task_id, holder, taken_from }) =>
-      holder === name && taken_from !== null ? [{ task_id, from: taken_from }] : [],
-    ),
+    taken_over: losses
+      .filter(({ taken_by }) => taken_by === name)
+      .map(({ task_id, actor }) => ({ task_id, from: actor })),
   };
 }
 

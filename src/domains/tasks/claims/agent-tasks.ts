@@ -7,12 +7,11 @@ export interface ClaimedTask {
   readonly title: string;
   readonly status: string;
   readonly holder: string;
-  readonly taken_from: string | null;
 }
 
 /** Every task with a holder, oldest first. */
 export async function listClaimedTasks(db: Reader): Promise<ClaimedTask[]> {
-  const columns = 'task_no, title, status, holder, taken_from';
+  const columns = 'task_no, title, status, holder';
   const rows = await db.query<Omit<ClaimedTask, 'task_id'> & { readonly task_no: number }>(
     `SELECT ${columns} FROM tasks WHERE holder IS NOT NULL ORDER BY task_no`,
   );

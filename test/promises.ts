@@ -198,6 +198,7 @@ export const PROMISES = {
   },
   'clone/refused': { says: 'a ledger that shows signs of a clone is refused until it is accepted or named' },
   'clone/untouched': { says: 'a refused ledger and its folder stay unchanged' },
+  'clone/ignored': { says: 'git lists neither a new ledger nor the events of hooks, whatever came with the clone' },
   'clone/own': { says: 'a ledger that Colibri created here is never refused' },
   'trust/shows': {
     says: 'trust shows what a ledger holds and why it was refused, and changes nothing without consent',

@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isOwnedByOther } from '../db/file-owner.ts';
+import { ignoreFolder, isIgnored } from '../files/git-ignore.ts';
 import { syncFolder } from '../files/sync.ts';
 import { randomHex } from './random-hex.ts';
 
@@ -159,6 +160,8 @@ function assertUsable(folder: string): void {
   assertOwn(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
+    // A folder that came with a clone has no .gitignore of ours, and nothing else may be created in it.
+    if (!isIgnored(dirname(folder))) ignoreFolder(folder);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }

@@ -1,4 +1,15 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { tempFolder } from '../../test/support/folders.ts';
@@ -7,6 +18,7 @@ import { promiseTest } from '../../test/support/promise-test.ts';
 import type { Database } from '../db/database.ts';
 import { SCHEMA_VERSION } from '../db/migrate.ts';
 import { openLedger } from '../ledger/open.ts';
+import { writeToSpool } from '../recorder/spool.ts';
 import { type OpenOptions, openDatabase } from './open-database.ts';
 
 describe('where the ledger is', () => {
@@ -23,6 +35,46 @@ describe('where the ledger is', () => {
     expect(readFileSync(join(dirname(path), '.gitignore'), 'utf8')).toBe('*\n');
     await database.close();
     expect(readdirSync(dirname(path)).sort()).toEqual(['.gitignore', 'colibri.db']);
+  });
+
+  for (const [name, text, added] of [
+    ['is empty', '', '/colibri.db*\n/spool/\n'],
+    ['hides something else', '# mine\nnotes', '\n/colibri.db*\n/spool/\n'],
+    ['brings the ledger back', '*\n!colibri.db\n', '/colibri.db*\n/spool/\n'],
+    ['hides everything', '# mine\r\n*\r\n', ''],
+    ['hides what agents wrote', '!checkpoint\n/spool/\n/colibri.db*\n', ''],
+  ] as const)
+    promiseTest('clone/ignored', `a .gitignore that came with a clone ${name}`, async () => {
+      const root = tempFolder();
+      execFileSync('git', ['init', '-q', root]);
+      const path = join(root, '.colibri', 'colibri.db');
+      const ignored = join(dirname(path), '.gitignore');
+      mkdirSync(dirname(path));
+      writeFileSync(ignored, text);
+      await openLedger(await open({ projectDbPath: path }), 'tester', AT);
+      expect(readFileSync(ignored, 'utf8')).toBe(text + added);
+      expect(listUntracked(root).filter((file) => file !== '.colibri/.gitignore')).toEqual([]);
+    });
+
+  promiseTest('clone/ignored', 'a .gitignore that is a link is not followed', async () => {
+    const [root, victim] = [tempFolder(), join(tempFolder(), 'victim')];
+    const path = join(root, '.colibri', 'colibri.db');
+    mkdirSync(dirname(path));
+    writeFileSync(victim, 'kept');
+    symlinkSync(victim, join(dirname(path), '.gitignore'));
+    await openLedger(await open({ projectDbPath: path }), 'tester', AT);
+    expect(readFileSync(victim, 'utf8')).toBe('kept');
+  });
+
+  promiseTest('clone/ignored', 'events of hooks beside a ledger that came with a clone', () => {
+    const root = tempFolder();
+    execFileSync('git', ['init', '-q', root]);
+    const folder = join(root, '.colibri');
+    mkdirSync(folder);
+    writeToSpool(join(folder, 'spool'), '{}', { at: new Date(AT), isDurable: false });
+    expect(readdirSync(folder)).toEqual(['spool']);
+    expect(readdirSync(join(folder, 'spool'))).toHaveLength(2);
+    expect(listUntracked(root)).toEqual([]);
   });
 
   it('puts nothing but the ledger into a folder that was there before', async () => {
@@ -157,6 +209,12 @@ async function open(options: Partial<OpenOptions>): Promise<Database> {
   });
   onTestFinished(() => database.close());
   return database;
+}
+
+/** The files that `git add --all` would add. */
+function listUntracked(root: string): string[] {
+  const args = ['-C', root, 'ls-files', '--others', '--exclude-standard'];
+  return execFileSync('git', args, { encoding: 'utf8' }).split('\n').filter(Boolean);
 }
 
 /** "Coli" is the mark of a ledger, whatever its version. */

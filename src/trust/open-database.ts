@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Config, type LedgerPlace, locateDatabase } from '../config.ts';
@@ -11,6 +11,7 @@ import { explainFault, faultOfSystemError } from '../db/sqlite/errors.ts';
 import { assertRegularFiles } from '../db/sqlite/files/file.ts';
 import { openForReading } from '../db/sqlite/read-only-copy.ts';
 import { createFolders } from '../files/create-folders.ts';
+import { ignoreFolder } from '../files/git-ignore.ts';
 import { assertTrusted } from './assert-trusted.ts';
 
 /** The longest statement of a call reads one page of the log; a statement that takes this long is stuck. */
@@ -64,7 +65,7 @@ async function openFile(options: OpenOptions): Promise<Database> {
     // A folder that was there before and that others may enter would look like one that came with a clone.
     if (!isNamed) {
       restrictPermissions(dirname(path));
-      ignoreFolder(dirname(path));
+      hideFromGit(dirname(path));
     }
   }
   const checks = acceptsAnySchema === true ? { acceptsAnyHeader: true } : { inspect: assertSchema };
@@ -120,15 +121,14 @@ export function createLedgerFolder(folder: string): void {
   } catch (error) {
     throw explainFault(folder, faultOfSystemError(error), error);
   }
-  ignoreFolder(folder);
+  hideFromGit(folder);
 }
 
 /** A folder that came with a clone, with a committed checkpoint in it, has no such file: git would ignore it as well. */
-function ignoreFolder(folder: string): void {
+function hideFromGit(folder: string): void {
   try {
-    writeFileSync(join(folder, '.gitignore'), '*\n', { mode: 0o600, flag: 'wx' });
+    ignoreFolder(folder);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
     throw explainFault(folder, faultOfSystemError(error), error);
   }
 }

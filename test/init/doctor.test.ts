@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -47,6 +48,17 @@ function diagnose(project: Project, env: Readonly<Record<string, string | undefi
 }
 
 describe('colibri doctor', () => {
+  promiseTest('doctor/finds', 'a ledger that git does not ignore', () => {
+    const project = makeHealthy();
+    rmSync(join(project.root, '.git'), { recursive: true });
+    execFileSync('git', ['init', '-q', project.root]);
+    expect(diagnose(project).find('git')).toEqual([]);
+    writeFileSync(join(project.root, '.colibri/.gitignore'), '');
+    expect(diagnose(project).find('git')).toMatchObject([
+      { status: 'warn', message: expect.stringMatching(/^git does not ignore .*colibri\.db$/) },
+    ]);
+  });
+
   promiseTest('doctor/healthy', 'every check is ok and states what it found', async () => {
     const project = makeHealthy();
     const { code, checks } = diagnose(project);

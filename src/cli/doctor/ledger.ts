@@ -11,6 +11,7 @@ import { restoreCommand } from '../support/deleted-ledger.ts';
 import { plural } from '../views/terminal.ts';
 import { checkCoverage } from './coverage.ts';
 import { type Finding, fail, failFrom, ok, UNFINISHED_ADVICE, warn } from './finding.ts';
+import { checkGitListing } from './git-listing.ts';
 import { readLedgerCopy } from './ledger-copy.ts';
 import { checkTrust } from './trust.ts';
 
@@ -32,6 +33,7 @@ export async function checkLedger(config: Config): Promise<Finding[]> {
     ...checkSharing(config),
     ...trust,
     ...checkPermissions(path, config),
+    ...(await checkGitListing(path)),
     ...(await checkUse(path)),
     disk,
   ];

@@ -31,15 +31,19 @@ describe('every file', () => {
 });
 
 describe('every folder', () => {
-  promiseTest('tidy/rules', 'has about 15 code files at most', () => {
+  promiseTest('tidy/rules', 'has about 15 code files and 26 test files at most', () => {
     expect(findCrowdedFolders(files)).toEqual([]);
   });
 
-  promiseTest('tidy/rules', 'counts code only, without tests and declarations', () => {
+  promiseTest('tidy/rules', 'counts code and tests of every folder, without declarations', () => {
     const many = (name: (index: number) => string) => Array.from({ length: 30 }, (_, index) => name(index));
     expect(findCrowdedFolders(many((index) => `src/a/b${index}.ts`))).toEqual(['src/a has 30 files; the limit is 17']);
-    expect(findCrowdedFolders(many((index) => `scripts/b${index}.mjs`))).toHaveLength(1);
-    for (const suffix of ['.test.ts', '.d.ts', '.sql', '.md'])
+    for (const folder of ['scripts', 'web/views', 'test/support', 'bench', 'torture', 'examples'])
+      expect(findCrowdedFolders(many((index) => `${folder}/b${index}.mjs`))).toHaveLength(1);
+    expect(findCrowdedFolders(many((index) => `test/a/b${index}.test.ts`))).toEqual([
+      'test/a has 30 tests; the limit is 26',
+    ]);
+    for (const suffix of ['.d.ts', '.sql', '.md'])
       expect(findCrowdedFolders(many((index) => `src/a/b${index}${suffix}`))).toEqual([]);
     expect(findCrowdedFolders(many((index) => `src/a${index}/b.ts`))).toEqual([]);
   });

@@ -13,8 +13,8 @@ const SPARE_ROWS = 8;
 const SLACK = 2;
 
 /**
- * A list box of rows of one height, of which only those in sight are in the document: ten thousand records scroll as
- * smoothly as ten. The keys are those of a native list box.
+ * A list box of rows of one height. Only the rows in sight are in the document: ten thousand records scroll as smoothly
+ * as ten. The keys are those of a native list box.
  */
 export class VirtualList<Item> {
   readonly box: HTMLElement;

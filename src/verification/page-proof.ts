@@ -1,5 +1,3 @@
-import type { ThoughtFacts } from './replay/session-replay.ts';
-
 /** What the fast path has proven about one page. Everything else is left to the reference. */
 export interface PageProof {
   /** 1 for each entry of the page that is proven to say exactly what the tables say. */
@@ -30,4 +28,15 @@ export interface ProvenCalls {
   readonly lastCalls: ReadonlyMap<string, number>;
   /** Calls of earlier pages that exit in this one. */
   readonly left: readonly number[];
+}
+
+/** The numbers in a thought's entry. */
+export interface ThoughtFacts {
+  readonly index: number;
+  readonly thoughtNo: number;
+  readonly taskNo: number;
+  readonly position: number;
+  readonly attempt: number;
+  readonly sessionNo: number;
+  readonly sessionSeq: number;
 }

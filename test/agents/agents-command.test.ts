@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/trust/open-database.ts';
-import { type ClientProcess, withClientProcesses } from '../support/client-processes.ts';
-import { silence } from '../support/crew.ts';
+import { type ClientProcess, withClientProcesses } from '../support/clients/client-processes.ts';
+import { silence } from '../support/crew/crew.ts';
 import { tempFolder } from '../support/folders.ts';
 import { databaseAt, ledgerAt } from '../support/ledger-targets.ts';
 import { cleanEnvironment, runColibri, startProgram } from '../support/program.ts';

@@ -4,13 +4,13 @@ import { changedTask } from '../../src/domains/tasks/change.ts';
 import { findTokenedTask, updateTask } from '../../src/domains/tasks/repository.ts';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { openDatabase } from '../../src/trust/open-database.ts';
-import { withCrew } from '../support/crew.ts';
-import { judge } from '../support/crew-referee.ts';
+import { withCrew } from '../support/crew/crew.ts';
+import { judge } from '../support/crew/referee.ts';
+import { SimulatedCrew } from '../support/crew/simulated-crew.ts';
 import { tempFolder } from '../support/folders.ts';
 import { enterEvent, exitEvent, processIdOf } from '../support/ledger.ts';
 import { databaseAt, ledgerAt } from '../support/ledger-targets.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { SimulatedCrew } from '../support/simulated-crew.ts';
 import { assertWhole, type TestServer } from '../support/test-server.ts';
 
 const TTL = { ttl: '1s', ttlMs: 1000 };

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { type Crew, withCrew } from '../support/crew.ts';
+import { type Crew, withCrew } from '../support/crew/crew.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerAt } from '../support/ledger-targets.ts';
 import { cleanEnvironment, runColibri, startProgram } from '../support/program.ts';

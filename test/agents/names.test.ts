@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { type ClientProcess, withClientProcesses } from '../support/client-processes.ts';
+import { type ClientProcess, withClientProcesses } from '../support/clients/client-processes.ts';
 import { tempFolder } from '../support/folders.ts';
 import { promiseTest } from '../support/promise-test.ts';
 

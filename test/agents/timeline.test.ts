@@ -5,7 +5,7 @@ import { type EventFilters, selectEvents } from '../../src/cli/timeline/select-e
 import { canonicalize, type Entry, saltedDigest } from '../../src/integrity/index.ts';
 import { commitKey } from '../../src/integrity/observed-grammar.ts';
 import { type Observation, recordObservations } from '../../src/recorder/record.ts';
-import { type Crew, withCrew } from '../support/crew.ts';
+import { type Crew, withCrew } from '../support/crew/crew.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerAt } from '../support/ledger-targets.ts';
 import { cleanEnvironment, runColibri } from '../support/program.ts';

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { withClientProcesses } from '../support/client-processes.ts';
+import { withClientProcesses } from '../support/clients/client-processes.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerAt } from '../support/ledger-targets.ts';
 import { cleanEnvironment, runColibri } from '../support/program.ts';

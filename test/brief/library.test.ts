@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Arguments } from '../support/agent.ts';
-import { withCrew } from '../support/crew.ts';
+import { withCrew } from '../support/crew/crew.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { type TestServer, withServer } from '../support/test-server.ts';
 

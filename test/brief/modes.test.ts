@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
+import { connectRaw, RawClient } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, verifyFile } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw, RawClient } from '../support/raw-client.ts';
 
 const READ = { uri: 'colibri://brief' };
 

@@ -3,7 +3,7 @@ import { countTokens as countNew } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect } from 'vitest';
 import { MAX_BRIEF_TOKENS } from '../../src/domains/brief/brief.ts';
 import { type Losses, listLosses } from '../../src/domains/tasks/claims/losses.ts';
-import { withCrew } from '../support/crew.ts';
+import { withCrew } from '../support/crew/crew.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import type { TestServer } from '../support/test-server.ts';
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { describe } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import { type PortProcess, startPortProcess } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { eventually, openTestDatabase } from '../support/ledger.ts';
 import { newPostgresUrl, openTestPostgres, queryOn } from '../support/postgres/database.ts';
-import { type PortProcess, startPortProcess } from '../support/raw-client.ts';
 
 /** An engine behind the port, as the contract needs it: places to put a database, and ways in. */
 export interface Engine {

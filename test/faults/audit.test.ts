@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest';
+import { connectRaw, type RawClient } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, listCalls, queryFile, tamper, verifyFile } from '../support/ledger.ts';
 import { fixturePath } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw, type RawClient } from '../support/raw-client.ts';
 
 describe('a ledger that refuses entries', () => {
   promiseTest('fault/enter', 'the refusal is reported, and the next call after the repair works', async () => {

@@ -2,8 +2,8 @@ import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { CliProject, createTemplate } from '../support/cli-project.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw } from '../support/raw-client.ts';
 import { tamperFile } from '../support/tamper.ts';
 
 let template: CliProject;

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, listCalls, tamper, verifyFile } from '../support/ledger.ts';
 import { fixturePath } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw } from '../support/raw-client.ts';
 
 const BROKEN: readonly (readonly [name: string, breakIt: (path: string) => Promise<void> | void, why: RegExp])[] = [
   ['a file of garbage', (path) => writeFileSync(path, 'garbage '.repeat(1000)), /damaged or is not a ledger/],

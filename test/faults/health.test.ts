@@ -3,11 +3,11 @@ import { userInfo } from 'node:os';
 import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
 import { HEALTH_CODES } from '../../src/domains/system/schema.ts';
+import { connectRaw, type RawClient } from '../support/clients/raw-client.ts';
+import { createSmallDisk, SMALL_FILES } from '../support/disk/small-disk.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, listCalls, tamper, verifyFile } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw, type RawClient } from '../support/raw-client.ts';
-import { createSmallDisk, SMALL_FILES } from '../support/small-disk.ts';
 import { rewriteFile } from '../support/sqlite-pages.ts';
 
 const LONG = { title: 'filler', description: 'x'.repeat(5000) };

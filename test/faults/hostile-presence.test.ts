@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, vi } from 'vitest';
 import { isServed } from '../../src/db/sqlite/files/replace.ts';
 import { closeInterruptedCalls } from '../../src/ledger/calls/interrupted.ts';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import {
   AT,
@@ -16,7 +17,6 @@ import {
   tamper,
 } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw } from '../support/raw-client.ts';
 
 describe('a process id in a ledger that someone else wrote', () => {
   promiseTest('store/process-ids', 'a starting server deletes no file outside the project', async () => {

@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
+import { connectRaw, type RawClient } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { countKind, eventually, ledgerIn, listCalls, tamper, verifyFile } from '../support/ledger.ts';
 import { fixturePath } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw, type RawClient } from '../support/raw-client.ts';
 
 /** Never finishes writing the exit of a call by the doomed agent. */
 const STUCK = `CREATE TRIGGER stuck BEFORE INSERT ON ledger_entries

@@ -2,7 +2,7 @@ import { rmSync, symlinkSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { parse } from 'yaml';
 import { writeNote } from '../../src/cli/notes/vault/folder.ts';
-import { type Crew, withCrew } from '../support/crew.ts';
+import { type Crew, withCrew } from '../support/crew/crew.ts';
 import { EVERYTHING_HOSTILE, findRaw } from '../support/fixtures/hostile-text.ts';
 import { observe } from '../support/ledger-targets.ts';
 import { promiseTest } from '../support/promise-test.ts';

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
 import { openLedger } from '../../src/ledger/open.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { AT } from '../support/ledger.ts';
 import { createVersion } from '../support/ledgers.ts';
@@ -7,7 +8,6 @@ import { newPostgresUrl, openTestPostgres, queryOn, runOn } from '../support/pos
 import { diagnose } from '../support/postgres/docs.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw } from '../support/raw-client.ts';
 
 async function createLedger(): Promise<string> {
   const url = await newPostgresUrl();

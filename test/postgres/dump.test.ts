@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openCurrent } from '../clients/official-clients.ts';
 import { createCall, playSession } from '../clients/whole-session.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { runOn } from '../support/postgres/database.ts';
@@ -10,7 +11,6 @@ import { blocksOf } from '../support/postgres/docs.ts';
 import { runPgDump } from '../support/postgres/pg-dump.ts';
 import { cleanEnvironment, PROGRAM, runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw } from '../support/raw-client.ts';
 
 /** Of the version of pg_dump: what that writes is for servers that are not older. */
 let cluster: Cluster;

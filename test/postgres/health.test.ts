@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished } from 'vitest';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { openTestPostgres } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw } from '../support/raw-client.ts';
 import { assertWhole } from '../support/test-server.ts';
 
 describe('a PostgreSQL server that was killed', () => {

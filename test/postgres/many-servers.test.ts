@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import { openPostgres } from '../../src/db/postgres/database.ts';
 import type { Agent } from '../support/agent.ts';
-import { ConcurrentAgents, launchAgent } from '../support/concurrent-agents.ts';
+import { ConcurrentAgents, launchAgent } from '../support/crew/concurrent-agents.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';

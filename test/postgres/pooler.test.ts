@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import type { Agent, Reply } from '../support/agent.ts';
-import { launchAgent } from '../support/concurrent-agents.ts';
+import { launchAgent } from '../support/crew/concurrent-agents.ts';
 import { newPostgresUrl, openTestPostgres, queryOn, runOn } from '../support/postgres/database.ts';
 import { diagnose } from '../support/postgres/docs.ts';
 import { Pooler } from '../support/postgres/pooler.ts';

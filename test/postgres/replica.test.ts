@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Reader } from '../../src/db/database.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { eventually } from '../support/ledger.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
@@ -7,7 +8,6 @@ import { openTestPostgres, queryOn, runOn } from '../support/postgres/database.t
 import { diagnose } from '../support/postgres/docs.ts';
 import { type Ran, runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw } from '../support/raw-client.ts';
 
 let primary: Cluster;
 let replica: Cluster;

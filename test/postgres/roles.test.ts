@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openCurrent } from '../clients/official-clients.ts';
 import { createCall, playSession } from '../clients/whole-session.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { createRoles, queryOn, refusalOf, roleUrl, runOn } from '../support/postgres/database.ts';
 import { diagnose } from '../support/postgres/docs.ts';
 import { PROGRAM, runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw } from '../support/raw-client.ts';
 
 const PERMISSION_DENIED = '42501';
 

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { connectRaw, type RawClient } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { runOn } from '../support/postgres/database.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw, type RawClient } from '../support/raw-client.ts';
 
 const PLAIN = 'correct-horse';
 /** Everything that means something in a URL, in SQL or in a pattern. */

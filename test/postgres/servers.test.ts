@@ -3,7 +3,8 @@ import type { Database } from '../../src/db/database.ts';
 import { SCHEMA_VERSION, UNFINISHED_VERSION } from '../../src/db/migrate.ts';
 import { parsePostgresUrl } from '../../src/db/postgres/url.ts';
 import type { Agent } from '../support/agent.ts';
-import { launchAgent } from '../support/concurrent-agents.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
+import { launchAgent } from '../support/crew/concurrent-agents.ts';
 import { tempFolder } from '../support/folders.ts';
 import { eventually, processIdOf } from '../support/ledger.ts';
 import { newPostgresUrl, openTestPostgres, queryOn, runOn } from '../support/postgres/database.ts';
@@ -11,7 +12,6 @@ import { diagnose } from '../support/postgres/docs.ts';
 import { Network } from '../support/postgres/network.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw } from '../support/raw-client.ts';
 import { assertWhole } from '../support/test-server.ts';
 
 describe('servers that start together', () => {

@@ -13,8 +13,8 @@ import { atEntry, Forging, type RuleBreaker } from '../support/forge/forging.ts'
 import { readEvents, writeLedger } from '../support/forge/ledger.ts';
 import { buildFullLedger, buildRuleLedger, openFile, TWO_LEVELS } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { judgeInPython } from '../support/proofs/python-verifier.ts';
 import { sample } from '../support/properties.ts';
-import { judgeInPython } from '../support/python-verifier.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-python-'));
 afterAll(() => rmSync(folder, { recursive: true }));

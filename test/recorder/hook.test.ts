@@ -12,8 +12,8 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { countDropped, listSpool, removeAbandoned } from '../../src/recorder/spool.ts';
 import { CliProject } from '../support/cli-project.ts';
+import { createSmallDisk } from '../support/disk/small-disk.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { createSmallDisk } from '../support/small-disk.ts';
 import { post, RecordedProject, refused, SILENT } from './recorded-project.ts';
 
 describe('colibri hook', () => {

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
+import { connectRaw, type RawClient } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, listCalls, queryFile, verifyFile } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw, type RawClient } from '../support/raw-client.ts';
 
 const DEPTH = 100_000;
 const BOMB = '['.repeat(DEPTH) + ']'.repeat(DEPTH);

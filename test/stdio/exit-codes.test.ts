@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
+import { connectRaw, startPortProcess } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, verifyFile } from '../support/ledger.ts';
 import { startProgram } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw, startPortProcess } from '../support/raw-client.ts';
 
 const WRONG: readonly (readonly [variable: string, value: string, hint: RegExp])[] = [
   ['COLIBRI_MODE', 'full', /FULL, READONLY, TEST, MINIMAL/],

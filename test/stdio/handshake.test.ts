@@ -1,11 +1,11 @@
 import { realpathSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
-import { connectClient, GENERATIONS } from '../support/client-processes.ts';
+import { connectClient, GENERATIONS } from '../support/clients/client-processes.ts';
+import { connectRaw, startPortProcess } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, listCalls, verifyFile } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw, startPortProcess } from '../support/raw-client.ts';
 
 describe('the built program', () => {
   promiseTest('process/at-once', 'while another process holds the write lock', async () => {

@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import { canonicalize } from '../../src/integrity/index.ts';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, queryFile, verifyFile } from '../support/ledger.ts';
 import { startProgram } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw } from '../support/raw-client.ts';
 
 /** In an order in which an engine that confuses keys reads each of them as the one before. */
 const METADATA = [

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
+import { connectRaw, RawClient, startPortProcess } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, listCalls, verifyFile } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw, RawClient, startPortProcess } from '../support/raw-client.ts';
 
 const CLEAN_EXIT = { code: 0, signal: null };
 

@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, verifyFile } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw } from '../support/raw-client.ts';
 
 describe('the two output streams', () => {
   for (const mode of ['FULL', 'READONLY', 'TEST', 'MINIMAL']) {

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { type Board, type BoardQuery, readBoards } from '../../src/domains/tasks/board.ts';
-import { withCrew } from '../support/crew.ts';
+import { withCrew } from '../support/crew/crew.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { serverForAll, type TestServer } from '../support/test-server.ts';
 

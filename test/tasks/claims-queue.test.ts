@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { claimed, HOUR, MINUTE, silence, TTL, withCrew } from '../support/crew.ts';
+import { claimed, HOUR, MINUTE, silence, TTL, withCrew } from '../support/crew/crew.ts';
 import { removeClaims } from '../support/forge/without-claims.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { openServer, type TestServer, withFolder } from '../support/test-server.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { type Crew, claimed, HOUR, MINUTE, silence, TTL, withCrew } from '../support/crew.ts';
+import { type Crew, claimed, HOUR, MINUTE, silence, TTL, withCrew } from '../support/crew/crew.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole, openServer, withFolder } from '../support/test-server.ts';
 

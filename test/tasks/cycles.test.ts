@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import type { Agent, Arguments } from '../support/agent.ts';
-import { withAgents } from '../support/concurrent-agents.ts';
+import { withAgents } from '../support/crew/concurrent-agents.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { type TestServer, withServer } from '../support/test-server.ts';
 

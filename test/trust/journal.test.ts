@@ -1,10 +1,10 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { connectRaw } from '../support/clients/raw-client.ts';
 import { type Clone, clonesOfOneLedger } from '../support/fixtures/hostile-project.ts';
 import { tamper } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { connectRaw } from '../support/raw-client.ts';
 import { journalBetween, writeHotJournal } from '../support/sqlite-pages.ts';
 
 const createClone = clonesOfOneLedger();

@@ -11,7 +11,7 @@ import {
 } from '../../integrity/index.ts';
 import type { LastLinkCache, Link } from '../last-link-cache.ts';
 import { type Latin1Text, toLatin1 } from '../latin1-text.ts';
-import type { ThoughtFacts } from '../replay/session-replay.ts';
+import type { ThoughtFacts } from '../page-proof.ts';
 import {
   countOf,
   type PackedRows,

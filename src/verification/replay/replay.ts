@@ -3,10 +3,11 @@ import type { ProjectOptions } from '../../domains/tasks/review/options.ts';
 import type { Membership } from '../../domains/trail/sessions.ts';
 import { parseId } from '../../ids.ts';
 import { type Entry, entryDefect } from '../../integrity/index.ts';
+import type { ThoughtFacts } from '../page-proof.ts';
 import type { LoggedEntry } from '../reference/stored-entries.ts';
 import type { Report } from '../report.ts';
 import type { Finish } from './review-replay.ts';
-import { SessionReplay, type ThoughtFacts } from './session-replay.ts';
+import { SessionReplay } from './session-replay.ts';
 import { TaskReplay } from './task-replay.ts';
 
 export interface HeldContent {

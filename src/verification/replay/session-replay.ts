@@ -1,17 +1,7 @@
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
+import type { ThoughtFacts } from '../page-proof.ts';
 import { NumberColumn } from '../reference/number-column.ts';
 import type { Report } from '../report.ts';
-
-/** The numbers in a thought's entry. */
-export interface ThoughtFacts {
-  readonly index: number;
-  readonly thoughtNo: number;
-  readonly taskNo: number;
-  readonly position: number;
-  readonly attempt: number;
-  readonly sessionNo: number;
-  readonly sessionSeq: number;
-}
 
 /** The state of the tasks at the replayed position of the log. */
 export interface TaskHistory {

@@ -34,6 +34,9 @@ export const IMPORT_SAMPLES: Samples = {
     ['src/errors.ts', `const config = await import(path);`],
     ['src/verification/fast/calls.ts', `import { problem } from '../report.ts';`],
     ['src/verification/fast/calls.ts', `import type { X } from '../reference/calls.ts';`],
+    ['src/verification/fast/calls.ts', `import { checkRedactions } from '../redactions/check.ts';`],
+    ['src/verification/fast/calls.ts', `import { x } from '../search/tables.ts';`],
+    ['src/verification/fast/calls.ts', `import { x } from '../verify-pages.ts';`],
     ['src/verification/reference/calls.ts', `import { prove } from '../fast/calls.ts';`],
     ['src/new-room/first.ts', `export const first = 1;`],
     ['src/new-room/first.ts', `import { readConfig } from '../config.ts';`],
@@ -47,6 +50,7 @@ export const IMPORT_SAMPLES: Samples = {
     ['web/verify.ts', `import { readConfig } from '../src/config.ts';`],
   ],
   good: [
+    ['src/verification/fast/calls.ts', `import type { Redactions } from '../redactions/finder.ts';`],
     ['src/integrity/merkle.ts', `import { sha256 } from './sha256.ts';`],
     ['src/integrity/sha256.ts', `import { hash } from 'node:crypto';`],
     ['src/integrity/sha256.browser.ts', `import { sha256 } from '@noble/hashes/sha2.js';`],

@@ -1,8 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 
-/** Tests, declarations, SQL and documents do not count. */
+/** Code files of a folder: about 15, and some folders have one or two more. Declarations, SQL and documents do not count. */
 const MAX_FILES = 17;
+
+/**
+ * Test files of a folder. A folder has all tests of one room, named after what they try, and configuration and documents
+ * name them by that prefix; a reader opens one of them and not the folder.
+ */
+const MAX_TESTS = 26;
+
 const MAX_SUBJECT = 72;
 
 /** Commits before this second, when the rule was made, may have longer subjects. */
@@ -41,17 +48,31 @@ export function findSubjectProblem(subject: string): string | undefined {
   return undefined;
 }
 
-/** Folders below src, bench, torture and scripts that have more than MAX_FILES code files. */
+const CODE = /^(?:src|test|web|bench|torture|scripts|examples)\/.*(?<!\.d)\.[cm]?[jt]s$/;
+
+/** Folders that have more than MAX_FILES code files or MAX_TESTS tests. */
 export function findCrowdedFolders(paths: readonly string[]): string[] {
+  const code = paths.filter((path) => CODE.test(path));
+  const isTest = (path: string) => path.endsWith('.test.ts');
+  return [
+    ...findCrowded(
+      code.filter((path) => !isTest(path)),
+      'files',
+      MAX_FILES,
+    ),
+    ...findCrowded(code.filter(isTest), 'tests', MAX_TESTS),
+  ];
+}
+
+function findCrowded(paths: readonly string[], what: string, limit: number): string[] {
   const counts = new Map<string, number>();
   for (const path of paths) {
-    if (!/^(?:src|bench|torture|scripts)\/.*(?<!\.test|\.d)\.m?[jt]s$/.test(path)) continue;
     const folder = path.slice(0, path.lastIndexOf('/'));
     counts.set(folder, (counts.get(folder) ?? 0) + 1);
   }
   return [...counts]
-    .filter(([, count]) => count > MAX_FILES)
-    .map(([folder, count]) => `${folder} has ${count} files; the limit is ${MAX_FILES}`);
+    .filter(([, count]) => count > limit)
+    .map(([folder, count]) => `${folder} has ${count} ${what}; the limit is ${limit}`);
 }
 
 function runGit(args: readonly string[]): string | undefined {

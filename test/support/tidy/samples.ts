@@ -16,6 +16,11 @@ const PLAIN_FILES = [
   'test/support/ledger.ts',
   'README.md',
   'docs/trust.md',
+  'web/model/records.ts',
+  'web/page.html',
+  'man/colibri.1',
+  'examples/verify.py',
+  'src/db/migrations/0001-ledger.sql',
 ];
 
 /**
@@ -267,6 +272,8 @@ export const SAMPLES: readonly Samples[] = [
       '/** Wh~o appends meets the failure. */',
       '// Those ~there are.',
       '// A round trip is ~dear.',
+      '// The old name is action~-log.',
+      'const odd~ities = 1;',
     ].flatMap((words) => PLAIN_FILES.map((path) => [path, words] as const)),
     good: [
       ['src/ledger/append.ts', '// The caller fixes it. Amend, commend. Who can write the file? It stays forever.'],

@@ -1,5 +1,5 @@
-import { readEntries } from '../../src/cli/proofs/read-entries.ts';
-import type { Reader } from '../../src/db/database.ts';
+import { readEntries } from '../../../src/cli/proofs/read-entries.ts';
+import type { Reader } from '../../../src/db/database.ts';
 import {
   BUNDLE_FORMAT,
   type BundledEntry,
@@ -18,8 +18,8 @@ import {
   originOf,
   parseEntry,
   subsetRanges,
-} from '../../src/integrity/index.ts';
-import { naiveRoot } from './fixtures/naive.ts';
+} from '../../../src/integrity/index.ts';
+import { naiveRoot } from '../fixtures/naive.ts';
 import { signingKey } from './signing-key.ts';
 
 /** The whole log of a ledger, with what its entries have digests of. */

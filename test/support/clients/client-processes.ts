@@ -4,12 +4,12 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/trust/open-database.ts';
-import { type Agent, createAgent } from './agent.ts';
-import { tempFolder } from './folders.ts';
-import { databaseAt, ledgerAt } from './ledger-targets.ts';
-import { cleanEnvironment, PROGRAM, type ProgramOptions } from './program.ts';
-import { assertWhole } from './test-server.ts';
+import { openDatabase } from '../../../src/trust/open-database.ts';
+import { type Agent, createAgent } from '../agent.ts';
+import { tempFolder } from '../folders.ts';
+import { databaseAt, ledgerAt } from '../ledger-targets.ts';
+import { cleanEnvironment, PROGRAM, type ProgramOptions } from '../program.ts';
+import { assertWhole } from '../test-server.ts';
 
 export interface ClientProcess extends Agent {
   readonly pid: number;

@@ -1,5 +1,5 @@
-import { tempFolder } from './folders.ts';
-import { fixturePath, type ProgramOptions, type RunningProgram, startProgram } from './program.ts';
+import { tempFolder } from '../folders.ts';
+import { fixturePath, type ProgramOptions, type RunningProgram, startProgram } from '../program.ts';
 
 type Json = Record<string, unknown>;
 

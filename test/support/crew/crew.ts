@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Database } from '../../src/db/database.ts';
-import { assertWhole, openServer, type TestServer, withFolder } from './test-server.ts';
+import type { Database } from '../../../src/db/database.ts';
+import { assertWhole, openServer, type TestServer, withFolder } from '../test-server.ts';
 
 /** Agents on one ledger, each a server of its own. */
 export interface Crew {

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect } from 'vitest';
-import type { Database } from '../../src/db/database.ts';
-import { openDatabase } from '../../src/trust/open-database.ts';
-import { type Agent, createAgent, type Reply } from './agent.ts';
-import { databaseAt, ledgerAt } from './ledger-targets.ts';
-import { assertWhole } from './test-server.ts';
+import type { Database } from '../../../src/db/database.ts';
+import { openDatabase } from '../../../src/trust/open-database.ts';
+import { type Agent, createAgent, type Reply } from '../agent.ts';
+import { databaseAt, ledgerAt } from '../ledger-targets.ts';
+import { assertWhole } from '../test-server.ts';
 
 /** As many servers as there are names, each its own process with its own client, all on one ledger. */
 export async function withAgents(

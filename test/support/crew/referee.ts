@@ -1,8 +1,8 @@
-import type { Reader } from '../../src/db/database.ts';
-import { type Task, taskFields } from '../../src/domains/tasks/record.ts';
-import { listVersions } from '../../src/domains/tasks/versions.ts';
-import { formatTaskId } from '../../src/ids.ts';
-import { parseEntry } from '../../src/integrity/index.ts';
+import type { Reader } from '../../../src/db/database.ts';
+import { type Task, taskFields } from '../../../src/domains/tasks/record.ts';
+import { listVersions } from '../../../src/domains/tasks/versions.ts';
+import { formatTaskId } from '../../../src/ids.ts';
+import { parseEntry } from '../../../src/integrity/index.ts';
 
 export interface RefereeOptions {
   readonly ttlMs: number;

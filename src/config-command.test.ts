@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { namesPerson, readCommandConfig, readConfig } from './config.ts';
 
 describe('the environment of a command of a person', () => {
-  it('may name a person where a server needs the name of an agent', () => {
+  it('accepts the name of a person where a server needs the name of an agent', () => {
     const env = { COLIBRI_AGENT_ID: 'person:ada' };
     expect(() => readConfig(env)).toThrow('COLIBRI_AGENT_ID');
     expect(namesPerson(env)).toBe(true);
     expect(readCommandConfig(env)).toMatchObject({ agentId: undefined, mode: 'FULL' });
   });
 
-  it('is read like that of a server otherwise', () => {
+  it('reads all other variables like a server', () => {
     const env = { COLIBRI_AGENT_ID: 'reviewer' };
     expect(namesPerson(env)).toBe(false);
     expect(readCommandConfig(env)).toEqual(readConfig(env));

@@ -60,7 +60,7 @@ describe('the environment of git', () => {
 });
 
 describe('the path of the key', () => {
-  it('is absolute or none', () => {
+  it('accepts an absolute key path or none, and refuses any other', () => {
     for (const value of ['/keys/colibri', 'none']) expect(readConfig({ COLIBRI_KEY_PATH: value }).keyPath).toBe(value);
     for (const value of ['key', './key', '../key', 'NONE'])
       expect(() => readConfig({ COLIBRI_KEY_PATH: value })).toThrow('is not an absolute path, or none');

@@ -217,7 +217,7 @@ describe('the environment', () => {
 });
 
 describe('the place of the ledger', () => {
-  it('is an absolute path below the working directory by default', () => {
+  it('places the ledger at an absolute path below the working directory by default', () => {
     expect(locateDatabase({ dbPath: undefined })).toBe(`${process.cwd()}/.colibri/colibri.db`);
     expect(locateDatabase({ dbPath: 'a/../b.db' })).toBe(`${process.cwd()}/b.db`);
     expect(locateDatabase({ dbPath: '/some/where.db' })).toBe('/some/where.db');

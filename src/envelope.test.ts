@@ -10,7 +10,7 @@ function fail(pattern: 'A' | 'B', code: ErrorCode) {
 
 describe('an answer', () => {
   for (const pattern of ['A', 'B'] as const) {
-    it(`of a success is the same in pattern ${pattern}`, () => {
+    it(`renders a success identically in pattern ${pattern}`, () => {
       const structuredContent = { ok: true, data: { id: 'T-0001' } };
       expect(render(pattern, { ok: true, data: { id: 'T-0001' } })).toEqual({
         structuredContent,
@@ -64,7 +64,7 @@ describe('an answer', () => {
     }
   });
 
-  it('of a bug has the correlation id and hides the cause', () => {
+  it('reports a bug with its correlation id and hides the cause', () => {
     const cause = new Error('a secret message');
     const error = internalError('0123-id', cause);
     expect(error.cause).toBe(cause);

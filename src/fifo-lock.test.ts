@@ -30,7 +30,7 @@ describe('the lock', () => {
     expect(await next).toBe('fine');
   });
 
-  it('is idle when every queued task has ended, even by a failure', async () => {
+  it('becomes idle when every queued task has ended, even by a failure', async () => {
     const lock = new FifoLock();
     let isDone = false;
     const work = lock.run(async () => {

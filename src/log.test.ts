@@ -9,7 +9,7 @@ function capture(threshold: LogLevel) {
 
 describe('the log', () => {
   for (const [index, threshold] of LOG_LEVELS.entries()) {
-    it(`at ${threshold} contains that level and more severe ones`, () => {
+    it(`writes ${threshold} and more severe levels at threshold ${threshold}`, () => {
       const { log, lines } = capture(threshold);
       for (const level of LOG_LEVELS) log(level, 'event');
       expect(lines.map((line) => (JSON.parse(line) as { level: string }).level)).toEqual(

@@ -55,7 +55,7 @@ describe('start', () => {
     expect(server.isConnected()).toBe(false);
   });
 
-  it('is idempotent', async () => {
+  it('starts once when it is called twice', async () => {
     const [near, far] = InMemoryTransport.createLinkedPair();
     const started = vi.spyOn(far, 'start');
     const server = createServer({ ...quiet, transport: far });

@@ -59,7 +59,7 @@ describe('text on a terminal', () => {
     expect(toTerminal(forged)).not.toContain('\u001b');
   });
 
-  it('is idempotent, and keeps the value of JSON', () => {
+  it('escapes text idempotently, and keeps the value of JSON', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const shown = escapeUnsafe(text);

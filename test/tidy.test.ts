@@ -88,7 +88,7 @@ describe('a commit subject', () => {
 });
 
 describe('a rule', () => {
-  it('has samples, each of them', () => {
+  it('has samples for every rule', () => {
     expect(SAMPLES.map(({ says }, index) => says.test(RULES[index]?.says ?? ''))).toEqual(RULES.map(() => true));
   });
 

@@ -122,7 +122,7 @@ describe('canonical JSON', () => {
     expect(() => canonicalize({ a: { b: deep } })).toThrow('a.b.0: nested deeper');
   });
 
-  it('says where the refused value stands', () => {
+  it('names the path of the refused value', () => {
     const refusal = caught({ list: [1, { 'a key': Number.NaN }] });
     expect(refusal.path).toEqual(['list', 1, 'a key']);
     expect(refusal.reason).toBe('is not a finite number');
@@ -130,7 +130,7 @@ describe('canonical JSON', () => {
     expect(caught(undefined).message).toBe('the value: undefined is not JSON');
   });
 
-  it('says so in words that can themselves be recorded', () => {
+  it('writes a message that can itself be recorded', () => {
     const refusal = caught({ 'a\ud800': 1 });
     expect(canonicalize({ message: refusal.message, path: [...refusal.path] })).toContain('a\ufffd');
   });

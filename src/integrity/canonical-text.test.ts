@@ -14,7 +14,7 @@ function isCanonicalByParsing(text: string): boolean {
 }
 
 describe('a canonical text', () => {
-  it('is every text that canonicalize writes', () => {
+  it('accepts every text that canonicalize writes', () => {
     fc.assert(
       fc.property(plainJson(), (value) => {
         expect(isCanonicalText(canonicalize(value))).toBe(true);
@@ -23,7 +23,7 @@ describe('a canonical text', () => {
     );
   });
 
-  it('is no other text', () => {
+  it('refuses every other text', () => {
     const mutation = fc.record({ at: fc.nat(), cut: fc.nat({ max: 2 }), put: fc.constantFrom(...MUTATIONS) });
     fc.assert(
       fc.property(plainJson(), fc.array(mutation, { minLength: 1, maxLength: 3 }), (value, mutations) => {

@@ -177,13 +177,13 @@ describe('the grammar of entries', () => {
 });
 
 describe('times', () => {
-  it('are those that a date gives back', () => {
+  it('accepts the times that Date writes', () => {
     const texts = ['0000-01-01T00:00:00.000Z', '2024-02-29T23:59:59.999Z', '2000-02-29T00:00:00.000Z'];
     for (let day = 0; day < 1500; day += 1) texts.push(new Date(day * 86_400_000 * 7.3).toISOString());
     for (const text of texts) expect(isTime(text), text).toBe(true);
   });
 
-  it('are no others', () => {
+  it('refuses all other times', () => {
     const base = '2026-04-08T22:15:30.123Z';
     const texts = ['1900-02-29T00:00:00.000Z', '2026-04-31T00:00:00.000Z', `${base} `];
     for (let at = 0; at < base.length; at += 1)

@@ -89,7 +89,7 @@ describe('the text of an entry', () => {
     },
   );
 
-  it('of a thought has the digest of its extras', () => {
+  it('finds the digest of the extras in the text of a thought', () => {
     always(
       fc.property(text, text, count, digest, digest, count, (actor, at, number, extras, hash, session_seq) => {
         const ids = { session_id: 'A-0001', task_id: 'T-0001', thought_id: `\u0398-${number}` };
@@ -102,7 +102,7 @@ describe('the text of an entry', () => {
     );
   });
 
-  it('of a chained thought is what JSON.stringify makes of it', () => {
+  it('writes a chained thought like JSON.stringify', () => {
     always(
       fc.property(text, text, fc.option(digest), (type, content, previous_hash) => {
         const rest = { recorded_at: '2026-01-02T03:04:05.678Z', recorded_by: 'tester' };

@@ -27,7 +27,7 @@ describe('the published vectors', () => {
     });
   }
 
-  it('are mostly wrong on purpose, and each is named', () => {
+  it('names every vector; most are wrong on purpose', () => {
     for (const vectors of [readInclusionVectors(), readConsistencyVectors()]) {
       expect(vectors.filter(({ accepted }) => accepted).length).toBeLessThan(vectors.length / 10);
       expect(new Set(vectors.map(({ name }) => name)).size).toBe(vectors.length);
@@ -36,7 +36,7 @@ describe('the published vectors', () => {
     expect(canonical.filter((vector) => vector.text === vector.canonical).length).toBeLessThan(canonical.length / 3);
   });
 
-  it('are those that scripts/vectors.mjs writes', () => {
+  it('matches the output of scripts/vectors.mjs', () => {
     for (const [name, text] of Object.entries(createVectorFiles())) {
       expect(readFileSync(new URL(`../../test/vectors/${name}`, import.meta.url), 'utf8')).toBe(text);
     }

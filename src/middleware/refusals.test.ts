@@ -58,7 +58,7 @@ describe('an input that the schema refuses', () => {
     expect(work).not.toHaveBeenCalled();
   });
 
-  it('is INTERNAL if the schema itself throws', async () => {
+  it('answers INTERNAL if the schema itself throws', async () => {
     const throwing = z.strictObject({}).transform(() => {
       throw new Error('a secret message');
     });
@@ -114,7 +114,7 @@ describe('an input without canonical JSON', () => {
 });
 
 describe('recorded arguments', () => {
-  it('are truncated, with the length and digest of the whole', async () => {
+  it('truncates recorded arguments, with the length and digest of the whole', async () => {
     const { client, sink } = await openWithTool();
     await call(client, 'work', { title: `${'x'.repeat(2030)}${'😀'.repeat(3000)}` });
     const text = sink.enters[0]?.argumentsText ?? '';
@@ -127,7 +127,7 @@ describe('recorded arguments', () => {
     });
   });
 
-  it('have sorted keys', async () => {
+  it('sorts the keys of recorded arguments', async () => {
     const { client, sink } = await openWithTool();
     await call(client, 'work', { title: 'x', metadata: { b: 1, a: 2 } });
     await call(client, 'work', { metadata: { a: 2, b: 1 }, title: 'x' });

@@ -84,7 +84,7 @@ describe('where the ledger is', () => {
     expect(readdirSync(folder)).toEqual(['own.db']);
   });
 
-  it('is a throw-away file in TEST mode, gone when it is closed', async () => {
+  it('deletes the temporary ledger of TEST mode on close', async () => {
     const database = await open({ mode: 'TEST' });
     await openLedger(database, 'tester', AT);
     expect(existsSync(database.location)).toBe(true);
@@ -92,13 +92,13 @@ describe('where the ledger is', () => {
     expect(existsSync(dirname(database.location))).toBe(false);
   });
 
-  it('is the named file in TEST mode when there is a name, and stays', async () => {
+  it('keeps a named ledger in TEST mode', async () => {
     const path = join(tempFolder(), 'kept.db');
     await (await open({ mode: 'TEST', dbPath: path })).close();
     expect(existsSync(path)).toBe(true);
   });
 
-  it('is not created by a reader', async () => {
+  it('does not create a ledger for a reader', async () => {
     const path = join(tempFolder(), 'none', 'colibri.db');
     await expect(open({ mode: 'READONLY', dbPath: path, readOnly: true })).rejects.toThrow(/no ledger at .*FULL/);
     expect(existsSync(dirname(path))).toBe(false);

@@ -17,7 +17,7 @@ describe('the published chains', () => {
       expect(found.map(({ layer }) => layer)).toEqual(broken);
     });
 
-  it('are those that the second implementation in test/support writes, mostly wrong on purpose', () => {
+  it('matches the chains of the second implementation in test/support; most are wrong on purpose', () => {
     expect(vectors).toEqual(createChainVectors());
     expect(vectors.filter(({ broken }) => broken.length === 0).length).toBeLessThan(vectors.length / 10);
     expect(new Set(vectors.map(({ name }) => name)).size).toBe(vectors.length);

@@ -50,7 +50,7 @@ describe('entries and the stored nodes above them', () => {
   });
 
   for (const [name, [sql, index]] of Object.entries(DAMAGES))
-    it(`do not match with ${name}, one by one or all at once`, async () => {
+    it(`reports a mismatch with ${name}, one by one or all at once`, async () => {
       const database = await openTestLedger();
       await recordCalls(database, CALLS);
       await database.write({ durable: false }, (transaction) => transaction.run(sql));

@@ -15,7 +15,7 @@ function toBytes(entries: readonly string[]): EntryBytes {
 }
 
 describe('the tree of a log', () => {
-  it('is that of RFC 6962, whatever the pages are', () => {
+  it('computes the tree of RFC 6962, whatever the pages are', () => {
     const pages = fc.array(fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 40 }), { maxLength: 4 });
     always(
       fc.property(pages, (lists) => {

@@ -19,7 +19,7 @@ describeContract('entering a call', (engine) => {
     expect(indexes).toEqual(engine.name === 'sqlite' ? everyCall : [BLOCK - 1]);
   });
 
-  it('is refused on an unfinished copy', async () => {
+  it('refuses a call on an unfinished copy', async () => {
     const database = await engine.open(await engine.newLocation());
     await openLedger(database, 'tester', AT);
     await database.write({ durable: false }, (transaction) => transaction.setSchemaVersion(UNFINISHED_VERSION));

@@ -111,7 +111,7 @@ describeContract('a transaction', (engine) => {
     expect(await listWords(await engine.open(location))).toEqual(['last words']);
   });
 
-  it('cannot begin on a closed database', async () => {
+  it('refuses a transaction on a closed database', async () => {
     const database = await openWords(engine);
     await database.close();
     await expect(insertWord(database, 'too late')).rejects.toThrow();

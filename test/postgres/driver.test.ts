@@ -52,7 +52,7 @@ describe('a server that fails during the self-test of the driver', () => {
     ['58030', { code: '58030' }],
   ];
   for (const [code, error] of CONDITIONS)
-    it(`is not blamed on the driver (SQLSTATE ${code})`, async () => {
+    it(`does not blame the driver for a failure of the server (SQLSTATE ${code})`, async () => {
       const url = await newPostgresUrl();
       const parse = Reflect.get(Connection.prototype, 'parse') as (query: object, more: boolean) => void;
       vi.spyOn(Connection.prototype, 'parse').mockImplementation(function fail(this: Connection, query, more) {

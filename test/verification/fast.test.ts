@@ -87,7 +87,7 @@ describe('the fast path', () => {
     });
   });
 
-  it('is not used by the reference', async () => {
+  it('does not run the fast path in the reference', async () => {
     await database.read(async (reader) => {
       const { problems, fast } = await verifyEverything(reader, undefined, { useFastPath: false });
       expect({ problems, fast }).toEqual({ problems: [], fast: { pages: 0, entries: 0 } });

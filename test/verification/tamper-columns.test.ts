@@ -45,7 +45,7 @@ const NOT_EVIDENCE: Readonly<Record<string, readonly string[]>> = {
 };
 
 describe('one changed value', () => {
-  it('is tried in every table', () => {
+  it('changes a value in every table', () => {
     expect([...new Set(columns.map(({ table }) => table))]).toEqual(Object.keys(PLACES).toSorted());
   });
 

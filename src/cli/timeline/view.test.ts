@@ -228,7 +228,7 @@ describe('the totals', () => {
   const say = (changes: Partial<TimelineTotals>) =>
     renderTotals({ ...TOTALS, ...changes }, { width: undefined, colors: createStyles(false) });
 
-  it('are exact, and say what is left out or cannot be read', () => {
+  it('counts totals exactly, and reports what is left out or cannot be read', () => {
     expect(say({})).toEqual(['T-0005 has 1 call, 2 decisions, 100,000 observed actions, 0 commits.']);
     expect(say({ shown: 20 })[0]).toMatch(/ The last 20 of 100,003 are shown\.$/);
     expect(say({ unreadable: 1, shown: 100_004 })[0]).toMatch(/ 1 entry cannot be read: run colibri verify\.$/);

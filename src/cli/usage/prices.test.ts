@@ -11,7 +11,7 @@ const NOTHING = {
 const MILLION = 1_000_000;
 
 describe('the cost of tokens', () => {
-  it('is the sum of all counts at their prices', () => {
+  it('sums all counts at their prices', () => {
     const each = (name: keyof typeof NOTHING) => findCost('claude-opus-5', { ...NOTHING, [name]: MILLION });
     expect(each('input_tokens')).toBe(5);
     expect(each('output_tokens')).toBe(25);
@@ -28,7 +28,7 @@ describe('the cost of tokens', () => {
       expect(findCost(model, NOTHING), model).toBe(0);
   });
 
-  it('is unknown for an unknown model', () => {
+  it('reports an unknown cost for an unknown model', () => {
     const names = [
       '',
       'claude',
@@ -42,7 +42,7 @@ describe('the cost of tokens', () => {
     for (const model of names) expect(findCost(model, NOTHING), model).toBeUndefined();
   });
 
-  it('is unknown if one count has no price', () => {
+  it('reports an unknown cost if one count has no price', () => {
     expect(findCost('gpt-5.5', { ...NOTHING, cache_write_tokens: 1 })).toBeUndefined();
     expect(findCost('gpt-5.6', { ...NOTHING, cache_write_tokens: 1 })).toBeGreaterThan(0);
   });

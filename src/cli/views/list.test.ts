@@ -67,7 +67,7 @@ describe('the lines for people', () => {
   const render = (width: number | undefined, more: Partial<ListedRow> = {}) =>
     renderListLine({ ...TASK, ...more }, { width, colors: createStyles(false) }, NOW_MS);
 
-  it('have the holder rather than the assignee, the age and the progress', () => {
+  it('shows the holder rather than the assignee, the age and the progress', () => {
     expect(render(80)).toBe('T-0042  in_progress    3d  @ada            Rotate the keys');
     expect(render(100)).toBe('T-0042  in_progress  high        3d  @ada            Rotate the keys 40 %');
     expect(render(undefined, { holder: 'claude' })).toContain('  @claude         Rotate the keys 40 %');

@@ -24,7 +24,7 @@ const lines = (call: LoggedCall, terminal: Terminal) => renderCall(call, termina
 const render = (call: LoggedCall, terminal: Terminal) => lines(call, terminal).join('\n');
 
 describe('renderCall', () => {
-  it('is not cut without a terminal', () => {
+  it('prints the whole line without a terminal', () => {
     expect(render(CALL, { width: undefined, colors: plain })).toBe(
       ` #1042 2026-04-08 22:15:30Z claude         T-0001 task_update         ok 7 ms ${CALL.arguments}`,
     );

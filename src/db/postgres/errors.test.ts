@@ -17,19 +17,19 @@ describe('the last words of a server', () => {
       expect(isConnectionEnded(said('ERROR', code))).toBe(false);
     });
 
-  it('are reported as a lost connection if the cause is unknown', () => {
+  it('reports an unknown final message of the server as a lost connection', () => {
     expect(explainPostgresFault(said('FATAL', 'XX000'), here)).toMatchObject({ fault: 'lost' });
     expect(explainPostgresFault(said('FATAL', '40001'), here)).toMatchObject({ fault: 'busy' });
     expect(explainPostgresFault(said('ERROR', 'XX000'), here)).not.toBeInstanceOf(DatabaseError);
   });
 
-  it('about a password are no reason to try again', () => {
+  it('does not retry after a rejected password', () => {
     expect(isConnectionLost(said('FATAL', '28P01'))).toBe(false);
   });
 });
 
 describe('an error of the program', () => {
-  it('is left as it is, also when it has a code', () => {
+  it('returns an error of the program unchanged, even if it has a code', () => {
     const error = Object.assign(new Error('no project'), { code: 'ERR_PROJECT_NOT_FOUND' });
     expect(explainPostgresFault(error, here)).toBe(error);
   });

@@ -117,7 +117,7 @@ describe('the names of faults', () => {
     expect(faultOfSystemError(Object.assign(new Error(code), { code }))).toBe(fault);
   });
 
-  it('what is no fault of the store stays as it is', () => {
+  it('returns errors that are not faults of the store unchanged', () => {
     const bug = new TypeError('a bug');
     const explained = new DatabaseError('full', 'explained already');
     expect(explainFault('x.db', 'other', bug)).toBe(bug);

@@ -177,12 +177,12 @@ describe('mayCloseCycle', () => {
     [[], ['T-0003'], ['T-0004'], ['T-0004', 'T-0003']].map((dependencies) => task(parent, dependencies)),
   );
 
-  it('is true for a new task only with both a parent and a dependency', () => {
+  it('returns true for a new task only with both a parent and a dependency', () => {
     for (const after of parts)
       expect(mayCloseCycle(undefined, after)).toBe(after.parent_id !== null && after.depends_on.length > 0);
   });
 
-  it('is true for a change that adds a link, whatever it removes', () => {
+  it('returns true for a change that adds a link, whatever it removes', () => {
     for (const before of parts)
       for (const after of parts) {
         const linksOf = ({ parent_id, depends_on }: Task) => [`parent ${parent_id ?? ''}`, ...depends_on];

@@ -7,7 +7,7 @@ const acceptProjectAliases = acceptAliases(createInput);
 const acceptUpdate = acceptPatch(updateInput);
 
 describe('input aliases', () => {
-  it('are renamed to the listed field', () => {
+  it('renames an alias to the listed field', () => {
     expect(acceptTaskAliases({ id: 'T-0001' })).toEqual({ task_id: 'T-0001' });
     expect(acceptProjectAliases({ project_id: 'ours', title: 'x' })).toEqual({ project: 'ours', title: 'x' });
     expect(acceptUpdate({ id: 'T-0001', patch: { status: 'todo' } })).toEqual({ task_id: 'T-0001', status: 'todo' });
@@ -18,7 +18,7 @@ describe('input aliases', () => {
     });
   });
 
-  it('stay beside the listed field, to be refused as unknown', () => {
+  it('keeps an alias beside the listed field, so that it is refused as unknown', () => {
     const both = { id: 'T-0001', task_id: 'T-0002', project: 'a', project_id: 'b' };
     expect(acceptTaskAliases(both)).toEqual(both);
     expect(acceptProjectAliases(both)).toEqual(both);
@@ -26,21 +26,21 @@ describe('input aliases', () => {
     expect(acceptUpdate(twice)).toEqual(twice);
   });
 
-  it('cannot name another task inside the patch', () => {
+  it('does not rename a task id inside the patch', () => {
     for (const key of ['id', 'task_id']) {
       const sly = { patch: { [key]: 'T-0002', status: 'done' } };
       expect(acceptUpdate({ id: 'T-0001', ...sly })).toEqual({ task_id: 'T-0001', ...sly });
     }
   });
 
-  it('apply only to tools that list the field', () => {
+  it('renames aliases only for tools that list the field', () => {
     const patch = { patch: { title: 'x' } };
     expect(acceptTaskAliases(patch)).toEqual(patch);
     expect(acceptProjectAliases(patch)).toEqual(patch);
     expect(acceptProjectAliases({ id: 'T-0001' })).toEqual({ id: 'T-0001' });
   });
 
-  it('leave other values than objects unchanged', () => {
+  it('returns values that are not objects unchanged', () => {
     for (const raw of [undefined, null, 'id', 7, ['id'], { patch: null }, { patch: ['x'] }, { patch: 'x' }]) {
       for (const accept of [acceptTaskAliases, acceptProjectAliases, acceptUpdate]) expect(accept(raw)).toEqual(raw);
     }

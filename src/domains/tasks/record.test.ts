@@ -52,7 +52,7 @@ const WRONG_TASKS: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 describe('the grammar of a recorded task', () => {
-  it('is the one of the table of fields, for a verifier that has no ledger', () => {
+  it('matches the table of fields, for a verifier without a ledger', () => {
     const { grammar } = taskFields;
     expect(Object.keys(TASK_GRAMMAR)).toEqual(Object.keys(grammar));
     for (const [field, form] of Object.entries(TASK_GRAMMAR)) {

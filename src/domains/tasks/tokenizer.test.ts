@@ -49,7 +49,7 @@ describe('indexedWords', () => {
     );
   });
 
-  it('is found by the text it was made from', () => {
+  it('finds a word by the text that it came from', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const stored = ` ${indexedWords(text, '')}`;

@@ -38,7 +38,7 @@ const defectOf = (kind: string, field: string, label: DigestLabel, text: string)
   disclosedDefect(entryOf(kind, field, label, text), { salt: SALT, text });
 
 describe('disclosed content with the right digest', () => {
-  it('is accepted if a server could have written it', () => {
+  it('accepts content that a server could have written', () => {
     expect(defectOf('task.created', 'task', 'task', canonicalize(TASK))).toBeUndefined();
     expect(defectOf('task.updated', 'task', 'task', canonicalize({ ...TASK, holder: 'bob' }))).toBeUndefined();
     expect(defectOf('action.enter', 'arguments', 'arguments', '{}')).toBeUndefined();
@@ -71,7 +71,7 @@ describe('disclosed content with the right digest', () => {
     expect(defectOf(kind, field, label, text)).toContain('discloses content that');
   });
 
-  it('is refused in an entry whose kind has none', () => {
+  it('refuses content in an entry whose kind has none', () => {
     expect(defectOf('session.finalized', 'root', 'task', '{}')).toContain('its kind does not have');
   });
 });

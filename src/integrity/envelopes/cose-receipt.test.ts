@@ -221,7 +221,7 @@ describe('a COSE receipt', () => {
     expect(() => verifyReceipt(forged, KEYS)).toThrow(BadFormat);
   });
 
-  it('is refused at another place with the same root, which its own signature does not tell apart', () => {
+  it('refuses a receipt at another index with the same root, which its signature does not cover', () => {
     const entries = createEntries(3);
     const proof = proveEntry(entries, 2);
     const { path, checkpoint } = proof;
@@ -233,7 +233,7 @@ describe('a COSE receipt', () => {
     expect(holdings(forged)['inclusion']).toBe('no');
   });
 
-  it('is refused without a key of its log', () => {
+  it('refuses a receipt without a key of its log', () => {
     for (const key of [other, new TestKey(1, 'note', 'colibri/other'), new TestKey(1, 'cosignature')])
       expect(() => verifyReceipt(RECEIPT, { log: [key.verifierKey] })).toThrow('none of the given keys');
   });

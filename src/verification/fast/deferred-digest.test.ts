@@ -61,7 +61,7 @@ describe('contents and their digests', () => {
     'half of a surrogate pair': defer([salt, text, otherSalt, Buffer.of(0xed, 0xa0, 0xbd)]),
   };
   for (const [name, deferred] of Object.entries(wrong))
-    it(`do not match with ${name}`, () => {
+    it(`reports a mismatch with ${name}`, () => {
       expect(match(deferred)).toBe(false);
     });
 });
@@ -94,7 +94,7 @@ describe('blocks of entries and the nodes above them', () => {
     'nodes and no entries': deferBlocks([], NODES.join('')),
   };
   for (const [name, deferred] of Object.entries(wrong))
-    it(`do not match with ${name}`, () => {
+    it(`reports a mismatch with ${name}`, () => {
       expect(match(deferred)).toBe(false);
     });
 });

@@ -54,7 +54,7 @@ async function growHereAndInWorker(pages: readonly (readonly string[])[]) {
 }
 
 describe('the tree of a log in a worker', () => {
-  it('is the same as on the main thread, with all nodes in order', async () => {
+  it('computes the same tree as the main thread, with all nodes in order', async () => {
     const pages = Array.from({ length: 60 }, (_, page) =>
       Array.from({ length: 100 + page }, (_entry, number) => `{"page":${page},"bird":"\u{1f426}","number":${number}}`),
     );
@@ -74,7 +74,7 @@ describe('the tree of a log in a worker', () => {
     expect(bytes.toString('latin1')).toBe(`${'.'.repeat(10)}\u007fone${'.'.repeat(86)}`);
   });
 
-  it('is the same for an empty log', async () => {
+  it('computes the same tree for an empty log', async () => {
     const { here, inWorker } = await growHereAndInWorker([]);
     expect(inWorker).toEqual(here);
   });
@@ -96,7 +96,7 @@ describe('the tree of a log in a worker', () => {
     'is of another version and responds with other nodes': respond('{ areEqual: true, nodes: 7 }'),
     'never responds with a tree': respond('{ areEqual: true, nodes: [] }'),
   }))
-    it(`is refuted when the worker ${name}`, async () => {
+    it(`refutes the tree when the worker ${name}`, async () => {
       const pages = Array.from({ length: 40 }, () => ['one', 'two']);
       const hasher = hashInWorker(workerOf(code), { hashes: 0, size: 80 });
       expect(await grow(hasher, pages)).toMatchObject({ tree: undefined, isRefuted: true });
@@ -136,18 +136,18 @@ describe('digests in a worker', () => {
       });
     };
 
-    it(`are equal in one pass, ${name}`, async () => {
+    it(`compares equal digests in one pass, ${name}`, async () => {
       expect(await check(CONTENTS.map((content) => defer(content)))).toEqual({ passes: 1, different: [] });
     });
 
     for (const wrong of [0, 100, 199])
-      it(`are compared again on the main thread when number ${wrong} differs, ${name}`, async () => {
+      it(`compares again on the main thread when digest ${wrong} differs, ${name}`, async () => {
         const digests = CONTENTS.map((content, number) => defer(content, number === wrong ? '{}' : content));
         expect(await check(digests)).toEqual({ passes: 2, different: [wrong] });
       });
   }
 
-  it('do not hide an error of the verification itself', async () => {
+  it('does not hide an error of the verification itself', async () => {
     let passes = 0;
     const start = hashInWorker.bind(undefined, WORKER);
     const verify = verifyInPasses({ hashes: 0, size: 0 }, start, NO_PROGRESS, async () => {

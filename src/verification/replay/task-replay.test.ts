@@ -20,11 +20,11 @@ function problemsOf(steps: readonly Partial<Task>[]): string[] {
 describe('a replayed step from review to blocked', () => {
   const toReview = [{ status: 'in_progress' }, { status: 'review' }];
 
-  it('may count another attempt, or none as earlier versions recorded it', () => {
+  it('accepts another attempt, or none as earlier versions recorded it', () => {
     for (const attempt of [1, 2]) expect(problemsOf([...toReview, { status: 'blocked', attempt }])).toEqual([]);
   });
 
-  it('may not change the attempt by anything else', () => {
+  it('refuses any other change of the attempt', () => {
     for (const attempt of [0, 3]) expect(problemsOf([...toReview, { status: 'blocked', attempt }])).toHaveLength(1);
     expect(problemsOf([{ status: 'blocked', attempt: 2 }])).toHaveLength(1);
     expect(problemsOf([...toReview, { status: 'backlog', attempt: 1 }])).toHaveLength(1);

@@ -9,7 +9,7 @@ describe('the path of a note', () => {
     ['person:ada', 'agents/person@ada.md'],
   ])('of the agent %j', (name, path) => expect(agentPath(name)).toBe(path));
 
-  it('of tasks, sessions and days has their id', () => {
+  it('names the notes of tasks, sessions and days after their id', () => {
     expect([taskPath(42), sessionPath(12345), dayPath('2026-04-08')]).toEqual([
       'tasks/T-0042.md',
       'sessions/A-12345.md',

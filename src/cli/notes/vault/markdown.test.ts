@@ -55,7 +55,7 @@ describe('text of agents in a note', () => {
 
   it('keeps its blanks inside a line', () => expect(md`a${' b'}: ${' c '}d`.markdown).toBe('a b:  c d'));
 
-  it('is cut at a limit', () => expect(excerpt(' a\nlong  text ', 6)).toBe('a long…'));
+  it('truncates an excerpt at its limit', () => expect(excerpt(' a\nlong  text ', 6)).toBe('a long…'));
 });
 
 describe('a link', () => {

@@ -4,7 +4,7 @@ import { Batch } from './batch.ts';
 const ENTRY = 'INSERT INTO entries (idx, text) VALUES ($1, $2)';
 
 describe('a batch of changes', () => {
-  it('is one statement, with the values in the order in which they came', () => {
+  it('merges a batch into one statement with its values in the order of arrival', () => {
     const batch = new Batch();
     expect(batch.take(ENTRY, [1, 'one'])).toBe(true);
     expect(batch.take('UPDATE head SET size = $1', [2])).toBe(true);

@@ -12,7 +12,7 @@ import { isServed } from './replace.ts';
 const sqlite = await loadSqlite();
 
 describe('presence files of dead processes', () => {
-  it('do not count as processes that compete for the lock', async () => {
+  it('does not count dead processes among those that compete for the lock', async () => {
     const path = join(tempFolder(), 'colibri.db');
     const database = await openTestDatabase({ path });
     await database.enlist(randomUUID());
@@ -20,7 +20,7 @@ describe('presence files of dead processes', () => {
     expect(new LiveCount(sqlite, path).read()).toBe(1);
   });
 
-  it('are probed again when the files change, or after a while, and not each time', async () => {
+  it('probes presence files again when they change or after a while, not each time', async () => {
     const path = join(tempFolder(), 'colibri.db');
     const processId = randomUUID();
     const database = await openTestDatabase({ path });
@@ -42,7 +42,7 @@ describe('presence files of dead processes', () => {
     expect(count.read()).toBe(0);
   });
 
-  it('are not removed by a command that checks whether a server runs', async () => {
+  it('keeps presence files when a command checks whether a server runs', async () => {
     const path = join(tempFolder(), 'colibri.db');
     // A server that is starting has created its file and not locked it yet.
     leaveFiles(path, 1);
@@ -50,7 +50,7 @@ describe('presence files of dead processes', () => {
     expect(listPresenceFiles(path)).toHaveLength(1);
   });
 
-  it('are removed over several starts, so that none of them is slow', async () => {
+  it('removes dead presence files over several starts, so that no start is slow', async () => {
     const folder = tempFolder();
     const path = join(folder, 'colibri.db');
     const database = await openTestDatabase({ path });

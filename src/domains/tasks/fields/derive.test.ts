@@ -51,7 +51,7 @@ describe('a table of fields', () => {
 });
 
 describe('a field that was added to the table', () => {
-  it('is a column, an input and an output without another declaration', () => {
+  it('derives the column, input and output of a field from one declaration', () => {
     expect(extended.toRow(after)).toEqual({ ...released.toRow(before), reviewer: 'bob' });
     expect(extended.fromRow(extended.toRow(after))).toEqual(after);
     for (const tool of ['create', 'update'] as const) {
@@ -78,7 +78,7 @@ describe('a field that was added to the table', () => {
     expect(objectDefect(extended.grammar, { ...content, reviewer: 7 })).toContain('reviewer');
   });
 
-  it('is omitted when the task is redacted', () => {
+  it('omits the field when the task is redacted', () => {
     const content = extended.toContent(after);
     expect(extended.freeText).toContainEqual({ name: 'reviewer', column: 'reviewer' });
     expect(extended.fromContent(withoutText(content, 'note', extended.grammar))).toMatchObject({ reviewer: null });

@@ -26,7 +26,7 @@ export function runCall(chain: Chain, call: Call): Promise<Answer> {
 
     return inRecordedTransaction(active, entered, {
       // 4 dispatch: run the tool
-      dispatch: (valid, scope) => dispatch(active, valid, scope),
+      dispatch: (valid, transaction) => dispatch(active, valid, transaction),
 
       // 5 audit exit: committed together with the changes of the tool
       exit: (conclusion, transaction) => auditExit(active, conclusion, transaction),

@@ -6,8 +6,8 @@ import { cancellableReader } from './cancellable-reader.ts';
 import { failed } from './outcome.ts';
 
 /**
- * Reads one snapshot of the ledger outside of a call: for resources and prompts. Such a read changes nothing and leaves
- * no entry. It waits for the boot and for the running call, so that it sees what the client has been told.
+ * Reads one snapshot of the ledger outside a call: for resources and prompts. Such a read changes nothing and leaves
+ * no entry. It waits for the boot and for the running call, so that it sees every change acknowledged to the client.
  */
 export async function readSnapshot<Result>(
   { lock, runtime, nowMs, log }: Chain,

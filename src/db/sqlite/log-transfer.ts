@@ -1,6 +1,6 @@
 /** About 800 pages of 4 KiB: a call makes two commits, of 13 pages together. */
 const COMMITS_BETWEEN = 120;
-/** From here on other processes may be kept waiting, so that the log can begin anew. */
+/** Above this size a RESTART checkpoint blocks other processes until the WAL can be reset. */
 const LONG_LOG_PAGES = 2000;
 
 /** What SQLite answers to `PRAGMA wal_checkpoint`. */
@@ -10,10 +10,10 @@ export interface Transferred {
 }
 
 /**
- * Decides when SQLite copies its write-ahead log into the database file, which flushes both. SQLite's own rule is "after
- * every commit while the log is long"; but while many processes write, the log rarely begins anew, so that rule makes
- * almost every commit wait for the disk. Here each process does it after a number of its own commits, whatever the number
- * of processes, and between two calls.
+ * Schedules WAL checkpoints, which copy the log into the database file and flush both. SQLite's own rule is "after
+ * every commit while the log is long"; but while many processes write, SQLite rarely resets the WAL, so that rule makes
+ * almost every commit wait for the disk. Here each process runs a checkpoint after a number of its own commits, whatever
+ * the number of processes, and between two calls.
  */
 export class LogTransfer {
   readonly #transfer: (mode: 'PASSIVE' | 'RESTART') => Promise<Transferred>;

@@ -147,6 +147,7 @@ describe('updateWarnings', () => {
     ['an unassigned task', inState('todo'), { status: 'in_progress' }, []],
   ];
   for (const [name, before, input, expected] of cases) {
-    it(`warns about ${name}: ${expected.join(', ') || 'none'}`, () => expect(warnings(before, input)).toEqual(expected));
+    it(`warns about ${name}: ${expected.join(', ') || 'none'}`, () =>
+      expect(warnings(before, input)).toEqual(expected));
   }
 });

@@ -231,7 +231,7 @@ async function enterNamed(transaction: Transaction, attempt: Attempt): Promise<n
   return enterCall(transaction, attempt.enter);
 }
 
-/** Under the name of its enter. */
+/** Records the exit under the actor of the enter entry. */
 function toCallExit(event: ToolExitEvent, { enter, sequenceNo }: OpenCall): Exit {
   return toExit({ ...event, actor: enter.actor }, enter.salt, sequenceNo);
 }

@@ -100,7 +100,7 @@ export async function findFirstSince(db: Reader, at: string, size: number): Prom
   return low;
 }
 
-/** Oldest first. */
+/** Returns the calls in log order. */
 export async function listCallsByNumber(db: Reader, numbers: readonly number[]): Promise<ScannedCall[]> {
   if (numbers.length === 0) return [];
   const places = numbers.map((_, index) => `$${index + 1}`).join(', ');
@@ -132,7 +132,7 @@ async function listCalls(
   );
 }
 
-/** Entries are canonical JSON: a quote inside of a value is escaped, so these texts occur nowhere else in an entry. */
+/** Entries are canonical JSON: a quote inside a value is escaped, so these texts occur nowhere else in an entry. */
 function conditionsOf(
   engine: Engine,
   { actor, tool, texts, numbers = [] }: CallConditions,

@@ -100,8 +100,9 @@ export default defineConfig(({ mode }) => {
   process.on('exit', () => rmSync(config, { recursive: true, force: true }));
   const common = {
     env: { COLIBRI_KEY_PATH: 'none', XDG_CONFIG_HOME: config },
-    testTimeout: run === 'torture' ? 1_800_000 : 60_000,
-    hookTimeout: 60_000,
+    // Only ends what hangs: on a busy machine an installation takes minutes.
+    testTimeout: run === 'torture' ? 1_800_000 : 180_000,
+    hookTimeout: 300_000,
   };
   const onPostgres = (name: string, include: string[], { isolate, exclude = [] }: Isolation) => ({
     plugins,

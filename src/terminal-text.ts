@@ -67,17 +67,17 @@ export function toTerminal(lines: string | readonly string[]): string {
   return (typeof lines === 'string' ? [lines] : lines).map(renderLine).join('\n');
 }
 
-/** Random per process, so that data cannot imitate a style. */
-const SECRET = randomUUID();
-const MARK = new RegExp(`\ufdd0${SECRET};(\\d+)\ufdd1`);
+/** Random per process, so that data cannot imitate a style. Chosen on demand: a server starts without cryptography. */
+let secret: string | undefined;
 
-function mark(code: number): string {
-  return `\ufdd0${SECRET};${code}\ufdd1`;
+function mark(code: number | string): string {
+  secret ??= randomUUID();
+  return `\ufdd0${secret};${code}\ufdd1`;
 }
 
 function renderLine(line: string): string {
   return line
-    .split(MARK)
+    .split(new RegExp(mark('(\\d+)')))
     .map((part, index) => (index % 2 === 0 ? escapeUnsafe(part) : `\u001b[${part}m`))
     .join('');
 }

@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { browserCryptography } from './browser-cryptography.mjs';
+import { lazyCrypto } from './lazy-crypto.mjs';
 import { buildPage } from './page.mjs';
 import { createSbom } from './sbom.mjs';
 
@@ -114,7 +115,7 @@ export async function buildAll() {
       ...parsersAsModules,
       // The driver loads it only for an addon that is not there.
       external: ['./native'],
-      plugins: [withoutValidator, onlyUsedSchemas],
+      plugins: [withoutValidator, onlyUsedSchemas, lazyCrypto],
       ...ownUrl,
     }),
     // What a hook loads when an agent stops and no server runs: the ledger in a file, without tools and protocol.

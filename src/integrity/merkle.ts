@@ -12,7 +12,8 @@ export interface LeafRange {
   readonly end: number;
 }
 
-export const EMPTY_ROOT: Digest = sha256('');
+/** SHA-256 of nothing (RFC 6962, section 2.1). */
+export const EMPTY_ROOT: Digest = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 /** The prefix stops an inner node from being passed off as a leaf. */
 const LEAF_PREFIX_BYTE = 0x00;

@@ -8,7 +8,7 @@ import type { NoteSignature, SignedNote } from './signed-note.ts';
 
 const NAME = 'rfc3161/time-stamp';
 const TYPE = '\u00ff';
-const KEY_ID = sha256(latin1(`${NAME}\n${TYPE}colibri/rfc3161/v1`)).slice(0, 8);
+const keyIdOf = (): string => sha256(latin1(`${NAME}\n${TYPE}colibri/rfc3161/v1`)).slice(0, 8);
 
 /** The digest that the time stamp is about: that of the signed text. */
 export function stampedDigest(text: string): string {
@@ -16,12 +16,13 @@ export function stampedDigest(text: string): string {
 }
 
 export function timeStampSignature(response: Uint8Array): NoteSignature {
-  return { name: NAME, keyId: KEY_ID, bytes: response };
+  return { name: NAME, keyId: keyIdOf(), bytes: response };
 }
 
 /** The DER of a TimeStampResp. Nothing has been checked: it may be about anything. */
 export function findTimeStamp({ signatures }: SignedNote): Uint8Array | undefined {
-  return signatures.find(({ name, keyId }) => name === NAME && keyId === KEY_ID)?.bytes;
+  const ownId = keyIdOf();
+  return signatures.find(({ name, keyId }) => name === NAME && keyId === ownId)?.bytes;
 }
 
 function latin1(text: string): Uint8Array {

@@ -15,7 +15,7 @@ import { loadSqlite, type SqliteDriver, type SqliteLibrary } from './driver.ts';
 import { explainFault, faultOfSystemError } from './errors.ts';
 import { createForOwnerOnly, inodeOf } from './files/file.ts';
 import { LiveCount } from './files/live-count.ts';
-import { beginPresence, isLocked, isPresent, type Presence, presencePath, removeDead } from './files/presence.ts';
+import { createPresence, isLocked, isPresent, type Presence, presencePath, removeDead } from './files/presence.ts';
 import { WalFile } from './files/wal-file.ts';
 import { LockWait, retryWhileBusy } from './lock-wait.ts';
 import { LogTransfer } from './log-transfer.ts';
@@ -121,6 +121,9 @@ class SqliteDatabase implements Database {
       const begunMs = performance.now();
       const result = await this.#finish(this.#createTransaction(), async (transaction) => {
         this.#assertWritable();
+        // A person or `git clean` may have removed the file; without it, others would take this process for dead.
+        if (this.#presence?.isRemoved(begunMs))
+          await this.#retryWhileBusy(() => this.#presence?.begin()).catch(() => undefined);
         const done = await work(transaction);
         transaction.runQueued();
         return done;
@@ -158,9 +161,9 @@ class SqliteDatabase implements Database {
     // Under the write lock: until a new presence file is locked, it looks like that of a dead process.
     await this.write({ durable: false }, async () => {
       this.#guard(() => removeDead(this.#sqlite, this.#realPath));
-      const path = presencePath(this.#realPath, processId);
-      createForOwnerOnly(path);
-      this.#presence = await this.#retryWhileBusy(() => beginPresence(this.#sqlite, path));
+      const presence = createPresence(this.#sqlite, presencePath(this.#realPath, processId));
+      await this.#retryWhileBusy(() => presence.begin());
+      this.#presence = presence;
     });
   }
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tempFolder } from '../../../../test/support/folders.ts';
 import { openTestDatabase } from '../../../../test/support/ledger.ts';
 import { loadSqlite, type SqliteDriver } from '../driver.ts';
 import { LiveCount } from './live-count.ts';
-import { listPresenceFiles, presencePath } from './presence.ts';
+import { createPresence, listPresenceFiles, presencePath } from './presence.ts';
 import { isServed } from './replace.ts';
 
 const sqlite = await loadSqlite();
@@ -75,6 +75,31 @@ describe('a check of a presence file', () => {
     check.close();
     await enlisting;
     expect(await database.isAlive(processId)).toBe(true);
+  });
+});
+
+describe('a presence file that was removed', () => {
+  it('is made again by the next write, which looks for it at most once a second', async () => {
+    const path = join(tempFolder(), 'colibri.db');
+    const [processId, own] = [randomUUID(), randomUUID()];
+    const database = await openTestDatabase({ path });
+    await database.enlist(processId);
+    const other = await openTestDatabase({ path });
+    await other.enlist(own);
+    const write = () => database.write({ durable: false }, async () => undefined);
+    rmSync(presencePath(path, processId));
+    expect(await other.isAlive(processId)).toBe(false);
+    const isAliveAfterWrite = () => write().then(() => other.isAlive(processId));
+    await expect.poll(isAliveAfterWrite, { timeout: 10_000 }).toBe(true);
+    await database.close();
+    expect(listPresenceFiles(path)).toEqual([presencePath(path, own)]);
+    const presence = createPresence(sqlite, presencePath(path, processId));
+    const nowMs = performance.now();
+    expect([presence.isRemoved(nowMs), presence.isRemoved(nowMs + 1500), presence.isRemoved(nowMs + 2000)]).toEqual([
+      false,
+      true,
+      false,
+    ]);
   });
 });
 

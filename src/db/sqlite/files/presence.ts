@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { isOwnedByOther } from '../../file-owner.ts';
 import { isProcessId } from '../../process-id.ts';
 import type { SqliteDriver, SqliteLibrary } from '../driver.ts';
+import { createForOwnerOnly } from './file.ts';
 
 /**
  * Tells live processes from dead ones by a lock on a file per process, which the operating system releases when the
@@ -11,8 +12,14 @@ import type { SqliteDriver, SqliteLibrary } from '../driver.ts';
  * Every database path here is a real path: processes that reach one file through different links must see each other.
  */
 export interface Presence {
+  /** Whether the file is gone, which makes the process look dead. Looks at most once a second of this clock. */
+  isRemoved(nowMs: number): boolean;
+  /** Creates and locks the file. Throws a busy error while another process checks it; the caller retries. */
+  begin(): void;
   end(): void;
 }
+
+const CHECK_MS = 1000;
 
 const SUFFIX = '.live';
 
@@ -21,18 +28,32 @@ export function presencePath(databasePath: string, processId: string): string {
   return `${databasePath}-${processId}${SUFFIX}`;
 }
 
-/** Throws a busy error while another process checks the file; the caller retries. */
-export function beginPresence(sqlite: SqliteLibrary, path: string): Presence {
-  const driver = sqlite.open(path, { readOnly: false });
-  try {
-    lock(driver);
-  } catch (error) {
-    driver.close();
-    throw error;
-  }
+export function createPresence(sqlite: SqliteLibrary, path: string): Presence {
+  let driver: SqliteDriver | undefined;
+  let checkedMs = performance.now();
+  const close = () => {
+    driver?.close();
+    driver = undefined;
+  };
   return {
+    isRemoved: (nowMs) => {
+      if (nowMs - checkedMs < CHECK_MS) return false;
+      checkedMs = nowMs;
+      return !existsSync(path);
+    },
+    begin: () => {
+      close();
+      createForOwnerOnly(path);
+      driver = sqlite.open(path, { readOnly: false });
+      try {
+        lock(driver);
+      } catch (error) {
+        close();
+        throw error;
+      }
+    },
     end: () => {
-      driver.close();
+      close();
       rmSync(path, { force: true });
     },
   };

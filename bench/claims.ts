@@ -140,7 +140,7 @@ async function prepare(size: number, agents: number): Promise<string> {
   return path;
 }
 
-/** As if the agents had made their last call so many minutes ago. */
+/** Moves the last calls of the agents this many minutes into the past. */
 async function age(database: Database, minutes: number): Promise<void> {
   const { clock } = database;
   await database.write({ durable: false }, (db) =>

@@ -7,7 +7,7 @@ export interface Part {
   readonly says: string;
   /** Shorter runs leave it out, unless `--only` names it. */
   readonly minMinutes?: number;
-  /** A full run plays so many rounds even if its time is over, unless `--rounds` says less. */
+  /** Minimum number of rounds of a full run, even past its time limit, unless `--rounds` is lower. */
   readonly leastRounds?: number;
   /** What a round does follows from its seed, as far as the scheduler of the system allows. */
   readonly play: (round: Round) => Promise<Outcome>;

@@ -13,7 +13,7 @@ const HELP = `npm run torture -- [options]
   --minutes 10     how long, divided among the parts
   --seed NUMBER    what the choices follow from; default: a new one, which is printed
   --only LIST      the parts to play: ${PARTS.map(({ name }) => name).join(', ')}
-  --rounds N       at most so many rounds of each part
+  --rounds N       maximum number of rounds of each part
   --short          the form that is part of npm test
   --report         writes the figures to torture/results.json and docs/reliability.md
 

@@ -175,7 +175,7 @@ export function chooseDefault(): readonly string[] {
   return hasLedger() ? [board.name] : ['--help'];
 }
 
-/** Also true if it was deleted beside a backup, or the configuration is invalid: the board then reports it. */
+/** Also true if the ledger was deleted beside a backup, or the configuration is invalid: the board then reports it. */
 function hasLedger(): boolean {
   try {
     const config = readProjectConfig();

@@ -51,7 +51,7 @@ export async function markUnfinished(database: Database, { state, size }: Target
   });
 }
 
-/** To be asked in every transaction that writes to the target: another copy may be at work. */
+/** Call it in every transaction that writes to the target: another copy may be running. */
 export async function assertUntouched(database: Database, transaction: Transaction, size: number): Promise<void> {
   const isUnfinished = (await transaction.schemaVersion()) === UNFINISHED_VERSION;
   if (!isUnfinished || (await countEntries(transaction)) !== size) throw changed(database.location);

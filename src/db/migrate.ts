@@ -144,7 +144,7 @@ function isRanged(statement: string): boolean {
 /** Large enough that a range costs no more than its rows, small enough for a progress bar that moves. */
 const ENTRIES_AT_ONCE = 50_000;
 
-/** As text, because a JavaScript number is not exact there. */
+/** Read as text, because a JavaScript number is not exact in this range. */
 const SMALLEST = '-9223372036854775808';
 const GREATEST = '9223372036854775807';
 /** The greatest number of JavaScript below it. */

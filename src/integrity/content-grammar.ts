@@ -30,7 +30,7 @@ export const PRIORITIES = ['low', 'normal', 'high', 'critical'] as const;
 
 export const THOUGHT_TYPES = ['reflection', 'decision', 'discovery', 'risk', 'blockers'] as const;
 
-/** Whose sign-off a task needs before it is done: none, that of an actor other than its holder, or that of a person. */
+/** The sign-off that a task needs before it is done: none, by an actor other than its holder, or by a person. */
 export const REVIEW_POLICIES = ['none', 'other', 'person'] as const;
 
 /** Enough to recognize a call by; whole documents have their own tables. */

@@ -81,7 +81,7 @@ export function listOf(form: Form, most: number, keyOf?: (item: unknown) => stri
   };
 }
 
-/** Also the empty one, and one with U+0000, which ledgers of earlier versions on SQLite hold. */
+/** Accepts the empty text too, and U+0000, which ledgers of earlier versions on SQLite hold. */
 export const text: Form = { says: 'a text', holds: (value) => typeof value === 'string' };
 
 /** C0, DEL and C1, the category Cc of Unicode, which never changes. */

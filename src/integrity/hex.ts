@@ -9,7 +9,7 @@ export function writeHex(hex: string, target: Uint8Array, offset: number, bytes:
     throw new RangeError(`not ${bytes * 2} lower-case hexadecimal digits`);
 }
 
-/** The same for digits in the middle of a text; false when they are none. */
+/** The same for digits in the middle of a text; returns false if they are invalid. */
 export function readHex(text: string, begin: number, target: Uint8Array, offset: number, bytes: number): boolean {
   if (text.length < begin + bytes * 2) return false;
   let seen = 0;

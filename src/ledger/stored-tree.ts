@@ -18,7 +18,7 @@ import {
 export const LEVELS_PER_BLOCK = 4;
 export const BLOCK = 2 ** LEVELS_PER_BLOCK;
 
-/** To be called when the log has grown to `size`. */
+/** Call it when the log has grown to `size`. */
 export async function storeFinishedSubtrees(transaction: Transaction, size: number): Promise<void> {
   let level = 0;
   for (let count = size; count % BLOCK === 0 && count > 0; count /= BLOCK) {

@@ -123,7 +123,7 @@ function toEntry(event: SpooledEvent, content: string): Entry {
 /** The session's own calls to Colibri pass by: they tell which task it holds. */
 function claimOf({ phase, outcome, colibri }: SpooledEvent): TaskClaim | undefined {
   if (phase !== 'after' || outcome === 'failed' || colibri === null) return undefined;
-  // Anybody may change a task; only its holder works on it.
+  // Any actor may change a task; only its holder works on it.
   const { tool, task_id, status, claim, answered, holds = true } = colibri;
   if (tool !== 'task_update' || task_id === null || status === null) return undefined;
   const token = claim !== null && claim >= 0 ? claim : null;

@@ -112,7 +112,7 @@ const SHAPES: readonly RegExp[] = [
   /(\blogin\s{1,4}\S{1,128}\s{1,4}password\s{1,4})\S+/g,
 ];
 
-/** Also finds secrets in JSON inside JSON: what a text says counts, not how many times it is escaped. */
+/** Also finds secrets in JSON inside JSON: the unescaped text counts. */
 function listSecrets(text: string): Range[] {
   const ranges = findSecrets(text);
   if (!text.includes('\\')) return ranges;

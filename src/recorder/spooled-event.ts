@@ -111,7 +111,7 @@ export function encodeSpooled(event: SpooledEvent): string {
 const MAX_IDENTIFIER_LENGTH = 128;
 const MAX_PATH_LENGTH = 1024;
 const CUT_HASH_LENGTH = 16;
-/** Of input and output in the key of a call without an id: enough to distinguish two calls of one millisecond. */
+/** Characters of input and output in the key of a call without an id: they distinguish two calls of one millisecond. */
 const KEY_TEXT_LENGTH = 4096;
 
 /**

@@ -37,7 +37,7 @@ export interface TaskHistory {
 /** The event itself says these. */
 const IMPLIED = new Set(['updated_at', 'updated_by']);
 
-/** Who changed a task, when and how, with each version checked against the log. */
+/** The history of a task: the actor, time and fields of each change, with each version checked against the log. */
 export async function readHistory(anyDb: Reader, { task_id }: Task): Promise<TaskHistory> {
   const db = strictReader(anyDb);
   const leaves = new LeafCheck(db);

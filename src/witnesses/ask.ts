@@ -27,7 +27,7 @@ export type Asked = { readonly name: string; readonly url: string } & (
 export interface AskOptions {
   readonly database: Database;
   readonly ledgerId: string;
-  /** As the log signed it. */
+  /** The checkpoint as the log signed it. */
   readonly checkpoint: string;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;

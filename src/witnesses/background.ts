@@ -33,7 +33,7 @@ export class BackgroundWitnesses {
     return this.#latest;
   }
 
-  /** To be called after a checkpoint was signed. Returns at once. */
+  /** Call it after a checkpoint was signed. Returns immediately. */
   signed(checkpoint: string): void {
     this.#waiting = checkpoint;
     this.#asking ??= this.#askAll().finally(() => {

@@ -14,7 +14,7 @@ export const DISK: Part = {
   play,
 };
 
-/** Each round takes up so many faults of the append, which stay in one server, and of the others. */
+/** Number of faults per round: of the append, all in one server, and of the other calls. */
 const FAULTS = { short: { append: 8, others: 1 }, full: { append: 60, others: 12 } } as const;
 
 async function play({ size, random, folder }: Round): Promise<Outcome> {

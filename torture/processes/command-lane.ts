@@ -98,7 +98,7 @@ async function observe(player: Player, { what }: Work): Promise<void> {
   if (code === null) return;
   if (code !== 0 || stdout !== '')
     journal.problems.push(`${lane.name}: a hook ended with exit code ${code} and printed "${stdout.slice(0, 200)}"`);
-  // A hook that could not record says so, and its event counts as one that was never reported.
+  // A hook that could not record reports it, and its event counts as one that was never reported.
   asked.answer = { outcome: stderr === '' ? 'ok' : 'not recorded', receipt: undefined, waitedMs: 0 };
 }
 

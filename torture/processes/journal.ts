@@ -24,7 +24,7 @@ export interface Asked {
   readonly target: string | undefined;
   /** The status that a change of a task asks for. */
   readonly status: string | undefined;
-  /** Whether something happened to its process meanwhile. */
+  /** True if its process was disturbed during the call. */
   readonly isDisturbed: boolean;
   /** Whether its server was killed before it had opened the ledger, and could not record an answered ping. */
   mayBeUnrecorded: boolean;

@@ -34,7 +34,7 @@ export interface Step {
   readonly fault: Fault | undefined;
   /** How long after the calls were sent the fault happens. */
   readonly afterMs: number;
-  /** How long a stopped process or an unread pipe stays so. */
+  /** How long a process stays stopped, or a pipe unread. */
   readonly lastsMs: number;
 }
 

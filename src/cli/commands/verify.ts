@@ -61,7 +61,7 @@ export const verify: CliCommand<VerifyOptions, string | undefined> = {
     'The log must extend the newest checkpoint that you have signed: see colibri checkpoint. Another user has none, and to that user a log that was truncated, or a ledger that was replaced as a whole, looks consistent. Note the size:root that verify prints in another place, and pass it to --expect later.',
     'With --git, checks that every recorded commit is in the repository of the current folder with the same tree and parents, and that the log extends every checkpoint (Colibri-Checkpoint) that the commits of its branches and tags carry. A commit that is not there, after git gc or in a shallow clone, proves nothing: the verdict is then "cannot tell".',
     'A file is checked without a ledger and without a network. The report states one by one what holds, what fails, and what cannot be known. Get the key from its owner, not from the sender of the file.',
-    'Reads only; servers can keep writing meanwhile.',
+    'Verification only reads; servers can keep writing during it.',
   ],
   examples: [
     ['colibri verify'],

@@ -39,7 +39,7 @@ function completedOption(option: Option): CompletedOption {
   return { flags, description, value: takesValue ? (argChoices ?? valueOfOption(long)) : undefined };
 }
 
-/** By the name of the option: the same name means the same thing in every command. */
+/** Keyed by the name of the option, which means the same in every command. */
 function valueOfOption(long: string | undefined): Completed {
   if (long === '--status') return ['open', ...STATUSES];
   return long === '--task' ? 'task' : 'text';

@@ -16,7 +16,7 @@ export type CopiedLedger = Pick<Database, 'engine' | 'location' | 'read'>;
 
 /** What `copy` reads. */
 export interface Source {
-  /** As the user named it. */
+  /** The location as the user named it. */
   readonly ledger: CopiedLedger;
   /** The schema version of that ledger. */
   readonly version: number;

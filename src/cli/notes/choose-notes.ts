@@ -57,7 +57,7 @@ export function addMissing(root: string, state: VaultState, wanted: Wanted): voi
 /** Adds the notes that show changed records as related ones, as they were before the change and as they are now. */
 export async function addRelated(db: Reader, log: LogSummary, base: number, wanted: Wanted): Promise<void> {
   if (wanted.commits) await addDecisionsAboutCommits(db, wanted);
-  // Those that are added below have not changed themselves.
+  // The notes that are added below have not changed themselves.
   const changed = { tasks: new Set(wanted.tasks), days: new Set(wanted.days) };
   for (const task of changed.tasks) {
     for (const { parent_id, depends_on, holder } of await readVersions(db, task, base)) {

@@ -64,7 +64,7 @@ export async function recordThought(person: Person, command: string, input: Thou
   return { call, lines: [...opened, `${thought_id} ${what}, in ${session_id}${entryNote(call)}`] };
 }
 
-/** Nothing is opened for a thought that would be refused. */
+/** Opens no session for a thought that would be refused. */
 async function openSession(person: Person, command: string, input: Thought): Promise<string[]> {
   const { task_id } = input;
   const isValid = person.tools.find(({ name }) => name === 'thought_record')?.inputSchema.safeParse(input).success;

@@ -29,7 +29,7 @@ export function createTaskFinder(db: Reader): (call: ScannedCall) => Promise<Log
       sessions.set(sessionId, found);
       return found;
     }
-    // Of a call whose arguments were redacted, the change still names the task.
+    // If the arguments of a call were redacted, its change still names the task.
     const entry = parseEntry(change ?? '');
     const changed = entry !== undefined && CHANGES.has(entry.kind) ? entry['task_id'] : undefined;
     return isText(changed) ? changed : null;

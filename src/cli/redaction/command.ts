@@ -84,7 +84,7 @@ async function redactRecord(person: Person, record: string, { reason, mayAsk, ye
     throw new CommandError('refused', 'not confirmed', { advice: 'pass --yes' });
   const decision: Decision = { reason, actor: person.actor, at: new Date().toISOString() };
   const { redacted, earlier } = await database.write({ durable: 'always' }, async (db) => {
-    // Planned again: an agent may have changed the task meanwhile, or another person redacted it.
+    // The plan is made again: an agent may have changed the task since, or another person redacted it.
     const now = await makePlan(db, record);
     const done: Redacted[] = [];
     for (const entry of now.entries) done.push({ entry, redaction: await redactEntry(db, entry, decision) });

@@ -34,7 +34,7 @@ function refusal(index: number, entry: Entry | undefined): CommandError {
   });
 }
 
-/** Removes the content of an entry, if it may be redacted. Returns the index of the entry that says so. */
+/** Removes the content of an entry, if it may be redacted. Returns the index of the redaction entry. */
 export async function redactEntry(db: Transaction, index: number, decision: Decision): Promise<number> {
   const { entry } = await readRedactable(db, index);
   return eraseContent(db, index, entry, decision);

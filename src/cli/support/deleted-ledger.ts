@@ -31,7 +31,7 @@ export function restoreCommand(ledger: string, backup: string): string {
   return `colibri restore ${quote(relative('.', backup))}${existsSync(ledger) ? ' --force' : ''}`;
 }
 
-/** As a POSIX shell reads it back. */
+/** Quotes a text for a POSIX shell. */
 function quote(path: string): string {
   return /^[\w./:@%+=-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

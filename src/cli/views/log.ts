@@ -47,7 +47,7 @@ export function renderCall(call: LoggedCall, terminal: Terminal, utc: boolean): 
 
 type Cell = readonly [text: string, paint: (text: string) => string];
 
-/** As many cells as fit; the last one is cut. */
+/** Returns as many cells as fit; the last one is truncated. */
 function joinCells(cells: readonly Cell[], width: number): string {
   let room = width;
   let line = '';

@@ -93,7 +93,7 @@ function locate(file: string | undefined): CheckpointPath {
   return { path, folder: dirname(path), name: basename(path), workTree };
 }
 
-/** Undefined if there is none, or if git has left a conflict in it. */
+/** Undefined if the file does not exist, or if git has left a conflict in it. */
 function readExisting(path: string): Known | undefined {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return undefined;
@@ -119,7 +119,7 @@ async function listCommitted({ path, workTree }: CheckpointPath): Promise<string
   }
 }
 
-/** Those of this log, by a key of it, the largest last. Any committer can write the file, so others prove nothing. */
+/** Selects checkpoints of this log by one of its keys, the largest last. Any committer can write others, so they prove nothing. */
 async function selectOwn(reader: Reader, versions: readonly string[], own: SignedCheckpoint): Promise<Known[]> {
   const keys = (await listKeys(reader)).map(({ key }) => parseVerifierKey(key));
   const sizes = new Map<number, Known>();

@@ -31,7 +31,7 @@ export const REPLICA: Explanation = {
   advice: 'point COLIBRI_DATABASE_URL at the primary, or use COLIBRI_MODE=READONLY',
 };
 
-/** By SQLSTATE, or by its class of two characters. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** Keyed by SQLSTATE, or by its class of two characters. https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   '08': GONE,
   [PROTOCOL_VIOLATION]: busy(

@@ -13,7 +13,7 @@ export interface PostgresUrl {
 /** Parameters that are secrets or name a file with one. */
 const SECRET = /pass|key|secret|token/i;
 
-/** Those of libpq except `allow`: the driver cannot start without TLS and fall back to it. */
+/** The modes of libpq except `allow`: the driver cannot start without TLS and fall back to it. */
 const SSL_MODES: readonly string[] = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 
 /** libpq's name for the system's trust store; the driver would open it as a file. */

@@ -138,7 +138,7 @@ function keyOf(steps: readonly Step[]): string {
   return steps.map(({ key }) => key).join('\n');
 }
 
-/** By the clock of the reports: an event can wait in the spool while the thought is recorded. */
+/** Compares by the clock of the reports: an event can wait in the spool while the thought is recorded. */
 function byTime(left: ObservedRun, right: ObservedRun): number {
   return left.at < right.at ? -1 : left.at > right.at ? 1 : left.entry - right.entry;
 }

@@ -79,7 +79,7 @@ export function createProofTools(newest: () => string | undefined): Tool[] {
   ];
 }
 
-/** Nothing for a server that has signed nothing. */
+/** Returns nothing for a server that has signed nothing. */
 function describeCheckpoint(text: string | undefined, sealIndex: number | null) {
   if (text === undefined) return {};
   const { size, root } = parseCheckpoint(text);

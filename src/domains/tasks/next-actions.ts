@@ -105,7 +105,7 @@ type BlockedRow = Row & {
 };
 const BLOCKED_COLUMNS = 'task_no, title, blocked_reason, priority';
 
-/** Tasks that are blocked or wait for others, with the reason; also those whose claim has lapsed meanwhile. */
+/** Tasks that are blocked or wait for others, with the reason; also those whose claim has lapsed since. */
 export async function listBlocked(db: Reader, queue: Queue, context: ClaimContext): Promise<BlockedTask[]> {
   const found = await listLapsed(db, { ...queue, columns: BLOCKED_COLUMNS, condition: WAITS }, context);
   const lapsed = new Map(found.map(({ row, ...lapse }) => [Number(row['task_no']), { row, ...lapse }]));

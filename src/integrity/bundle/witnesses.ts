@@ -11,7 +11,7 @@ export function checkTimeStamp({ note }: VerifiedCheckpoint): Claim[] {
   return [{ about: 'stamp', holds: 'unknown', says: 'a time stamp (RFC 3161) is attached, and was not checked' }];
 }
 
-/** Who else has seen the log of this checkpoint, and when. */
+/** The witnesses that have seen the log of this checkpoint, and when. */
 export function checkWitnesses(entries: readonly OpenedEntry[], checkpoint: VerifiedCheckpoint): Claim[] {
   const about = 'witnesses';
   const { witnesses, missing, quorum } = checkpoint;

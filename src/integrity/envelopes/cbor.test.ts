@@ -19,7 +19,7 @@ import { type Cbor, decodeCbor, encodeCbor } from './cbor.ts';
 const bytes = (hex: string) => Uint8Array.from(Buffer.from(hex, 'hex'));
 const hexOf = (value: Uint8Array) => Buffer.from(value).toString('hex');
 
-/** Those of RFC 8949, appendix A, that are in the subset. */
+/** The examples of RFC 8949, appendix A, that are in the subset. */
 const EXAMPLES: readonly (readonly [value: Cbor, hex: string])[] = [
   [0, '00'],
   [1, '01'],

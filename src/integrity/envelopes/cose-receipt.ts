@@ -16,7 +16,7 @@ import { withEnvelopeClaim } from './envelope-claim.ts';
  * The signature covers the root and not the size, so the receipt includes the checkpoint, which states both.
  */
 
-/** Of COSE_Sign1, RFC 9052 section 2. */
+/** CBOR tag of COSE_Sign1, RFC 9052 section 2. */
 const TAG_18 = 0xd2;
 
 /** RFC 9052 section 3.1, RFC 9597 (CWT claims), RFC 9942 section 2. */

@@ -7,7 +7,7 @@ import { hasLiveProcess, readLastSign } from './signs.ts';
 import { removeStaleRows } from './stale-rows.ts';
 
 const MINUTE = 60_000;
-/** The wall clock, so many minutes after the calls of the ledger. */
+/** The wall clock, this many minutes after the calls of the ledger. */
 const later = (minutes: number) => new Date(Date.parse(AT) + minutes * MINUTE).toISOString();
 const clockAt = (nowMs: number, id = 'linux'): Liveness => ({
   clock: { id, nowMs: () => nowMs },

@@ -10,7 +10,7 @@ export interface RecordedCall {
   readonly sessionTask: string | null;
 }
 
-/** By the id of the call. Calls that are not in the log are not in the map. */
+/** Keyed by the id of the call. Calls that are not in the log are not in the map. */
 export type RecordedCalls = ReadonlyMap<string, RecordedCall>;
 
 /** The phase that tells most comes first. A client may report a failed call only before it begins. */

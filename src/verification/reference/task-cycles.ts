@@ -56,7 +56,7 @@ class WaitGraph {
     this.#tasks = tasks;
   }
 
-  /** To be called in the order of the awaited tasks. */
+  /** Call it in the order of the awaited tasks. */
   depend(task: number, awaited: number): void {
     if (!this.#has(task) || !this.#has(awaited)) return;
     if (this.#end.get(awaited) === 0) this.#begin.set(awaited, this.#links);

@@ -118,7 +118,7 @@ export function readFile(path: string): Existing | undefined {
   }
 }
 
-/** A file that appears meanwhile is not replaced. */
+/** Does not replace a file that another program has just created. */
 function create(path: string, text: string): Written {
   return withTemporary(path, text, { mode: 0o600, isDurable: false }, (temporary) => {
     try {

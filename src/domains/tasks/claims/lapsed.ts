@@ -145,7 +145,7 @@ async function readOffered(
   { columns, condition, limit }: LapsedQuery,
 ): Promise<LapsedRow[]> {
   if (candidates.length === 0) return [];
-  // As many parameters as the limit, so that one prepared statement serves every number of candidates.
+  // The statement has as many parameters as the limit, so that it serves every number of candidates.
   const numbers = Array.from({ length: limit }, (_, place) => candidates[place]?.taskNo ?? null);
   const places = numbers.map((_, place) => `CAST($${place + 1} AS BIGINT)`).join(', ');
   const rows = await db.query<Row & { readonly offered_no: number }>(

@@ -80,7 +80,7 @@ describe('assertClaimAllows', () => {
     }
   });
 
-  it('lets a former holder that sends the latest token act like anybody else', () => {
+  it('lets a former holder that sends the latest token act like any other agent', () => {
     const inReview = { ...fresh, status: 'review' };
     const known = { ...facts, loss, holder: undefined };
     const done = { ...byBob, status: 'done' };

@@ -89,7 +89,7 @@ function adviceFor(missing: readonly MissingRun[], blindness: Unobserved['blindn
   if (blindness === 'ledger')
     return `ask a person to run colibri init --record, restart the client, claim the task and run ${commands}`;
   if (missing.some(({ reason }) => reason === 'waiting'))
-    return 'repeat the call in a moment; if it stays so, ask a person to run colibri doctor';
+    return 'repeat the call in a moment; if it still fails, ask a person to run colibri doctor';
   const how = missing.some(({ reason }) => reason === 'unknown') ? ' alone, without a pipe or ||,' : '';
   return `run ${commands}${how} in the session that works on the task, then repeat the call`;
 }

@@ -3,7 +3,7 @@ import { isPerson } from '../../../integrity/index.ts';
 import type { Task } from '../record.ts';
 import type { ReviewPolicy } from './options.ts';
 
-/** Who may finish a task that is in review: pure, from facts that were read in the transaction of the change. */
+/** Decides who may finish a task in review: a pure function of facts read in the transaction of the change. */
 
 /** A sign-off: a thought record whose metadata names the version that was approved. */
 export interface Approval {

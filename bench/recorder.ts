@@ -43,7 +43,7 @@ if (process.argv.includes('--write'))
     `# The recorder\n\nWritten by \`bench/recorder.ts --write\`.\n\n${lines.join('\n')}\n`,
   );
 
-/** From spawn to exit, in rotation with a process that does nothing. */
+/** Measures the time from spawn to exit, in rotation with a process that does nothing. */
 async function measureHooks(): Promise<string[]> {
   const project = makeProject('hooks');
   await run(['add', 'One'], '', project);

@@ -12,7 +12,7 @@ if (newest(`${root}src`) > builtAt()) {
   await buildAll();
 }
 process.argv[1] = `${root}dist/colibri.cjs`;
-// Also on a terminal, where the program without arguments would show the board.
+// Serves on a terminal too, where the program without arguments would show the board.
 if (process.argv.length === 2) process.argv.push('serve');
 await import('../dist/colibri.cjs');
 

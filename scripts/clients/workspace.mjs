@@ -83,7 +83,7 @@ export async function runLimited([command, ...args], { cwd, env, timeoutMs }) {
   for (const name of ['stdout', 'stderr']) child[name].setEncoding('utf8').on('data', (text) => (texts[name] += text));
   let isLate = false;
   const kill = () => killGroup(child, 'SIGKILL');
-  // Also if a person ends the run.
+  // This also runs if a person interrupts the run.
   process.prependOnceListener('exit', kill);
   const timers = [
     setTimeout(() => {

@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 
-/** Of a failure's message, so that the end of a long log has room for all of them. */
+/** Maximum number of lines of a failure's message, so that the end of a long log has room for all failures. */
 const MAX_LINES = 12;
 
 /**

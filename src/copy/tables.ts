@@ -24,7 +24,7 @@ export const BY_KEY = {
   observed_sessions: ['session'],
 } as const;
 
-/** This table is also merged by its key, but only at the end: until then its rows show which calls were open when they were copied. */
+/** Merged by its key at the end: until then its rows show which calls were open when they were copied. */
 export const PRESENCE = { table: 'presence', key: ['sequence_no'] } as const;
 
 /** Says how far all tables have come; it is what lets a server append, so it comes last. */

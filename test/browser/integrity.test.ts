@@ -22,7 +22,7 @@ beforeAll(async () => {
     args: [...chromium.args, '--no-sandbox', '--disable-background-networking'],
   });
   page = await browser.newPage();
-  // From an address that is its own content: no port is opened and nothing is fetched.
+  // A data URL contains the module: no port is opened and nothing is fetched.
   const url = `data:text/javascript;base64,${Buffer.from(BUNDLE).toString('base64')}`;
   await page.evaluate(`import('${url}').then((module) => { globalThis.integrity = module; })`);
 });

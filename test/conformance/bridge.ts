@@ -49,7 +49,7 @@ function pipeFor(message: Message, id: string | string[] | undefined, response: 
     sessions.set(session, pipe);
     response.setHeader(SESSION, session);
   } else {
-    // Also when the client hangs up on a request that is never answered.
+    // This also runs when the client disconnects from a request that is never answered.
     response.on('close', () => closePipe(pipe));
   }
   return pipe;

@@ -73,7 +73,7 @@ describe('a server whose ledger cannot be opened', () => {
 describe('a ledger that comes later than its server', () => {
   promiseTest('fault/recovers', 'the folder of the ledger is created later', async () => {
     const cwd = tempFolder();
-    // As a network drive does before it is mounted: something is there, and no folder.
+    // Like a network drive before it is mounted: the path exists and is not a folder.
     writeFileSync(dirname(ledgerIn(cwd)), 'not a folder');
     const client = await connectRaw({ cwd });
     expect(await client.data('server_health')).toMatchObject({ status: 'degraded', mode: 'MINIMAL', phase: 'failed' });

@@ -125,7 +125,7 @@ describe('one ledger that is reached by two paths', () => {
   }
 });
 
-/** As if the first call had never ended, and had been made by a process of this id. */
+/** Makes the first call look unfinished, and made by a process of this id. */
 function reopenCall(processId: string): string {
   return `UPDATE ledger_entries SET entry = json_set(entry, '$.process_id', '${processId}') WHERE idx = 1;
     DELETE FROM call_exits WHERE sequence_no = 1; INSERT OR IGNORE INTO presence (sequence_no, actor) SELECT 1, entry ->> 'actor' FROM ledger_entries WHERE idx = 1`;

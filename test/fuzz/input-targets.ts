@@ -55,7 +55,7 @@ function describeDefect<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    // As a cause, because the caller expects a plain error.
+    // The error is wrapped as a cause, because the caller expects a plain error.
     for (const kind of [TypeError, RangeError]) if (error instanceof kind) throw new Unexpected(error);
     throw error;
   }
@@ -197,7 +197,7 @@ const spoolFile: FuzzTarget = {
   },
 };
 
-/** As many whole lines of the end as fit. */
+/** Returns as many whole lines of the end as fit. */
 function lastLines(text: string, most: number): string {
   return text.slice(text.indexOf('\n', Math.max(0, text.length - most)) + 1);
 }

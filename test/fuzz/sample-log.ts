@@ -236,7 +236,7 @@ export function signLog(replaced?: { readonly index: number; readonly record: Re
   return new SignedLog(entries);
 }
 
-/** Of the first session, whose records are the thoughts and the update. */
+/** The seal of the first session, whose records are the thoughts and the update. */
 function sealOf(entries: readonly BundledEntry[]): Fields {
   const records = entries.slice(7, 10).map(({ entry }) => entry);
   const { hash } = JSON.parse(records[1] ?? '{}') as { hash: string };

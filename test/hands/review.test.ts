@@ -82,7 +82,7 @@ describe('the project option review', () => {
         facts: { taskId: task_id, missing_fields: ['approval'], review: 'other', brought_by: ['alice'] },
       });
       await bob.updateTask({ task_id, status: 'done' });
-      // Whose work it is does not change because another actor brought it to review.
+      // The author of the work stays the same if another actor brings it to review.
       const forced = await newTask(alice);
       await alice.updateTask({ task_id: forced, status: 'in_progress' });
       await lines('review', forced, '--force', 'it is finished');

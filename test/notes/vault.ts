@@ -16,7 +16,7 @@ export class TestVault {
 
   constructor(readonly server: Pick<TestServer, 'database'>) {}
 
-  /** As one command does; `isNew` as another command, which has read nothing yet. */
+  /** Exports like one command; with `isNew`, like another command that has read nothing yet. */
   async export(isNew = false, signal = new AbortController().signal) {
     const run = isNew ? createExporter(this.root, signal) : this.#export;
     this.statements = 0;

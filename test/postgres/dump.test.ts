@@ -12,7 +12,7 @@ import { runPgDump } from '../support/postgres/pg-dump.ts';
 import { cleanEnvironment, PROGRAM, runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
-/** Of the version of pg_dump: what that writes is for servers that are not older. */
+/** The server has the version of pg_dump, whose output is for servers that are not older. */
 let cluster: Cluster;
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ async function verify(url: string): Promise<Record<string, unknown>> {
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-/** As psql --single-transaction does. */
+/** Runs a script like psql --single-transaction. */
 async function restore(dump: string): Promise<string> {
   const url = await newDatabase();
   await runOn(url, `BEGIN;\n${dump}\nCOMMIT;`);

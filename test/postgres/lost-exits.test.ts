@@ -79,7 +79,7 @@ async function open(url: string): Promise<TestServer> {
   return server;
 }
 
-/** As a crash does that comes between the enter and the exit of the last call, which did not wait for the disk. */
+/** Simulates a crash between the enter and the exit of the last call, which did not wait for the disk. */
 async function loseExit(url: string, { size, tail }: Head): Promise<void> {
   const [enter] = await queryOn<{ entry: string }>(url, `SELECT entry FROM ledger_entries WHERE idx = ${size}`);
   const tailThen = nextTail(tail, leafHash(enter?.entry ?? ''), size + 1);

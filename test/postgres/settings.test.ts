@@ -97,7 +97,7 @@ describe('an honest ledger in a database with defaults of its own', () => {
     expect(await readSettings()).toEqual(before);
   });
 
-  /** Those that are left to the administrator change the speed, or are shown by server_health. */
+  /** Settings that are left to the administrator change the speed, or are shown by server_health. */
   const LEFT = new Set(['synchronous_commit', 'debug_parallel_query', 'plan_cache_mode', 'session_replication_role']);
 
   async function readSettings(): Promise<unknown> {

@@ -67,7 +67,7 @@ describe('whole rows', () => {
   }
 });
 
-/** Of the rows of presence only the newest of each actor must be there. */
+/** Only the newest row of each actor is required in presence. */
 function deletionAt(table: string, end: string): string {
   if (table !== 'presence') return `DELETE FROM ~ WHERE ctid = (SELECT ${end}(ctid) FROM ~)`;
   const newest = 'SELECT MAX(sequence_no) AS sequence_no FROM ~ GROUP BY actor';

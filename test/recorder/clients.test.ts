@@ -80,7 +80,7 @@ describe('events that real clients wrote', () => {
   );
 });
 
-/** From the documentation that the files in src/recorder/clients name. */
+/** Examples from the documentation that the files in src/recorder/clients name. */
 const DOCUMENTED: readonly (readonly [client: string, summary: string, payload: object])[] = [
   [
     'vscode',

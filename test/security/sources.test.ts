@@ -127,7 +127,7 @@ function repeatsInside(pattern: string): boolean {
   const bare = pattern.replaceAll(/\\./g, 'x').replaceAll(/\[\^?\]?[^\]]*\]/g, 'x');
   const unlimited = String.raw`(?:[*+]|\{\d+,\})`;
   const groups = new RegExp(String.raw`\((?:\?(?::|<?[=!]|<\w+>))?[^()]*\)(${unlimited})?`);
-  // From the innermost group outwards; a group that repeats inside stays visible as a plus.
+  // Works from the innermost group outward; a group that repeats inside stays visible as a plus.
   for (let rest = bare; ; ) {
     const found = groups.exec(rest);
     if (found === null) return false;

@@ -32,7 +32,7 @@ promiseTest('integrity/keys', 'metadata is recorded as the agent sent it, and ve
   const check = await client.call('audit_verify_chain', { task_id: 'T-0001' });
   expect(check).toMatchObject({ data: { integrity_score: 100 } });
   await client.end();
-  // As text: where the tests run, JSON.parse may confuse the keys itself.
+  // Compared as text: the JSON.parse of the test process may itself confuse the keys.
   const expected = METADATA.map((metadata) => canonicalize({ metadata }));
   const rows = await queryFile<{ extras: string }>(ledgerIn(cwd), 'SELECT extras FROM thoughts ORDER BY thought_no');
   expect(rows.map(({ extras }) => extras)).toEqual(expected);

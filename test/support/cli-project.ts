@@ -82,7 +82,7 @@ export class CliProject {
     return client;
   }
 
-  /** As if an agent had come, made these tasks, and gone. */
+  /** Simulates an agent that connected, created these tasks and disconnected. */
   async addTasks(...titles: readonly string[]): Promise<void> {
     const agent = await this.openAgent('alice');
     for (const title of titles) await addTask(agent, title);

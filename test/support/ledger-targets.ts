@@ -57,9 +57,9 @@ function isUrl(place: string): boolean {
 /** A place for a ledger on either engine. */
 export interface LedgerTarget {
   readonly engine: Database['engine'];
-  /** As the command line names it. */
+  /** The location as the command line names it. */
   readonly to: string;
-  /** As the environment of a server or a command names it. */
+  /** The location as the environment of a server or a command names it. */
   readonly env: Record<string, string>;
 }
 
@@ -144,12 +144,12 @@ export function setOptions(path: string, project: string, options: ProjectOption
   return writeLedgerAt(path, (transaction) => setProjectOptions(transaction, change));
 }
 
-/** As hooks of a client and of git report them: one session that claims a task, works on it and gives it up. */
+/** Records what hooks of a client and of git report: one session that claims a task, works on it and releases it. */
 export function observe(path: string): Promise<void> {
   return writeLedgerAt(path, (transaction) => recordObservations(transaction, observations()));
 }
 
-/** As the first signature and `colibri key rotate` do. */
+/** Writes what the first signature and `colibri key rotate` write. */
 export function addKeys(path: string): Promise<void> {
   return writeLedgerAt(path, async (transaction) => {
     const origin = originOf((await readIdentity(transaction))?.ledgerId ?? '');
@@ -160,7 +160,7 @@ export function addKeys(path: string): Promise<void> {
   });
 }
 
-/** As `colibri redact` does: the arguments of a call, an earlier version of a task, and the reason of a redaction. */
+/** Redacts like `colibri redact`: the arguments of a call, an earlier version of a task, and the reason of a redaction. */
 export function redactSome(path: string): Promise<void> {
   return writeLedgerAt(path, async (transaction) => {
     const decision = { reason: 'a password', actor: 'person:ada', at: '2026-04-08T22:00:00.000Z' };

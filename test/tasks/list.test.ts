@@ -179,7 +179,7 @@ function matches(task: Listed, { project_id, project = project_id, ...filter }: 
   ].every(Boolean);
 }
 
-/** Rising; equal ones in the order of their creation. */
+/** Ascending order; equal tasks in the order of their creation. */
 function compare(by: 'created' | 'updated' | 'priority' | 'progress') {
   const key = (task: Listed): string | number =>
     ({

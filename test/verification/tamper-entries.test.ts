@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Of each kind the first and the last: deep in the tree, and among the newest, which no stored node covers. */
+/** The first and the last entry of each kind: deep in the tree, and among the newest, which no stored node covers. */
 const samples = [...new Set(entries.map(({ kind }) => kind))].flatMap((kind) => {
   const ofKind = entries.filter((entry) => entry.kind === kind);
   return [...new Set([ofKind[0], ofKind.at(-1)])].filter((entry) => entry !== undefined);

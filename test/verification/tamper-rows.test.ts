@@ -74,7 +74,7 @@ describe('whole rows', () => {
   }
 });
 
-/** Of the rows of presence only the newest of each actor must be there. */
+/** Only the newest row of each actor is required in presence. */
 function requiredRows(table: string): string {
   return table === 'presence' ? '(SELECT MAX(rowid) AS rowid FROM ~ GROUP BY actor)' : '~';
 }

@@ -17,7 +17,7 @@ const [original, copy] = [join(folder, 'original.db'), join(folder, 'copy.db')];
 await buildFullLedger(original);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** As a forger with a hex editor does: the text is another one, the rows stay. */
+/** Changes the schema text like a forger with a hex editor; the rows stay. */
 function rewrite(name: string, from: string, to: string): string {
   const quote = (text: string) => `'${text.replaceAll("'", "''")}'`;
   return `UPDATE sqlite_schema SET sql = replace(sql, ${quote(from)}, ${quote(to)}) WHERE name = '${name}'`;

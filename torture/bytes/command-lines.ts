@@ -97,7 +97,7 @@ export async function playCommandLines(random: Random, world: World, count: numb
 }
 
 const HANG_MS = 60_000;
-/** Those of the commands, and of sysexits.h for a server: unusable ledger, output or configuration. */
+/** Exit codes of the commands, and of sysexits.h for a server: unusable ledger, output or configuration. */
 const EXIT_CODES: ReadonlySet<number> = new Set([0, 1, 2, 3, 64, 74, 75, 78]);
 
 function writeArguments(random: Random, { folder }: World): string[] {

@@ -26,7 +26,7 @@ const ENTRIES = 10_000_000;
 const TASKS = 100_000;
 const SMALL = 10_000;
 const BATCH = 5000;
-/** As in bench/scale.ts. */
+/** The same as in bench/scale.ts. */
 const MAX_RATIO = 1.5;
 const CALLS = 800;
 const WARM_UP_CALLS = 500;

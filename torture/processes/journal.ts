@@ -32,7 +32,7 @@ export interface Asked {
 }
 
 export interface Answer {
-  /** As the exit entry says it: `ok`, or a code. */
+  /** The outcome in the exit entry: `ok`, or a code. */
   readonly outcome: string;
   readonly receipt: Receipt | undefined;
   /** How long the call took, without the time that its process was stopped or its answers were not read. */

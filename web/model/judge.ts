@@ -9,7 +9,7 @@ import {
 } from '../../src/integrity/index.ts';
 import { textOf } from './records.ts';
 
-/** Whose keys the claims rest on. */
+/** The source of the keys that the claims rest on. */
 export type KeySource = 'reader' | 'file';
 
 export type Judgment =

@@ -10,7 +10,7 @@ import { type Agent, createAgent, type Reply } from '../agent.ts';
 import { databaseAt, ledgerAt } from '../ledger-targets.ts';
 import { assertWhole } from '../test-server.ts';
 
-/** As many servers as there are names, each its own process with its own client, all on one ledger. */
+/** Starts one server for each name, each its own process with its own client, all on one ledger. */
 export async function withAgents(
   names: readonly string[],
   work: (agents: readonly Agent[]) => Promise<void>,

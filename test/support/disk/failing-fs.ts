@@ -5,9 +5,9 @@ import { syncBuiltinESMExports } from 'node:module';
 export type Failure =
   /** The call fails, and the ones after it work. */
   | 'EIO'
-  /** From here on the disk has no space: what creates or extends a file fails. */
+  /** From this call the disk is full: calls that create or extend a file fail. */
   | 'ENOSPC'
-  /** A write stores half of its bytes, and says so to a caller that asks. */
+  /** A write stores half of its bytes, and returns that number. */
   | 'short write'
   /** The process dies: neither this call nor any later one has an effect. */
   | 'killed';
@@ -94,7 +94,7 @@ function fail(name: string, failure: Failure, isFirst: boolean, original: Call, 
   return original(...args);
 }
 
-/** As the system does it: `writeSync` returns fewer bytes, and `writeFileSync` meets the end of the disk at the rest. */
+/** Like the operating system: `writeSync` returns fewer bytes, and `writeFileSync` meets the end of the disk at the rest. */
 function writeHalf(name: string, original: Call, [target, content]: readonly unknown[]): unknown {
   const text = String(content);
   const half = text.slice(0, text.length / 2);

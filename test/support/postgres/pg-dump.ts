@@ -51,7 +51,7 @@ export async function runPgDump(url: string, flags: readonly string[]): Promise<
 
 type Database = Parameters<typeof pgDump>[0]['pg'];
 
-/** As much of an embedded database as the wrapper around pg_dump asks for. */
+/** The part of an embedded database that the wrapper around pg_dump needs. */
 function asDatabase(socket: BlockingSocket): Database {
   const requests = new Requests();
   const database = {

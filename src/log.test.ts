@@ -36,6 +36,13 @@ describe('the log', () => {
     });
   });
 
+  it('writes the messages of errors without stacks where a person reads it', () => {
+    const lines: string[] = [];
+    const log = createLog('error', (line) => lines.push(line), { hasStacks: false });
+    log('error', 'bug', { error: new Error('outer', { cause: new Error('inner') }) });
+    expect(JSON.parse(lines[0] as string)).toMatchObject({ event: 'bug', error: 'outer' });
+  });
+
   it('never throws', () => {
     const { log, last } = capture('info');
     const circle: Record<string, unknown> = {};

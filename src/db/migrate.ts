@@ -216,7 +216,8 @@ export function assertUsable(location: string, version: number): number {
 export function unfinishedError(location: string, version: number): DatabaseError {
   return version === UNFINISHED_VERSION
     ? new DatabaseError('unavailable', `${location} is a copy that is not finished`, {
-        advice: 'run colibri copy with the same --to again to finish it',
+        advice:
+          'run colibri copy with the same --to again to finish it, or restore a backup if you have copied nothing to it: then another program has set this mark',
       })
     : new DatabaseError('unavailable', `${location} is a copy that another version of Colibri has begun`, {
         advice: 'remove it, or finish it with that version',

@@ -128,7 +128,7 @@ function createChain(config: Config): Chain<Runtime> {
   return {
     lock: new FifoLock(),
     // Warnings about other processes are for the log of a server.
-    log: createLog('error', printError),
+    log: createLog('error', printError, { hasStacks: false }),
     nowMs: () => performance.now(),
     runtime: new Runtime({
       mode: config.mode,

@@ -9,6 +9,8 @@ export interface Part {
   readonly minMinutes?: number;
   /** Minimum number of rounds of a full run, even past its time limit, unless `--rounds` is lower. */
   readonly leastRounds?: number;
+  /** How many rounds the short form has; 1 by default. */
+  readonly shortRounds?: number;
   /** What a round does follows from its seed, as far as the scheduler of the system allows. */
   readonly play: (round: Round) => Promise<Outcome>;
 }

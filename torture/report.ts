@@ -19,7 +19,7 @@ export function renderReport(results: Results): string {
 }
 
 const INTRODUCTION = `\`npm run torture\` breaks everything around Colibri and checks that no answered change is lost, that no entry is written
-twice, and that every ledger verifies. \`npm test\` plays a short form of each part with a fixed seed.
+twice, and that every ledger verifies. \`npm test\` plays short rounds with a fixed seed of every part that needs no long run.
 
 \`npm run torture -- --report\` writes this page from the figures of its run (\`torture/results.json\`). Each part shows its
 last reported run. Round n of a run has the seed + n: \`npm run torture -- --only NAME --seed SEED --rounds 1\` plays one

@@ -1,8 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import type { Part } from './part.ts';
+import { type Arguments, EXIT_USAGE, readArguments, UsageError } from './arguments.ts';
 import { PARTS } from './parts.ts';
 import { type Played, playPart } from './play.ts';
 import { PostgresOnDemand } from './postgres-on-demand.ts';
@@ -11,41 +10,31 @@ import { type Results, renderReport } from './report.ts';
 const HELP = `npm run torture -- [options]
 
   --minutes 10     how long, divided among the parts
+  --each MINUTES   how long each part, instead
   --seed NUMBER    what the choices follow from; default: a new one, which is printed
   --only LIST      the parts to play: ${PARTS.map(({ name }) => name).join(', ')}
   --rounds N       maximum number of rounds of each part
   --short          the form that is part of npm test
-  --report         writes the figures to torture/results.json and docs/reliability.md
+  --report         writes the figures to torture/results.json and docs/reliability.md; parts that were not played keep theirs
 
 Parts
 ${PARTS.map(({ name, says, minMinutes }) => `  ${name.padEnd(12)} ${says}${minMinutes === undefined ? '' : ` (runs of ${minMinutes} minutes or more, or with --only)`}`).join('\n')}
 
-The exit code is 1 if a promise was broken.`;
+The exit code is 1 if a promise was broken, and 64 if the command line is wrong.`;
 
 const RESULTS = 'torture/results.json';
 
-const { values } = parseArgs({
-  options: {
-    minutes: { type: 'string', default: '10' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    only: { type: 'string' },
-    rounds: { type: 'string', default: 'Infinity' },
-    short: { type: 'boolean', default: false },
-    report: { type: 'boolean', default: false },
-    help: { type: 'boolean', short: 'h', default: false },
-  },
-});
+try {
+  const given = readArguments(process.argv.slice(2), PARTS, Date.now() % 1_000_000);
+  if (given.isHelp) console.log(HELP);
+  else await run(given);
+} catch (error) {
+  if (!(error instanceof UsageError)) throw error;
+  console.error(`torture: ${error.message}`);
+  process.exitCode = EXIT_USAGE;
+}
 
-if (values.help) console.log(HELP);
-else await run();
-
-async function run(): Promise<void> {
-  const [minutes, seed, rounds] = [values.minutes, values.seed, values.rounds].map(readNumber) as [
-    number,
-    number,
-    number,
-  ];
-  const parts = chooseParts(minutes);
+async function run({ parts, seed, partMinutes, rounds, isShort, isReported }: Arguments): Promise<void> {
   const postgres = new PostgresOnDemand();
   // Outside of this repository, whose ledger the processes would look for.
   const parent = mkdtempSync(join(tmpdir(), 'colibri-torture-'));
@@ -56,9 +45,9 @@ async function run(): Promise<void> {
       played.push(
         await playPart(part, {
           seed,
-          size: values.short ? 'short' : 'full',
-          timeMs: (minutes * 60_000) / parts.length,
-          rounds: values.short ? 1 : rounds,
+          size: isShort ? 'short' : 'full',
+          timeMs: partMinutes * 60_000,
+          rounds: isShort ? (part.shortRounds ?? 1) : rounds,
           parent,
           newPostgresUrl: () => postgres.newUrl(),
           log: (line) => console.error(line),
@@ -68,26 +57,11 @@ async function run(): Promise<void> {
     rmSync(parent, { recursive: true, force: true });
     await postgres.stop();
   }
-  if (values.report) writeReport(played, seed);
+  if (isReported) writeReport(played, seed);
   const broken = played.filter(({ problems }) => problems.length > 0);
   console.log(broken.length === 0 ? `seed ${seed}: no promise was broken` : `broken in ${list(broken)}; seed ${seed}`);
   // A round that ended with an error can leave processes behind, which end when this one does.
   process.exit(broken.length === 0 ? 0 : 1);
-}
-
-function chooseParts(minutes: number): readonly Part[] {
-  if (values.only === undefined) return PARTS.filter(({ minMinutes = 0 }) => minMinutes <= minutes);
-  return values.only.split(',').map((name) => {
-    const part = PARTS.find((candidate) => candidate.name === name);
-    if (part === undefined) throw new Error(`no part ${name}; run with --help to see them`);
-    return part;
-  });
-}
-
-function readNumber(text: string): number {
-  const number = Number(text);
-  if (text.trim() === '' || Number.isNaN(number) || number < 0) throw new Error(`"${text}" is not a number`);
-  return number;
 }
 
 function writeReport(played: readonly Played[], seed: number): void {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { readArguments, UsageError } from '../../torture/arguments.ts';
 import type { Outcome, Part, Round } from '../../torture/part.ts';
 import { type Limits, playPart } from '../../torture/play.ts';
 import { Random } from '../../torture/random.ts';
@@ -74,6 +75,39 @@ describe('the frame of npm run torture', () => {
     expect(choices(42)).toEqual(choices(42));
     expect(choices(42)).not.toEqual(choices(43));
   });
+});
+
+describe('the arguments of npm run torture', () => {
+  const ALL = [
+    { ...partOf(() => ({ counts: {}, problems: [] })), name: 'quick' },
+    { ...partOf(() => ({ counts: {}, problems: [] })), name: 'slow', minMinutes: 30 },
+  ];
+  const read = (...args: string[]) => readArguments(args, ALL, 7);
+
+  promiseTest('torture/frame', 'gives each part its share of the time, or as much as each is to have', () => {
+    expect(read()).toMatchObject({ seed: 7, partMinutes: 10, parts: [{ name: 'quick' }] });
+    expect(read('--minutes', '40')).toMatchObject({ partMinutes: 20, parts: [{ name: 'quick' }, { name: 'slow' }] });
+    expect(read('--each', '20', '--seed', '1')).toMatchObject({ seed: 1, partMinutes: 20, parts: { length: 2 } });
+    expect(read('--only', 'slow', '--minutes', '1')).toMatchObject({ partMinutes: 1, parts: [{ name: 'slow' }] });
+  });
+
+  for (const args of [
+    ['--only', 'nope'],
+    ['--only', ''],
+    ['--minutes', 'abc'],
+    ['--minutes', ''],
+    ['--minutes', '-1'],
+    ['--each', 'x'],
+    ['--seed', '-1'],
+    ['--seed', '1.5'],
+    ['--rounds', '0'],
+    ['--unknown'],
+    ['--seed'],
+  ])
+    promiseTest('torture/frame', `refuses ${args.join(' ')} in one line`, () => {
+      expect(() => read(...args)).toThrow(UsageError);
+      expect(() => read(...args)).toThrow(/^[^\n]+$/);
+    });
 });
 
 describe('docs/reliability.md', () => {

@@ -25,12 +25,13 @@ describe('a short round of torture', () => {
         seed: SEED,
         size: 'short',
         timeMs: 0,
-        rounds: 1,
+        rounds: part.shortRounds ?? 1,
         parent: join(tempFolder(), 'rounds'),
         newPostgresUrl: () => newPostgresUrl(inject('postgresUrl')),
         log: (line) => log.push(line),
       });
       expect(problems, log.join('\n')).toEqual([]);
+      if (part.name === 'processes') expect(counts).toMatchObject({ 'rounds on SQLite': 1, 'rounds on PostgreSQL': 1 });
       expect(Object.values(counts).some((count) => count > 0)).toBe(true);
     });
 });

@@ -14,11 +14,12 @@ import { judgeWaits, watchLateness } from './waits.ts';
 export const PROCESSES: Part = {
   name: 'processes',
   says: 'runs up to 32 servers, hooks and commands on one ledger, in SQLite or PostgreSQL, while they are killed, stopped, cut off and have their clocks set back',
+  shortRounds: 2,
   play,
 };
 
 async function play(round: Round): Promise<Outcome> {
-  const script = writeScript(round.random, round.size);
+  const script = writeScript(round.random, round.size, round.seed);
   const world = await createWorld(script, round);
   const journal = new Journal();
   const readLateness = watchLateness();
@@ -30,7 +31,9 @@ async function play(round: Round): Promise<Outcome> {
   const problems = [...journal.problems, ...(await verify(world)), ...(await judgeLedger(world, journal, script))];
   const waits = judgeWaits(journal.asked, lateMs);
   problems.push(...waits.problems);
-  return { counts: countAll(journal), highest: waits.highest, problems, script: renderScript(script) };
+  const counts = { [`rounds on ${NAMES[script.engine]}`]: 1, ...countAll(journal) };
+  const highest = { 'agents, people and clients at once': script.lanes.length, ...waits.highest };
+  return { counts, highest, problems, script: renderScript(script) };
 }
 
 /** The next server closes what the dead left open, and adds what hooks reported. */
@@ -69,6 +72,8 @@ function countAll(journal: Journal): Record<string, number> {
     ...Object.fromEntries(COUNTED.map((name) => [name, journal.countOf(name)])),
   };
 }
+
+const NAMES = { sqlite: 'SQLite', postgres: 'PostgreSQL' } as const;
 
 const COUNTED = [
   'server processes',

@@ -63,6 +63,22 @@ describe('null in an optional field', () => {
     }),
   );
 
+  promiseTest('tasks/null-clears', 'as the older contract sends it: absent, and the default priority', () =>
+    withServer(async (server) => {
+      const created = { title: 'a task', project_id: null, priority: null, labels: null, status: null };
+      const { task_id } = await server.createTask(created);
+      expect(await server.getTask({ task_id })).toMatchObject({ project: 'default', priority: 'normal' });
+      await server.updateTask({ task_id, priority: 'high' });
+      await server.updateTask({ id: task_id, patch: { priority: null } });
+      expect(await server.getTask({ task_id })).toMatchObject({ priority: 'normal' });
+      const every = { project_id: null, status: null, assignee: null, limit: null, search: null };
+      expect(await server.listTasks(every)).toMatchObject({ total_count: 1, limit: 50 });
+      expect(await server.nextActions({ project_id: null, limit: null })).toMatchObject({ project: 'default' });
+      for (const input of [{ title: null }, { title: 'x', unknown: null }])
+        expect((await server.refusal('task_create', input)).code).toBe('INVALID_PARAMS');
+    }),
+  );
+
   promiseTest('tasks/null-clears', 'task_create treats it as absent', () =>
     withServer(async (server) => {
       const cleared = { description: null, assignee: null, estimate_hours: null, parent_id: null };

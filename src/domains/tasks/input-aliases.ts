@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { TASK_FIELDS } from './fields/table.ts';
 
 /** Other names for an input, accepted by every task tool that lists the second; agents of older contracts send them. */
 export const ALIASES: Readonly<Record<string, string>> = {
@@ -12,15 +13,30 @@ export function acceptAliases(schema: z.ZodObject): (raw: unknown) => unknown {
   return (raw) => (isObject(raw) ? known.reduce(rename, raw) : raw);
 }
 
-/** `{id, patch: {…}}` is `{task_id, …}`. A patch that names the task, or a field given beside it, is refused as unknown. */
+/** Also takes null in an optional field for an absent field. */
+export function acceptNulls(schema: z.ZodObject): (raw: unknown) => unknown {
+  const accept = acceptAliases(schema);
+  const isOptional = (name: string) =>
+    Object.hasOwn(schema.shape, name) && schema.shape[name]?.safeParse(undefined).success === true;
+  return (raw) => {
+    const input = accept(raw);
+    if (!isObject(input) || !Object.values(input).includes(null)) return input;
+    return Object.fromEntries(Object.entries(input).filter(([name, value]) => value !== null || !isOptional(name)));
+  };
+}
+
+/**
+ * `{id, patch: {…}}` is `{task_id, …}`. A patch that names the task, or a field given beside it, is refused as unknown.
+ * A priority of null is the one that a task has without it.
+ */
 export function acceptPatch(schema: z.ZodObject): (raw: unknown) => unknown {
   const accept = acceptAliases(schema);
-  return (raw) => accept(isObject(raw) ? flattenPatch(raw) : raw);
+  return (raw) => accept(isObject(raw) ? resetPriority(flattenPatch(raw)) : raw);
 }
 
 /** `status` may be one state; `include_deleted` has no effect, because nothing is ever deleted. */
 export function acceptListForms(schema: z.ZodObject): (raw: unknown) => unknown {
-  const accept = acceptAliases(schema);
+  const accept = acceptNulls(schema);
   return (raw) => (isObject(raw) ? accept(wrapStatus(dropIncludeDeleted(raw))) : raw);
 }
 
@@ -37,6 +53,10 @@ function flattenPatch(raw: RawObject): RawObject {
   if (!isObject(patch)) return raw;
   const isAmbiguous = Object.keys(patch).some((key) => Object.hasOwn(rest, key) || key === 'id' || key === 'task_id');
   return isAmbiguous ? raw : { ...rest, ...patch };
+}
+
+function resetPriority(raw: RawObject): RawObject {
+  return raw['priority'] === null ? { ...raw, priority: TASK_FIELDS.priority.initial } : raw;
 }
 
 function wrapStatus(raw: RawObject): RawObject {

@@ -13,7 +13,7 @@ import { readClaimFacts } from './claims/facts.ts';
 import { assertClaimAllows, isGuarded } from './claims/rules.ts';
 import { assertAcyclic, mayCloseCycle, waitsFor } from './dependencies.ts';
 import { findMissing, readLinks } from './dependency-links.ts';
-import { acceptAliases, acceptListForms, acceptPatch } from './input-aliases.ts';
+import { acceptAliases, acceptListForms, acceptNulls, acceptPatch } from './input-aliases.ts';
 import { listTasks } from './list-query.ts';
 import { listBlocked, listNextActions } from './next-actions.ts';
 import { createOutput, getOutput, listOutput, nextActionsOutput, updateOutput, withoutNulls } from './output.ts';
@@ -50,7 +50,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       title: 'Create a task',
       description: 'Create a task before you start the work. Returns its task_id.',
       errorPattern: 'B',
-      normalize: acceptAliases(createInput),
+      normalize: acceptNulls(createInput),
       inputSchema: createInput,
       outputSchema: createOutput,
       access: 'write',
@@ -183,7 +183,7 @@ export function createTaskTools(defaults: TaskDefaults): Tool[] {
       description:
         'List tasks that are ready to start, highest priority first; lapsed ones can be taken over. Claim one with task_update.',
       errorPattern: 'B',
-      normalize: acceptAliases(nextActionsInput),
+      normalize: acceptNulls(nextActionsInput),
       inputSchema: nextActionsInput,
       outputSchema: nextActionsOutput,
       access: 'read',

@@ -34,6 +34,8 @@ describe('a simulated crew', () => {
       expect(verdict.done).toBe(SIZE.tasks);
       // At least that of the agent that never came back.
       expect(verdict.takeovers).toBeGreaterThanOrEqual(1);
+      // The poll that offered it: without one, the referee has judged nothing about the time of a takeover.
+      expect(verdict.latePolls).toBeGreaterThanOrEqual(1);
       await assertWhole(database);
       if (inject('run') === 'torture') console.log(JSON.stringify({ seed, ...verdict, ...crew.accidents }));
     });

@@ -95,6 +95,36 @@ digests = sha256
 ess_cert_id_alg = sha256
 `;
 
+/** Printed by openssl before the time that was signed. */
+const BACKDATED = 'ok\nTime stamp: Jan  1 00:00:00 2020 GMT\nTST info:\nTime stamp: Jan  1 00:00:00 2020 GMT';
+
+/** The reply (RFC 3161: SEQUENCE { status, token }) with the same token behind another status. */
+function withStatusText(reply: Buffer, text: string): Buffer {
+  const token = contentOf(reply).subarray(lengthOf(contentOf(reply)));
+  const status = der(0x30, der(0x02, Buffer.of(0)), der(0x30, der(0x0c, Buffer.from(text))));
+  return der(0x30, status, token);
+}
+
+function headerOf(value: Buffer): number {
+  const first = value[1] ?? 0;
+  return first < 0x80 ? 2 : 2 + (first & 0x7f);
+}
+
+function lengthOf(value: Buffer): number {
+  const header = headerOf(value);
+  return header + (header === 2 ? (value[1] ?? 0) : value.readUIntBE(2, header - 2));
+}
+
+function contentOf(value: Buffer): Buffer {
+  return value.subarray(headerOf(value), lengthOf(value));
+}
+
+function der(tag: number, ...parts: readonly Buffer[]): Buffer {
+  const content = Buffer.concat(parts);
+  const length = content.length < 0x80 ? [content.length] : [0x82, content.length >> 8, content.length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...length]), content]);
+}
+
 async function createProject() {
   const project = new SigningProject();
   await project.colibri('add', 'one');
@@ -194,7 +224,28 @@ describe('a time stamp', () => {
     await project.colibri('export', '--all', '--at', project.path('stamped'), '--out', project.path('good'));
     const wrong = await judge(project, project.path('good'), '--key', key, '--tsa-ca', other.ca);
     expect(wrong).toMatchObject({ status: 1, stamps: [{ holds: 'no' }] });
-    const missing = await judge(project, project.path('good'), '--key', key, '--tsa-ca', project.path('none.pem'));
-    expect(missing).toMatchObject({ status: 1, stamps: [{ holds: 'no' }] });
+    // A file without certificates says nothing about the time stamp.
+    for (const ca of [project.path('none.pem'), query]) {
+      expect(await judge(project, project.path('good'), '--key', key, '--tsa-ca', ca)).toEqual({
+        status: 3,
+        stamps: [],
+      });
+      expect(await stamp(authority.url, '--tsa-ca', ca)).toMatchObject({ status: 3 });
+    }
+  });
+
+  promiseTest('stamp/refused', 'a time in the text around the token, which no authority has signed', async () => {
+    if (!hasOpenssl) return;
+    const { project, key } = await createProject();
+    const authority = await TestAuthority.start();
+    authority.answer = (response, reply) => void response.writeHead(200).end(withStatusText(reply, BACKDATED));
+    const stamped = await project.colibri('checkpoint', '--timestamp', authority.url, '--json');
+    expect(JSON.parse(stamped.stdout)).toMatchObject({ time: expect.not.stringContaining('2020') as string });
+    const { checkpoint } = JSON.parse(stamped.stdout) as { checkpoint: string };
+    writeFileSync(project.path('stamped'), checkpoint);
+    await project.colibri('export', '--all', '--at', project.path('stamped'), '--out', project.path('bundle'));
+    const { status, stamps } = await judge(project, project.path('bundle'), '--key', key, '--tsa-ca', authority.ca);
+    expect({ status, holds: stamps.map(({ holds }) => holds) }).toEqual({ status: 0, holds: ['yes'] });
+    expect(stamps[0]?.says).not.toContain('2020');
   });
 });

@@ -13,6 +13,7 @@ import {
 import { CommandError, type CommandResult } from '../support/command-result.ts';
 import { judgeTimeStamp } from '../witnesses/judge-time-stamp.ts';
 import { judgeTimes } from '../witnesses/judge-times.ts';
+import { assertCertificates } from '../witnesses/openssl.ts';
 
 /** A string of Node holds about half a gigabyte. */
 const MAX_BYTES = 500_000_000;
@@ -40,6 +41,7 @@ export async function verifyFile(file: string, trust: FileTrust): Promise<Comman
     throw new CommandError('bad input', `--quorum ${quorum} needs as many keys of witnesses`, {
       advice: 'pass --witness KEY for each',
     });
+  if (tsaCa !== undefined) assertCertificates(tsaCa);
   const trusted = {
     log: keys.map(parseKey),
     witnesses: witnesses.map(parseWitnessKey),

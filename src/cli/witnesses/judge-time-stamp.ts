@@ -1,6 +1,6 @@
 import { toError } from '../../errors.ts';
 import { type Claim, findTimeStamp, stampedDigest, type VerifiedCheckpoint } from '../../integrity/index.ts';
-import { OpensslMissing, readReply, verifyReply } from './openssl.ts';
+import { extractToken, OpensslMissing, readToken, verifyToken } from './openssl.ts';
 
 /** Whether the time stamp of a checkpoint is by an authority whose certificates the reader trusts. */
 export async function judgeTimeStamp({ note }: VerifiedCheckpoint, caFile: string): Promise<Claim> {
@@ -8,8 +8,9 @@ export async function judgeTimeStamp({ note }: VerifiedCheckpoint, caFile: strin
   const response = findTimeStamp(note);
   if (response === undefined) return { about, holds: 'no', says: 'no time stamp is attached' };
   try {
-    await verifyReply(response, stampedDigest(note.text), caFile);
-    const { time } = await readReply(response);
+    const token = await extractToken(response);
+    await verifyToken(token, stampedDigest(note.text), caFile);
+    const { time } = await readToken(token);
     return { about, holds: 'yes', says: `this log was time stamped at ${time.toISOString()}, according to ${caFile}` };
   } catch (error) {
     const { message } = toError(error);

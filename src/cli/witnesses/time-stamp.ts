@@ -10,7 +10,7 @@ import { assertFree } from '../support/atomic-file.ts';
 import { CommandError, type CommandResult } from '../support/command-result.ts';
 import { readProjectConfig, withLedger } from '../support/with-ledger.ts';
 import { signAttested } from './attest.ts';
-import { createQuery, readReply, verifyReply } from './openssl.ts';
+import { assertCertificates, createQuery, extractToken, readToken, verifyToken } from './openssl.ts';
 
 const TIMEOUT_MS = 20_000;
 /** With all certificates of a chain. It must fit into a file of the configuration folder. */
@@ -20,6 +20,7 @@ const MAX_BYTES = 40_000;
 export async function requestTimeStamp(person: Person, url: string, ca: string | undefined): Promise<CommandResult> {
   const defect = isUrl(url);
   if (defect !== undefined) throw new CommandError('bad input', `${url} ${defect}`);
+  if (ca !== undefined) assertCertificates(ca);
   const { ledgerId, checkpoint } = await signAttested(person);
   const query = await createQuery(rememberRequest(ledgerId, checkpoint));
   const { status, body } = await send(url, query);
@@ -54,6 +55,7 @@ export async function writeQuery(person: Person, out: string): Promise<CommandRe
 
 /** Adds the reply to the checkpoint that it was requested for. */
 export async function addReply(file: string, ca: string | undefined): Promise<CommandResult> {
+  if (ca !== undefined) assertCertificates(ca);
   const ledgerId = await withLedger(readProjectConfig(), readLedgerId);
   let response: Buffer;
   try {
@@ -66,7 +68,8 @@ export async function addReply(file: string, ca: string | undefined): Promise<Co
 
 async function store(ledgerId: string, response: Buffer, ca: string | undefined): Promise<CommandResult> {
   if (response.length > MAX_BYTES) throw new CommandError('bad input', `a time stamp has at most ${MAX_BYTES} bytes`);
-  const { digest, time } = await readReply(response);
+  const token = await extractToken(response);
+  const { digest, time } = await readToken(token);
   const requested = findRequested(ledgerId, digest);
   if (requested === undefined)
     throw new CommandError(
@@ -76,7 +79,7 @@ async function store(ledgerId: string, response: Buffer, ca: string | undefined)
         advice: 'run colibri checkpoint --timestamp-query FILE first',
       },
     );
-  if (ca !== undefined) await verifyReply(response, digest, ca);
+  if (ca !== undefined) await verifyToken(token, digest, ca);
   const checkpoint = storeTimeStamp(ledgerId, requested, response);
   const { origin, size, root } = requested;
   const facts = { origin, size, root, time: time.toISOString(), is_checked: ca !== undefined, checkpoint };

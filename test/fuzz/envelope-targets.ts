@@ -1,5 +1,8 @@
 import {
   BadFormat,
+  embeddingTags,
+  encodeBase64,
+  findPacked,
   formatChain,
   formatDsse,
   formatReceipt,
@@ -42,8 +45,22 @@ const chain: FuzzTarget = {
   },
 };
 
+const [beginOfBundle, endOfBundle] = embeddingTags('claims');
+const page: FuzzTarget = {
+  name: 'page',
+  samples: ['any bytes '.repeat(50), ''].map(
+    (text) => `<!doctype html>${beginOfBundle}${Buffer.from(text).toString('base64')}${endOfBundle}`,
+  ),
+  check: (input) => {
+    const packed = unlessThrows(BadFormat, () => findPacked(Buffer.from(input)));
+    if (packed !== undefined) promise(input.includes(`>${encodeBase64(packed)}<`), 'a bundle in a page has one text');
+    return packed !== undefined;
+  },
+};
+
 export const ENVELOPE_TARGETS: readonly FuzzTarget[] = [
   envelope('cose-receipt', receipts, 'latin1'),
   envelope('dsse-envelope', envelopes, 'utf8'),
   chain,
+  page,
 ];

@@ -1,5 +1,5 @@
-import { BadFormat, decodeBase64, formatVerifierKey } from '../src/integrity/index.ts';
-import { byId, element, replaceContent, shortHash } from './dom.ts';
+import { BadFormat, decodeBase64, formatVerifierKey, type VerifierKey } from '../src/integrity/index.ts';
+import { button, byId, element, replaceContent, shortHash } from './dom.ts';
 import { readFile, unpack } from './model/file.ts';
 import { type Judgment, judge, parseKeys } from './model/judge.ts';
 import { showFile } from './show-file.ts';
@@ -20,6 +20,9 @@ interface Loaded {
 
 let loaded: Loaded | undefined;
 
+/** Keys that came in a file. Who gave that file the page cannot know, so they never go into the field of the reader. */
+let dropped: { readonly name: string; readonly keys: readonly VerifierKey[] } | undefined;
+
 const embedded = document.getElementById('bundle');
 
 /** Lets the browser paint the status before a long computation. */
@@ -31,19 +34,20 @@ let latest = 0;
 async function load(name: string, read: () => Promise<Uint8Array>, first: View = 'claims'): Promise<void> {
   latest += 1;
   const turn = latest;
+  // What is read must not stand below the claims about an earlier file.
+  loaded = undefined;
+  result.hidden = true;
+  document.title = 'Reading · Colibri verifier';
   replaceContent(status, `Reading ${name} …`);
   replaceContent(problem);
+  replaceContent(byId('file-name'), element('strong', { class: 'data' }, name));
   byId('intro').hidden = true;
   try {
     const bytes = await read();
     if (turn !== latest) return;
     loaded = { name, bytes };
   } catch (error) {
-    if (!(error instanceof BadFormat)) throw error;
-    if (turn !== latest) return;
-    loaded = undefined;
-    replaceContent(byId('file-name'), element('strong', { class: 'data' }, name));
-    refuse(error.message, 'Nothing is known about this file.');
+    if (turn === latest) refuse(toMessage(error), NOTHING_KNOWN);
     return;
   }
   replaceContent(byId('file-name'), element('strong', { class: 'data' }, name), ` · ${sizeText(loaded.bytes.length)}`);
@@ -59,6 +63,14 @@ async function update(first?: View): Promise<void> {
   replaceContent(status, 'Verifying …');
   await painted();
   if (turn !== latest) return;
+  try {
+    show(bytes, loaded.name, first);
+  } catch (error) {
+    refuse(toMessage(error), NOTHING_KNOWN);
+  }
+}
+
+function show(bytes: Uint8Array, name: string, first: View | undefined): void {
   const begin = performance.now();
   const found = judgeWith(bytes);
   const seconds = ((performance.now() - begin) / 1000).toFixed(2);
@@ -73,7 +85,7 @@ async function update(first?: View): Promise<void> {
   const tally = element('span', { class: 'visually-hidden' }, `${tallyText(claims)}.`);
   replaceContent(status, `Checked in ${seconds} s. `, tally);
   const failed = claims.filter(({ holds }) => holds === 'no');
-  document.title = `${failed.length > 0 ? 'FAILS' : 'Checked'} · ${loaded.name} · Colibri verifier`;
+  document.title = `${failed.length > 0 ? 'FAILS' : 'Checked'} · ${name} · Colibri verifier`;
   describeFailures(failed.map(({ says }) => says));
   describeTrust(found);
   describeLog(found);
@@ -85,11 +97,18 @@ async function update(first?: View): Promise<void> {
 
 function judgeWith(bytes: Uint8Array): Judgment {
   try {
-    return judge(bytes, parseKeys(keys.value));
+    return judge(bytes, { typed: parseKeys(keys.value), dropped: dropped?.keys ?? [] });
   } catch (error) {
     if (!(error instanceof BadFormat)) throw error;
     return { state: 'refused', problem: error.message, advice: 'Paste the key as colibri key prints it.' };
   }
+}
+
+const NOTHING_KNOWN = 'Nothing is known about this file.';
+
+/** Also of an error in the verifier itself: a reader who sees no verdict must not wait for one. */
+function toMessage(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function refuse(message: string, advice: string): void {
@@ -128,11 +147,16 @@ function describeTrust(found: Judgment & { state: 'judged' }): void {
     replaceContent(trust, element('strong', {}, 'Checked against the key that you gave.'));
     return;
   }
+  const isDropped = found.keySource === 'dropped';
+  const [says, why] = isDropped
+    ? ['Rests on a key that came in a file.', 'A forger who sent you both made this key too.']
+    : ['Rests on the key inside this file alone.', 'A forger who made the whole file made this key too.'];
   trust.className = 'banner is-warning is-loud';
   replaceContent(
     trust,
-    element('strong', {}, 'Rests on the key inside this file alone.'),
-    ' A forger who made the whole file made this key too. Ask the owner of the log for the key, and paste it above; until then, read “holds” as “holds if this key is theirs”.',
+    element('strong', {}, says),
+    isDropped ? element('span', { class: 'data' }, ` ${dropped?.name ?? ''}.`) : undefined,
+    ` ${why} Ask the owner of the log for the key, and paste it above; until then, read “holds” as “holds if this key is theirs”.`,
     element('code', { class: 'whole' }, found.report.checkpoint.signers.map(formatVerifierKey).join(' ')),
   );
 }
@@ -156,24 +180,53 @@ function sizeText(bytes: number): string {
   return bytes < 100_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** A bundle and a file with a key may come together; a file of keys fills the field of keys. */
+/** A bundle and a file with a key may come together, in any order. */
 async function take(files: readonly File[]): Promise<void> {
   for (const file of files) {
-    const found = file.size < 10_000 ? keysIn(await file.text()) : undefined;
+    const found = file.size < MAX_KEY_FILE ? await keysIn(file) : undefined;
     if (found === undefined) await load(file.name, () => readFile(file));
     else {
-      keys.value = found;
+      dropped = { name: file.name, keys: found };
+      describeDropped();
       await update();
     }
   }
 }
 
-function keysIn(text: string): string | undefined {
+const MAX_KEY_FILE = 10_000;
+
+/** Undefined for every other file, also for one that cannot be read: then `load` says so. */
+async function keysIn(file: File): Promise<readonly VerifierKey[] | undefined> {
   try {
-    return parseKeys(text).map(formatVerifierKey).join('\n') || undefined;
+    const found = parseKeys(await file.text());
+    return found.length > 0 ? found : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Names the keys of a file below the field, where the reader would look for them. */
+function describeDropped(): void {
+  const note = byId('keys-dropped');
+  note.hidden = dropped === undefined;
+  if (dropped === undefined) return;
+  const isUsed = keys.value.trim() === '';
+  replaceContent(
+    note,
+    element('span', { class: 'data' }, dropped.name),
+    isUsed
+      ? ' has a key. It came in a file: paste it here if you know that it is the owner’s.'
+      : ' has a key, too. It is not used: the one that you gave counts.',
+    element('code', { class: 'whole' }, dropped.keys.map(formatVerifierKey).join(' ')),
+    button('Forget it', forgetDropped, { class: 'quiet' }),
+  );
+}
+
+function forgetDropped(): void {
+  dropped = undefined;
+  describeDropped();
+  keys.focus();
+  void update();
 }
 
 const input = byId('file') as HTMLInputElement;
@@ -181,6 +234,7 @@ input.addEventListener('change', () => void take([...(input.files ?? [])]));
 let typing: ReturnType<typeof setTimeout> | undefined;
 keys.addEventListener('input', () => {
   clearTimeout(typing);
+  describeDropped();
   typing = setTimeout(() => void update(), 150);
 });
 

@@ -1,6 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { embedInPage } from '../../src/cli/proofs/page.ts';
 import { BadFormat, claimLine, parseVerifierKey, verifyText } from '../../src/integrity/index.ts';
 import { FORGERIES } from '../proofs/forgeries.ts';
 import { SigningProject, seal } from '../proofs/support.ts';
@@ -8,7 +13,7 @@ import { createBundle } from '../support/fixtures/synthetic-bundle.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { openBrowser, PAGE_TEXT, type PageSource, VerifierPage, withPage } from './open-browser.ts';
-import { inspectAccess, operateByKeyboard } from './visits.ts';
+import { dropKeys, inspectAccess, operateByKeyboard } from './visits.ts';
 
 let source: PageSource;
 let project: SigningProject;
@@ -113,6 +118,22 @@ describe('the claims of the page', () => {
       expect(await verifier.text('#problem')).toContain('a signature proves nothing without a key that you trust');
     });
   });
+
+  promiseTest('page/key', 'never take a key in a file for that of the reader', () => dropKeys({ source, key, file }));
+
+  promiseTest(
+    'page/forged',
+    'end in words if the verifier itself fails, and never below an earlier report',
+    async () => {
+      await withPage(source, async (verifier) => {
+        await verifier.give(file('ledger'), key);
+        await verifier.page.evaluate('Blob.prototype.arrayBuffer = () => Promise.reject(new RangeError("no memory"))');
+        await verifier.give(file('task'), key);
+        expect(await verifier.text('#problem')).toContain('This file cannot be judged. no memory.');
+        expect(await verifier.report()).toBeUndefined();
+      });
+    },
+  );
 });
 
 describe('a page with a bundle in it', () => {
@@ -144,11 +165,35 @@ describe('a page with a bundle in it', () => {
       page.replace('id="bundle" data-view="claims">', '$&!'),
       page.slice(0, page.indexOf(embedded) + 300),
     ];
+    const envelope = JSON.parse(file('envelope')) as { payload: string };
+    const long = 'A'.repeat(8_000_000);
+    forgeries.push(
+      file('proof').replace(/^extra .*$/m, `extra ${long}`),
+      file('envelope').replace(envelope.payload, `${long}${envelope.payload}`),
+    );
     for (const forged of forgeries) {
       writeFileSync(project.path('forged.html'), forged);
       const run = await project.colibri('verify', project.path('forged.html'), '--key', key);
       expect(run.status, run.stderr).toBe(3);
     }
+  });
+});
+
+describe('a large page', () => {
+  promiseTest('page/embedded', 'with a bundle of some megabytes is judged in Node and when it is opened', async () => {
+    const { text, key: trusted } = createBundle({
+      size: 52,
+      thoughtOf: () => randomBytes(450_000).toString('base64'),
+    });
+    const chunks = Readable.from([gzipSync(text)]) as AsyncIterable<Buffer>;
+    await writeFile(project.path('large.html'), embedInPage(chunks, 'claims'));
+    expect(statSync(project.path('large.html')).size).toBeGreaterThan(6_000_000);
+    const { stdout, status } = await project.colibri('verify', project.path('large.html'), '--key', trusted);
+    expect(status).not.toBe(2);
+    await withPage({ ...source, url: pathToFileURL(project.path('large.html')).href }, async (verifier) => {
+      await verifier.settled();
+      expect(`${await verifier.report()}\n`).toBe(stdout);
+    });
   });
 });
 

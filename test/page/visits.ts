@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { createBundle } from '../support/fixtures/synthetic-bundle.ts';
 import { FIND_LOW_CONTRAST } from './contrast.ts';
 import { type PageSource, withPage } from './open-browser.ts';
 
@@ -33,6 +34,13 @@ export async function operateByKeyboard({ source, key, file }: Visit): Promise<v
     await page.focus('[role=listbox]');
     await page.keyboard.press('End');
     await page.keyboard.press('ArrowUp');
+    await page.locator('.row').first().hover();
+    const ring = `getComputedStyle(document.querySelector('.list-frame'), '::after')`;
+    expect(await page.evaluate(`[${ring}.borderTopWidth, ${ring}.zIndex, ${ring}.pointerEvents]`)).toEqual([
+      '3px',
+      '1',
+      'none',
+    ]);
     const active = await page.getAttribute('[role=listbox]', 'aria-activedescendant');
     expect(await page.getAttribute(`#${active}`, 'aria-selected')).toBe('true');
     await page.locator('#detail button').first().focus();
@@ -43,6 +51,32 @@ export async function operateByKeyboard({ source, key, file }: Visit): Promise<v
     await page.keyboard.press('Enter');
     expect(await page.inputValue('#entry')).not.toBe(before);
     expect(await focused()).toBe('entry-before');
+  });
+}
+
+/** A forger sends a bundle and the key of it, in either order. */
+export async function dropKeys({ source, key, file }: Visit): Promise<void> {
+  const forged = createBundle({ size: 12 });
+  await withPage(source, async (verifier) => {
+    const { page } = verifier;
+    for (const files of [
+      [forged.text, `${forged.key}\n`],
+      [`${forged.key}\n`, forged.text],
+    ]) {
+      await verifier.give(file('ledger'), key);
+      await verifier.giveFiles(files);
+      expect(await verifier.text('#problem')).toContain('none of the given keys has signed');
+      expect(await page.inputValue('#keys')).toBe(key);
+      expect(await verifier.text('#keys-dropped')).toContain('It is not used');
+    }
+    await page.fill('#keys', '');
+    await page.waitForSelector('#trust.is-warning');
+    expect(await verifier.text('#trust')).toContain('Rests on a key that came in a file.');
+    expect(await verifier.text('#trust')).toContain(forged.key);
+    expect(await page.inputValue('#keys')).toBe('');
+    await page.click('#keys-dropped button');
+    await page.waitForSelector('#keys-dropped', { state: 'hidden' });
+    await page.waitForSelector('#trust strong:text("inside this file alone")');
   });
 }
 

@@ -9,8 +9,13 @@ import {
 } from '../../src/integrity/index.ts';
 import { textOf } from './records.ts';
 
-/** The source of the keys that the claims rest on. */
-export type KeySource = 'reader' | 'file';
+/** The source of the keys that the claims rest on: the reader, a dropped file of keys, or the judged file itself. */
+export type KeySource = 'reader' | 'dropped' | 'file';
+
+export interface GivenKeys {
+  readonly typed: readonly VerifierKey[];
+  readonly dropped: readonly VerifierKey[];
+}
 
 export type Judgment =
   | { readonly state: 'judged'; readonly report: BundleReport; readonly keySource: KeySource }
@@ -18,17 +23,23 @@ export type Judgment =
 
 const NO_KEY = 'a signature proves nothing without a key that you trust';
 
-/** The same verdict as `colibri verify FILE --key KEY`; without a key of the reader, by the keys inside the file. */
-export function judge(file: Uint8Array, keys: readonly VerifierKey[]): Judgment {
+/** The same verdict as `colibri verify FILE --key KEY`; without a key of the reader, by keys that came with files. */
+export function judge(file: Uint8Array, keys: GivenKeys): Judgment {
   try {
-    const trusted = keys.length > 0 ? keys : keysInside(file);
+    const [trusted, keySource] = choose(file, keys);
     if (trusted.length === 0) return refuse(NO_KEY, 'Ask the owner of the log for the output of colibri key.');
     const report = verifyBytes(file, { log: trusted, witnesses: trusted });
-    return { state: 'judged', report, keySource: keys.length > 0 ? 'reader' : 'file' };
+    return { state: 'judged', report, keySource };
   } catch (error) {
     if (!(error instanceof BadFormat)) throw error;
     return refuse(error.message, 'Nothing is known about this file: neither that it is sound nor that it was forged.');
   }
+}
+
+/** Keys of different sources are never mixed: one by a forger would otherwise pass for the reader's. */
+function choose(file: Uint8Array, { typed, dropped }: GivenKeys): [readonly VerifierKey[], KeySource] {
+  if (typed.length > 0) return [typed, 'reader'];
+  return dropped.length > 0 ? [dropped, 'dropped'] : [keysInside(file), 'file'];
 }
 
 /** One key per line, as `colibri key` prints them. Throws `BadFormat` for anything else. */

@@ -774,6 +774,7 @@ def verify_proof(source: str, keys: list[Key], witnesses: list[Key]) -> tuple[Ch
 def claims_of(records: Sequence[Record], checkpoint: Checkpoint, is_since: bool) -> Claims:
     claims: Claims = [("checkpoint", "yes"), ("inclusion", "yes")]
     claims += [("keys", holds) for holds in judge_keys(records, checkpoint)]
+    claims += [("continuation", "unknown") for record in records if "continues" in record.fields]
     redactions = {record.fields["redacts"]: record for record in reversed(records) if record.fields["kind"] == "redaction"}
     first = {index: record.fields for index, record in redactions.items()}
     is_recorded_ = all(record.is_as_recorded(first.get(record.index)) for record in records)
@@ -814,6 +815,7 @@ def judge_redactions(records: Sequence[Record]) -> list[str]:
     by_index = {record.index: record for record in records}
     redactions = [each for each in records if each.fields["kind"] == "redaction" and each.fields["redacts"] in by_index]
     is_possible = all(can_redact(each.fields, each.index, by_index[each.fields["redacts"]].fields) for each in redactions)
+    is_possible = is_possible and len({each.fields["redacts"] for each in redactions}) == len(redactions)
     return (["yes"] if is_possible else ["no"]) if redactions else []
 
 
@@ -1412,7 +1414,9 @@ def examine(path: Path, keys: Sequence[str], witnesses: Sequence[str]) -> dict[s
             return {"verdict": "whole", "size": size, "root": root}
         if not keys:
             raise Verdict("bad input", "pass --key KEY: a signature proves nothing without a key that you trust")
-        trusted, watching = [Key(key) for key in keys], [Key(key) for key in witnesses]
+        trusted, watching = [Key(key) for key in keys], [Key(key) for key in dict.fromkeys(witnesses)]
+        if any(key.type != b"\x04" for key in watching):
+            raise Verdict("bad input", "a key of --witness is not that of a witness; pass keys of the log as --key")
         data = path.read_bytes()
         if data.startswith((b"\xd2", b'{"payload":')):
             raise Verdict("cannot tell", "COSE receipts and DSSE envelopes are beyond this program; run colibri verify")
@@ -1428,8 +1432,16 @@ def examine(path: Path, keys: Sequence[str], witnesses: Sequence[str]) -> dict[s
     return {"verdict": verdict, "origin": checkpoint.origin, "size": checkpoint.size, "root": checkpoint.root, "claims": said}
 
 
+class Parser(argparse.ArgumentParser):
+    """Reports bad arguments as bad input: the exit code 2 of the base class means "cannot tell" here."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(EXIT_CODES["bad input"], f"{self.prog}: {message}\n")
+
+
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", type=Path)
     parser.add_argument("--key", action="append", default=[], help="a key of the log that you trust")
     parser.add_argument("--witness", action="append", default=[], help="a key of a witness that you trust")

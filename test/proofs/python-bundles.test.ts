@@ -1,15 +1,16 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
-import { BadFormat, parseVerifierKey, verifyText } from '../../src/integrity/index.ts';
+import { BadFormat, encodeEntry, parseVerifierKey, verifyText } from '../../src/integrity/index.ts';
 import { sampleInputs, TARGETS } from '../fuzz/fuzz.ts';
 import { VALUES } from '../fuzz/hostile-values.ts';
 import { signLog, WITH_CONTENT } from '../fuzz/sample-log.ts';
 import { buildRuleLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { judgeInPython } from '../support/proofs/python-verifier.ts';
-import { readSignedLog } from '../support/proofs/signed-log.ts';
+import { readSignedLog, SignedLog } from '../support/proofs/signed-log.ts';
 import { sizeOf } from '../support/properties.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-python-bundles-'));
@@ -84,4 +85,49 @@ describe('examples/verify.py on bundles and proofs', () => {
     );
     expect(compare(texts, signLog().key)).toContain('tampered');
   });
+
+  promiseTest('format/python', 'with a second or an impossible redaction, and of a log that continues another', () => {
+    const { entries, key } = signLog();
+    const redaction = { v: 1, kind: 'redaction', at: '2026-04-09T00:00:00.000Z', actor: 'person:ada' } as const;
+    const withRedactions = (...fields: readonly { redacts: number; remains?: string }[]) => {
+      const added = fields.map((each, place) => {
+        const entry = encodeEntry({ ...redaction, ...each, reason: '0'.repeat(64) });
+        return { index: entries.length + place, entry };
+      });
+      const redacted = new Set(fields.map(({ redacts }) => redacts));
+      const kept = entries.map(({ index, entry, disclosed }) =>
+        disclosed === undefined || redacted.has(index) ? { index, entry } : { index, entry, disclosed },
+      );
+      return new SignedLog([...kept, ...added]).bundle();
+    };
+    const remains = '1'.repeat(64);
+    const texts = [
+      withRedactions({ redacts: 3 }, { redacts: 6 }),
+      withRedactions({ redacts: 3 }, { redacts: 3 }),
+      withRedactions({ redacts: 3 }, { redacts: 3, remains }),
+      withRedactions({ redacts: 3, remains }),
+      withRedactions({ redacts: entries.length }),
+    ];
+    expect(compare(texts, key)).toEqual(['whole', 'tampered', 'tampered', 'tampered', 'tampered']);
+    const continues = { ledger_id: LEDGER_ID, leaf: remains, size: 1, root: remains };
+    const first = JSON.parse(entries[0]?.entry ?? '') as { ledger_id: string };
+    const record = { kind: 'genesis', fields: { ledger_id: first.ledger_id, continues } } as const;
+    const continued = signLog({ index: 0, record });
+    expect(compare([continued.bundle(), continued.bundle([0, 1, 2])], continued.key)).toEqual(['whole', 'whole']);
+    expect(judgeInNode(continued.bundle(), continued.key).claims).toContain('continuation: unknown');
+  });
+
+  promiseTest('format/python', 'refuses a key of the log as a witness, and arguments that it does not know', () => {
+    const log = signLog();
+    const file = join(folder, 'bundle');
+    writeFileSync(file, log.bundle());
+    const run = (...args: string[]) => spawnSync('python3', ['-B', 'examples/verify.py', ...args]).status;
+    if (run(file, '--key', log.key) === null) return;
+    expect(run(file, '--key', log.key)).toBe(0);
+    expect(run(file, '--key', log.key, '--witness', log.key)).toBe(3);
+    expect(run(file, '--keys')).toBe(3);
+    expect(run()).toBe(3);
+  });
 });
+
+const LEDGER_ID = '00000000-0000-4000-8000-000000000002';

@@ -8,6 +8,10 @@ const ABOUT: Readonly<Record<Claim['about'], readonly [title: string, help: stri
   envelope: ['Envelope', 'The format around the proof, for tools that know it.'],
   inclusion: ['Inclusion', 'Hashes lead from each entry to the signed root. One changed character breaks them.'],
   keys: ['Keys', 'Keys of a log are entries of it. A new key is signed by the one that it replaces.'],
+  continuation: [
+    'Continuation',
+    'A person went on with a log that did not extend what was signed: a restored backup, or a cut log.',
+  ],
   content: ['Content', 'Entries hold digests. What you read here has exactly these digests.'],
   redaction: ['Redaction', 'Permanently removed content. The entry names the actor and the reason.'],
   session: ['Session', 'A sealed session names how many records it has, and their root.'],

@@ -36,3 +36,14 @@ export function checkKeys(entries: readonly OpenedEntry[], { origin, signers }: 
   if (introduction === undefined) return [];
   return [{ about, holds: 'yes', says: `entry ${introduction.index} introduces the key that has signed` }];
 }
+
+/** A log that a person went on with although it did not extend what was signed. What it had lost is not in it. */
+export function describeContinuation(entries: readonly OpenedEntry[]): Claim[] {
+  return entries.flatMap(({ fields }): Claim[] => {
+    const continues = fields['continues'] as { ledger_id: string; size: number } | undefined;
+    if (fields.kind !== 'genesis' || continues === undefined) return [];
+    const { ledger_id, size } = continues;
+    const says = `this log continues the first ${size} entries of ${originOf(ledger_id)}; what else that log held cannot be known`;
+    return [{ about: 'continuation', holds: 'unknown', says }];
+  });
+}

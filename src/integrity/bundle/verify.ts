@@ -8,7 +8,7 @@ import { checkRedactions, contentDefect, findRedactions } from '../redaction/bun
 import type { Digest } from '../sha256.ts';
 import { hasContent } from './disclosed.ts';
 import type { Bundle, BundledEntry, BundleHead } from './format.ts';
-import { checkKeys, followRotations } from './keys.ts';
+import { checkKeys, describeContinuation, followRotations } from './keys.ts';
 import { findSealedSessions } from './sessions.ts';
 import { subsetRoot } from './subset-proof.ts';
 import { checkTimeStamp, checkWitnesses } from './witnesses.ts';
@@ -23,6 +23,7 @@ export interface Claim {
     | 'envelope'
     | 'inclusion'
     | 'keys'
+    | 'continuation'
     | 'content'
     | 'redaction'
     | 'session'
@@ -78,6 +79,7 @@ export function judgeEntries(
     signature(checkpoint),
     { about: 'inclusion', holds: 'yes', says },
     ...checkKeys(entries, checkpoint),
+    ...describeContinuation(entries),
     checkContent(head, entries, redactions),
     ...checkRedactions(entries, redactions),
     ...checkSessions(entries),
@@ -170,7 +172,9 @@ function checkChains(entries: readonly OpenedEntry[]): Claim[] {
     }
     last.set(taskId, { position, hash: fields['hash'] as string });
   }
-  return links === 0 ? [] : [{ about: 'chain', holds: 'yes', says: `${links} thoughts link to the one before them` }];
+  if (links === 0) return [];
+  const says = links === 1 ? '1 thought links to the one before it' : `${links} thoughts link to the one before them`;
+  return [{ about: 'chain', holds: 'yes', says }];
 }
 
 function checkCompleteness(head: BundleHead, entries: readonly BundledEntry[], { size }: VerifiedCheckpoint): Claim {

@@ -36,13 +36,18 @@ const MAX_NAMED = 10;
 export function checkRedactions(entries: readonly OpenedEntry[], redactions: Redactions): Claim[] {
   const about = 'redaction';
   const named: string[] = [];
-  for (const { index, fields } of entries) {
-    const redaction = redactions.get(index);
-    if (redaction === undefined) continue;
-    const { remains, actor, at } = redaction.fields as Redaction;
-    if (redaction.index <= index || !isRedactable(fields.kind) || isErasable(fields.kind) !== (remains === undefined))
-      return [{ about, holds: 'no', says: `entry ${redaction.index} redacts entry ${index}, which it cannot` }];
-    named.push(`entry ${index} by ${actor} at ${at} (entry ${redaction.index})`);
+  const redacted = new Map(entries.filter(({ index }) => redactions.has(index)).map((entry) => [entry.index, entry]));
+  for (const redaction of entries) {
+    if (redaction.fields.kind !== 'redaction') continue;
+    const { redacts, remains, actor, at } = redaction.fields as Redaction;
+    const target = redacted.get(redacts);
+    if (target === undefined) continue;
+    const { kind } = target.fields;
+    if (redaction.index <= redacts || !isRedactable(kind) || isErasable(kind) !== (remains === undefined))
+      return [{ about, holds: 'no', says: `entry ${redaction.index} redacts entry ${redacts}, which it cannot` }];
+    if (redactions.get(redacts) !== redaction)
+      return [{ about, holds: 'no', says: `entry ${redaction.index} redacts entry ${redacts} a second time` }];
+    named.push(`entry ${redacts} by ${actor} at ${at} (entry ${redaction.index})`);
   }
   if (named.length === 0) return [];
   const more = named.length > MAX_NAMED ? ` and ${named.length - MAX_NAMED} more` : '';

@@ -61,6 +61,7 @@ export {
   consistencyRanges,
   EMPTY_ROOT,
   findLeafHash,
+  foldLeaves,
   foldRange,
   type InclusionClaim,
   inclusionRanges,
@@ -90,6 +91,7 @@ export { type Extension, formatChain, judgeExtension, parseChain } from './notes
 export { type KeyStatement, keyStatementDefect, keyStatementText } from './notes/key-statement.ts';
 export {
   cosignedText,
+  distinctKeys,
   formatNote,
   formatSignature,
   formatVerifierKey,

@@ -61,6 +61,9 @@ describe('a witness', () => {
       expect(fewer).toMatchObject({ status: 1, claims: [{ holds: 'no' }] });
       expect(fewer.claims[0]?.says).toContain('other.example did not');
       expect(await judge(project, file, ...both, '--quorum', '1')).toMatchObject({ status: 0 });
+      const twice = ['--key', key, '--witness', witness.vkey, '--witness', witness.vkey];
+      expect(await judge(project, file, ...twice)).toMatchObject({ status: 0, claims: [{ holds: 'yes' }] });
+      expect(await judge(project, file, ...twice, '--quorum', '2')).toMatchObject({ status: 3 });
     }
     for (const args of [
       ['--key', key, '--witness', key],
@@ -68,6 +71,7 @@ describe('a witness', () => {
       ['--key', key, '--witness', witness.vkey, '--quorum', '0'],
       ['--key', witness.vkey],
       ['--key', key, '--max-age', 'long'],
+      ['--key', key, '--max-age', '1h'],
     ])
       expect((await project.colibri('verify', bundle, ...args)).status, args.join(' ')).toBe(3);
   });

@@ -5,6 +5,7 @@ import {
   BUNDLE_FORMAT,
   type BundleReport,
   claimLine,
+  distinctKeys,
   findPacked,
   parseVerifierKey,
   type TrustedKeys,
@@ -37,14 +38,19 @@ export async function verifyFile(file: string, trust: FileTrust): Promise<Comman
     throw new CommandError('bad input', 'a signature proves nothing without a key that you trust', {
       advice: 'pass --key KEY: ask its owner for the output of colibri key',
     });
-  if (quorum !== undefined && quorum > witnesses.length)
+  if (maxAgeMs !== undefined && witnesses.length === 0)
+    throw new CommandError('bad input', '--max-age is about cosignatures, and no witness is named', {
+      advice: 'pass --witness KEY',
+    });
+  const watching = distinctKeys(witnesses.map(parseWitnessKey));
+  if (quorum !== undefined && quorum > watching.length)
     throw new CommandError('bad input', `--quorum ${quorum} needs as many keys of witnesses`, {
       advice: 'pass --witness KEY for each',
     });
   if (tsaCa !== undefined) assertCertificates(tsaCa);
   const trusted = {
     log: keys.map(parseKey),
-    witnesses: witnesses.map(parseWitnessKey),
+    witnesses: watching,
     ...(quorum !== undefined && { quorum }),
   };
   const { claims: found, checkpoint, entries } = judge(file, trusted);

@@ -3,7 +3,14 @@ import { bytesOfHex, hexOfBytes } from '../hex.ts';
 import { EMPTY_ROOT } from '../merkle.ts';
 import type { Digest } from '../sha256.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';
-import { parseNote, type SignedNote, type Verified, type VerifierKey, verifyNote } from './signed-note.ts';
+import {
+  distinctKeys,
+  parseNote,
+  type SignedNote,
+  type Verified,
+  type VerifierKey,
+  verifyNote,
+} from './signed-note.ts';
 
 /** C2SP tlog-checkpoint 1.0.0: which log, how many entries, which root. Extension lines are refused. */
 export interface Checkpoint {
@@ -65,7 +72,7 @@ export function verifyCheckpoint(
 ): VerifiedCheckpoint {
   const checkpoint = parseCheckpoint(text);
   const log = keys.log.filter((key) => key.type === 'note' && key.name === checkpoint.origin);
-  const witnesses = (keys.witnesses ?? []).filter((key) => key.type === 'cosignature');
+  const witnesses = distinctKeys(keys.witnesses ?? []).filter((key) => key.type === 'cosignature');
   const verified = verifyNote(checkpoint.note, [...log, ...witnesses]);
   const signers = verified.map(({ key }) => key).filter((key) => key.type === 'note');
   if (signers.length === 0) throw new BadFormat('none of the given keys has signed the checkpoint');

@@ -70,6 +70,11 @@ export function parseVerifierKey(text: string): VerifierKey {
   return key;
 }
 
+/** Each key once, although the texts of two objects are the same. */
+export function distinctKeys(keys: readonly VerifierKey[]): VerifierKey[] {
+  return [...new Map(keys.map((key) => [formatVerifierKey(key), key])).values()];
+}
+
 export function parseNote(note: string): SignedNote {
   if (note.length > MAX_LENGTH) throw new BadFormat(`a note has at most ${MAX_LENGTH} characters`);
   if (!note.isWellFormed() || hasControlCharacters(note))

@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import { readLedgerId } from '../../checkpoints/ledger-id.ts';
 import { listKeys } from '../../checkpoints/ledger-keys.ts';
-import { assertExtends } from '../../checkpoints/rollback.ts';
+import { assertEntriesExtend } from '../../checkpoints/rollback.ts';
 import { ColibriError } from '../../errors.ts';
 import { originOf, parseCheckpoint } from '../../integrity/index.ts';
 import { readHead } from '../../ledger/head.ts';
@@ -11,7 +11,9 @@ import { PERSON_OPTIONS } from '../people/run-person.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { collect } from '../support/options.ts';
+import { withProgress } from '../support/progress-bar.ts';
 import { readProjectConfig, withLedger } from '../support/with-ledger.ts';
+import { createYieldingReader } from '../support/yielding-reader.ts';
 import { signForOthers } from '../witnesses/attest.ts';
 import { CI_KINDS, type CiKind, ciJob } from '../witnesses/ci-job.ts';
 import { COMMITTED_PATH, writeCommitted } from '../witnesses/committed.ts';
@@ -112,9 +114,9 @@ async function compare(file: string, keys: readonly string[] | undefined): Promi
     if (signed.origin !== origin)
       throw new CommandError('differs', `${file} is a checkpoint of another log, ${signed.origin}`);
     try {
-      await assertExtends(reader, signed);
+      await withProgress('checking', (progress) => assertEntriesExtend(createYieldingReader(reader), signed, progress));
     } catch (error) {
-      if (error instanceof ColibriError) throw new CommandError('differs', error.problem);
+      if (error instanceof ColibriError) throw new CommandError('differs', error.problem, { advice: error.advice });
       throw error;
     }
     const { size, root } = await readHead(reader);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { parseCheckpoint } from '../../src/integrity/index.ts';
 import { tamper } from '../support/ledger.ts';
+import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { SigningProject, write } from './support.ts';
 
@@ -200,4 +201,34 @@ describe('a rolled back log', () => {
       expect((await project.colibri('verify')).stderr).toContain('is not a checkpoint');
     },
   );
+});
+
+describe('an entry that was rewritten below the stored nodes', () => {
+  promiseTest('checkpoint/extends', 'is found by --check, and nothing is proved or published of it', async () => {
+    const project = new SigningProject();
+    await project.withAgent(async (agent) => {
+      for (let task = 0; task < 8; task += 1) await call(agent, 'task_create', { title: `${task}` });
+    });
+    const file = write(project, await project.checkpoint());
+    expect(await project.colibri('checkpoint', '--check', file)).toMatchObject({ status: 0 });
+    await tamper(project.ledger, `UPDATE ledger_entries SET entry = replace(entry, 'alice', 'eve') WHERE idx = 4`);
+    const check = await project.colibri('checkpoint', '--check', file);
+    expect(check).toMatchObject({ status: 1, stderr: expect.stringContaining('has other entries before') as string });
+    const out = project.path('out');
+    for (const args of [
+      ['prove', '4', '--out', out],
+      ['prove', '4', '--format', 'dsse', '--out', out],
+      ['export', '--all', '--out', out],
+      ['export', '--since', '2000-01-01', '--out', out],
+      ['export', '--all', '--html', '--out', out],
+      ['publish', out],
+    ]) {
+      const { status, stderr } = await project.colibri(...args);
+      expect({ status, stderr }, args.join(' ')).toEqual({
+        status: 1,
+        stderr: expect.stringContaining('run colibri verify') as string,
+      });
+      expect(existsSync(join(out, 'checkpoint')) || existsSync(out), args.join(' ')).toBe(false);
+    }
+  });
 });

@@ -113,7 +113,7 @@ describe('bundles', () => {
     await refused('--task', 'T-0099', '--out', out);
     await refused('--session', 'A-0099', '--out', out);
     await refused('--session', 'T-0001', '--out', out);
-    for (const record of ['99999', 'T-0001', '-1', '\u0398-0099'])
+    for (const record of ['99999', 'T-0099', '-1', '\u0398-0099'])
       expect(await project.colibri('prove', '--out', out, '--', record), record).toMatchObject({ status: 3 });
   });
 
@@ -196,5 +196,23 @@ describe('bundles', () => {
     const judged = await verify(project.path('thought'), '--key', key);
     expect(judged).toMatchObject({ status: 0 });
     expect(holding(judged, 'content')).toBe('yes');
+  });
+
+  promiseTest('bundle/holds', 'a proof of a task or a session, by any form of its id', async () => {
+    for (const [records, kind] of [
+      [['T-0001', 't1'], 'task.created'],
+      [['A-0001', 'a-1'], 'session.finalized'],
+      [['\u0398-0001', 'TH-1'], 'thought'],
+    ] as const)
+      for (const record of records) {
+        const { stdout } = await project.colibri('prove', record);
+        const extra = /^extra (.*)$/m.exec(stdout)?.[1] ?? '';
+        const { entry } = JSON.parse(Buffer.from(extra, 'base64').toString()) as { entry: string };
+        expect(entry, record).toContain(`"kind":"${kind}"`);
+      }
+    for (const record of ['T-0099', 'A-0099', 'X-1', '']) {
+      const { status, stderr } = await project.colibri('prove', record);
+      expect({ status, stderr }, record).toMatchObject({ status: 3 });
+    }
   });
 });

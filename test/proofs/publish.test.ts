@@ -1,10 +1,11 @@
-import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { tilePath, writeTiles } from '../../src/cli/proofs/tiles.ts';
 import type { Reader } from '../../src/db/database.ts';
 import { leafHash, parseCheckpoint, parseVerifierKey, verifyCheckpoint } from '../../src/integrity/index.ts';
 import { foldLeaves } from '../../src/integrity/merkle.ts';
+import { tamper } from '../support/ledger.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { SigningProject } from './support.ts';
@@ -26,13 +27,15 @@ describe('the tiles of a log', () => {
     const folder = project.mkdir('public');
     const texts = Array.from({ length: 300 }, (_, index) => (index === 7 ? 'x'.repeat(65_536) : `entry ${index}`));
     texts[299] = 'x'.repeat(65_535);
-    const query = async (_sql: string, [begin, end]: readonly number[]) =>
-      texts.slice(begin, end).map((entry) => ({ entry }));
+    const rootOf = (count: number) => foldLeaves(texts.slice(0, count).map(leafHash));
+    const query = async (sql: string, [begin, end]: readonly number[]) =>
+      sql.includes('ledger_nodes') ? [{ hash: rootOf(256) }] : texts.slice(begin, end).map((entry) => ({ entry }));
     const progress = () => undefined;
-    const tiles = await writeTiles({ query } as unknown as Reader, folder, { from: 0, to: 255, progress });
+    const reader = { query } as unknown as Reader;
+    const tiles = await writeTiles(reader, folder, { from: 0, to: 255, root: rootOf(255), progress });
     expect(tiles).toEqual({ files: 1, tooLong: [7] });
     expect(readFileSync(join(folder, tilePath(0, 0, 255)))).toHaveLength(255 * 32);
-    const rest = await writeTiles({ query } as unknown as Reader, folder, { from: 256, to: 300, progress });
+    const rest = await writeTiles(reader, folder, { from: 256, to: 300, root: rootOf(300), progress });
     expect(rest).toMatchObject({ tooLong: [] });
     expect(Object.keys(snapshot(folder)).sort()).toEqual([
       'tile/0/000.p/255',
@@ -56,6 +59,13 @@ describe('a published log', () => {
       const before = snapshot(folder);
       expect(await project.colibri('publish', folder)).toMatchObject({ status: 0 });
       expect(snapshot(folder)).toEqual(before);
+      // An entry below a full tile was rewritten, and the stored nodes above it were not.
+      const saved = project.save();
+      await tamper(project.ledger, `UPDATE ledger_entries SET entry = replace(entry, 'alice', 'eve') WHERE idx = 7`);
+      const refused = await project.colibri('publish', project.path('forged'));
+      expect(refused).toMatchObject({ status: 1, stderr: expect.stringContaining('run colibri verify') as string });
+      expect(existsSync(project.path('forged'))).toBe(false);
+      project.rollBackTo(saved);
       await addTasks(project, 200);
       expect(await project.colibri('publish', folder, '--json')).toMatchObject({ status: 0 });
       expectWhole(folder, key);

@@ -68,7 +68,12 @@ export const exportCommand: CliCommand<ExportOptions> = {
     ['colibri export --markdown notes --watch', 'while agents work'],
     [`colibri export --markdown notes --json | jq .left_alone`],
   ],
-  exitCodes: { 0: 'done', 2: 'cannot read the ledger or write the notes', 3: 'bad input' },
+  exitCodes: {
+    0: 'done',
+    1: 'the log is not what was signed',
+    2: 'cannot read the ledger or write the notes',
+    3: 'bad input',
+  },
   run: (options) =>
     reportResult('export', options.json ?? false, () =>
       scopesOf(options).length > 0

@@ -10,12 +10,13 @@ import {
   type BundledEntry,
   type BundleScope,
   canonicalize,
+  type Digest,
   type Json,
   type PageView,
   parseCheckpoint,
   subsetRanges,
 } from '../../integrity/index.ts';
-import { StoredTree } from '../../ledger/stored-tree.ts';
+import { StoredTree, storedLeaf } from '../../ledger/stored-tree.ts';
 import type { Person } from '../people/open-person.ts';
 import { assertFree, publish, removeDatabase } from '../support/atomic-file.ts';
 import { withCleanUp } from '../support/clean-up.ts';
@@ -24,6 +25,7 @@ import { signForOthers } from '../witnesses/attest.ts';
 import { assertReplaceable, embedInPage, replacePage } from './page.ts';
 import { readEntries } from './read-entries.ts';
 import { selectEntries } from './select-entries.ts';
+import { notAsSigned, SubsetFold, WholeFold } from './signed-entries.ts';
 
 export interface BundleRequest {
   readonly scope: BundleScope;
@@ -50,7 +52,7 @@ export async function makeBundle(person: Person, request: BundleRequest): Promis
   const count = await withCleanUp(
     () => removeDatabase(partial),
     async () => {
-      const written = await person.read((reader) => write(reader, partial, { ...request, checkpoint, size }));
+      const written = await person.read((reader) => write(reader, partial, { ...request, checkpoint, size, root }));
       if (written === undefined) throw new CommandError('cannot tell', 'there is no ledger to read');
       if (replaces) replacePage(partial, file);
       else publish(partial, file);
@@ -70,11 +72,12 @@ export async function makeBundle(person: Person, request: BundleRequest): Promis
 interface Contents extends Pick<BundleRequest, 'scope' | 'redact' | 'page'> {
   readonly checkpoint: string;
   readonly size: number;
+  readonly root: Digest;
 }
 
 /** Streams, because a ledger can be larger than the memory. Returns the number of entries. */
 async function write(db: Reader, file: string, contents: Contents): Promise<number> {
-  const { scope, redact, page, checkpoint, size } = contents;
+  const { scope, redact, page, checkpoint, size, root } = contents;
   const indexes = await selectEntries(db, scope, size);
   const ranges = indexes === undefined ? [] : subsetRanges(indexes, size);
   const count = indexes?.length ?? size;
@@ -87,10 +90,20 @@ async function write(db: Reader, file: string, contents: Contents): Promise<numb
     hash_count: ranges.length,
   };
   const lines = async function* (): AsyncGenerator<string> {
+    const fold = indexes === undefined ? new WholeFold() : new SubsetFold(indexes, size);
     yield line(head);
-    for await (const page of readEntries(db, { indexes, size, redact })) yield page.map(entryLine).join('');
+    for await (const page of readEntries(db, { indexes, size, redact })) {
+      for (const { entry } of page) fold.addLeaf(storedLeaf(entry));
+      yield page.map(entryLine).join('');
+    }
     const tree = new StoredTree(db, size);
-    for (const range of ranges) yield (await tree.hashesOf([range])).map(line).join('');
+    for (const range of ranges) {
+      const [hash = ''] = await tree.hashesOf([range]);
+      fold.addHash(hash);
+      yield line(hash);
+    }
+    // A bundle that proves nothing is removed before anyone sees it.
+    if (fold.count !== count || fold.root() !== root) throw notAsSigned('the entries are');
   };
   const output = createWriteStream(file, { flags: 'wx', mode: 0o600 });
   if (page === undefined) await pipeline(lines, output);

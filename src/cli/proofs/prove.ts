@@ -4,22 +4,25 @@ import { dirname, join, resolve } from 'node:path';
 import { Argument, Option } from 'commander';
 import { DatabaseError, type Reader } from '../../db/database.ts';
 import { findRedactionOf } from '../../domains/redaction/repository.ts';
-import { parseId } from '../../ids.ts';
 import {
   type BundledEntry,
   canonicalize,
   formatTlogProof,
   type InclusionProof,
+  isIncluded,
+  leafHash,
   parseCheckpoint,
 } from '../../integrity/index.ts';
 import { StoredTree } from '../../ledger/stored-tree.ts';
 import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
+import { listEntriesToProve } from '../redaction/find-entries.ts';
 import { assertFree, publish } from '../support/atomic-file.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { signForOthers } from '../witnesses/attest.ts';
 import { readEntries } from './read-entries.ts';
+import { notAsSigned } from './signed-entries.ts';
 
 /** `tlog` is text, `cose` binary, `dsse` JSON. */
 const FORMATS = ['tlog', 'cose', 'dsse'] as const;
@@ -35,7 +38,7 @@ interface ProveOptions extends PersonOptions {
 export const prove: CliCommand<ProveOptions, string> = {
   name: 'prove',
   summary: 'write the proof that one record is in the signed log',
-  argument: new Argument('<record>', 'the index of an entry, or the id of a thought such as \u0398-0012'),
+  argument: new Argument('<record>', 'the index of an entry, or an id: T-0042, A-0003, \u0398-0012'),
   options: [
     new Option('--format <format>', 'tlog: C2SP tlog-proof, cose: COSE receipt, dsse: in-toto statement')
       .choices(FORMATS)
@@ -46,16 +49,18 @@ export const prove: CliCommand<ProveOptions, string> = {
     ...PERSON_OPTIONS,
   ],
   details: [
+    'A task is proved by its newest version, a session by its seal, and by its start while it is not sealed.',
     'The file is a C2SP tlog-proof: the index of the entry, the hashes up to the root, and a signed checkpoint. Its extra line holds the entry itself and, unless --redact is given, what it has digests of.',
     'With --format cose it is a COSE receipt (RFC 9942), with --format dsse a DSSE envelope with an in-toto statement about the entry. Both have the same proof in them, and the key of the checkpoint signs them too. colibri verify FILE --key KEY checks all three.',
   ],
   examples: [
     ['colibri prove 128 --out entry.tlog-proof'],
+    ['colibri prove A-0003 --out seal.tlog-proof', 'the seal of a session'],
     ['colibri prove 128 --format cose --out entry.cose', 'for tools that read COSE receipts'],
     ['colibri prove 128 --format dsse --out entry.intoto.json', 'for tools that read attestations'],
     ['colibri prove 128 --redact', 'prints it, without what was written'],
   ],
-  exitCodes: { 0: 'written', 2: 'cannot tell', 3: 'bad input' },
+  exitCodes: { 0: 'written', 1: 'the log is not what was signed', 2: 'cannot tell', 3: 'bad input' },
   run: ({ format, out, redact = false, at, ...options }, record) =>
     reportResult('prove', options.json ?? false, () =>
       withPerson(options, false, (person) => proveRecord(person, record, { format, out, redact, at })),
@@ -78,10 +83,11 @@ async function proveRecord(
   if (out !== undefined) assertFree(resolve(out));
   else if (format === 'cose')
     throw new CommandError('bad input', 'a COSE receipt is not text', { advice: 'pass --out FILE' });
-  const index = await person.read((reader) => findIndex(reader, record));
+  const entries = await person.read((reader) => listEntriesToProve(reader, record));
   const checkpoint = await signForOthers(person, at);
   const { size, root } = parseCheckpoint(checkpoint);
-  if (index === undefined || index >= size)
+  const index = entries?.findLast((each) => each < size);
+  if (index === undefined)
     throw new CommandError('bad input', `no entry ${record}`, { advice: `the log has ${size} entries` });
   const proof = await person.read(async (reader) => {
     const path = await new StoredTree(reader, size).inclusionProof(index);
@@ -89,6 +95,8 @@ async function proveRecord(
   });
   if (proof === undefined) throw new CommandError('cannot tell', 'there is no ledger to read');
   const { redaction, ...inclusion } = proof;
+  const leaf = leafHash(inclusion.entry.entry);
+  if (!isIncluded({ leaf, index, size, proof: inclusion.path, root })) throw notAsSigned(`entry ${index} is`);
   const bytes = wrap(person, format, { ...inclusion, checkpoint });
   const known = { format, index, size, root, ...(redaction !== undefined && { redaction }) };
   if (out === undefined) {
@@ -107,18 +115,6 @@ function wrap(person: Person, format: Format, proof: InclusionProof): Buffer {
   const { entry, path, checkpoint } = proof;
   const extra = new TextEncoder().encode(canonicalize(entry));
   return Buffer.from(formatTlogProof({ index: entry.index, path, checkpoint, extra }));
-}
-
-async function findIndex(db: Reader, record: string): Promise<number | undefined> {
-  if (/^\d{1,15}$/.test(record)) return Number(record);
-  const [, digits] = /^(?:\u0398|TH)-(\d{4,12})$/i.exec(record) ?? [];
-  if (digits === undefined)
-    throw new CommandError('bad input', `${record} is neither the index of an entry nor a thought id`, {
-      advice: 'colibri show prints both',
-    });
-  const sql = 'SELECT idx FROM thoughts WHERE thought_no = $1';
-  const [row] = await db.query<{ idx: number }>(sql, [parseId(`\u0398-${digits}`)]);
-  return row?.idx;
 }
 
 async function readEntry(db: Reader, index: number, redact: boolean): Promise<BundledEntry> {

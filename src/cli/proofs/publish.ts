@@ -23,7 +23,12 @@ export const publish: CliCommand<PersonOptions, string> = {
     'The format allows entries of 65,535 bytes. Only one that names hundreds of tasks can be longer, such as the seal of a session over all of them; the file of entries with it is left out, and the tiles with its hash are written.',
   ],
   examples: [['colibri publish public/log'], ['colibri publish public/log --json | jq .size']],
-  exitCodes: { 0: 'published', 1: 'the folder has another history or links', 2: 'cannot tell', 3: 'bad input' },
+  exitCodes: {
+    0: 'published',
+    1: 'the folder has another history or links, or the log is not what was signed',
+    2: 'cannot tell',
+    3: 'bad input',
+  },
   run: (options, folder) =>
     reportResult('publish', options.json ?? false, () =>
       withPerson(options, false, (person) => publishTo(person, resolve(folder))),
@@ -34,7 +39,7 @@ async function publishTo(person: Person, folder: string): Promise<CommandResult>
   const file = join(folder, 'checkpoint');
   const before = existsSync(file) ? readCheckpoint(file) : undefined;
   const checkpoint = await signForOthers(person);
-  const { origin, size } = parseCheckpoint(checkpoint);
+  const { origin, size, root } = parseCheckpoint(checkpoint);
   if (before !== undefined && before.origin !== origin)
     throw new CommandError('differs', `${folder} has another log, ${before.origin}`, {
       advice: 'choose another folder',
@@ -42,7 +47,7 @@ async function publishTo(person: Person, folder: string): Promise<CommandResult>
   const written = await withProgress('publishing', (progress) =>
     person.read(async (reader) => {
       if (before !== undefined) await refuseFork(() => assertExtends(reader, before), folder);
-      return writeTiles(reader, folder, { from: before?.size ?? 0, to: size, progress });
+      return writeTiles(reader, folder, { from: before?.size ?? 0, to: size, root, progress });
     }),
   );
   if (written === undefined) throw new CommandError('cannot tell', 'there is no ledger to read');

@@ -3,9 +3,10 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { dirname, join } from 'node:path';
 import type { Reader } from '../../db/database.ts';
 import { sync } from '../../files/sync.ts';
-import { type Digest, leafHash } from '../../integrity/index.ts';
-import { readStored } from '../../ledger/stored-tree.ts';
+import { type Digest, foldLeaves, foldRange, perfectSubtrees } from '../../integrity/index.ts';
+import { readStored, storedLeaf } from '../../ledger/stored-tree.ts';
 import { CommandError } from '../support/command-result.ts';
+import { notAsSigned } from './signed-entries.ts';
 
 /** C2SP tlog-tiles: the log as files that never change, 256 hashes or entries in each. */
 
@@ -31,29 +32,67 @@ export function tilePath(level: number | 'entries', index: number, width = TILE)
   return `tile/${level}/${parts.join('/')}${suffix}`;
 }
 
-/** Writes the tiles of a log that grew. */
+interface Growth {
+  readonly from: number;
+  readonly to: number;
+  /** Of the log at its new size, as it was signed. */
+  readonly root: Digest;
+  readonly progress: (done: number, total: number) => void;
+}
+
+/** Writes the tiles of a log that grew. Refuses entries and stored nodes that do not give the signed root. */
 export async function writeTiles(
   db: Reader,
   folder: string,
-  { from, to, progress }: { from: number; to: number; progress: (done: number, total: number) => void },
+  { from, to, root, progress }: Growth,
 ): Promise<WrittenTiles> {
   let files = 0;
   const tooLong: number[] = [];
+  if ((await foldPartialTiles(db, to)) !== root) throw notAsSigned('the entries are');
   for (const { index, begin, end } of grown(from, to)) {
     const entries = await readTexts(db, begin, end);
+    const leaves = entries.map(storedLeaf);
+    await assertFolds(db, { level: 0, index, hashes: leaves });
     const long = entries.flatMap((entry, offset) => (isTooLong(entry) ? [begin + offset] : []));
     tooLong.push(...long);
     if (long.length === 0)
       files += place(folder, 'entries', index, end - begin, () => Buffer.concat(entries.map(withLength)));
-    files += place(folder, 0, index, end - begin, () => joinHashes(entries.map(leafHash)));
+    files += place(folder, 0, index, end - begin, () => joinHashes(leaves));
     progress(end - from, to - from);
   }
   for (let level = 1; countAt(level, to) > 0; level += 1)
     for (const { index, begin, end } of grown(countAt(level, from), countAt(level, to))) {
       const hashes = await readStored(db, level * LEVELS_PER_TILE, begin, end);
+      await assertFolds(db, { level, index, hashes });
       files += place(folder, level, index, end - begin, () => joinHashes(hashes));
     }
   return { files, tooLong };
+}
+
+/** The root from the tiles that are not full: their hashes cover the log, each tile a part of the size in binary. */
+async function foldPartialTiles(db: Reader, size: number): Promise<Digest> {
+  const subtrees: Digest[] = [];
+  for (let level = 0; countAt(level, size) > 0; level += 1) {
+    const end = countAt(level, size);
+    const hashes = await readStored(db, level * LEVELS_PER_TILE, end - (end % TILE), end);
+    const inTile = perfectSubtrees({ begin: 0, end: hashes.length }).map(({ level: height, index }) =>
+      foldLeaves(hashes.slice(index * 2 ** height, (index + 1) * 2 ** height)),
+    );
+    subtrees.unshift(...inTile);
+  }
+  return foldRange(subtrees);
+}
+
+/** A full tile is a hash of the level above. One that is not full was checked with the root. */
+async function assertFolds(
+  db: Reader,
+  { level, index, hashes }: { level: number; index: number; hashes: readonly Digest[] },
+): Promise<void> {
+  if (hashes.length < TILE) return;
+  const [stored] = await readStored(db, (level + 1) * LEVELS_PER_TILE, index, index + 1);
+  if (foldLeaves(hashes) === stored) return;
+  const width = TILE ** (level + 1);
+  throw notAsSigned(`the entries ${index * width} to ${(index + 1) * width - 1} are`);
 }
 
 /** How many hashes a level of tiles has: one for each full tile below. */

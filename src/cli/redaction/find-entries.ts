@@ -5,16 +5,31 @@ import { CommandError } from '../support/command-result.ts';
 
 /** The entries with the content of a record: of a task, one for each of its versions. In log order. */
 export async function listEntriesOf(db: Reader, record: string): Promise<number[]> {
-  const [, letter, digits] = /^(?:(t|a|th|\u0398)-?)?0*(\d{1,15})$/iu.exec(record) ?? [];
-  if (digits === undefined)
-    throw new CommandError('bad input', `${record} is neither the index of an entry nor an id`, {
-      advice: 'write 128, T-0042, A-0003 or \u0398-0012; colibri show and colibri timeline print them',
-    });
-  const number = Number(digits);
-  const [id, sql] = queryOf(letter?.toUpperCase(), number);
+  const { letter, number } = parseRecord(record);
+  const [id, sql] = queryOf(letter, number);
   const rows = await db.query<{ idx: number }>(`${sql} ORDER BY idx`, [number]);
   if (rows.length > 0) return rows.map(({ idx }) => idx);
   throw new CommandError('bad input', `there is no ${id}`, { advice: 'run colibri show or colibri timeline' });
+}
+
+/** The entries that a record can be proved by, the best one last: the newest version of a task, the seal of a session. */
+export async function listEntriesToProve(db: Reader, record: string): Promise<number[]> {
+  const { letter, number } = parseRecord(record);
+  // The entry may be the one that introduces the key of the checkpoint, which is not there before the log is signed.
+  if (letter === undefined) return [number];
+  const entries = await listEntriesOf(db, record);
+  if (letter !== 'A') return entries;
+  const sql = 'SELECT finalized_idx AS idx FROM sessions WHERE session_no = $1 AND finalized_idx IS NOT NULL';
+  return [...entries, ...(await db.query<{ idx: number }>(sql, [number])).map(({ idx }) => idx)];
+}
+
+/** An index, or an id as people write it: T-0042, t42, A-3, TH-12. */
+function parseRecord(record: string): { readonly letter: string | undefined; readonly number: number } {
+  const [, letter, digits] = /^(?:(t|a|th|\u0398)-?)?0*(\d{1,15})$/iu.exec(record) ?? [];
+  if (digits !== undefined) return { letter: letter?.toUpperCase(), number: Number(digits) };
+  throw new CommandError('bad input', `${record} is neither the index of an entry nor an id`, {
+    advice: 'write 128, T-0042, A-0003 or \u0398-0012; colibri show and colibri timeline print them',
+  });
 }
 
 function queryOf(letter: string | undefined, number: number): readonly [id: string, sql: string] {

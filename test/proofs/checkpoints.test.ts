@@ -137,7 +137,8 @@ describe('checkpoints', () => {
         expect(data).toMatchObject({ status: 'degraded', mode: 'READONLY', problems: [{ code: 'ERR_LOG_ROLLBACK' }] });
       });
       expect(await project.colibri('verify')).toMatchObject({ status: 1 });
-      expect(await project.colibri('checkpoint')).toMatchObject({ status: 3 });
+      for (const args of [['checkpoint'], ['export', '--all', '--out', project.path('rolled-back')], ['prove', '3']])
+        expect(await project.colibri(...args), args[0]).toMatchObject({ status: 1 });
       expect(await project.colibri('add', 'three')).toMatchObject({
         stderr: expect.stringContaining('colibri continue') as string,
       });
@@ -151,6 +152,10 @@ describe('checkpoints', () => {
       expect(await project.colibri('verify')).toMatchObject({ status: 0 });
       expect(await project.colibri('add', 'three')).toMatchObject({ status: 0 });
       expect(parseCheckpoint(await project.checkpoint()).origin).not.toBe(origin);
+      const key = (await project.colibri('key')).stdout.trim();
+      await project.colibri('export', '--task', 'T-0001', '--out', project.path('continued'));
+      const continued = await project.colibri('verify', project.path('continued'), '--key', key);
+      expect(continued.stdout).toContain(`unknown this log continues the first 5 entries of ${origin}`);
       expect(await project.colibri('verify')).toMatchObject({ status: 0 });
     },
   );

@@ -72,7 +72,13 @@ function toCommandError(thrown: unknown): CommandError {
   const { message } = toError(thrown);
   if (thrown instanceof SchemaError)
     return new CommandError('tampered', message, { facts: { problems: thrown.differences.map(toProblem) } });
-  return new CommandError(thrown instanceof ColibriError ? 'bad input' : 'cannot tell', message);
+  return new CommandError(verdictOf(thrown), message);
+}
+
+/** A log that was rolled back is a finding about the ledger, not about the input. */
+function verdictOf(thrown: unknown): Verdict {
+  if (!(thrown instanceof ColibriError)) return 'cannot tell';
+  return thrown.code === 'ERR_LOG_ROLLBACK' ? 'differs' : 'bad input';
 }
 
 function toProblem({ place, problem }: SchemaDifference) {

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symli
 import { join } from 'node:path';
 import { describe, expect, inject } from 'vitest';
 import { parse } from 'yaml';
+import { ciJob } from '../../src/cli/witnesses/ci-job.ts';
 import { gitEnvironment } from '../git/git-project.ts';
 import { PROGRAM } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -122,6 +123,22 @@ describe('a committed checkpoint', () => {
       expect(project.runJob(workflow, '1'.repeat(40)).status).toBe(128);
     },
   );
+
+  promiseTest('checkpoint/committed', 'CI compares files with any name, and refuses an empty base', () => {
+    const project = new SharedProject();
+    const name = '.colibri/größer und mehr.checkpoint';
+    project.mkdir('.colibri');
+    writeFileSync(project.path(name), 'a checkpoint');
+    project.git(project.folder, 'add', '-f', name);
+    project.git(project.folder, 'commit', '-q', '-m', 'one');
+    writeFileSync(project.path('check.sh'), ciJob('shell', { key: 'KEY', version: '1' }).join('\n'));
+    const env = { ...gitEnvironment(), COLIBRI: 'echo run' };
+    const run = (base: string) => spawnSync('sh', ['check.sh', base], { cwd: project.folder, encoding: 'utf8', env });
+    const compared = (old: string) => `run checkpoint --check ${old} --against ${name} --key KEY\n`;
+    expect(run('HEAD')).toMatchObject({ status: 0, stdout: compared('-') + compared(name) });
+    expect(run('0'.repeat(40))).toMatchObject({ status: 0, stdout: compared(name) });
+    expect(run('')).toMatchObject({ status: 3, stdout: '' });
+  });
 
   promiseTest('checkpoint/committed', 'git takes the file, and nothing else of the folder', async () => {
     const project = new SharedProject();

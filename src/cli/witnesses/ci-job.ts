@@ -13,17 +13,33 @@ export function ciJob(kind: CiKind, facts: Facts): string[] {
   return kind === 'shell' ? shellScript(facts) : githubWorkflow(facts);
 }
 
-/** A base that is unknown fails: after a forced push it is the history that was replaced. A removed file fails, too. */
+/**
+ * A base that is unknown fails: after a forced push it is the history that was replaced. So does an empty one, which would
+ * compare nothing, and a removed file. Names have spaces and letters of any script; git quotes those that it cannot write.
+ * The backspace behind the line feed keeps the shell from removing it.
+ */
 const CHECK = (program: string) => [
-  "set -- $(printf -- '--key %s ' $COLIBRI_KEYS)",
+  '[ -n "$BASE" ] || { echo "BASE is empty: name the commit to compare with" >&2; exit 3; }',
+  "set -f -- $(printf -- '--key %s ' $COLIBRI_KEYS)",
   'case "$BASE" in *[!0]*)',
   '  git cat-file -e "$BASE^{commit}" 2>/dev/null || git fetch -q origin "$BASE"',
-  '  for file in $(git ls-tree -r --name-only "$BASE" .colibri/ | grep "checkpoint$"); do',
-  `    git show "$BASE:$file" | ${program} checkpoint --check - --against "$file" "$@"`,
+  '  files=$(git -c core.quotePath=off ls-tree -r --name-only "$BASE" .colibri/)',
+  "  IFS=$(printf '\\n\\b')",
+  '  for file in $files; do',
+  '    unset IFS',
+  '    case "$file" in',
+  '    \\"*) echo "$file is not a name of a checkpoint" >&2; exit 3 ;;',
+  `    *checkpoint) git show "$BASE:$file" | ${program} checkpoint --check - --against "$file" "$@" ;;`,
+  '    esac',
   '  done ;;',
   'esac',
-  'for file in $(git ls-files .colibri/ | grep "checkpoint$"); do',
-  `  ${program} checkpoint --check "$file" --against "$file" "$@"`,
+  'files=$(git -c core.quotePath=off ls-files .colibri/)',
+  "IFS=$(printf '\\n\\b')",
+  'for file in $files; do',
+  '  unset IFS',
+  '  case "$file" in',
+  `  *checkpoint) ${program} checkpoint --check "$file" --against "$file" "$@" ;;`,
+  '  esac',
   'done',
 ];
 

@@ -61,6 +61,11 @@ export class CheckpointScheduler {
     return isRollback ? this.#failure : undefined;
   }
 
+  /** Why a key that is there does not sign. A user without a key chose so, and a rollback has a name of its own. */
+  get fault(): Error | undefined {
+    return this.#failure instanceof NoKey || this.rollback !== undefined ? undefined : this.#failure;
+  }
+
   /** Records that the log has grown to this size, and signs in the background if that is due. */
   grown(size: number, isSealed: boolean): void {
     this.#size = size;
@@ -78,7 +83,7 @@ export class CheckpointScheduler {
   /** Wraps a proof under a checkpoint of `sign`, or of an earlier one by the same key. */
   wrap(format: EnvelopeFormat, proof: InclusionProof): Uint8Array {
     this.#signer ??= this.#open();
-    if (this.#signer === undefined) throw noKey();
+    if (this.#signer === undefined) throw new NoKey();
     return this.#signer.wrap(format, proof);
   }
 
@@ -97,7 +102,7 @@ export class CheckpointScheduler {
   async #sign(): Promise<void> {
     try {
       this.#signer ??= this.#open();
-      if (this.#signer === undefined) throw noKey();
+      if (this.#signer === undefined) throw new NoKey();
       this.#newest = await this.#signer.sign();
       this.#failure = undefined;
       this.onSigned?.(this.#newest);
@@ -111,6 +116,8 @@ export class CheckpointScheduler {
   }
 }
 
-function noKey(): ColibriError {
-  return new ColibriError('ERR_CONFIG_INVALID', 'this user has no signing key', {}, { advice: 'set COLIBRI_KEY_PATH' });
+class NoKey extends ColibriError {
+  constructor() {
+    super('ERR_CONFIG_INVALID', 'this user has no signing key', {}, { advice: 'set COLIBRI_KEY_PATH' });
+  }
 }

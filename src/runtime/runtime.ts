@@ -107,6 +107,11 @@ export class Runtime {
     return this.#booted?.checkpoints?.state;
   }
 
+  /** Why the key of this user does not sign. */
+  get signingFault(): Error | undefined {
+    return this.#booted?.checkpoints?.fault;
+  }
+
   /** What the witnesses of the user answered last; undefined if none was asked. */
   get witnesses(): readonly Asked[] | undefined {
     return this.#booted?.witnesses?.latest;

@@ -27,6 +27,7 @@ export function factsOf(server: FactSource, config: Config): ServerFacts {
     rollback: runtime.rollback,
     damage: runtime.damage,
     signing: runtime.signing,
+    signingFault: runtime.signingFault,
     witnesses: runtime.witnesses,
     skills: { loaded: runtime.skills?.list().length ?? 0, skipped: [...(runtime.skills?.defects() ?? [])] },
     process: { pid: process.pid, node: process.versions.node, memory_bytes: process.memoryUsage.rss() },

@@ -33,6 +33,8 @@ export interface ServerFacts extends Pulse {
   /** Why the last change failed, if the file is damaged. */
   readonly damage: Error | undefined;
   readonly signing: Health['signing'];
+  /** Why a key that is there does not sign; undefined without one. */
+  readonly signingFault: Error | undefined;
   /** What each witness answered last; undefined if none was asked. */
   readonly witnesses: readonly WitnessAnswer[] | undefined;
   readonly skills: Health['skills'];
@@ -70,6 +72,8 @@ export function describeHealth(server: ServerFacts, ledger: LedgerFacts, { at, u
   }
   if (server.rollback !== undefined) problems.push({ code: 'ERR_LOG_ROLLBACK', message: server.rollback.message });
   if (server.damage !== undefined) problems.push({ code: 'LEDGER_DAMAGED', message: server.damage.message });
+  if (server.signingFault !== undefined)
+    problems.push({ code: 'SIGNING_FAILED', message: server.signingFault.message });
   for (const { name, state, problem } of server.witnesses ?? [])
     if (state === 'disagrees') problems.push({ code: 'WITNESS_DISAGREES', message: `${name} ${problem}` });
   if (ledger !== undefined && 'error' in ledger)

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { openSqlite } from '../../src/db/sqlite/database.ts';
 import { isIncluded, parseCheckpoint, parseVerifierKey, verifyCheckpoint } from '../../src/integrity/index.ts';
 import { StoredTree } from '../../src/ledger/stored-tree.ts';
@@ -35,8 +35,13 @@ describe('checkpoints', () => {
       await project.withAgent(async (agent) => {
         await call(agent, 'task_create', { title: 'one' });
         await seal(agent);
-        const { data } = await call(agent, 'server_health', {});
-        const { signing } = data as { signing: { state: string; key: string; checkpoint: string } };
+        // The server signs in the background.
+        const signing = await vi.waitFor(async () => {
+          const { data } = await call(agent, 'server_health', {});
+          const found = (data as { signing: { state: string; key: string; checkpoint: string } }).signing;
+          expect(found.checkpoint).toBeDefined();
+          return found;
+        }, 5000);
         expect(signing).toMatchObject({ state: 'on', key: expect.stringContaining('colibri/') as string });
         expect(project.remembered()).toEqual([signing.checkpoint]);
         const { size, root } = parseCheckpoint(signing.checkpoint);

@@ -91,7 +91,7 @@ describe('the signing key', () => {
     const env = { ...project.env, COLIBRI_KEY_PATH: join(project.config, 'colibri', kept) };
     expect(await project.runWith({ env }, 'checkpoint')).toMatchObject({
       status: 3,
-      stderr: expect.stringContaining('taken the place') as string,
+      stderr: expect.stringContaining('another key has replaced this one') as string,
     });
     expect(await project.colibri('key', 'turn')).toMatchObject({ status: 3 });
   });

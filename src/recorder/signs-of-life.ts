@@ -1,6 +1,6 @@
 import type { Clock, Transaction } from '../db/database.ts';
+import { dialectOf } from '../db/dialect.ts';
 import type { Entry } from '../integrity/index.ts';
-import { clockSql } from '../ledger/presence/clock-sql.ts';
 
 interface SignRow {
   readonly sequence_no: number;
@@ -26,7 +26,7 @@ export async function renewSigns(
       `SELECT sequence_no, actor, clock_id, clock_ms, now_ms FROM observed_sessions
        JOIN tasks ON tasks.task_no = observed_sessions.task_no AND tasks.claim_idx = observed_sessions.claim_idx
        JOIN presence ON presence.actor = tasks.holder
-       CROSS JOIN (SELECT ${clockSql(db.engine, '$1')} AS now_ms) AS clock
+       CROSS JOIN (SELECT ${dialectOf(db).clock('$1')} AS now_ms) AS clock
        WHERE session = $2 ORDER BY sequence_no DESC LIMIT 1`,
       [clock.nowMs(), session],
     );

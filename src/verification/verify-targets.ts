@@ -2,7 +2,13 @@ import type { Reader } from '../db/database.ts';
 import { findTrailTask, type ThoughtRow, type TrailTask } from '../domains/trail/repository.ts';
 import { findSession, type SessionRow } from '../domains/trail/sessions.ts';
 import { ColibriError, isStageCode } from '../errors.ts';
+import { RecordCounter } from './fast/record-counter.ts';
 import { type ChainOptions, type ChainReport, verifySession, verifyTaskChain } from './verify-chain.ts';
+
+/** For a server: lets its verifications read each entry of the log once. */
+export function createRecordCounter(): RecordCounter {
+  return new RecordCounter();
+}
 
 /** What to verify: whole chains of tasks, and whole sessions. */
 export interface Scope {

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import type { Reader } from '../../db/database.ts';
+import { dialectOf } from '../../db/dialect.ts';
 import { ALIASES } from '../../domains/tasks/input-aliases.ts';
 import { taskFields } from '../../domains/tasks/record.ts';
 import { type Disclosed, parseJson } from '../../integrity/index.ts';
@@ -66,10 +67,10 @@ const COLUMNS: Readonly<Record<string, readonly [index: string, columns: readonl
 /** Entries whose content has one of these pieces, in log order; at most 100. */
 export async function listCopies(db: Reader, pieces: readonly string[]): Promise<number[]> {
   if (pieces.length === 0) return [];
-  const find = db.engine === 'sqlite' ? 'instr' : 'strpos';
+  const { contains } = dialectOf(db);
   const found = new Set<number>();
   for (const [table, [index, columns]] of Object.entries(COLUMNS)) {
-    const conditions = columns.flatMap((column) => pieces.map((_, place) => `${find}(${column}, $${place + 1}) > 0`));
+    const conditions = columns.flatMap((column) => pieces.map((_, place) => contains(column, `$${place + 1}`)));
     const sql = `SELECT ${index} AS idx FROM ${table} WHERE ${conditions.join(' OR ')} ORDER BY ${index} LIMIT ${MAX_COPIES}`;
     for (const { idx } of await db.query<{ idx: number }>(sql, pieces)) found.add(idx);
   }

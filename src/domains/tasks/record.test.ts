@@ -100,7 +100,7 @@ describe('the grammar of a recorded task', () => {
 });
 
 /** Fields with a text that stays after a redaction: names of actors and a state, on which the rules between entries rest. */
-const NAMES = ['assignee', 'created_by', 'holder', 'status', 'taken_from', 'updated_by'];
+const NAMES = new Set(['assignee', 'created_by', 'holder', 'status', 'taken_from', 'updated_by']);
 const SECRET = 'the customer is Example Ltd.';
 const NOTE = '[redacted by person:ada on 2026-04-08]';
 
@@ -108,13 +108,13 @@ describe('a redacted task', () => {
   for (const [field, { type }] of Object.entries(TASK_FIELDS)) {
     const value = [SECRET, [SECRET]].find((candidate) => type.form.holds(candidate));
     if (value === undefined) continue;
-    promiseTest('redact/gone', `${NAMES.includes(field) ? 'keeps the name' : 'loses the text'} in ${field}`, () => {
+    promiseTest('redact/gone', `${NAMES.has(field) ? 'keeps the name' : 'loses the text'} in ${field}`, () => {
       const content = canonicalize({ ...TASK, [field]: value });
       const remains = withoutText(content, NOTE);
-      expect(remains.includes(SECRET)).toBe(NAMES.includes(field));
+      expect(remains.includes(SECRET)).toBe(NAMES.has(field));
       expect(isWithoutText(content, NOTE)).toBe(false);
       expect(isWithoutText(remains, NOTE)).toBe(true);
-      expect(taskFields.freeText.some(({ name }) => name === field)).toBe(!NAMES.includes(field));
+      expect(taskFields.freeText.some(({ name }) => name === field)).toBe(!NAMES.has(field));
     });
   }
 

@@ -3,9 +3,9 @@ import { ColibriError } from '../../errors.ts';
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
 import { defineTool, type Tool } from '../../tool.ts';
 import { integrityScore } from '../../verification/chain-report.ts';
-import { RecordCounter } from '../../verification/fast/record-counter.ts';
 import {
   asNotFound,
+  createRecordCounter,
   findScope,
   positionsOf,
   requireNamedSession,
@@ -28,7 +28,7 @@ import {
 import { coveringSessions, findLiveSession, type SessionRow, startSession } from './sessions.ts';
 
 export function createTrailTools(): Tool[] {
-  const recordCounter = new RecordCounter();
+  const recordCounter = createRecordCounter();
   return [
     defineTool({
       name: 'audit_session_start',

@@ -1,8 +1,8 @@
 import type { EnteredCall, PresenceRow, Transaction } from '../../db/database.ts';
+import { dialectOf } from '../../db/dialect.ts';
 import { type Salt, saltedDigest } from '../../integrity/index.ts';
 import type { ToolEnterEvent } from '../../middleware/audit.ts';
 import { appendEncoded, type EncodedEntry, encode } from '../append.ts';
-import { clockSql } from '../presence/clock-sql.ts';
 import { BLOCK } from '../stored-tree.ts';
 
 /** A call whose enter entry was committed, or may have been. */
@@ -59,7 +59,7 @@ export async function enterCall(transaction: Transaction, enter: Enter): Promise
     );
   transaction.send(
     `INSERT INTO presence (sequence_no, actor, clock_id, clock_ms)
-     VALUES ($1, $2, $3, ${clockSql(transaction.engine, '$4')})`,
+     VALUES ($1, $2, $3, ${dialectOf(transaction).clock('$4')})`,
     [sequenceNo, presence.actor, presence.clockId, presence.clockMs],
   );
   return sequenceNo;

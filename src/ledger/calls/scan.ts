@@ -1,4 +1,5 @@
-import type { Engine, Reader, SqlValue } from '../../db/database.ts';
+import type { Reader, SqlValue } from '../../db/database.ts';
+import { type Dialect, dialectOf } from '../../db/dialect.ts';
 import { parseEntry } from '../../integrity/index.ts';
 
 /** One call, as a row of the view `actions`. */
@@ -122,7 +123,7 @@ async function listCalls(
   const order = direction === 'forward' ? 'ASC' : 'DESC';
   const where = [
     `salt IS NOT NULL AND idx BETWEEN ${add(first)} AND ${add(last)}`,
-    ...conditionsOf(db.engine, conditions, add),
+    ...conditionsOf(dialectOf(db), conditions, add),
   ].join(' AND ');
   return db.query<ScannedCall>(
     `${SELECT}
@@ -134,12 +135,11 @@ async function listCalls(
 
 /** Entries are canonical JSON: a quote inside a value is escaped, so these texts occur nowhere else in an entry. */
 function conditionsOf(
-  engine: Engine,
+  { contains }: Dialect,
   { actor, tool, texts, numbers = [] }: CallConditions,
   add: (value: SqlValue) => string,
 ): string[] {
-  const find = engine === 'sqlite' ? 'instr' : 'strpos';
-  const has = (column: string, text: string) => `${find}(${column}, ${add(text)}) > 0`;
+  const has = (column: string, text: string) => contains(column, add(text));
   const found = texts?.map((text) => has('content', text));
   const known = numbers.map((number) => `idx = ${add(number)}`);
   return [

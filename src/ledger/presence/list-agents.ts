@@ -1,7 +1,7 @@
 import type { Liveness, Reader } from '../../db/database.ts';
+import { dialectOf } from '../../db/dialect.ts';
 import { parseEntry } from '../../integrity/index.ts';
-import { clockSql } from './clock-sql.ts';
-import { sharedSilence, wallClock, wallSilence } from './signs.ts';
+import { sharedSilence, wallSilence } from './signs.ts';
 import { processOf } from './stale-rows.ts';
 
 /** An agent as its signs of life show it. */
@@ -28,11 +28,11 @@ export async function listAgents(db: Reader, liveness: Liveness, localMs: number
   const rows = await db.query<SignRow>(
     `SELECT presence.sequence_no, presence.actor, clock_id, clock_ms, now_ms, entry
      FROM presence JOIN ledger_entries ON ledger_entries.idx = presence.sequence_no
-     CROSS JOIN (SELECT ${clockSql(db.engine, '$1')} AS now_ms) AS clock
+     CROSS JOIN (SELECT ${dialectOf(db).clock('$1')} AS now_ms) AS clock
      ORDER BY presence.sequence_no DESC`,
     [liveness.clock.nowMs()],
   );
-  const nowMs = wallClock(db, rows[0]?.now_ms, localMs);
+  const nowMs = dialectOf(db).wallClock(rows[0]?.now_ms, localMs);
   const signsOf = new Map<string, SignRow[]>();
   for (const row of rows) signsOf.set(row.actor, [...(signsOf.get(row.actor) ?? []), row]);
   const agents: SeenAgent[] = [];

@@ -1,8 +1,8 @@
 import type { Liveness, Reader } from '../../db/database.ts';
+import { dialectOf } from '../../db/dialect.ts';
 import { ranInSameFolder } from '../../db/process-id.ts';
 import { parseEntry } from '../../integrity/index.ts';
 import { haveSameClient } from './agent-name.ts';
-import { clockSql } from './clock-sql.ts';
 import { processOf } from './stale-rows.ts';
 
 /** When an actor last gave a sign of life, by the clock that the processes of the ledger share. */
@@ -24,19 +24,14 @@ interface SignRow {
 /** `at` is the wall clock of this machine; it counts where the shared clock says nothing. */
 export async function readLastSign(db: Reader, { clock }: Liveness, actor: string, at: string): Promise<LastSign> {
   const rows = await db.query<SignRow>(
-    `SELECT sequence_no, clock_id, clock_ms, now_ms FROM (SELECT ${clockSql(db.engine, '$1')} AS now_ms) AS clock
+    `SELECT sequence_no, clock_id, clock_ms, now_ms FROM (SELECT ${dialectOf(db).clock('$1')} AS now_ms) AS clock
      LEFT JOIN presence ON actor = $2 ORDER BY sequence_no DESC`,
     [clock.nowMs(), actor],
   );
-  const nowMs = wallClock(db, rows[0]?.now_ms, Date.parse(at));
+  const nowMs = dialectOf(db).wallClock(rows[0]?.now_ms, Date.parse(at));
   const calls = rows.flatMap(({ sequence_no }) => sequence_no ?? []);
   const silentMs = sharedSilence(rows, clock.id) ?? wallSilence(await readEntries(db, calls), nowMs);
   return { silentMs, nowMs, calls };
-}
-
-/** The time in milliseconds since 1970: that of the database where it has a clock of its own. */
-export function wallClock({ engine }: Pick<Reader, 'engine'>, databaseMs: number | undefined, localMs: number): number {
-  return engine === 'postgres' ? (databaseMs ?? 0) : localMs;
 }
 
 /** The shortest silence of an actor's processes by the shared clock; undefined if it says nothing. */

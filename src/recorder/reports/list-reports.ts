@@ -1,4 +1,5 @@
 import type { Reader } from '../../db/database.ts';
+import { dialectOf } from '../../db/dialect.ts';
 import { type Entry, parseEntry, parseJson } from '../../integrity/index.ts';
 import type { Usage, UsageCounts } from './usage.ts';
 
@@ -38,7 +39,7 @@ export async function listCoverage(reader: Reader): Promise<CoverageReport[]> {
 
 /** The coverage of the sessions that worked on a task. */
 export async function listTaskCoverage(reader: Reader, taskNo: number): Promise<CoverageReport[]> {
-  const session = reader.engine === 'postgres' ? "CAST(entry AS JSONB) ->> 'session'" : "entry ->> 'session'";
+  const session = dialectOf(reader).member('entry', 'session');
   const rows = await reader.query<{ session: string | null }>(
     `SELECT DISTINCT ${session} AS session
      FROM observations JOIN ledger_entries ON ledger_entries.idx = observations.idx WHERE task_no = $1`,

@@ -3,6 +3,10 @@ import { computedImportsOf, importsOf, resolveImport } from './imports.ts';
 /** Values and types without I/O that every room may import. */
 const NOUNS = ['errors', 'ids', 'fields', 'log', 'modes', 'fifo-lock', 'terminal-text', 'text', 'version'];
 const PORT = 'db/database';
+const DIALECT = 'db/dialect';
+
+/** What a tool may call of verification; how it verifies is not its business. */
+const VERIFIERS = ['verification/chain-report', 'verification/verify-targets'];
 
 /** What wires the rooms together; it may import every room. */
 const WIRING = ['server', 'surface', 'cli'];
@@ -31,13 +35,14 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   envelope: ['tool'],
   'db/database': [],
   'db/before-each-statement': ['db/database'],
+  'db/dialect': ['db/database'],
   'db/migrate': ['db/database', 'db/migrations'],
   'db/process-id': ['integrity'],
   'db/sqlite': ['db/database', 'db/migrate', 'db/process-id', 'db/file-owner', 'db/schema/difference'],
   'db/postgres': ['db/database', 'db/migrate', 'db/process-id', 'db/schema/difference', 'integrity'],
   'db/schema': ['db', 'integrity'],
   db: ['config', 'files', 'git', 'integrity'],
-  ledger: [PORT, 'db/migrate', 'db/process-id', 'integrity', 'middleware/audit'],
+  ledger: [PORT, DIALECT, 'db/migrate', 'db/process-id', 'integrity', 'middleware/audit'],
   verification: [PORT, 'db/migrate', 'db/schema', 'domains/tasks', 'domains/trail', 'integrity', 'ledger'],
   git: ['config'],
   checkpoints: [PORT, 'config', 'db/file-owner', 'integrity', 'ledger', 'trust/private-file'],
@@ -46,6 +51,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   copy: [PORT, 'db/migrate', 'db/sqlite/tables', 'domains/tasks', 'ledger'],
   recorder: [
     PORT,
+    DIALECT,
     'config',
     'db/file-owner',
     'db/locate',
@@ -59,12 +65,22 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'files',
   ],
   'recorder/own-spool': ['recorder/spool', 'trust/find-tracked'],
-  'domains/tasks': [PORT, 'config', 'context', 'domains/evidence', 'domains/trail', 'integrity', 'ledger', 'tool'],
+  'domains/tasks': [
+    PORT,
+    DIALECT,
+    'config',
+    'context',
+    'domains/evidence',
+    'domains/trail',
+    'integrity',
+    'ledger',
+    'tool',
+  ],
   'domains/evidence': [PORT, 'domains/trail', 'git', 'integrity'],
   'domains/trail': [PORT, 'context', 'integrity', 'ledger', 'tool'],
-  'domains/trail/tools': [PORT, 'tool', 'verification'],
+  'domains/trail/tools': [PORT, 'tool', ...VERIFIERS],
   'domains/proofs': [PORT, 'context', 'domains/trail', 'integrity', 'ledger', 'tool'],
-  'domains/proofs/tools': ['domains/trail', 'integrity', 'tool', 'verification'],
+  'domains/proofs/tools': ['domains/trail', 'integrity', 'tool', ...VERIFIERS],
   'domains/redaction': [PORT, 'domains/tasks', 'integrity', 'ledger'],
   'domains/brief': [PORT, 'context', 'domains/tasks', 'domains/trail', 'integrity', 'ledger', 'middleware/library'],
   'domains/skills': ['context', 'tool'],

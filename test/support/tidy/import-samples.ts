@@ -36,6 +36,7 @@ export const IMPORT_SAMPLES: Samples = {
     ['src/verification/fast/calls.ts', `import type { X } from '../reference/calls.ts';`],
     ['src/verification/fast/calls.ts', `import { checkRedactions } from '../redactions/check.ts';`],
     ['src/verification/fast/calls.ts', `import { x } from '../search/tables.ts';`],
+    ['src/domains/trail/tools.ts', `import { x } from '../../verification/fast/record-counter.ts';`],
     ['src/verification/fast/calls.ts', `import { x } from '../verify-pages.ts';`],
     ['src/verification/reference/calls.ts', `import { prove } from '../fast/calls.ts';`],
     ['src/new-room/first.ts', `export const first = 1;`],

@@ -1,6 +1,6 @@
 import type { Reader, Row } from '../../../db/database.ts';
+import { dialectOf } from '../../../db/dialect.ts';
 import { isPerson } from '../../../integrity/index.ts';
-import { clockSql } from '../../../ledger/presence/clock-sql.ts';
 import { UNASSIGNED } from '../workflows.ts';
 import { DEAD_PROCESS_TTL_MS, dependsOnProcess, type HolderState, isLapsed } from './decide.ts';
 import { type ClaimContext, readHolder } from './holder.ts';
@@ -91,7 +91,7 @@ function listSilentlyHeld(
   project: string,
   { ttlMs = 0, liveness: { clock } }: ClaimContext,
 ): Promise<StartedTask[]> {
-  const nowMs = clockSql(db.engine, '$1');
+  const nowMs = dialectOf(db).clock('$1');
   // `project || ''` keeps SQLite from reading all tasks of the project: few tasks are held.
   return db.query<StartedTask>(
     `SELECT task_no, priority, status, holder, assignee, silent_ms FROM (

@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
 import { type IngestOptions, ingest, MAX_BATCH } from './ingest.ts';
 import { countWaiting, hasSpool, removeAbandoned } from './spool.ts';
+import { fillReserve } from './spool-reserve.ts';
 
 /** Events come in bursts: one transaction for those of this time costs less than one for each. */
 const DELAY_MS = 100;
@@ -75,7 +76,10 @@ export class SpoolWatcher {
       this.#isRefused = false;
       if (!hasSpool(this.#folder)) return this.#close();
       const isNew = !this.#isOpen;
-      if (isNew) removeAbandoned(this.#folder, new Date());
+      if (isNew) {
+        removeAbandoned(this.#folder, new Date());
+        fillReserve(this.#folder);
+      }
       this.#isOpen = true;
       if (this.#watcher === undefined) this.#watch();
       // Without a watcher, because the system has too many, looking is all there is.
@@ -119,7 +123,10 @@ export class SpoolWatcher {
       this.#isPending = false;
       this.#logged = undefined;
       if (rejected > 0) this.#log('warn', 'rejected files in the spool', { folder: this.#folder, files: rejected });
-      if (recorded > 0) this.#log('debug', 'recorded events of clients', { events: recorded });
+      if (recorded > 0) {
+        this.#log('debug', 'recorded events of clients', { events: recorded });
+        fillReserve(this.#folder);
+      }
       return !isLate;
     } catch (error) {
       this.#isPending = true;

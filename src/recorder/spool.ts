@@ -18,6 +18,7 @@ import { isOwnedByOther } from '../db/file-owner.ts';
 import { ignoreFolder, isIgnored } from '../files/git-ignore.ts';
 import { syncFolder } from '../files/sync.ts';
 import { randomHex } from './random-hex.ts';
+import { writeToReserve } from './spool-reserve.ts';
 
 /**
  * Events that are not in the ledger yet, one file each. A file gets its final name when it is complete, so a reader
@@ -55,7 +56,7 @@ export function writeToSpool(folder: string, text: string, { at, isDurable, isTe
   const name = `${at.getTime().toString().padStart(13, '0')}-${process.pid}-${nextSuffix()}`;
   const temporary = join(folder, `.${name}.tmp`);
   try {
-    writeWhole(temporary, text, isDurable);
+    writeInto(folder, temporary, text, isDurable);
     renameSync(temporary, join(folder, `${name}.${isTest ? 'test' : 'json'}`));
     if (isDurable) syncFolder(temporary);
   } catch (error) {
@@ -192,6 +193,17 @@ export function countDroppedEvent(folder: string): void {
     writeFileSync(handle, '.');
   } finally {
     closeSync(handle);
+  }
+}
+
+/** Takes the space that is reserved if the disk has none. */
+function writeInto(folder: string, temporary: string, text: string, isDurable: boolean): void {
+  try {
+    writeWhole(temporary, text, isDurable);
+  } catch (error) {
+    if (!['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    rmSync(temporary, { force: true });
+    if (!writeToReserve(folder, temporary, text, isDurable)) throw error;
   }
 }
 

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect } from 'vitest';
 import { parseEntry } from '../../src/integrity/index.ts';
 import { listSpool } from '../../src/recorder/spool.ts';
+import { isReserve } from '../../src/recorder/spool-reserve.ts';
 import { finished, inherited, withFile } from '../support/cli-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { RecordedProject, SILENT } from './recorded-project.ts';
@@ -54,6 +55,7 @@ describe('concurrent hooks', () => {
       expect(await Promise.all(results)).toEqual(payloads.map(() => SILENT));
       await survivor.callTool({ name: 'task_list', arguments: {} });
       expect(listSpool(project.spool)).toEqual([]);
+      expect(readdirSync(project.spool).filter(isReserve)).toHaveLength(16);
       const rows = await withFile(project.ledger, (reader) =>
         reader.query<{ entry: string }>('SELECT entry FROM ledger_entries JOIN observations USING (idx)'),
       );

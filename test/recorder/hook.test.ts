@@ -4,13 +4,17 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { countDropped, listSpool, removeAbandoned } from '../../src/recorder/spool.ts';
+import { fillReserve } from '../../src/recorder/spool-reserve.ts';
+import { parseSpooled } from '../../src/recorder/spooled-event.ts';
 import { CliProject } from '../support/cli-project.ts';
 import { createSmallDisk } from '../support/disk/small-disk.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -134,6 +138,20 @@ describe('colibri hook', () => {
     const fill = 'mkdir -m 700 .colibri .colibri/spool; { head -c 8m /dev/zero > filler; } 2>/dev/null';
     const launcher = [...disk.launcher, 'sh', '-c', `${fill}; exec "$0" "$@"`];
     expect(await project.hook(post(), { launcher })).toEqual(refused(/ENOSPC/));
+    // What a server left there, one of them too small, one a link.
+    fillReserve(project.mkdir('reserve'));
+    const names = readdirSync(project.path('reserve'));
+    expect(names).toHaveLength(16);
+    expect(statSync(project.path(`reserve/${names[0]}`))).toMatchObject({ size: 16_384, mode: 0o100_600 });
+    truncateSync(project.path('reserve/.reserve-0'), 10);
+    rmSync(project.path('reserve/.reserve-1'));
+    symlinkSync(project.path('elsewhere'), project.path('reserve/.reserve-1'));
+    const reserved = fill.replace(';', `; cp -dp ${project.path('reserve')}/.reserve-[012] .colibri/spool;`);
+    const twice = `${reserved}; "$0" "$@"; cat .colibri/spool/*.json >&2`;
+    const { status, stdout, stderr } = await project.hook(post(), { launcher: [...disk.launcher, 'sh', '-c', twice] });
+    expect([status, stdout, stderr]).toEqual([0, '', expect.stringContaining('"call_id":"call-1"')]);
+    expect(parseSpooled(stderr)?.content).toContain('npm test');
+    expect(existsSync(project.path('elsewhere'))).toBe(false);
   });
 
   promiseTest('recorder/silent', 'a folder that may not be written, and a closed standard error', async () => {

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { SPOOL } from '../../recorder/spool.ts';
+import { isReserve } from '../../recorder/spool-reserve.ts';
 import type { Client } from './clients.ts';
 import { type FileChange, readText } from './disk.ts';
 import type { ServerEntry } from './formats/config-format.ts';
@@ -13,7 +14,7 @@ import { isOwnEntry } from './launch-command.ts';
 import { bodyOf, type ConfigFile, type Plan, readConfigFile, type Site, withByteOrderMark, withPath } from './plan.ts';
 import { IGNORE_PATH, IGNORE_TEXT, type InitRecord, RECORD_PATH, readRecord, recordText, sha256 } from './record.ts';
 
-const SPOOL_PATH = `.colibri/${SPOOL}`;
+export const SPOOL_PATH = `.colibri/${SPOOL}`;
 
 type RecordedFile = InitRecord['files'][number];
 
@@ -143,7 +144,7 @@ function planRecord({ root }: Site, rest: InitRecord): FileChange[] {
   if (rest.files.length > 0 || rest.instructions.length > 0 || rest.skills.length > 0)
     return before === recordText(rest) ? [] : [{ path: RECORD_PATH, before, after: recordText(rest) }];
   const isOwn = (name: string) => ['.gitignore', 'init.json'].includes(name);
-  const isEmptySpool = (name: string) => name === SPOOL && listFolder(join(root, SPOOL_PATH)).length === 0;
+  const isEmptySpool = (name: string) => name === SPOOL && listFolder(join(root, SPOOL_PATH)).every(isReserve);
   const isOurFolder = listFolder(join(root, '.colibri')).every((name) => isOwn(name) || isEmptySpool(name));
   const ignore = readText(root, IGNORE_PATH);
   return [

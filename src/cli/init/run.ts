@@ -1,6 +1,8 @@
-import { resolve } from 'node:path';
+import { lstatSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { findHomeFolder } from '../../home-folder.ts';
 import { printError } from '../../print-error.ts';
+import { removeReserve } from '../../recorder/spool-reserve.ts';
 import { askYesOrNo, canAsk, print, printJson } from '../support/print.ts';
 import { findTerminal } from '../views/terminal.ts';
 import { CLIENTS, type Client, detectClients, type LaunchCommand } from './clients.ts';
@@ -14,7 +16,7 @@ import { INSTRUCTIONS } from './instructions.ts';
 import { localCommand, preferredCommand, publishedCommand } from './launch-command.ts';
 import type { Plan, Site } from './plan.ts';
 import { planSetup } from './plan-setup.ts';
-import { planUndo } from './plan-undo.ts';
+import { planUndo, SPOOL_PATH } from './plan-undo.ts';
 import { findProjectRoot } from './project-root.ts';
 import { listShippedSkills } from './shipped-skills.ts';
 
@@ -158,8 +160,15 @@ function findClients({ root, isGlobal }: Site, record: boolean): Client[] {
 
 function applyPlan({ root, isGlobal }: Site, { changes, emptied }: Plan): void {
   writeAll(root, changes, isGlobal);
+  if (emptied.includes(SPOOL_PATH)) dropReserve(root);
   // Only the plan for git names folders outside: those of the repository of a linked work tree.
   for (const folder of emptied) removeEmptyFolder(root, folder, isGlobal || folder.startsWith('../'));
+}
+
+/** Only what waits in a spool is worth keeping. */
+function dropReserve(root: string): void {
+  const spool = join(root, SPOOL_PATH);
+  if (lstatSync(spool, { throwIfNoEntry: false })?.isDirectory() === true) removeReserve(spool);
 }
 
 /** Without the records, which are only there for undo. */

@@ -22,7 +22,7 @@ const EXPECTED: Record<string, [mark: string, path: string, events: string, even
   codex: [
     '.codex/x',
     '.codex/hooks.json',
-    'SessionStart PreToolUse PostToolUse Stop SubagentStop SessionEnd',
+    'SessionStart PreToolUse PostToolUse Stop Interrupt SubagentStop SessionEnd',
     'Stop',
     { hooks: [{ type: 'command', command: `${HOOK} --client codex`, timeout: 5 }] },
   ],

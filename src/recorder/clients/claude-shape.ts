@@ -9,6 +9,8 @@ const PHASES: Readonly<Record<string, Phase>> = {
   PostToolUseFailure: 'failed',
   SessionStart: 'session_start',
   Stop: 'stop',
+  // Codex, when its user ends a turn.
+  Interrupt: 'stop',
   SubagentStop: 'subagent_stop',
   SessionEnd: 'session_end',
 };

@@ -58,7 +58,7 @@ export const HOOK_TARGETS: readonly HookTarget[] = [
     global: '.codex/hooks.json',
     // A failed MCP call has no after-event.
     lists: lists(
-      ['SessionStart', 'PreToolUse', 'PostToolUse', 'Stop', 'SubagentStop', 'SessionEnd'],
+      ['SessionStart', 'PreToolUse', 'PostToolUse', 'Stop', 'Interrupt', 'SubagentStop', 'SessionEnd'],
       () => ['--client', 'codex'],
       // Codex caps the timeout of SessionEnd, and warns about a longer one at every start.
       (event, { shell }) =>

@@ -51,6 +51,7 @@ describe('the spool', () => {
         report({ ...update('T-0001', 'in_progress'), tool_response: JSON.stringify({ ok: true, data: lost }) });
         report(shell('npm test'));
         report({ ...update('T-0002', 'in_progress'), tool_name, session_id: 's-3' });
+        await change(other, 's-2', { task_id: 'T-0002', status: 'review' });
       } finally {
         await other.close();
       }
@@ -64,6 +65,7 @@ describe('the spool', () => {
         'T-0001 undefined',
         'undefined undefined',
         'undefined undefined',
+        'T-0002 undefined',
       ]);
     }),
   );

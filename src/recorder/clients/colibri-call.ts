@@ -1,5 +1,5 @@
 import type { ColibriCall } from '../event.ts';
-import { asObject, integer, member, parsed, text } from './fields.ts';
+import { asObject, integer, member, type Payload, parsed, text } from './fields.ts';
 import type { McpTool } from './observe.ts';
 
 /** The tools of Colibri; their calls tell which task a session works on. */
@@ -32,7 +32,7 @@ export function readColibriCall(
   const [holder, updatedBy] = [text(data, 'holder'), text(data, 'updated_by')];
   // A user may give the server a name of its own. Under one that says nothing, the answer has to show whose it is.
   const isColibri = mcp.server === null || mcp.server.toLowerCase().includes('colibri');
-  if (!isColibri && (integer(data, 'claim') === null || holder === null || updatedBy === null)) return null;
+  if (!isColibri && (updatedBy === null || !hasAnswered(data))) return null;
   return {
     tool: mcp.tool,
     task_id: text(input, 'task_id') ?? text(data, 'task_id'),
@@ -41,6 +41,12 @@ export function readColibriCall(
     answered: text(data, 'status') !== null,
     ...(updatedBy !== null && { holds: holder === updatedBy }),
   };
+}
+
+/** Whether this is what `task_update` answers: who holds the task now, or that it was given up. */
+function hasAnswered(data: Payload | undefined): boolean {
+  const isHeld = integer(data, 'claim') !== null && text(data, 'holder') !== null;
+  return isHeld || (text(data, 'previous_status') !== null && /^T-\d+$/.test(text(data, 'task_id') ?? ''));
 }
 
 /** Returns true if an MCP server reports that the call was refused; Colibri also reports it inside `data`. */

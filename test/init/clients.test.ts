@@ -87,7 +87,10 @@ describe('colibri init', () => {
     const project = makeProject({ 'CLAUDE.md': '' }, { '.codex/config.toml': 'model = "m"\n' });
     const before = project.snapshot();
     const named = ['codex', 'windsurf', 'claude-code', 'copilot', 'qwen', 'cline', 'crush'];
-    expect(project.run('init', '--global', ...named)).toMatchObject({ code: 0, stderr: '' });
+    const shown = project.run('init', '--global', ...named);
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    expect(shown.stdout).toContain('colibri init --global --undo to revert it');
+    expect(shown.stdout).not.toContain('in this folder');
     const written = Object.keys(project.snapshot()).filter((path) => /\.(?:json|toml)$/.test(path));
     expect(written).toEqual([
       'home/.claude.json',

@@ -13,7 +13,8 @@ describe('colibri init says what is left to do', () => {
     for (const isGlobal of [false, true]) {
       const clients = CLIENTS.filter((client) => (isGlobal ? client.global : client.project).length > 0);
       const { stdout } = project.run('init', ...(isGlobal ? ['--global'] : []), ...clients.map(({ id }) => id));
-      const steps = clients.map(({ name, nextStep }) => `  ${name}: ${nextStep}\n`);
+      const place = isGlobal ? 'in a project' : 'in this folder';
+      const steps = clients.map(({ name, nextStep }) => `  ${name}: ${nextStep.replace('in this folder', place)}\n`);
       for (const step of steps) expect(stdout.split('\nTo connect:\n')[1]).toContain(step);
     }
   });

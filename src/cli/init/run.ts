@@ -45,7 +45,7 @@ export async function runInit(names: readonly string[], options: InitOptions): P
     const whole = withGit(plan, await planGit(site, names, options));
     if (!dryRun) applyPlan(site, whole);
     if (json) printJson(toJson(site, whole, dryRun));
-    else print(describe(whole, { dryRun, undo }));
+    else print(describe(whole, { dryRun, undo, isGlobal: site.isGlobal }));
     return 0;
   } catch (error) {
     if (!(error instanceof InitError)) throw error;
@@ -176,10 +176,16 @@ function visible({ changes }: Plan): readonly FileChange[] {
   return changes.filter(({ path }) => !path.startsWith('.colibri/') && !path.endsWith(`/${INSTALLED_PATH}`));
 }
 
-function describe(plan: Plan, { dryRun, undo }: { dryRun: boolean; undo: boolean }): string[] {
+interface Manner {
+  readonly dryRun: boolean;
+  readonly undo: boolean;
+  readonly isGlobal: boolean;
+}
+
+function describe(plan: Plan, { dryRun, undo, isGlobal }: Manner): string[] {
   const shown = visible(plan);
   const lines = shown.flatMap((change) => (isCopy(change) ? [summary(change)] : [...colored(change), '']));
-  const closing = undo ? describeUndo(shown) : describeSetup(plan, shown);
+  const closing = undo ? describeUndo(shown) : describeSetup(plan, shown, isGlobal);
   return [...lines, ...plan.notes, ...(dryRun && shown.length > 0 ? ['Nothing was written (--dry-run).'] : closing)];
 }
 
@@ -187,17 +193,25 @@ function describeUndo(shown: readonly FileChange[]): string[] {
   return [shown.length === 0 ? 'There is nothing to undo.' : 'Undone.'];
 }
 
-function describeSetup({ connected, recording }: Plan, shown: readonly FileChange[]): string[] {
+function describeSetup({ connected, recording }: Plan, shown: readonly FileChange[], isGlobal: boolean): string[] {
   if (connected.length === 0 && recording.length === 0)
     return [shown.length === 0 ? 'Nothing was changed, and no client is connected.' : 'No client is connected.'];
   const steps = (title: string, clients: readonly { name: string; nextStep: string }[]) =>
     clients.length === 0 ? [] : [title, ...clients.map(({ name, nextStep }) => `  ${name}: ${nextStep}`)];
   return [
     shown.length === 0 ? 'Already set up; nothing changed.' : 'Done.',
-    ...steps('To connect:', connected),
+    ...steps(
+      'To connect:',
+      connected.map((client) => ({ ...client, nextStep: nextStepOf(client, isGlobal) })),
+    ),
     ...steps('To record what agents do:', recording),
-    'Run colibri doctor to test the configuration, and colibri init --undo to revert it.',
+    `Run colibri doctor to test the configuration, and colibri init ${isGlobal ? '--global ' : ''}--undo to revert it.`,
   ];
+}
+
+/** The configuration of a user is for every project. */
+function nextStepOf({ nextStep }: Client, isGlobal: boolean): string {
+  return isGlobal ? nextStep.replace(' in this folder', ' in a project') : nextStep;
 }
 
 function isSkill({ path }: FileChange): boolean {
@@ -234,13 +248,13 @@ function indentWithBlanks(line: string): string {
   return line.replace(/^([ +-])(\t+)/, (_, sign: string, tabs: string) => sign + '    '.repeat(tabs.length));
 }
 
-function toJson({ root }: Site, plan: Plan, dryRun: boolean) {
+function toJson({ root, isGlobal }: Site, plan: Plan, dryRun: boolean) {
   const changes = visible(plan).map((change) => ({
     path: change.path,
     action: summary(change).split(' ')[0],
     ...(isCopy(change) ? {} : { diff: unifiedDiff(change.path, change.before, change.after).join('\n') }),
   }));
-  const next = plan.connected.map(({ id, nextStep }) => ({ client: id, step: nextStep }));
+  const next = plan.connected.map((client) => ({ client: client.id, step: nextStepOf(client, isGlobal) }));
   const recording = plan.recording.map(({ id, nextStep }) => ({ client: id, step: nextStep }));
   return { root, dry_run: dryRun, changes, notes: plan.notes, next, recording };
 }

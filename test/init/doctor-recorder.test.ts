@@ -102,6 +102,22 @@ describe('colibri doctor', () => {
     expect(existsSync(join(project.root, 'ran'))).toBe(false);
   });
 
+  promiseTest('record/doctor', 'a server that a variable leads to another ledger than the hooks', () => {
+    const server = (dbPath: string) => {
+      const colibri = { command: 'node', args: ['x'], env: { COLIBRI_DB_PATH: dbPath } };
+      return JSON.stringify({ mcpServers: { colibri } });
+    };
+    const project = makeProject({ '.mcp.json': server('data/ledger.db'), '.claude/x': '' });
+    const { stdout } = project.run('init', 'claude-code', '--record', '--no-instructions');
+    expect(stdout).toContain('Claude Code: .mcp.json has COLIBRI_DB_PATH=data/ledger.db, which hooks do not get');
+    expect(diagnose(project).found).toMatchObject([
+      { status: 'warn', message: expect.stringContaining('.mcp.json has COLIBRI_DB_PATH=data/ledger.db') as string },
+      { status: 'ok' },
+    ]);
+    project.put('.mcp.json', server(join(project.root, '.colibri', 'colibri.db')));
+    expect(diagnose(project).found).toMatchObject([{ status: 'ok' }]);
+  });
+
   promiseTest('record/doctor', 'hooks of the home folder, in projects with and without a ledger folder', () => {
     const project = makeProject();
     project.run('init', '--record', '--global', 'cursor');

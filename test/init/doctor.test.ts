@@ -198,10 +198,14 @@ describe('colibri doctor', () => {
       'CLAUDE.md': '',
       '.cursor/mcp.json': '{',
       '.vscode/mcp.json': '{"servers": {"colibri": {"command": "node", "args": ["/gone/colibri.js"]}}}',
+      '.windsurf/x': '',
+      '.kiro/settings/mcp.json': '{"mcpServers": {"flight": {"command": "npx", "args": ["-y", "colibri-mcp@0.1.0"]}}}',
     });
     const { code, find } = diagnose(project);
     expect(code).toBe(1);
     expect(find('claude-code')[0]).toMatchObject({ status: 'warn', fix: 'run colibri init claude-code' });
+    expect(find('windsurf')[0]).toMatchObject({ status: 'warn', fix: 'run colibri init --global windsurf' });
+    expect(find('kiro')).toMatchObject([{ status: 'warn', fix: 'rename flight to colibri' }]);
     expect(find('cursor')[0]).toMatchObject({ status: 'fail', message: expect.stringContaining('line 1') as string });
     expect(find('vscode')[0]).toMatchObject({
       status: 'fail',

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { findHomeFolder } from '../../home-folder.ts';
-import { CLIENTS, type Client, detectClients } from '../init/clients.ts';
+import { CLIENTS, type Client, detectClients, SERVER_NAME } from '../init/clients.ts';
 import { InitError } from '../init/init-error.ts';
 import { isOwnEntry, readEntry } from '../init/launch-command.ts';
-import { type ConfigFile, readConfigFile, type Site } from '../init/plan.ts';
+import { bodyOf, type ConfigFile, readConfigFile, type Site } from '../init/plan.ts';
 import { findProjectRoot } from '../init/project-root.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
 import { type Seen, shakeHands } from './handshake.ts';
@@ -37,15 +37,37 @@ async function checkClient(client: Client, sites: readonly Site[], options: Chec
       const file = readConfigFile(client, site);
       return file?.current === undefined ? [] : [{ file, site }];
     });
-    if (files.length === 0)
-      return [
-        warn(client.id, `${client.name} is used here but not connected to Colibri`, `run colibri init ${client.id}`),
-      ];
-    return await Promise.all(files.map(({ file, site }) => checkEntry(client, file, site, options)));
+    const renamed = sites.flatMap((site) => listRenamed(client, site));
+    if (renamed.length > 0 && files.length === 0) return renamed;
+    if (files.length === 0) {
+      const scope = client.project.length === 0 ? '--global ' : '';
+      const fix = `run colibri init ${scope}${client.id}`;
+      return [warn(client.id, `${client.name} is used here but not connected to Colibri`, fix)];
+    }
+    return [...renamed, ...(await Promise.all(files.map(({ file, site }) => checkEntry(client, file, site, options))))];
   } catch (error) {
     if (!(error instanceof InitError)) throw error;
     return [fail(client.id, error.problem, `fix that file; ${client.name} cannot read it either`)];
   }
+}
+
+/** The recorder knows the server by its name; under another one, only by what it answers. */
+function listRenamed(client: Client, site: Site): Finding[] {
+  const file = readConfigFile(client, site);
+  if (file?.text === undefined) return [];
+  const servers = file.format.find(bodyOf(file.text), file.keys.slice(0, -1));
+  const names = Object.entries(servers ?? {}).flatMap(([name, entry]) =>
+    !name.toLowerCase().includes(SERVER_NAME) && startsColibri(entry) ? [name] : [],
+  );
+  const path = site.isGlobal ? `~/${file.path}` : file.path;
+  const problem = (name: string) =>
+    `${path} starts Colibri as ${name}: the recorder may not see which task a session holds, and doctor does not test it`;
+  return names.map((name) => warn(client.id, problem(name), `rename ${name} to ${SERVER_NAME}`));
+}
+
+function startsColibri(entry: unknown): boolean {
+  if (typeof entry !== 'object' || entry === null) return false;
+  return readEntry(entry).words.some((word) => /(?:^|[/\\])colibri(?:-mcp(?:@[\w.+-]+)?|\.c?js)?$/.test(word));
 }
 
 async function checkEntry(client: Client, file: ConfigFile, site: Site, options: CheckOptions): Promise<Finding> {

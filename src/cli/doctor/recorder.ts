@@ -9,8 +9,10 @@ import { findHomeFolder } from '../../home-folder.ts';
 import { parseJson } from '../../integrity/index.ts';
 import { listOwnSpool } from '../../recorder/own-spool.ts';
 import { countDropped, countRejected, hasSpool, SPOOL, takeTestEvents } from '../../recorder/spool.ts';
+import { CLIENTS } from '../init/clients.ts';
 import { HOOK_TARGETS, type HookTarget } from '../init/hooks/hook-targets.ts';
 import { type InstalledHooks, readInstalledHooks } from '../init/hooks/installed-hooks.ts';
+import { findOtherLedger, type OtherLedger } from '../init/hooks/other-ledger.ts';
 import { InitError } from '../init/init-error.ts';
 import type { Site } from '../init/plan.ts';
 import { findProjectRoot } from '../init/project-root.ts';
@@ -31,10 +33,11 @@ const TIMEOUT_MS = 60_000;
 export async function checkRecorder(config: Config, runAll: boolean): Promise<Finding[]> {
   const root = findProjectRoot();
   const home = findHomeFolder();
-  const spool = join(dirname(locateDatabase(serverConfig(config))), SPOOL);
+  const ledger = locateDatabase(serverConfig(config));
+  const spool = join(dirname(ledger), SPOOL);
   const hadSpool = existsSync(spool);
   const sites: Site[] = [{ root, isGlobal: false }, ...(home === undefined ? [] : [{ root: home, isGlobal: true }])];
-  const options = { root, spool, dbPath: config.dbPath, runAll };
+  const options = { root, home, ledger, spool, dbPath: config.dbPath, runAll };
   const findings: Finding[] = [];
   for (const site of sites)
     for (const target of HOOK_TARGETS) findings.push(...(await checkTarget(target, site, options)));
@@ -44,6 +47,8 @@ export async function checkRecorder(config: Config, runAll: boolean): Promise<Fi
 
 interface CheckOptions {
   readonly root: string;
+  readonly home: string | undefined;
+  readonly ledger: string;
   readonly spool: string;
   readonly dbPath: string | undefined;
   readonly runAll: boolean;
@@ -79,7 +84,34 @@ async function checkTarget(target: HookTarget, site: Site, options: CheckOptions
   if (installed.missing.length > 0)
     return [warn(CHECK, `${path} does not report ${installed.missing.join(', ')}`, fix)];
   const events = plural(installed.lines.length, 'command');
-  return [ok(CHECK, `${path}: a test event passed through ${events} to ${options.spool}`)];
+  return [
+    ...warnOfOtherLedgers(target, options),
+    ok(CHECK, `${path}: a test event passed through ${events} to ${options.spool}`),
+  ];
+}
+
+/** A server that a variable leads to another ledger never reads what the hooks report here. */
+function warnOfOtherLedgers({ clients }: HookTarget, { root, home, ledger, spool }: CheckOptions): Finding[] {
+  const sites: Site[] = [{ root, isGlobal: false }, ...(home === undefined ? [] : [{ root: home, isGlobal: true }])];
+  return CLIENTS.filter(({ id }) => clients.includes(id)).flatMap((client) =>
+    sites.flatMap((site) => {
+      const found = findIn(client, site, { project: root, ledger });
+      if (found === undefined) return [];
+      const { path, assignment } = found;
+      const problem = `${path} has ${assignment}: that server reads another spool than ${spool}, where hooks report`;
+      return [warn(CHECK, problem, `set ${assignment} where ${client.name} starts, too, or remove it from ${path}`)];
+    }),
+  );
+}
+
+/** The check of the clients reports a file that cannot be read. */
+function findIn(...args: Parameters<typeof findOtherLedger>): OtherLedger | undefined {
+  try {
+    return findOtherLedger(...args);
+  } catch (error) {
+    if (error instanceof InitError) return undefined;
+    throw error;
+  }
 }
 
 /** Undefined if the event arrived. */

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import { LEDGER } from '../../db/locate.ts';
 import type { Client, LaunchCommand } from './clients.ts';
 import { type FileChange, listMissingFolders, readText } from './disk.ts';
 import type { ServerEntry } from './formats/config-format.ts';
 import { applyEdits, invertEdits, type TextEdit } from './formats/text-edit.ts';
-import { findTargets, targetPath } from './hooks/hook-targets.ts';
+import { findTargets, type HookTarget, targetPath } from './hooks/hook-targets.ts';
+import { findOtherLedger } from './hooks/other-ledger.ts';
 import { type PlannedFile, planHooks } from './hooks/plan-hooks.ts';
 import { planInstructions } from './instructions.ts';
 import {
@@ -91,8 +93,26 @@ function planRecording(
       return nextStep === undefined ? [] : [{ id, name, nextStep }];
     });
     if (isRecording) recording.push(...users);
+    if (isRecording) notes.push(...noteOtherLedgers(site, target, configs, clients));
   }
   return { configs: [...configs.values()], recording };
+}
+
+/** Hooks do not get the variables of a server. One that is set up anew has none. */
+function noteOtherLedgers(
+  site: Site,
+  target: HookTarget,
+  configs: ReadonlyMap<string, PlannedFile>,
+  clients: readonly Client[],
+): string[] {
+  const users = clients.filter(({ id }) => target.clients.includes(id));
+  const place = { project: site.root, ledger: LEDGER };
+  return users.flatMap((client) => {
+    const found = findOtherLedger(client, site, place);
+    if (found === undefined || configs.has(found.path.replace(/^~\//, ''))) return [];
+    const { path, assignment } = found;
+    return [`${client.name}: ${path} has ${assignment}, which hooks do not get; set it where the client starts, too`];
+  });
 }
 
 /** A configuration file and the clients that read it. */

@@ -62,6 +62,8 @@ describe('the bundles of the recorder', () => {
         'opencode tool.execute.before call_1 null',
         'opencode tool.execute.after call_1 3',
         'opencode message.part.updated call_2 null',
+        'opencode tool.execute.after call_4 0',
+        'opencode tool.execute.after call_5 null',
         'opencode session.idle evt_2 null',
       ]);
     },
@@ -99,6 +101,11 @@ for (const file of ['./plugin.mjs', './missing.mjs']) {
     const part = { type: 'tool', tool: 'edit', callID: 'call_2', state: { status, input: {}, error: 'no such file' } };
     await hooks.event({ event: { id: 'evt_3', type: 'message.part.updated', properties: { sessionID: 'ses_1', part } } });
   }
+  const cyclic = { command: 'true', size: 1n };
+  cyclic.self = cyclic;
+  const throws = { get command() { throw new Error('no'); } };
+  for (const [callID, args] of Object.entries({ call_4: cyclic, call_5: throws }))
+    await hooks['tool.execute.after']({ ...call, callID, args }, { output: '', metadata: { exit: 0 } });
   await hooks.event({ event: { id: 'evt_1', type: 'session.status', properties: { sessionID: 'ses_1' } } });
   await hooks.event({ event: { id: 'evt_2', type: 'session.idle', properties: { sessionID: 'ses_1' } } });
 }

@@ -9,19 +9,35 @@ const isFailedCall = ({ type, properties }) =>
   type === 'message.part.updated' && properties?.part?.type === 'tool' && properties.part.state?.status === 'error';
 const TIME_LIMIT_MS = 2500;
 
+// Arguments of another plug-in may hold what JSON cannot represent.
+const toText = (payload) => {
+  try {
+    return JSON.stringify(payload);
+  } catch {
+    try {
+      return JSON.stringify(payload, replaceOnce(new WeakSet()));
+    } catch {
+      const { tool, sessionID, callID } = payload.input ?? {};
+      return JSON.stringify({ ...payload, input: { tool, sessionID, callID }, output: undefined });
+    }
+  }
+};
+const replaceOnce = (seen) => (_name, value) => {
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (seen.has(value)) return '[repeated]';
+  seen.add(value);
+  return value;
+};
+
 export const ColibriRecorder = async ({ directory }) => {
   // One at a time: a stop that overtakes the end of a call would tell that the call has none.
   let last = Promise.resolve();
 
   /** Never throws and never waits: the recorder must not change what an agent can do. */
   const report = (hook, input, output) => {
-    const payload = { hook, timestamp: Date.now(), folder: directory, input, output };
-    try {
-      const text = JSON.stringify(payload);
-      last = last.then(() => send(text));
-    } catch {
-      // A value that JSON cannot represent came from another plug-in.
-    }
+    const text = toText({ hook, timestamp: Date.now(), folder: directory, input, output });
+    last = last.then(() => send(text));
   };
 
   const send = (text) =>

@@ -43,6 +43,13 @@ describe('colibri verify --git', () => {
     const honest = await verify(project);
     expect(honest).toMatchObject({ status: 0, report: { verdict: 'whole', git: { shallow: false } } });
 
+    // Without a branch, no commit is a witness.
+    const tip = project.git('rev-parse', 'HEAD');
+    project.git('update-ref', '-d', 'refs/heads/main');
+    const alone = await project.run('verify', '--git');
+    expect([alone.status, alone.stdout]).toEqual([2, expect.stringContaining('Nothing was compared with the log')]);
+    project.git('update-ref', 'refs/heads/main', tip);
+
     // An older backup is consistent in itself; the commit is the witness.
     const newest = project.path('newest.db');
     copyFileSync(project.ledger, newest);

@@ -51,7 +51,7 @@ async function withGit<Result>(work: (git: GitOptions) => Promise<Result>): Prom
 export function judgeGit({ commits, checkpoints }: GitReport): Verdict {
   if (commits.contradicted + checkpoints.contradicted > 0) return 'tampered';
   const isUnproven = commits.missing > 0 || checkpoints.unreadable > 0;
-  return isUnproven || isForeign(checkpoints) ? 'cannot tell' : 'whole';
+  return isUnproven || checkpoints.found === 0 ? 'cannot tell' : 'whole';
 }
 
 /** One line for each thing that was compared, and one for each claim that does not hold. */
@@ -92,10 +92,13 @@ function explain({ shallow, commits: { present, missing }, checkpoints }: GitRep
     ...(missing > 0 && !shallow && !isOther
       ? ['Commits disappear when git gc removes what no branch leads to, or were made in another clone.']
       : []),
-    ...(isForeign(checkpoints) ? ['No commit carries a checkpoint of this ledger; was it replaced?'] : []),
+    ...explainNone(checkpoints),
   ];
 }
 
-function isForeign({ found, foreign }: CheckpointCheck): boolean {
-  return found === 0 && foreign > 0;
+/** Without a checkpoint, the repository is no witness of the log. */
+function explainNone({ found, foreign }: CheckpointCheck): string[] {
+  if (found > 0) return [];
+  if (foreign > 0) return ['No commit carries a checkpoint of this ledger; was it replaced?'];
+  return ['Nothing was compared with the log: no commit that a branch or tag leads to carries a checkpoint of it.'];
 }

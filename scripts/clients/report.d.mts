@@ -6,4 +6,5 @@ export interface Result {
   readonly problems: readonly string[];
 }
 
-export function table(results: readonly Result[], today: Date): string;
+export function table(results: readonly Result[], today: Date, colibri: string): string;
+export function describeColibri(): string;

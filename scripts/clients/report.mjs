@@ -1,4 +1,5 @@
 // The result for a terminal, and as the table in docs/clients.md.
+import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -19,13 +20,29 @@ export function writeTable(results, today = new Date()) {
   const page = readFileSync(PAGE, 'utf8');
   const [start, end] = [page.indexOf(BEGIN), page.indexOf(END)];
   if (start === -1 || end < start) throw new Error(`${PAGE} has no ${BEGIN} … ${END}`);
-  writeFileSync(PAGE, `${page.slice(0, start + BEGIN.length)}\n\n${table(results, today)}\n\n${page.slice(end)}`);
+  writeFileSync(
+    PAGE,
+    `${page.slice(0, start + BEGIN.length)}\n\n${table(results, today, describeColibri())}\n\n${page.slice(end)}`,
+  );
+}
+
+/** The version and commit that the clients were run with; `-dirty` if files differ from that commit. */
+export function describeColibri() {
+  const cwd = fileURLToPath(new URL('../..', import.meta.url));
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  try {
+    const options = { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
+    const commit = execFileSync('git', ['describe', '--always', '--dirty', '--exclude', '*', '--abbrev=12'], options);
+    return `${version} (commit ${commit.trim()})`;
+  } catch {
+    return version;
+  }
 }
 
 const CHECKS = ['actions', 'session', 'coverage', 'commit', 'evidence', 'verify', 'verify --git'];
 
 /** A cell is "yes" only if the check was made and found nothing. */
-export function table(results, today) {
+export function table(results, today, colibri) {
   const rows = results.map(({ driver, checks }) => [
     driver.name,
     `\`${driver.package}\``,
@@ -48,7 +65,7 @@ export function table(results, today) {
   );
   const date = today.toISOString().slice(0, 10);
   return [
-    `Last run: ${date}, Node ${process.versions.node}, ${process.platform}-${process.arch}.`,
+    `Last run: ${date}, Colibri ${colibri}, Node ${process.versions.node}, ${process.platform}-${process.arch}.`,
     lines.join('\n'),
     ...(failures.length === 0 ? [] : [failures.join('\n')]),
   ].join('\n\n');

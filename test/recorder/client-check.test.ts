@@ -9,7 +9,7 @@ import {
   type Evidence,
   type Observed,
 } from '../../scripts/clients/check.mjs';
-import { table } from '../../scripts/clients/report.mjs';
+import { describeColibri, table } from '../../scripts/clients/report.mjs';
 import {
   actionOf,
   MISSING_COMMIT,
@@ -150,15 +150,15 @@ describe('what npm run clients checks', () => {
     const driver = { ...CLIENT, name: 'Client', package: 'client', version: '1.0.0', limits: { commit: 'no hooks' } };
     const today = new Date('2026-11-16T12:00:00.000Z');
     const lineOf = (checks: { name: string; problems: string[] }[]) =>
-      table([{ driver, checks, problems: ['npm cannot install it: /me/x'] }], today)
+      table([{ driver, checks, problems: ['npm cannot install it: /me/x'] }], today, '1.2.3')
         .split('\n')
         .find((line) => line.startsWith('| Client')) ?? '';
     expect(lineOf([])).not.toMatch(/yes|no hooks/);
     const names = ['actions', 'session', 'coverage', 'commit', 'evidence', 'verify', 'verify --git'];
     expect(lineOf(names.map((name) => ({ name, problems: ['wrong'] })))).not.toMatch(/yes|no hooks/);
     expect(lineOf(names.map((name) => ({ name, problems: [] }))).match(/yes/g)).toHaveLength(6);
-    const page = table([{ driver, checks: [], problems: ['npm cannot install it:\n/me/x'] }], today);
-    expect(page).toMatch(/^Last run: 2026-11-16, Node/);
+    const page = table([{ driver, checks: [], problems: ['npm cannot install it:\n/me/x'] }], today, describeColibri());
+    expect(page).toMatch(/^Last run: 2026-11-16, Colibri \d+\.\d+\.\d+(?: \(commit [0-9a-f]{12,}(?:-dirty)?\))?, Node/);
     expect(page).toMatch(/^- Client: npm cannot install it: …$/m);
   });
 

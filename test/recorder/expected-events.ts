@@ -3,11 +3,15 @@ import { join } from 'node:path';
 
 export const PAYLOADS = new URL('payloads/', import.meta.url).pathname;
 
-export const payloadsOf = (file: string) =>
-  readFileSync(join(PAYLOADS, file), 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
+type Payload = Record<string, unknown>;
+
+/** Lines that a client wrote, or examples of its documentation, which the file names. */
+export function payloadsOf(file: string): Payload[] {
+  const text = readFileSync(join(PAYLOADS, file), 'utf8');
+  if (file.endsWith('.json')) return (JSON.parse(text) as { source: string; payloads: Payload[] }).payloads;
+  const lines = text.split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line) as Payload);
+}
 
 /** Copilot CLI reports to Claude Code's hooks too; only its environment tells that it is the one who does. */
 export const hintOf = (file: string) => ({ isInCopilotCli: file.endsWith('-claude-hooks.jsonl') });
@@ -133,6 +137,13 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'agentStop stop',
     'sessionEnd session_end',
   ],
+  'cursor-2.0.77-documented.json': [
+    'afterShellExecution after Shell shell - unknown',
+    'postToolUse after Shell shell toolu_1 failed 2',
+    'afterFileEdit after Edit edit - ok',
+    'afterMCPExecution after task_update mcp - ok - T-0001 in_progress',
+    'stop stop',
+  ],
   'gemini-cli-0.61.0-faults.jsonl': [
     'AfterTool after replace edit - failed',
     'AfterTool after run_shell_command shell - unknown',
@@ -190,5 +201,12 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'session.status other - - evt_1e21f7c93001n2g5bjQQiKRxgt',
     'session.status other - - evt_1e21f7c97001rXtCX3w0oGvSM5',
     'session.idle stop - - evt_1e21f7c9800161DH9NpFKWCcPk',
+  ],
+  'vscode-2026.06.03-documented.json': ['PostToolUse after editFiles edit tool-123 ok', 'SessionStart session_start'],
+  'windsurf-2026.11-documented.json': [
+    'post_run_command after run_command shell - unknown',
+    'post_write_code after write_code edit - ok',
+    'post_mcp_tool_use after task_update mcp - ok - T-0001 done',
+    'post_cascade_response stop',
   ],
 };

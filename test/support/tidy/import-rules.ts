@@ -154,6 +154,7 @@ const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])
       'recorder/plugins',
       'recorder/random-hex',
       'recorder/spool',
+      'recorder/spool-reserve',
       'recorder/spool-watcher',
       'runtime/ingest-after-hook',
       'recorder/transcripts/open-transcript',

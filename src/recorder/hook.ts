@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type HookConfig, readHookConfig } from '../config.ts';
 import { findAbove, LEDGER } from '../db/locate.ts';
@@ -163,7 +164,8 @@ function readInput(): Promise<Input> {
       // Ends the process even if the client keeps its end open.
       if (!hasEnded) process.stdin.destroy();
     };
-    const stop = limitTime(READ_LIMIT_MS, () => finish(false));
+    // A file ends by itself, however slowly it is read.
+    const stop = fstatSync(0).isFile() ? () => undefined : limitTime(READ_LIMIT_MS, () => finish(false));
     process.stdin.on('data', (chunk: Buffer) => {
       length += chunk.length;
       if (length <= MAX_EVENT_BYTES) chunks.push(chunk);

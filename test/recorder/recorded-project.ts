@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { listSpool, readSpoolFile } from '../../src/recorder/spool.ts';
@@ -22,6 +22,8 @@ export class RecordedProject extends CliProject {
   constructor() {
     super();
     mkdirSync(join(this.folder, '.colibri'), { mode: 0o700 });
+    // As every server leaves it: elsewhere, the spool gets a .gitignore of its own.
+    writeFileSync(join(this.folder, '.colibri', '.gitignore'), '*\n');
   }
 
   hook(input: string | Buffer, options: HookOptions = {}): Promise<Run> {

@@ -33,6 +33,7 @@ export class RecordedSession {
     this.home = join(folder, 'person');
     this.spool = join(folder, '.colibri', 'spool');
     for (const path of [this.home, dirname(this.spool)]) mkdirSync(path, { mode: 0o700 });
+    writeFileSync(join(dirname(this.spool), '.gitignore'), '*\n');
   }
 
   /** The payloads of the hooks of a fixture, with paths of this home folder. */

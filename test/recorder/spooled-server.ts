@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEntry } from '../../src/integrity/index.ts';
 import { toEvent } from '../../src/recorder/clients/recognize.ts';
@@ -21,6 +21,7 @@ export function withSpool(work: (recorded: Recorded) => Promise<void>, isWatched
   return withFolder(async (folder) => {
     const spool = join(folder, '.colibri', 'spool');
     mkdirSync(join(folder, '.colibri'), { mode: 0o700 });
+    writeFileSync(join(folder, '.colibri', '.gitignore'), '*\n');
     const server = await openServer(join(folder, isWatched ? '.colibri' : '.', 'colibri.db'));
     let count = 0;
     const report = (fields: object, time?: Date): void => {

@@ -153,6 +153,7 @@ const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])
       'home-folder',
       'recorder/plugins',
       'recorder/random-hex',
+      'recorder/hook',
       'recorder/spool',
       'recorder/spool-reserve',
       'recorder/spool-watcher',

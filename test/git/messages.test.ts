@@ -150,9 +150,17 @@ describe('trailers of commit messages', () => {
       project.runWith({ env: database }, 'hook', '--git', 'prepare-commit-msg', file),
       project.runWith({ env: { PATH: `${slow}:/usr/bin:/bin` } }, 'hook', '--git', 'post-commit'),
     ]);
-    const says = (end: string) => `colibri hook: took longer than 2 seconds; ${end}\n`;
-    expect(unanswered).toEqual({ status: 0, stdout: '', stderr: says('no trailers were added to the commit') });
-    expect(endless).toEqual({ status: 0, stdout: '', stderr: says('the event is not recorded') });
+    const says = (reason: string) => `colibri hook: ${reason}\n`;
+    expect(unanswered).toEqual({
+      status: 0,
+      stdout: '',
+      stderr: says('took longer than 2 seconds; no trailers were added to the commit'),
+    });
+    expect(endless).toEqual({
+      status: 0,
+      stdout: '',
+      stderr: says('git took longer than 2 seconds; the event is not recorded'),
+    });
     expect(readFileSync(file, 'utf8')).toBe('message\n');
   });
 });

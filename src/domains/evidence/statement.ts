@@ -40,7 +40,7 @@ const NO_FAILURE = /\b(?:0|no|zero|none|without)\s+(?:\w+\s+)?(?:fail\w*|errors?
 const DOUBTS = [
   /\b(?:no|not|never|none|nothing|neither|nor|cannot|without|hardly|almost|partial(?:ly)?|some|most(?:ly)?|half|maybe)\b/i,
   /\b(?:if|should|would|will|might|could|probably|pending|todo|errors?|errored|broken|red|crash(?:es|ed)?)\b/i,
-  /\bun(?:able|clear|done|finished|known|passed|stable|successful\w*|sure|tested|verified)\b|\w+n['’]t\b/i,
+  /\bun(?:able|clear|done|finished|known|passed|stable|successful\w*|sure|tested|verified)\b|(?<=\w)n['’]t\b/i,
 ];
 const COUNTED_FAILURE = /\b[1-9]\d*\s+(?:\w+\s+)?fail/i;
 const FAILURE = /\bfail(?:s|ed|ing|ures?)?\b|[✗✘❌]/i;

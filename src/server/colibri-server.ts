@@ -137,7 +137,7 @@ class ColibriServer implements ColibriServerContext {
     let loggedFailure: string | undefined;
     const report = (): void => {
       const { mode, phase, failure } = runtime;
-      if (failure === undefined) log('info', 'ready', { mode, phase });
+      if (failure === undefined) log('info', 'ready', { mode, phase, ledger: runtime.database?.location });
       // Retries that fail for the same reason are not logged again.
       else if (failure.message !== loggedFailure)
         log('error', 'degraded', { code: 'ERR_INIT_FAILED', mode, phase, error: failure });

@@ -148,6 +148,8 @@ describe('one repository, one ledger', () => {
     const board = await place.runWith({ cwd: linked }, 'board', '--json');
     expect(board.status).toBe(0);
     expect(board.stderr).toBe(`Using the ledger of ${place.folder}: ${linked} is a git worktree of it.\n`);
+    const add = await place.runWith({ cwd: linked }, 'add', 'a task', '--as', 'ada');
+    expect(add.stderr).toContain(`Using the ledger of ${place.folder}: ${linked} is a git worktree of it.\n`);
     expect((await place.runWith({ cwd: linked }, 'doctor')).stdout).toContain(
       `${linked} shares the ledger of its main work tree, ${place.folder}`,
     );

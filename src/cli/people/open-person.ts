@@ -18,6 +18,7 @@ import type { Tool } from '../../tool.ts';
 import { readVersion } from '../../version.ts';
 import { CommandError } from '../support/command-result.ts';
 import { assertNotDeleted } from '../support/deleted-ledger.ts';
+import { printSharedLedger } from '../support/with-ledger.ts';
 import { personActor } from './person-name.ts';
 
 export interface PersonOptions {
@@ -64,6 +65,7 @@ export async function withPerson<Result>(
     throw new CommandError('cannot tell', `no ledger at ${locateDatabase(config)}`, {
       advice: 'run colibri add "title" to create one',
     });
+  if (!isTemporary(config)) printSharedLedger(config);
   const warnings = listWarnings(config);
   if (warnings.length > 0) printError(warnings);
   const chain = createChain(config);

@@ -104,12 +104,12 @@ function openReadOnly(
   options: Partial<OpenOptions> = {},
 ): Promise<Database> {
   const mode = 'READONLY';
-  if (databaseUrl === undefined && dbPath === undefined) printSharedLedger();
+  printSharedLedger({ databaseUrl, dbPath });
   return openDatabase({ databaseUrl, dbPath, projectDbPath, mode, durability: 'full', readOnly: true, ...options });
 }
 
 /** A user in a linked work tree would otherwise look for the ledger in it. */
-function printSharedLedger(): void {
-  const linked = linkedWorkTree();
+export function printSharedLedger({ databaseUrl, dbPath }: LedgerLocation): void {
+  const linked = databaseUrl === undefined && dbPath === undefined ? linkedWorkTree() : undefined;
   if (linked !== undefined) printError(`Using the ledger of ${linked.main}: ${linked.root} is a git worktree of it.`);
 }

@@ -18,11 +18,11 @@ import { LiveCount } from './files/live-count.ts';
 import { createPresence, isLocked, isPresent, type Presence, presencePath, removeDead } from './files/presence.ts';
 import { WalFile } from './files/wal-file.ts';
 import { LockWait, retryWhileBusy } from './lock-wait.ts';
-import { LogTransfer } from './log-transfer.ts';
 import { machineClock } from './machine-clock.ts';
 import { APPLICATION_ID, HEADER, PRAGMAS } from './pragmas.ts';
 import { Statements } from './statements.ts';
 import { createTransaction, type SqliteTransaction } from './transaction.ts';
+import { WalCheckpoints } from './wal-checkpoints.ts';
 
 export interface SqliteOptions {
   readonly path: string;
@@ -67,7 +67,7 @@ class SqliteDatabase implements Database {
   readonly #liveCount: LiveCount;
   readonly #lockWait = new LockWait({ countProcesses: () => this.#liveCount.read() });
   readonly #wal: WalFile;
-  readonly #logTransfer = new LogTransfer((mode) => this.#transferLog(mode));
+  readonly #walCheckpoints = new WalCheckpoints((mode) => this.#runCheckpoint(mode));
   #presence: Presence | undefined;
   #isClosed = false;
 
@@ -129,7 +129,7 @@ class SqliteDatabase implements Database {
         return done;
       });
       this.#lockWait.observeHold(performance.now() - begunMs);
-      this.#logTransfer.committed();
+      this.#walCheckpoints.committed();
       if (durable === 'always' || (durable && this.#options.durability === 'full')) await this.#wal.flush();
       return result;
     });
@@ -252,7 +252,7 @@ class SqliteDatabase implements Database {
     else assertUsable(this.location, version);
   }
 
-  #transferLog(mode: 'PASSIVE' | 'RESTART'): Promise<{ pages: number }> {
+  #runCheckpoint(mode: 'PASSIVE' | 'RESTART'): Promise<{ pages: number }> {
     return this.#connectionLock.run(async () => {
       const [row] = this.#isClosed ? [] : this.#statements.all(`PRAGMA wal_checkpoint(${mode})`, []);
       return { pages: Number(row?.['log'] ?? 0) };

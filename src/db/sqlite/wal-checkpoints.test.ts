@@ -4,18 +4,18 @@ import { describe, expect } from 'vitest';
 import { tempFolder } from '../../../test/support/folders.ts';
 import { openTestDatabase } from '../../../test/support/ledger.ts';
 import { promiseTest } from '../../../test/support/promise-test.ts';
-import { LogTransfer, type Transferred } from './log-transfer.ts';
+import { type CheckpointResult, WalCheckpoints } from './wal-checkpoints.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-function watch(answer: () => Promise<Transferred>) {
+function watch(answer: () => Promise<CheckpointResult>) {
   const modes: string[] = [];
-  const transfer = new LogTransfer((mode) => {
+  const checkpoints = new WalCheckpoints((mode) => {
     modes.push(mode);
     return answer();
   });
   const commit = async (times: number) => {
-    for (let commits = 0; commits < times; commits += 1) transfer.committed();
+    for (let commits = 0; commits < times; commits += 1) checkpoints.committed();
     await turn();
     await turn();
   };

@@ -1,11 +1,11 @@
 /** About 800 pages of 4 KiB: a call makes two commits, of 13 pages together. */
 const COMMITS_BETWEEN = 120;
 /** Above this size a RESTART checkpoint blocks other processes until the WAL can be reset. */
-const LONG_LOG_PAGES = 2000;
+const LONG_WAL_PAGES = 2000;
 
 /** What SQLite answers to `PRAGMA wal_checkpoint`. */
-export interface Transferred {
-  /** The pages in the log. Those that no reader needs are now in the database too. */
+export interface CheckpointResult {
+  /** The pages in the WAL. Those that no reader needs are now in the database too. */
   readonly pages: number;
 }
 
@@ -15,13 +15,13 @@ export interface Transferred {
  * almost every commit wait for the disk. Here each process runs a checkpoint after a number of its own commits, whatever
  * the number of processes, and between two calls.
  */
-export class LogTransfer {
-  readonly #transfer: (mode: 'PASSIVE' | 'RESTART') => Promise<Transferred>;
+export class WalCheckpoints {
+  readonly #checkpoint: (mode: 'PASSIVE' | 'RESTART') => Promise<CheckpointResult>;
   #commits = 0;
 
-  /** `transfer` runs on the connection once it is free. */
-  constructor(transfer: (mode: 'PASSIVE' | 'RESTART') => Promise<Transferred>) {
-    this.#transfer = transfer;
+  /** `checkpoint` runs on the connection once it is free. */
+  constructor(checkpoint: (mode: 'PASSIVE' | 'RESTART') => Promise<CheckpointResult>) {
+    this.#checkpoint = checkpoint;
   }
 
   /** Call it after every commit. Returns at once. */
@@ -37,7 +37,7 @@ export class LogTransfer {
   }
 
   async #run(): Promise<void> {
-    const { pages } = await this.#transfer('PASSIVE');
-    if (pages > LONG_LOG_PAGES) await this.#transfer('RESTART');
+    const { pages } = await this.#checkpoint('PASSIVE');
+    if (pages > LONG_WAL_PAGES) await this.#checkpoint('RESTART');
   }
 }

@@ -5,6 +5,7 @@ import { describe, expect } from 'vitest';
 import { hookLine } from '../../src/cli/init/hooks/hook-command.ts';
 import { HOOK_TARGETS } from '../../src/cli/init/hooks/hook-targets.ts';
 import { listSpool, readSpoolFile } from '../../src/recorder/spool.ts';
+import { fillReserve } from '../../src/recorder/spool-reserve.ts';
 import { makeProject } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
@@ -172,6 +173,9 @@ describe('colibri init --record', () => {
     expect(spooled(project.root)).toMatchObject([{ client: 'opencode' }, { client: 'opencode' }]);
     const plugins = project.read('.opencode/plugins/colibri.js');
     for (const name of ['.colibri/spool', 'plugin.mjs']) rmSync(join(project.root, name), { recursive: true });
+    // What a server keeps there is not worth keeping without hooks.
+    mkdirSync(join(project.root, '.colibri', 'spool'), { mode: 0o700 });
+    fillReserve(join(project.root, '.colibri', 'spool'));
     const edited = `${plugins}// mine\n`;
     project.put('.opencode/plugins/colibri.js', edited);
     const refusal = '.opencode/plugins/colibri.js has a hook of Colibri that init did not write';

@@ -29,93 +29,100 @@ import { coveringSessions, findLiveSession, type SessionRow, startSession } from
 
 export function createTrailTools(): Tool[] {
   const recordCounter = createRecordCounter();
-  return [
-    defineTool({
-      name: 'audit_session_start',
-      title: 'Start a session',
-      description: 'Open a session for a task before you call thought_record. Seal it with merkle_finalize.',
-      inputSchema: sessionInput,
-      outputSchema: sessionOutput,
-      access: 'write',
-      errorPattern: 'B',
-      codes: ['ERR_TASK_NOT_FOUND', 'ERR_SESSION_EXISTS'],
-      handle: async ({ task_id, auditor_id, reason, scope }, { db, actor, at }) => {
-        const task = await requireTask(db, task_id);
-        const live = await findLiveSession(db, task.task_no);
-        if (live !== undefined) throw sessionExists(task_id, live);
-        const session_id = await startSession(db, { task_id, auditor_id, reason, scope, at, actor });
-        return { session_id, task_id, auditor_id, started_at: at, scope };
-      },
-    }),
-    defineTool({
-      name: 'thought_record',
-      title: 'Record a decision',
-      description:
-        'Record why: a decision, discovery, risk or reflection about a task, hash-chained and immutable. Needs a live session.',
-      inputSchema: thoughtInput,
-      outputSchema: thoughtOutput,
-      access: 'write',
-      codes: ['ERR_TASK_NOT_FOUND', 'ERR_SESSION_REQUIRED', 'ERR_SESSION_NOT_FOUND', 'ERR_SESSION_FINALIZED'],
-      prepare: sealExtras,
-      handle: async (input, { db, actor, at }, extras) => {
-        const task = await requireTask(db, input.task_id);
-        const session = await requireSession(db, task, input);
-        return recordThought(db, { input, extras, task, sessionNo: session.session_no, at, actor });
-      },
-    }),
-    defineTool({
-      name: 'thought_record_list',
-      title: 'Read decisions',
-      description: 'List thought records of a task or session, oldest first; verify_chain checks them.',
-      inputSchema: thoughtListInput,
-      outputSchema: thoughtListOutput,
-      access: 'read',
-      idempotent: true,
-      codes: ['ERR_TASK_NOT_FOUND', 'ERR_SESSION_NOT_FOUND'],
-      handle: async (input, { db, progress }) => {
-        const { task_id, session_id } = input;
-        const { rows, total } = await listThoughts(db, input);
-        const scope = await findScope(db, input, rows);
-        const report = input.verify_chain
-          ? await verifyScope(db, scope, { withTrace: false, progress, recordCounter })
-          : undefined;
-        return {
-          ...(task_id === undefined ? {} : { task_id }),
-          ...(session_id === undefined ? {} : { session_id }),
-          thought_count: total,
-          thoughts: rows.map(describeThought),
-          ...(report === undefined ? {} : { chain_valid: report.defective === 0, invalid_links: positionsOf(report) }),
-          ...(report === undefined || report.broken.length === report.brokenTotal ? {} : { truncated: true }),
-        };
-      },
-    }),
-    defineTool({
-      name: 'audit_verify_chain',
-      title: 'Verify a chain',
-      description: "Check that a task's thoughts or a session's records are complete and unchanged, layer by layer.",
-      inputSchema: verifyInput,
-      outputSchema: verifyOutput,
-      access: 'read',
-      idempotent: true,
-      codes: ['ERR_NOT_FOUND'],
-      handle: async (input, { db, at, progress }) => {
-        const scope = await findScope(db, input, []).catch(asNotFound);
-        const options = { withTrace: input.full_trace, progress, recordCounter };
-        const { total, defective, redacted, broken, brokenTotal, trace } = await verifyScope(db, scope, options);
-        return {
-          ...(input.session_id === undefined ? {} : { session_id: input.session_id }),
-          ...(input.task_id === undefined ? {} : { task_id: input.task_id }),
-          chain_valid: defective === 0,
-          total_records: total,
-          integrity_score: integrityScore(total, defective),
-          ...(redacted === 0 ? {} : { redacted_records: redacted }),
-          ...cutAnswer('broken_links', { items: broken, total: brokenTotal }),
-          ...(input.full_trace ? cutAnswer('trace', { items: trace, total }) : {}),
-          verified_at: at,
-        };
-      },
-    }),
-  ];
+  return [sessionStartTool, recordTool, listTool(recordCounter), verifyTool(recordCounter)];
+}
+
+const sessionStartTool = defineTool({
+  name: 'audit_session_start',
+  title: 'Start a session',
+  description: 'Open a session for a task before you call thought_record. Seal it with merkle_finalize.',
+  inputSchema: sessionInput,
+  outputSchema: sessionOutput,
+  access: 'write',
+  errorPattern: 'B',
+  codes: ['ERR_TASK_NOT_FOUND', 'ERR_SESSION_EXISTS'],
+  handle: async ({ task_id, auditor_id, reason, scope }, { db, actor, at }) => {
+    const task = await requireTask(db, task_id);
+    const live = await findLiveSession(db, task.task_no);
+    if (live !== undefined) throw sessionExists(task_id, live);
+    const session_id = await startSession(db, { task_id, auditor_id, reason, scope, at, actor });
+    return { session_id, task_id, auditor_id, started_at: at, scope };
+  },
+});
+
+const recordTool = defineTool({
+  name: 'thought_record',
+  title: 'Record a decision',
+  description:
+    'Record why: a decision, discovery, risk or reflection about a task, hash-chained and immutable. Needs a live session.',
+  inputSchema: thoughtInput,
+  outputSchema: thoughtOutput,
+  access: 'write',
+  codes: ['ERR_TASK_NOT_FOUND', 'ERR_SESSION_REQUIRED', 'ERR_SESSION_NOT_FOUND', 'ERR_SESSION_FINALIZED'],
+  prepare: sealExtras,
+  handle: async (input, { db, actor, at }, extras) => {
+    const task = await requireTask(db, input.task_id);
+    const session = await requireSession(db, task, input);
+    return recordThought(db, { input, extras, task, sessionNo: session.session_no, at, actor });
+  },
+});
+
+function listTool(recordCounter: ReturnType<typeof createRecordCounter>): Tool {
+  return defineTool({
+    name: 'thought_record_list',
+    title: 'Read decisions',
+    description: 'List thought records of a task or session, oldest first; verify_chain checks them.',
+    inputSchema: thoughtListInput,
+    outputSchema: thoughtListOutput,
+    access: 'read',
+    idempotent: true,
+    codes: ['ERR_TASK_NOT_FOUND', 'ERR_SESSION_NOT_FOUND'],
+    handle: async (input, { db, progress }) => {
+      const { task_id, session_id } = input;
+      const { rows, total } = await listThoughts(db, input);
+      const scope = await findScope(db, input, rows);
+      const report = input.verify_chain
+        ? await verifyScope(db, scope, { withTrace: false, progress, recordCounter })
+        : undefined;
+      return {
+        ...(task_id === undefined ? {} : { task_id }),
+        ...(session_id === undefined ? {} : { session_id }),
+        thought_count: total,
+        thoughts: rows.map(describeThought),
+        ...(report === undefined ? {} : { chain_valid: report.defective === 0, invalid_links: positionsOf(report) }),
+        ...(report === undefined || report.broken.length === report.brokenTotal ? {} : { truncated: true }),
+      };
+    },
+  });
+}
+
+function verifyTool(recordCounter: ReturnType<typeof createRecordCounter>): Tool {
+  return defineTool({
+    name: 'audit_verify_chain',
+    title: 'Verify a chain',
+    description: "Check that a task's thoughts or a session's records are complete and unchanged, layer by layer.",
+    inputSchema: verifyInput,
+    outputSchema: verifyOutput,
+    access: 'read',
+    idempotent: true,
+    codes: ['ERR_NOT_FOUND'],
+    handle: async (input, { db, at, progress }) => {
+      const scope = await findScope(db, input, []).catch(asNotFound);
+      const options = { withTrace: input.full_trace, progress, recordCounter };
+      const { total, defective, redacted, broken, brokenTotal, trace } = await verifyScope(db, scope, options);
+      return {
+        ...(input.session_id === undefined ? {} : { session_id: input.session_id }),
+        ...(input.task_id === undefined ? {} : { task_id: input.task_id }),
+        chain_valid: defective === 0,
+        total_records: total,
+        integrity_score: integrityScore(total, defective),
+        ...(redacted === 0 ? {} : { redacted_records: redacted }),
+        ...cutAnswer('broken_links', { items: broken, total: brokenTotal }),
+        ...(input.full_trace ? cutAnswer('trace', { items: trace, total }) : {}),
+        verified_at: at,
+      };
+    },
+  });
 }
 
 function describeThought(row: ThoughtRow) {

@@ -196,6 +196,9 @@ export const PROMISES = {
   'clone/unsafe': {
     says: 'a ledger that is a link or owned by another user is opened only if it is named, and a special file never',
   },
+  'clone/readable': {
+    says: 'a ledger that may only be read, or that this user has signed here, is shown without an acceptance',
+  },
   'clone/refused': { says: 'a ledger that shows signs of a clone is refused until it is accepted or named' },
   'clone/untouched': { says: 'a refused ledger and its folder stay unchanged' },
   'clone/ignored': { says: 'git lists neither a new ledger nor the events of hooks, whatever came with the clone' },

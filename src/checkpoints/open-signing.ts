@@ -22,7 +22,7 @@ export interface Signing {
 export async function openSigning(
   database: Database,
   config: Config,
-  { actor, log }: { readonly actor: string; readonly log: Log },
+  { actor, log, isReadOnly = false }: { readonly actor: string; readonly log: Log; readonly isReadOnly?: boolean },
 ): Promise<Signing> {
   if (config.mode === 'TEST') return {};
   const ledgerId = await database.read(readLedgerId);
@@ -37,7 +37,7 @@ export async function openSigning(
     const key = openSigningKey(config);
     const now = () => new Date().toISOString();
     const former = () => listFormerKeys(config);
-    return key && new Signer({ database, ledgerId, key, former, remembered, actor, now });
+    return key && new Signer({ database, ledgerId, key, former, remembered, actor, now, isReadOnly });
   };
   return { ledgerId, checkpoints: new CheckpointScheduler(openSigner, log, last) };
 }

@@ -30,9 +30,16 @@ export function rememberLocation(location: string, ledgerId: string): void {
 export function listFormerLogs(location: string, ledgerId: string): FormerLog[] {
   const folder = findFolder(location);
   if (folder === undefined) return [];
+  const others = listSignedLogs(location).filter((name) => name !== ledgerId);
+  return others.map((name) => ({ ledgerId: name, file: join(folder, name) }));
+}
+
+/** The ids of all logs that this user has signed here. */
+export function listSignedLogs(location: string): string[] {
+  const folder = findFolder(location);
+  if (folder === undefined) return [];
   try {
-    const others = readdirSync(folder).filter((name) => name !== ledgerId && isUuid(name));
-    return others.map((name) => ({ ledgerId: name, file: join(folder, name) }));
+    return readdirSync(folder).filter((name) => isUuid(name));
   } catch {
     return [];
   }

@@ -36,7 +36,11 @@ export interface SignerOptions {
   /** Recorded as the actor of the entry that introduces the key. */
   readonly actor: string;
   readonly now: () => string;
+  /** The ledger is only read: the key must be known in it, and what is signed is not remembered. */
+  readonly isReadOnly?: boolean;
 }
+
+type Remembered = ReturnType<RememberedCheckpoints['newest']>;
 
 /** COSE receipts and DSSE envelopes. */
 export type EnvelopeFormat = 'cose' | 'dsse';
@@ -58,13 +62,12 @@ export class Signer {
    * not extend the last checkpoint that was signed here.
    */
   async sign(): Promise<string> {
-    const { database, ledgerId, key, remembered } = this.#options;
+    const { database, ledgerId, key, remembered, isReadOnly = false } = this.#options;
     const origin = originOf(ledgerId);
     const last = remembered?.newest();
+    if (isReadOnly) return this.#signUnwritten(last);
     const head = await database.write({ durable: 'always' }, async (db) => {
-      if ((await readLedgerId(db)) !== ledgerId) throw continued();
-      if (last !== undefined) await assertExtends(db, last);
-      if (await isReplaced(db, this.verifierKey)) throw retired(this.verifierKey);
+      await this.#assertSignable(db, last);
       if ((await findKey(db, this.verifierKey)) === undefined) {
         const size = (await addKey(db, await this.#introduction(db))) + 1;
         return { size, root: await new StoredTree(db, size).root() };
@@ -74,11 +77,32 @@ export class Signer {
       return readHead(db);
     });
     if (last?.size === head.size && isSignedBy(last, key.verifierKey(origin))) return last.text;
-    const text = checkpointText({ origin, ...head });
-    const note = `${text}\n${formatSignature(key.signNote(origin, text))}`;
+    const note = this.#note(head);
     if (remembered !== undefined && remembered.remember(note) !== head.root) throw forked(head.size);
     rememberLocation(await database.read((reader) => readLocation(reader, database.location)), ledgerId);
     return note;
+  }
+
+  /** The newest commits may not be on disk, so that the checkpoint is not one that a later log must extend. */
+  async #signUnwritten(last: Remembered): Promise<string> {
+    return this.#options.database.read(async (db) => {
+      await this.#assertSignable(db, last);
+      if ((await findKey(db, this.verifierKey)) === undefined) throw unknownKey();
+      return this.#note(await readHead(db));
+    });
+  }
+
+  async #assertSignable(db: Reader, last: Remembered): Promise<void> {
+    if ((await readLedgerId(db)) !== this.#options.ledgerId) throw continued();
+    if (last !== undefined) await assertExtends(db, last);
+    if (await isReplaced(db, this.verifierKey)) throw retired(this.verifierKey);
+  }
+
+  #note(head: Pick<Checkpoint, 'size' | 'root'>): string {
+    const { key, ledgerId } = this.#options;
+    const origin = originOf(ledgerId);
+    const text = checkpointText({ origin, ...head });
+    return `${text}\n${formatSignature(key.signNote(origin, text))}`;
   }
 
   /**
@@ -124,6 +148,12 @@ function assertSigned(checkpoint: string, key: VerifierKey): Checkpoint {
     const advice = 'prove it under a new checkpoint, or as a tlog-proof, which needs no second signature';
     throw new ColibriError('ERR_CONFIG_INVALID', 'your key has not signed this checkpoint', {}, { advice });
   }
+}
+
+function unknownKey(): ColibriError {
+  const problem = 'your key is not known in this ledger, and you may only read it';
+  const advice = 'let a user who may write it run the command, or pass --at with a checkpoint';
+  return new ColibriError('ERR_CONFIG_INVALID', problem, {}, { advice });
 }
 
 function retired(key: string): ColibriError {

@@ -23,6 +23,8 @@ import type { Booted } from './runtime.ts';
 export interface BootOptions {
   /** Whether witnesses are asked after each signature. A command asks them itself, where it has use for it. */
   readonly asksWitnesses?: boolean;
+  /** Whether a ledger that is only read can be signed. A server has no use for it. */
+  readonly signsWhatItReads?: boolean;
 }
 
 /** Opens the ledger and loads the skills. Runs after the handshake, which must not wait for it. */
@@ -30,7 +32,7 @@ export async function boot(
   config: Config,
   log: Log,
   logger: (line: string) => void,
-  { asksWitnesses = false }: BootOptions = {},
+  { asksWitnesses = false, signsWhatItReads = false }: BootOptions = {},
 ): Promise<Booted> {
   const stderrAudit = createStderrAudit(logger);
   if (!opensDatabase(config.mode)) return { audit: stderrAudit };
@@ -40,8 +42,13 @@ export async function boot(
   try {
     if (!isWriter) {
       await openLedgerReadOnly(database);
-      const { rollback } = await openSigning(database, config, { actor: 'colibri', log });
-      return { audit: stderrAudit, database, skills: loadSkills(config, log), rollback };
+      const { rollback, checkpoints } = await openSigning(database, config, {
+        actor: 'colibri',
+        log,
+        isReadOnly: true,
+      });
+      const signing = signsWhatItReads ? { checkpoints } : {};
+      return { audit: stderrAudit, database, skills: loadSkills(config, log), rollback, ...signing };
     }
     const processId = createProcessId({ folder: process.cwd(), parentId: process.ppid });
     const actor = config.agentId ?? 'colibri';

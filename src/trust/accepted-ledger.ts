@@ -9,6 +9,8 @@ import { withUntouchedLedger } from './untouched-ledger.ts';
 export interface Check {
   /** True for a caller that verifies the ledger itself, or replaces it. */
   readonly isWithoutVerification?: boolean;
+  /** True for a caller that only reads. */
+  readonly isReadOnly?: boolean;
 }
 
 /**

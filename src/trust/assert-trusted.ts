@@ -4,6 +4,7 @@ import { assertNoJournal } from '../db/sqlite/files/journal.ts';
 import { type Acceptance, findAcceptance } from './acceptance.ts';
 import { type Check, findSwap } from './accepted-ledger.ts';
 import { type Concern, listConcerns } from './list-concerns.ts';
+import { mayRead } from './readable-ledger.ts';
 
 /** The verdict on a ledger that the user did not name explicitly, before it is opened. */
 export type Trust =
@@ -26,7 +27,10 @@ export async function judgeLedger(databasePath: string, check: Check = {}): Prom
   const journal = findJournal(databasePath);
   if (journal !== undefined) return { verdict: 'refused', concerns, error: journal };
   const acceptance = findAcceptance(realpathSync(databasePath));
-  if (acceptance === undefined) return { verdict: 'refused', concerns, error: refuseUnknown(first, databasePath) };
+  if (acceptance === undefined) {
+    if (check.isReadOnly === true && (await mayRead(databasePath, concerns))) return { verdict: 'own' };
+    return { verdict: 'refused', concerns, error: refuseUnknown(first, databasePath) };
+  }
   const swap = await findSwap(databasePath, acceptance, check);
   if (swap === undefined) return { verdict: 'accepted', concerns, acceptance };
   return { verdict: 'refused', concerns, error: refuseSwapped(first, swap, databasePath) };

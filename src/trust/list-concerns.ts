@@ -10,6 +10,8 @@ export interface Concern {
   readonly says: string;
   /** False: opening it could affect other files, so only COLIBRI_DB_PATH allows it. */
   readonly isAcceptable: boolean;
+  /** Git has it in its index, or may have. */
+  readonly isTracked?: boolean;
 }
 
 const SIDE_FILES = ['', '-wal', '-shm', '-journal'] as const;
@@ -58,8 +60,8 @@ function listTracked(databasePath: string, files: readonly string[]): Concern[] 
   if (tracking === 'untracked') return [];
   // Each file is looked up only if one of them is tracked: an index may be long.
   if (tracking === 'tracked')
-    return files.filter((path) => track([path]) === 'tracked').map((path) => sign(path, 'is tracked by git'));
-  return [sign(databasePath, 'may be tracked by git: the index of the repository cannot be read')];
+    return files.filter((path) => track([path]) === 'tracked').map((path) => tracked(path, 'is tracked by git'));
+  return [tracked(databasePath, 'may be tracked by git: the index of the repository cannot be read')];
 }
 
 /** Every file that SQLite or Colibri would open by its name. */
@@ -105,4 +107,8 @@ function unsafe(path: string, says: string): Concern {
 
 function sign(path: string, says: string): Concern {
   return { path, says, isAcceptable: true };
+}
+
+function tracked(path: string, says: string): Concern {
+  return { ...sign(path, says), isTracked: true };
 }

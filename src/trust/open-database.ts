@@ -54,7 +54,7 @@ async function openFile(options: OpenOptions): Promise<Database> {
   const path = isThrowAway ? join(mkdtempSync(join(tmpdir(), 'colibri-')), 'colibri.db') : locateDatabase(options);
   const isNamed = isThrowAway || dbPath !== undefined;
   // A command that accepts any schema verifies everything itself.
-  if (!isNamed) await assertTrusted(path, { isWithoutVerification: acceptsAnySchema === true });
+  if (!isNamed) await assertTrusted(path, { isWithoutVerification: acceptsAnySchema === true, isReadOnly: readOnly });
   assertRegularFiles(path);
   if (readOnly) assertExists(path);
   else if (existsSync(path)) {

@@ -4,7 +4,7 @@ import type { Reader } from '../../db/database.ts';
 import { type Board, listProjects, readBoards } from '../../domains/tasks/board.ts';
 import type { ClaimContext } from '../../domains/tasks/claims/holder.ts';
 import { readHead } from '../../ledger/head.ts';
-import { withPerson } from '../people/open-person.ts';
+import { withReader } from '../people/open-person.ts';
 import { makeBundle } from '../proofs/make-bundle.ts';
 import { FILTER_OPTIONS, filtersOf, type TaskFilters } from '../query/task-filters.ts';
 import type { CliCommand } from '../support/command.ts';
@@ -71,7 +71,7 @@ async function writeBoard({ html, json: _json, ...others }: BoardOptions): Promi
       advice: 'filter in the page',
     });
   const out = html === undefined || html === true ? PAGE_FILE : html;
-  return withPerson({}, false, async (person) => {
+  return withReader({}, async (person) => {
     const size = (await person.read(readHead))?.size ?? 0;
     if (size > MAX_PAGE_ENTRIES)
       throw new CommandError('cannot tell', `a page of ${size} entries is too large for a browser`, {

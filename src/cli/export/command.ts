@@ -4,7 +4,7 @@ import { type BundleScope, isSessionId } from '../../integrity/index.ts';
 import { printError } from '../../print-error.ts';
 import { createExporter, type ExportReport } from '../notes/export-notes.ts';
 import { openVault } from '../notes/vault/folder.ts';
-import { type PersonOptions, withPerson } from '../people/open-person.ts';
+import { type PersonOptions, withReader } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
 import { makeBundle } from '../proofs/make-bundle.ts';
 import { readPage } from '../proofs/page.ts';
@@ -92,7 +92,7 @@ async function exportBundle(options: ExportOptions): Promise<CommandResult> {
       advice: 'pass one of --task, --session, --since, --all and --markdown',
     });
   if (out === undefined) throw new CommandError('bad input', 'a bundle needs a file', { advice: 'pass --out FILE' });
-  return withPerson(options, false, (person) =>
+  return withReader(options, (person) =>
     makeBundle(person, { scope, out, redact, at, ...(html && { page: 'claims' }) }),
   );
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type Config, locateDatabase, namesPerson, readCommandConfig } from '../../config.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { findAbove, LEDGER, serverConfig } from '../../db/locate.ts';
+import { mayWriteLedger } from '../../db/sqlite/files/may-write.ts';
 import type { Answer } from '../../envelope.ts';
 import { FifoLock } from '../../fifo-lock.ts';
 import { createLog } from '../../log.ts';
@@ -50,14 +51,23 @@ export interface Person {
   readonly wrapProof: Runtime['wrapProof'];
 }
 
+/** The same for work that changes nothing: a ledger that may only be read is opened so. */
+export function withReader<Result>(options: PersonOptions, work: (person: Person) => Promise<Result>): Promise<Result> {
+  const config = readPersonConfig();
+  const isFile = config.databaseUrl === undefined && !isTemporary(config) && !isMissing(config);
+  const isReadOnly = isFile && !mayWriteLedger(locateDatabase(config));
+  return withPerson(options, false, work, isReadOnly ? { ...config, mode: 'READONLY' } : config);
+}
+
 /** Opens the ledger as a server does, and closes it after the work. Only `createsLedger` creates one. */
 export async function withPerson<Result>(
   { as }: PersonOptions,
   createsLedger: boolean,
   work: (person: Person) => Promise<Result>,
+  found: Config = readPersonConfig(),
 ): Promise<Result> {
   const actor = personActor(as);
-  const config = { ...readPersonConfig(), agentId: actor };
+  const config = { ...found, agentId: actor };
   const isNew = isMissing(config);
   // A new ledger would hide the loss of the old one.
   if (isNew) assertNotDeleted(config);
@@ -73,7 +83,7 @@ export async function withPerson<Result>(
   await runtime.boot(
     lock,
     async () => {
-      const booted = await boot(config, log, printError);
+      const booted = await boot(config, log, printError, { signsWhatItReads: true });
       // Without transactions nothing is written to the ledger.
       return booted.transactions === undefined ? { ...booted, audit: sayUnrecorded(config.mode) } : booted;
     },

@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { FifoLock } from '../../fifo-lock.ts';
@@ -10,6 +10,7 @@ import { explainFault, faultOfSystemError } from './errors.ts';
 import { copyFiles, nameOriginal } from './files/copy-files.ts';
 import { readFileState } from './files/file-state.ts';
 import { assertNoJournal } from './files/journal.ts';
+import { mayWriteLedger } from './files/may-write.ts';
 import { isLocked, presencePath } from './files/presence.ts';
 import { machineClock } from './machine-clock.ts';
 
@@ -20,7 +21,7 @@ import { machineClock } from './machine-clock.ts';
  */
 export async function openForReading(options: SqliteOptions): Promise<Database> {
   const path = realPathOf(options.path);
-  if (mayWrite(path) && mayWrite(dirname(path))) return openSqlite(options);
+  if (mayWriteLedger(path)) return openSqlite(options);
   if (existsSync(`${path}-shm`))
     try {
       return await openSqlite(options);
@@ -155,15 +156,6 @@ class ReadOnlyCopy implements Database {
     } catch (error) {
       throw explainFault(`copying ${this.location} to ${this.#folder}`, faultOfSystemError(error), error);
     }
-  }
-}
-
-function mayWrite(path: string): boolean {
-  try {
-    accessSync(path, constants.W_OK);
-    return true;
-  } catch {
-    return false;
   }
 }
 

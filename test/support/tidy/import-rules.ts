@@ -47,7 +47,17 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   git: ['config'],
   checkpoints: [PORT, 'config', 'db/file-owner', 'integrity', 'ledger', 'trust/private-file'],
   witnesses: [PORT, 'config', 'integrity', 'ledger', 'trust/private-file'],
-  trust: ['config', 'files', 'db', 'git', 'integrity', 'ledger', 'verification/verify-ledger'],
+  trust: [
+    'checkpoints/signed-locations',
+    'checkpoints/remembered',
+    'config',
+    'files',
+    'db',
+    'git',
+    'integrity',
+    'ledger',
+    'verification/verify-ledger',
+  ],
   copy: [PORT, 'db/migrate', 'db/sqlite/tables', 'domains/tasks', 'ledger'],
   recorder: [
     PORT,

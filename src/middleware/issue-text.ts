@@ -9,7 +9,8 @@ type RawIssue = z.core.$ZodRawIssue;
 export function describeIssue(issue: RawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.input === undefined ? 'is missing' : `must be ${kindOf(issue.expected)}, not ${nameOf(issue.input)}`;
+      if (issue.input === undefined) return 'is missing';
+      return `must be ${kindOf(issue.expected)}, not ${nameOf(issue.input, issue.expected)}`;
     case 'too_small':
       return describeTooSmall(issue);
     case 'too_big':
@@ -59,9 +60,9 @@ function kindOf(expected: string): string {
   return KINDS[expected] ?? expected;
 }
 
-function nameOf(value: unknown): string {
+function nameOf(value: unknown, expected?: string): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'boolean' || (expected === 'int' && typeof value === 'number')) return String(value);
   return kindOf(typeof value);
 }

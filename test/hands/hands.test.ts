@@ -181,7 +181,7 @@ describe("a person's own hands", () => {
         /^colibri call: there is no tool project_options; call one of task_create, /,
       );
       expect(await refused(3, 'call', 'task_list', '{"limit":0,"x":1}')).toMatch(
-        /^colibri call: limit .*; x is not a field of this tool; run/,
+        /^colibri call: limit .*; x is not a field of this tool \(use project, .*sort_order\); run/,
       );
       expect(await refused(3, 'call', 'task_create', '{"title":"\\ud800"}')).toMatch(/half of a surrogate pair/);
       expect(await refused(1, 'call', 'audit_session_start', '{"task_id":"T-0009","auditor_id":"a"}')).toMatch(

@@ -99,7 +99,7 @@ describe('what a person types', () => {
         'colibri call: title must be a text, not null; priority must be one of low, normal, high, critical',
       );
       expect(await said('task_list', { limit: 0, offset: 1.5 })).toBe(
-        'colibri call: limit must be at least 1; offset must be a whole number, not a number',
+        'colibri call: limit must be at least 1; offset must be a whole number, not 1.5',
       );
       expect(await said('task_list', { limit: 1e6, label: {} })).toBe(
         'colibri call: label must be a text, not an object; limit must be at most 500',
@@ -112,6 +112,10 @@ describe('what a person types', () => {
       );
       expect(await refused(3, 'edit', '1', '--status', 'blocked')).toBe(
         'colibri edit: a blocked task needs a reason; run colibri block T-0001 "why"',
+      );
+      expect(await refused(3, 'block', '1', '')).toBe('colibri block: the reason is empty; run colibri block --help');
+      expect(await refused(3, 'edit', '1', '--label', 'b'.repeat(65))).toBe(
+        'colibri edit: labels item 1 has more than 64 characters; run colibri edit --help',
       );
       expect(await refused(1, 'seal', 't-99')).toBe(
         'colibri seal: no task T-0099; run colibri board to see existing tasks',

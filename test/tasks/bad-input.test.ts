@@ -99,6 +99,21 @@ describe('aliases of both older contracts', () => {
     }),
   );
 
+  promiseTest('tasks/bad-input', 'the message names what is wrong with the field that was sent', () =>
+    withServer(async (server) => {
+      const says: readonly (readonly [string, Record<string, unknown>, string])[] = [
+        ['task_create', { titel: 'x', title: 'y' }, 'task_create: titel: is not a field of this tool (use title)'],
+        ['server_ping', { now: true }, 'server_ping: now: is not a field of this tool (it takes none)'],
+        ['task_list', { limit: 1.5 }, 'task_list: limit: must be a whole number, not 1.5'],
+        ['task_list', { search: [] }, 'task_list: search: must be a text, not a list'],
+      ];
+      for (const [tool, input, message] of says) expect((await server.refusal(tool, input)).message).toBe(message);
+      const { message } = await server.refusal('task_list', { status: 'bogus' });
+      expect(message).toMatch(/^task_list: status: must be one of backlog, /);
+      expect((await server.refusal('task_list', { status: ['bogus'] })).message).toMatch(/^task_list: status\.0: must/);
+    }),
+  );
+
   promiseTest('tasks/aliases', 'an alias beside its name is refused, and so is an alias of another tool', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'x' });

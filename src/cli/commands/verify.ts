@@ -18,7 +18,7 @@ import { CommandError, type CommandResult, reportResult } from '../support/comma
 import { assertNotDeleted } from '../support/deleted-ledger.ts';
 import { collect, JSON_OPTION } from '../support/options.ts';
 import { withProgress } from '../support/progress-bar.ts';
-import { readProjectConfig, withSuspectLedger } from '../support/with-ledger.ts';
+import { readProjectConfig, warnOfTestMode, withSuspectLedger } from '../support/with-ledger.ts';
 import { countEntries, describeWhole } from '../views/problems.ts';
 import { plural } from '../views/terminal.ts';
 
@@ -103,6 +103,7 @@ function parseCheckpoint(text: string, previous: readonly Checkpoint[] = []): re
 async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): Promise<CommandResult> {
   const config = readProjectConfig();
   assertNotDeleted(config);
+  warnOfTestMode(config);
   let git: GitReport | undefined;
   let former: readonly FormerLog[] = [];
   const report = await withProgress('verifying', (update) =>

@@ -1,7 +1,7 @@
 import { type Config, listOldNames } from '../../config.ts';
 import { toError } from '../../errors.ts';
-import { readProjectConfig } from '../support/with-ledger.ts';
-import { type Finding, fail, failFrom, ok } from './finding.ts';
+import { isTemporary, readProjectConfig } from '../support/with-ledger.ts';
+import { type Finding, fail, failFrom, ok, warn } from './finding.ts';
 
 /** Returns no configuration if it is invalid; the checks that need it are then skipped. */
 export function checkSettings(): { config: Config | undefined; findings: Finding[] } {
@@ -16,6 +16,15 @@ export function checkSettings(): { config: Config | undefined; findings: Finding
       config,
       findings: [
         ok('configuration', `mode ${mode}, durability ${durability}, project ${project}, workflow ${workflow}`),
+        ...(isTemporary(config)
+          ? [
+              warn(
+                'configuration',
+                'in mode TEST, servers and commands that write use a temporary ledger',
+                'unset COLIBRI_MODE',
+              ),
+            ]
+          : []),
       ],
     };
   } catch (error) {

@@ -26,7 +26,7 @@ export const call: CliCommand<PersonOptions, string> = {
       async (person) => {
         const made = await person.call(tool.slice(0, MAX_NAME_LENGTH).toWellFormed(), parseInput(await readText(json)));
         const { answer } = made;
-        if (answer.isError) throw refusalOf('call', answer, person.tools);
+        if (answer.isError) throw refusalOf('call', answer, person);
         const text = JSON.stringify(answer.structuredContent['data'], null, 2);
         return {
           call: made,

@@ -19,7 +19,7 @@ import type { Tool } from '../../tool.ts';
 import { readVersion } from '../../version.ts';
 import { CommandError } from '../support/command-result.ts';
 import { assertNotDeleted } from '../support/deleted-ledger.ts';
-import { printSharedLedger } from '../support/with-ledger.ts';
+import { isTemporary, printSharedLedger } from '../support/with-ledger.ts';
 import { personActor } from './person-name.ts';
 
 export interface PersonOptions {
@@ -108,11 +108,6 @@ function readPersonConfig(): Config {
 /** Opening a ledger in PostgreSQL reports a missing one itself. */
 function isMissing(config: Config): boolean {
   return config.databaseUrl === undefined && !isTemporary(config) && !existsSync(locateDatabase(config));
-}
-
-/** TEST mode makes a ledger of its own unless one is named. */
-function isTemporary({ mode, dbPath, databaseUrl }: Config): boolean {
-  return mode === 'TEST' && dbPath === undefined && databaseUrl === undefined;
 }
 
 /** Settings that make a command do something else than its user may expect. */

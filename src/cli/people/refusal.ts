@@ -1,16 +1,21 @@
 import type { Answer } from '../../envelope.ts';
 import type { ColibriError, ErrorCode } from '../../errors.ts';
 import type { InputIssue } from '../../middleware/validate.ts';
-import type { Tool } from '../../tool.ts';
 import { CommandError, type Verdict } from '../support/command-result.ts';
+import { isTemporary } from '../support/with-ledger.ts';
+import type { Person } from './open-person.ts';
 
 /** Errors of a call, for a person: the advice names commands where the tool names other tools. */
 
 /** The error that ends a command because its call failed. */
-export function refusalOf(command: string, { error, structuredContent }: Answer, tools: readonly Tool[]): CommandError {
+export function refusalOf(
+  command: string,
+  { error, structuredContent }: Answer,
+  { tools, config }: Pick<Person, 'tools' | 'config'>,
+): CommandError {
   if (error === undefined) throw new Error('a call that succeeded was taken for a refusal');
-  return new CommandError(verdictOf(error.code), problemOf(error), {
-    advice: adviceOf(command, error, tools),
+  return new CommandError(verdictOf(error.code), problemOf(command, error), {
+    advice: adviceOf(command, error, { tools, config }),
     facts: structuredContent,
   });
 }
@@ -36,21 +41,37 @@ function verdictOf(code: ErrorCode): Verdict {
 const MAX_SHOWN_ISSUES = 3;
 
 /** A person gave options, not the fields of a tool. */
-function problemOf({ code, problem, facts }: ColibriError): string {
+function problemOf(command: string, { code, problem, facts }: ColibriError): string {
   if (code !== 'INVALID_PARAMS') return problem;
   const issues = facts['issues'] as readonly InputIssue[];
-  const shown = issues.slice(0, MAX_SHOWN_ISSUES).map(({ path, message }) => [...path, message].join(' '));
+  const shown = issues
+    .slice(0, MAX_SHOWN_ISSUES)
+    .map(({ path, message }) => [...path.map((step) => wordFor(command, step)), message].join(' '));
   return [...shown, ...(issues.length > MAX_SHOWN_ISSUES ? [`${issues.length - MAX_SHOWN_ISSUES} more`] : [])].join(
     '; ',
   );
 }
 
-function adviceOf(command: string, error: ColibriError, tools: readonly Tool[]): string | undefined {
+/** What a person calls a field that no option or argument is named after. */
+const WORDS: Readonly<Record<string, string>> = { blocked_reason: 'the reason', content: 'the text' };
+
+function wordFor(command: string, step: string | number): string {
+  if (command === 'call') return String(step);
+  return typeof step === 'number' ? `item ${step + 1}` : (WORDS[step] ?? step);
+}
+
+function adviceOf(
+  command: string,
+  error: ColibriError,
+  { tools, config }: Pick<Person, 'tools' | 'config'>,
+): string | undefined {
   const taskId = (error.facts['taskId'] ?? '') as string;
   switch (error.code) {
     case 'ERR_NOT_FOUND':
     case 'ERR_TASK_NOT_FOUND':
-      return 'run colibri board to see existing tasks';
+      return isTemporary(config)
+        ? 'unset COLIBRI_MODE to use the ledger of the project'
+        : 'run colibri board to see existing tasks';
     case 'ERR_INVALID_TRANSITION':
       return nextSteps(taskId, error.facts['allowed'] as readonly string[]);
     case 'ERR_CLAIM_HELD':

@@ -54,7 +54,7 @@ export async function callOrRefuse(
   force?: string,
 ): Promise<PersonCall & { readonly data: object }> {
   const call = await person.call(tool, input, force === undefined ? undefined : await readReason(force));
-  if (call.answer.isError) throw refusalOf(command, call.answer, person.tools);
+  if (call.answer.isError) throw refusalOf(command, call.answer, person);
   return { ...call, data: call.answer.structuredContent['data'] as object };
 }
 

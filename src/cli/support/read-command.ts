@@ -10,7 +10,7 @@ import { printWaiting } from '../recorder/waiting-events.ts';
 import { listNames } from '../views/terminal.ts';
 import { suggestRestore } from './deleted-ledger.ts';
 import { printJson } from './print.ts';
-import { readProjectConfig, readRestoreConfig } from './with-ledger.ts';
+import { readProjectConfig, readRestoreConfig, warnOfTestMode } from './with-ledger.ts';
 
 /** What the commands that show the ledger have in common: board, show, next, log. */
 
@@ -47,6 +47,7 @@ export async function runReadCommand(
   try {
     const config = readProjectConfig();
     assertLedgerExists(config);
+    warnOfTestMode(config);
     printWaiting(config);
     return await work(config);
   } catch (thrown) {

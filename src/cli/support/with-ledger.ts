@@ -21,6 +21,19 @@ export function readProjectConfig(): Config {
   return Object.freeze({ ...readCommandConfig(), projectDbPath: findAbove(LEDGER, LEDGER) });
 }
 
+/** TEST mode makes a ledger of its own unless one is named. */
+export function isTemporary({ mode, dbPath, databaseUrl }: Config): boolean {
+  return mode === 'TEST' && dbPath === undefined && databaseUrl === undefined;
+}
+
+/** For commands that read: servers and commands that write use another ledger then. */
+export function warnOfTestMode(config: Config): void {
+  if (isTemporary(config)) printError(TEST_MODE_WARNING);
+}
+
+export const TEST_MODE_WARNING =
+  'Warning: COLIBRI_MODE is TEST: this is the ledger of the project, and servers and commands that write use a temporary one.';
+
 /** For a ledger file that may be missing: its folder decides, so the ledger of a project above is not used instead. */
 export function readRestoreConfig(): Config {
   return Object.freeze({ ...readCommandConfig(), projectDbPath: findAbove(dirname(LEDGER), LEDGER) });

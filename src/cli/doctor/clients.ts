@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { findHomeFolder } from '../../home-folder.ts';
 import { CLIENTS, type Client, detectClients, SERVER_NAME } from '../init/clients.ts';
 import { InitError } from '../init/init-error.ts';
-import { isOwnEntry, readEntry } from '../init/launch-command.ts';
+import { isOwnEntry, isSetting, readEntry, withoutVariables } from '../init/launch-command.ts';
 import { bodyOf, type ConfigFile, readConfigFile, type Site } from '../init/plan.ts';
 import { findProjectRoot } from '../init/project-root.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
@@ -78,12 +78,19 @@ async function checkEntry(client: Client, file: ConfigFile, site: Site, options:
   if (words.length === 0) return warn(client.id, `${path} has a colibri entry without a command, not tested`, repair);
   const missing = words.find((word) => isAbsolute(word) && !existsSync(word));
   if (missing !== undefined) return fail(client.id, `${path} starts ${missing}, which does not exist`, repair);
-  if (!site.isGlobal && !options.runAll && !isOwnEntry(client, file.current, { anyVersion: false }))
+  const isOwn = (isLeftOut: (name: string) => boolean) =>
+    isOwnEntry(client, withoutVariables(file.current, isLeftOut), { anyVersion: false });
+  if (!site.isGlobal && !options.runAll && !isOwn(isSetting)) {
+    const others = Object.keys(variables).filter((name) => !isSetting(name) && name !== 'COLIBRI_AGENT_ID');
+    const what = isOwn((name) => isSetting(name) || others.includes(name))
+      ? `starts Colibri with other variables (${others.join(', ')})`
+      : 'starts another program';
     return warn(
       client.id,
-      `${path} starts another program, which was not tested, because the file may have come with a clone: ${line}`,
+      `${path} ${what}, which was not tested, because the file may have come with a clone: ${line}`,
       `${repair}, or run colibri doctor --run if you trust that command`,
     );
+  }
   return toFinding(client, `${path} starts ${line}`, await shakeHands(words, variables, options.root), repair);
 }
 

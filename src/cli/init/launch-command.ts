@@ -57,6 +57,23 @@ export function isOwnEntry(client: Client, entry: unknown, { anyVersion }: { any
   return isDeepStrictEqual(entry, client.entry({ command: words as [string, ...string[]], agentId }));
 }
 
+/** Settings of Colibri that name no file and no host: an entry that adds them starts the same program. */
+export function isSetting(name: string): boolean {
+  return /^COLIBRI_[A-Z_]+$/.test(name) && !/_(?:PATH|URL|FILE|DIR)$/.test(name) && name !== 'COLIBRI_AGENT_ID';
+}
+
+/** The entry without these variables, in the format of any client. */
+export function withoutVariables(entry: unknown, isLeftOut: (name: string) => boolean): unknown {
+  if (typeof entry !== 'object' || entry === null) return entry;
+  const members = Object.entries(entry).flatMap(([name, value]): [string, unknown][] => {
+    if (name === 'transport') return [[name, withoutVariables(value, isLeftOut)]];
+    if (!['env', 'environment'].includes(name) || typeof value !== 'object' || value === null) return [[name, value]];
+    const kept = Object.entries(value).filter(([variable]) => !isLeftOut(variable));
+    return kept.length === 0 && Object.keys(value).length > 0 ? [] : [[name, Object.fromEntries(kept)]];
+  });
+  return Object.fromEntries(members);
+}
+
 /** The command line and the variables of an entry, in the format of any client. */
 export function readEntry(entry: unknown): { words: readonly string[]; variables: Readonly<Record<string, string>> } {
   const flat = (entry ?? {}) as Record<string, unknown>;

@@ -16,6 +16,7 @@ export const PROMISES = {
   ...OPERATION_PROMISES,
   ...TORTURE_PROMISES,
   ...ERROR_PROMISES,
+  'cli/test-mode': { says: 'in TEST mode each command says which ledger it uses' },
   'cli/people-board': { says: 'board shows open, assigned and blocked tasks, within the width of the terminal' },
   'cli/people-show': { says: 'show prints everything about a task, and whether its record verifies' },
   'cli/views': { says: 'on a terminal each view fits the width, line by line as it was looked at' },

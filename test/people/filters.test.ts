@@ -29,6 +29,26 @@ describe('the filters of board', () => {
     expectWhole(folder);
   });
 
+  promiseTest('cli/board-filters', 'say that no task matches, and take either one project or all', async () => {
+    const folder = await createTasks();
+    const run = (...args: string[]) => colibri(folder, ['board', ...args]);
+    expect(run('--label', 'nosuch')).toEqual({ stdout: 'No task matches.\n', stderr: '', status: 0 });
+    expect(run('--all', '--project', 'web')).toMatchObject({ stdout: '', status: 64 });
+    expect(run('--all', '--project', 'web').stderr).toMatch(/'-a, --all' cannot be used with option '-p, --project/);
+  });
+
+  promiseTest('cli/test-mode', 'the commands that read show the ledger of the project, and warn', async () => {
+    const folder = await createTasks();
+    const run = (...args: string[]) => colibri(folder, args, { COLIBRI_MODE: 'TEST' });
+    for (const args of [['board'], ['list'], ['show', '1'], ['verify']])
+      expect(run(...args)).toMatchObject({
+        status: 0,
+        stderr: expect.stringMatching(/^Warning: COLIBRI_MODE is TEST/),
+      });
+    expect(run('start', '1').stderr).toContain('no task T-0001; unset COLIBRI_MODE to use the ledger of the project');
+    expect(run('doctor').stdout).toContain('in mode TEST, servers and commands that write use a temporary ledger');
+  });
+
   promiseTest('cli/board-claims', 'a lapsed claim is marked, unless claims never lapse', async () => {
     const folder = await createTasks();
     await tamper(folder, 'UPDATE presence SET clock_ms = clock_ms - 3 * 3600 * 1000');

@@ -4,6 +4,7 @@ import type { Reader } from '../../db/database.ts';
 import { type Board, listProjects, readBoards } from '../../domains/tasks/board.ts';
 import type { ClaimContext } from '../../domains/tasks/claims/holder.ts';
 import { readHead } from '../../ledger/head.ts';
+import { wrapProse } from '../../text/prose.ts';
 import { withReader } from '../people/open-person.ts';
 import { makeBundle } from '../proofs/make-bundle.ts';
 import { FILTER_OPTIONS, filtersOf, type TaskFilters } from '../query/task-filters.ts';
@@ -83,6 +84,7 @@ async function writeBoard({ html, json: _json, ...others }: BoardOptions): Promi
 
 async function showBoard(config: Config, options: BoardOptions): Promise<number> {
   const { watch = false, width, json = false } = options;
+  const isFiltered = Object.values(filtersOf(options)).some((value) => value !== undefined);
   await withDatabase(config, (database) =>
     showView(
       database,
@@ -91,14 +93,23 @@ async function showBoard(config: Config, options: BoardOptions): Promise<number>
           const context = { liveness: database, at: new Date().toISOString(), ttlMs: config.claimTtlMs };
           return database.read((reader) => readView(reader, config, options, context));
         },
-        render: (view) =>
-          view.boards.length === 0 ? describeEmpty(config) : renderBoards(view, findTerminal(width), Date.now()),
+        render: (view) => {
+          const terminal = findTerminal(width);
+          if (view.boards.length === 0) return wrapProse(describeEmpty(config), terminal.width);
+          return isFiltered && view.boards.every(isEmpty)
+            ? ['No task matches.']
+            : renderBoards(view, terminal, Date.now());
+        },
         json,
       },
       watch,
     ),
   );
   return 0;
+}
+
+function isEmpty({ columns }: Board): boolean {
+  return columns.every(({ count }) => count === 0);
 }
 
 async function readView(

@@ -19,7 +19,7 @@ import { print, printJson, whenTaken } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { parseTaskId, taskNotFound } from '../support/task-argument.ts';
 import { type ReadableLedger, withDatabase } from '../support/with-ledger.ts';
-import { renderCall } from '../views/log.ts';
+import { createCallView } from '../views/log.ts';
 import { findTerminal } from '../views/terminal.ts';
 import { abortOnSignals, openLedgerChanges } from '../watch/ledger-changes.ts';
 
@@ -75,7 +75,8 @@ async function showLog(config: Config, options: LogOptions): Promise<number> {
   const terminal = findTerminal(width);
   // Installed before the first line is printed: a reader of that line may already send a signal.
   const interrupted = follow ? abortOnSignals() : undefined;
-  const show = (call: LoggedCall) => (json ? printJson(call) : print(renderCall(call, terminal, utc)));
+  const render = createCallView(terminal, utc);
+  const show = (call: LoggedCall) => (json ? printJson(call) : print(render(call)));
   await withDatabase(config, async (database) => {
     const shown = await database.read((reader) => showPast(reader, options, show));
     if (shown.count === 0) warnOfUnknownTool(options.tool);

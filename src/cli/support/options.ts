@@ -8,7 +8,7 @@ const MAX_WIDTH = 1000;
 export const JSON_OPTION = new Option('--json', 'print the result as JSON');
 export const WATCH_OPTION = new Option('--watch', 'redraw when something changes, until q or Ctrl-C');
 export const PROJECT_OPTION = new Option('-p, --project <slug>', 'use this project').argParser(parseProject);
-export const ALL_OPTION = new Option('-a, --all', 'include every project');
+export const ALL_OPTION = new Option('-a, --all', 'include every project').conflicts('project');
 export const WIDTH_OPTION = new Option(
   '--width <columns>',
   'fit the output to this width (default: the width of the terminal)',

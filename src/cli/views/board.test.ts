@@ -149,6 +149,12 @@ describe('renderBoards', () => {
     }
   });
 
+  it('colors the lines of a pipe if the user forces it', () => {
+    const view = { boards: [BOARD], other_projects: [] };
+    const text = toTerminal(renderBoards(view, { width: undefined, colors: createStyles(true) }, NOW_MS));
+    for (const painted of ['\u001b[1mweb', '\u001b[31mT-0003', '\u001b[34mtodo']) expect(text).toContain(painted);
+  });
+
   it('escapes control characters in a title', () => {
     const hostile = card('T-0001', { title: 'x\u001b[2J\u0007\u202ey', assignee: 'a\u001b]0;b\u0007' });
     const column = { status: 'todo', count: 1, cards: [hostile] };

@@ -45,7 +45,7 @@ function titleOf({ project, workflow, columns }: Board, width: number | undefine
   ];
   const name = printable(workflow === 'board' ? project : `${project} · ${workflow}`);
   const rest = `  ${counts.join(' · ')}`;
-  if (width === undefined) return name + rest;
+  if (width === undefined) return bold(name) + dim(rest);
   return bold(cut(name, width)) + dim(cut(rest, width - displayWidth(cut(name, width))));
 }
 
@@ -176,13 +176,14 @@ function listLines({ columns }: Board, page: Page): string[] {
     .filter(({ count }) => count > 0)
     .flatMap(({ status, count, cards }) => [
       '',
-      `${labelOf(status)} (${number(count)})`,
+      page.colors.bold(statusPaint(page.colors, status)(`${labelOf(status)} (${number(count)})`)),
       ...cards.map((card) => listLine(card, isOpen(status), page)),
       ...(count > cards.length ? [`  and ${number(count - cards.length)} more`] : []),
     ]);
 }
 
-function listLine(card: Card, isOpenTask: boolean, { nowMs }: Page): string {
+function listLine(card: Card, isOpenTask: boolean, { nowMs, colors }: Page): string {
+  const urgency = priorityPaint(colors, card.priority);
   const facts = [
     ownerOf(card) || UNASSIGNED,
     isOpenTask ? progressOf(card) : '',
@@ -192,8 +193,10 @@ function listLine(card: Card, isOpenTask: boolean, { nowMs }: Page): string {
   ];
   const reason = reasonOf(card);
   const [line = ''] = joinShort(facts, SEPARATOR, Number.POSITIVE_INFINITY);
-  const end = reason === '' ? '' : `  [${reason}]`;
-  return `  ${card.task_id}  ${card.priority.padEnd(8)}  ${line}  ${printable(card.title)}${end}`;
+  const reasonPaint = card.blocked_reason === undefined ? colors.yellow : colors.red;
+  const end = reason === '' ? '' : `  ${reasonPaint(`[${reason}]`)}`;
+  const head = urgency(`${card.task_id}  ${card.priority.padEnd(8)}`);
+  return `  ${head}  ${colors.dim(line)}  ${printable(card.title)}${end}`;
 }
 
 function labelOf(status: string): string {

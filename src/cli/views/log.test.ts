@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { promiseTest } from '../../../test/support/promise-test.ts';
 import { createStyles, toTerminal } from '../../terminal-text.ts';
 import type { LoggedCall } from '../query/call-task.ts';
-import { renderCall } from './log.ts';
+import { createCallView, renderCall } from './log.ts';
 import type { Terminal } from './terminal.ts';
 import { displayWidth } from './text-width.ts';
 
@@ -60,6 +60,24 @@ describe('renderCall', () => {
       '       task_update ERR_CLAIM_HELD 7 ms {"ti…',
     ]);
   });
+
+  promiseTest(
+    'cli/log-columns',
+    'keeps the task beside a long name, and dates each day where lines have no date',
+    () => {
+      const call = { ...CALL, actor: 'claude-code-on-the-build-server' };
+      expect(lines(call, { width: 40, colors: plain })[0]).toBe(' #1042 22:15:30 claude-code-on-t… T-0001');
+      const days = ['2026-04-08', '2026-04-08', '2026-04-09'].map((day) => ({
+        ...CALL,
+        entered_at: `${day}T22:15:30.123Z`,
+      }));
+      const heads = (width: number | undefined) => {
+        const view = createCallView({ width, colors: plain }, true);
+        return days.flatMap(view).filter((line) => /^\d/.test(line));
+      };
+      expect([heads(80), heads(120), heads(undefined)]).toEqual([['2026-04-08', '2026-04-09'], [], []]);
+    },
+  );
 
   it.each([
     ['ok', 32],

@@ -7,20 +7,43 @@ import { cut, displayWidth, pad, printable } from './text-width.ts';
 const NUMBER_WIDTH = 6;
 const ACTOR_WIDTH = 14;
 const TASK_WIDTH = 6;
+const CLOCK_WIDTH = 8;
+const MIN_ACTOR = 4;
 const TOOL_WIDTH = 19;
 /** A narrower terminal has no aligned columns, or no date. */
 const ALIGNED_FROM = 72;
 const DATED_FROM = 100;
 const NO_TASK = '-';
 
+/** Renders calls one after the other. A terminal that has no room for dates gets a line for each new day. */
+export function createCallView(terminal: Terminal, utc: boolean): (call: LoggedCall) => string[] {
+  const { width = Number.POSITIVE_INFINITY, colors } = terminal;
+  let day = '';
+  return (call) => {
+    const lines = renderCall(call, terminal, utc);
+    const today = timeOf(call, utc).slice(0, 10);
+    if (width >= DATED_FROM || today === day) return lines;
+    day = today;
+    return [colors.bold(day), ...lines];
+  };
+}
+
+function timeOf({ entered_at }: LoggedCall, utc: boolean): string {
+  return printable(utc ? shortTime(entered_at) : localTime(entered_at));
+}
+
 /** One line, or two where a line would cut the outcome. */
 export function renderCall(call: LoggedCall, terminal: Terminal, utc: boolean): string[] {
   const { width = Number.POSITIVE_INFINITY, colors } = terminal;
-  const { sequence_no, entered_at, actor, task_id, tool, outcome, duration_ms } = call;
+  const { sequence_no, actor, task_id, tool, outcome, duration_ms } = call;
   const { dim, cyan } = colors;
   const counts = countStates(call.evidence ?? []);
-  const time = printable(utc ? shortTime(entered_at) : localTime(entered_at));
+  const time = timeOf(call, utc);
   const isNarrow = width < ALIGNED_FROM;
+  const task = task_id ?? NO_TASK;
+  // The task is what people look for: a long name gives way to it.
+  const actorRoom = width - NUMBER_WIDTH - CLOCK_WIDTH - displayWidth(task) - 3;
+  const shownActor = isNarrow ? cut(printable(actor), Math.max(MIN_ACTOR, actorRoom)) : printable(actor);
   const align = (text: string, columnWidth: number) => {
     if (isNarrow) return text;
     // Without a terminal nothing is cut: scripts compare whole names.
@@ -29,8 +52,8 @@ export function renderCall(call: LoggedCall, terminal: Terminal, utc: boolean): 
   const origin: Cell[] = [
     [`#${sequence_no}`.padStart(NUMBER_WIDTH), dim],
     [width < DATED_FROM ? time.slice(11, 19) : time, dim],
-    [align(printable(actor), ACTOR_WIDTH), cyan],
-    [align(task_id ?? NO_TASK, Math.max(TASK_WIDTH, task_id?.length ?? 0)), String],
+    [align(shownActor, ACTOR_WIDTH), cyan],
+    [align(task, Math.max(TASK_WIDTH, task.length)), String],
   ];
   const result: Cell[] = [
     [align(printable(tool), TOOL_WIDTH), String],

@@ -7,7 +7,7 @@ import { countListed, type ListedRow, type ListFilters, listPages } from '../que
 import { FILTER_OPTIONS, filtersOf, type TaskFilters } from '../query/task-filters.ts';
 import type { CliCommand } from '../support/command.ts';
 import { countOption, JSON_OPTION, WIDTH_OPTION } from '../support/options.ts';
-import { print, printJson, printRecords } from '../support/print.ts';
+import { print, printJson, printProse, printRecords } from '../support/print.ts';
 import { chooseProjects, describeEmpty, PROJECT_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { withLedger } from '../support/with-ledger.ts';
 import { CSV_HEADER, csvCells, MARKDOWN_HEADER, markdownLine, renderListLine } from '../views/list.ts';
@@ -54,7 +54,7 @@ async function showList(config: Config, options: ListOptions): Promise<number> {
     const isAll = shown.length === (await listProjects(reader)).length;
     const filters: ListFilters = { ...filtersOf(options), project: isAll ? undefined : shown[0] };
     if (options.json) return printAsJson(reader, filters, options.limit);
-    if (shown.length === 0 && !options.csv && !options.markdown) return print(describeEmpty(config));
+    if (shown.length === 0 && !options.csv && !options.markdown) return printProse(describeEmpty(config));
     return printLines(reader, filters, options);
   });
   return 0;

@@ -3,7 +3,7 @@ import type { Liveness, Reader } from '../../db/database.ts';
 import { listBlocked, listNextActions } from '../../domains/tasks/next-actions.ts';
 import type { CliCommand } from '../support/command.ts';
 import { ALL_OPTION, countOption, JSON_OPTION, PROJECT_OPTION, WIDTH_OPTION } from '../support/options.ts';
-import { print, printJson } from '../support/print.ts';
+import { print, printJson, printProse } from '../support/print.ts';
 import { chooseProjects, describeEmpty, PROJECT_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { withDatabase } from '../support/with-ledger.ts';
 import { type Queue, renderQueues } from '../views/next.ts';
@@ -63,6 +63,7 @@ async function showNext(config: Config, options: NextOptions): Promise<number> {
   };
   const queues = await withDatabase(config, (database) => database.read((reader) => readQueues(reader, database)));
   if (json) printJson({ queues });
-  else print(queues.length === 0 ? describeEmpty(config) : renderQueues(queues, findTerminal(width)));
+  else if (queues.length === 0) printProse(describeEmpty(config));
+  else print(renderQueues(queues, findTerminal(width)));
   return 0;
 }

@@ -1,4 +1,5 @@
 import { printError } from '../../print-error.ts';
+import { wrapProse } from '../../text/prose.ts';
 import { print, printJson } from '../support/print.ts';
 import { findTerminal } from '../views/terminal.ts';
 import type { Step } from './scenario.ts';
@@ -27,15 +28,23 @@ function createJsonReporter(): Reporter {
   };
 }
 
+/** Below the number of a step. */
+const MARGIN = ' '.repeat(5);
+
 function createLineReporter(): Reporter {
-  const { bold, dim, green, red, yellow } = findTerminal().colors;
+  const { width, colors } = findTerminal();
+  const { bold, dim, green, red, yellow } = colors;
   const paint = { plain: String, good: green, refused: yellow, bad: red };
   let count = 0;
   print(bold('Colibri demo: two agents, one task, and a log that cannot be edited unnoticed'));
   return {
     report: ({ text, tone }) => {
       count += 1;
-      print(`${dim(String(count).padStart(3))}  ${paint[tone](text)}`);
+      const [first = '', ...rest] = wrapProse(text, width === undefined ? undefined : width - MARGIN.length);
+      print([
+        `${dim(String(count).padStart(3))}  ${paint[tone](first)}`,
+        ...rest.map((line) => MARGIN + paint[tone](line)),
+      ]);
     },
     end: ({ ok, message, folder }) => {
       if (!ok) printError(`colibri demo: ${message}`);

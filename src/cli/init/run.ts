@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { findHomeFolder } from '../../home-folder.ts';
 import { printError } from '../../print-error.ts';
 import { removeReserve } from '../../recorder/spool-reserve.ts';
-import { askYesOrNo, canAsk, print, printJson } from '../support/print.ts';
+import { askYesOrNo, canAsk, print, printJson, printProse } from '../support/print.ts';
 import { findTerminal } from '../views/terminal.ts';
 import { CLIENTS, type Client, detectClients, type LaunchCommand } from './clients.ts';
 import { type FileChange, removeEmptyFolder, writeAll } from './disk.ts';
@@ -45,7 +45,7 @@ export async function runInit(names: readonly string[], options: InitOptions): P
     const whole = withGit(plan, await planGit(site, names, options));
     if (!dryRun) applyPlan(site, whole);
     if (json) printJson(toJson(site, whole, dryRun));
-    else print(describe(whole, { dryRun, undo, isGlobal: site.isGlobal }));
+    else printProse(describe(whole, { dryRun, undo, isGlobal: site.isGlobal }));
     return 0;
   } catch (error) {
     if (!(error instanceof InitError)) throw error;
@@ -129,7 +129,7 @@ function withNote(plan: Plan, note: string): Plan {
 /** Asks on a terminal, because the files belong to the user and are read by every agent. */
 async function wantsInstructions(files: readonly string[], { json, dryRun }: InitOptions): Promise<boolean> {
   if (json || dryRun || !canAsk()) return false;
-  print([
+  printProse([
     'Clients hide the tools of a server until an agent searches for them. These lines tell agents to use Colibri:',
     '',
   ]);

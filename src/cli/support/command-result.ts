@@ -1,7 +1,7 @@
 import { type SchemaDifference, SchemaError } from '../../db/schema/difference.ts';
 import { type AdviceOptions, AdvisedError, ColibriError, toError } from '../../errors.ts';
 import { printError } from '../../print-error.ts';
-import { print, printJson } from './print.ts';
+import { printJson, printProse } from './print.ts';
 
 const EXIT_CODES = {
   done: 0,
@@ -57,7 +57,7 @@ export async function reportResult(name: string, json: boolean, work: () => Prom
   try {
     const { verdict, lines, facts } = await work();
     if (json) printJson({ verdict, ...facts });
-    else print(lines);
+    else printProse(lines);
     return EXIT_CODES[verdict];
   } catch (thrown) {
     const { verdict, message, facts, more } = toCommandError(thrown);

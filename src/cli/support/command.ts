@@ -1,5 +1,5 @@
 import type { Argument, Command, Help, Option } from 'commander';
-import { besideTerm, MIN_TEXT_WIDTH, wrap } from '../views/text-width.ts';
+import { besideTerm, displayWidth, MIN_TEXT_WIDTH, wrap } from '../views/text-width.ts';
 import { JSON_OPTION } from './options.ts';
 import { findScreen } from './print.ts';
 
@@ -45,15 +45,17 @@ export function registerCommand(program: Command, command: CliCommand): void {
 }
 
 export function renderExamples(examples: readonly Example[], width = helpWidth()): string[] {
-  const column = Math.max(...examples.map(([command, note]) => (note === undefined ? 0 : command.length)));
+  const fits = (command: string, note = '') => displayWidth(`  ${command}  ${note}`) <= width;
+  const beside = examples.filter(([command, note]) => note !== undefined && fits(command, note));
+  const column = Math.max(0, ...beside.map(([command]) => command.length));
   return [
     'Examples:',
     ...examples.flatMap(([command, note]) => {
       const text = `  ${command}`;
       if (note === undefined) return text;
-      return width < HELP_WIDTH
-        ? [text, ...wrap(note, width - 6).map((line) => `      ${line}`)]
-        : `${text.padEnd(column + 2)}  ${note}`;
+      return width >= HELP_WIDTH && command.length <= column && fits(command.padEnd(column), note)
+        ? `${text.padEnd(column + 2)}  ${note}`
+        : [text, ...wrap(note, width - 6).map((line) => `      ${line}`)];
     }),
   ];
 }

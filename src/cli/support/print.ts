@@ -4,6 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { isColorForced } from '../../config.ts';
 import { printError } from '../../print-error.ts';
 import { escapeUnsafe, toTerminal } from '../../terminal-text.ts';
+import { wrapProse } from '../../text/prose.ts';
 import { displayWidth } from '../views/text-width.ts';
 
 /** The only functions that write to stdout or move the cursor. */
@@ -12,6 +13,17 @@ const EXIT_IO_ERROR = 74;
 
 export function print(lines: string | readonly string[]): void {
   console.log(toTerminal(lines));
+}
+
+/** Prints sentences, which are wrapped on a terminal. Views that fit their own lines, and data, use `print`. */
+export function printProse(lines: string | readonly string[]): void {
+  print(wrapProse(lines, findColumns()));
+}
+
+/** Undefined if stdout is not a terminal. */
+function findColumns(): number | undefined {
+  const { isTTY, columns } = process.stdout;
+  return isTTY && columns > 0 ? columns : undefined;
 }
 
 /** Prints one line, escaped so that a terminal shows it safely. */
@@ -43,7 +55,9 @@ export async function askYesOrNo(question: string): Promise<boolean> {
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const closed = once(prompt, 'close').then(() => '');
-    const asked = prompt.question(toTerminal(`${question} [y/N] `)).catch(() => '');
+    const lines = wrapProse(`${question} [y/N]`, findColumns());
+    if (lines.length > 1) printError(lines.slice(0, -1));
+    const asked = prompt.question(toTerminal(`${lines.at(-1)} `)).catch(() => '');
     const answer = await Promise.race([asked, closed]);
     return /^y(?:es)?$/i.test(answer.trim());
   } finally {

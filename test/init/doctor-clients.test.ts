@@ -220,4 +220,17 @@ describe('colibri doctor', () => {
     const project = makeProject({ '.mcp.json': JSON.stringify({ mcpServers: { colibri: entry } }) });
     expect(diagnose(project).find('claude-code')).toMatchObject([{ status: 'ok' }]);
   });
+
+  promiseTest('doctor/untrusted', 'starts an entry to which settings were added, and names other variables', () => {
+    const find = (env: Record<string, string>) => {
+      const entry = { command: process.execPath, args: [resolve('dist/colibri.cjs')], env };
+      const project = makeProject({ '.mcp.json': JSON.stringify({ mcpServers: { colibri: entry } }) });
+      return diagnose(project).find('claude-code');
+    };
+    expect(find({ COLIBRI_PROJECT: 'api' })).toMatchObject([{ status: 'ok' }]);
+    for (const name of ['NODE_OPTIONS', 'COLIBRI_DB_PATH', 'COLIBRI_DATABASE_URL'])
+      expect(find({ COLIBRI_PROJECT: 'api', [name]: 'x' })).toMatchObject([
+        { status: 'warn', message: expect.stringContaining(`starts Colibri with other variables (${name})`) as string },
+      ]);
+  });
 });

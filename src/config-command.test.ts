@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { namesPerson, readCommandConfig, readConfig } from './config.ts';
+import { isDumbTerminal, namesPerson, readCommandConfig, readConfig } from './config.ts';
 
 describe('the environment of a command of a person', () => {
+  it('tells a terminal that knows no escape sequences, so that no view is drawn in place', () => {
+    expect([{ TERM: 'dumb' }, { TERM: 'xterm' }, {}].map((env) => isDumbTerminal(env))).toEqual([true, false, false]);
+  });
+
   it('accepts the name of a person where a server needs the name of an agent', () => {
     const env = { COLIBRI_AGENT_ID: 'person:ada' };
     expect(() => readConfig(env)).toThrow('COLIBRI_AGENT_ID');

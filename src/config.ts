@@ -173,6 +173,11 @@ export function isColorForced(env: Environment = process.env): boolean {
   return !['0', 'false', undefined].includes(env['FORCE_COLOR']);
 }
 
+/** Whether the terminal knows no escape sequences. */
+export function isDumbTerminal(env: Environment = process.env): boolean {
+  return env['TERM'] === 'dumb';
+}
+
 /** Variables of the system that Colibri replaced. */
 export function listOldNames(env: Environment = process.env): string[] {
   return Object.keys(env).filter((name) => name.startsWith('AMS_'));
@@ -226,7 +231,7 @@ function readAgentId(env: Environment): Pick<Config, 'agentId' | 'agentBase'> {
     env,
     'COLIBRI_AGENT_ID',
     (id) => isAgentId(id.replace(BASE_MARK, '')),
-    `1 to ${MAX_AGENT_ID_LENGTH} characters, none of them a control character, no white space at the ends, and not a person's (${PERSON_PREFIX}…); a # at the end numbers agents that run at once`,
+    `1 to ${MAX_AGENT_ID_LENGTH} characters, none of them a control character, no white space at the ends, not unassigned, and not a person's (${PERSON_PREFIX}…); a # at the end numbers agents that run at once`,
   );
   const isBase = value !== undefined && BASE_MARK.test(value);
   return { agentId: isBase ? undefined : value, agentBase: isBase ? value.replace(BASE_MARK, '') : undefined };
@@ -237,7 +242,7 @@ const BASE_MARK = /#$/;
 function isAgentId(value: string): boolean {
   const isName = value !== '' && value.length <= MAX_AGENT_ID_LENGTH && value.isWellFormed() && !/\p{Cc}/u.test(value);
   // A server can be configured by a file of a cloned repository: no agent may pass for a person.
-  return isName && value.trim() === value && !value.startsWith(PERSON_PREFIX);
+  return isName && value.trim() === value && !value.startsWith(PERSON_PREFIX) && value !== 'unassigned';
 }
 
 /** Undefined for `off`. At least a second: agents cannot make calls faster than that to show that they are alive. */

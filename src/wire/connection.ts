@@ -141,13 +141,16 @@ const STATIC = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 const RECEIPT_KEY = 'colibri/receipt';
 
 const MAX_NAME_LENGTH = 128;
+const CONTROL = /\p{Cc}/gu;
+/** The assignee of tasks that no one has. */
+const NO_AGENT = 'unassigned';
 
 /**
  * Truncates before it repairs, because truncation can split a surrogate pair, which no entry can contain. PostgreSQL
- * cannot store NUL in a text.
+ * cannot store NUL in a text, and a line break or an escape sequence in a name would forge what people read.
  */
 function truncate(name: string): string {
-  return name.slice(0, MAX_NAME_LENGTH).toWellFormed().replaceAll('\0', '\uFFFD');
+  return name.slice(0, MAX_NAME_LENGTH).toWellFormed().replaceAll(CONTROL, '\uFFFD');
 }
 
 /** The tools that the mode admits. A failed boot does not change the list. */
@@ -162,7 +165,8 @@ function clientName(server: Server, context: ServerContext): string {
   const name = typeof info === 'object' && info !== null && 'name' in info ? String(info.name) : '';
   // Claims of people never lapse and people sign off, so no client may pass for one.
   const own = truncate(name).trim();
-  return (own.startsWith(PERSON_PREFIX) ? own.replace(':', '-') : own) || 'unknown';
+  if (own === '' || own === NO_AGENT) return 'unknown';
+  return own.startsWith(PERSON_PREFIX) ? own.replace(':', '-') : own;
 }
 
 function progressReporter(context: ServerContext): CallContext['progress'] {

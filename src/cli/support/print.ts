@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { stripVTControlCharacters } from 'node:util';
-import { isColorForced } from '../../config.ts';
+import { isColorForced, isDumbTerminal } from '../../config.ts';
 import { printError } from '../../print-error.ts';
 import { escapeUnsafe, toTerminal } from '../../terminal-text.ts';
 import { wrapProse } from '../../text/prose.ts';
@@ -71,9 +71,9 @@ export interface StatusLine {
   readonly clear: () => void;
 }
 
-/** Returns undefined if stderr is not a terminal. */
+/** Returns undefined if stderr is not a terminal, or is one that cannot clear a line. */
 export function openStatusLine(): StatusLine | undefined {
-  if (!process.stderr.isTTY) return undefined;
+  if (!process.stderr.isTTY || isDumbTerminal()) return undefined;
   return {
     show: (text) => process.stderr.write(`\r${toTerminal(text)}`),
     clear: () => process.stderr.write('\r\u001b[2K'),
@@ -92,10 +92,10 @@ export interface LiveScreen {
   readonly onResize: (redraw: () => void) => void;
 }
 
-/** Returns undefined if stdout is not a terminal. */
+/** Returns undefined if stdout is not a terminal, or is one that cannot move its cursor. */
 export function openLiveScreen(): LiveScreen | undefined {
   const { stdout } = process;
-  if (!stdout.isTTY) return undefined;
+  if (!stdout.isTTY || isDumbTerminal()) return undefined;
   // What is on the screen scrolls up, so that it is not overwritten.
   let start = '\n'.repeat(Math.max(0, (stdout.rows || 1) - 1));
   return {

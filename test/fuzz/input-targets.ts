@@ -127,7 +127,9 @@ const MAX_SPOOLED = 40_000;
 /** One line of each client, as its hooks write it; those without a recorded file follow their documentation. */
 function listPayloads(): string[] {
   const folder = 'test/recorder/payloads';
-  const lines = readdirSync(folder).flatMap((file) => readFileSync(`${folder}/${file}`, 'utf8').trim().split('\n'));
+  // Events from documentation are in files of another form.
+  const files = readdirSync(folder).filter((file) => file.endsWith('.jsonl'));
+  const lines = files.flatMap((file) => readFileSync(`${folder}/${file}`, 'utf8').trim().split('\n'));
   const session = '0123456789abcdef0123';
   const others = [
     {

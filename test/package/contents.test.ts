@@ -28,12 +28,11 @@ describe('the package', () => {
 
   promiseTest('package/contents', 'program, library, types, skills and documents', () => {
     const allowed =
-      /^(?:package\.json|README\.md|CHANGELOG\.md|LICENSE|dist\/colibri\.1\.gz|dist\/[\w.-]+\.(?:js|cjs)|dist\/sbom\.cdx\.json|dist\/page\.html\.br|dist\/types\/.+\.d\.ts|scripts\/sqlite-module\.cjs|\.agents\/skills\/.+)$/;
+      /^(?:package\.json|README\.md|LICENSE|dist\/colibri\.1\.gz|dist\/[\w.-]+\.(?:js|cjs)|dist\/sbom\.cdx\.json|dist\/page\.html\.br|dist\/types\/.+\.d\.ts|scripts\/sqlite-module\.cjs|\.agents\/skills\/.+)$/;
     const contents = listContents();
     expect(contents.filter((name) => !allowed.test(name) || /test|bench|\.cache$|\.map$/.test(name))).toEqual([]);
     expect(contents).toEqual(
       expect.arrayContaining([
-        'CHANGELOG.md',
         'LICENSE',
         'README.md',
         'dist/colibri.cjs',

@@ -128,8 +128,9 @@ export async function buildAll() {
       platform: 'node',
       target: 'node20',
       minify: true,
-      // Never loaded: no URL of a database gets here.
-      external: ['../db/postgres/database.ts', '../postgres/schema-check.ts'],
+      // Not loaded: no URL of a database gets here. Verifying a ledger that was accepted takes longer than a hook may; its
+      // events stay in the spool for the next server.
+      external: ['../db/postgres/database.ts', '../postgres/schema-check.ts', '../verification/verify-ledger.ts'],
       alias: { zod: './scripts/build/no-inputs.cjs' },
       ...ownUrl,
     }),

@@ -1,4 +1,4 @@
-import type { Transaction } from '../db/database.ts';
+import type { Reader, Transaction } from '../db/database.ts';
 
 /** The ports of stages 3 and 5. The ledger implements both; embedders may replace the sink. */
 
@@ -78,4 +78,16 @@ export interface FoundActor {
   readonly isUnconfirmed: boolean;
   /** Dead agents whose tasks the process may hold under another name. */
   readonly predecessors?: readonly string[];
+}
+
+/** Under which name the calls of a client are recorded, and which calls of it this process has made. */
+export interface CallerNames {
+  /** The name, once the first call was recorded. */
+  actorOf(client: string): string;
+  /** The name, also before the first call: the one that it would get. */
+  findActor(db: Reader, client: string): Promise<FoundActor>;
+  /** The number of the last recorded call of an actor in this process. */
+  lastCallOf(actor: string): number | undefined;
+  /** The number of the first call of an actor in this process, unless its name is configured. */
+  firstCallOf(actor: string): number | undefined;
 }

@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path';
 import { openSigning } from '../checkpoints/open-signing.ts';
 import { type Config, locateDatabase } from '../config.ts';
-import type { Reader } from '../db/database.ts';
 import { createProcessId } from '../db/process-id.ts';
 import { createSkillRegistry, type SkillRegistry } from '../domains/skills/repository.ts';
 import { closeInterruptedCalls } from '../ledger/calls/interrupted.ts';
@@ -67,12 +66,7 @@ export async function boot(
     const skills = loadSkills(config, log);
     const names = config.agentId === undefined ? new AgentNames(database, processId) : undefined;
     const recorder = new CallRecorder(database, processId, { names, earlier });
-    const actorOf = (client: string) => recorder.actorOf(client);
-    const findActor = (db: Reader, client: string) => recorder.findActor(db, client);
-    const lastCallOf = (actor: string) => recorder.lastCallOf(actor);
-    const firstCallOf = (actor: string) => recorder.firstCallOf(actor);
-    const calls = { actorOf, findActor, lastCallOf, firstCallOf };
-    const booted = { audit: recorder, transactions: recorder, database, skills, ...calls };
+    const booted = { audit: recorder, transactions: recorder, callers: recorder, database, skills };
     // What clients report belongs to the ledger of the project, not to one that is thrown away.
     if (config.mode === 'TEST' && config.dbPath === undefined) return booted;
     const spool = new SpoolWatcher(database, join(dirname(locateDatabase(config)), SPOOL), log);
@@ -81,12 +75,15 @@ export async function boot(
     const witnesses =
       asksWitnesses && ledgerId !== undefined ? new BackgroundWitnesses(database, ledgerId, log) : undefined;
     if (checkpoints !== undefined) checkpoints.onSigned = (checkpoint) => witnesses?.signed(checkpoint);
-    const stop = async () => {
-      await spool.stop();
-      await checkpoints?.stop();
-      await witnesses?.stop();
+    const background = {
+      settle: (isWhole: boolean) => spool.settle(isWhole),
+      stop: async () => {
+        await spool.stop();
+        await checkpoints?.stop();
+        await witnesses?.stop();
+      },
     };
-    return { ...booted, checkpoints, witnesses, settle: (isWhole: boolean) => spool.settle(isWhole), stop };
+    return { ...booted, checkpoints, witnesses, background };
   } catch (error) {
     await database.close();
     throw error;

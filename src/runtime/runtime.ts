@@ -3,7 +3,7 @@ import { type Database, DatabaseError, type DatabaseFault, type Reader } from '.
 import type { SkillRegistry } from '../domains/skills/repository.ts';
 import { ColibriError, toError } from '../errors.ts';
 import type { FifoLock } from '../fifo-lock.ts';
-import type { AuditSink, FoundActor, RecordedTransactions } from '../middleware/audit.ts';
+import type { AuditSink, CallerNames, FoundActor, RecordedTransactions } from '../middleware/audit.ts';
 import { DeferredAudit } from '../middleware/deferred-audit.ts';
 import type { Mode } from '../modes.ts';
 import type { Asked } from '../witnesses/ask.ts';
@@ -18,22 +18,20 @@ export interface Booted {
   readonly transactions?: RecordedTransactions | undefined;
   readonly database?: Database | undefined;
   readonly skills?: SkillRegistry | undefined;
-  /** The name under which the calls of a client are recorded, once its first call was. */
-  readonly actorOf?: ((client: string) => string) | undefined;
-  /** The same, also before the first call: the name that it would get. */
-  readonly findActor?: ((db: Reader, client: string) => Promise<FoundActor>) | undefined;
-  /** The number of the last recorded call of an actor in this process. */
-  readonly lastCallOf?: ((actor: string) => number | undefined) | undefined;
-  /** The number of the first call of an actor in this process, unless its name is configured. */
-  readonly firstCallOf?: ((actor: string) => number | undefined) | undefined;
-  /** Resolves when the events that clients reported so far are in the ledger. Never rejects. */
-  readonly settle?: ((isWhole: boolean) => Promise<boolean>) | undefined;
+  /** Without it, calls are recorded under the names of their clients. */
+  readonly callers?: CallerNames | undefined;
+  readonly background?: Background | undefined;
   readonly checkpoints?: CheckpointScheduler | undefined;
   readonly witnesses?: BackgroundWitnesses | undefined;
   /** Set if the server must not write: it serves reads and says why. */
   readonly rollback?: Error | undefined;
-  /** Ends what uses the database beside the calls. */
-  readonly stop?: (() => Promise<void>) | undefined;
+}
+
+/** What uses the database beside the calls. */
+interface Background {
+  /** Resolves when the events that clients reported so far are in the ledger; false if not all are. Never rejects. */
+  settle(isWhole: boolean): Promise<boolean>;
+  stop(): Promise<void>;
 }
 
 export interface RuntimeOptions {
@@ -177,23 +175,23 @@ export class Runtime {
   }
 
   actorOf(client: string): string {
-    return this.#booted?.actorOf?.(client) ?? client;
+    return this.#booted?.callers?.actorOf(client) ?? client;
   }
 
   async findActor(db: Reader, client: string): Promise<FoundActor> {
-    return (await this.#booted?.findActor?.(db, client)) ?? { actor: client, isUnconfirmed: false };
+    return (await this.#booted?.callers?.findActor(db, client)) ?? { actor: client, isUnconfirmed: false };
   }
 
   lastCallOf(actor: string): number | undefined {
-    return this.#booted?.lastCallOf?.(actor);
+    return this.#booted?.callers?.lastCallOf(actor);
   }
 
   firstCallOf(actor: string): number | undefined {
-    return this.#booted?.firstCallOf?.(actor);
+    return this.#booted?.callers?.firstCallOf(actor);
   }
 
   async settle(isWhole: boolean): Promise<boolean> {
-    return (await this.#booted?.settle?.(isWhole)) ?? true;
+    return (await this.#booted?.background?.settle(isWhole)) ?? true;
   }
 
   get audit(): AuditSink {
@@ -251,7 +249,7 @@ export class Runtime {
     clearTimeout(this.#retryTimer);
     await this.#booting;
     this.#phase = 'stopped';
-    await this.#booted?.stop?.();
+    await this.#booted?.background?.stop();
     await this.database?.close();
   }
 }

@@ -1,6 +1,7 @@
 import { type Database, DatabaseError, type Reader, type Transaction } from '../../db/database.ts';
 import type {
   AuditSink,
+  CallerNames,
   FoundActor,
   RecordedTransaction,
   RecordedTransactions,
@@ -27,7 +28,7 @@ export interface RecorderOptions {
 }
 
 /** Records every call as two entries of the log. Calls arrive one at a time. */
-export class CallRecorder implements AuditSink, RecordedTransactions {
+export class CallRecorder implements AuditSink, CallerNames, RecordedTransactions {
   readonly #database: Database;
   readonly #processId: string;
   readonly #names: AgentNames | undefined;

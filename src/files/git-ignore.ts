@@ -62,6 +62,6 @@ function readText(file: number): string {
 /** Only the lines after the last negation count: it may bring anything back. */
 function hidesPrivate(text: string): boolean {
   const lines = text.split(/\r?\n/).map((line) => line.trimEnd());
-  const after = lines.slice(lines.findLastIndex((line) => line.startsWith('!')) + 1);
-  return after.includes(EVERYTHING) || PRIVATE.every((line) => after.includes(line));
+  const after = new Set(lines.slice(lines.findLastIndex((line) => line.startsWith('!')) + 1));
+  return after.has(EVERYTHING) || PRIVATE.every((line) => after.has(line));
 }

@@ -33,6 +33,7 @@ export function createSurfaceLibrary(tools: readonly Tool[], { project, claimTtl
   return createLibrary({
     project,
     claimTtlMs,
-    readTask: async (context, task_id) => taskGet.handle({ task_id, include_thought_trail: true }, context),
+    readTask: async (context, task_id) =>
+      (await taskGet.handle({ task_id, include_thought_trail: true }, context)) as Readonly<Record<string, unknown>>,
   });
 }

@@ -1,4 +1,7 @@
+import { countTokens as countOld } from 'gpt-tokenizer/encoding/cl100k_base';
+import { countTokens as countNew } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect } from 'vitest';
+import { MAX_BRIEF_TOKENS } from '../../src/domains/brief/brief.ts';
 import type { Arguments } from '../support/agent.ts';
 import { withCrew } from '../support/crew/crew.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -166,6 +169,35 @@ describe('resources and prompts', () => {
       const shown = JSON.parse(await server.readResource('colibri://task/T-0001')) as unknown;
       expect(shown).toEqual(await server.getTask({ task_id: 'T-0001', include_thought_trail: true }));
     }),
+  );
+
+  promiseTest(
+    'brief/short',
+    'a task with a long trail, as a resource and in prompts: the newest thoughts, and how to get all',
+    () =>
+      withServer(async (server) => {
+        await server.createTask({ title: '"\\'.repeat(100), description: '日付の解析\n"'.repeat(300) });
+        await server.startSession({ task_id: 'T-0001', auditor_id: 'tester' });
+        for (let turn = 1; turn <= 12; turn += 1)
+          await server.recordThought({
+            task_id: 'T-0001',
+            type: 'decision',
+            content: `Turn ${turn}. ${'Use ISO 8601. '.repeat(300)}`,
+          });
+        const resource = await server.readResource('colibri://task/T-0001');
+        expect(JSON.parse(resource)).toMatchObject({ task_id: 'T-0001', status: 'backlog' });
+        const { thought_trail } = JSON.parse(resource) as { readonly thought_trail: string[] };
+        expect(thought_trail.at(-1)).toContain('Turn 12. Use ISO 8601.');
+        for (const text of [
+          resource,
+          await prompt(server, 'hand_over', { task_id: 'T-0001', to: 'bob' }),
+          await prompt(server, 'audit_task', { task_id: 'T-0001' }),
+        ]) {
+          for (const count of [countOld, countNew]) expect(count(text)).toBeLessThanOrEqual(MAX_BRIEF_TOKENS);
+          expect(text).toContain('"task_id":"T-0001"');
+          expect(text).toContain('call task_get with include_thought_trail for all of it');
+        }
+      }),
   );
 
   promiseTest('brief/resources', 'reading adds no entry and changes no row', () =>

@@ -1,9 +1,11 @@
 import type { ReadContext } from '../../context.ts';
 import { ColibriError } from '../../errors.ts';
 import type { Library, ResourceText } from '../../middleware/library.ts';
-import { renderBrief } from './brief.ts';
+import { MAX_BRIEF_TOKENS, renderBrief } from './brief.ts';
+import { fitTask } from './fit-task.ts';
 import { assertArguments, auditPrompt, briefPrompt, handOverPrompt, PROMPTS } from './prompts.ts';
 import { readBrief } from './repository.ts';
+import { estimateTokens } from './tokens.ts';
 
 const BRIEF_URI = 'colibri://brief';
 const TASK_URI = 'colibri://task/';
@@ -15,7 +17,7 @@ export interface LibraryPorts {
   /** Undefined if claims never lapse. */
   readonly claimTtlMs: number | undefined;
   /** A task with its trail, as `task_get` shows it. Throws ERR_NOT_FOUND. */
-  readonly readTask: (context: ReadContext, taskId: string) => Promise<unknown>;
+  readonly readTask: (context: ReadContext, taskId: string) => Promise<Readonly<Record<string, unknown>>>;
 }
 
 /** The resources and prompts: views of the ledger for clients that show them. The tools do not depend on them. */
@@ -25,7 +27,11 @@ export function createLibrary({ project, claimTtlMs, readTask }: LibraryPorts): 
     const found = await readBrief(db, query, { liveness, at, ttlMs: claimTtlMs });
     return renderBrief({ ...found, is_unconfirmed: isUnconfirmed === true });
   };
-  const task = async (context: ReadContext, taskId: string) => JSON.stringify(await readTask(context, taskId));
+  const task = async (context: ReadContext, taskId: string, frame = '') =>
+    fitTask(await readTask(context, taskId), MAX_BRIEF_TOKENS - estimateTokens(frame));
+  /** A prompt and its task share the tokens of a brief. */
+  const taskPrompt = async (context: ReadContext, taskId: string, render: (task: string) => string) =>
+    render(await task(context, taskId, render('')));
   return {
     resources: [
       {
@@ -41,7 +47,7 @@ export function createLibrary({ project, claimTtlMs, readTask }: LibraryPorts): 
         uriTemplate: `${TASK_URI}{id}`,
         name: 'task',
         title: 'Task',
-        description: 'One task with its decisions',
+        description: 'One task with its last thoughts',
         mimeType: JSON_TYPE,
       },
     ],
@@ -63,8 +69,9 @@ export function createLibrary({ project, claimTtlMs, readTask }: LibraryPorts): 
       assertArguments(prompt, args);
       const { task_id: taskId = '', to } = args;
       if (name === 'brief') return briefPrompt(await brief(context));
-      if (name === 'hand_over') return handOverPrompt(await task(context, taskId), taskId, to || undefined);
-      return auditPrompt(await task(context, taskId), taskId);
+      if (name === 'hand_over')
+        return taskPrompt(context, taskId, (shown) => handOverPrompt(shown, taskId, to || undefined));
+      return taskPrompt(context, taskId, (shown) => auditPrompt(shown, taskId));
     },
   };
 }

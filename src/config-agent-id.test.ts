@@ -9,7 +9,17 @@ describe('an agent id that ends with #', () => {
   });
 
   promiseTest('config/refused', 'without a name, and with the name of a person', () => {
-    for (const id of ['#', ' #', 'a #', 'person:ada#', 'unassigned#', 'unassigned', `${'a'.repeat(129)}#`])
+    for (const id of [
+      '#',
+      ' #',
+      'a #',
+      'person:ada#',
+      'Person:ada',
+      'person\uff1aada',
+      'unassigned#',
+      'unassigned',
+      `${'a'.repeat(129)}#`,
+    ])
       expect(() => readConfig({ COLIBRI_AGENT_ID: id })).toThrow('a # at the end numbers agents');
   });
 });

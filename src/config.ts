@@ -6,6 +6,7 @@ import { isProjectSlug, PERSON_PREFIX } from './integrity/index.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import { MODES, type Mode } from './modes.ts';
 import { describeDurations, MAX_DURATION, parseDuration } from './text/duration.ts';
+import { isPersonLike } from './text/person-like.ts';
 
 export const WORKFLOW_NAMES = ['board', 'pipeline'] as const;
 /** How much readable content of an observed event is stored: none, an excerpt, or a longer one. */
@@ -77,9 +78,9 @@ export function readCommandConfig(env: Environment = process.env): Config {
   return readConfig(namesPerson(env) ? { ...env, COLIBRI_AGENT_ID: undefined } : env);
 }
 
-/** Whether COLIBRI_AGENT_ID has the form of a person's name, which is reserved for --as. */
+/** Whether COLIBRI_AGENT_ID looks like a person's name, which is reserved for --as. */
 export function namesPerson(env: Environment = process.env): boolean {
-  return env['COLIBRI_AGENT_ID']?.startsWith(PERSON_PREFIX) === true;
+  return isPersonLike(env['COLIBRI_AGENT_ID'] ?? '');
 }
 
 /** Names the session whose events are a test: they wait under a name that is never ingested. */
@@ -242,7 +243,7 @@ const BASE_MARK = /#$/;
 function isAgentId(value: string): boolean {
   const isName = value !== '' && value.length <= MAX_AGENT_ID_LENGTH && value.isWellFormed() && !/\p{Cc}/u.test(value);
   // A server can be configured by a file of a cloned repository: no agent may pass for a person.
-  return isName && value.trim() === value && !value.startsWith(PERSON_PREFIX) && value !== 'unassigned';
+  return isName && value.trim() === value && !isPersonLike(value) && value !== 'unassigned';
 }
 
 /** Undefined for `off`. At least a second: agents cannot make calls faster than that to show that they are alive. */

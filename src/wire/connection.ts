@@ -10,11 +10,11 @@ import {
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { CallContext } from '../context.ts';
 import type { Answer } from '../envelope.ts';
-import { PERSON_PREFIX } from '../integrity/index.ts';
 import type { Chain } from '../middleware/call.ts';
 import { runCall } from '../middleware/chain.ts';
 import type { Library } from '../middleware/library.ts';
 import { isAdmitted } from '../modes.ts';
+import { withoutPersonPrefix } from '../text/person-like.ts';
 import type { Tool } from '../tool.ts';
 import { LIBRARY_CAPABILITIES, LIBRARY_METHODS, serveLibrary } from './library.ts';
 import { within } from './startup-timeout.ts';
@@ -163,10 +163,8 @@ function clientName(server: Server, context: ServerContext): string {
   const envelope: Readonly<Record<string, unknown>> = context.mcpReq.envelope ?? {};
   const info = envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
   const name = typeof info === 'object' && info !== null && 'name' in info ? String(info.name) : '';
-  // Claims of people never lapse and people sign off, so no client may pass for one.
   const own = truncate(name).trim();
-  if (own === '' || own === NO_AGENT) return 'unknown';
-  return own.startsWith(PERSON_PREFIX) ? own.replace(':', '-') : own;
+  return own === '' || own === NO_AGENT ? 'unknown' : withoutPersonPrefix(own);
 }
 
 function progressReporter(context: ServerContext): CallContext['progress'] {

@@ -48,6 +48,14 @@ Next:
     expect(stdout).toContain(
       'In work:\n- T-0002 in_progress, codex: Print dates\n- T-0001 in_progress, claude, session',
     );
+    expect(stdout).not.toContain('when in_progress is complete');
+    expect(JSON.parse(colibri(folder, ['brief', '--json']).stdout)).toMatchObject({
+      yours: [],
+      yours_total: 0,
+      in_work: [{ task_id: 'T-0002', holder: 'codex' }, { task_id: 'T-0001' }],
+      in_work_total: 2,
+      next: [expect.stringContaining('nothing is ready')],
+    });
   });
 
   promiseTest('brief/command', '--json prints the same as data', async () => {

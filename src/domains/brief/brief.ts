@@ -9,9 +9,12 @@ export interface Brief {
   readonly project: string;
   /** The agent's last recorded call. */
   readonly last_call: { readonly entry: number; readonly at: string } | undefined;
-  /** Tasks that the agent holds or has to finish, last changed first; the list may be cut. */
+  /** Tasks that the agent, if there is one, holds or has to finish, last changed first; the list may be cut. */
   readonly yours: readonly HeldTask[];
   readonly yours_total: number;
+  /** The same of all agents, in a brief about every agent. */
+  readonly in_work?: readonly HeldTask[];
+  readonly in_work_total?: number;
   /** Tasks of dead agents of the same client: one of them was this one before its server was restarted. */
   readonly perhaps_yours: readonly Pick<HeldTask, 'task_id' | 'title' | 'status' | 'holder'>[];
   /** Tasks of others whose claim has lapsed: claiming one takes it over. The list may be cut. */
@@ -78,12 +81,18 @@ export function renderBrief(brief: Brief): string {
   const next = ['Next:', ...nextSteps(brief).map((step) => `- ${step}`)];
   const page = new Page(MAX_BRIEF_TOKENS - cost(next), brief.decisions.length === 0 ? 0 : DECISION_TOKENS);
   page.add(heading(brief));
-  page.addList(
-    brief.agent === undefined ? 'In work:' : 'Yours:',
-    brief.yours.map((task) => heldLine(brief, task)),
-    brief.yours_total > brief.yours.length,
-    'call task_list for the rest',
-  );
+  const { in_work = [], in_work_total = 0 } = brief;
+  const held = [
+    ['Yours:', brief.yours, brief.yours_total],
+    ['In work:', in_work, in_work_total],
+  ] as const;
+  for (const [title, tasks, total] of held)
+    page.addList(
+      title,
+      tasks.map((task) => heldLine(brief, task)),
+      total > tasks.length,
+      'call task_list for the rest',
+    );
   page.addList(
     'Perhaps yours, if you held it before your server was restarted:',
     brief.perhaps_yours.map((task) => `${task.task_id} ${task.status} of ${name(task.holder)}: ${shorten(task.title)}`),
@@ -119,7 +128,7 @@ export function renderBrief(brief: Brief): string {
 export function nextSteps(brief: Pick<Brief, 'agent' | 'yours' | 'perhaps_yours' | 'ready'>): string[] {
   const { agent, yours, perhaps_yours, ready } = brief;
   const [task] = yours;
-  if (task !== undefined) return stepsOf(task, name(agent ?? task.holder));
+  if (task !== undefined && agent !== undefined) return stepsOf(task, name(agent));
   const [former] = perhaps_yours;
   const proof =
     former === undefined

@@ -31,8 +31,8 @@ export async function readBrief(db: Reader, query: BriefQuery, context: ClaimCon
   const { agent, project } = query;
   const last_call = agent === undefined ? undefined : await findLastCall(db, agent);
   const { tasks, total } = await listHeld(db, agent, project);
-  const yours: HeldTask[] = [];
-  for (const task of tasks) yours.push(await describeHeld(db, task, context));
+  const held: HeldTask[] = [];
+  for (const task of tasks) held.push(await describeHeld(db, task, context));
   const [ready] = await listNextActions(db, { project, limit: 1, actor: agent }, context);
   const perhaps_yours = await listPerhapsHeld(db, query);
   const lapsed = (await listLapsedTasks(db, { project, limit: MAX_LAPSED, actor: agent }, context)).filter(
@@ -42,8 +42,9 @@ export async function readBrief(db: Reader, query: BriefQuery, context: ClaimCon
     agent,
     project,
     last_call,
-    yours,
-    yours_total: total,
+    ...(agent === undefined
+      ? { yours: [], yours_total: 0, in_work: held, in_work_total: total }
+      : { yours: held, yours_total: total }),
     perhaps_yours,
     changed: await listChanged(db, { agent, project }, last_call),
     decisions: await listDecisions(

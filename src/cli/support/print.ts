@@ -10,6 +10,7 @@ import { displayWidth } from '../views/text-width.ts';
 /** The only functions that write to stdout or move the cursor. */
 
 const EXIT_IO_ERROR = 74;
+const FALLBACK_COLUMNS = 80;
 
 export function print(lines: string | readonly string[]): void {
   console.log(toTerminal(lines));
@@ -69,6 +70,8 @@ export async function askYesOrNo(question: string): Promise<boolean> {
 export interface StatusLine {
   readonly show: (text: string) => void;
   readonly clear: () => void;
+  /** The width of the terminal at this moment. */
+  readonly columns: () => number;
 }
 
 /** Returns undefined if stderr is not a terminal, or is one that cannot clear a line. */
@@ -77,6 +80,8 @@ export function openStatusLine(): StatusLine | undefined {
   return {
     show: (text) => process.stderr.write(`\r${toTerminal(text)}`),
     clear: () => process.stderr.write('\r\u001b[2K'),
+    // A terminal that does not know its size reports 0.
+    columns: () => process.stderr.columns || FALLBACK_COLUMNS,
   };
 }
 

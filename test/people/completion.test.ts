@@ -59,9 +59,20 @@ describe('colibri completion', () => {
     const program = join(folder, 'colibri');
     writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${resolve('dist/colibri.js')}' "$@"\n`);
     chmodSync(program, 0o755);
-    const lines = ['bo', 'board --wa', 'board --status in_', 'completion b', 'help ver', 'show ', 'add board --wa'];
+    const lines = [
+      'bo',
+      'board --wa',
+      'board --status in_',
+      'completion b',
+      'help ver',
+      'show ',
+      'add board --wa',
+      'call task_g',
+      'log --tool server_p',
+    ];
     for (const [shell, ask] of Object.entries(ASK))
-      if (hasShell(shell)) expect(ask(folder, lines)).toBe('board\n--watch\nin_progress\nbash\nverify\nT-0002\n\n');
+      if (hasShell(shell))
+        expect(ask(folder, lines)).toBe('board\n--watch\nin_progress\nbash\nverify\nT-0002\n\ntask_get\nserver_ping\n');
     expect(colibri(folder, ['completion', '--task-ids']).stdout).toBe(
       'T-0002\t$(touch hacked) `touch hacked` \' " ; x\n',
     );

@@ -1,5 +1,6 @@
 import type { Argument, Option } from 'commander';
 import { STATUSES } from '../../domains/tasks/workflows.ts';
+import { TOOL_NAMES } from '../../recorder/clients/colibri-call.ts';
 import type { CliCommand } from '../support/command.ts';
 
 /** What a shell can complete, derived from the declarations of the commands. */
@@ -42,12 +43,14 @@ function completedOption(option: Option): CompletedOption {
 /** Keyed by the name of the option, which means the same in every command. */
 function valueOfOption(long: string | undefined): Completed {
   if (long === '--status') return ['open', ...STATUSES];
+  if (long === '--tool') return [...TOOL_NAMES];
   return long === '--task' ? 'task' : 'text';
 }
 
 function completedArgument(argument: Argument): Completed {
   if (argument.argChoices !== undefined) return argument.argChoices;
   const name = argument.name();
+  if (name === 'tool') return [...TOOL_NAMES];
   return name === 'task' || name === 'file' ? name : 'text';
 }
 

@@ -54,6 +54,7 @@ describe("a person's own hands", () => {
       expect(await lines('search', 'parser', 'cache')).toEqual([
         'T-0001 done        Cache the parser  default @person:ada',
       ]);
+      expect(await lines('search', 'parser', '--width', '40')).toEqual(['T-0001 done        Cache the parser…']);
       const { status, stdout } = await run(['search', 'nowhere', '--json']);
       expect([status, stdout]).toEqual([1, '{"tasks":[],"total_count":0}\n']);
     }),
@@ -64,7 +65,13 @@ describe("a person's own hands", () => {
       async ({ lines, refused }) => {
         expect(await lines('add', 'Ship it')).toEqual(['T-0001 INIT: Ship it (entry 2)']);
         expect(await lines('start', '1')).toEqual([`T-0001 INIT -> GATHER, held by ${ADA} (entry 5)`]);
-        for (const status of ['ANALYZE', 'PLAN', 'APPLY']) await lines('edit', '1', '--status', status);
+        expect(await lines('edit', '1', '--status', 'ANALYZE')).toEqual([
+          `T-0001 GATHER -> ANALYZE, held by ${ADA} (entry 8)`,
+        ]);
+        expect(await lines('edit', '1', '--status', 'PLAN', '--progress', '5')).toEqual([
+          `T-0001 ANALYZE -> PLAN, held by ${ADA}; changed: progress (entry 11)`,
+        ]);
+        await lines('edit', '1', '--status', 'APPLY');
         expect(await lines('review', '1')).toEqual(['T-0001 APPLY -> VERIFY (entry 17)']);
         expect(await refused(1, 'block', '1', 'no')).toMatch(/T-0001 is VERIFY; .*; run colibri done T-0001$/);
         expect(await lines('cancel', '1')).toEqual(['T-0001 VERIFY -> CANCELLED (entry 22)']);

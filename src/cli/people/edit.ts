@@ -2,6 +2,7 @@ import { Argument, Option } from 'commander';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError } from '../support/command-result.ts';
 import { parseTaskId } from '../support/task-argument.ts';
+import { describeMove } from './moves.ts';
 import type { PersonOptions } from './open-person.ts';
 import {
   callOrRefuse,
@@ -62,6 +63,11 @@ export const edit: CliCommand<EditOptions, string> = {
           advice: 'run colibri edit --help to see the fields',
         });
       const call = await callOrRefuse(person, 'edit', 'task_update', { task_id: taskId, ...fields }, options.force);
-      return { call, lines: [`${taskId} changed: ${names.join(', ')}${entryNote(call)}`, ...listWarnings(call.data)] };
+      const others = names.filter((name) => name !== 'status');
+      const changes = [
+        ...(status === undefined ? [] : [describeMove(call.data)]),
+        ...(others.length === 0 ? [] : [`changed: ${others.join(', ')}`]),
+      ];
+      return { call, lines: [`${taskId} ${changes.join('; ')}${entryNote(call)}`, ...listWarnings(call.data)] };
     }),
 };

@@ -12,7 +12,6 @@ import {
   listWarnings,
   PERSON_OPTIONS,
   runPersonCommand,
-  type Warned,
   WRITE_EXIT_CODES,
 } from './run-person.ts';
 import { readOptionalText } from './text-argument.ts';
@@ -23,10 +22,17 @@ interface MoveOptions extends PersonOptions {
   readonly force?: string;
 }
 
-interface Moved extends Warned {
+interface Moved {
   readonly status: string;
   readonly previous_status?: string;
   readonly holder?: string;
+}
+
+/** "todo -> in_progress, held by person:ada" */
+export function describeMove(data: object): string {
+  const { previous_status: before, status, holder } = data as Moved;
+  const step = before === undefined ? status : `${before} -> ${status}`;
+  return holder === undefined ? step : `${step}, held by ${holder}`;
 }
 
 interface Move {
@@ -125,10 +131,7 @@ function createMove({
           ...(blocked_reason === undefined ? {} : { blocked_reason }),
         };
         const call = await callOrRefuse(person, name, 'task_update', input, given.force);
-        const { previous_status: before, status, holder } = call.data as Moved;
-        const step = before === undefined ? status : `${before} -> ${status}`;
-        const held = holder === undefined ? '' : `, held by ${holder}`;
-        return { call, lines: [`${taskId} ${step}${held}${entryNote(call)}`, ...listWarnings(call.data)] };
+        return { call, lines: [`${taskId} ${describeMove(call.data)}${entryNote(call)}`, ...listWarnings(call.data)] };
       }),
   };
 }

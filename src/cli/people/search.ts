@@ -8,7 +8,7 @@ import { print, printJson } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { withLedger } from '../support/with-ledger.ts';
 import { findTerminal, plural, statusPaint, type Terminal } from '../views/terminal.ts';
-import { cut, printable } from '../views/text-width.ts';
+import { cutWords, printable } from '../views/text-width.ts';
 
 const DEFAULT_LIMIT = 20;
 const NOTHING_FOUND = 1;
@@ -63,7 +63,7 @@ function renderMatch({ task_id, status, title, project, assignee }: ListedTask, 
   const head = `${task_id} ${status.padEnd(STATUS_WIDTH)} `;
   const facts = [project, ...(assignee === UNASSIGNED ? [] : [`@${assignee}`])].map(printable).join(' ');
   const room = (width ?? Number.POSITIVE_INFINITY) - head.length;
-  return statusPaint(colors, status)(head) + cut(`${printable(title)}  ${facts}`, room);
+  return statusPaint(colors, status)(head) + cutWords(`${printable(title)}  ${facts}`, room);
 }
 
 const STATUS_WIDTH = 'in_progress'.length;

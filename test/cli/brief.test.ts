@@ -84,6 +84,8 @@ Next:
 
   for (const [args, expected] of [
     [['brief', '--agent'], 64],
+    [['brief', '--agent', ''], 64],
+    [['brief', '--agent', ' '], 64],
     [['brief', 'claude'], 64],
     [['brief', '--project', 'Not A Slug'], 64],
   ] as const)

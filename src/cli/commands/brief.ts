@@ -1,4 +1,4 @@
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import type { Config } from '../../config.ts';
 import { nextSteps, renderBrief } from '../../domains/brief/brief.ts';
 import { readBrief } from '../../domains/brief/repository.ts';
@@ -20,7 +20,7 @@ export const brief: CliCommand<BriefOptions> = {
   name: 'brief',
   summary: 'print what an agent needs to know before it continues',
   options: [
-    new Option('--agent <name>', 'the agent (default: COLIBRI_AGENT_ID, else every agent)'),
+    new Option('--agent <name>', 'the agent (default: COLIBRI_AGENT_ID, else every agent)').argParser(parseName),
     PROJECT_OPTION,
     JSON_OPTION,
   ],
@@ -41,6 +41,11 @@ async function showBrief(config: Config, { agent = config.agentId, project, json
   if (json) printJson({ ...found, next: nextSteps(found) });
   else print(fitLines(renderBrief(found), findTerminal().width));
   return 0;
+}
+
+function parseName(text: string): string {
+  if (text.trim() === '') throw new InvalidArgumentError('Use the name of an agent (colibri agents lists them).');
+  return text;
 }
 
 /** Without a terminal the text is what an agent reads. */

@@ -151,3 +151,10 @@ export class DatabaseError extends AdvisedError {
     this.name = 'DatabaseError';
   }
 }
+
+/** What this process has open is no longer the ledger that others use. */
+export class LedgerReplaced extends DatabaseError {
+  constructor(location: string, user = 'the server', advice = 'restart the server') {
+    super('unavailable', `${location}: the file was deleted or replaced while ${user} used it`, { advice });
+  }
+}

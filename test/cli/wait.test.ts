@@ -1,5 +1,15 @@
+import { rmSync } from 'node:fs';
 import { describe, expect } from 'vitest';
-import { colibri, createProject, expectWhole, projectFilledBy, startColibri, withAgent } from '../support/people.ts';
+import { withDatabase } from '../../src/cli/support/with-ledger.ts';
+import {
+  colibri,
+  createProject,
+  expectWhole,
+  ledgerOf,
+  projectFilledBy,
+  startColibri,
+  withAgent,
+} from '../support/people.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const createTasks = projectFilledBy(async (folder) => {
@@ -111,8 +121,27 @@ describe('colibri wait', () => {
     expect(missing.stderr).toMatch(/^colibri wait: .*no task T-0099/);
   });
 
-  promiseTest('cli/wait-wrong', 'a folder without a ledger', () => {
-    expect(colibri(createProject(), ['wait', '--for', 'ready']).status).toBe(2);
+  promiseTest('cli/wait', 'for the first task of a ledger that does not exist yet', async () => {
+    const folder = createProject();
+    const waiting = startColibri(folder, ['wait', '--for', 'ready', '--timeout', '1m']);
+    await withAgent(folder, 'claude', (agent) => agent('task_create', { title: 'First', status: 'todo' }));
+    expect((await waiting.ended).status).toBe(0);
+    expect(waiting.lines()).toEqual(['T-0001 todo: First']);
+  });
+
+  promiseTest('cli/wait-wrong', 'a ledger that is never created, and one that is deleted', async () => {
+    expect(colibri(createProject(), ['wait', '--for', 'ready', '--timeout', '1s'])).toMatchObject({
+      status: 75,
+      stderr: expect.stringMatching(
+        /no ledger at .* yet; waiting for one\n.*timed out after 1s: there is no ledger\n$/,
+      ),
+    });
+    const folder = await createTasks();
+    const waiting = withDatabase({ dbPath: ledgerOf(folder) }, (database) => {
+      rmSync(ledgerOf(folder));
+      return database.read(() => Promise.resolve());
+    });
+    await expect(waiting).rejects.toThrow('replaced while the command used it; run the command again');
   });
 
   for (const args of [
@@ -128,6 +157,7 @@ describe('colibri wait', () => {
     ['--for', 'ready', '--timeout', '25d'],
     ['--for', 'ready', '--timeout', '-1s'],
     ['--for', 'ready', '--project', 'No Slug'],
+    ['--for', 'ready', '--project', 'old', '--all'],
     ['ready'],
   ])
     promiseTest('cli/people-wrong', `wait ${args.join(' ')}`, async () => {

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import type { Config } from '../../config.ts';
+import { type Config, locateDatabase } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
 import type { ClaimContext } from '../../domains/tasks/claims/holder.ts';
 import { findTask } from '../../domains/tasks/repository.ts';
@@ -11,8 +11,9 @@ import { ALL_OPTION, JSON_OPTION, PROJECT_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { parseTaskId, taskNotFound } from '../support/task-argument.ts';
-import { withDatabase } from '../support/with-ledger.ts';
+import { isMissing, withDatabase } from '../support/with-ledger.ts';
 import { CONDITION_NAMES, type Condition, findMeeting } from '../watch/wait-conditions.ts';
+import { whenCreated } from '../watch/when-created.ts';
 import { whenFound } from '../watch/when-found.ts';
 
 const CANCELLED = 1;
@@ -57,7 +58,7 @@ export const wait: CliCommand<WaitOptions> = {
     'Prints one line when the condition holds, which may be at once: the task, its status and its title. Does not claim the task: of several scripts that wait for the same task, all return.',
     'ready: task_next_actions offers a free task. lapsed: it offers a task whose holder has been silent too long (COLIBRI_CLAIM_TTL). review: a task is in review (board) or VERIFY (pipeline). T-0042: the task is done.',
     'Costs little while it waits: it reads one row when the file changes and every 2 s (SQLite) or every 500 ms (PostgreSQL), and looks for the task only if the log has grown; for lapsed, every 2 s.',
-    'ready, lapsed and review look at the active project (COLIBRI_PROJECT) unless --project or --all is given. The project need not exist yet.',
+    'ready, lapsed and review look at the active project (COLIBRI_PROJECT) unless --project or --all is given. The project need not exist yet, and neither does the ledger.',
   ],
   examples: [
     ['colibri wait --for ready && claude -p "work on the next Colibri task"'],
@@ -70,12 +71,16 @@ export const wait: CliCommand<WaitOptions> = {
     1: 'no such task, or it was cancelled',
     75: 'timed out',
   },
-  run: (options) => runReadCommand('wait', options.json ?? false, (config) => waitFor(config, options)),
+  run: (options) =>
+    runReadCommand('wait', options.json ?? false, (config) => waitFor(config, options), { awaitsLedger: true }),
 };
 
-async function waitFor(config: Config, options: WaitOptions): Promise<number> {
+async function waitFor(found: Config, options: WaitOptions): Promise<number> {
   const { timeout, json = false } = options;
   const timedOut = timeout === undefined ? new AbortController().signal : AbortSignal.timeout(timeout);
+  if (isMissing(found)) printError(`colibri wait: no ledger at ${locateDatabase(found)} yet; waiting for one`);
+  const config = isMissing(found) ? await whenCreated(found, timedOut) : found;
+  if (config === undefined) return reportTimeout('there is no ledger', timeout ?? 0, json);
   const project = options.all ? undefined : (options.project ?? config.project);
   const met = await withDatabase(config, (database) =>
     whenFound(database, timedOut, {
@@ -86,7 +91,7 @@ async function waitFor(config: Config, options: WaitOptions): Promise<number> {
       dependsOnTime: options.for === 'lapsed',
     }),
   );
-  if (met === undefined) return reportTimeout(options.for, timeout ?? 0, json);
+  if (met === undefined) return reportTimeout(stateOf(options.for), timeout ?? 0, json);
   if (json) printJson({ ...met, timed_out: false });
   else print(`${met.task_id} ${met.status}: ${met.title}`);
   return isCancelled(met.status) ? CANCELLED : 0;
@@ -106,13 +111,16 @@ async function findMet(
   return { task_id: taskId, project: task.project, status: task.status, title: task.title };
 }
 
-function reportTimeout(awaited: Awaited, timeoutMs: number, json: boolean): number {
+function stateOf(awaited: Awaited): string {
   const states: Record<Condition, string> = {
     ready: 'no task is ready',
     lapsed: 'no claim has lapsed',
     review: 'no task is in review',
   };
-  const state = typeof awaited === 'object' ? `${awaited.taskId} is not finished` : states[awaited];
+  return typeof awaited === 'object' ? `${awaited.taskId} is not finished` : states[awaited];
+}
+
+function reportTimeout(state: string, timeoutMs: number, json: boolean): number {
   if (json) printJson({ timed_out: true });
   else printError(`colibri wait: timed out after ${formatDuration(timeoutMs)}: ${state}`);
   return TIMED_OUT;

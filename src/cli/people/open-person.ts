@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { type Config, locateDatabase, namesPerson, readCommandConfig } from '../../config.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { findAbove, LEDGER, serverConfig } from '../../db/locate.ts';
@@ -19,7 +18,7 @@ import type { Tool } from '../../tool.ts';
 import { readVersion } from '../../version.ts';
 import { CommandError } from '../support/command-result.ts';
 import { assertNotDeleted } from '../support/deleted-ledger.ts';
-import { isTemporary, printSharedLedger } from '../support/with-ledger.ts';
+import { isMissing as isMissingFile, isTemporary, printSharedLedger } from '../support/with-ledger.ts';
 import { personActor } from './person-name.ts';
 
 export interface PersonOptions {
@@ -105,9 +104,8 @@ function readPersonConfig(): Config {
   return isOpen ? { ...config, projectDbPath: findAbove(LEDGER, LEDGER) ?? config.projectDbPath } : config;
 }
 
-/** Opening a ledger in PostgreSQL reports a missing one itself. */
 function isMissing(config: Config): boolean {
-  return config.databaseUrl === undefined && !isTemporary(config) && !existsSync(locateDatabase(config));
+  return !isTemporary(config) && isMissingFile(config);
 }
 
 /** Settings that make a command do something else than its user may expect. */

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { type Config, locateDatabase } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
 import { listProjects } from '../../domains/tasks/board.ts';
@@ -10,7 +9,7 @@ import { printWaiting } from '../recorder/waiting-events.ts';
 import { listNames } from '../views/terminal.ts';
 import { suggestRestore } from './deleted-ledger.ts';
 import { printJson } from './print.ts';
-import { readProjectConfig, readRestoreConfig, warnOfTestMode } from './with-ledger.ts';
+import { isMissing, readProjectConfig, readRestoreConfig, warnOfTestMode } from './with-ledger.ts';
 
 /** What the commands that show the ledger have in common: board, show, next, log. */
 
@@ -43,10 +42,11 @@ export async function runReadCommand(
   name: string,
   json: boolean,
   work: (config: Config) => Promise<number>,
+  { awaitsLedger = false }: { readonly awaitsLedger?: boolean } = {},
 ): Promise<number> {
   try {
     const config = readProjectConfig();
-    assertLedgerExists(config);
+    assertLedgerExists(config, awaitsLedger);
     warnOfTestMode(config);
     printWaiting(config);
     return await work(config);
@@ -78,16 +78,14 @@ export async function chooseProjects(
   throw new ColibriError('ERR_PROJECT_NOT_FOUND', problem, { project }, options);
 }
 
-function assertLedgerExists(config: Config): void {
-  const path = locateDatabase(config);
-  // Opening a PostgreSQL ledger reports a missing one itself.
-  if (config.databaseUrl !== undefined || existsSync(path)) return;
+/** A deleted ledger beside a backup is always refused: a new one would hide the loss. */
+function assertLedgerExists(config: Config, mayBeCreated: boolean): void {
+  if (!isMissing(config)) return;
   // The nearest folder of a ledger may be that of a parent: commands run in subfolders too.
   const place = locateDatabase(readRestoreConfig());
   const restoring = suggestRestore(place);
-  throw restoring.length === 0
-    ? new NoLedger(`no ledger at ${path}`, TO_BEGIN)
-    : new NoLedger(`no ledger at ${place}`, restoring);
+  if (restoring.length > 0) throw new NoLedger(`no ledger at ${place}`, restoring);
+  if (!mayBeCreated) throw new NoLedger(`no ledger at ${locateDatabase(config)}`, TO_BEGIN);
 }
 
 class NoLedger extends AdvisedError {

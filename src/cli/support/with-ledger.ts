@@ -1,6 +1,7 @@
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Config, locateDatabase, readCommandConfig } from '../../config.ts';
-import { type Database, DatabaseError, type Liveness, type Reader } from '../../db/database.ts';
+import { type Database, DatabaseError, LedgerReplaced, type Liveness, type Reader } from '../../db/database.ts';
 import { findAbove, LEDGER, linkedWorkTree } from '../../db/locate.ts';
 import { assertCreated, assertMigrated } from '../../db/migrate.ts';
 import { checkSchema } from '../../db/schema/check.ts';
@@ -24,6 +25,11 @@ export function readProjectConfig(): Config {
 /** TEST mode makes a ledger of its own unless one is named. */
 export function isTemporary({ mode, dbPath, databaseUrl }: Config): boolean {
   return mode === 'TEST' && dbPath === undefined && databaseUrl === undefined;
+}
+
+/** Whether there is no ledger file. Opening a ledger in PostgreSQL reports a missing one itself. */
+export function isMissing(config: Config): boolean {
+  return config.databaseUrl === undefined && !existsSync(locateDatabase(config));
 }
 
 /** For commands that read: servers and commands that write use another ledger then. */
@@ -58,6 +64,10 @@ export async function withDatabase<Result>(
     // Unlike a server, a command does not check the ends of the log: it must be able to show where a log was cut.
     await assertUsable(database);
     return await work(database);
+  } catch (error) {
+    // The advice of the store is for a server.
+    if (!(error instanceof LedgerReplaced)) throw error;
+    throw new LedgerReplaced(database.location, 'the command', 'run the command again');
   } finally {
     await database.close();
   }

@@ -5,6 +5,7 @@ import {
   DatabaseError,
   type Durability,
   type EnteredCall,
+  LedgerReplaced,
   type Reader,
   type Transaction,
   type WriteOptions,
@@ -237,11 +238,7 @@ class SqliteDatabase implements Database {
   /** A deleted file still accepts writes until its last user closes it. */
   #assertFileUnchanged(): void {
     if (inodeOf(this.#options.path) === this.#inode && this.#wal.isInPlace()) return;
-    throw new DatabaseError(
-      'unavailable',
-      `${this.location}: the file was deleted or replaced while the server used it`,
-      { advice: 'restart the server' },
-    );
+    throw new LedgerReplaced(this.location);
   }
 
   /** Another process may have migrated the ledger, or begun a copy into it, since it was opened. */

@@ -109,12 +109,22 @@ describe('colibri agents', () => {
     }),
   );
 
-  promiseTest('agents/list', 'one agent with several processes once', () =>
+  promiseTest('agents/list', 'one agent with several processes once, and people apart', () =>
     withClientProcesses(async (launch, path) => {
       const env = { COLIBRI_AGENT_ID: 'backend' };
       const agents = [await launch('one', { env }), await launch('two', { env })];
       for (const agent of agents) await agent.call('task_list', {});
-      expect(await listAgents(path)).toMatchObject([{ name: 'backend', alive: true, processes: 2 }]);
+      const listed = { name: 'backend', alive: true, processes: 2 };
+      expect(await listAgents(path)).toMatchObject([listed]);
+      const person = ['add', 'a task', '--as', 'ada'];
+      expect((await runColibri(person, cleanEnvironment(await ledgerAt(path)), tempFolder())).status).toBe(0);
+      expect(JSON.parse((await runAgents(path, '--json')).stdout)).toMatchObject({
+        agents: [listed],
+        people: [{ name: 'person:ada', last_call: { tool: 'task_create' }, holds: [] }],
+      });
+      expect((await runAgents(path)).stdout).toMatch(
+        /^1 live agent of 1\nalive {3}backend .*\n\nPeople\n {8}person:ada {2}\S+ ago: task_create\n$/,
+      );
     }),
   );
 

@@ -3,6 +3,7 @@ import type { Config } from '../../config.ts';
 import { listClaimedTasks } from '../../domains/tasks/claims/agent-tasks.ts';
 import { listLosses, MAX_REPLAYED } from '../../domains/tasks/claims/losses.ts';
 import { listOpenSessions } from '../../domains/trail/open-sessions.ts';
+import { isPerson } from '../../integrity/index.ts';
 import { listAgents } from '../../ledger/presence/list-agents.ts';
 import { type CoverageReport, hasGap, listCoverage } from '../../recorder/reports/list-reports.ts';
 import type { CliCommand } from '../support/command.ts';
@@ -11,7 +12,7 @@ import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { type ReadableLedger, withDatabase } from '../support/with-ledger.ts';
 import { readUsage, type UsageData } from '../usage/usage-data.ts';
 import { renderUsage } from '../usage/view.ts';
-import { type AgentView, renderAgents, viewAgent } from '../views/agents.ts';
+import { type AgentView, type PersonView, renderAgents, renderPeople, viewAgent, viewPerson } from '../views/agents.ts';
 import { renderGaps } from '../views/coverage.ts';
 import { findTerminal, type Terminal } from '../views/terminal.ts';
 import { showView } from '../watch/live-view.ts';
@@ -33,7 +34,7 @@ export const agents: CliCommand<AgentsOptions> = {
     JSON_OPTION,
   ],
   details: [
-    'Lists the agents, the one that called last first. alive: one of its servers runs. silent: one runs, but the agent has made no call for 10 minutes. lapsed: it was silent for so long that others may take a task that it holds (COLIBRI_CLAIM_TTL). gone: none of its servers runs.',
+    'Lists the agents, the one that called last first. alive: one of its servers runs. silent: one runs, but the agent has made no call for 10 minutes. lapsed: it was silent for so long that others may take a task that it holds (COLIBRI_CLAIM_TTL). gone: none of its servers runs. People are listed below the agents.',
     'Agents that are gone and hold nothing are listed until many others have come after them.',
     'Below the agents are the sessions of clients with calls that were not recorded (colibri init --record).',
     'With --usage, tokens are counted as the clients report them when they stop: input, output, read from a cache and written to one. The cost is computed from a table of list prices, whose date is printed; models that are not in it have no cost.',
@@ -75,6 +76,8 @@ function readTokens(database: ReadableLedger): Promise<UsageData> {
 
 interface AgentsData {
   readonly agents: readonly AgentView[];
+  /** People who called tools with commands. */
+  readonly people: readonly PersonView[];
   /** The latest coverage of the sessions of clients that have a gap. */
   readonly gaps: readonly CoverageReport[];
   readonly losses_truncated?: boolean;
@@ -86,16 +89,19 @@ async function readAgents(database: ReadableLedger, ttlMs: number | undefined): 
     const { losses, truncated } = await listLosses(reader);
     const sessions = await listOpenSessions(reader);
     const seen = await listAgents(reader, database, Date.now());
-    const views = seen.map((agent) => viewAgent(agent, { tasks, losses, sessions, ttlMs }));
+    const facts = { tasks, losses, sessions, ttlMs };
+    const views = seen.filter(({ name }) => !isPerson(name)).map((agent) => viewAgent(agent, facts));
+    const people = seen.filter(({ name }) => isPerson(name)).map((person) => viewPerson(person, facts));
     const gaps = (await listCoverage(reader)).filter(hasGap);
-    return { agents: views, gaps, ...(truncated ? { losses_truncated: true } : {}) };
+    return { agents: views, people, gaps, ...(truncated ? { losses_truncated: true } : {}) };
   });
 }
 
-function renderPage({ agents: views, gaps, losses_truncated }: AgentsData, terminal: Terminal): string[] {
+function renderPage({ agents: views, people, gaps, losses_truncated }: AgentsData, terminal: Terminal): string[] {
   const lines = renderGaps(gaps, terminal);
   return [
     ...renderAgents(views, terminal),
+    ...renderPeople(people, terminal),
     ...(losses_truncated ? [TRUNCATED] : []),
     ...(lines.length === 0 ? [] : ['', terminal.colors.bold('Not everything was recorded'), ...lines]),
   ];

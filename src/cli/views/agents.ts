@@ -30,6 +30,9 @@ export interface AgentView {
   readonly taken_over: readonly { readonly task_id: string; readonly from: string }[];
 }
 
+/** A person has no server: a command ends right after its call, and claims of people never lapse. */
+export type PersonView = Omit<AgentView, 'state' | 'alive' | 'processes'>;
+
 interface HeldTask extends Pick<ClaimedTask, 'task_id' | 'title' | 'status'> {
   /** Others may take it over, until the holder calls again. */
   readonly lapsed: boolean;
@@ -70,6 +73,11 @@ export function viewAgent(agent: SeenAgent, { tasks, losses, sessions, ttlMs }: 
   };
 }
 
+export function viewPerson(person: SeenAgent, facts: LedgerFacts): PersonView {
+  const { state: _state, alive: _alive, processes: _processes, ...view } = viewAgent(person, facts);
+  return view;
+}
+
 const STATE_WIDTH = 'silent'.length;
 
 function stateOf({ processes, silentMs }: SeenAgent, holds: readonly HeldTask[]): AgentState {
@@ -88,18 +96,30 @@ export function renderAgents(
   const room = Math.max(0, ...agents.map(({ name }) => printable(name).length));
   const lines = agents.flatMap((agent) => {
     const paint = { alive: colors.green, silent: colors.yellow, lapsed: colors.red, gone: colors.gray }[agent.state];
-    const call = `${formatDuration(agent.silent_for_s * 1000)} ago: ${printable(agent.last_call.tool)}`;
     return [
-      paint(
-        cut(
-          `${agent.state.padEnd(STATE_WIDTH)}  ${printable(agent.name).padEnd(room)}  ${call}${notesOf(agent)}`,
-          width,
-        ),
-      ),
+      paint(cut(`${agent.state.padEnd(STATE_WIDTH)}  ${printable(agent.name).padEnd(room)}  ${callOf(agent)}`, width)),
       ...agent.holds.map((task) => heldLine(task, width)),
     ];
   });
   return [colors.bold(cut(`${plural(live, 'live agent')} of ${agents.length.toLocaleString('en')}`, width)), ...lines];
+}
+
+/** The same for people; nothing if there are none. */
+export function renderPeople(
+  people: readonly PersonView[],
+  { width = Number.POSITIVE_INFINITY, colors }: Terminal,
+): string[] {
+  if (people.length === 0) return [];
+  const room = Math.max(0, ...people.map(({ name }) => printable(name).length));
+  const lines = people.flatMap((person) => [
+    cut(`${' '.repeat(STATE_WIDTH)}  ${printable(person.name).padEnd(room)}  ${callOf(person)}`, width),
+    ...person.holds.map((task) => heldLine(task, width)),
+  ]);
+  return ['', colors.bold('People'), ...lines];
+}
+
+function callOf(agent: PersonView): string {
+  return `${formatDuration(agent.silent_for_s * 1000)} ago: ${printable(agent.last_call.tool)}${notesOf(agent)}`;
 }
 
 function heldLine({ task_id, title, status, lapsed }: HeldTask, width: number): string {
@@ -107,7 +127,7 @@ function heldLine({ task_id, title, status, lapsed }: HeldTask, width: number): 
   return cutWords(`${' '.repeat(STATE_WIDTH)}  ${task_id} ${state}  ${printable(title)}`, width);
 }
 
-function notesOf({ sessions, lost, taken_over }: AgentView): string {
+function notesOf({ sessions, lost, taken_over }: PersonView): string {
   const notes = [
     sessions.length === 0 ? '' : `open ${listNames(sessions)}`,
     lost.length === 0 ? '' : `lost ${listNames(lost.map(({ task_id, to }) => `${task_id} to ${to}`))}`,

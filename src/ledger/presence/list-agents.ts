@@ -1,6 +1,6 @@
 import type { Liveness, Reader } from '../../db/database.ts';
 import { dialectOf } from '../../db/dialect.ts';
-import { parseEntry } from '../../integrity/index.ts';
+import { isPerson, parseEntry } from '../../integrity/index.ts';
 import { sharedSilence, wallSilence } from './signs.ts';
 import { processOf } from './stale-rows.ts';
 
@@ -51,7 +51,7 @@ export async function listAgents(db: Reader, liveness: Liveness, localMs: number
 /** How many agents have a process that runs. */
 export async function countLiveAgents(db: Reader, liveness: Liveness): Promise<number> {
   // The time decides about silence alone, which does not matter here.
-  return (await listAgents(db, liveness, 0)).filter(({ processes }) => processes > 0).length;
+  return (await listAgents(db, liveness, 0)).filter(({ name, processes }) => processes > 0 && !isPerson(name)).length;
 }
 
 async function countLive(entries: readonly string[], liveness: Liveness): Promise<number> {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findRaw, HOSTILE_TEXTS } from '../test/support/fixtures/hostile-text.ts';
 import { promiseTest } from '../test/support/promise-test.ts';
-import { createStyles, escapeUnsafe, toTerminal } from './terminal-text.ts';
+import { createStyles, escapeUnsafe, linkTo, toTerminal } from './terminal-text.ts';
 
 describe('text on a terminal', () => {
   for (const [name, text] of Object.entries(HOSTILE_TEXTS)) {
@@ -50,6 +50,13 @@ describe('text on a terminal', () => {
     expect(toTerminal([`a ${bold(red('b'))} c`, 'd'])).toBe('a \u001b[1m\u001b[31mb\u001b[39m\u001b[22m c\nd');
     expect(toTerminal(red(''))).toBe('');
     expect(toTerminal(createStyles(false).red('b'))).toBe('b');
+  });
+
+  promiseTest('cli/commit-links', 'as links whose text is data and whose address is safe', () => {
+    const [start, end] = ['\u001b]8;;https://a.org/b\u001b\\', '\u001b]8;;\u001b\\'];
+    expect(toTerminal(linkTo('https://a.org/b')('x\u001b'))).toBe(`${start}x\\u001b${end}`);
+    for (const address of ['http://a.org', 'https://a.org/\u001b\\', 'https://a.org/b c', 'https://a.org/ü', ''])
+      expect(toTerminal(linkTo(address)('x'))).toBe('x');
   });
 
   it('does not interpret style markers in data', () => {

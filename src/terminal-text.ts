@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** Text for a terminal: data is escaped, and only styles of `createStyles` become control sequences. */
+/** Text for a terminal: data is escaped, and only styles of `createStyles` and links become control sequences. */
 
 /**
  * C0 (with newline and tab), DEL, C1, lone surrogates, line separators, bidirectional controls, everything invisible,
@@ -62,6 +62,12 @@ export function createStyles(enabled: boolean): Styles {
   };
 }
 
+/** A link to an address (OSC 8). Returns plain text for an address that a terminal might read as anything else. */
+export function linkTo(address: string): Style {
+  if (!/^https:\/\/[\w.:/~%-]+$/.test(address)) return (text) => text;
+  return (text) => (text === '' ? '' : mark(`@${address}`) + text + mark('@'));
+}
+
 /** Renders each element as one line; a line break inside an element is data and is escaped. */
 export function toTerminal(lines: string | readonly string[]): string {
   return (typeof lines === 'string' ? [lines] : lines).map(renderLine).join('\n');
@@ -77,9 +83,13 @@ function mark(code: number | string): string {
 
 function renderLine(line: string): string {
   return line
-    .split(new RegExp(mark('(\\d+)')))
-    .map((part, index) => (index % 2 === 0 ? escapeUnsafe(part) : `\u001b[${part}m`))
+    .split(new RegExp(mark('(\\d+|@[\\x21-\\x7e]*)')))
+    .map((part, index) => (index % 2 === 0 ? escapeUnsafe(part) : renderMark(part)))
     .join('');
+}
+
+function renderMark(code: string): string {
+  return code.startsWith('@') ? `\u001b]8;;${code.slice(1)}\u001b\\` : `\u001b[${code}m`;
 }
 
 function isHarmless(character: string, index: number, text: string): boolean {

@@ -19,6 +19,7 @@ export const PROMISES = {
   'cli/test-mode': { says: 'in TEST mode each command says which ledger it uses' },
   'cli/people-board': { says: 'board shows open, assigned and blocked tasks, within the width of the terminal' },
   'cli/people-show': { says: 'show prints everything about a task, and whether its record verifies' },
+  'cli/commit-links': { says: 'on a terminal, show links commits to the pages of the origin, and to nothing else' },
   'cli/views': { says: 'on a terminal each view fits the width, line by line as it was looked at' },
   'cli/people-next': { says: 'next shows which tasks can be started, and why the others cannot' },
   'cli/people-log': { says: 'log shows the calls as they happen' },

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { describe, expect } from 'vitest';
 import { displayWidth } from '../../src/cli/views/text-width.ts';
 import {
@@ -49,7 +50,42 @@ const createStory = projectFilledBy(async (folder) => {
   });
 });
 
+/** Makes a repository of the folder and returns the hash of its only commit. */
+function createCommit(folder: string, origin: string): string {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: folder, encoding: 'utf8' }).trim();
+  git('init', '-q');
+  git('remote', 'add', 'origin', origin);
+  git('-c', 'user.name=ada', '-c', 'user.email=ada@example.org', 'commit', '-q', '--allow-empty', '-m', 'Start');
+  return git('rev-parse', 'HEAD');
+}
+
 describe('colibri show', () => {
+  promiseTest('cli/commit-links', 'known commits only, on a terminal only; an unknown one is warned of', async () => {
+    const folder = await createStory();
+    const sha = createCommit(folder, 'https://ada:secret@github.com/ada/engine.git');
+    expect(colibri(folder, ['note', '1', 'Built it.', '--commit', sha]).stderr).toBe('');
+    expect(colibri(folder, ['note', '1', 'Tried it.', '--commit', 'abcdef2'])).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining('Warning: the repository of this folder has no commit abcdef2') as string,
+    });
+    const link = (text: string) =>
+      `\u001b]8;;https://github.com/ada/engine/commit/${sha}\u001b\\${text}\u001b]8;;\u001b\\`;
+    const show = (columns: number, variables = {}) =>
+      colibriOnTerminal(folder, columns, ['show', '1'], { TERM: 'xterm', FORCE_COLOR: '1', ...variables }).stdout;
+    expect(show(80)).toContain(`${link(sha)} (`);
+    expect(show(80).split('\u001b]8;;https')).toHaveLength(2);
+    expect(show(40)).toContain(link(sha.slice(0, 26)));
+    for (const plain of [
+      show(80, { TERM: 'dumb' }),
+      show(80, { FORCE_COLOR: '0' }),
+      colibri(folder, ['show', '1'], { FORCE_COLOR: '1' }).stdout,
+    ]) {
+      expect(plain).toContain(sha);
+      expect(plain).not.toContain('\u001b]8');
+    }
+    expectWhole(folder);
+  });
+
   promiseTest('cli/people-show', 'prints fields, decisions, sessions, history and a verdict', async () => {
     const folder = await createStory();
     const { stdout, stderr, status } = colibri(folder, ['show', '1']);

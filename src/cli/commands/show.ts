@@ -9,8 +9,11 @@ import { findTokenedTask, listChildren, listUnmet, listWaiting } from '../../dom
 import { isOpen } from '../../domains/tasks/workflows.ts';
 import { listThoughts, type ThoughtRow } from '../../domains/trail/repository.ts';
 import { listTaskSessions } from '../../domains/trail/task-sessions.ts';
+import { findCommitPage } from '../../git/commit-page.ts';
+import { hasCommit } from '../../git/has-commit.ts';
 import { parseId } from '../../ids.ts';
 import { listTaskCoverage } from '../../recorder/reports/list-reports.ts';
+import { linkTo } from '../../terminal-text.ts';
 import { readHistory } from '../../verification/task-history.ts';
 import { verifyTaskChain } from '../../verification/verify-chain.ts';
 import type { CliCommand } from '../support/command.ts';
@@ -19,9 +22,9 @@ import { print, printJson } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { parseTaskId, taskNotFound } from '../support/task-argument.ts';
 import { withDatabase } from '../support/with-ledger.ts';
-import { renderTask } from '../views/show.ts';
+import { type LinkCommit, renderTask } from '../views/show.ts';
 import { describeSession, describeThought, listCommits, type Shown, type ShownClaim } from '../views/show-data.ts';
-import { findTerminal } from '../views/terminal.ts';
+import { canLink, findTerminal } from '../views/terminal.ts';
 
 const MAX_CHILDREN = 100;
 const MAX_WAITING = 500;
@@ -55,8 +58,17 @@ async function showTask(config: Config, taskId: string, { width, json }: ShowOpt
     return database.read((reader) => readTask(reader, taskId, context));
   });
   if (json) printJson(shown);
-  else print(renderTask(shown, findTerminal(width)));
+  else print(renderTask(shown, findTerminal(width), await createCommitLinks(shown)));
   return shown.verdict === 'whole' ? 0 : TAMPERED;
+}
+
+/** Commits that the repository of this folder lacks have no page at its origin, either. */
+async function createCommitLinks({ commits }: Shown): Promise<LinkCommit | undefined> {
+  if (commits.length === 0 || !canLink()) return undefined;
+  const folder = process.cwd();
+  const pageOf = await findCommitPage(folder);
+  if (pageOf === undefined) return undefined;
+  return (sha) => (hasCommit(folder, sha.toLowerCase()) === false ? String : linkTo(pageOf(sha)));
 }
 
 async function readTask(reader: Reader, taskId: string, context: ClaimContext): Promise<Shown> {

@@ -1,8 +1,10 @@
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import type { ApprovalMetadata } from '../../domains/trail/approval.ts';
 import { findLiveSession } from '../../domains/trail/sessions.ts';
+import { hasCommit } from '../../git/has-commit.ts';
 import { taskNumber } from '../../ids.ts';
 import { THOUGHT_TYPES } from '../../integrity/index.ts';
+import { printError } from '../../print-error.ts';
 import type { CliCommand } from '../support/command.ts';
 import { parseTaskId } from '../support/task-argument.ts';
 import type { Person, PersonOptions } from './open-person.ts';
@@ -60,8 +62,17 @@ interface Thought {
 export async function recordThought(person: Person, command: string, input: Thought, what: string): Promise<Done> {
   const opened = await openSession(person, command, input);
   const call = await callOrRefuse(person, command, 'thought_record', input);
+  if (input.commit_sha !== undefined) warnOfUnknownCommit(input.commit_sha);
   const { thought_id, session_id } = call.data as { thought_id: string; session_id: string };
   return { call, lines: [...opened, `${thought_id} ${what}, in ${session_id}${entryNote(call)}`] };
+}
+
+/** Not refused: the commit may be in another clone. */
+function warnOfUnknownCommit(sha: string): void {
+  if (hasCommit(process.cwd(), sha.toLowerCase()) === false)
+    printError(
+      `Warning: the repository of this folder has no commit ${sha}; if it is a typing error, record it again.`,
+    );
 }
 
 /** Opens no session for a thought that would be refused. */

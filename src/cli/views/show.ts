@@ -19,10 +19,18 @@ const MIN_AUTHOR_WIDTH = 12;
 interface Page {
   readonly width: number;
   readonly colors: Styles;
+  /** Makes a link of the hash of a commit. */
+  readonly linkCommit: LinkCommit;
 }
 
-export function renderTask(shown: Shown, { width = Number.POSITIVE_INFINITY, colors }: Terminal): string[] {
-  const page = { width, colors };
+export type LinkCommit = (sha: string) => Style;
+
+export function renderTask(
+  shown: Shown,
+  { width = Number.POSITIVE_INFINITY, colors }: Terminal,
+  linkCommit: LinkCommit = () => String,
+): string[] {
+  const page = { width, colors, linkCommit };
   const { task, thoughts, sessions, events } = shown;
   const evidenceOf = ({ thought_id }: ShownThought) => shown.evidence.filter((item) => item.thought_id === thought_id);
   const description = printableProse(task.description).trimEnd();
@@ -86,7 +94,9 @@ function fieldLines(shown: Shown, page: Page): string[] {
     ...field('parent', task.parent_id ?? ''),
     ...field('depends on', task.depends_on.map(printable).join(', ')),
     ...field('children', listNames(children)),
-    ...commits.flatMap((commit, index) => labeled(index === 0 ? 'commits' : '', commitText(commit), String, page)),
+    ...commits.flatMap((commit, index) =>
+      labeled(index === 0 ? 'commits' : '', commitText(commit), commitPaint(commit, page), page),
+    ),
     ...recorderLines(shown, page),
     ...field('created', `${shortTime(task.created_at)} by ${printable(task.created_by)}`),
     ...field('updated', `${shortTime(task.updated_at)} by ${printable(task.updated_by)}`),
@@ -117,6 +127,12 @@ function claimText(claim: ShownClaim | null): string {
 
 function commitText({ commit_sha, branch, thought_id }: ShownCommit): string {
   return `${printable(commit_sha)} ${branch === undefined ? '' : `on ${printable(branch)} `}(${thought_id})`;
+}
+
+/** Links the hash, also where it continues in the next line. */
+function commitPaint({ commit_sha }: ShownCommit, { linkCommit }: Page): Style {
+  const link = linkCommit(commit_sha);
+  return (line) => line.replace(/^[\da-f]+(?= |$)/i, (part) => (commit_sha.includes(part) ? link(part) : part));
 }
 
 function thoughtLines(thought: ShownThought, evidence: readonly Evidence[], page: Page): string[] {

@@ -1,12 +1,26 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { toTerminal } from '../../terminal-text.ts';
 import type { Screen } from '../support/print.ts';
-import { findTerminal, localTime, plural, shortTime } from './terminal.ts';
+import { canLink, findTerminal, localTime, plural, shortTime } from './terminal.ts';
 
 /** A stream with the properties of a terminal. */
 function pretend(isTTY: boolean, columns: number | undefined, hasColors: boolean, isColorForced = false): Screen {
   return { isTTY, columns, hasColors: () => hasColors, isColorForced };
 }
+
+describe('canLink', () => {
+  it.each([
+    [true, true, true],
+    [true, false, false],
+    [false, true, false],
+  ])('on a terminal: %s, with colors: %s', (isTTY, hasColors, expected) => {
+    vi.stubEnv('TERM', 'xterm');
+    expect(canLink(pretend(isTTY, 80, hasColors, true))).toBe(expected);
+    vi.stubEnv('TERM', 'dumb');
+    expect(canLink(pretend(isTTY, 80, hasColors, true))).toBe(false);
+    vi.unstubAllEnvs();
+  });
+});
 
 describe('findTerminal', () => {
   it('uses the width and colors of the terminal', () => {

@@ -1,3 +1,4 @@
+import { isDumbTerminal } from '../../config.ts';
 import { createStyles, type Style, type Styles } from '../../terminal-text.ts';
 import { findScreen, type Screen } from '../support/print.ts';
 import { printable } from './text-width.ts';
@@ -16,6 +17,11 @@ export function findTerminal(width?: number, output: Screen = findScreen()): Ter
   const hasColors = output.isTTY ? output.hasColors() : output.isColorForced;
   const own = output.isTTY ? Math.max(MIN_WIDTH, output.columns || FALLBACK_WIDTH) : undefined;
   return { width: width ?? own, colors: createStyles(hasColors) };
+}
+
+/** Whether text may be a link: not in a pipe, where a reader would have to remove the escape sequences. */
+export function canLink(output: Screen = findScreen()): boolean {
+  return output.isTTY && output.hasColors() && !isDumbTerminal();
 }
 
 export function priorityPaint({ red, yellow, cyan, gray, bold }: Styles, priority: string): Style {

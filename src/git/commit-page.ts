@@ -1,0 +1,35 @@
+import { createGitEnvironment } from '../config.ts';
+import { runGit } from './run-git.ts';
+
+const TIMEOUT_MS = 2000;
+
+/** Returns the address of the page of a commit. */
+export type CommitPage = (sha: string) => string;
+
+/** Undefined without a repository around the folder, and if its origin is at a host whose pages are unknown. */
+export async function findCommitPage(folder: string): Promise<CommitPage | undefined> {
+  try {
+    const options = { cwd: folder, env: createGitEnvironment(), timeoutMs: TIMEOUT_MS };
+    return commitPageOf((await runGit(['config', '--get', 'remote.origin.url'], options)).trim());
+  } catch {
+    // A page shows the same without links.
+    return undefined;
+  }
+}
+
+const HTTPS = /^https:\/\/(?:[^/@\s]*@)?(?<host>[a-z\d.-]+(?::\d+)?)\/(?<path>[^?#\s]+)$/i;
+/** The port is that of SSH, not that of the pages. */
+const SSH = /^ssh:\/\/(?:[^/@\s]*@)?(?<host>[a-z\d.-]+)(?::\d+)?\/(?<path>[^?#\s]+)$/i;
+const SCP = /^(?:[^/@:\s]*@)?(?<host>[a-z\d.-]+):(?<path>[^/:?#\s][^?#\s]*)$/i;
+/** Names that need no escape in an address; none of them leads out of its folder. */
+const PATH = /^(?:(?!\.{1,2}\/)[\w.~-]+\/)+(?!\.{1,2}$)[\w.~-]+$/;
+
+/** The name and password in the remote are left out: an address is shown and opened. */
+export function commitPageOf(remote: string): CommitPage | undefined {
+  const { host = '', path = '' } = (HTTPS.exec(remote) ?? SSH.exec(remote) ?? SCP.exec(remote))?.groups ?? {};
+  const name = path.replace(/\/$/, '').replace(/\.git$/, '');
+  const [, kind] = /^(?:[a-z\d-]+\.)*?(github|gitlab)\.[a-z\d.-]+(?::\d+)?$/i.exec(host) ?? [];
+  if (kind === undefined || !PATH.test(name)) return undefined;
+  const base = `https://${host.toLowerCase()}/${name}/${kind.toLowerCase() === 'gitlab' ? '-/' : ''}commit/`;
+  return (sha) => base + encodeURIComponent(sha);
+}

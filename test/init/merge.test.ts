@@ -44,6 +44,14 @@ describe('colibri init', () => {
     expect(project.read('.mcp.json')).toBe(own);
   });
 
+  promiseTest('init/merges', 'keeps variables that were added to its entry, and names them', () => {
+    const entry = { command: process.execPath, args: [resolve('dist/colibri.cjs')], env: { COLIBRI_PROJECT: 'api' } };
+    const project = makeProject({ '.mcp.json': JSON.stringify({ mcpServers: { colibri: entry } }) });
+    expect(project.run('init').stdout).toContain(
+      'has a colibri entry with other variables (COLIBRI_PROJECT), which is left unchanged',
+    );
+  });
+
   promiseTest('init/idempotent', 'no byte and no file', () => {
     const project = makeProject({ '.cursor/mcp.json': CURSOR, '.codex/config.toml': CODEX, 'CLAUDE.md': '' });
     project.run('init');

@@ -8,6 +8,7 @@ import { findTargets, type HookTarget, targetPath } from './hooks/hook-targets.t
 import { findOtherLedger } from './hooks/other-ledger.ts';
 import { type PlannedFile, planHooks } from './hooks/plan-hooks.ts';
 import { planInstructions } from './instructions.ts';
+import { isOwnEntry, readEntry, withoutVariables } from './launch-command.ts';
 import {
   bodyOf,
   type ConfigFile,
@@ -157,7 +158,17 @@ function planConfig(
     return undefined;
   }
   if (current !== undefined && !isUntouched && !replace) {
-    notes.push(`${names}: ${path} has another colibri entry, which is left unchanged; use --replace to replace it`);
+    const others = Object.keys(readEntry(current).variables).filter((name) => name !== 'COLIBRI_AGENT_ID');
+    const isOwn = isOwnEntry(
+      client,
+      withoutVariables(current, (name) => others.includes(name)),
+      { anyVersion: false },
+    );
+    const what =
+      isOwn && others.length > 0
+        ? `a colibri entry with other variables (${others.join(', ')})`
+        : 'another colibri entry';
+    notes.push(`${names}: ${path} has ${what}, which is left unchanged; use --replace to replace it`);
     return undefined;
   }
   connected.push(...clients);

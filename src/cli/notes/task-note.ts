@@ -1,10 +1,10 @@
 import type { Reader } from '../../db/database.ts';
-import type { Evidence } from '../../domains/evidence/compare.ts';
 import { readEvidence } from '../../domains/evidence/repository.ts';
 import type { Task } from '../../domains/tasks/record.ts';
 import { findTask, listChildren } from '../../domains/tasks/repository.ts';
 import type { ThoughtRow } from '../../domains/trail/repository.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
+import type { Evidence } from '../../integrity/evidence/compare.ts';
 import { evidenceText } from '../views/evidence.ts';
 import { describeThought, type ShownThought } from '../views/show-data.ts';
 import { plural } from '../views/terminal.ts';

@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/database.ts';
-import type { Evidence } from '../../domains/evidence/compare.ts';
 import { readEvidence } from '../../domains/evidence/repository.ts';
 import { formatSessionId, formatTaskId, parseId } from '../../ids.ts';
+import type { Evidence } from '../../integrity/evidence/compare.ts';
 import { isSessionId, isTaskId, parseEntry, parseJson } from '../../integrity/index.ts';
 import type { CallConditions, RecordedCall, ScannedCall } from '../../ledger/calls/scan.ts';
 

@@ -1,4 +1,4 @@
-import type { Evidence } from '../../domains/evidence/compare.ts';
+import type { Evidence } from '../../integrity/evidence/compare.ts';
 import type { RecordedCall } from '../../ledger/calls/scan.ts';
 import type { ShownThought } from '../views/show-data.ts';
 

@@ -1,4 +1,4 @@
-import type { Evidence, EvidenceCounts } from '../../domains/evidence/compare.ts';
+import type { Evidence, EvidenceCounts } from '../../integrity/evidence/compare.ts';
 import type { Style, Styles } from '../../terminal-text.ts';
 
 /** What was observed about one item of a thought. "passed" is never said: a command line is not a test result. */

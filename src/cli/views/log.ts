@@ -1,4 +1,4 @@
-import { countStates } from '../../domains/evidence/compare.ts';
+import { countStates } from '../../integrity/evidence/compare.ts';
 import type { LoggedCall } from '../query/call-task.ts';
 import { contradictionMark, evidenceMark } from './evidence.ts';
 import { localTime, shortTime, type Terminal } from './terminal.ts';

@@ -1,9 +1,9 @@
-import type { Evidence } from '../../domains/evidence/compare.ts';
 import type { ClaimView } from '../../domains/tasks/claims/claim-view.ts';
 import type { Task } from '../../domains/tasks/record.ts';
 import type { ThoughtRow } from '../../domains/trail/repository.ts';
 import type { SessionRow } from '../../domains/trail/sessions.ts';
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
+import type { Evidence } from '../../integrity/evidence/compare.ts';
 import { parseJson } from '../../integrity/index.ts';
 import type { CoverageReport } from '../../recorder/reports/list-reports.ts';
 import type { TaskEvent, TaskHistory } from '../../verification/task-history.ts';

@@ -1,6 +1,6 @@
-import type { Evidence } from '../../domains/evidence/compare.ts';
 import type { Task } from '../../domains/tasks/record.ts';
 import { isOpen } from '../../domains/tasks/workflows.ts';
+import type { Evidence } from '../../integrity/evidence/compare.ts';
 import type { Style, Styles } from '../../terminal-text.ts';
 import { formatDuration } from '../../text/duration.ts';
 import type { Change, TaskEvent } from '../../verification/task-history.ts';

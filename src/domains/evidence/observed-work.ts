@@ -1,13 +1,17 @@
 import type { Reader } from '../../db/database.ts';
+import { type RecordedCommit, toCommit } from '../../integrity/evidence/commits.ts';
+import type { ObservedRun } from '../../integrity/evidence/compare.ts';
+import {
+  type HiddenRun,
+  isEnd,
+  isUnanswered,
+  listHiddenRuns,
+  listRuns,
+  type Observation,
+  type ObservedFields,
+  readCommand,
+} from '../../integrity/evidence/observation.ts';
 import { commitKey, parseJson, type Salt } from '../../integrity/index.ts';
-import type { ObservedRun } from './compare.ts';
-
-/** A command whose text only a digest covers, as with COLIBRI_RECORD=digests. */
-export interface HiddenRun extends Omit<ObservedRun, 'command'> {
-  readonly salt: Salt;
-  /** The digest of the input of the tool. */
-  readonly input: string;
-}
 
 export interface ObservedEdit {
   readonly entry: number;
@@ -28,14 +32,6 @@ export interface ObservedWork {
   readonly mayBeCut: boolean;
 }
 
-export interface RecordedCommit {
-  readonly entry: number;
-  readonly at: string;
-  readonly sha: string;
-  /** Its parents, and the commit that it replaced. */
-  readonly names: readonly string[];
-}
-
 /** Enough for weeks of work on one task; more would make every look at it slow. */
 export const MAX_OBSERVATIONS = 5000;
 
@@ -53,10 +49,9 @@ export async function readObservedWork(
   const own = rows.reverse().filter(isWork).flatMap(toObservation);
   const later = await readLater(db, own, maxLater);
   const all = [...own, ...later.observed];
-  const shells = all.filter(isRun);
   return {
-    runs: shells.flatMap((row) => (row.command === undefined ? [] : [toRun(row, row.command)])),
-    hiddenRuns: shells.flatMap((row) => (row.command === undefined ? toHidden(row) : [])),
+    runs: listRuns(all),
+    hiddenRuns: listHiddenRuns(all),
     edits: [...listEdits(all), ...later.assumedEdits],
     commits: own.flatMap(({ entry, fields }) => toCommit(entry, fields)),
     isEmpty: rows.length === 0,
@@ -107,32 +102,6 @@ const NEWEST_COMMITS = select(
    AND content LIKE '%"paths":[%' ORDER BY idx DESC`,
 );
 
-interface Fields {
-  readonly at: string;
-  readonly kind: string;
-  readonly session?: string;
-  readonly call_id?: string;
-  readonly action?: string;
-  readonly phase?: string;
-  readonly outcome?: string;
-  readonly exit_code?: number;
-  readonly duration_ms?: number;
-  readonly task_id?: string;
-  readonly session_task?: string;
-  readonly input?: string;
-  readonly sha?: string;
-  readonly parents?: readonly string[];
-  readonly rewrites?: string;
-}
-
-interface Observed {
-  readonly entry: number;
-  readonly fields: Fields;
-  readonly salt: Salt;
-  /** Undefined if it is not stored, or only a part of it. */
-  readonly command: string | undefined;
-}
-
 /** Whether a row of a task says something here. Most do not, and parsing takes longer than reading. */
 function isWork({ entry: text }: ObservationRow): boolean {
   const entry = text ?? '';
@@ -141,32 +110,18 @@ function isWork({ entry: text }: ObservationRow): boolean {
 }
 
 /** Verification reports rows that cannot be read; they are evidence of nothing. */
-function toObservation({ idx, entry, salt, content }: ObservationRow): Observed[] {
+function toObservation({ idx, entry, salt, content }: ObservationRow): Observation[] {
   try {
-    return [{ entry: idx, fields: parseJson(entry ?? '') as Fields, salt, command: readCommand(content) }];
+    return [{ entry: idx, fields: parseJson(entry ?? '') as ObservedFields, salt, command: readCommand(content) }];
   } catch {
     return [];
   }
 }
 
-/** From this length on, a command of a cut content may be cut itself. */
-const CUT_LENGTH = 2048;
-
-function readCommand(content: string): string | undefined {
-  const { command, cut } = parseJson(content) as { readonly command?: unknown; readonly cut?: unknown };
-  if (typeof command !== 'string') return undefined;
-  return cut === true && command.length >= CUT_LENGTH ? undefined : command;
-}
-
-/** A command that was only announced is not a run. */
-function isRun({ fields }: Observed): boolean {
-  return fields.action === 'shell' && isEnd(fields) && !isUnanswered(fields);
-}
-
 /** Announced edits whose end no client reported may have happened. */
-function listEdits(all: readonly Observed[]): ObservedEdit[] {
+function listEdits(all: readonly Observation[]): ObservedEdit[] {
   const ended = new Set(all.flatMap(({ fields }) => (isEnd(fields) ? callOf(fields) : [])));
-  const isEdit = ({ fields }: Observed): boolean => {
+  const isEdit = ({ fields }: Observation): boolean => {
     if (fields.action !== 'edit') return false;
     if (fields.phase === 'before') return callOf(fields).some((call) => !ended.has(call));
     return isUnanswered(fields) || (fields.phase === 'after' && fields.outcome !== 'failed');
@@ -174,37 +129,8 @@ function listEdits(all: readonly Observed[]): ObservedEdit[] {
   return all.filter(isEdit).map(({ entry, fields }) => ({ entry, at: fields.at }));
 }
 
-function isEnd({ phase }: Fields): boolean {
-  return phase === 'after' || phase === 'failed';
-}
-
-/** No client reports it so: the recorder itself ended the call, because its agent stopped. */
-function isUnanswered({ phase, outcome }: Fields): boolean {
-  return phase === 'failed' && outcome === 'unknown';
-}
-
-function callOf({ session, call_id: id }: Fields): string[] {
+function callOf({ session, call_id: id }: ObservedFields): string[] {
   return id === undefined ? [] : [JSON.stringify([session, id])];
-}
-
-function toRun({ entry, fields }: Observed, command: string): ObservedRun {
-  return { ...exitOf(entry, fields), command };
-}
-
-function toHidden({ entry, fields, salt }: Observed): HiddenRun[] {
-  return typeof fields.input === 'string' ? [{ ...exitOf(entry, fields), salt, input: fields.input }] : [];
-}
-
-function exitOf(entry: number, { at, exit_code, outcome, duration_ms }: Fields): Omit<ObservedRun, 'command'> {
-  const known = outcome === 'ok' || outcome === 'failed' ? outcome : 'unknown';
-  const begunAt = new Date(Date.parse(at) - (duration_ms ?? 0)).toISOString();
-  return { entry, at, begunAt, exitCode: exit_code ?? null, outcome: known };
-}
-
-function toCommit(entry: number, { kind, at, sha, parents = [], rewrites }: Fields): RecordedCommit[] {
-  if (kind !== 'observed.commit' || sha === undefined) return [];
-  const names = [...parents, ...(rewrites === undefined ? [] : [rewrites])].map((name) => name.toLowerCase());
-  return [{ entry, at, sha: sha.toLowerCase(), names }];
 }
 
 /** Observations that are read in search of what sessions did after review. */
@@ -219,7 +145,7 @@ interface Gap {
 }
 
 interface Later {
-  readonly observed: Observed[];
+  readonly observed: Observation[];
   /** Each stands for what was not read, which may be an edit. */
   readonly assumedEdits: ObservedEdit[];
 }
@@ -228,7 +154,7 @@ interface Later {
  * What sessions did after they brought the task to review and before they took another one. Such an event belongs to no
  * task, but a run of the tests before `done` is about the task that the session has just worked on.
  */
-async function readLater(db: Reader, own: readonly Observed[], maxLater: number): Promise<Later> {
+async function readLater(db: Reader, own: readonly Observation[], maxLater: number): Promise<Later> {
   const later: Later = { observed: [], assumedEdits: [] };
   let left = maxLater;
   for (const { session, after, end } of await listGaps(db, own)) {
@@ -247,7 +173,7 @@ async function readLater(db: Reader, own: readonly Observed[], maxLater: number)
 }
 
 /** The newest first: an edit before the last run of a command does not matter. */
-async function listGaps(db: Reader, own: readonly Observed[]): Promise<Gap[]> {
+async function listGaps(db: Reader, own: readonly Observation[]): Promise<Gap[]> {
   const gaps: Gap[] = [];
   const nexts = new Map<string, number>();
   for (const { entry, fields } of own.toReversed()) {

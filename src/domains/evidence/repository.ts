@@ -2,27 +2,26 @@ import { dirname } from 'node:path';
 import type { Reader } from '../../db/database.ts';
 import { hasCommit } from '../../git/has-commit.ts';
 import { formatThoughtId } from '../../ids.ts';
-import { canonicalize, parseJson, saltedDigest } from '../../integrity/index.ts';
-import type { CutList } from '../trail/cut-list.ts';
+import { createCommitFinder, findBySha, type RecordedCommit } from '../../integrity/evidence/commits.ts';
 import {
   compareCommit,
   compareTests,
   createRunFinder,
   type Evidence,
   type KnownCommit,
-  type ObservedRun,
   type Said,
-} from './compare.ts';
+} from '../../integrity/evidence/compare.ts';
+import { revealRuns } from '../../integrity/evidence/hidden-runs.ts';
+import { commandsOf, readExtras } from '../../integrity/evidence/said.ts';
+import type { CutList } from '../trail/cut-list.ts';
 import {
   countObservations,
   findCommit,
   listCommits,
   MAX_OBSERVATIONS,
   type ObservedWork,
-  type RecordedCommit,
   readObservedWork,
 } from './observed-work.ts';
-import { readStatements } from './statement.ts';
 
 export interface TaskEvidence extends CutList<Evidence> {
   /** The number of observations of the task, if only the newest were compared. */
@@ -38,18 +37,14 @@ export async function readEvidence(db: Reader, taskNo: number, limit = MAX_OBSER
   if (all.length === 0) return { items: [], total: 0 };
   const said = all.slice(-MAX_ITEMS);
   const work = await readObservedWork(db, taskNo, limit);
-  const commands = new Set(said.flatMap(commandsOf));
-  const findRun = createRunFinder([...work.runs, ...revealRuns(work, commands)], commands);
-  const findCommit = await createCommitFinder(db, work, said);
+  const commands = commandsOf(said);
+  const findRun = createRunFinder([...work.runs, ...revealRuns(work.hiddenRuns, commands)], commands);
+  const findCommit = await readCommits(db, work, said);
   const items = said.map((one) =>
-    one.field === 'tests_run' ? compareTests(one, findRun) : compareCommit(one, findCommit(one)),
+    one.field === 'tests_run' ? compareTests(one, findRun) : compareCommit(one, findCommit(one.value)),
   );
   const observations = work.mayBeCut ? await countObservations(db, taskNo) : 0;
   return { items, total: all.length, ...(observations > limit ? { observations } : {}) };
-}
-
-function commandsOf({ field, value }: Said): string[] {
-  return field === 'tests_run' ? readStatements(value).map(({ command }) => command) : [];
 }
 
 interface SaidRow {
@@ -89,40 +84,11 @@ async function findBeginning(db: Reader, taskNo: number, attempt: number): Promi
   return at;
 }
 
-/** A tampered row says nothing. */
-function readExtras(extras: string): Pick<Said, 'field' | 'value'>[] {
-  try {
-    const { tests_run, commit_sha } = parseJson(extras) as Readonly<Record<string, unknown>>;
-    const tests = (Array.isArray(tests_run) ? tests_run : []).filter((item) => typeof item === 'string');
-    return [
-      ...tests.map((value) => ({ field: 'tests_run' as const, value })),
-      ...(typeof commit_sha === 'string' ? [{ field: 'commit_sha' as const, value: commit_sha }] : []),
-    ];
-  } catch {
-    return [];
-  }
-}
-
-/** Maximum number of hashes per answer: a digest can only be compared with the digests of guesses. */
-const MAX_GUESSES = 20_000;
-
-/** With digests alone, a command is known only if its tool takes nothing beside it, so that its input can be guessed. */
-export function revealRuns({ hiddenRuns }: ObservedWork, commands: ReadonlySet<string>): ObservedRun[] {
-  const inputs = [...commands].flatMap((command) =>
-    ['command', 'cmd'].map((name) => ({ command, text: canonicalize({ [name]: command }) })),
-  );
-  const count = Math.min(hiddenRuns.length, Math.floor(MAX_GUESSES / Math.max(1, inputs.length)));
-  return hiddenRuns.slice(hiddenRuns.length - count).flatMap(({ salt, input, ...run }) => {
-    const found = inputs.find(({ text }) => saltedDigest('observed-input', salt, text) === input);
-    return found === undefined ? [] : [{ ...run, command: found.command }];
-  });
-}
-
-async function createCommitFinder(
+async function readCommits(
   db: Reader,
   { commits: own }: ObservedWork,
   said: readonly Said[],
-): Promise<(said: Said) => KnownCommit> {
+): Promise<(sha: string) => KnownCommit> {
   const hashes = new Set(said.flatMap(({ field, value }) => (field === 'commit_sha' ? [value.toLowerCase()] : [])));
   const missing = [...hashes].filter((sha) => findBySha(own, sha) === undefined);
   const newest = missing.length === 0 ? [] : await listCommits(db);
@@ -131,18 +97,9 @@ async function createCommitFinder(
     const found = findBySha(newest, sha) === undefined ? await findCommit(db, sha) : undefined;
     if (found !== undefined) older.push(found);
   }
-  const commits = [...own, ...newest, ...older];
-  const recordedSince = commits.map(({ at }) => at).toSorted()[0];
   const folder = missing.length === 0 ? undefined : await findLedgerFolder(db);
-  return ({ value }) => {
-    const entry = findBySha(commits, value)?.entry;
-    return {
-      entry,
-      isNamed: commits.some(({ names }) => names.some((name) => name.startsWith(value.toLowerCase()))),
-      recordedSince,
-      isThere: entry !== undefined || folder === undefined ? undefined : hasCommit(folder, value.toLowerCase()),
-    };
-  };
+  const isThere = (sha: string) => (folder === undefined ? undefined : hasCommit(folder, sha));
+  return createCommitFinder([...own, ...newest, ...older], isThere);
 }
 
 /** Undefined for a server of several machines, each with a repository of its own, and for a ledger in memory. */
@@ -151,10 +108,4 @@ async function findLedgerFolder(db: Reader): Promise<string | undefined> {
   const files = await db.query<{ name: string; file: string }>('PRAGMA database_list');
   const path = files.find(({ name }) => name === 'main')?.file ?? '';
   return path === '' ? undefined : dirname(path);
-}
-
-/** A thought may abbreviate the hash, as git does. */
-function findBySha(commits: readonly RecordedCommit[], sha: string): RecordedCommit | undefined {
-  const start = sha.toLowerCase();
-  return commits.find((commit) => commit.sha.startsWith(start));
 }

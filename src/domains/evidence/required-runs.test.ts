@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { promiseTest } from '../../../test/support/promise-test.ts';
-import type { ObservedRun } from './compare.ts';
+import type { ObservedRun } from '../../integrity/evidence/compare.ts';
 import { canBeRequired, listMissing } from './required-runs.ts';
 
 const time = (second: number) => new Date(Date.UTC(2026, 3, 8) + second * 1000).toISOString();

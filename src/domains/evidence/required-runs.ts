@@ -1,5 +1,5 @@
-import { parseCommandLine, type Step, type StepExit } from './command-line.ts';
-import { exitIn, type ObservedRun } from './compare.ts';
+import { parseCommandLine, type Step, type StepExit } from '../../integrity/evidence/command-line.ts';
+import { exitIn, type ObservedRun } from '../../integrity/evidence/compare.ts';
 import type { ObservedEdit } from './observed-work.ts';
 
 /** Which commands that a project requires were not observed to exit 0 since the last edit. Pure. */

@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
+import { countStates, type EvidenceCounts } from '../../integrity/evidence/compare.ts';
 import { PRIORITIES } from '../../integrity/index.ts';
-import { countStates, type EvidenceCounts } from '../evidence/compare.ts';
 import { readEvidence } from '../evidence/repository.ts';
 import { type ClaimView, createClaimReader } from './claims/claim-view.ts';
 import type { ClaimContext } from './claims/holder.ts';

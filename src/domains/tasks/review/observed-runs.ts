@@ -1,8 +1,8 @@
 import type { Reader } from '../../../db/database.ts';
 import { ColibriError } from '../../../errors.ts';
 import { parseId } from '../../../ids.ts';
+import { revealRuns } from '../../../integrity/evidence/hidden-runs.ts';
 import { MAX_OBSERVATIONS, type ObservedWork, readObservedWork } from '../../evidence/observed-work.ts';
-import { revealRuns } from '../../evidence/repository.ts';
 import { listMissing, type MissingRun } from '../../evidence/required-runs.ts';
 import type { Task } from '../record.ts';
 import type { ProjectOptions } from './options.ts';
@@ -43,7 +43,7 @@ async function searchRuns(
   limit = NEWEST,
 ): Promise<{ readonly work: ObservedWork; readonly missing: MissingRun[] }> {
   const work = await readObservedWork(db, taskNo, limit);
-  const runs = [...work.runs, ...revealRuns(work, new Set(required))];
+  const runs = [...work.runs, ...revealRuns(work.hiddenRuns, new Set(required))];
   const missing = listMissing(required, { runs, edits: work.edits });
   const isDecided = work.edits.length > 0;
   const isOpen = missing.some(({ reason }) => reason === 'never' || (reason === 'unknown' && !isDecided));

@@ -222,6 +222,7 @@ describe('evidence of a task', () => {
       for (const command of hostile) await report(ran(command));
       await report(ran('', { tool_input: { command: 42 } }));
       await report(ran('', { tool_input: null }));
+      await report(ran('true', { duration_ms: Number.MAX_SAFE_INTEGER }));
       const tests_run = hostile.filter((text) => text.length <= 512 && !/\p{Cc}/u.test(text));
       await say(server, task_id, { tests_run: [...tests_run, 'npm test', 'a'.repeat(512)] });
       const evidence = await evidenceOf(server, task_id);

@@ -78,6 +78,7 @@ export function listHiddenRuns(observed: readonly Observation[]): HiddenRun[] {
 
 function exitOf(entry: number, { at, exit_code, outcome, duration_ms }: ObservedFields): Omit<ObservedRun, 'command'> {
   const known = outcome === 'ok' || outcome === 'failed' ? outcome : 'unknown';
-  const begunAt = new Date(Date.parse(at) - (duration_ms ?? 0)).toISOString();
+  // A forged duration can reach beyond the times that a Date holds.
+  const begunAt = new Date(Math.max(0, Date.parse(at) - (duration_ms ?? 0))).toISOString();
   return { entry, at, begunAt, exitCode: exit_code ?? null, outcome: known };
 }

@@ -60,6 +60,9 @@ export const RECORDER_PROMISES = {
   'required/people': { says: 'people set which runs a project requires, and finish a task without them by a reason' },
   'evidence/task': { says: 'task_get shows which words of a thought were observed, in the work on that task' },
   'evidence/shown': { says: 'show, board and log mark what was observed, only said or contradicted' },
+  'evidence/exports': {
+    says: 'exports mark what was observed, only said or contradicted, and what they do not hold stays said',
+  },
   'evidence/bounded': { says: 'evidence of a task is read by an index, from a bounded number of observations' },
   'evidence/hostile': { says: 'hostile commands, words and long lists do not fail a task, and a cut list says so' },
 } as const satisfies Record<string, Promised>;

@@ -1,3 +1,4 @@
+import { type BundledEvidence, compareInBundle } from '../src/integrity/evidence/in-bundle.ts';
 import type { BundleReport } from '../src/integrity/index.ts';
 import { byId, element, replaceContent } from './dom.ts';
 import { findRecord, type LogRecord, listRecords } from './model/records.ts';
@@ -45,11 +46,18 @@ export function showFile(report: BundleReport, first?: View): void {
     // The button that was pressed is in the view that was left.
     if (!isOpen) byId(ENTRY_FIELD).focus();
   };
+  const compared = new Map<string, readonly BundledEvidence[]>();
+  const evidenceOf = ({ entry: { fields }, taskId = '' }: LogRecord) => {
+    if (fields.kind !== 'thought') return [];
+    const items = compared.get(taskId) ?? compareInBundle({ entries, size: checkpoint.size }, taskId);
+    compared.set(taskId, items);
+    return items.filter(({ thought_id }) => thought_id === fields['thought_id']);
+  };
   const openTimeline = () => {
     timeline ??= renderTimeline(byId(PLACES.timeline), recordsOf(), (record) => {
       index = record.entry.index;
       drawn.delete('tree');
-      renderDetail(byId('detail'), record, showInTree);
+      renderDetail(byId('detail'), record, { evidence: evidenceOf(record), onShowInTree: showInTree });
     });
     return timeline;
   };

@@ -2,11 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import { compareInBundle } from '../../src/integrity/evidence/in-bundle.ts';
 import { canonicalize, commitKey, type Entry, saltedDigest } from '../../src/integrity/index.ts';
 import { type Observation, recordObservations } from '../../src/recorder/record.ts';
 import { gitEnvironment } from '../git/git-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import type { TestServer } from '../support/test-server.ts';
+import { bundledLog } from './bundled-log.ts';
 import { claimTask, DAY_MS, ended, failed, later, ran, updated, withObserved } from './observed-server.ts';
 
 interface Shown {
@@ -20,7 +22,12 @@ interface Shown {
 
 async function evidenceOf(server: TestServer, task_id: string): Promise<Shown[]> {
   const task = await server.getTask({ task_id, include_thought_trail: true });
-  return (task as unknown as { readonly evidence: Shown[] }).evidence;
+  const { evidence } = task as unknown as { readonly evidence: Shown[] };
+  // A bundle of the whole ledger tells the same, except what the repository has.
+  const isMissing = ({ field, state }: Shown) => field === 'commit_sha' && state === 'contradicted';
+  const expected = evidence.map((item) => (isMissing(item) ? { ...item, state: 'said' } : item));
+  expect(compareInBundle(await bundledLog(server), task_id).slice(-evidence.length)).toEqual(expected);
+  return evidence;
 }
 
 const say = (server: TestServer, task_id: string, fields: object) =>

@@ -13,7 +13,7 @@ import { createBundle } from '../support/fixtures/synthetic-bundle.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { openBrowser, PAGE_TEXT, type PageSource, VerifierPage, withPage } from './open-browser.ts';
-import { dropKeys, inspectAccess, operateByKeyboard } from './visits.ts';
+import { dropKeys, inspectAccess, operateByKeyboard, readEvidence, sayAndObserve } from './visits.ts';
 
 let source: PageSource;
 let project: SigningProject;
@@ -28,6 +28,7 @@ beforeAll(async () => {
     await call(agent, 'task_create', { title: HOSTILE_TITLE });
     await seal(agent);
   });
+  await sayAndObserve(project);
   key = (await project.colibri('key')).stdout.trim();
   await project.colibri('export', '--all', '--out', project.path('ledger'));
   await project.colibri('export', '--task', 'T-0001', '--out', project.path('task'));
@@ -35,6 +36,8 @@ beforeAll(async () => {
   await project.colibri('prove', '3', '--format', 'cose', '--out', project.path('receipt'));
   await project.colibri('prove', '3', '--format', 'dsse', '--out', project.path('envelope'));
   await project.colibri('export', '--all', '--html', '--out', project.path('all.html'));
+  await project.colibri('export', '--task', 'T-0003', '--html', '--out', project.path('evidence.html'));
+  await project.colibri('export', '--session', 'A-0002', '--out', project.path('session'));
   await project.colibri('export', '--html', '--out', project.path('verifier.html'));
   source = { browser: await launched, url: pathToFileURL(project.path('verifier.html')).href };
 }, 60_000);
@@ -272,6 +275,12 @@ const COUNT_ROWS = `(async () => {
   }
   return most;
 })()`;
+
+describe('what a thought says', () => {
+  promiseTest('evidence/exports', 'is marked as observed, said or contradicted in its details', () =>
+    readEvidence({ source: { ...source, url: pathToFileURL(project.path('evidence.html')).href }, key, file }),
+  );
+});
 
 describe('the page for everyone', () => {
   promiseTest('page/keyboard', 'is operated by the keyboard alone', () => operateByKeyboard({ source, key, file }));

@@ -1,5 +1,9 @@
+import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { claimTask, failed, observe, ran } from '../evidence/observed-server.ts';
+import type { CliProject } from '../support/cli-project.ts';
 import { createBundle } from '../support/fixtures/synthetic-bundle.ts';
+import { openServer } from '../support/test-server.ts';
 import { FIND_LOW_CONTRAST } from './contrast.ts';
 import { type PageSource, withPage } from './open-browser.ts';
 
@@ -80,21 +84,56 @@ export async function dropKeys({ source, key, file }: Visit): Promise<void> {
   });
 }
 
+/** A task whose thought says something that was observed, something that was not, and something else than was observed. */
+export async function sayAndObserve(project: CliProject): Promise<void> {
+  const server = await openServer(project.ledger, 'agent');
+  try {
+    const observed = observe(server, project.folder);
+    const task_id = await claimTask(observed);
+    await observed.report(failed('npm test', 2));
+    await observed.report(ran('make'));
+    const tests_run = ['npm test passed', 'make', 'cargo test'];
+    await server.recordThought({ task_id, type: 'decision', content: 'It works.', commit_sha: 'abcdef1', tests_run });
+  } finally {
+    await server.close();
+  }
+}
+
+const NO_REPORT = 'abcdef1 said: this file does not hold a report of git about it';
+
+/** In the page of an export of that task, then in an export of its session, which has no observations. */
+export async function readEvidence({ source, key, file }: Visit): Promise<void> {
+  await withPage(source, async (verifier) => {
+    const { page } = verifier;
+    const read = async () => {
+      await verifier.openTab('timeline');
+      await page.locator('.row:has(.of-decision)', { hasText: 'It works.' }).click();
+      const items = page.getByRole('list', { name: 'Said and observed' }).getByRole('listitem');
+      return (await items.allTextContents()).map((text) => text.replace(/^\S+ (.*?)(?:#\d+)?$/, '$1'));
+    };
+    await verifier.settled();
+    expect(await read()).toEqual([
+      'npm test passed contradicted: exit 2, entry ',
+      'make observed: exit 0, entry ',
+      'cargo test said',
+      NO_REPORT,
+    ]);
+    for (const width of [1280, 360]) await assertReadable(page, width, 'evidence');
+    await verifier.give(file('session'), key);
+    const open = 'said: this file does not hold the observations that could decide it';
+    expect(await read()).toEqual([
+      ...['npm test passed', 'make', 'cargo test'].map((test) => `${test} ${open}`),
+      NO_REPORT,
+    ]);
+  });
+}
+
 /** In both color schemes, on a desktop and on a phone, with a screen reader. */
 export async function inspectAccess({ source, key, file }: Visit): Promise<void> {
   await withPage(source, async (verifier) => {
     const { page } = verifier;
     const check = async (where: string) => {
-      for (const width of [1280, 360]) {
-        await page.setViewportSize({ width, height: 900 });
-        expect(await page.evaluate('document.documentElement.scrollWidth'), where).toBeLessThanOrEqual(width);
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
-          const { low, seen } = await page.evaluate<{ low: string[]; seen: number }>(FIND_LOW_CONTRAST);
-          expect(low, `${colorScheme} ${where}`).toEqual([]);
-          expect(seen).toBeGreaterThan(10);
-        }
-      }
+      for (const width of [1280, 360]) await assertReadable(page, width, where);
       expect(await page.evaluate(COUNT_NAMELESS), where).toBe(0);
     };
     await check('empty');
@@ -112,6 +151,17 @@ export async function inspectAccess({ source, key, file }: Visit): Promise<void>
     await verifier.give('no bundle', key);
     await check('refused');
   });
+}
+
+async function assertReadable(page: Page, width: number, where: string): Promise<void> {
+  await page.setViewportSize({ width, height: 900 });
+  expect(await page.evaluate('document.documentElement.scrollWidth'), where).toBeLessThanOrEqual(width);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    const { low, seen } = await page.evaluate<{ low: string[]; seen: number }>(FIND_LOW_CONTRAST);
+    expect(low, `${colorScheme} ${where}`).toEqual([]);
+    expect(seen).toBeGreaterThan(10);
+  }
 }
 
 const COUNT_NAMELESS = `[...document.querySelectorAll('button, input, select, textarea, [role=listbox]')].filter(

@@ -1,12 +1,20 @@
+import type { BundledEvidence } from '../../src/integrity/evidence/in-bundle.ts';
 import { leafHash } from '../../src/integrity/index.ts';
 import { button, type Child, element, facts, prose, replaceContent } from '../dom.ts';
 import { type BundleEntry, contentOf, type LogRecord } from '../model/records.ts';
 import { copyButton } from './copy.ts';
+import { evidenceParts } from './evidence.ts';
 
 const HIDDEN_FIELDS = new Set(['v', 'kind', 'at', 'actor']);
 
+export interface DetailOptions {
+  /** What the record says about tests and commits. */
+  readonly evidence: readonly BundledEvidence[];
+  readonly onShowInTree: (index: number) => void;
+}
+
 /** Everything about one record: what it says, what was disclosed, and the entry as it is hashed. */
-export function renderDetail(target: HTMLElement, record: LogRecord, onShowInTree: (index: number) => void): void {
+export function renderDetail(target: HTMLElement, record: LogRecord, { evidence, onShowInTree }: DetailOptions): void {
   const { entry, exit, title } = record;
   replaceContent(
     target,
@@ -17,6 +25,7 @@ export function renderDetail(target: HTMLElement, record: LogRecord, onShowInTre
       `Entry ${entry.index}${exit === undefined ? '' : ` and its end, entry ${exit.index}`}`,
     ),
     thoughtOf(entry),
+    ...evidenceParts(evidence),
     ...contentParts(entry),
     ...entryParts(entry, 'The entry', onShowInTree),
     ...(exit === undefined ? [] : entryParts(exit, 'The end of the call', onShowInTree)),

@@ -5,7 +5,7 @@ import { findTask, listChildren } from '../../domains/tasks/repository.ts';
 import type { ThoughtRow } from '../../domains/trail/repository.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
 import type { Evidence } from '../../integrity/evidence/compare.ts';
-import { evidenceText } from '../views/evidence.ts';
+import { evidenceText } from '../../integrity/evidence/evidence-text.ts';
 import { describeThought, type ShownThought } from '../views/show-data.ts';
 import { plural } from '../views/terminal.ts';
 import { type CutRows, readLast } from './last-rows.ts';

@@ -1,6 +1,7 @@
+import { evidenceText } from '../../integrity/evidence/evidence-text.ts';
 import { parseJson } from '../../integrity/index.ts';
 import type { Style, Styles } from '../../terminal-text.ts';
-import { evidencePaint, evidenceText } from '../views/evidence.ts';
+import { evidencePaint } from '../views/evidence.ts';
 import { plural } from '../views/terminal.ts';
 import { printable, printableProse } from '../views/text-width.ts';
 import type { CallEvent, CommitEvent, DecisionEvent, ObservedEvent, TimelineEvent, UsageEvent } from './events.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { EVERYTHING_HOSTILE, findRaw } from '../../../test/support/fixtures/hostile-text.ts';
 import { promiseTest } from '../../../test/support/promise-test.ts';
+import { evidenceText } from '../../integrity/evidence/evidence-text.ts';
 import { createStyles, toTerminal } from '../../terminal-text.ts';
-import { evidenceText } from '../views/evidence.ts';
 import { displayWidth } from '../views/text-width.ts';
 import type {
   CallEvent,

@@ -1,11 +1,12 @@
 import type { Task } from '../../domains/tasks/record.ts';
 import { isOpen } from '../../domains/tasks/workflows.ts';
 import type { Evidence } from '../../integrity/evidence/compare.ts';
+import { evidenceText } from '../../integrity/evidence/evidence-text.ts';
 import type { Style, Styles } from '../../terminal-text.ts';
 import { formatDuration } from '../../text/duration.ts';
 import type { Change, TaskEvent } from '../../verification/task-history.ts';
 import { describeGaps, describeWhole } from './coverage.ts';
-import { evidencePaint, evidenceText } from './evidence.ts';
+import { evidencePaint } from './evidence.ts';
 import type { Shown, ShownClaim, ShownCommit, ShownSession, ShownThought } from './show-data.ts';
 import { listNames, plural, priorityPaint, shortTime, statusPaint, type Terminal } from './terminal.ts';
 import { besideTerm, cut, displayWidth, printable, printableProse, wrap } from './text-width.ts';

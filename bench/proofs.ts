@@ -179,7 +179,9 @@ async function measureProofs(): Promise<Row[]> {
   }
 }
 
-const entryOf = (index: number) => `{"n":${index}}`;
+function entryOf(index: number): string {
+  return `{"n":${index}}`;
+}
 
 /** Entries and the nodes that an append would have stored, level by level. */
 async function fillTree(database: Database): Promise<void> {

@@ -52,7 +52,7 @@ describe('checkpoints of a ledger in PostgreSQL', () => {
     ada.url = first;
     await ada.colibri('add', 'three');
     await ada.checkpoint();
-    expect((await ada.colibri('verify')).stdout).toContain(`you signed another one at this place: ${origin}`);
+    expect((await ada.colibri('verify')).stdout).toContain(`you signed another one at this location: ${origin}`);
   });
 
   promiseTest(

@@ -21,15 +21,25 @@ const HTTPS = /^https:\/\/(?:[^/@\s]*@)?(?<host>[a-z\d.-]+(?::\d+)?)\/(?<path>[^
 /** The port is that of SSH, not that of the pages. */
 const SSH = /^ssh:\/\/(?:[^/@\s]*@)?(?<host>[a-z\d.-]+)(?::\d+)?\/(?<path>[^?#\s]+)$/i;
 const SCP = /^(?:[^/@:\s]*@)?(?<host>[a-z\d.-]+):(?<path>[^/:?#\s][^?#\s]*)$/i;
-/** Names that need no escape in an address; none of them leads out of its folder. */
-const PATH = /^(?:(?!\.{1,2}\/)[\w.~-]+\/)+(?!\.{1,2}$)[\w.~-]+$/;
+/** A name that needs no escape in an address. */
+const NAME = /^[\w.~-]+$/;
 
 /** The name and password in the remote are left out: an address is shown and opened. */
 export function commitPageOf(remote: string): CommitPage | undefined {
   const { host = '', path = '' } = (HTTPS.exec(remote) ?? SSH.exec(remote) ?? SCP.exec(remote))?.groups ?? {};
   const name = path.replace(/\/$/, '').replace(/\.git$/, '');
-  const [, kind] = /^(?:[a-z\d-]+\.)*?(github|gitlab)\.[a-z\d.-]+(?::\d+)?$/i.exec(host) ?? [];
-  if (kind === undefined || !PATH.test(name)) return undefined;
-  const base = `https://${host.toLowerCase()}/${name}/${kind.toLowerCase() === 'gitlab' ? '-/' : ''}commit/`;
+  const kind = host
+    .toLowerCase()
+    .split('.')
+    .slice(0, -1)
+    .find((label) => label === 'github' || label === 'gitlab');
+  const names = name.split('/');
+  if (kind === undefined || names.length < 2 || !names.every(isPlainName)) return undefined;
+  const base = `https://${host.toLowerCase()}/${name}/${kind === 'gitlab' ? '-/' : ''}commit/`;
   return (sha) => base + encodeURIComponent(sha);
+}
+
+/** False for a name that would lead out of its folder. */
+function isPlainName(name: string): boolean {
+  return NAME.test(name) && name !== '.' && name !== '..';
 }

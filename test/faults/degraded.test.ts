@@ -11,7 +11,7 @@ const BROKEN: readonly (readonly [name: string, breakIt: (path: string) => Promi
   ['a file of garbage', (path) => writeFileSync(path, 'garbage '.repeat(1000)), /damaged or is not a ledger/],
   ['a file that was cut', (path) => truncateSync(path, 8192), /damaged/],
   ['a file whose log was cut', (path) => tamper(path, 'DELETE FROM ledger_entries WHERE idx = 2'), /misses rows/],
-  ['a file whose head was moved', (path) => tamper(path, 'UPDATE ledger_head SET size = 2'), /does not end where/],
+  ['a file whose head was moved', (path) => tamper(path, 'UPDATE ledger_head SET size = 2'), /does not match its head/],
   ['a file of a newer version', (path) => tamper(path, 'PRAGMA user_version = 99'), /newer Colibri.*update/],
   ['a file of another program', (path) => tamper(path, 'PRAGMA application_id = 1'), /another program/],
   ['a folder instead of the file', replaceByFolder, /cannot be opened/],

@@ -73,7 +73,9 @@ describe('the hooks of git', () => {
     expect(commits.map(({ sha }) => sha)).toEqual(
       project.git('log', '-2', '--first-parent', '--reverse', '--format=%H').split('\n'),
     );
-    project.git('rebase', '-q', '--apply', '--force-rebase', 'HEAD~1');
+    // Within the same second, the new commit would be the old one.
+    const env = { GIT_COMMITTER_DATE: '2026-04-08T22:00:00Z' };
+    project.gitWith({ env }, 'rebase', '-q', '--apply', '--force-rebase', 'HEAD~1');
     expect(
       project
         .reports()

@@ -86,7 +86,7 @@ describe('the notes', () => {
         '> a\n>\n> b',
         '- branch: x',
         'Bash exit 0: npm test',
-        'cdcdcdc (**contradicted**: not recorded)',
+        'cdcdcdc (**said**)',
         'npm test (**said**)',
         'todo → in_progress',
       ])

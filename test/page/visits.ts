@@ -69,7 +69,8 @@ export async function dropKeys({ source, key, file }: Visit): Promise<void> {
     ]) {
       await verifier.give(file('ledger'), key);
       await verifier.giveFiles(files);
-      expect(await verifier.text('#problem')).toContain('none of the given keys has signed');
+      // Waits: a judgment of the file before may still end after the files were given.
+      await page.waitForSelector('#problem:has-text("none of the given keys has signed")');
       expect(await page.inputValue('#keys')).toBe(key);
       expect(await verifier.text('#keys-dropped')).toContain('It is not used');
     }

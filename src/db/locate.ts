@@ -57,6 +57,33 @@ export function linkedWorkTree(from = process.cwd()): LinkedWorkTree | undefined
   return main === undefined ? undefined : { root, main };
 }
 
+type ChosenLedger = Partial<Pick<Config, 'databaseUrl' | 'dbPath' | 'projectDbPath'>>;
+
+export interface SharedLedger {
+  /** The folder that the ledger belongs to. */
+  readonly folder: string;
+  /** Why this folder has none of its own. */
+  readonly reason: string;
+}
+
+/** Set when a ledger that no setting names belongs to another folder than this one. */
+export function findSharedLedger({ databaseUrl, dbPath, projectDbPath }: ChosenLedger): SharedLedger | undefined {
+  if (databaseUrl !== undefined || dbPath !== undefined) return undefined;
+  const linked = linkedWorkTree();
+  if (linked !== undefined) return { folder: linked.main, reason: `${linked.root} is a git worktree of it` };
+  const folder = projectDbPath === undefined ? process.cwd() : dirname(dirname(resolve(projectDbPath)));
+  return folder === process.cwd() ? undefined : { folder, reason: `${process.cwd()} is inside it` };
+}
+
+/** Why a server uses the ledger that it uses, for its log. */
+export function explainLedger(config: ChosenLedger & Pick<Config, 'mode'>): string {
+  if (config.databaseUrl !== undefined) return 'COLIBRI_DATABASE_URL is set';
+  if (config.dbPath !== undefined) return 'COLIBRI_DB_PATH is set';
+  if (config.mode === 'TEST') return 'COLIBRI_MODE is TEST';
+  const shared = findSharedLedger(config);
+  return shared === undefined ? 'the server was started in its folder' : `ledger of ${shared.folder}: ${shared.reason}`;
+}
+
 /** From this folder upwards to the top of the repository; inside a linked work tree the same folders of the main one. */
 function searchedFolders(from = process.cwd()): string[] {
   const linked = linkedWorkTree(from);

@@ -49,6 +49,8 @@ export interface CreateServerOptions {
   /** Loads resources and prompts when a client first asks for one. */
   readonly loadLibrary?: () => Promise<Library>;
   readonly agentId?: string | undefined;
+  /** Why `boot` opens the ledger that it opens, for the log. */
+  readonly ledgerReason?: string;
   readonly instructions?: string;
   readonly startupTimeoutMs?: number;
   readonly installGlobalHandlers?: boolean;
@@ -137,7 +139,9 @@ class ColibriServer implements ColibriServerContext {
     let loggedFailure: string | undefined;
     const report = (): void => {
       const { mode, phase, failure } = runtime;
-      if (failure === undefined) log('info', 'ready', { mode, phase, ledger: runtime.database?.location });
+      const ledger = runtime.database?.location;
+      if (failure === undefined)
+        log('info', 'ready', { mode, phase, ledger, reason: ledger && this.#options.ledgerReason });
       // Retries that fail for the same reason are not logged again.
       else if (failure.message !== loggedFailure)
         log('error', 'degraded', { code: 'ERR_INIT_FAILED', mode, phase, error: failure });

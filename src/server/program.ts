@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Config, readConfig } from '../config.ts';
-import { serverConfig } from '../db/locate.ts';
+import { explainLedger, serverConfig } from '../db/locate.ts';
 import { ColibriError } from '../errors.ts';
 import { printError } from '../print-error.ts';
 import { createShutdown } from '../runtime/shutdown.ts';
@@ -25,6 +25,7 @@ export async function main(onConfig?: (config: Config) => void): Promise<void> {
     mode: config.mode,
     logLevel: config.logLevel,
     agentId: config.agentId ?? config.agentBase,
+    ledgerReason: explainLedger(config),
     instructions: INSTRUCTIONS,
     startupTimeoutMs: config.startupTimeoutMs,
     loadTools: async () => {

@@ -57,7 +57,10 @@ describe('backup', () => {
     const place = openPlace();
     const cwd = place.mkdir('src/deep');
     const { status, stdout, stderr } = await place.runWith({ cwd }, 'backup', '../../monday.db');
-    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: `Using the ledger of ${place.folder}: ${cwd} is inside it.\n`,
+    });
     const { size, root } = await verifyFile(place.path('monday.db'));
     expect(stdout).toBe(
       `${place.path('monday.db')}\nwhole: ${size} entries, root ${root}, ${statSync(place.path('monday.db')).size} bytes\n`,

@@ -50,8 +50,9 @@ describe('a folder without a ledger', () => {
         ]);
       }
       const ledger = join(folder, 'repo', '.colibri', 'colibri.db');
-      expect((await run('add', 'One')).stderr).toBe(`Created the ledger ${ledger}.\n`);
-      expect((await run('add', 'Two')).stderr).toBe('');
+      const shared = `Using the ledger of ${join(folder, 'repo')}: ${inside} is inside it.\n`;
+      expect((await run('add', 'One')).stderr).toBe(`${shared}Created the ledger ${ledger}.\n`);
+      expect((await run('add', 'Two')).stderr).toBe(shared);
       const { status, stderr } = await runColibri(['add', 'x'], { ...env, COLIBRI_MODE: 'READONLY' }, inside);
       expect([status, stderr]).toEqual([1, expect.stringContaining('set COLIBRI_MODE=FULL, or unset it')]);
     });

@@ -48,7 +48,7 @@ describe('colibri board', () => {
     const below = join(folder, 'src', 'deep');
     mkdirSync(below, { recursive: true });
     const { stdout, stderr, status } = colibri(below, ['board']);
-    expect([stderr, status]).toEqual(['', 0]);
+    expect([stderr, status]).toEqual([`Using the ledger of ${folder}: ${below} is inside it.\n`, 0]);
     expect(stdout.replaceAll(/(?<= · |silent )\d+[sm]/g, '1s').split('\n')).toEqual([
       'default  16 open · 0 done · 0 cancelled',
       '',

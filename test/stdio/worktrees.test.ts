@@ -6,6 +6,7 @@ import { connectRaw } from '../support/clients/raw-client.ts';
 import { git, linkWorkTree } from '../support/fixtures/git-index.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, verifyFile } from '../support/ledger.ts';
+import { startProgram } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 /** Starts a server in a folder and returns the path of the ledger that it uses. */
@@ -153,6 +154,27 @@ describe('one repository, one ledger', () => {
     expect((await place.runWith({ cwd: linked }, 'doctor')).stdout).toContain(
       `${linked} shares the ledger of its main work tree, ${place.folder}`,
     );
+  });
+
+  promiseTest('process/worktrees', 'commands and the server in a subfolder report which ledger they use', async () => {
+    const place = new CliProject();
+    mkdirSync(place.path('.git'));
+    const cwd = place.path('packages');
+    mkdirSync(cwd);
+    await ledgerUsedIn(place.folder);
+    const reason = `${cwd} is inside it`;
+    const line = `Using the ledger of ${place.folder}: ${reason}.\n`;
+    expect((await place.runWith({ cwd }, 'board', '--json')).stderr).toBe(line);
+    expect((await place.runWith({ cwd }, 'add', 'a task', '--as', 'ada')).stderr).toContain(line);
+    expect((await place.runWith({ cwd: place.folder }, 'board')).stderr).toBe('');
+    const server = startProgram({ cwd, env: { COLIBRI_LOG_LEVEL: 'info' } });
+    const ready = await server.whenFound('stderr', (lines) => lines.find((text) => text.includes('"ready"')));
+    expect(JSON.parse(ready)).toMatchObject({
+      ledger: ledgerIn(place.folder),
+      reason: `ledger of ${place.folder}: ${reason}`,
+    });
+    server.child.kill('SIGTERM');
+    await server.exit;
   });
 
   promiseTest('process/worktrees', 'doctor reports a main work tree that git does not record', async () => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Config, locateDatabase, readCommandConfig } from '../../config.ts';
 import { type Database, DatabaseError, LedgerReplaced, type Liveness, type Reader } from '../../db/database.ts';
-import { findAbove, LEDGER, linkedWorkTree } from '../../db/locate.ts';
+import { findAbove, findSharedLedger, LEDGER } from '../../db/locate.ts';
 import { assertCreated, assertMigrated } from '../../db/migrate.ts';
 import { checkSchema } from '../../db/schema/check.ts';
 import { isCompleteLedgerFile, listHeaderProblems } from '../../db/sqlite/files/header.ts';
@@ -127,12 +127,12 @@ function openReadOnly(
   options: Partial<OpenOptions> = {},
 ): Promise<Database> {
   const mode = 'READONLY';
-  printSharedLedger({ databaseUrl, dbPath });
+  printSharedLedger({ databaseUrl, dbPath, projectDbPath });
   return openDatabase({ databaseUrl, dbPath, projectDbPath, mode, durability: 'full', readOnly: true, ...options });
 }
 
-/** A user in a linked work tree would otherwise look for the ledger in it. */
-export function printSharedLedger({ databaseUrl, dbPath }: LedgerLocation): void {
-  const linked = databaseUrl === undefined && dbPath === undefined ? linkedWorkTree() : undefined;
-  if (linked !== undefined) printError(`Using the ledger of ${linked.main}: ${linked.root} is a git worktree of it.`);
+/** A user in a linked work tree or in a subfolder would otherwise look for the ledger there. */
+export function printSharedLedger(location: LedgerLocation): void {
+  const shared = findSharedLedger(location);
+  if (shared !== undefined) printError(`Using the ledger of ${shared.folder}: ${shared.reason}.`);
 }

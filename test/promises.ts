@@ -241,7 +241,7 @@ export const PROMISES = {
   'skills/fresh': { says: 'the list of skills reflects the current files' },
   'skills/search': { says: 'skills are found by words and by capability' },
   'skills/health': { says: 'a skipped skill is logged once and shown in server_health' },
-  'skills/examples': { says: 'every example in a shipped skill does what its text says' },
+  'skills/examples': { says: 'every example in a shipped skill and in the guide for agents does what its text says' },
   'trail/tools': { says: 'every field, default and response of the trail tools matches the catalog' },
   'trail/order': { says: 'the natural order of calls works, and each refusal names the missing call' },
   'trail/bad-input': { says: 'bad input to the trail is refused with its path, and nothing is stored' },

@@ -1,36 +1,20 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { describe, expect } from 'vitest';
 import type { Database, Transaction } from '../../src/db/database.ts';
 import { createTables, SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { openLedger, openLedgerReadOnly } from '../../src/ledger/open.ts';
 import { openDatabase } from '../../src/trust/open-database.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
+import { OLD_LEDGERS, unpackLedger, versionOf } from '../support/fixtures/old-ledgers.ts';
 import { tempFolder } from '../support/folders.ts';
 import { AT, tamper } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { sample } from '../support/properties.ts';
 
-/** Ledgers that the last build with each schema has written, and what it said about them (CONTRIBUTING.md). */
-const FOLDER = new URL('ledgers/', import.meta.url);
-const ROOTS = JSON.parse(readFileSync(new URL('roots.json', FOLDER), 'utf8')) as Record<
-  string,
-  { readonly size: number; readonly root: string }
->;
-const NAMES = Object.keys(ROOTS);
+const NAMES = Object.keys(OLD_LEDGERS);
 /** The first schema with which tasks and thoughts were stored. */
 const FIRST = 4;
-const versionOf = (name: string) => Number(name.slice(-2));
-
-/** A copy of its own, as a user has it on disk. */
-function unpack(name: string): string {
-  const folder = join(tempFolder(), '.colibri');
-  mkdirSync(folder, { mode: 0o700 });
-  const path = join(folder, 'colibri.db');
-  writeFileSync(path, gunzipSync(readFileSync(new URL(`${name}.db.gz`, FOLDER))), { mode: 0o600 });
-  return path;
-}
 
 function open(path: string, readOnly = false): Promise<Database> {
   return openDatabase({ mode: 'FULL', dbPath: path, durability: 'relaxed', readOnly });
@@ -44,20 +28,20 @@ describe('a ledger of an earlier version', () => {
 
   for (const name of NAMES) {
     promiseTest('upgrade/kept', `${name} has the same entries and root, and verifies`, async () => {
-      const path = unpack(name);
+      const path = unpackLedger(name);
       const before = await readEntries(path);
       const database = await open(path);
       await openLedger(database, 'the new version', AT);
       expect(await database.schemaVersion()).toBe(SCHEMA_VERSION);
       const { size, root, problems } = await database.read((reader) => verifyEverything(reader));
       await database.close();
-      expect({ size, root, problems }).toEqual({ ...ROOTS[name], problems: [] });
+      expect({ size, root, problems }).toEqual({ ...OLD_LEDGERS[name], problems: [] });
       expect(await readEntries(path)).toEqual(before);
     });
 
     if (versionOf(name) < SCHEMA_VERSION)
       promiseTest('upgrade/killed', `${name}, at each statement of the migration`, async () => {
-        const images = await imagesOfMigration(unpack(name));
+        const images = await imagesOfMigration(unpackLedger(name));
         expect(images.length).toBeGreaterThan(0);
         for (const image of sample(images, 2, versionOf(name))) {
           const database = await open(image);
@@ -65,7 +49,7 @@ describe('a ledger of an earlier version', () => {
           await openLedger(database, 'the next server', AT);
           const { size, root, problems } = await database.read((reader) => verifyEverything(reader));
           await database.close();
-          expect({ size, root, problems }).toEqual({ ...ROOTS[name], problems: [] });
+          expect({ size, root, problems }).toEqual({ ...OLD_LEDGERS[name], problems: [] });
         }
       });
   }
@@ -73,7 +57,7 @@ describe('a ledger of an earlier version', () => {
 
 describe('a ledger of a later version', () => {
   promiseTest('upgrade/later', 'neither a reader nor a writer changes a byte', async () => {
-    const path = unpack(NAMES.at(-1) ?? '');
+    const path = unpackLedger(NAMES.at(-1) ?? '');
     const database = await open(path);
     await openLedger(database, 'the new version', AT);
     await database.close();

@@ -47,6 +47,7 @@ export const SERVER_PROMISES = {
   'agents/list': { says: 'agents shows who is alive, the last call, and what each agent holds and lost' },
   'agents/bounded': { says: 'what is stored about agents does not grow with the agents that are gone' },
   'agents/crew': { says: 'a crew whose members are killed, stopped and restarted does every task once' },
+  'agents/restarts': { says: 'agents under default names keep their claims, whenever their clients restart servers' },
   'agents/same-name': { says: 'the next process of a client takes up the name of the one that ended' },
   'door/generations': { says: 'clients of both protocol generations are served' },
   'door/definitions': { says: 'a tool definition is short, explicit, and covers failures' },

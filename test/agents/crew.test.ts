@@ -1,17 +1,20 @@
 import { join } from 'node:path';
 import { describe, expect, inject, onTestFinished } from 'vitest';
+import type { Database } from '../../src/db/database.ts';
 import { changedTask } from '../../src/domains/tasks/change.ts';
 import { findTokenedTask, updateTask } from '../../src/domains/tasks/repository.ts';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { openDatabase } from '../../src/trust/open-database.ts';
 import { withCrew } from '../support/crew/crew.ts';
+import { judgeNames } from '../support/crew/name-referee.ts';
 import { judge } from '../support/crew/referee.ts';
+import { RestartingCrew } from '../support/crew/restarting-crew.ts';
 import { SimulatedCrew } from '../support/crew/simulated-crew.ts';
 import { tempFolder } from '../support/folders.ts';
 import { enterEvent, exitEvent, processIdOf } from '../support/ledger.ts';
 import { databaseAt, ledgerAt } from '../support/ledger-targets.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { assertWhole, type TestServer } from '../support/test-server.ts';
+import { assertWhole, openServer, type TestServer } from '../support/test-server.ts';
 
 const TTL = { ttl: '1s', ttlMs: 1000 };
 const SIZE =
@@ -24,9 +27,7 @@ describe('a simulated crew', () => {
       const crew = new SimulatedCrew({ ...SIZE, ...TTL, seed, place: await ledgerAt(path) });
       await crew.run();
       expect(crew.surprises).toEqual([]);
-      const place = await databaseAt(path);
-      const database = await openDatabase({ mode: 'READONLY', ...place, durability: 'full', readOnly: true });
-      onTestFinished(() => database.close());
+      const database = await openFinished(path);
       const verdict = await database.read((reader) =>
         judge(reader, { ttlMs: TTL.ttlMs, trueTimeOf: (at) => crew.trueTimeOf(at) }),
       );
@@ -38,6 +39,31 @@ describe('a simulated crew', () => {
       expect(verdict.latePolls).toBeGreaterThanOrEqual(1);
       await assertWhole(database);
       if (inject('run') === 'torture') console.log(JSON.stringify({ seed, ...verdict, ...crew.accidents }));
+    });
+});
+
+const RESTARTS =
+  inject('run') === 'torture'
+    ? { members: 8, tasks: 120, restartChance: 0.3 }
+    : { members: 4, tasks: 6, restartChance: 0.3 };
+
+describe('a crew under default names', () => {
+  for (const seed of inject('run') === 'torture' ? [1, 2, 3] : [1])
+    promiseTest('agents/restarts', `${RESTARTS.members} agents of one client, seed ${seed}`, async () => {
+      const path = join(tempFolder(), 'colibri.db');
+      const crew = new RestartingCrew({ ...RESTARTS, seed, cwd: tempFolder(), place: await ledgerAt(path) });
+      await crew.run();
+      expect(crew.problems).toEqual([]);
+      expect(crew.counts.restarts).toBeGreaterThan(RESTARTS.members);
+      expect(crew.counts.keptNames + crew.counts.newNames).toBeGreaterThan(0);
+      const database = await openFinished(path);
+      expect(await database.read(judgeNames)).toEqual([]);
+      const done = await database.read((reader) =>
+        reader.query<{ task_no: number }>("SELECT task_no FROM tasks WHERE status = 'done'"),
+      );
+      expect(done).toHaveLength(RESTARTS.tasks);
+      await assertWhole(database);
+      if (inject('run') === 'torture') console.log(JSON.stringify({ seed, ...crew.counts }));
     });
 });
 
@@ -86,6 +112,18 @@ describe('the referee of the crew', () => {
     }),
   );
 
+  promiseTest('agents/restarts', 'reports two processes that call in turns under one name', () =>
+    withCrew(async ({ alice }) => {
+      const settings = { COLIBRI_AGENT_ID: 'alice' };
+      const second = await openServer(alice.path, 'alice', { settings });
+      for (const agent of [alice, second]) await agent.listTasks();
+      expect(await alice.database.read(judgeNames)).toEqual([]);
+      for (const agent of [alice, second]) await agent.listTasks();
+      expect(await alice.database.read(judgeNames)).toEqual(['two processes at once were alice']);
+      await second.close();
+    }),
+  );
+
   promiseTest('agents/crew', 'reports a second holder and a stale token', () =>
     withCrew(async ({ alice, bob }) => {
       await claimNew(alice);
@@ -105,6 +143,14 @@ describe('the referee of the crew', () => {
     }),
   );
 });
+
+/** The ledger that a crew has left. */
+async function openFinished(path: string): Promise<Database> {
+  const place = await databaseAt(path);
+  const database = await openDatabase({ mode: 'READONLY', ...place, durability: 'full', readOnly: true });
+  onTestFinished(() => database.close());
+  return database;
+}
 
 async function claimNew(agent: TestServer): Promise<void> {
   await agent.createTask({ title: 'claimed', status: 'todo' });

@@ -138,7 +138,10 @@ describe('the names of agents', () => {
       const guess = { ...second, claim: (second.claim ?? 0) + 1, status: 'cancelled' };
       expect((await one.call('task_update', guess)).failure).toMatchObject({ code: 'ERR_CLAIM_LOST' });
       expect(await two.updateTask({ ...second, status: 'in_progress' })).toMatchObject({ taken_from: 'claude-code#2' });
-      expect(await one.updateTask({ ...first, status: 'review' })).toMatchObject({ taken_from: 'claude-code' });
+      const reviewed = await one.updateTask({ ...first, status: 'review' });
+      expect(reviewed).toMatchObject({ taken_from: 'claude-code', claim: expect.any(Number) as number });
+      expect(reviewed).not.toHaveProperty('holder');
+      expect((await one.getTask({ task_id: first.task_id })).updated_at).toBe(reviewed.updated_at);
     }),
   );
 
@@ -193,21 +196,26 @@ describe('the names of agents', () => {
       }),
   );
 
-  promiseTest('claims/restart', 'beside one that held nothing, whichever comes back first', () =>
-    withClientProcesses(async (launch) => {
-      const before = [await launch('claude-code'), await launch('claude-code')] as const;
-      for (const agent of before) await nameOf(agent);
-      const { claim } = await before[0].updateTask({ task_id: 'T-0001', status: 'in_progress' });
-      await Promise.all(before.map((agent) => agent.kill()));
-      const [other, holder] = [await launch('claude-code'), await launch('claude-code')];
-      expect(await other.readResource('colibri://brief')).not.toContain('Yours:');
-      expect([await nameOf(other), await nameOf(holder)]).toEqual(['claude-code#3', 'claude-code#4']);
-      const update = { task_id: 'T-0001', status: 'in_progress' };
-      const refused = await other.call('task_update', { ...update, status: 'cancelled' });
-      expect(refused.failure).toMatchObject({ code: 'ERR_CLAIM_HELD' });
-      expect(await holder.updateTask({ ...update, claim })).toMatchObject({ taken_from: 'claude-code' });
-    }),
-  );
+  for (const isWrapped of [false, true])
+    promiseTest(
+      'claims/restart',
+      `beside one that held nothing, whichever comes back first, ${isWrapped ? 'behind wrappers' : 'directly'}`,
+      () =>
+        withClientProcesses(async (launch) => {
+          const start = () => launch('claude-code', { isWrapped });
+          const before = [await start(), await start()] as const;
+          for (const agent of before) await nameOf(agent);
+          const { claim } = await before[0].updateTask({ task_id: 'T-0001', status: 'in_progress' });
+          await Promise.all(before.map((agent) => (isWrapped ? agent.close() : agent.kill())));
+          const [other, holder] = [await start(), await start()];
+          expect(await other.readResource('colibri://brief')).not.toContain('Yours:');
+          expect([await nameOf(other), await nameOf(holder)]).toEqual(['claude-code#3', 'claude-code#4']);
+          const update = { task_id: 'T-0001', status: 'in_progress' };
+          const refused = await other.call('task_update', { ...update, status: 'cancelled' });
+          expect(refused.failure).toMatchObject({ code: 'ERR_CLAIM_HELD' });
+          expect(await holder.updateTask({ ...update, claim })).toMatchObject({ taken_from: 'claude-code' });
+        }),
+    );
 
   promiseTest('agents/names', 'two that read their brief before any call learn that the name may still change', () =>
     withClientProcesses(async (launch) => {

@@ -229,7 +229,9 @@ function describeUpdate(before: Task, after: Task, { claim, isClaim, warnings }:
     assignee,
     updated_at,
     updated_by,
-    ...(holder === null || claim === null ? {} : { holder, claim }),
+    ...(holder === null ? {} : { holder }),
+    // A takeover can end in review: its token is news to the caller, although it holds the task no more.
+    ...(claim === null || (holder === null && !isClaim) ? {} : { claim }),
     ...(isClaim && taken_from !== null ? { taken_from } : {}),
     ...(status === before.status ? {} : { previous_status: before.status }),
     ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),

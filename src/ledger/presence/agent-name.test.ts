@@ -2,14 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { chooseName, haveSameClient, isNameOf, type KnownAgent } from './agent-name.ts';
 
 const CLIENT = 'claude-code';
+const HOUR_MS = 3_600_000;
 
 /** A dead agent of another client process in the same folder, without a task. */
 function agent(name: string, facts: Partial<KnownAgent> = {}): KnownAgent {
-  return { name, isAlive: false, isOwnClient: false, isOwnFolder: true, holdsTask: false, lastCall: 1, ...facts };
+  const idle = { holdsTask: false, latestClaim: 0, tookFrom: null, lastCall: 1, silentMs: HOUR_MS };
+  return { name, isAlive: false, isOwnClient: false, isOwnFolder: true, ...idle, ...facts };
 }
 
 const live = (name: string) => agent(name, { isAlive: true });
-const holder = (name: string, facts: Partial<KnownAgent> = {}) => agent(name, { holdsTask: true, ...facts });
+const holder = (name: string, facts: Partial<KnownAgent> = {}) =>
+  agent(name, { holdsTask: true, latestClaim: 5, lastCall: 6, ...facts });
 
 describe('chooseName', () => {
   it('takes the name of the client if no live agent has it', () => {
@@ -50,6 +53,22 @@ describe('chooseName', () => {
     expect(chooseName(CLIENT, [holder('claude-code', { isOwnClient: true }), holder('claude-code#2')])).toBe(
       'claude-code',
     );
+  });
+
+  it('takes a new name beside an agent that worked while another one held a task', () => {
+    const held = holder('claude-code');
+    for (const facts of [{ lastCall: 7 }, { silentMs: 60_000 }]) {
+      const beside = agent('claude-code#2', facts);
+      expect(chooseName(CLIENT, [held, beside])).toBe('claude-code#3');
+      // The second one to come back must not find the holder alone and take up its name.
+      expect(chooseName(CLIENT, [held, beside, live('claude-code#3')])).toBe('claude-code#4');
+      expect(chooseName(CLIENT, [held, { ...beside, isAlive: true }])).toBe('claude-code');
+      expect(chooseName(CLIENT, [held, { ...beside, isOwnFolder: false }])).toBe('claude-code');
+      expect(chooseName(CLIENT, [{ ...held, isOwnClient: true }, beside])).toBe('claude-code');
+      // What it was called before it proved its claim.
+      expect(chooseName(CLIENT, [{ ...held, tookFrom: 'claude-code#2' }, beside])).toBe('claude-code');
+      expect(chooseName(CLIENT, [agent('claude-code', { lastCall: 6 }), beside])).toBe('claude-code');
+    }
   });
 
   it('continues the last of its own client if none of them holds a task', () => {

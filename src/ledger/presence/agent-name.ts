@@ -8,9 +8,18 @@ export interface KnownAgent {
   /** Its last process ran in the same folder of the same machine. */
   readonly isOwnFolder: boolean;
   readonly holdsTask: boolean;
+  /** The index of its latest claim on a task that it holds; 0 without one. */
+  readonly latestClaim: number;
+  /** The agent from which it took that task over, perhaps itself under an earlier name. */
+  readonly tookFrom: string | null;
   /** The index of its last call. */
   readonly lastCall: number;
+  /** Since its last call; infinite if that is unknown. */
+  readonly silentMs: number;
 }
+
+/** A client that restarts its servers, or is restarted itself, takes no longer. */
+const RESTART_MS = 600_000;
 
 const MAX_NAME_LENGTH = 128;
 const NUMBER = /#([1-9]\d{0,5})$/;
@@ -24,7 +33,7 @@ export function chooseName(client: string, known: readonly KnownAgent[]): string
   const dead = known.filter(({ name, isAlive }) => !isAlive && isNameOf(client, name));
   const ofClient = dead.filter(isOfOwnClient);
   // A wrapper such as npx is a new parent at every start, so that only the folder tells whom a process may continue.
-  const earlier = ofClient.length > 0 ? ofClient : dead.filter(isHolderInOwnFolder);
+  const earlier = ofClient.length > 0 ? ofClient : listPossible(dead.filter(({ isOwnFolder }) => isOwnFolder));
   const isAmbiguous = earlier.length > 1 && earlier.some(({ holdsTask }) => holdsTask);
   const continued = isAmbiguous ? undefined : newest(earlier);
   if (continued !== undefined) return continued.name;
@@ -59,8 +68,15 @@ function isOfOwnClient({ isOwnClient, isOwnFolder }: KnownAgent): boolean {
   return isOwnClient && isOwnFolder;
 }
 
-function isHolderInOwnFolder({ holdsTask, isOwnFolder }: KnownAgent): boolean {
-  return holdsTask && isOwnFolder;
+/** The holders of tasks and, if there are any, the agents that worked beside them and may come back first. */
+function listPossible(dead: readonly KnownAgent[]): readonly KnownAgent[] {
+  const holders = dead.filter(({ holdsTask }) => holdsTask);
+  const beside = dead.filter((agent) => !agent.holdsTask && holders.some((holder) => workedBeside(agent, holder)));
+  return [...holders, ...beside];
+}
+
+function workedBeside({ name, lastCall, silentMs }: KnownAgent, holder: KnownAgent): boolean {
+  return name !== holder.tookFrom && (lastCall > holder.latestClaim || silentMs < RESTART_MS);
 }
 
 function newest(agents: readonly KnownAgent[]): KnownAgent | undefined {

@@ -1,6 +1,8 @@
-import type { Database, Reader } from '../../db/database.ts';
+import type { Liveness, Reader } from '../../db/database.ts';
+import { dialectOf } from '../../db/dialect.ts';
 import { hadSameParent, ranInSameFolder } from '../../db/process-id.ts';
 import { chooseName, isNameOf, type KnownAgent } from './agent-name.ts';
+import { sharedSilence } from './signs.ts';
 import { processOf } from './stale-rows.ts';
 
 /** A name that was chosen in a transaction, and the row of its last dead process, which the next call replaces. */
@@ -9,14 +11,27 @@ export interface ChosenName {
   readonly replaces: number | null;
 }
 
+interface NamesakeRow {
+  readonly sequence_no: number;
+  readonly actor: string;
+  readonly clock_id: string | null;
+  readonly clock_ms: number | null;
+  readonly now_ms: number;
+  readonly entry: string;
+  /** Of the task that the actor claimed last; null if it holds none. */
+  readonly holder: string | null;
+  readonly claim_idx: number | null;
+  readonly taken_from: string | null;
+}
+
 /** The names of the clients of this process. A name is chosen once, in the transaction of the client's first call. */
 export class AgentNames {
-  readonly #database: Pick<Database, 'isAlive'>;
+  readonly #database: Liveness;
   readonly #processId: string;
   readonly #kept = new Map<string, string>();
   readonly #firstCalls = new Map<string, number>();
 
-  constructor(database: Pick<Database, 'isAlive'>, processId: string) {
+  constructor(database: Liveness, processId: string) {
     this.#database = database;
     this.#processId = processId;
   }
@@ -55,14 +70,19 @@ export class AgentNames {
 
   /** The agents that have, or had, a name of this client. */
   async #listNamesakes(db: Reader, client: string): Promise<KnownAgent[]> {
-    const rows = await db.query<{ sequence_no: number; actor: string; entry: string; holds: number }>(
-      `SELECT presence.sequence_no, actor, entry,
-              CASE WHEN EXISTS (SELECT 1 FROM tasks WHERE tasks.holder = presence.actor) THEN 1 ELSE 0 END AS holds
+    const { clock } = this.#database;
+    const rows = await db.query<NamesakeRow>(
+      `SELECT presence.sequence_no, presence.actor, clock_id, clock_ms, now_ms, entry, holder, claim_idx, taken_from
        FROM presence JOIN ledger_entries ON ledger_entries.idx = presence.sequence_no
+       CROSS JOIN (SELECT ${dialectOf(db).clock('$1')} AS now_ms) AS clock
+       LEFT JOIN tasks ON tasks.task_no =
+         (SELECT task_no FROM tasks WHERE tasks.holder = presence.actor ORDER BY claim_idx DESC LIMIT 1)
        ORDER BY presence.sequence_no DESC`,
+      [clock.nowMs()],
     );
     const agents = new Map<string, KnownAgent>();
-    for (const { sequence_no, actor, entry, holds } of rows) {
+    for (const row of rows) {
+      const { sequence_no, actor, entry, holder, claim_idx, taken_from } = row;
       if (!isNameOf(client, actor)) continue;
       const processId = processOf(entry);
       const isAlive = await this.#database.isAlive(processId);
@@ -71,8 +91,11 @@ export class AgentNames {
         name: actor,
         isOwnClient: hadSameParent(processId, this.#processId),
         isOwnFolder: ranInSameFolder(processId, this.#processId),
-        holdsTask: holds === 1,
+        holdsTask: holder !== null,
+        latestClaim: claim_idx ?? 0,
+        tookFrom: taken_from,
         lastCall: sequence_no,
+        silentMs: sharedSilence([row], clock.id) ?? Number.POSITIVE_INFINITY,
         ...newest,
         isAlive: isAlive || (newest?.isAlive ?? false),
       });

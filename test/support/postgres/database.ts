@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Client, type QueryResultRow } from 'pg';
-import { inject, onTestFinished } from 'vitest';
+import { expect, inject, onTestFinished } from 'vitest';
 import type { Database } from '../../../src/db/database.ts';
 import { openPostgres, type PostgresOptions } from '../../../src/db/postgres/database.ts';
 import type { Cluster } from './cluster.ts';
@@ -48,8 +48,38 @@ export async function newSchema(databaseUrl: string, name: string): Promise<stri
 }
 
 /** The URL of a new schema, which is gone at the end of the run. */
-export function newPostgresUrl(server: string = inject('postgresUrl')): Promise<string> {
-  return newSchema(server, `${TEST_SCHEMA}${randomBytes(8).toString('hex')}`);
+export async function newPostgresUrl(server?: string): Promise<string> {
+  return newSchema(server ?? (await databaseOfThisFile()), uniqueName());
+}
+
+function uniqueName(): string {
+  return `${TEST_SCHEMA}${randomBytes(8).toString('hex')}`;
+}
+
+let current: { readonly file: string | undefined; readonly name: string; readonly url: Promise<string> } | undefined;
+
+/**
+ * Each file of tests has a database of its own, dropped before the next one of this worker: the schema check reads the
+ * catalog of a database, and took longer and longer in one with the schemas of all tests. A server that outlives the
+ * tests may not allow it.
+ */
+function databaseOfThisFile(): Promise<string> {
+  const server = inject('postgresUrl');
+  if (process.env['COLIBRI_TEST_DATABASE_URL']) return Promise.resolve(server);
+  const file = expect.getState().testPath;
+  if (current === undefined || current.file !== file) {
+    const name = uniqueName();
+    current = { file, name, url: replaceDatabase(server, current?.name, name) };
+  }
+  return current.url;
+}
+
+async function replaceDatabase(server: string, previous: string | undefined, name: string): Promise<string> {
+  if (previous !== undefined) await runOn(server, `DROP DATABASE ${previous} WITH (FORCE)`);
+  await runOn(server, `CREATE DATABASE ${name} TEMPLATE template0`);
+  const url = new URL(server);
+  url.pathname = `/${name}`;
+  return url.href;
 }
 
 /** Closed with the test. The time-outs are generous, so that a slow machine changes nothing. */

@@ -107,17 +107,22 @@ export function toObservation(event: SpooledEvent): Observation | undefined {
 
 function toEntry(event: SpooledEvent, content: string): Entry {
   const { v, salt, content: _content, colibri: _colibri, transcript_path: _path, ...fields } = event;
-  const known = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+  const known = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && !isBlank(value)));
   return {
     ...known,
     v,
     kind: 'observed',
     at: event.at,
     actor: `${RECORDER_PREFIX}${event.client}`,
-    session: event.session || UNNAMED,
-    event: event.event || UNNAMED,
+    session: isBlank(event.session) ? UNNAMED : event.session,
+    event: isBlank(event.event) ? UNNAMED : event.event,
     content: saltedDigest('observed-content', salt, content),
   };
+}
+
+/** A name of white space names nothing, and is none that an entry may have. */
+function isBlank(value: unknown): boolean {
+  return typeof value === 'string' && value.trim() === '';
 }
 
 /** The session's own calls to Colibri pass by: they tell which task it holds. */

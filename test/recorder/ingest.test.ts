@@ -107,6 +107,14 @@ describe('the spool', () => {
     }),
   );
 
+  promiseTest('recorder/ingest', 'a name of white space is no name, and rejects no event', () =>
+    withSpool(async ({ server, spool, report }) => {
+      for (const blank of ['', ' ', '\u2028'])
+        report({ ...shell('ls'), session_id: blank, agent_id: blank, model: blank, tool_name: blank });
+      expect(await ingest(server.database, spool)).toEqual({ recorded: 3, rejected: 0 });
+    }),
+  );
+
   promiseTest('recorder/ingest', 'a claim of a task that there is not leaves the session without a task', () =>
     withSpool(async ({ server, spool, report }) => {
       report(update('T-9999', 'in_progress'));

@@ -476,6 +476,7 @@ FORMS.update(
         "hook": lambda value: text(value) and value.startswith("hook:") and len(value) > 5,
         "phase": one_of(*"before after failed session_start stop subagent_stop session_end other".split()),
         "action": one_of("shell", "edit", "read", "mcp", "other"),
+        "own-task": lambda value: value == "none" or FORMS["T-id"](value),
         "result": one_of("ok", "failed", "unknown"),
         "exit": integer(0, 2**32 - 1),
         "commits": list_of(FORMS["commit"], 64, distinct=True),
@@ -500,7 +501,7 @@ KINDS = {
     "redaction": "actor:person redacts:count reason:digest remains?:digest",
     "observed": f"""{OF_SESSION} event:line128 phase:phase client_version?:line128 model?:line128 agent?:line256
         tool?:line256 call_id?:line256 action?:action outcome?:result exit_code?:exit duration_ms?:natural claim?:natural
-        input?:digest output?:digest task_id?:T-id session_task?:T-id""",
+        input?:digest output?:digest task_id?:T-id session_task?:T-id agent_task?:own-task""",
     "observed.commit": f"{REPORT} sha:commit tree:commit rewrites?:commit parents:commits task_id?:T-id",
     "observed.coverage": f"{OF_SESSION} agent?:line256 seen:natural recorded:natural",
     "observed.usage": f"""{OF_SESSION} agent?:line256 model:line128 responses:natural input_tokens:natural
@@ -1290,26 +1291,35 @@ class Replay:
             self.observe(index, entry)
 
     def observe(self, index: int, entry: Entry) -> None:
-        own, session = optional_number(entry.get("task_id")), entry["session"]
-        worked_on = self.released.get(session) if own is None else own
-        if "session_task" in entry:
-            self.released.pop(session, None)
+        # Of a session, and of a sub-agent that has claimed a task itself: its name, task and new claim.
+        session, token, agent_task = entry["session"], entry.get("claim"), entry.get("agent_task")
+        is_own = agent_task not in (None, "none")
+        held = [(session, entry.get("session_task"), None if is_own else token)]
+        if agent_task is not None:
+            name = session + "\n" + entry.get("agent", "")
+            held.append((name, agent_task, token) if is_own else (name, None, None))
+        own, (name, task, _) = optional_number(entry.get("task_id")), held[-1]
+        worked_on = self.released.get(name) if own is None else own
+        if task is not None:
+            self.released.pop(name, None)
         elif own is not None:
-            self.released[session] = own
+            self.released[name] = own
         if worked_on is not None and entry.get("action") == "edit" and entry["phase"] == "after":
             self.edits.update({worked_on: index} if entry.get("outcome") != "failed" else {})
         if worked_on is not None and entry.get("action") == "shell" and entry["phase"] in ("after", "failed"):
             self.runs.update({worked_on: index} if entry.get("exit_code") == 0 else {})
-        name, task_no = entry["session"], optional_number(entry.get("session_task"))
-        before = self.observed.get(name, {"task_no": None, "claim_idx": None, "open_calls": {}})
-        claim = before["claim_idx"] if task_no is not None and task_no == before["task_no"] else None
-        calls, call = dict(before["open_calls"]), entry.get("call_id")
-        if call is not None and entry["phase"] in ("after", "failed"):
-            calls.pop(call, None)
-        elif call is not None and entry["phase"] == "before" and len(calls.keys() - {call}) < 100:
-            calls[call] = index
-        state = {"session": name, "last_idx": index, "task_no": task_no, "open_calls": calls}
-        self.observed[name] = {**state, "claim_idx": entry.get("claim", claim)}
+        for name, task, claim in held:
+            before = self.observed.get(name, {"task_no": None, "claim_idx": None, "open_calls": {}})
+            task_no, calls = optional_number(task), dict(before["open_calls"])
+            if claim is None and task_no is not None and task_no == before["task_no"]:
+                claim = before["claim_idx"]
+            call = entry.get("call_id") if name == session else None
+            if call is not None and entry["phase"] in ("after", "failed"):
+                calls.pop(call, None)
+            elif call is not None and entry["phase"] == "before" and len(calls.keys() - {call}) < 100:
+                calls[call] = index
+            state = {"session": name, "last_idx": index, "task_no": task_no, "claim_idx": claim}
+            self.observed[name] = {**state, "open_calls": calls}
 
     def finish(self) -> None:
         """The tables that only the whole log determines."""

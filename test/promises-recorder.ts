@@ -51,6 +51,9 @@ export const RECORDER_PROMISES = {
   'recorder/ingest': {
     says: 'an event that waits in the spool becomes one entry, under the task that its session holds',
   },
+  'recorder/sub-agents': {
+    says: 'what a sub-agent does belongs to the task that it claimed itself, and otherwise to the task of its session',
+  },
   'evidence/command-lines': { says: 'an exit code counts only for the commands that it says something about' },
   'evidence/statements': { says: 'the words of a test say how it ended, or nothing' },
   'evidence/compare': { says: 'what a thought says is observed, only said, or contradicted by the last run before it' },

@@ -54,6 +54,7 @@ const HONEST: Readonly<Record<EntryKind, Readonly<Record<string, unknown>>>> = {
     duration_ms: 1,
     task_id: 'T-0001',
     session_task: 'T-0001',
+    agent_task: 'none',
     claim: 7,
     input: HASH,
     output: HASH,
@@ -106,7 +107,7 @@ const OPTIONAL: Readonly<Partial<Record<EntryKind, readonly string[]>>> = {
   genesis: ['continues'],
   'session.finalized': ['task_id'],
   observed:
-    'client_version agent model tool action call_id outcome exit_code duration_ms task_id session_task claim input output'.split(
+    'client_version agent model tool action call_id outcome exit_code duration_ms task_id session_task agent_task claim input output'.split(
       ' ',
     ),
   'observed.commit': ['rewrites', 'task_id'],

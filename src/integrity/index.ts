@@ -107,16 +107,22 @@ export { findTimeStamp, stampedDigest, timeStampSignature } from './notes/time-s
 export { formatTlogProof, parseTlogProof, type TlogProof } from './notes/tlog-proof.ts';
 export { formatWitnessRequest, type WitnessRequest } from './notes/witness-request.ts';
 export {
+  type Attachment,
+  attachmentOf,
   claimAfterEvent,
   commitKey,
   coverageDefect,
+  listAttachments,
   MAX_MISSING,
   MAX_SHOWN_LENGTH,
+  NO_TASK,
   type OpenCalls,
   observedContentDefect,
   openCallsAfter,
   RECORDER_PREFIX,
   reportSession,
+  subagentKey,
+  subagentKeys,
   TOKEN_COUNTS,
 } from './observed-grammar.ts';
 export { isOutcome, OUTCOMES, type Outcome, RULE_CODES, STAGE_CODES } from './outcomes.ts';

@@ -56,6 +56,14 @@ export function commitKey(sha: string, rewrites?: string): string {
 /** What a tool does, whatever the client calls it. */
 export const OBSERVED_ACTIONS = ['shell', 'edit', 'read', 'mcp', 'other'] as const;
 
+/** Instead of a task: a sub-agent that has claimed one itself holds none any more. */
+export const NO_TASK = 'none';
+
+const taskOrNone: Form = {
+  says: `${taskId.says} or ${NO_TASK}`,
+  holds: (value) => value === NO_TASK || taskId.holds(value),
+};
+
 const COMMON: Fields = { actor: recorder, key, content: digest };
 const SESSION: Fields = { ...COMMON, client: line(64), session: line(256) };
 const count = wholeNumber(0);
@@ -86,6 +94,7 @@ export const OBSERVED_FIELDS = {
     duration_ms: optional(wholeNumber(0)),
     task_id: optional(taskId),
     session_task: optional(taskId),
+    agent_task: optional(taskOrNone),
     claim: optional(wholeNumber(0)),
     input: optional(digest),
     output: optional(digest),
@@ -134,15 +143,66 @@ export function openCallsAfter(open: OpenCalls, entry: Readonly<Record<string, u
   return isTracked ? { ...others, [id]: index } : open;
 }
 
-/** The fencing token by which a session holds its task after an entry; null if it holds none, or by an unknown claim. */
-export function claimAfterEvent(before: SessionClaim, entry: Readonly<Record<string, unknown>>): number | null {
-  const { claim, session_task: task } = entry;
-  if (typeof claim === 'number') return claim;
-  return typeof task === 'string' && task === before.task ? before.claim : null;
+/** Which task a session or a sub-agent holds after an `observed` entry. */
+export interface Attachment {
+  /** Names the session, or its sub-agent. */
+  readonly key: string;
+  readonly task: string | undefined;
+  /** The fencing token of a claim that the entry tells about. */
+  readonly claim: number | undefined;
+}
+
+/** The fields of an entry that tell who holds which task. */
+interface AttachedFields {
+  readonly kind: string;
+  readonly session?: unknown;
+  readonly agent?: unknown;
+  readonly session_task?: unknown;
+  readonly agent_task?: unknown;
+  readonly claim?: unknown;
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+/** No name has a control character, so the key of a sub-agent is that of no session and of no other sub-agent. */
+export function subagentKey(session: unknown, agent: unknown): string {
+  return `${textOf(session)}\n${textOf(agent)}`;
+}
+
+/** The keys of all sub-agents of a session are between these two. */
+export function subagentKeys(session: string): readonly [string, string] {
+  return [`${session}\n`, `${session}\u000b`];
+}
+
+/** The attachment of the session; the second one is that of a sub-agent that has claimed a task itself. */
+export function listAttachments(entry: AttachedFields): readonly [Attachment, ...Attachment[]] {
+  const { session, agent, session_task: held, agent_task: own } = entry;
+  const claim = typeof entry.claim === 'number' ? entry.claim : undefined;
+  const ownTask = typeof own === 'string' && own !== NO_TASK ? own : undefined;
+  const ofSession = {
+    key: textOf(session),
+    task: typeof held === 'string' ? held : undefined,
+    claim: ownTask === undefined ? claim : undefined,
+  };
+  if (own === undefined) return [ofSession];
+  const ownClaim = ownTask === undefined ? undefined : claim;
+  return [ofSession, { key: subagentKey(session, agent), task: ownTask, claim: ownClaim }];
+}
+
+/** The attachment to which the event of an entry belongs. */
+export function attachmentOf(entry: AttachedFields): Attachment {
+  const [ofSession, ofAgent = ofSession] = listAttachments(entry);
+  return ofAgent;
+}
+
+/** The fencing token of an attachment after an entry; null without a task, or if the claim is unknown. */
+export function claimAfterEvent(before: SessionClaim, { task, claim }: Attachment): number | null {
+  if (claim !== undefined) return claim;
+  return task !== undefined && task === before.task ? before.claim : null;
 }
 
 export interface SessionClaim {
-  /** The task that the session held before the entry, if any. */
+  /** The task that was held before the entry, if any. */
   readonly task: unknown;
   readonly claim: number | null;
 }

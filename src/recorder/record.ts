@@ -1,10 +1,10 @@
 import type { Transaction } from '../db/database.ts';
 import { isHeldStatus } from '../domains/tasks/workflows.ts';
 import { formatTaskId, taskNumber } from '../ids.ts';
-import { type Entry, reportSession, type Salt } from '../integrity/index.ts';
+import { type Entry, NO_TASK, reportSession, type Salt } from '../integrity/index.ts';
 import { append } from '../ledger/append.ts';
 import { isDuplicatePhase } from './duplicate-phases.ts';
-import { NEW_SESSION, readSession, writeSession } from './observed-session.ts';
+import { type HeldTask, NEW_SESSION, readSession, readSubagent, writeSession } from './observed-session.ts';
 import { isStop, listUnanswered } from './unanswered-calls.ts';
 
 /** One report of a client or of git, ready to be recorded. */
@@ -44,24 +44,62 @@ async function record(db: Transaction, { entry, salt, content, claim }: Observat
     for (const unanswered of await listUnanswered(db, entry, (await readSession(db, session)).openCalls))
       await record(db, unanswered);
   const state = session === undefined ? NEW_SESSION : await readSession(db, session);
-  const before = state.taskNo;
+  const subagent = session === undefined ? undefined : await readSubagent(db, entry);
+  const { taskNo: before } = subagent ?? state;
   const after = claim === undefined ? before : await taskAfter(db, before, claim);
+  const held = session === undefined ? {} : heldFields(entry, { state, subagent }, after, claim);
   // The call that claims a task and the call that gives it up both belong to it.
-  const task = namedTask(entry) ?? before ?? after;
-  const token = claim?.isHeld === true && after !== null ? (claim.token ?? null) : null;
-  const complete: Entry = {
-    ...entry,
-    ...(task !== null && { task_id: formatTaskId(task) }),
-    ...(after !== null && entry.kind === 'observed' && { session_task: formatTaskId(after) }),
-    ...(token !== null && entry.kind === 'observed' && { claim: token }),
-  };
+  const isFirstClaim = subagent === undefined && held.agent_task !== undefined;
+  const task = namedTask(entry) ?? (isFirstClaim ? after : (before ?? after));
+  const complete: Entry = { ...entry, ...(task !== null && { task_id: formatTaskId(task) }), ...held };
   const index = await append(db, complete);
   db.send(
     'INSERT INTO observations (idx, key, task_no, salt, content, report_session) VALUES ($1, $2, $3, $4, $5, $6)',
     [index, key, task, salt, content, reportSession(entry)],
   );
-  if (session !== undefined) writeSession(db, session, complete, index, state, after);
+  if (session !== undefined) writeSession(db, complete, index, state, subagent);
   return true;
+}
+
+interface Holders {
+  readonly state: HeldTask;
+  /** Undefined if the event belongs to the task of the session. */
+  readonly subagent: HeldTask | undefined;
+}
+
+interface HeldFields {
+  readonly session_task?: string;
+  readonly agent_task?: string;
+  readonly claim?: number;
+}
+
+/**
+ * Which tasks are held after an event. A claim of a sub-agent attaches only the sub-agent, until it ends; its session gets
+ * a task that the sub-agent then still holds, unless the session holds one.
+ */
+function heldFields(
+  { agent, phase }: Entry,
+  { state, subagent }: Holders,
+  after: number | null,
+  claim: TaskClaim | undefined,
+): HeldFields {
+  const isClaim = claim?.isHeld === true;
+  const token = isClaim && after !== null ? (claim.token ?? null) : null;
+  if (subagent === undefined && agent !== undefined && isClaim && after === null)
+    // A task that does not exist.
+    return sessionFields(state.taskNo);
+  const isOwn = subagent !== undefined || (agent !== undefined && isClaim && after !== state.taskNo);
+  if (!isOwn) return sessionFields(after, token);
+  if (phase !== 'subagent_stop') {
+    const agent_task = after === null ? NO_TASK : formatTaskId(after);
+    return { ...sessionFields(state.taskNo), agent_task, ...(token !== null && { claim: token }) };
+  }
+  const left = state.taskNo === null ? sessionFields(after, subagent?.claim ?? null) : sessionFields(state.taskNo);
+  return { ...left, agent_task: NO_TASK };
+}
+
+function sessionFields(taskNo: number | null, token: number | null = null): HeldFields {
+  return { ...(taskNo !== null && { session_task: formatTaskId(taskNo) }), ...(token !== null && { claim: token }) };
 }
 
 /** Commits belong to no session, and a coverage report changes nothing about one. */

@@ -96,6 +96,28 @@ describe('evidence of a task', () => {
     }),
   );
 
+  promiseTest('evidence/task', 'two sub-agents of one session with a task each, also after review', () =>
+    withObserved(async (observed) => {
+      const { server, report: send } = observed;
+      const report = (agent_id: string, fields: object) => send({ ...fields, agent_id });
+      const tasks = { a: await claimTask(observed, { agent: 'a' }), b: await claimTask(observed, { agent: 'b' }) };
+      const sayPassed = () => say(server, tasks.a, { tests_run: ['npm test passed'] });
+      await report('a', failed('npm test'));
+      await report('b', ran('npm test'));
+      await sayPassed();
+      await say(server, tasks.b, { tests_run: ['npm test passed'] });
+      await report('a', updated(tasks.a, 'review'));
+      await report('b', ran('npm test'));
+      await send(ran('npm test'));
+      await sayPassed();
+      await report('a', ran('npm test'));
+      await sayPassed();
+      const states = async (task_id: string) => (await evidenceOf(server, task_id)).map(({ state }) => state);
+      expect(await states(tasks.a)).toEqual(['contradicted', 'contradicted', 'observed']);
+      expect(await states(tasks.b)).toEqual(['observed']);
+    }),
+  );
+
   promiseTest(
     'evidence/task',
     'runs after the thought, of other tasks and of sessions without a task do not count',

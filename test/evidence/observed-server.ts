@@ -10,6 +10,8 @@ const SALT = 'ab'.repeat(16);
 
 export interface Reported {
   readonly session?: string;
+  /** A sub-agent of the session. */
+  readonly agent?: string;
   readonly at?: Date;
   readonly level?: RecordOptions['level'];
 }
@@ -26,9 +28,9 @@ export interface ObservedServer {
 export function spoolEvent(
   folder: string,
   fields: object,
-  { session = 's-1', at = new Date(), level = 'excerpts' }: Reported = {},
+  { session = 's-1', agent, at = new Date(), level = 'excerpts' }: Reported = {},
 ): void {
-  const payload = { session_id: session, hook_event_name: 'PostToolUse', ...fields };
+  const payload = { session_id: session, hook_event_name: 'PostToolUse', agent_id: agent, ...fields };
   const event = toSpooled(toEvent(payload, {}), { at, salt: SALT, level });
   writeToSpool(folder, encodeSpooled(event), { at, isDurable: false });
 }

@@ -62,7 +62,7 @@ describe('the project option require_observed', () => {
       await report(updated(task_id, 'review'));
       const { message, missing } = await refuse(server, task_id);
       expect(message).toMatch(
-        /^T-0001 cannot be done: the last run of "npm test" exited 7 \(entry \d+\) \(required by project default\); run npm test in the session that works on the task, then repeat the call$/,
+        /^T-0001 cannot be done: the last run of "npm test" exited 7 \(entry \d+\) \(required by project default\); run npm test in the session or sub-agent that works on the task, then repeat the call$/,
       );
       expect(missing).toEqual([{ command: 'npm test', reason: 'failed', entry: expect.any(Number), exit_code: 7 }]);
       await report(ran('npm test'));

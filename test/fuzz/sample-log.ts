@@ -90,6 +90,7 @@ const LOG: readonly Recorded[] = [
     duration_ms: 3,
     task_id: 'T-0001',
     session_task: 'T-0001',
+    agent_task: 'T-0001',
     claim: 4,
     input: '0'.repeat(64),
     output: '1'.repeat(64),

@@ -173,6 +173,30 @@ describe('the tokens of a session', () => {
     }),
   );
 
+  promiseTest('recorder/usage', 'those of a sub-agent count for the task that it claimed itself', () =>
+    withSession(async (session) => {
+      for (const title of ['One', 'Two']) await session.server.createTask({ title, status: 'todo' });
+      writeClaude(session);
+      const hooks = session.hooks('claude-code-2.1.325');
+      const place = hooks.findIndex((payload) => hookName(payload) === 'SubagentStart');
+      const claim = {
+        ...hooks[place],
+        hook_event_name: 'PostToolUse',
+        tool_name: 'mcp__colibri__task_update',
+        tool_input: { task_id: 'T-0002', status: 'in_progress' },
+        tool_response: JSON.stringify({ ok: true, data: { task_id: 'T-0002', status: 'in_progress', claim: 3 } }),
+        tool_use_id: 'toolu_claim',
+      };
+      session.report(...hooks.slice(0, place + 1), claim, ...hooks.slice(place + 1));
+      await session.ingest();
+      expect(await session.usage()).toEqual([
+        ['T-0002', CLAUDE, ...claudeTokens(8, 9)],
+        [null, CLAUDE, ...claudeTokens(1, 2, 14, 15, 16)],
+        ['T-0001', CLAUDE, ...claudeTokens(3, 4, 5, 6, 7, 10, 11, 12, 13)],
+      ]);
+    }),
+  );
+
   promiseTest('recorder/usage', 'several processes that report one stop, one of them killed before, count once', () =>
     withSession(async (session) => {
       await session.server.createTask({ title: 'From Claude Code', status: 'todo' });

@@ -209,6 +209,11 @@ function observations(): Observation[] {
       claim: { taskId: 'T-0002', isHeld: true },
     },
     {
+      entry: call('c-5', { tool: 'mcp__colibri__task_update', outcome: 'ok', agent: 'b' }),
+      content: '{}',
+      claim: { taskId: 'T-0002', isHeld: true, token: 3 },
+    },
+    {
       entry: call('c-3', { tool: 'mcp__colibri__task_update', outcome: 'ok' }),
       content: '{}',
       claim: { ...HELD, isHeld: false },

@@ -11,7 +11,7 @@ import {
   type ObservedFields,
   readCommand,
 } from '../../integrity/evidence/observation.ts';
-import { commitKey, parseJson, type Salt } from '../../integrity/index.ts';
+import { attachmentOf, commitKey, NO_TASK, parseJson, type Salt } from '../../integrity/index.ts';
 
 export interface ObservedEdit {
   readonly entry: number;
@@ -106,7 +106,13 @@ const NEWEST_COMMITS = select(
 function isWork({ entry: text }: ObservationRow): boolean {
   const entry = text ?? '';
   // Quotes inside a text are escaped, so only fields match.
-  return /"action":"(?:edit|shell)"|"kind":"observed.commit"/.test(entry) || !entry.includes('"session_task":');
+  return /"action":"(?:edit|shell)"|"kind":"observed.commit"/.test(entry) || !isHeld(entry);
+}
+
+/** Whether the session, or a sub-agent with a claim of its own, holds a task after the entry. */
+function isHeld(entry: string): boolean {
+  const ofAgent = '"agent_task":';
+  return entry.includes(ofAgent) ? !entry.includes(`${ofAgent}"${NO_TASK}"`) : entry.includes('"session_task":');
 }
 
 /** Verification reports rows that cannot be read; they are evidence of nothing. */
@@ -137,9 +143,11 @@ function callOf({ session, call_id: id }: ObservedFields): string[] {
 const MAX_LATER = 5000;
 const PAGE = 500;
 
-/** What a session did while it held no task: between two entries. */
+/** What a session or a sub-agent did while it held no task: between two entries. */
 interface Gap {
   readonly session: string;
+  /** The key of its attachment. */
+  readonly key: string;
   readonly after: number;
   readonly end: number;
 }
@@ -157,13 +165,13 @@ interface Later {
 async function readLater(db: Reader, own: readonly Observation[], maxLater: number): Promise<Later> {
   const later: Later = { observed: [], assumedEdits: [] };
   let left = maxLater;
-  for (const { session, after, end } of await listGaps(db, own)) {
+  for (const { session, key, after, end } of await listGaps(db, own)) {
     for (let place = after; place < end; ) {
       const rows = left > 0 ? await db.query<ObservationRow>(BETWEEN, [place, end, Math.min(left, PAGE)]) : [];
       left -= rows.length;
       if (rows.length === 0 && left <= 0) later.assumedEdits.push({ entry: end, at: '' });
       const own = rows.filter(({ entry }) => entry?.includes(`"session":${JSON.stringify(session)}`));
-      const found = own.flatMap(toObservation).filter(({ fields }) => fields.session === session);
+      const found = own.flatMap(toObservation).filter(({ fields }) => attachmentOf(fields).key === key);
       const next = found.findIndex(({ fields }) => fields.task_id !== undefined);
       later.observed.push(...(next < 0 ? found : found.slice(0, next)));
       place = next < 0 ? (rows.at(-1)?.idx ?? end) : end;
@@ -177,20 +185,21 @@ async function listGaps(db: Reader, own: readonly Observation[]): Promise<Gap[]>
   const gaps: Gap[] = [];
   const nexts = new Map<string, number>();
   for (const { entry, fields } of own.toReversed()) {
-    const { kind, session, session_task: held } = fields;
+    const { kind, session } = fields;
     if (kind !== 'observed' || session === undefined) continue;
+    const { key, task: held } = attachmentOf(fields);
     if (held === undefined) {
-      const end = nexts.get(session) ?? (await findLast(db, session)) + 1;
-      gaps.push({ session, after: entry, end: end - 1 });
+      const end = nexts.get(key) ?? (await findLast(db, key)) + 1;
+      gaps.push({ session, key, after: entry, end: end - 1 });
     }
-    nexts.set(session, entry);
+    nexts.set(key, entry);
   }
   return gaps;
 }
 
-async function findLast(db: Reader, session: string): Promise<number> {
+async function findLast(db: Reader, key: string): Promise<number> {
   const [row] = await db.query<{ last_idx: number }>('SELECT last_idx FROM observed_sessions WHERE session = $1', [
-    session,
+    key,
   ]);
   // Verification reports a missing row; nothing may hide behind it.
   return row?.last_idx ?? 0x7f_ff_ff_fe;

@@ -1,4 +1,5 @@
 import type { OpenedEntry } from '../bundle/verify.ts';
+import { attachmentOf } from '../observed-grammar.ts';
 import { parseJson } from '../parse-json.ts';
 import { createCommitFinder, toCommit } from './commits.ts';
 import { compareCommit, compareTests, createRunFinder, type Evidence, type Said } from './compare.ts';
@@ -110,20 +111,22 @@ function findWork(log: BundledLog, taskId: string): { readonly own: readonly Ope
   const own: OpenedEntry[] = [];
   const gaps: Blank[] = [];
   const begun = new Map<string, { readonly at: string; readonly place: number }>();
-  const end = (session: string, place: number, to: string) => {
-    const from = begun.get(session);
-    begun.delete(session);
+  const end = (key: string, place: number, to: string) => {
+    const from = begun.get(key);
+    begun.delete(key);
     if (from !== undefined && !isUnbroken(log, from.place, place)) gaps.push({ from: from.at, to });
   };
   for (const [place, entry] of log.entries.entries()) {
-    const { kind, at, session, task_id, session_task } = fieldsOf(entry);
+    const fields = fieldsOf(entry);
+    const { kind, at, session, task_id } = fields;
     if (!kind.startsWith('observed') || session === undefined) continue;
-    if (task_id !== undefined) end(session, place, at);
+    const { key, task: held } = attachmentOf(fields);
+    if (task_id !== undefined) end(key, place, at);
     const isOwn = kind === 'observed' && task_id === taskId;
-    if (isOwn && session_task === undefined) begun.set(session, { at, place });
-    if (isOwn || (kind === 'observed' && begun.has(session))) own.push(entry);
+    if (isOwn && held === undefined) begun.set(key, { at, place });
+    if (isOwn || (kind === 'observed' && begun.has(key))) own.push(entry);
   }
-  for (const session of begun.keys()) end(session, log.entries.length, LATEST);
+  for (const key of begun.keys()) end(key, log.entries.length, LATEST);
   return { own, gaps };
 }
 

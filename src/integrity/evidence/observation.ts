@@ -16,6 +16,7 @@ export interface ObservedFields {
   readonly at: string;
   readonly kind: string;
   readonly session?: string;
+  readonly agent?: string;
   readonly call_id?: string;
   readonly action?: string;
   readonly phase?: string;
@@ -24,6 +25,7 @@ export interface ObservedFields {
   readonly duration_ms?: number;
   readonly task_id?: string;
   readonly session_task?: string;
+  readonly agent_task?: string;
   readonly input?: string;
   readonly sha?: string;
   readonly parents?: readonly string[];

@@ -1,13 +1,13 @@
 import type { Reader } from '../../db/database.ts';
-import { type Entry, parseEntry } from '../../integrity/index.ts';
+import { attachmentOf, type Entry, parseEntry } from '../../integrity/index.ts';
 import { callKey } from '../spooled-event.ts';
 import type { TranscriptCall } from '../transcripts/transcript.ts';
 
 /** What the log tells about a call of a transcript. */
 export interface RecordedCall {
-  /** The task that the call belongs to, and the one that the session held after it. */
+  /** The task that the call belongs to, and the one that its session or sub-agent held after it. */
   readonly taskId: string | null;
-  readonly sessionTask: string | null;
+  readonly heldTask: string | null;
 }
 
 /** Keyed by the id of the call. Calls that are not in the log are not in the map. */
@@ -41,9 +41,9 @@ export async function findById(
   return found;
 }
 
-export function toRecorded({ task_id, session_task }: Entry): RecordedCall {
-  const orNull = (value: unknown) => (typeof value === 'string' ? value : null);
-  return { taskId: orNull(task_id), sessionTask: orNull(session_task) };
+export function toRecorded(entry: Entry): RecordedCall {
+  const { task_id: taskId } = entry;
+  return { taskId: typeof taskId === 'string' ? taskId : null, heldTask: attachmentOf(entry).task ?? null };
 }
 
 async function findEntries(reader: Reader, keys: readonly string[]): Promise<Map<string, Entry>> {

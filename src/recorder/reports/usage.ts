@@ -15,7 +15,7 @@ export interface Usage extends UsageCounts {
 
 /**
  * A response belongs to the task of the first recorded call that it asked for. One without such a call belongs to the
- * task that the session held after the recorded call before it.
+ * task that was held after the recorded call before it.
  */
 export function measureUsage({ responses }: Transcript, recorded: RecordedCalls): Usage[] {
   const totals = new Map<string, Usage>();
@@ -23,7 +23,7 @@ export function measureUsage({ responses }: Transcript, recorded: RecordedCalls)
   for (const { model, tokens, calls } of responses) {
     const known = calls.map((id) => recorded.get(id)).filter((call) => call !== undefined);
     const taskId = known.length === 0 ? held : (known[0]?.taskId ?? null);
-    held = known.length === 0 ? held : (known.at(-1)?.sessionTask ?? null);
+    held = known.length === 0 ? held : (known.at(-1)?.heldTask ?? null);
     addTo(totals, { taskId, model: cleanIdentifier(model), responses: 1, ...tokens });
   }
   return [...totals.values()];

@@ -1,6 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
 import {
+  type Attachment,
   canonicalize,
   claimAfterEvent,
   commitKey,
@@ -8,6 +9,7 @@ import {
   ENTRY_KINDS,
   type Entry,
   isErasable,
+  listAttachments,
   type OpenCalls,
   observedContentDefect,
   openCallsAfter,
@@ -49,7 +51,7 @@ type ObservedKind = Parameters<typeof observedContentDefect>[0];
 export class ObservationCheck {
   readonly #reader: Reader;
   readonly #report: Report;
-  /** Grows with the number of client sessions, not of their events. */
+  /** Grows with the number of client sessions, and of sub-agents that claim tasks, not of their events. */
   readonly #sessions = new Map<string, SessionState>();
   #entries = 0;
 
@@ -91,7 +93,8 @@ export class ObservationCheck {
     const taskNo = taskOf(entry['task_id']);
     const session = entry['session'];
     if (entry.kind === 'observed' && typeof session === 'string')
-      this.#sessions.set(session, stateAfter(this.#sessions.get(session), entry, index));
+      for (const held of listAttachments(entry))
+        this.#sessions.set(held.key, stateAfter(this.#sessions.get(held.key), held, entry, index));
     if (entry.kind === 'observed.commit' && entry['key'] !== keyOf(entry))
       this.#report(place, 'has another key than its commit');
     if (row === undefined) return this.#report(place, 'has no row in observations');
@@ -130,13 +133,14 @@ function contentDefect(entry: Entry, { salt, content }: ObservationRow): string 
   return entry.kind === 'observed.coverage' ? coverageDefect(entry, content) : undefined;
 }
 
-function stateAfter(before: SessionState | undefined, entry: Entry, index: number): SessionState {
+function stateAfter(before: SessionState | undefined, held: Attachment, entry: Entry, index: number): SessionState {
   const { task, claim, openCalls } = before ?? { task: undefined, claim: null, openCalls: {} };
   return {
     lastIndex: index,
-    task: entry['session_task'],
-    claim: claimAfterEvent({ task, claim }, entry),
-    openCalls: openCallsAfter(openCalls, entry, index),
+    task: held.task,
+    claim: claimAfterEvent({ task, claim }, held),
+    // Those of sub-agents are among the calls of their session.
+    openCalls: held.key === entry['session'] ? openCallsAfter(openCalls, entry, index) : {},
   };
 }
 

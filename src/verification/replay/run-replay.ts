@@ -2,7 +2,7 @@ import type { Task } from '../../domains/tasks/record.ts';
 import type { ProjectOptions } from '../../domains/tasks/review/options.ts';
 import { workflowOf } from '../../domains/tasks/workflows.ts';
 import { parseId } from '../../ids.ts';
-import { type Entry, isPerson } from '../../integrity/index.ts';
+import { attachmentOf, type Entry, isPerson } from '../../integrity/index.ts';
 import { NumberColumn } from '../reference/number-column.ts';
 import type { Report } from '../report.ts';
 
@@ -16,7 +16,7 @@ export class RunReplay {
   /** One more than the index of the last edit of a file, and of the last command that exited 0. */
   readonly #edits = new NumberColumn();
   readonly #runs = new NumberColumn();
-  /** The task that a session has given up, to which belongs what it does until it takes another one. */
+  /** The task that a session or sub-agent has given up, to which belongs what it does until it takes another one. */
   readonly #released = new Map<string, number>();
 
   constructor(report: Report) {
@@ -31,11 +31,11 @@ export class RunReplay {
   }
 
   observed(index: number, entry: Entry): void {
-    const session = entry['session'] as string;
+    const { key, task: held } = attachmentOf(entry);
     const own = numberOf(entry['task_id']);
-    const taskNo = own ?? this.#released.get(session);
-    if (entry['session_task'] !== undefined) this.#released.delete(session);
-    else if (own !== undefined) this.#released.set(session, own);
+    const taskNo = own ?? this.#released.get(key);
+    if (held !== undefined) this.#released.delete(key);
+    else if (own !== undefined) this.#released.set(key, own);
     // No honest number exceeds the index; a forged one must not determine the memory used.
     if (taskNo === undefined || taskNo > index) return;
     if (isEdit(entry)) this.#edits.set(taskNo, index + 1);

@@ -113,6 +113,7 @@ const WRONG: readonly (readonly [Kind, name: string, Loose])[] = [
   ['observed', 'an exit code that is a text', { exit_code: '0' }],
   ['observed', 'an outcome that there is not', { outcome: 'passed' }],
   ['observed', 'a session that is empty', { session: '' }],
+  ['observed', 'a task of its sub-agent that is none', { agent_task: 'null' }],
   ['observed.commit', 'a commit that is not a hash', { sha: 'main' }],
   ['observed.commit', 'the key of another commit', { key: 'f'.repeat(32) }],
   ['observed.commit', 'one parent twice', { parents: [HASH, HASH] }],

@@ -61,6 +61,9 @@ export const REVIEW_BREAKERS: readonly RuleBreaker[] = [
   forged('with a run that failed', (ledger) => Object.assign(run(ledger).fields, { exit_code: 1, outcome: 'failed' })),
   forged('with a run that was only announced', (ledger) => Object.assign(run(ledger).fields, { phase: 'before' })),
   forged('with a run of another session', (ledger) => Object.assign(run(ledger).fields, { session: 's-2' })),
+  forged('with a run of a sub-agent that works on another task', (ledger) =>
+    Object.assign(run(ledger).fields, { agent: 'a', agent_task: 'none' }),
+  ),
   forged('with a run that was observed later', (ledger) => ledger.moveAfter(run(ledger), done(ledger))),
   forged('with an edit after the run', (ledger) => {
     const edit = ledger.find('observed', { tool: 'Edit' });

@@ -9,6 +9,7 @@ import { parseId } from '../../../src/ids.ts';
 import {
   canonicalize,
   claimAfterEvent,
+  listAttachments,
   type OpenCalls,
   openCallsAfter,
   PRIORITIES,
@@ -197,13 +198,17 @@ function writeObservations(db: Transaction, events: readonly WrittenEvent[]): vo
       report_session: isReport ? text(entry, 'session') : null,
     });
     if (entry['kind'] !== 'observed') continue;
-    const session = text(entry, 'session');
-    const before = sessions.get(session);
-    const task = before?.['task_no'] === taskNo('session_task') ? entry['session_task'] : undefined;
-    const claim = claimAfterEvent({ task, claim: (before?.['claim_idx'] as number | undefined) ?? null }, entry);
-    const open = openCallsAfter(parseJson(String(before?.['open_calls'] ?? '{}')) as OpenCalls, entry, idx);
-    const open_calls = Object.keys(open).length === 0 ? null : canonicalize(open);
-    sessions.set(session, { session, last_idx: idx, task_no: taskNo('session_task'), claim_idx: claim, open_calls });
+    const [ofSession, ...others] = listAttachments({ ...entry, kind: 'observed' });
+    for (const held of [ofSession, ...others]) {
+      const before = sessions.get(held.key);
+      const task_no = held.task === undefined ? null : parseId(held.task);
+      const task = before?.['task_no'] === task_no ? held.task : undefined;
+      const claim_idx = claimAfterEvent({ task, claim: (before?.['claim_idx'] as number | undefined) ?? null }, held);
+      const open = openCallsAfter(parseJson(String(before?.['open_calls'] ?? '{}')) as OpenCalls, entry, idx);
+      const isOpen = held === ofSession && Object.keys(open).length > 0;
+      const open_calls = isOpen ? canonicalize(open) : null;
+      sessions.set(held.key, { session: held.key, last_idx: idx, task_no, claim_idx, open_calls });
+    }
   }
   for (const columns of sessions.values()) insert(db, 'observed_sessions', columns);
 }

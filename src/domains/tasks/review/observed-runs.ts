@@ -91,5 +91,5 @@ function adviceFor(missing: readonly MissingRun[], blindness: Unobserved['blindn
   if (missing.some(({ reason }) => reason === 'waiting'))
     return 'repeat the call in a moment; if it still fails, ask a person to run colibri doctor';
   const how = missing.some(({ reason }) => reason === 'unknown') ? ' alone, without a pipe or ||,' : '';
-  return `run ${commands}${how} in the session that works on the task, then repeat the call`;
+  return `run ${commands}${how} in the session or sub-agent that works on the task, then repeat the call`;
 }

@@ -1,0 +1,284 @@
+import { describe, expect } from 'vitest';
+import { parseEntry } from '../../src/integrity/index.ts';
+import { ingest } from '../../src/recorder/ingest.ts';
+import { edited, type ObservedServer, ran, withObserved } from '../evidence/observed-server.ts';
+import { setOptions } from '../support/ledger-targets.ts';
+import { promiseTest } from '../support/promise-test.ts';
+import { openServer, type TestServer } from '../support/test-server.ts';
+import { RecordedProject, SILENT } from './recorded-project.ts';
+
+/** Who acted, the task of the event, and what the session and the sub-agent hold after it. */
+async function listEvents(server: TestServer): Promise<string[]> {
+  const rows = await server.query<{ entry: string }>(
+    'SELECT entry FROM observations JOIN ledger_entries ON ledger_entries.idx = observations.idx ORDER BY observations.idx',
+  );
+  return rows.map(({ entry: text }) => {
+    const { agent, task_id, session_task, agent_task } = parseEntry(text) as unknown as Record<string, string>;
+    return [agent ?? 'main', task_id ?? '-', session_task ?? '-', ...(agent_task ? [agent_task] : [])].join(' ');
+  });
+}
+
+async function createTasks(server: TestServer, count: number): Promise<void> {
+  for (let number = 1; number <= count; number += 1)
+    await server.createTask({ title: `Task ${number}`, status: 'todo' });
+}
+
+/** The fields by which Claude Code 2.1.325 names a sub-agent. */
+const by = (agent_id: string) => ({ agent_id, agent_type: 'general-purpose' });
+const stopped = (agent_id: string) => ({ hook_event_name: 'SubagentStop', tool_use_id: undefined, ...by(agent_id) });
+
+interface Crew extends ObservedServer {
+  /** Calls `task_update` and reports the call, by the main agent unless a sub-agent is named. */
+  readonly update: (task_id: string, status: string | object, agent?: string) => Promise<void>;
+  /** A command of the main agent or of a sub-agent. */
+  readonly run: (command: string, agent?: string) => Promise<void>;
+}
+
+function withCrew(work: (crew: Crew) => Promise<void>): Promise<void> {
+  return withObserved(async (observed) => {
+    const { server, report } = observed;
+    await work({
+      ...observed,
+      update: async (task_id, change, agent) => {
+        const input = { task_id, ...(typeof change === 'string' ? { status: change } : change) };
+        const answer = await server.call('task_update', input);
+        await report({
+          ...(agent !== undefined && by(agent)),
+          tool_name: 'mcp__colibri__task_update',
+          tool_input: input,
+          tool_response: JSON.stringify({ ok: answer.failure === undefined, ...answer }),
+        });
+      },
+      run: (command, agent) => report({ ...ran(command), ...(agent !== undefined && by(agent)) }),
+    });
+  });
+}
+
+describe('sub-agents of one session', () => {
+  promiseTest(
+    'recorder/sub-agents',
+    'two at once through the hook of Claude Code, with their events in any order',
+    async () => {
+      const project = new RecordedProject();
+      const server = await openServer(project.path('other.db'));
+      await createTasks(server, 2);
+      let count = 0;
+      const send = async (agent: string | undefined, fields: object) => {
+        count += 1;
+        const payload = {
+          session_id: '6e2ec340-1cad-4b31-b489-596367f02bd2',
+          transcript_path: '/me/.claude/projects/p/6e2ec340-1cad-4b31-b489-596367f02bd2.jsonl',
+          cwd: project.folder,
+          permission_mode: 'default',
+          ...(agent !== undefined && by(agent)),
+          effort: { level: 'medium' },
+          hook_event_name: 'PostToolUse',
+          tool_use_id: `toolu_${count}`,
+          duration_ms: 12,
+          ...fields,
+        };
+        expect(await project.hook(JSON.stringify(payload))).toEqual(SILENT);
+      };
+      const claim = async (agent: string, task_id: string) => {
+        const { data } = await server.call('task_update', { task_id, status: 'in_progress' });
+        await send(agent, {
+          tool_name: 'mcp__colibri__task_update',
+          tool_input: { task_id, status: 'in_progress' },
+          tool_response: JSON.stringify({ ok: true, data }),
+          mcp_server: { name: 'colibri', source: 'project' },
+        });
+      };
+      await claim('a88239cac8fe5dd87', 'T-0001');
+      await claim('aa9f131abe8b7fde3', 'T-0002');
+      await send('a88239cac8fe5dd87', ran('echo one'));
+      await send('aa9f131abe8b7fde3', ran('echo two'));
+      await send(undefined, ran('ls'));
+      await send('a88239cac8fe5dd87', edited('one.ts'));
+      expect(await ingest(server.database, project.spool)).toEqual({ recorded: 6, rejected: 0 });
+      expect(await listEvents(server)).toEqual([
+        'a88239cac8fe5dd87 T-0001 - T-0001',
+        'aa9f131abe8b7fde3 T-0002 - T-0002',
+        'a88239cac8fe5dd87 T-0001 - T-0001',
+        'aa9f131abe8b7fde3 T-0002 - T-0002',
+        'main - -',
+        'a88239cac8fe5dd87 T-0001 - T-0001',
+      ]);
+      await server.close();
+    },
+  );
+
+  promiseTest('recorder/sub-agents', 'those without a claim follow the main agent, the others their own', () =>
+    withCrew(async ({ server, update, run }) => {
+      await createTasks(server, 4);
+      await update('T-0001', 'in_progress');
+      await run('ls', 'helper');
+      await update('T-0002', 'in_progress', 'coder');
+      await run('ls', 'helper');
+      await update('T-0003', 'in_progress');
+      for (const agent of ['helper', 'coder']) await run('ls', agent);
+      await update('T-0004', 'in_progress', 'coder');
+      await update('T-0004', 'review', 'coder');
+      for (const agent of ['coder', 'helper', undefined]) await run('ls', agent);
+      // The task of the session is not a claim of the helper, and ends for both.
+      await update('T-0003', { progress: 50 }, 'helper');
+      await update('T-0003', 'review', 'helper');
+      for (const agent of ['helper', undefined]) await run('ls', agent);
+      expect(await listEvents(server)).toEqual([
+        'main T-0001 T-0001',
+        'helper T-0001 T-0001',
+        'coder T-0002 T-0001 T-0002',
+        'helper T-0001 T-0001',
+        'main T-0001 T-0003',
+        'helper T-0003 T-0003',
+        'coder T-0002 T-0003 T-0002',
+        'coder T-0002 T-0003 T-0004',
+        'coder T-0004 T-0003 none',
+        'coder - T-0003 none',
+        'helper T-0003 T-0003',
+        'main T-0003 T-0003',
+        'helper T-0003 T-0003',
+        'helper T-0003 -',
+        'helper - -',
+        'main - -',
+      ]);
+    }),
+  );
+
+  promiseTest('recorder/sub-agents', 'one that ends leaves its task to a session that holds none', () =>
+    withCrew(async ({ server, report, update, run }) => {
+      await createTasks(server, 3);
+      const claims = () =>
+        server.query(
+          'SELECT session, task_no, claim_idx IS NOT NULL AS is_claim FROM observed_sessions ORDER BY session',
+        );
+      await update('T-0001', 'in_progress', 'a');
+      await update('T-0002', 'in_progress', 'b');
+      await report(stopped('c'));
+      await report(stopped('a'));
+      expect(await claims()).toMatchObject([
+        { session: 's-1', task_no: 1 },
+        { session: 's-1\na', task_no: null },
+        { session: 's-1\nb', task_no: 2 },
+      ]);
+      await run('ls');
+      await report(stopped('b'));
+      // A client can continue a sub-agent.
+      for (const agent of ['a', 'b', undefined]) await run('ls', agent);
+      await update('T-0003', 'in_progress', 'a');
+      await run('ls', 'a');
+      expect(await listEvents(server)).toEqual([
+        'a T-0001 - T-0001',
+        'b T-0002 - T-0002',
+        'c - -',
+        'a T-0001 T-0001 none',
+        'main T-0001 T-0001',
+        'b T-0002 T-0001 none',
+        'a T-0001 T-0001',
+        'b T-0001 T-0001',
+        'main T-0001 T-0001',
+        'a T-0003 T-0001 T-0003',
+        'a T-0003 T-0001 T-0003',
+      ]);
+      const rows = await server.query<{ claim_idx: number | null }>(
+        `SELECT observed_sessions.claim_idx FROM observed_sessions
+         JOIN tasks ON tasks.task_no = observed_sessions.task_no AND tasks.claim_idx = observed_sessions.claim_idx`,
+      );
+      expect(rows).toHaveLength(2);
+    }),
+  );
+
+  promiseTest('recorder/sub-agents', 'a call without an end belongs to the task of the one that began it', () =>
+    withCrew(async ({ server, report, update }) => {
+      await createTasks(server, 2);
+      await update('T-0001', 'in_progress', 'a');
+      await update('T-0002', 'in_progress', 'b');
+      for (const agent of ['a', 'b']) await report({ ...ran('sleep 9'), hook_event_name: 'PreToolUse', ...by(agent) });
+      await report(stopped('b'));
+      await report({ hook_event_name: 'SessionEnd', tool_use_id: undefined });
+      expect((await listEvents(server)).slice(2)).toEqual([
+        'a T-0001 - T-0001',
+        'b T-0002 - T-0002',
+        'b T-0002 - T-0002',
+        'b T-0002 T-0002 none',
+        'a T-0001 T-0002 T-0001',
+        'main T-0002 T-0002',
+      ]);
+    }),
+  );
+
+  promiseTest('recorder/sub-agents', 'hostile names and claims', () =>
+    withCrew(async ({ server, report, update, run }) => {
+      await createTasks(server, 2);
+      await update('T-0002', 'in_progress');
+      await update('T-0001', 'in_progress');
+      // The first two name nothing; the third must not be taken for its session, nor the fourth for a sub-agent x.
+      const names = ['', '\u2028', 's-1', 'x\ny', `${'n'.repeat(5000)}\n`];
+      for (const name of names) await run('ls', name);
+      await report({ ...ran('ls'), agent_id: { id: 7 } });
+      for (const name of names.slice(2)) await update('T-0002', { progress: 20 }, name);
+      // There is no such task, and the first call says so.
+      await update('T-0099', 'in_progress', 'a');
+      const answer = JSON.stringify({ ok: true, data: { task_id: 'T-0099', status: 'in_progress', claim: 1 } });
+      await report({ ...by('a'), tool_name: 'mcp__colibri__task_update', tool_response: answer });
+      await report({ ...ran('ls'), session_id: 's-1\ns-1' });
+      await run('ls', 'x');
+      await run('ls');
+      const long = /^n{50,}~[0-9a-f]{16}/;
+      expect((await listEvents(server)).map((event) => event.replace(long, 'long'))).toEqual([
+        'main T-0002 T-0002',
+        'main T-0002 T-0001',
+        'main T-0001 T-0001',
+        'main T-0001 T-0001',
+        's-1 T-0001 T-0001',
+        'x\ufffdy T-0001 T-0001',
+        'long T-0001 T-0001',
+        'main T-0001 T-0001',
+        's-1 T-0002 T-0001 T-0002',
+        'x\ufffdy T-0002 T-0001 T-0002',
+        'long T-0002 T-0001 T-0002',
+        'a T-0001 T-0001',
+        'a T-0001 T-0001',
+        'main - -',
+        'x T-0001 T-0001',
+        'main T-0001 T-0001',
+      ]);
+      expect(await server.query('SELECT 1 FROM observed_sessions')).toHaveLength(5);
+    }),
+  );
+
+  promiseTest('recorder/sub-agents', 'a required run counts for the task of the sub-agent that ran it', () =>
+    withCrew(async (crew) => {
+      const { server, report, update, run } = crew;
+      await setOptions(server.path, 'default', { require_observed: ['npm test'] });
+      const tasks = ['T-0001', 'T-0002', 'T-0003'];
+      await createTasks(server, 3);
+      for (const task_id of tasks) {
+        await server.startSession({ task_id, auditor_id: 'tester' });
+        await server.recordThought({ task_id, type: 'decision', content: 'why', tests_run: ['npm test passed'] });
+      }
+      const isDone = async (task_id: string) =>
+        (await server.call('task_update', { task_id, status: 'done' })).failure === undefined;
+      await update('T-0003', 'in_progress');
+      await update('T-0001', 'in_progress', 'a');
+      await update('T-0002', 'in_progress', 'b');
+      await run('npm test', 'a');
+      await report({ ...edited('b.ts'), ...by('b') });
+      for (const [task_id, agent] of [
+        ['T-0001', 'a'],
+        ['T-0002', 'b'],
+      ] as const)
+        await update(task_id, 'review', agent);
+      expect(await isDone('T-0002')).toBe(false);
+      // The main agent works on another task, and so does the other sub-agent.
+      await run('npm test');
+      await run('npm test', 'a');
+      expect(await isDone('T-0002')).toBe(false);
+      expect(await isDone('T-0001')).toBe(true);
+      await run('npm test', 'b');
+      await report({ ...edited('a.ts'), ...by('a') });
+      expect(await isDone('T-0002')).toBe(true);
+      await update('T-0003', 'review');
+      expect(await isDone('T-0003')).toBe(true);
+    }),
+  );
+});

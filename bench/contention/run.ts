@@ -32,8 +32,11 @@ export async function measure(program: Program, script: Script, servers: number,
   };
 }
 
-/** A process that is not warm spends most of a call on code that is not compiled yet. */
-const WARM_UP_CALLS = 400;
+/**
+ * A process that is not warm spends most of a call on code that is not compiled yet. Twelve servers together make as many
+ * calls as one alone, so after too few of them the comparison would be one of compiled with uncompiled code.
+ */
+const WARM_UP_CALLS = 1000;
 
 interface Line {
   readonly agent: StdioAgent;

@@ -9,7 +9,7 @@ import { gitEnvironment } from '../git/git-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import type { TestServer } from '../support/test-server.ts';
 import { bundledLog } from './bundled-log.ts';
-import { claimTask, DAY_MS, ended, failed, later, ran, updated, withObserved } from './observed-server.ts';
+import { claimTask, DAY_MS, ended, failed, later, ran, updated, usage, withObserved } from './observed-server.ts';
 
 interface Shown {
   readonly thought_id: string;
@@ -93,6 +93,18 @@ describe('evidence of a task', () => {
       ]);
       expect(JSON.parse(entry?.entry ?? '')).toMatchObject({ kind: 'observed', action: 'shell', exit_code: 2 });
       expect(await server.getTask({ task_id })).not.toHaveProperty('evidence');
+    }),
+  );
+
+  promiseTest('evidence/task', 'a run after review counts, though the turn of the agent ended between them', () =>
+    withObserved(async (observed) => {
+      const { server, report } = observed;
+      const task_id = await claimTask(observed);
+      await report(updated(task_id, 'review'));
+      await server.database.write({ durable: true }, (db) => recordObservations(db, [usage(task_id)]));
+      await report(ran('npm test'));
+      await say(server, task_id, { tests_run: ['npm test passed'] });
+      expect(brief(await evidenceOf(server, task_id))).toEqual(['observed 0 npm test passed']);
     }),
   );
 

@@ -1,7 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Entry, saltedDigest, TOKEN_COUNTS } from '../../src/integrity/index.ts';
 import { toEvent } from '../../src/recorder/clients/recognize.ts';
 import { ingest } from '../../src/recorder/ingest.ts';
+import type { Observation } from '../../src/recorder/record.ts';
 import { writeToSpool } from '../../src/recorder/spool.ts';
 import { encodeSpooled, type RecordOptions, toSpooled } from '../../src/recorder/spooled-event.ts';
 import { assertWhole, openServer, type TestServer, withFolder } from '../support/test-server.ts';
@@ -104,3 +106,22 @@ export async function claimTask({ server, report }: ObservedServer, reported: Re
 export const DAY_MS = 86_400_000;
 /** Later than every thought of a test, whatever the time is. */
 export const later = (): Date => new Date(Date.now() + DAY_MS);
+
+/** The tokens of session `s-1` since its last report. */
+export function usage(task_id: string): Observation {
+  const counts = Object.fromEntries(['responses', ...TOKEN_COUNTS].map((name) => [name, 1]));
+  const entry = {
+    v: 1,
+    kind: 'observed.usage',
+    at: new Date().toISOString(),
+    actor: 'hook:claude-code',
+    client: 'claude-code',
+    session: 's-1',
+    model: 'm',
+    ...counts,
+    task_id,
+    key: '7'.repeat(32),
+    content: saltedDigest('observed-content', SALT, '{}'),
+  } as const satisfies Entry;
+  return { entry, salt: SALT, content: '{}' };
+}

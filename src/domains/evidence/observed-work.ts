@@ -171,13 +171,18 @@ async function readLater(db: Reader, own: readonly Observation[], maxLater: numb
       left -= rows.length;
       if (rows.length === 0 && left <= 0) later.assumedEdits.push({ entry: end, at: '' });
       const own = rows.filter(({ entry }) => entry?.includes(`"session":${JSON.stringify(session)}`));
-      const found = own.flatMap(toObservation).filter(({ fields }) => attachmentOf(fields).key === key);
+      const found = own.flatMap(toObservation).filter(({ fields }) => isEventOf(key, fields));
       const next = found.findIndex(({ fields }) => fields.task_id !== undefined);
       later.observed.push(...(next < 0 ? found : found.slice(0, next)));
       place = next < 0 ? (rows.at(-1)?.idx ?? end) : end;
     }
   }
   return later;
+}
+
+/** Reports about a session name a task too, and take none. */
+function isEventOf(key: string, fields: ObservedFields): boolean {
+  return fields.kind === 'observed' && attachmentOf(fields).key === key;
 }
 
 /** The newest first: an edit before the last run of a command does not matter. */

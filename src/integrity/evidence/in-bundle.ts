@@ -119,12 +119,13 @@ function findWork(log: BundledLog, taskId: string): { readonly own: readonly Ope
   for (const [place, entry] of log.entries.entries()) {
     const fields = fieldsOf(entry);
     const { kind, at, session, task_id } = fields;
-    if (!kind.startsWith('observed') || session === undefined) continue;
+    // Reports about a session name a task too, and take none.
+    if (kind !== 'observed' || session === undefined) continue;
     const { key, task: held } = attachmentOf(fields);
     if (task_id !== undefined) end(key, place, at);
-    const isOwn = kind === 'observed' && task_id === taskId;
+    const isOwn = task_id === taskId;
     if (isOwn && held === undefined) begun.set(key, { at, place });
-    if (isOwn || (kind === 'observed' && begun.has(key))) own.push(entry);
+    if (isOwn || begun.has(key)) own.push(entry);
   }
   for (const key of begun.keys()) end(key, log.entries.length, LATEST);
   return { own, gaps };

@@ -20,6 +20,8 @@ export interface ToolDescription<Input extends ObjectSchema = ObjectSchema> {
   readonly inputSchema: Input;
   /** Renames input aliases before the schema parses the input. */
   readonly normalize?: (raw: unknown) => unknown;
+  /** What is wrong with an alias that `normalize` could not rename; undefined for a key that is no alias. */
+  readonly explainUnknown?: (key: string, raw: unknown) => string | undefined;
   /** Describes `data` of a success; failures have the same shape for every tool. */
   readonly outputSchema?: ObjectSchema;
   readonly access?: LedgerAccess;

@@ -10,19 +10,61 @@ export function describeIssue(issue: RawIssue): string | undefined {
   switch (issue.code) {
     case 'invalid_type':
       if (issue.input === undefined) return 'is missing';
-      return `must be ${kindOf(issue.expected)}, not ${nameOf(issue.input, issue.expected)}`;
+      return `must be ${kindOf(issue.expected)}, not ${nameOf(issue.input, issue.expected)}${hintFor(issue)}`;
     case 'too_small':
       return describeTooSmall(issue);
     case 'too_big':
       return describeTooBig(issue);
     case 'invalid_value':
-      return `must be ${issue.values.length === 1 ? '' : 'one of '}${issue.values.map(String).join(', ')}`;
+      return describeChoice(issue);
     case 'invalid_union':
       return `cannot be ${nameOf(issue.input)}`;
     default:
       return undefined;
   }
 }
+
+type InvalidType = Extract<RawIssue, { code: 'invalid_type' }>;
+type InvalidValue = Extract<RawIssue, { code: 'invalid_value' }>;
+
+function describeChoice({ values, input }: InvalidValue): string {
+  const choices = `${values.length === 1 ? '' : 'one of '}${values.map(String).join(', ')}`;
+  if (input === undefined) return `is missing (use ${choices})`;
+  if (typeof input !== 'string') return `must be ${choices}, not ${nameOf(input)}`;
+  const meant = values.find((value) => plain(String(value)) === plain(input.slice(0, MAX_REPEATED)));
+  return `must be ${choices}${meant === undefined ? '' : ` (use ${String(meant)})`}`;
+}
+
+/** "In progress" and "IN-PROGRESS" mean in_progress. */
+function plain(value: string): string {
+  return value
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
+}
+
+/** Longer values are not repeated in a hint. */
+const MAX_REPEATED = 40;
+
+/** What to send instead, for the slips of models that write JSON: quotes too many, brackets too few. */
+function hintFor({ expected, input }: InvalidType): string {
+  if (typeof input === 'string') return hintForText(expected, input);
+  if (expected !== 'string' || !Array.isArray(input) || typeof input[0] !== 'string') return '';
+  if (input.length > 1) return ' (make one call for each)';
+  return input[0].length > MAX_REPEATED ? '' : ` (send ${JSON.stringify(input[0])})`;
+}
+
+function hintForText(expected: string, text: string): string {
+  if (text === '' || text.length > MAX_REPEATED) return '';
+  const isNumber = (expected === 'number' || expected === 'int') && NUMBER.test(text);
+  const isBoolean = expected === 'boolean' && (text === 'true' || text === 'false');
+  if (isNumber || isBoolean) return ` (send ${text} without quotes)`;
+  if (expected !== 'array') return '';
+  if (text.startsWith('[')) return ' (send the list without quotes around it)';
+  return text.includes(',') ? ' (send a list of texts)' : ` (send [${JSON.stringify(text)}])`;
+}
+
+const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 type TooSmall = Extract<RawIssue, { code: 'too_small' }>;
 type TooBig = Extract<RawIssue, { code: 'too_big' }>;

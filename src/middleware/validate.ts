@@ -29,21 +29,59 @@ function parse(tool: Tool, raw: unknown, defect: NotCanonical | undefined): unkn
   // A value of the wrong type is not measured as well.
   const wrong = new Set(issues.filter(({ code }) => code === 'invalid_type').map(({ path }) => path.join('.')));
   const told = issues.filter(({ code, path }) => code === 'invalid_type' || !wrong.has(path.join('.')));
-  throw invalid(
-    tool,
-    told.flatMap((issue) => toIssues(issue, raw, Object.keys(schema.shape))),
+  throw invalid(tool, listIssues(told, { tool, raw, shape: schema.shape }));
+}
+
+interface Parsed {
+  readonly tool: Tool;
+  readonly raw: unknown;
+  readonly shape: z.ZodObject['shape'];
+}
+
+function listIssues(issues: readonly z.core.$ZodIssue[], parsed: Parsed): InputIssue[] {
+  const wrapped = new Set(listWrapped(issues, parsed));
+  const isConsequence = ({ code, path }: z.core.$ZodIssue) =>
+    code !== 'unrecognized_keys' && wrapped.has(String(path[0]));
+  // The message has only the first ones: the key around a field says more than that the field is missing.
+  const ordered = [...issues.filter((issue) => !isConsequence(issue)), ...issues.filter(isConsequence)];
+  return ordered.flatMap((issue) => toIssues(issue, parsed));
+}
+
+/** The fields that were not given, but inside a key that the tool does not know. */
+function listWrapped(issues: readonly z.core.$ZodIssue[], { tool, raw, shape }: Parsed): string[] {
+  if (!isObject(raw)) return [];
+  const unknown = issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys' && issue.path.length === 0 ? issue.keys.slice(0, MAX_ISSUES) : [],
   );
+  return unknown
+    .filter((key) => tool.explainUnknown?.(key, raw) === undefined)
+    .flatMap((key) => fieldsIn(raw[key], shape))
+    .filter((field) => raw[field] === undefined);
 }
 
 /** Zod reports unknown keys on the object around them; clients need the path of each key. */
-function toIssues(issue: z.core.$ZodIssue, raw: unknown, fields: readonly string[]): InputIssue[] {
+function toIssues(issue: z.core.$ZodIssue, parsed: Parsed): InputIssue[] {
+  const { tool, raw } = parsed;
   const path = issue.path.map((step) => (typeof step === 'number' ? step : String(step)));
-  if (issue.code !== 'unrecognized_keys') return [{ path: pathInInput(path, raw), message: issue.message }];
-  // A hint for each of thousands of keys would take long.
+  if (issue.code !== 'unrecognized_keys')
+    return [{ path: pathInInput(path, raw), message: issue.message + hintForNull(parsed, path) }];
   return issue.keys.map((key, index) => {
-    const hint = path.length === 0 && index < MAX_ISSUES ? ` (${hintFor(key, fields)})` : '';
-    return { path: [...path, key], message: `is not a field of this tool${hint}` };
+    // A hint for each of thousands of keys would take long.
+    const isExplained = path.length === 0 && index < MAX_ISSUES;
+    const hint = isExplained ? ` (${hintFor(key, parsed)})` : '';
+    const explained = isExplained ? tool.explainUnknown?.(key, raw) : undefined;
+    return { path: [...path, key], message: explained ?? `is not a field of this tool${hint}` };
   });
+}
+
+/** Models send null for what they leave out. */
+function hintForNull({ raw, shape }: Parsed, [field = '', ...rest]: InputIssue['path']): string {
+  if (rest.length > 0 || !isObject(raw) || raw[field] !== null) return '';
+  return isOptional(shape, String(field)) ? ' (omit it)' : '';
+}
+
+function isOptional(shape: Parsed['shape'], field: string): boolean {
+  return Object.hasOwn(shape, field) && shape[field]?.safeParse(undefined).success === true;
 }
 
 /** A field that takes a list also takes one item of it, which has no index. */
@@ -56,13 +94,31 @@ function pathInInput(path: InputIssue['path'], raw: unknown): InputIssue['path']
 const MAX_SLIPS = 2;
 
 /** Names the field that was probably meant, else all fields. */
-function hintFor(key: string, fields: readonly string[]): string {
+function hintFor(key: string, { raw, shape }: Parsed): string {
+  const given = isObject(raw) ? raw : {};
+  const fields = Object.keys(shape);
+  if (fieldsIn(given[key], shape).length > 0) return 'send its members at the top level';
   const [nearest] = fields
     .map((field) => ({ field, slips: countSlips(key.slice(0, MAX_KEY), field) }))
     .filter(({ slips }) => slips <= Math.min(MAX_SLIPS, key.length / 2))
     .sort((one, other) => one.slips - other.slips);
   if (nearest !== undefined) return `use ${nearest.field}`;
+  // "id" or "task" for task_id, unless another field that was not given could be meant, too.
+  const related = fields.filter((field) => field === `${key}_id` || field.endsWith(`_${key}`));
+  const absent = related.filter((field) => given[field] === undefined);
+  const needed = absent.filter((field) => !isOptional(shape, field));
+  const [meant, ...others] = needed.length > 0 ? needed : absent;
+  if (meant !== undefined && others.length === 0) return `use ${meant}`;
   return fields.length === 0 ? 'it takes none' : `use ${fields.join(', ')}`;
+}
+
+/** The fields of a tool that a value contains: an agent has wrapped its input. */
+function fieldsIn(value: unknown, shape: Parsed['shape']): string[] {
+  return isObject(value) ? Object.keys(shape).filter((field) => Object.hasOwn(value, field)) : [];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Longer than the name of any field. */

@@ -114,6 +114,78 @@ describe('aliases of both older contracts', () => {
     }),
   );
 
+  promiseTest('tasks/bad-input', 'the message says what to send instead, for the usual slips of models', () =>
+    withServer(async (server) => {
+      const unpatched = 'patch: must be an object with the fields to change (or send these fields beside task_id)';
+      const nothing = 'changes nothing: give at least one field';
+      const slips: readonly (readonly [string, Record<string, unknown>, string])[] = [
+        ...[5, 'x', null, ['x'], '{"status":"todo"}'].map(
+          (patch) => ['task_update', { id: 'T-0001', patch }, `${unpatched}; ${nothing}`] as const,
+        ),
+        [
+          'task_update',
+          { patch: { task_id: 'T-0001', progress: 1 } },
+          'patch: must not name the task (send task_id beside it)',
+        ],
+        [
+          'task_update',
+          { id: 'T-0001', title: 'a', patch: { title: 'b' } },
+          'patch: repeats title (send each field once)',
+        ],
+        [
+          'task_update',
+          { id: 'T-0001', title: 'a', x: 1, patch: { x: 2 } },
+          'patch: repeats a field (send each field once)',
+        ],
+        ['task_get', { id: 'T-0001', task_id: 'T-0001' }, 'id: is another name of task_id (send one of them)'],
+        ['task_get', { task_ids: ['T-0001'] }, 'task_ids: is not a field of this tool (use task_id)'],
+        ['task_get', { task: 'T-0001' }, 'task: is not a field of this tool (use task_id)'],
+        [
+          'thought_record',
+          { id: 'T-0001', type: 'risk', content: 'x' },
+          'id: is not a field of this tool (use task_id)',
+        ],
+        ['merkle_root', { id: 'A-0001' }, 'id: is not a field of this tool (use session_id)'],
+        ['task_get', { task_id: ['T-0001'] }, 'task_id: must be a text, not a list (send "T-0001")'],
+        ['task_get', { task_id: ['T-0001', 'T-0002'] }, 'task_id: must be a text, not a list (make one call for each)'],
+        ['task_list', { limit: '10' }, 'limit: must be a number, not a text (send 10 without quotes)'],
+        ['task_get', { task_id: 'T-0001', include_dependents: 'true' }, 'not a text (send true without quotes)'],
+        ['task_create', { title: 'x', labels: 'bug' }, 'labels: must be a list, not a text (send ["bug"])'],
+        ['task_create', { title: 'x', labels: 'a, b' }, 'labels: must be a list, not a text (send a list of texts)'],
+        ['task_create', { title: 'x', labels: '["a"]' }, 'not a text (send the list without quotes around it)'],
+        ['task_create', { title: 'x', priority: 'HIGH' }, 'one of low, normal, high, critical (use high)'],
+        ['task_update', { task_id: 'T-0001', status: 'In progress' }, 'DONE, CANCELLED (use in_progress)'],
+        ['task_update', { task_id: 'T-0001', status: null }, 'DONE, CANCELLED, not null (omit it)'],
+        [
+          'thought_record',
+          { content: 'x' },
+          'type: is missing (use one of reflection, decision, discovery, risk, blockers)',
+        ],
+        ['skill_list', { capability: null }, 'capability: must be a text, not null (omit it)'],
+      ];
+      for (const [tool, input, message] of slips)
+        expect((await server.refusal(tool, input)).message).toContain(message);
+    }),
+  );
+
+  promiseTest('tasks/bad-input', 'an input inside another object is asked for at the top level first', () =>
+    withServer(async (server) => {
+      const wrapped: readonly (readonly [string, Record<string, unknown>])[] = [
+        ['task_create', { title: 'x' }],
+        ['task_get', { task_id: 'T-0001' }],
+        ['thought_record', { task_id: 'T-0001', type: 'decision', content: 'x' }],
+        ['merkle_finalize', { session_id: 'A-0001' }],
+      ];
+      for (const [tool, input] of wrapped)
+        for (const key of ['arguments', 'input', 'params'])
+          expect((await server.refusal(tool, { [key]: input })).message).toContain(
+            `${tool}: ${key}: is not a field of this tool (send its members at the top level); `,
+          );
+      const beside = { task_id: 'T-0001', type: 'decision', metadata: { content: 'x' } };
+      expect((await server.refusal('thought_record', beside)).message).toBe('thought_record: content: is missing');
+    }),
+  );
+
   promiseTest('tasks/aliases', 'an alias beside its name is refused, and so is an alias of another tool', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'x' });

@@ -34,6 +34,29 @@ export function acceptPatch(schema: z.ZodObject): (raw: unknown) => unknown {
   return (raw) => accept(isObject(raw) ? resetPriority(flattenPatch(raw)) : raw);
 }
 
+/** Why an alias of the schema was not renamed, for `explainUnknown`. */
+export function explainAliases(schema: z.ZodObject): (key: string) => string | undefined {
+  return (key) => {
+    const name = Object.hasOwn(ALIASES, key) ? ALIASES[key] : undefined;
+    if (name === undefined || !Object.hasOwn(schema.shape, name)) return undefined;
+    return `is another name of ${name} (send one of them)`;
+  };
+}
+
+/** Also explains a patch that was not taken apart. */
+export function explainPatch(schema: z.ZodObject): (key: string, raw: unknown) => string | undefined {
+  const explain = explainAliases(schema);
+  return (key, raw) => (key === 'patch' && isObject(raw) ? describePatch(schema, raw) : explain(key));
+}
+
+function describePatch({ shape }: z.ZodObject, { patch, ...rest }: RawObject): string {
+  if (!isObject(patch)) return 'must be an object with the fields to change (or send these fields beside task_id)';
+  if (['id', 'task_id'].some((key) => Object.hasOwn(patch, key)))
+    return 'must not name the task (send task_id beside it)';
+  const repeated = Object.keys(shape).find((key) => Object.hasOwn(patch, key) && Object.hasOwn(rest, key));
+  return `repeats ${repeated ?? 'a field'} (send each field once)`;
+}
+
 /** `status` may be one state; `include_deleted` has no effect, because nothing is ever deleted. */
 export function acceptListForms(schema: z.ZodObject): (raw: unknown) => unknown {
   const accept = acceptNulls(schema);

@@ -13,7 +13,14 @@ import { readClaimFacts } from './claims/facts.ts';
 import { assertClaimAllows, isGuarded } from './claims/rules.ts';
 import { assertAcyclic, mayCloseCycle, waitsFor } from './dependencies.ts';
 import { findMissing, readLinks } from './dependency-links.ts';
-import { acceptAliases, acceptListForms, acceptNulls, acceptPatch } from './input-aliases.ts';
+import {
+  acceptAliases,
+  acceptListForms,
+  acceptNulls,
+  acceptPatch,
+  explainAliases,
+  explainPatch,
+} from './input-aliases.ts';
 import { listTasks } from './list-query.ts';
 import { listBlocked, listNextActions } from './next-actions.ts';
 import { createOutput, getOutput, listOutput, nextActionsOutput, updateOutput, withoutNulls } from './output.ts';
@@ -54,6 +61,7 @@ function createTool(defaults: TaskDefaults): Tool {
     description: 'Create a task before you start the work. Returns its task_id.',
     errorPattern: 'B',
     normalize: acceptNulls(createInput),
+    explainUnknown: explainAliases(createInput),
     inputSchema: createInput,
     outputSchema: createOutput,
     access: 'write',
@@ -77,6 +85,7 @@ const getTool = defineTool({
   description: 'Read one task with all fields; include_thought_trail adds its decisions.',
   errorPattern: 'B',
   normalize: acceptAliases(getInput),
+  explainUnknown: explainAliases(getInput),
   inputSchema: getInput,
   outputSchema: getOutput,
   access: 'read',
@@ -102,6 +111,7 @@ function updateTool(defaults: TaskDefaults): Tool {
       'Change fields or status. Claim a task by moving it from todo to in_progress: exactly one agent wins and holds it until review. Call thought_record before done.',
     errorPattern: 'B',
     normalize: acceptPatch(updateInput),
+    explainUnknown: explainPatch(updateInput),
     inputSchema: updateInput,
     outputSchema: updateOutput,
     needsObserved: (input) => isGated((input as { readonly status?: unknown } | null)?.status),
@@ -166,6 +176,7 @@ const listTool = defineTool({
   description: 'Find tasks by any combination of filters, last changed first. Call task_next_actions to pick work.',
   errorPattern: 'B',
   normalize: acceptListForms(listInput),
+  explainUnknown: explainAliases(listInput),
   inputSchema: listInput,
   outputSchema: listOutput,
   access: 'read',
@@ -184,6 +195,7 @@ function nextActionsTool(defaults: TaskDefaults): Tool {
       'List tasks that are ready to start, highest priority first; lapsed ones can be taken over. Claim one with task_update.',
     errorPattern: 'B',
     normalize: acceptNulls(nextActionsInput),
+    explainUnknown: explainAliases(nextActionsInput),
     inputSchema: nextActionsInput,
     outputSchema: nextActionsOutput,
     access: 'read',

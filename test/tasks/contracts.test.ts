@@ -170,6 +170,14 @@ describe('the queue of a fresh ledger', () => {
         expect((await server.refusal('task_next_actions', { project: 'other' })).code).toBe('ERR_PROJECT_NOT_FOUND');
         await server.createTask({ title: 'x' });
         expect(await server.nextActions({})).not.toHaveProperty('hint');
+        await server.createTask({ title: 'y', project: 'web', status: 'todo' });
+        const { hint, count } = await server.nextActions({});
+        expect({ hint, count }).toEqual({
+          hint: 'nothing is ready in project ours; tasks are ready in web: call task_next_actions with project web',
+          count: 0,
+        });
+        await server.updateTask({ task_id: 'T-0001', status: 'todo' });
+        expect(await server.nextActions({})).not.toHaveProperty('hint');
       },
       { COLIBRI_PROJECT: 'ours' },
     ),

@@ -25,6 +25,8 @@ export interface Brief {
   readonly changed: readonly ChangedTask[];
   /** The newest decisions, of the agent's tasks if they have any. */
   readonly decisions: readonly Decision[];
+  /** If no task of the project is ready: the first other projects that have one. */
+  readonly other_projects?: readonly string[];
   /** The task at the top of the queue. */
   readonly ready: (Pick<HeldTask, 'task_id' | 'title' | 'next_status'> & { readonly is_review: boolean }) | undefined;
 }
@@ -124,9 +126,11 @@ export function renderBrief(brief: Brief): string {
   return [...page.lines, ...next].join('\n');
 }
 
+type NextSource = Pick<Brief, 'agent' | 'yours' | 'perhaps_yours' | 'other_projects' | 'ready'>;
+
 /** What to call next, the most useful first. */
-export function nextSteps(brief: Pick<Brief, 'agent' | 'yours' | 'perhaps_yours' | 'ready'>): string[] {
-  const { agent, yours, perhaps_yours, ready } = brief;
+export function nextSteps(brief: NextSource): string[] {
+  const { agent, yours, perhaps_yours, other_projects = [], ready } = brief;
   const [task] = yours;
   if (task !== undefined && agent !== undefined) return stepsOf(task, name(agent));
   const [former] = perhaps_yours;
@@ -139,6 +143,9 @@ export function nextSteps(brief: Pick<Brief, 'agent' | 'yours' | 'perhaps_yours'
   if (ready === undefined)
     return [
       ...proof,
+      ...other_projects
+        .slice(0, 1)
+        .map((other) => `tasks are ready in ${other_projects.join(', ')}: task_next_actions {"project":"${other}"}`),
       'nothing is ready: call task_create {"title":…,"status":"todo"}, or task_next_actions {"include_blocked":true}',
     ];
   return [

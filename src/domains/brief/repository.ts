@@ -6,7 +6,7 @@ import { isBusy } from '../tasks/claims/facts.ts';
 import { type ClaimContext, readHolder } from '../tasks/claims/holder.ts';
 import { listLosses } from '../tasks/claims/losses.ts';
 import { listTasks } from '../tasks/list-query.ts';
-import { listLapsedTasks, listNextActions, type NextAction } from '../tasks/next-actions.ts';
+import { listLapsedTasks, listNextActions, listOtherProjects, type NextAction } from '../tasks/next-actions.ts';
 import { type Task, taskFields } from '../tasks/record.ts';
 import { isHeldStatus, isOpen, type Status, WORKFLOWS } from '../tasks/workflows.ts';
 import { findTrailTask, hasReasonInAttempt, type ThoughtRow } from '../trail/repository.ts';
@@ -54,6 +54,7 @@ export async function readBrief(db: Reader, query: BriefQuery, context: ClaimCon
     ),
     lapsed: lapsed.map(({ task_id, title, held_by, silent_for_s }) => ({ task_id, title, held_by, silent_for_s })),
     lost: agent === undefined ? [] : await listLost(db, agent),
+    ...(ready === undefined ? { other_projects: await listOtherProjects(db, project) } : {}),
     ready: ready && (await describeReady(db, ready)),
   };
 }

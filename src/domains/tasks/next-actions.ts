@@ -71,6 +71,24 @@ export async function listFreeTasks(db: Reader, { project, limit, actor }: Queue
   return rows.map(toAction);
 }
 
+const MAX_OTHER_PROJECTS = 3;
+
+/** The first other projects with tasks that are ready, for an agent that finds none in its own. */
+export async function listOtherProjects(db: Reader, project: string): Promise<string[]> {
+  const found: string[] = [];
+  for (let after = ''; found.length < MAX_OTHER_PROJECTS; ) {
+    // One look into the index for each project, whatever the number of tasks.
+    const [row] = await db.query<{ project: string | null }>(
+      'SELECT MIN(project) AS project FROM tasks WHERE is_ready = 1 AND project > $1',
+      [after],
+    );
+    if (row === undefined || row.project === null) break;
+    after = row.project;
+    if (after !== project) found.push(after);
+  }
+  return found;
+}
+
 /** Tasks whose claim has lapsed and that wait for nothing: highest priority first, then oldest. */
 export async function listLapsedTasks(db: Reader, queue: Queue, context: ClaimContext): Promise<NextAction[]> {
   const condition = `NOT (${WAITS})`;

@@ -22,7 +22,7 @@ import {
   explainPatch,
 } from './input-aliases.ts';
 import { listTasks } from './list-query.ts';
-import { listBlocked, listNextActions } from './next-actions.ts';
+import { listBlocked, listNextActions, listOtherProjects } from './next-actions.ts';
 import { createOutput, getOutput, listOutput, nextActionsOutput, updateOutput, withoutNulls } from './output.ts';
 import type { Task, TokenedTask } from './record.ts';
 import {
@@ -202,8 +202,8 @@ function nextActionsTool(defaults: TaskDefaults): Tool {
     idempotent: true,
     codes: ['ERR_PROJECT_NOT_FOUND'],
     handle: async ({ project = defaults.project, limit, include_blocked }, { db, actor, at, liveness }) => {
-      const exists = await hasProject(db, project);
-      if (!exists && project !== defaults.project) throw projectNotFound(project);
+      const isActive = project === defaults.project;
+      if (!isActive && !(await hasProject(db, project))) throw projectNotFound(project);
       const context = { liveness, at, ttlMs: defaults.claimTtlMs };
       const queue = { project, limit, actor };
       const actions = await listNextActions(db, queue, context);
@@ -211,11 +211,23 @@ function nextActionsTool(defaults: TaskDefaults): Tool {
         next_actions: actions,
         count: actions.length,
         project,
-        ...(exists ? {} : { hint: 'no tasks yet; call task_create with status todo to add one' }),
+        ...(actions.length === 0 && isActive ? await hintOfEmptyQueue(db, project) : {}),
         ...(include_blocked ? { blocked: await listBlocked(db, queue, context) } : {}),
       };
     },
   });
+}
+
+/** For an agent that may not know of other projects than its own. */
+async function hintOfEmptyQueue(db: Reader, project: string): Promise<{ readonly hint?: string }> {
+  const others = await listOtherProjects(db, project);
+  const [first] = others;
+  if (first !== undefined)
+    return {
+      hint: `nothing is ready in project ${project}; tasks are ready in ${others.join(', ')}: call task_next_actions with project ${first}`,
+    };
+  if (await hasProject(db, project)) return {};
+  return { hint: 'no tasks yet; call task_create with status todo to add one' };
 }
 
 const MAX_DEPENDENTS = 500;

@@ -20,23 +20,6 @@ describe('a brief', () => {
     }),
   );
 
-  promiseTest('brief/says', 'an agent without work in its own project: which other projects have some', () =>
-    withServer(async (server) => {
-      for (const project of ['zoo', 'web', 'api', 'web', 'blue'])
-        await server.createTask({ title: 'Elsewhere', status: 'todo', project });
-      await server.createTask({ title: 'Not ready', project: 'ant' });
-      expect(await nextSteps(server)).toEqual([
-        'tasks are ready in api, blue, web: task_next_actions {"project":"api"}',
-        expect.stringContaining('nothing is ready'),
-      ]);
-      await server.createTask({ title: 'Here', status: 'todo' });
-      expect(await nextSteps(server)).toEqual([
-        expect.stringContaining('claim T-0007'),
-        'or call task_next_actions for the whole queue',
-      ]);
-    }),
-  );
-
   promiseTest('brief/says', 'a free agent: the top of the queue, and the call that claims it', () =>
     withServer(async (server) => {
       await server.createTask({ title: 'Later', status: 'todo', priority: 'low' });

@@ -5,9 +5,25 @@ import { MAX_BRIEF_TOKENS } from '../../src/domains/brief/brief.ts';
 import { type Losses, listLosses } from '../../src/domains/tasks/claims/losses.ts';
 import { withCrew } from '../support/crew/crew.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import type { TestServer } from '../support/test-server.ts';
+import { type TestServer, withServer } from '../support/test-server.ts';
 
 const BRIEF = 'colibri://brief';
+
+describe('what is next', () => {
+  promiseTest('brief/says', 'an agent without work in its own project: which other projects have some', () =>
+    withServer(async (server) => {
+      const next = async () => (await server.readResource(BRIEF)).split('Next:\n')[1];
+      for (const project of ['zoo', 'web', 'api', 'web', 'blue'])
+        await server.createTask({ title: 'Elsewhere', status: 'todo', project });
+      await server.createTask({ title: 'Not ready', project: 'ant' });
+      expect(await next()).toMatch(
+        /^- tasks are ready in api, blue, web: task_next_actions {"project":"api"}\n- nothing is ready: .*$/,
+      );
+      await server.createTask({ title: 'Here', status: 'todo' });
+      expect(await next()).toMatch(/^- claim T-0007 .*\n- or call task_next_actions for the whole queue$/);
+    }),
+  );
+});
 
 describe('what is yours', () => {
   promiseTest('brief/says', 'what the agent holds, even if it is assigned to another, and what it has in review', () =>

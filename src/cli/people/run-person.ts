@@ -84,6 +84,8 @@ function isReason(text: string): boolean {
 }
 
 export function parseReason(text: string): string {
+  // Recorded forever: "--force --reason why" must not record "--reason".
+  if (text.startsWith('--')) throw new InvalidArgumentError('The reason comes right after the option, in quotes.');
   if (isReason(text)) return text;
   throw new InvalidArgumentError(`Give ${REASON}.`);
 }

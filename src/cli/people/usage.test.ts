@@ -24,6 +24,9 @@ const WRONG: readonly (readonly string[])[] = [
   ['start', '99999999999999'],
   ['start', '1', '--force'],
   ['start', '1', '--force', ' '],
+  ['start', '1', '--force', '--reason'],
+  ['start', '1', '--force', '--json'],
+  ['redact', 'T-0001', '--reason', '--yes'],
   ['start', '1', '--force', 'two\nlines'],
   ['start', '1', '--force', 'x'.repeat(1001)],
   ['block', '1'],
@@ -63,6 +66,13 @@ describe('the command line of a person', () => {
       const command = COMMANDS.find(({ name }) => name === args[0]);
       expect(command && usageExitCode(command)).toBe(args[0] === 'search' ? 64 : 3);
     });
+
+  it('says where the reason of an override belongs', async () => {
+    const line = ['done', '1', '--force', '--reason', 'I tested it'];
+    await expect(createProgram().parseAsync(line, { from: 'user' })).rejects.toThrow(
+      "error: option '--force <why>' argument '--reason' is invalid. The reason comes right after the option, in quotes.",
+    );
+  });
 
   it('accepts what looks like an option after --', async () => {
     await createProgram().parseAsync(['add', '--as', 'ada', '--', '--title'], { from: 'user' });

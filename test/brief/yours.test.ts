@@ -17,7 +17,7 @@ describe('what is next', () => {
         await server.createTask({ title: 'Elsewhere', status: 'todo', project });
       await server.createTask({ title: 'Not ready', project: 'ant' });
       expect(await next()).toMatch(
-        /^- tasks are ready in api, blue, web: task_next_actions {"project":"api"}\n- nothing is ready: .*$/,
+        /^- nothing is ready here, but in api, blue, web: task_next_actions {"project":"api"}\n- or call task_create .*$/,
       );
       await server.createTask({ title: 'Here', status: 'todo' });
       expect(await next()).toMatch(/^- claim T-0007 .*\n- or call task_next_actions for the whole queue$/);

@@ -140,18 +140,21 @@ export function nextSteps(brief: NextSource): string[] {
       : [
           `if you held ${former.task_id}: task_update {"task_id":"${former.task_id}","status":"${former.status}","claim":…} with the claim that you got for it`,
         ];
-  if (ready === undefined)
-    return [
-      ...proof,
-      ...other_projects
-        .slice(0, 1)
-        .map((other) => `tasks are ready in ${other_projects.join(', ')}: task_next_actions {"project":"${other}"}`),
-      'nothing is ready: call task_create {"title":…,"status":"todo"}, or task_next_actions {"include_blocked":true}',
-    ];
+  if (ready === undefined) return [...proof, ...stepsWithoutWork(other_projects)];
   return [
     ...proof,
     `${ready.is_review ? 'review' : 'claim'} ${ready.task_id} (${shorten(ready.title)}): task_update {"task_id":"${ready.task_id}","status":"${ready.next_status}"}`,
     'or call task_next_actions for the whole queue',
+  ];
+}
+
+function stepsWithoutWork(others: readonly string[]): string[] {
+  const create = 'call task_create {"title":…,"status":"todo"}, or task_next_actions {"include_blocked":true}';
+  const [first] = others;
+  if (first === undefined) return [`nothing is ready: ${create}`];
+  return [
+    `nothing is ready here, but in ${others.join(', ')}: task_next_actions {"project":"${first}"}`,
+    `or ${create}`,
   ];
 }
 

@@ -71,6 +71,11 @@ describe('chooseName', () => {
     }
   });
 
+  it('takes no name that is known, if it is unknown which agent comes back: one may have lost the task', () => {
+    const known = [agent('claude-code'), agent('claude-code#2', { lastCall: 9 }), holder('claude-code#3')];
+    expect(chooseName(CLIENT, known)).toBe('claude-code#4');
+  });
+
   it('continues the last of its own client if none of them holds a task', () => {
     const known = [agent('claude-code', { isOwnClient: true }), agent('claude-code#2', { isOwnClient: true })];
     expect(chooseName(CLIENT, known)).toBe('claude-code');

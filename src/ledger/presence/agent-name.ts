@@ -37,8 +37,9 @@ export function chooseName(client: string, known: readonly KnownAgent[]): string
   const isAmbiguous = earlier.length > 1 && earlier.some(({ holdsTask }) => holdsTask);
   const continued = isAmbiguous ? undefined : newest(earlier);
   if (continued !== undefined) return continued.name;
-  // The order of restarts is unknown, so a new process gets a new name and proves its claim with the fencing token.
-  const taken = new Set(isAmbiguous ? earlier.map(({ name }) => name) : []);
+  // The order of restarts is unknown, so a new process gets a new name and proves its claim with the fencing token. Under
+  // an old name that has lost the task it would be told to stop.
+  const taken = new Set(isAmbiguous ? dead.map(({ name }) => name) : []);
   for (const { name, isAlive, holdsTask } of known) if (isAlive || holdsTask) taken.add(name);
   for (let number = 1; ; number += 1) {
     const name = numbered(client, number);

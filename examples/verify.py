@@ -1304,6 +1304,8 @@ class Replay:
             self.released.pop(name, None)
         elif own is not None:
             self.released[name] = own
+            # A session without a task goes on with what its sub-agent has given up.
+            self.released.update({session: own} if held[0][1] is None else {})
         if worked_on is not None and entry.get("action") == "edit" and entry["phase"] == "after":
             self.edits.update({worked_on: index} if entry.get("outcome") != "failed" else {})
         if worked_on is not None and entry.get("action") == "shell" and entry["phase"] in ("after", "failed"):

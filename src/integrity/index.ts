@@ -112,6 +112,7 @@ export {
   claimAfterEvent,
   commitKey,
   coverageDefect,
+  decidedKeys,
   listAttachments,
   MAX_MISSING,
   MAX_SHOWN_LENGTH,

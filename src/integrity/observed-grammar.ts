@@ -157,6 +157,7 @@ interface AttachedFields {
   readonly kind: string;
   readonly session?: unknown;
   readonly agent?: unknown;
+  readonly task_id?: unknown;
   readonly session_task?: unknown;
   readonly agent_task?: unknown;
   readonly claim?: unknown;
@@ -193,6 +194,17 @@ export function listAttachments(entry: AttachedFields): readonly [Attachment, ..
 export function attachmentOf(entry: AttachedFields): Attachment {
   const [ofSession, ofAgent = ofSession] = listAttachments(entry);
   return ofAgent;
+}
+
+/**
+ * The keys of the attachments for which an entry decides what belongs to a task after it was given up: that of the event,
+ * and that of a session without a task whose sub-agent gives one up, because the main agent may go on with it.
+ */
+export function decidedKeys(entry: AttachedFields): readonly [string, ...string[]] {
+  const [ofSession, ofAgent] = listAttachments(entry);
+  if (ofAgent === undefined) return [ofSession.key];
+  const isGivenUp = ofAgent.task === undefined && entry.task_id !== undefined;
+  return isGivenUp && ofSession.task === undefined ? [ofAgent.key, ofSession.key] : [ofAgent.key];
 }
 
 /** The fencing token of an attachment after an entry; null without a task, or if the claim is unknown. */

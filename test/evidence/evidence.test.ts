@@ -120,12 +120,14 @@ describe('evidence of a task', () => {
       await say(server, tasks.b, { tests_run: ['npm test passed'] });
       await report('a', updated(tasks.a, 'review'));
       await report('b', ran('npm test'));
+      await sayPassed();
       await send(ran('npm test'));
       await sayPassed();
+      await send(failed('npm test'));
       await report('a', ran('npm test'));
       await sayPassed();
       const states = async (task_id: string) => (await evidenceOf(server, task_id)).map(({ state }) => state);
-      expect(await states(tasks.a)).toEqual(['contradicted', 'contradicted', 'observed']);
+      expect(await states(tasks.a)).toEqual(['contradicted', 'contradicted', 'observed', 'observed']);
       expect(await states(tasks.b)).toEqual(['observed']);
     }),
   );

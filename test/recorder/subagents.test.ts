@@ -1,58 +1,10 @@
 import { describe, expect } from 'vitest';
-import { parseEntry } from '../../src/integrity/index.ts';
 import { ingest } from '../../src/recorder/ingest.ts';
-import { edited, type ObservedServer, ran, withObserved } from '../evidence/observed-server.ts';
-import { setOptions } from '../support/ledger-targets.ts';
+import { edited, ran } from '../evidence/observed-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { openServer, type TestServer } from '../support/test-server.ts';
+import { openServer } from '../support/test-server.ts';
+import { by, createTasks, listEvents, requireRun, stopped, withCrew } from './recorded-crew.ts';
 import { RecordedProject, SILENT } from './recorded-project.ts';
-
-/** Who acted, the task of the event, and what the session and the sub-agent hold after it. */
-async function listEvents(server: TestServer): Promise<string[]> {
-  const rows = await server.query<{ entry: string }>(
-    'SELECT entry FROM observations JOIN ledger_entries ON ledger_entries.idx = observations.idx ORDER BY observations.idx',
-  );
-  return rows.map(({ entry: text }) => {
-    const { agent, task_id, session_task, agent_task } = parseEntry(text) as unknown as Record<string, string>;
-    return [agent ?? 'main', task_id ?? '-', session_task ?? '-', ...(agent_task ? [agent_task] : [])].join(' ');
-  });
-}
-
-async function createTasks(server: TestServer, count: number): Promise<void> {
-  for (let number = 1; number <= count; number += 1)
-    await server.createTask({ title: `Task ${number}`, status: 'todo' });
-}
-
-/** The fields by which Claude Code 2.1.325 names a sub-agent. */
-const by = (agent_id: string) => ({ agent_id, agent_type: 'general-purpose' });
-const stopped = (agent_id: string) => ({ hook_event_name: 'SubagentStop', tool_use_id: undefined, ...by(agent_id) });
-
-interface Crew extends ObservedServer {
-  /** Calls `task_update` and reports the call, by the main agent unless a sub-agent is named. */
-  readonly update: (task_id: string, status: string | object, agent?: string) => Promise<void>;
-  /** A command of the main agent or of a sub-agent. */
-  readonly run: (command: string, agent?: string) => Promise<void>;
-}
-
-function withCrew(work: (crew: Crew) => Promise<void>): Promise<void> {
-  return withObserved(async (observed) => {
-    const { server, report } = observed;
-    await work({
-      ...observed,
-      update: async (task_id, change, agent) => {
-        const input = { task_id, ...(typeof change === 'string' ? { status: change } : change) };
-        const answer = await server.call('task_update', input);
-        await report({
-          ...(agent !== undefined && by(agent)),
-          tool_name: 'mcp__colibri__task_update',
-          tool_input: input,
-          tool_response: JSON.stringify({ ok: answer.failure === undefined, ...answer }),
-        });
-      },
-      run: (command, agent) => report({ ...ran(command), ...(agent !== undefined && by(agent)) }),
-    });
-  });
-}
 
 describe('sub-agents of one session', () => {
   promiseTest(
@@ -246,18 +198,36 @@ describe('sub-agents of one session', () => {
     }),
   );
 
+  promiseTest('recorder/sub-agents', 'a main agent without a task finishes what they have given up or left', () =>
+    withCrew(async ({ server, report, update, run }) => {
+      const isDone = await requireRun(server);
+      for (const [agent, task_id] of [
+        ['a', 'T-0001'],
+        ['b', 'T-0002'],
+        ['c', 'T-0003'],
+      ] as const) {
+        await update(task_id, 'in_progress', agent);
+        await report({ ...edited(`${agent}.ts`), ...by(agent) });
+      }
+      await update('T-0001', 'review', 'a');
+      await run('npm test');
+      await update('T-0002', 'review', 'b');
+      await report(stopped('b'));
+      await run('ls');
+      expect(await isDone('T-0002')).toBe(false);
+      await run('npm test');
+      for (const task_id of ['T-0001', 'T-0002']) expect(await isDone(task_id)).toBe(true);
+      await report(stopped('c'));
+      await run('npm test');
+      await update('T-0003', 'review');
+      expect(await isDone('T-0003')).toBe(true);
+    }),
+  );
+
   promiseTest('recorder/sub-agents', 'a required run counts for the task of the sub-agent that ran it', () =>
     withCrew(async (crew) => {
       const { server, report, update, run } = crew;
-      await setOptions(server.path, 'default', { require_observed: ['npm test'] });
-      const tasks = ['T-0001', 'T-0002', 'T-0003'];
-      await createTasks(server, 3);
-      for (const task_id of tasks) {
-        await server.startSession({ task_id, auditor_id: 'tester' });
-        await server.recordThought({ task_id, type: 'decision', content: 'why', tests_run: ['npm test passed'] });
-      }
-      const isDone = async (task_id: string) =>
-        (await server.call('task_update', { task_id, status: 'done' })).failure === undefined;
+      const isDone = await requireRun(server);
       await update('T-0003', 'in_progress');
       await update('T-0001', 'in_progress', 'a');
       await update('T-0002', 'in_progress', 'b');

@@ -11,7 +11,7 @@ import {
   type ObservedFields,
   readCommand,
 } from '../../integrity/evidence/observation.ts';
-import { attachmentOf, commitKey, NO_TASK, parseJson, type Salt } from '../../integrity/index.ts';
+import { attachmentOf, commitKey, decidedKeys, NO_TASK, parseJson, type Salt } from '../../integrity/index.ts';
 
 export interface ObservedEdit {
   readonly entry: number;
@@ -182,7 +182,7 @@ async function readLater(db: Reader, own: readonly Observation[], maxLater: numb
 
 /** Reports about a session name a task too, and take none. */
 function isEventOf(key: string, fields: ObservedFields): boolean {
-  return fields.kind === 'observed' && attachmentOf(fields).key === key;
+  return fields.kind === 'observed' && decidedKeys(fields).includes(key);
 }
 
 /** The newest first: an edit before the last run of a command does not matter. */
@@ -192,12 +192,12 @@ async function listGaps(db: Reader, own: readonly Observation[]): Promise<Gap[]>
   for (const { entry, fields } of own.toReversed()) {
     const { kind, session } = fields;
     if (kind !== 'observed' || session === undefined) continue;
-    const { key, task: held } = attachmentOf(fields);
-    if (held === undefined) {
-      const end = nexts.get(key) ?? (await findLast(db, key)) + 1;
-      gaps.push({ session, key, after: entry, end: end - 1 });
+    const isGivenUp = attachmentOf(fields).task === undefined;
+    for (const key of decidedKeys(fields)) {
+      const end = isGivenUp ? (nexts.get(key) ?? (await findLast(db, key)) + 1) : entry;
+      if (isGivenUp) gaps.push({ session, key, after: entry, end: end - 1 });
+      nexts.set(key, entry);
     }
-    nexts.set(key, entry);
   }
   return gaps;
 }

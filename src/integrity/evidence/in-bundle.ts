@@ -1,5 +1,5 @@
 import type { OpenedEntry } from '../bundle/verify.ts';
-import { attachmentOf } from '../observed-grammar.ts';
+import { attachmentOf, decidedKeys } from '../observed-grammar.ts';
 import { parseJson } from '../parse-json.ts';
 import { createCommitFinder, toCommit } from './commits.ts';
 import { compareCommit, compareTests, createRunFinder, type Evidence, type Said } from './compare.ts';
@@ -122,9 +122,11 @@ function findWork(log: BundledLog, taskId: string): { readonly own: readonly Ope
     // Reports about a session name a task too, and take none.
     if (kind !== 'observed' || session === undefined) continue;
     const { key, task: held } = attachmentOf(fields);
-    if (task_id !== undefined) end(key, place, at);
     const isOwn = task_id === taskId;
-    if (isOwn && held === undefined) begun.set(key, { at, place });
+    for (const each of decidedKeys(fields)) {
+      if (task_id !== undefined) end(each, place, at);
+      if (isOwn && held === undefined) begun.set(each, { at, place });
+    }
     if (isOwn || begun.has(key)) own.push(entry);
   }
   for (const key of begun.keys()) end(key, log.entries.length, LATEST);

@@ -2,7 +2,7 @@ import type { Task } from '../../domains/tasks/record.ts';
 import type { ProjectOptions } from '../../domains/tasks/review/options.ts';
 import { workflowOf } from '../../domains/tasks/workflows.ts';
 import { parseId } from '../../ids.ts';
-import { attachmentOf, type Entry, isPerson } from '../../integrity/index.ts';
+import { attachmentOf, decidedKeys, type Entry, isPerson } from '../../integrity/index.ts';
 import { NumberColumn } from '../reference/number-column.ts';
 import type { Report } from '../report.ts';
 
@@ -35,7 +35,7 @@ export class RunReplay {
     const own = numberOf(entry['task_id']);
     const taskNo = own ?? this.#released.get(key);
     if (held !== undefined) this.#released.delete(key);
-    else if (own !== undefined) this.#released.set(key, own);
+    else if (own !== undefined) for (const each of decidedKeys(entry)) this.#released.set(each, own);
     // No honest number exceeds the index; a forged one must not determine the memory used.
     if (taskNo === undefined || taskNo > index) return;
     if (isEdit(entry)) this.#edits.set(taskNo, index + 1);

@@ -43,7 +43,7 @@ export const exportCommand: CliCommand<ExportOptions> = {
     new Option('--session <id>', 'bundle: the records and the seal of this session').argParser(parseSessionId),
     new Option('--since <time>', 'bundle: every entry since this time, such as 2d or 2026-04-08'),
     new Option('--all', 'bundle: the whole log'),
-    new Option('--out <file>', 'the file to write, which must not exist yet'),
+    new Option('-o, --out <file>', 'the file to write, which must not exist yet'),
     new Option('--redact', 'bundle: leave out what agents and people wrote; only digests stay'),
     new Option('--at <file>', 'bundle: as of the checkpoint in this file, instead of signing a new one'),
     new Option('--html', 'write a page that shows and checks the bundle; alone, the page without a bundle'),

@@ -43,7 +43,7 @@ export const prove: CliCommand<ProveOptions, string> = {
     new Option('--format <format>', 'tlog: C2SP tlog-proof, cose: COSE receipt, dsse: in-toto statement')
       .choices(FORMATS)
       .default('tlog'),
-    new Option('--out <file>', 'the file to write; without it the proof is printed'),
+    new Option('-o, --out <file>', 'the file to write; without it the proof is printed'),
     new Option('--redact', 'leave the content of the record out'),
     new Option('--at <file>', 'as of the checkpoint in this file, instead of signing a new one'),
     ...PERSON_OPTIONS,

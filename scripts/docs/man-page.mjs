@@ -30,6 +30,7 @@ export function renderManPage({ version, commands, listExitCodes }) {
 function renderCommand({ name, summary, argument, secondArgument, options, details = [], examples }, exitCodes) {
   const inputs = [argument, secondArgument].filter((input) => input !== undefined);
   const usage = ['colibri', name, ...inputs.map(inputUsage), '[options]'].join(' ');
+  const codes = exitCodes.map(([code, meaning]) => `${code} ${meaning}`);
   return [
     `.SS ${roff(usage)}`,
     ...paragraph(`${summary[0].toUpperCase()}${summary.slice(1)}.`),
@@ -42,7 +43,7 @@ function renderCommand({ name, summary, argument, secondArgument, options, detai
     ...examples.map(([command, note]) => `  ${roff(note === undefined ? command : `${command}   # ${note}`)}`),
     '.fi',
     '.PP',
-    'Exit codes: ' + roff(exitCodes.map(([code, meaning]) => `${code} ${meaning}`).join('; ')) + '.',
+    `Exit codes: ${roff(codes.join('; '))}.`,
   ];
 }
 

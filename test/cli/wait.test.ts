@@ -1,4 +1,5 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
 import { withDatabase } from '../../src/cli/support/with-ledger.ts';
 import {
@@ -123,6 +124,16 @@ describe('colibri wait', () => {
 
   promiseTest('cli/wait', 'for the first task of a ledger that does not exist yet', async () => {
     const folder = createProject();
+    const waiting = startColibri(folder, ['wait', '--for', 'ready', '--timeout', '1m']);
+    await withAgent(folder, 'claude', (agent) => agent('task_create', { title: 'First', status: 'todo' }));
+    expect((await waiting.ended).status).toBe(0);
+    expect(waiting.lines()).toEqual(['T-0001 todo: First']);
+  });
+
+  promiseTest('cli/wait', 'for the first task of a ledger whose file has no tables yet', async () => {
+    const folder = createProject();
+    mkdirSync(dirname(ledgerOf(folder)), { mode: 0o700 });
+    writeFileSync(ledgerOf(folder), '', { mode: 0o600 });
     const waiting = startColibri(folder, ['wait', '--for', 'ready', '--timeout', '1m']);
     await withAgent(folder, 'claude', (agent) => agent('task_create', { title: 'First', status: 'todo' }));
     expect((await waiting.ended).status).toBe(0);

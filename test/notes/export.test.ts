@@ -96,7 +96,7 @@ describe('the notes', () => {
       for (const text of ['A deep session of [[tasks/T-0001|T-0001]]', '> why', 'sealed: "', '[[tasks/T-0002|T-0002]]'])
         expect(session).toContain(text);
       expect(vault.read('agents/bob.md')).toContain('- Worked on: [[tasks/T-0003|T-0003]], [[tasks/T-0001|T-0001]]');
-      expect(vault.read('days/2026-04-08.md')).toContain('4 observed actions, 1 commit');
+      expect(vault.read('days/2026-04-08.md')).toContain('5 observed actions, 1 commit');
       expect(vault.read('Colibri.md')).toContain('[[days/2026-04-08|2026-04-08]]');
     }),
   );

@@ -79,7 +79,7 @@ async function waitFor(found: Config, options: WaitOptions): Promise<number> {
   const { timeout, json = false } = options;
   const timedOut = timeout === undefined ? new AbortController().signal : AbortSignal.timeout(timeout);
   if (isMissing(found)) printError(`colibri wait: no ledger at ${locateDatabase(found)} yet; waiting for one`);
-  const config = isMissing(found) ? await whenCreated(found, timedOut) : found;
+  const config = await whenCreated(found, timedOut);
   if (config === undefined) return reportTimeout('there is no ledger', timeout ?? 0, json);
   const project = options.all ? undefined : (options.project ?? config.project);
   const met = await withDatabase(config, (database) =>

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
+import { DatabaseError } from '../../db/database.ts';
 import { findAbove, LEDGER } from '../../db/locate.ts';
 import { isMissing, withDatabase } from '../support/with-ledger.ts';
 
@@ -7,25 +8,31 @@ const POLL_MS = 500;
 /** A server creates the file first and its tables a moment later. */
 const MAX_CREATION_MS = 10_000;
 
-/** Waits until a server or a person has created the ledger file; undefined if the signal aborts before. */
+/** Waits until a server or a person has created the ledger; undefined if the signal aborts before. */
 export async function whenCreated(found: Config, signal: AbortSignal): Promise<Config | undefined> {
+  const wasMissing = isMissing(found);
   for (let config = found; !signal.aborted; config = { ...found, projectDbPath: findAbove(LEDGER, LEDGER) }) {
-    if (!isMissing(config)) return (await whenOpened(config, signal)) ? config : undefined;
+    if (!isMissing(config)) return (await whenOpened(config, signal, wasMissing)) ? config : undefined;
     await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
   }
   return undefined;
 }
 
-async function whenOpened(config: Config, signal: AbortSignal): Promise<boolean> {
+async function whenOpened(config: Config, signal: AbortSignal, isNew: boolean): Promise<boolean> {
   const startMs = performance.now();
   while (!signal.aborted) {
     try {
       await withDatabase(config, () => Promise.resolve());
       return true;
     } catch (error) {
-      if (performance.now() - startMs > MAX_CREATION_MS) throw error;
+      if (!(isNew || isWithoutTables(config, error)) || performance.now() - startMs > MAX_CREATION_MS) throw error;
       await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
     }
   }
   return false;
+}
+
+/** The file was there from the beginning, and may be one that a server is just creating. */
+function isWithoutTables({ databaseUrl }: Config, error: unknown): boolean {
+  return databaseUrl === undefined && error instanceof DatabaseError && error.fault === 'unavailable';
 }

@@ -56,6 +56,8 @@ async function create(client: Client, count: number): Promise<void> {
 
 const WAL_HEADER = 32;
 const FRAME_HEADER = 24;
+/** The log twice, where it begins a new page, its head and presence. Other commits of a server are as small. */
+const MOST_ENTER_PAGES = 5;
 
 /** https://www.sqlite.org/fileformat2.html#walformat: the last frame of a commit has the size of the database. */
 function countPages(wal: Buffer, pageSize: number): Omit<StorageUse, 'bytes'> {
@@ -67,7 +69,9 @@ function countPages(wal: Buffer, pageSize: number): Omit<StorageUse, 'bytes'> {
     commits.push(pages);
     pages = 0;
   }
-  const mean = (parity: number) =>
-    commits.filter((_, place) => place % 2 === parity).reduce((sum, count) => sum + count, 0) / (commits.length / 2);
-  return { enterPages: mean(0), changePages: mean(1) };
+  const mean = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0) / counts.length;
+  return {
+    enterPages: mean(commits.filter((count) => count <= MOST_ENTER_PAGES)),
+    changePages: mean(commits.filter((count) => count > MOST_ENTER_PAGES)),
+  };
 }

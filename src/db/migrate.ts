@@ -183,9 +183,16 @@ export async function assertMigrated(database: Database): Promise<void> {
 export async function assertCreated(database: Database): Promise<number> {
   const version = assertUsable(database.location, await database.schemaVersion());
   if (version > 0) return version;
-  throw new DatabaseError('unavailable', `${database.location} is empty`, {
-    advice: `start a server in FULL mode, the default, to create the ledger: ${START}`,
-  });
+  throw new EmptyLedger(database.location);
+}
+
+/** The file or schema exists, but no server has created the tables yet. */
+export class EmptyLedger extends DatabaseError {
+  constructor(location: string) {
+    super('unavailable', `${location} is empty`, {
+      advice: `start a server in FULL mode, the default, to create the ledger: ${START}`,
+    });
+  }
 }
 
 /** Commands, and servers that only read, neither create nor migrate a ledger. */

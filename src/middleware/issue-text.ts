@@ -50,13 +50,14 @@ const MAX_REPEATED = 40;
 function hintFor({ expected, input }: InvalidType): string {
   if (typeof input === 'string') return hintForText(expected, input);
   if (expected !== 'string' || !Array.isArray(input) || typeof input[0] !== 'string') return '';
-  if (input.length > 1) return ' (make one call for each)';
+  if (input.length > 1)
+    return input.every((item) => ID.test(String(item))) ? ' (make one call for each)' : ' (send one text)';
   return input[0].length > MAX_REPEATED ? '' : ` (send ${JSON.stringify(input[0])})`;
 }
 
 function hintForText(expected: string, text: string): string {
   if (text === '' || text.length > MAX_REPEATED) return '';
-  const isNumber = (expected === 'number' || expected === 'int') && NUMBER.test(text);
+  const isNumber = (expected === 'number' && NUMBER.test(text)) || (expected === 'int' && INTEGER.test(text));
   const isBoolean = expected === 'boolean' && (text === 'true' || text === 'false');
   if (isNumber || isBoolean) return ` (send ${text} without quotes)`;
   if (expected !== 'array') return '';
@@ -64,7 +65,10 @@ function hintForText(expected: string, text: string): string {
   return text.includes(',') ? ' (send a list of texts)' : ` (send [${JSON.stringify(text)}])`;
 }
 
-const NUMBER = /^-?\d+(?:\.\d+)?$/;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/;
+const INTEGER = /^-?(?:0|[1-9]\d*)$/;
+/** Of a task, a session or a thought. */
+const ID = /^\p{Lu}-\d+$/u;
 
 type TooSmall = Extract<RawIssue, { code: 'too_small' }>;
 type TooBig = Extract<RawIssue, { code: 'too_big' }>;

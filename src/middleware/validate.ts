@@ -97,12 +97,12 @@ const MAX_SLIPS = 2;
 function hintFor(key: string, { raw, shape }: Parsed): string {
   const given = isObject(raw) ? raw : {};
   const fields = Object.keys(shape);
-  if (fieldsIn(given[key], shape).length > 0) return 'send its members at the top level';
   const [nearest] = fields
     .map((field) => ({ field, slips: countSlips(key.slice(0, MAX_KEY), field) }))
     .filter(({ slips }) => slips <= Math.min(MAX_SLIPS, key.length / 2))
     .sort((one, other) => one.slips - other.slips);
   if (nearest !== undefined) return `use ${nearest.field}`;
+  if (fieldsIn(given[key], shape).length > 0) return 'send its members at the top level';
   // "id" or "task" for task_id, unless another field that was not given could be meant, too.
   const related = fields.filter((field) => field === `${key}_id` || field.endsWith(`_${key}`));
   const absent = related.filter((field) => given[field] === undefined);

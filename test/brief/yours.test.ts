@@ -16,11 +16,12 @@ describe('what is next', () => {
       for (const project of ['zoo', 'web', 'api', 'web', 'blue'])
         await server.createTask({ title: 'Elsewhere', status: 'todo', project });
       await server.createTask({ title: 'Not ready', project: 'ant' });
+      await server.createTask({ title: 'Waits', project: 'ant', status: 'todo', depends_on: ['T-0006'] });
       expect(await next()).toMatch(
         /^- nothing is ready here, but in api, blue, web: task_next_actions {"project":"api"}\n- or call task_create .*$/,
       );
       await server.createTask({ title: 'Here', status: 'todo' });
-      expect(await next()).toMatch(/^- claim T-0007 .*\n- or call task_next_actions for the whole queue$/);
+      expect(await next()).toMatch(/^- claim T-0008 .*\n- or call task_next_actions for the whole queue$/);
     }),
   );
 });

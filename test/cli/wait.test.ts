@@ -1,5 +1,5 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { withDatabase } from '../../src/cli/support/with-ledger.ts';
 import {
@@ -138,6 +138,19 @@ describe('colibri wait', () => {
     await withAgent(folder, 'claude', (agent) => agent('task_create', { title: 'First', status: 'todo' }));
     expect((await waiting.ended).status).toBe(0);
     expect(waiting.lines()).toEqual(['T-0001 todo: First']);
+  });
+
+  promiseTest('cli/wait-wrong', 'a ledger that cannot be opened is reported at once, and its folder once', async () => {
+    const folder = await createTasks();
+    const below = join(folder, 'packages');
+    mkdirSync(below);
+    const { stderr } = colibri(below, ['wait', '--for', 'T-0003']);
+    expect(stderr).toBe(`Using the ledger of ${folder}: ${below} is inside it.\n`);
+    chmodSync(ledgerOf(folder), 0o644);
+    expect(colibri(folder, ['wait', '--for', 'ready', '--timeout', '1s'])).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('colibri trust'),
+    });
   });
 
   promiseTest('cli/wait-wrong', 'a ledger that is never created, and one that is deleted', async () => {

@@ -137,7 +137,7 @@ describe('aliases of both older contracts', () => {
           { id: 'T-0001', title: 'a', x: 1, patch: { x: 2 } },
           'patch: repeats a field (send each field once)',
         ],
-        ['task_get', { id: 'T-0001', task_id: 'T-0001' }, 'id: is another name of task_id (send one of them)'],
+        ['task_get', { id: 'T-0001', task_id: 'T-0001' }, 'id: is an alias of task_id (send one of them)'],
         ['task_get', { task_ids: ['T-0001'] }, 'task_ids: is not a field of this tool (use task_id)'],
         ['task_get', { task: 'T-0001' }, 'task: is not a field of this tool (use task_id)'],
         [
@@ -148,6 +148,11 @@ describe('aliases of both older contracts', () => {
         ['merkle_root', { id: 'A-0001' }, 'id: is not a field of this tool (use session_id)'],
         ['task_get', { task_id: ['T-0001'] }, 'task_id: must be a text, not a list (send "T-0001")'],
         ['task_get', { task_id: ['T-0001', 'T-0002'] }, 'task_id: must be a text, not a list (make one call for each)'],
+        [
+          'task_create',
+          { title: 'x', description: ['a', 'b'] },
+          'description: must be a text, not a list (send one text)',
+        ],
         ['task_list', { limit: '10' }, 'limit: must be a number, not a text (send 10 without quotes)'],
         ['task_get', { task_id: 'T-0001', include_dependents: 'true' }, 'not a text (send true without quotes)'],
         ['task_create', { title: 'x', labels: 'bug' }, 'labels: must be a list, not a text (send ["bug"])'],

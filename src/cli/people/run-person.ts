@@ -85,7 +85,8 @@ function isReason(text: string): boolean {
 
 export function parseReason(text: string): string {
   // Recorded forever: "--force --reason why" must not record "--reason".
-  if (text.startsWith('--')) throw new InvalidArgumentError('The reason comes right after the option, in quotes.');
+  if (text.startsWith('--'))
+    throw new InvalidArgumentError('The reason comes right after the option, and does not begin with two hyphens.');
   if (isReason(text)) return text;
   throw new InvalidArgumentError(`Give ${REASON}.`);
 }

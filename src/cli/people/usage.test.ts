@@ -70,7 +70,7 @@ describe('the command line of a person', () => {
   it('says where the reason of an override belongs', async () => {
     const line = ['done', '1', '--force', '--reason', 'I tested it'];
     await expect(createProgram().parseAsync(line, { from: 'user' })).rejects.toThrow(
-      "error: option '--force <why>' argument '--reason' is invalid. The reason comes right after the option, in quotes.",
+      "error: option '--force <why>' argument '--reason' is invalid. The reason comes right after the option, and does not begin with two hyphens.",
     );
   });
 

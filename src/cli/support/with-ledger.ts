@@ -73,6 +73,16 @@ export async function withDatabase<Result>(
   }
 }
 
+/** For a command that opens the ledger later, and prints which one only then. */
+export async function assertReadable(location: LedgerLocation): Promise<void> {
+  const database = await openSilently(location);
+  try {
+    await assertMigrated(database);
+  } finally {
+    await database.close();
+  }
+}
+
 /** Refuses a file that is not a ledger; accepts one of an older version. */
 export async function assertLedgerFile(dbPath: string): Promise<void> {
   await withDatabase({ dbPath }, () => Promise.resolve(), assertCreated);
@@ -122,12 +132,16 @@ async function readSuspect<Before, Result>(
 }
 
 /** Durability and mode of the configuration do not matter to a reader. */
-function openReadOnly(
+function openReadOnly(location: LedgerLocation, options: Partial<OpenOptions> = {}): Promise<Database> {
+  printSharedLedger(location);
+  return openSilently(location, options);
+}
+
+function openSilently(
   { databaseUrl, dbPath, projectDbPath }: LedgerLocation,
   options: Partial<OpenOptions> = {},
 ): Promise<Database> {
   const mode = 'READONLY';
-  printSharedLedger({ databaseUrl, dbPath, projectDbPath });
   return openDatabase({ databaseUrl, dbPath, projectDbPath, mode, durability: 'full', readOnly: true, ...options });
 }
 

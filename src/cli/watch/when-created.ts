@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
-import { DatabaseError } from '../../db/database.ts';
 import { findAbove, LEDGER } from '../../db/locate.ts';
-import { isMissing, withDatabase } from '../support/with-ledger.ts';
+import { EmptyLedger } from '../../db/migrate.ts';
+import { assertReadable, isMissing } from '../support/with-ledger.ts';
 
 const POLL_MS = 500;
 /** A server creates the file first and its tables a moment later. */
@@ -22,17 +22,13 @@ async function whenOpened(config: Config, signal: AbortSignal, isNew: boolean): 
   const startMs = performance.now();
   while (!signal.aborted) {
     try {
-      await withDatabase(config, () => Promise.resolve());
+      await assertReadable(config);
       return true;
     } catch (error) {
-      if (!(isNew || isWithoutTables(config, error)) || performance.now() - startMs > MAX_CREATION_MS) throw error;
+      const isBeingCreated = isNew || error instanceof EmptyLedger;
+      if (!isBeingCreated || performance.now() - startMs > MAX_CREATION_MS) throw error;
       await sleep(POLL_MS, undefined, { signal }).catch(() => undefined);
     }
   }
   return false;
-}
-
-/** The file was there from the beginning, and may be one that a server is just creating. */
-function isWithoutTables({ databaseUrl }: Config, error: unknown): boolean {
-  return databaseUrl === undefined && error instanceof DatabaseError && error.fault === 'unavailable';
 }

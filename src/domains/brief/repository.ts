@@ -54,7 +54,7 @@ export async function readBrief(db: Reader, query: BriefQuery, context: ClaimCon
     ),
     lapsed: lapsed.map(({ task_id, title, held_by, silent_for_s }) => ({ task_id, title, held_by, silent_for_s })),
     lost: agent === undefined ? [] : await listLost(db, agent),
-    ...(ready === undefined ? { other_projects: await listOtherProjects(db, project) } : {}),
+    ...(ready === undefined ? { other_projects: await listOtherProjects(db, { project, actor: agent }) } : {}),
     ready: ready && (await describeReady(db, ready)),
   };
 }

@@ -39,7 +39,7 @@ export function explainAliases(schema: z.ZodObject): (key: string) => string | u
   return (key) => {
     const name = Object.hasOwn(ALIASES, key) ? ALIASES[key] : undefined;
     if (name === undefined || !Object.hasOwn(schema.shape, name)) return undefined;
-    return `is another name of ${name} (send one of them)`;
+    return `is an alias of ${name} (send one of them)`;
   };
 }
 

@@ -5,7 +5,7 @@ import type { ClaimContext } from './claims/holder.ts';
 import { type LapsedRow, listLapsed } from './claims/lapsed.ts';
 import { waitsFor } from './dependencies.ts';
 import { offered, type Present, withoutNulls } from './output.ts';
-import { listUnmet } from './repository.ts';
+import { hasProject, listUnmet } from './repository.ts';
 
 export type NextAction = Present<ReturnType<typeof offered.read>> & {
   readonly dependencies_unmet: number;
@@ -72,11 +72,13 @@ export async function listFreeTasks(db: Reader, { project, limit, actor }: Queue
 }
 
 const MAX_OTHER_PROJECTS = 3;
+const MAX_LOOKS = 10;
 
-/** The first other projects with tasks that are ready, for an agent that finds none in its own. */
-export async function listOtherProjects(db: Reader, project: string): Promise<string[]> {
+/** The first other projects with free tasks, for an agent that finds none in its own. */
+export async function listOtherProjects(db: Reader, { project, actor }: Omit<Queue, 'limit'>): Promise<string[]> {
   const found: string[] = [];
-  for (let after = ''; found.length < MAX_OTHER_PROJECTS; ) {
+  let after = '';
+  for (let looks = 0; looks < MAX_LOOKS && found.length < MAX_OTHER_PROJECTS; looks += 1) {
     // One look into the index for each project, whatever the number of tasks.
     const [row] = await db.query<{ project: string | null }>(
       'SELECT MIN(project) AS project FROM tasks WHERE is_ready = 1 AND project > $1',
@@ -84,9 +86,24 @@ export async function listOtherProjects(db: Reader, project: string): Promise<st
     );
     if (row === undefined || row.project === null) break;
     after = row.project;
-    if (after !== project) found.push(after);
+    if (after === project) continue;
+    const free = await listFreeTasks(db, { project: after, limit: 1, actor });
+    if (free.length > 0) found.push(after);
   }
   return found;
+}
+
+/** For an agent that may not know of other projects than its own. */
+export async function hintOfEmptyQueue(db: Reader, queue: Queue): Promise<{ readonly hint?: string }> {
+  const { project } = queue;
+  const others = await listOtherProjects(db, queue);
+  const [first] = others;
+  if (first !== undefined)
+    return {
+      hint: `nothing is ready in project ${project}; tasks are ready in ${others.join(', ')}: call task_next_actions with project ${first}`,
+    };
+  if (await hasProject(db, project)) return {};
+  return { hint: 'no tasks yet; call task_create with status todo to add one' };
 }
 
 /** Tasks whose claim has lapsed and that wait for nothing: highest priority first, then oldest. */

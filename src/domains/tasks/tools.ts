@@ -22,7 +22,7 @@ import {
   explainPatch,
 } from './input-aliases.ts';
 import { listTasks } from './list-query.ts';
-import { listBlocked, listNextActions, listOtherProjects } from './next-actions.ts';
+import { hintOfEmptyQueue, listBlocked, listNextActions } from './next-actions.ts';
 import { createOutput, getOutput, listOutput, nextActionsOutput, updateOutput, withoutNulls } from './output.ts';
 import type { Task, TokenedTask } from './record.ts';
 import {
@@ -211,23 +211,11 @@ function nextActionsTool(defaults: TaskDefaults): Tool {
         next_actions: actions,
         count: actions.length,
         project,
-        ...(actions.length === 0 && isActive ? await hintOfEmptyQueue(db, project) : {}),
+        ...(actions.length === 0 && isActive ? await hintOfEmptyQueue(db, queue) : {}),
         ...(include_blocked ? { blocked: await listBlocked(db, queue, context) } : {}),
       };
     },
   });
-}
-
-/** For an agent that may not know of other projects than its own. */
-async function hintOfEmptyQueue(db: Reader, project: string): Promise<{ readonly hint?: string }> {
-  const others = await listOtherProjects(db, project);
-  const [first] = others;
-  if (first !== undefined)
-    return {
-      hint: `nothing is ready in project ${project}; tasks are ready in ${others.join(', ')}: call task_next_actions with project ${first}`,
-    };
-  if (await hasProject(db, project)) return {};
-  return { hint: 'no tasks yet; call task_create with status todo to add one' };
 }
 
 const MAX_DEPENDENTS = 500;
@@ -254,7 +242,7 @@ function describeUpdate(before: Task, after: Task, { claim, isClaim, warnings }:
     updated_at,
     updated_by,
     ...(holder === null ? {} : { holder }),
-    // A takeover can end in review: its token is news to the caller, although it holds the task no more.
+    // A takeover can end in review: the caller does not know its token yet, although it holds the task no longer.
     ...(claim === null || (holder === null && !isClaim) ? {} : { claim }),
     ...(isClaim && taken_from !== null ? { taken_from } : {}),
     ...(status === before.status ? {} : { previous_status: before.status }),

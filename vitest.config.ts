@@ -11,7 +11,7 @@ const ON_EVERY_ENGINE = [
   'test/evidence/*.test.ts',
   'test/hands/{hands,input,review}.test.ts',
   'test/notes/export.test.ts',
-  'test/recorder/{ingest,reports,settle,signs,subagents,unanswered}.test.ts',
+  'test/recorder/{ingest,reports,settle,signs,subagents*,unanswered}.test.ts',
   'test/tasks/*.test.ts',
   'test/trail/{bad-input,hash,migration,processes,proofs,sessions,strings,tools}.test.ts',
   'test/verification/{chain-report,grammar,grammar-honest,natural-order,redactions,tamper-entries,tamper-tables}.test.ts',

@@ -47,10 +47,15 @@ async function record(db: Transaction, { entry, salt, content, claim }: Observat
   const subagent = session === undefined ? undefined : await readSubagent(db, entry);
   const { taskNo: before } = subagent ?? state;
   const after = claim === undefined ? before : await taskAfter(db, before, claim);
-  const held = session === undefined ? {} : heldFields(entry, { state, subagent }, after, claim);
+  const sessionTask = subagent === undefined ? after : await sessionTaskAfter(db, entry, { state, subagent }, claim);
+  const held =
+    subagent === undefined
+      ? heldFields(entry, state, after, claim)
+      : ownFields(entry, { state, subagent }, { after, sessionTask }, claim);
   // The call that claims a task and the call that gives it up both belong to it.
   const isFirstClaim = subagent === undefined && held.agent_task !== undefined;
-  const task = namedTask(entry) ?? (isFirstClaim ? after : (before ?? after));
+  const givenUp = sessionTask === null ? state.taskNo : null;
+  const task = namedTask(entry) ?? (isFirstClaim ? after : (givenUp ?? before ?? after));
   const complete: Entry = { ...entry, ...(task !== null && { task_id: formatTaskId(task) }), ...held };
   const index = await append(db, complete);
   db.send(
@@ -61,45 +66,61 @@ async function record(db: Transaction, { entry, salt, content, claim }: Observat
   return true;
 }
 
-interface Holders {
-  readonly state: HeldTask;
-  /** Undefined if the event belongs to the task of the session. */
-  readonly subagent: HeldTask | undefined;
-}
-
 interface HeldFields {
   readonly session_task?: string;
   readonly agent_task?: string;
   readonly claim?: number;
 }
 
-/**
- * Which tasks are held after an event. A claim of a sub-agent attaches only the sub-agent, until it ends; its session gets
- * a task that the sub-agent then still holds, unless the session holds one.
- */
-function heldFields(
-  { agent, phase }: Entry,
+/** Which tasks are held after an event of the session, or of a sub-agent that had not claimed one before. */
+function heldFields(entry: Entry, state: HeldTask, after: number | null, claim: TaskClaim | undefined): HeldFields {
+  if (sessionOf(entry) === undefined) return {};
+  const isClaim = claim?.isHeld === true;
+  const isOfSubagent = entry['agent'] !== undefined && isClaim;
+  // A task that does not exist.
+  if (isOfSubagent && after === null) return sessionFields(state.taskNo);
+  const token = isClaim ? (claim.token ?? null) : null;
+  // A claim of a sub-agent attaches only the sub-agent, unless its session holds the task already.
+  if (!isOfSubagent || after === state.taskNo) return sessionFields(after, token);
+  return { ...sessionFields(state.taskNo), ...agentFields(after, token) };
+}
+
+interface Holders {
+  readonly state: HeldTask;
+  /** A sub-agent that has claimed a task itself. */
+  readonly subagent: HeldTask;
+}
+
+interface HeldAfter {
+  /** The task of the sub-agent. */
+  readonly after: number | null;
+  readonly sessionTask: number | null;
+}
+
+/** Which tasks are held after an event of a sub-agent that has claimed one itself. At its end it holds none. */
+function ownFields(
+  { phase }: Entry,
   { state, subagent }: Holders,
-  after: number | null,
+  { after, sessionTask }: HeldAfter,
   claim: TaskClaim | undefined,
 ): HeldFields {
-  const isClaim = claim?.isHeld === true;
-  const token = isClaim && after !== null ? (claim.token ?? null) : null;
-  if (subagent === undefined && agent !== undefined && isClaim && after === null)
-    // A task that does not exist.
-    return sessionFields(state.taskNo);
-  const isOwn = subagent !== undefined || (agent !== undefined && isClaim && after !== state.taskNo);
-  if (!isOwn) return sessionFields(after, token);
-  if (phase !== 'subagent_stop') {
-    const agent_task = after === null ? NO_TASK : formatTaskId(after);
-    return { ...sessionFields(state.taskNo), agent_task, ...(token !== null && { claim: token }) };
+  if (phase === 'subagent_stop') {
+    const token = state.taskNo === null ? subagent.claim : null;
+    return { ...sessionFields(sessionTask, token), ...agentFields(null) };
   }
-  const left = state.taskNo === null ? sessionFields(after, subagent?.claim ?? null) : sessionFields(state.taskNo);
-  return { ...left, agent_task: NO_TASK };
+  // The sub-agent keeps its own task, so that the entry is about that of the session alone.
+  if (sessionTask !== state.taskNo && after !== null) return sessionFields(sessionTask);
+  return { ...sessionFields(sessionTask), ...agentFields(after, claim?.isHeld === true ? claim.token : null) };
 }
 
 function sessionFields(taskNo: number | null, token: number | null = null): HeldFields {
-  return { ...(taskNo !== null && { session_task: formatTaskId(taskNo) }), ...(token !== null && { claim: token }) };
+  return taskNo === null ? {} : { session_task: formatTaskId(taskNo), ...(token !== null && { claim: token }) };
+}
+
+function agentFields(taskNo: number | null, token: number | null = null): HeldFields {
+  return taskNo === null
+    ? { agent_task: NO_TASK }
+    : { agent_task: formatTaskId(taskNo), ...(token !== null && { claim: token }) };
 }
 
 /** Commits belong to no session, and a coverage report changes nothing about one. */
@@ -116,6 +137,30 @@ async function taskAfter(db: Transaction, before: number | null, claim: TaskClai
   if (claim.isRequest === true && !(await hasSucceeded(db, claim))) return before;
   if (claim.isHeld) return findExisting(db, claim.taskId);
   return before === taskNumber(claim.taskId) ? null : before;
+}
+
+/**
+ * The task of a session after an event of a sub-agent that has claimed one itself: the sub-agent can give it up, and leaves
+ * its own at its end to a session without one.
+ */
+async function sessionTaskAfter(
+  db: Transaction,
+  { phase }: Entry,
+  { state, subagent }: Holders,
+  claim: TaskClaim | undefined,
+): Promise<number | null> {
+  if (phase === 'subagent_stop' && state.taskNo === null)
+    return (await isStillHeld(db, subagent)) ? subagent.taskNo : null;
+  return claim?.isHeld === false ? taskAfter(db, state.taskNo, claim) : state.taskNo;
+}
+
+/** Whether the task is held, and under the same claim, if that is known. */
+async function isStillHeld(db: Transaction, { taskNo, claim }: HeldTask): Promise<boolean> {
+  const [task] = await db.query<{ claim_idx: number | null }>(
+    'SELECT claim_idx FROM tasks WHERE task_no = $1 AND holder IS NOT NULL',
+    [taskNo],
+  );
+  return task !== undefined && (claim === null || claim === task.claim_idx);
 }
 
 /** Whether the task is now as the call wanted it; under the claim that the call named, if it named one. */

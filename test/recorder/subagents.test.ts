@@ -96,49 +96,6 @@ describe('sub-agents of one session', () => {
     }),
   );
 
-  promiseTest('recorder/sub-agents', 'one that ends leaves its task to a session that holds none', () =>
-    withCrew(async ({ server, report, update, run }) => {
-      await createTasks(server, 3);
-      const claims = () =>
-        server.query(
-          'SELECT session, task_no, claim_idx IS NOT NULL AS is_claim FROM observed_sessions ORDER BY session',
-        );
-      await update('T-0001', 'in_progress', 'a');
-      await update('T-0002', 'in_progress', 'b');
-      await report(stopped('c'));
-      await report(stopped('a'));
-      expect(await claims()).toMatchObject([
-        { session: 's-1', task_no: 1 },
-        { session: 's-1\na', task_no: null },
-        { session: 's-1\nb', task_no: 2 },
-      ]);
-      await run('ls');
-      await report(stopped('b'));
-      // A client can continue a sub-agent.
-      for (const agent of ['a', 'b', undefined]) await run('ls', agent);
-      await update('T-0003', 'in_progress', 'a');
-      await run('ls', 'a');
-      expect(await listEvents(server)).toEqual([
-        'a T-0001 - T-0001',
-        'b T-0002 - T-0002',
-        'c - -',
-        'a T-0001 T-0001 none',
-        'main T-0001 T-0001',
-        'b T-0002 T-0001 none',
-        'a T-0001 T-0001',
-        'b T-0001 T-0001',
-        'main T-0001 T-0001',
-        'a T-0003 T-0001 T-0003',
-        'a T-0003 T-0001 T-0003',
-      ]);
-      const rows = await server.query<{ claim_idx: number | null }>(
-        `SELECT observed_sessions.claim_idx FROM observed_sessions
-         JOIN tasks ON tasks.task_no = observed_sessions.task_no AND tasks.claim_idx = observed_sessions.claim_idx`,
-      );
-      expect(rows).toHaveLength(2);
-    }),
-  );
-
   promiseTest('recorder/sub-agents', 'a call without an end belongs to the task of the one that began it', () =>
     withCrew(async ({ server, report, update }) => {
       await createTasks(server, 2);

@@ -1,27 +1,54 @@
-import { existsSync, lstatSync, readdirSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Database, Reader } from '../db/database.ts';
-import { isCompleteLedgerFile } from '../db/sqlite/files/header.ts';
+import { LEDGER } from '../db/locate.ts';
+import { isCompleteLedgerFile, isInWalMode } from '../db/sqlite/files/header.ts';
 import { parseEntry } from '../integrity/index.ts';
 
-/** Ledger files beside the place of a ledger, the one that changed last first. */
+/** Ledger files beside the place of a ledger that can be copies of it, the one that changed last first. */
 export function listBackups(ledger: string): string[] {
   const folder = dirname(ledger);
   if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => name !== basename(ledger) && extname(name) === extname(ledger))
-    .map((name) => join(folder, name))
-    .filter(isBackup)
-    .sort((one, other) => lstatSync(other).mtimeMs - lstatSync(one).mtimeMs);
+  const own = statSync(ledger, { throwIfNoEntry: false });
+  const found = readdirSync(folder)
+    .filter((name) => extname(name) === extname(ledger))
+    .flatMap((name) => readLedgerFile(join(folder, name), own));
+  return selectCopies(ledger, found)
+    .sort((one, other) => other.mtimeMs - one.mtimeMs)
+    .map(({ path }) => path);
 }
 
-/** Links are left out: one that came with a clone may lead anywhere. */
-function isBackup(path: string): boolean {
+interface LedgerFile {
+  readonly path: string;
+  readonly mtimeMs: number;
+  readonly isInWalMode: boolean;
+}
+
+/**
+ * A link to the ledger, or its name in capitals, leads to the ledger itself, which must not be opened: closing it would drop
+ * its locks. Other links are left out: one that came with a clone may lead anywhere.
+ */
+function readLedgerFile(path: string, own: Stats | undefined): LedgerFile[] {
   try {
-    return lstatSync(path).isFile() && isCompleteLedgerFile(path);
+    const found = lstatSync(path);
+    const isOwn = found.ino === own?.ino && found.dev === own.dev;
+    if (isOwn || !found.isFile() || !isCompleteLedgerFile(path)) return [];
+    return [{ path, mtimeMs: found.mtimeMs, isInWalMode: isInWalMode(path) }];
   } catch {
-    return false;
+    return [];
   }
+}
+
+/**
+ * The folder of a project has one ledger. Elsewhere several can share a folder: one that a server has opened is in WAL mode,
+ * which a backup is not. Beside such a ledger only the name tells whose copies the others are.
+ */
+function selectCopies(ledger: string, found: readonly LedgerFile[]): LedgerFile[] {
+  const stem = basename(ledger, extname(ledger));
+  const isNamedAfter = ({ path }: LedgerFile) => basename(path).startsWith(`${stem}-`);
+  const isOfProject = basename(dirname(ledger)) === dirname(LEDGER);
+  const isShared = !isOfProject && found.some((file) => file.isInWalMode && !isNamedAfter(file));
+  return found.filter((file) => !isShared || isNamedAfter(file));
 }
 
 /**
@@ -34,7 +61,8 @@ export async function findEarlierBackup(
   const [newest] = database.engine === 'sqlite' ? listBackups(database.location) : [];
   if (newest === undefined) return undefined;
   const createdAt = await database.read(findCreation);
-  return createdAt !== undefined && lstatSync(newest).mtimeMs < Date.parse(createdAt) ? newest : undefined;
+  const changedMs = lstatSync(newest, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+  return createdAt !== undefined && changedMs < Date.parse(createdAt) ? newest : undefined;
 }
 
 /** Undefined if the ledger has a task. */

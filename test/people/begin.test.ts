@@ -100,6 +100,34 @@ describe('where the ledger was deleted', () => {
   );
 });
 
+describe('beside other ledgers', () => {
+  promiseTest('cli/deleted-ledger', 'takes none of them, nor the file that a link leads to, for a backup', async () => {
+    const folder = createProject();
+    const at = (name: string) => ({ COLIBRI_DB_PATH: join(folder, name) });
+    const listProblems = (name: string) =>
+      JSON.parse(colibri(folder, ['call', 'server_health', '{}'], at(name)).stdout).problems;
+    const remove = (name: string) => {
+      for (const suffix of ['', '-wal', '-shm']) rmSync(join(folder, name + suffix), { force: true });
+    };
+    expect(listProblems('new.db')).toEqual([]);
+    symlinkSync('new.db', join(folder, 'link.db'));
+    utimesSync(join(folder, 'new.db'), 1000, 1000);
+    expect(listProblems('link.db')).toEqual([]);
+    expect(listProblems('two.db')).toEqual([]);
+    expect(colibri(folder, ['add', 'One'], at('one.db'))).toMatchObject({ status: 0 });
+    for (const name of ['one-monday.db', 'monday.db'])
+      expect(colibri(folder, ['backup', name], at('one.db')).status).toBe(0);
+    expect(colibri(folder, ['add', 'Three'], at('three.db'))).toMatchObject({ status: 0 });
+    remove('one.db');
+    expect(colibri(folder, ['board'], at('one.db'))).toMatchObject({
+      stderr: expect.stringMatching(/There is a backup beside it.*\n {2}colibri restore one-monday\.db\n$/),
+    });
+    // Without another ledger, every backup can be one of the deleted ledger.
+    for (const name of ['new.db', 'link.db', 'two.db', 'three.db', 'one-monday.db']) remove(name);
+    expect(colibri(folder, ['board'], at('one.db')).stderr).toContain('colibri restore monday.db');
+  });
+});
+
 describe('with an empty ledger', () => {
   promiseTest('cli/people-begin', 'explains how to begin and exits with 0', async () => {
     const folder = createProject();

@@ -28,6 +28,11 @@ export function isCompleteLedgerFile(path: string): boolean {
   return header.readUInt32BE(68) === APPLICATION_ID && statSync(path).size >= header.readUInt32BE(28) * pageSize;
 }
 
+/** https://www.sqlite.org/fileformat2.html#file_format_version_numbers */
+export function isInWalMode(path: string): boolean {
+  return readHeader(path)[18] === 2;
+}
+
 function readHeader(path: string): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   const file = openSync(path, 'r');

@@ -22,8 +22,8 @@ import { readHead } from '../src/ledger/head.ts';
 import { openLedger } from '../src/ledger/open.ts';
 import { BLOCK, LEVELS_PER_BLOCK, StoredTree } from '../src/ledger/stored-tree.ts';
 import { openDatabase } from '../src/trust/open-database.ts';
-import { readSignedLog, type SignedLog } from '../test/support/proofs/signed-log.ts';
-import { signingKey } from '../test/support/proofs/signing-key.ts';
+import { readSignedLog, type SignedLog } from '../test/proofs/fixtures/signed-log.ts';
+import { signingKey } from '../test/support/signing-key.ts';
 import { fillFile } from './support/fill.ts';
 import { summarize } from './support/measure.ts';
 

@@ -1,4 +1,4 @@
-// Writes test/vectors/ from the naive reference in test/support. Run it after changing the list of defects.
+// Writes test/vectors/ from the naive reference beside it. Run it after changing the list of defects.
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { outputFiles } = await build({
   absWorkingDir: root,
-  entryPoints: ['test/support/fixtures/vectors.ts'],
+  entryPoints: ['test/vectors/vectors.ts'],
   bundle: true,
   format: 'esm',
   platform: 'node',

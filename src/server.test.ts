@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { listFiles } from '../test/support/folders.ts';
 import { call, openMemoryServer } from '../test/support/memory-server.ts';
 import { promiseTest } from '../test/support/promise-test.ts';
-import { importsOf, reachableFrom } from '../test/support/tidy/imports.ts';
+import { importsOf, reachableFrom } from '../test/tidy/imports.ts';
 import type { Mode } from './modes.ts';
 import * as library from './server.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findRaw, HOSTILE_TEXTS } from '../test/support/fixtures/hostile-text.ts';
+import { findRaw, HOSTILE_TEXTS } from '../test/support/hostile-text.ts';
 import { promiseTest } from '../test/support/promise-test.ts';
 import { createStyles, escapeUnsafe, linkTo, toTerminal } from './terminal-text.ts';
 

@@ -1,16 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { promiseTest } from './support/promise-test.ts';
-import { CLAIM_FILES, findClaimProblems } from './support/tidy/claims.ts';
+import { CLAIM_FILES, findClaimProblems } from './tidy/claims.ts';
 import {
   findCrowdedFolders,
   findSubjectProblem,
   listFiles,
   listIgnoredButCommitted,
   listSubjects,
-} from './support/tidy/repository.ts';
-import { RULES, type Rule } from './support/tidy/rules.ts';
-import { SAMPLES, type Sample } from './support/tidy/samples.ts';
+} from './tidy/repository.ts';
+import { RULES, type Rule } from './tidy/rules.ts';
+import { SAMPLES, type Sample } from './tidy/samples.ts';
 
 const files = listFiles().filter((path) => existsSync(path));
 

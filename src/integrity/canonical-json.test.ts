@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { naiveCanonicalize } from '../../test/support/fixtures/naive.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { always, plainJson } from '../../test/support/properties.ts';
+import { naiveCanonicalize } from '../../test/vectors/naive.ts';
 import { canonicalize } from './index.ts';
 
 /** The samples of RFC 8785 appendix B that are safe integers or fractions: bits of the number, and its text. */

@@ -1,15 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
+import { promiseTest } from '../../test/support/promise-test.ts';
+import { always } from '../../test/support/properties.ts';
 import {
   flipBit,
   forgeConsistency,
   forgeInclusion,
   honestConsistency,
   honestInclusion,
-} from '../../test/support/fixtures/forgeries.ts';
-import { naiveIsConsistent, naiveLeaf, naiveRoot, naiveRootFromPath } from '../../test/support/fixtures/naive.ts';
-import { promiseTest } from '../../test/support/promise-test.ts';
-import { always } from '../../test/support/properties.ts';
+} from '../../test/vectors/forgeries.ts';
+import { naiveIsConsistent, naiveLeaf, naiveRoot, naiveRootFromPath } from '../../test/vectors/naive.ts';
 import { type ConsistencyClaim, type InclusionClaim, isConsistent, isIncluded } from './index.ts';
 
 const LEAVES = Array.from({ length: 40 }, (_, index) => naiveLeaf(Buffer.from(`entry ${index}`)));

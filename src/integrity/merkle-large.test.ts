@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { naiveIsConsistent, naiveLeaf, naiveNode, naiveRootFromPath } from '../../test/support/fixtures/naive.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { always } from '../../test/support/properties.ts';
+import { naiveIsConsistent, naiveLeaf, naiveNode, naiveRootFromPath } from '../../test/vectors/naive.ts';
 import {
   consistencyRanges,
   foldRange,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { naiveLeaf, naivePath, naiveProof, naiveRoot } from '../../test/support/fixtures/naive.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
+import { naiveLeaf, naivePath, naiveProof, naiveRoot } from '../../test/vectors/naive.ts';
 import {
   consistencyRanges,
   foldRange,

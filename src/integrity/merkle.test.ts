@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { naiveLeaf, naiveNode, naiveRoot } from '../../test/support/fixtures/naive.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { always } from '../../test/support/properties.ts';
+import { naiveLeaf, naiveNode, naiveRoot } from '../../test/vectors/naive.ts';
 import { EMPTY_ROOT, foldRange, leafHash, nodeHash, perfectSubtrees, TreeBuilder } from './index.ts';
 
 const MAX_SIZE = 130;

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { promiseTest } from '../../test/support/promise-test.ts';
 import {
   createVectorFiles,
   readCanonicalVectors,
   readConsistencyVectors,
   readInclusionVectors,
-} from '../../test/support/fixtures/vectors.ts';
-import { promiseTest } from '../../test/support/promise-test.ts';
+} from '../../test/vectors/vectors.ts';
 import { canonicalize, isConsistent, isIncluded } from './index.ts';
 
 describe('the published vectors', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type IndexOptions, writeExtension, writeIndex } from '../../test/support/fixtures/git-index.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
+import { type IndexOptions, writeExtension, writeIndex } from '../../test/trust/fixtures/git-index.ts';
 import { foldPath, NotAnIndex, scanIndex } from './git-index.ts';
 
 const LEDGER = '.colibri/colibri.db';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { type ChainVector, createChainVectors } from '../../test/support/fixtures/trail-vectors.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
+import { type ChainVector, createChainVectors } from '../../test/vectors/trail-vectors.ts';
 import { parseEntry } from '../integrity/index.ts';
 import { checkThought, integrityScore } from './chain-report.ts';
 
@@ -17,7 +17,7 @@ describe('the published chains', () => {
       expect(found.map(({ layer }) => layer)).toEqual(broken);
     });
 
-  it('matches the chains of the second implementation in test/support; most are wrong on purpose', () => {
+  it('matches the chains of the second implementation in test/vectors; most are wrong on purpose', () => {
     expect(vectors).toEqual(createChainVectors());
     expect(vectors.filter(({ broken }) => broken.length === 0).length).toBeLessThan(vectors.length / 10);
     expect(new Set(vectors.map(({ name }) => name)).size).toBe(vectors.length);

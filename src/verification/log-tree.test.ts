@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { naiveLeaf, naiveRoot } from '../../test/support/fixtures/naive.ts';
 import { always } from '../../test/support/properties.ts';
+import { naiveLeaf, naiveRoot } from '../../test/vectors/naive.ts';
 import { type EntryBytes, LogTree } from './log-tree.ts';
 
 /** Entries as a page of the store has them: each behind a byte that may be anything. */

@@ -6,15 +6,15 @@ import { findTokenedTask, updateTask } from '../../src/domains/tasks/repository.
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { openDatabase } from '../../src/trust/open-database.ts';
 import { withCrew } from '../support/crew/crew.ts';
-import { judgeNames } from '../support/crew/name-referee.ts';
-import { judge } from '../support/crew/referee.ts';
-import { RestartingCrew } from '../support/crew/restarting-crew.ts';
-import { SimulatedCrew } from '../support/crew/simulated-crew.ts';
 import { tempFolder } from '../support/folders.ts';
 import { enterEvent, exitEvent, processIdOf } from '../support/ledger.ts';
 import { databaseAt, ledgerAt } from '../support/ledger-targets.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole, openServer, type TestServer } from '../support/test-server.ts';
+import { judgeNames } from './crew/name-referee.ts';
+import { judge } from './crew/referee.ts';
+import { RestartingCrew } from './crew/restarting-crew.ts';
+import { SimulatedCrew } from './crew/simulated-crew.ts';
 
 const TTL = { ttl: '1s', ttlMs: 1000 };
 const SIZE =

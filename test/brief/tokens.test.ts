@@ -5,7 +5,7 @@ import { countTokens as countNew } from 'gpt-tokenizer/encoding/o200k_base';
 import { describe, expect } from 'vitest';
 import { type Brief, MAX_BRIEF_TOKENS, renderBrief } from '../../src/domains/brief/brief.ts';
 import { estimateTokens } from '../../src/domains/brief/tokens.ts';
-import { EVERYTHING_HOSTILE, HOSTILE_TEXTS } from '../support/fixtures/hostile-text.ts';
+import { EVERYTHING_HOSTILE, HOSTILE_TEXTS } from '../support/hostile-text.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const DIGEST = createHash('sha512').update('digest');

@@ -3,10 +3,10 @@ import chromium from '@sparticuz/chromium';
 import * as fc from 'fast-check';
 import { type Browser, type Page, chromium as playwright } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { createEntries, LOG_KEY, proveEntry } from '../support/fixtures/signed-log.ts';
-import { readCanonicalVectors, readConsistencyVectors, readInclusionVectors } from '../support/fixtures/vectors.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { plainJson } from '../support/properties.ts';
+import { createEntries, LOG_KEY, proveEntry } from '../vectors/signed-log.ts';
+import { readCanonicalVectors, readConsistencyVectors, readInclusionVectors } from '../vectors/vectors.ts';
 
 type Integrity = typeof import('../../src/integrity/index.ts');
 

@@ -1,12 +1,12 @@
 import { existsSync, linkSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
+import { startRefusingPostgres } from '../postgres/fixtures/wire.ts';
 import { CliProject, createTemplate, edit, verifyFile } from '../support/cli-project.ts';
 import { tamper } from '../support/ledger.ts';
 import { postgresTarget, readEverything, sqliteTarget, TARGETS, verifyTarget } from '../support/ledger-targets.ts';
 import { createFileOfVersion } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import { runOn } from '../support/postgres/database.ts';
-import { startRefusingPostgres } from '../support/postgres/wire.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 let template: CliProject;

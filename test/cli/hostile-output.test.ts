@@ -1,10 +1,10 @@
 import { renameSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { type CliProject, finished, inherited, type Run } from '../support/cli-project.ts';
-import { createHonestProject, createHostileProject, type Forgery } from '../support/fixtures/hostile-project.ts';
-import { EVERYTHING_HOSTILE, findRaw } from '../support/fixtures/hostile-text.ts';
+import { EVERYTHING_HOSTILE, findRaw } from '../support/hostile-text.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { partOf } from '../support/properties.ts';
+import { createHonestProject, createHostileProject, type Forgery } from '../trust/fixtures/hostile-project.ts';
 
 const VERIFY = ['verify'];
 const BOARD = ['board', '--all'];

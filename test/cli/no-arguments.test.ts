@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
-import { makeProject } from '../support/init-project.ts';
-import { colibri, createProject, ledgerOf, tamper, withAgent } from '../support/people.ts';
+import { makeProject } from '../init/init-project.ts';
+import { colibri, createProject, ledgerOf, tamper, withAgent } from '../people/people.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 /** Standard input says that it is a terminal; standard output is a pipe. */

@@ -10,7 +10,7 @@ import {
   projectFilledBy,
   startColibri,
   withAgent,
-} from '../support/people.ts';
+} from '../people/people.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const createTasks = projectFilledBy(async (folder) => {

@@ -4,11 +4,11 @@ import { dirname } from 'node:path';
 import { describe, expect } from 'vitest';
 import { HEALTH_CODES } from '../../src/domains/system/schema.ts';
 import { connectRaw, type RawClient } from '../support/clients/raw-client.ts';
-import { createSmallDisk, SMALL_FILES } from '../support/disk/small-disk.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, listCalls, tamper, verifyFile } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { rewriteFile } from '../support/sqlite-pages.ts';
+import { rewriteFile } from '../verification/forge/sqlite-pages.ts';
+import { createSmallDisk, SMALL_FILES } from './disk/small-disk.ts';
 
 const LONG = { title: 'filler', description: 'x'.repeat(5000) };
 

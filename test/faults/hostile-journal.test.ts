@@ -6,7 +6,7 @@ import { replaceSqlite } from '../../src/db/sqlite/files/replace.ts';
 import { tempFolder } from '../support/folders.ts';
 import { expectWhole, openTestDatabase, openTestLedger, tamper } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { journalBetween, PAGE_BYTES, writeHotJournal } from '../support/sqlite-pages.ts';
+import { journalBetween, PAGE_BYTES, writeHotJournal } from '../verification/forge/sqlite-pages.ts';
 
 const MAGIC = Buffer.from('d9d505f920a163d7', 'hex');
 

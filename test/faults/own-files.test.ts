@@ -6,10 +6,10 @@ import { createKeyFile, openSigningKey } from '../../src/checkpoints/signing-key
 import { type FileChange, writeAll } from '../../src/cli/init/disk.ts';
 import { readConfig } from '../../src/config.ts';
 import { listSpool, readSpoolFile, removeAbandoned, writeToSpool } from '../../src/recorder/spool.ts';
-import { FAILURES, type Failure, withFailure } from '../support/disk/failing-fs.ts';
 import { tempFolder } from '../support/folders.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { sizeOf } from '../support/properties.ts';
+import { FAILURES, type Failure, withFailure } from './disk/failing-fs.ts';
 
 /** Work on files of a folder, and what must hold afterwards, whether it threw or not. */
 interface Work {

@@ -2,9 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
+import { ledgerOf, withAgent } from '../people/people.ts';
 import { connectRaw } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
-import { ledgerOf, withAgent } from '../support/people.ts';
 import { PROGRAM, startProgram } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 

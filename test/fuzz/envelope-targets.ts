@@ -11,7 +11,7 @@ import {
   parseVerifierKey,
   verifyBytes,
 } from '../../src/integrity/index.ts';
-import { signingKey } from '../support/proofs/signing-key.ts';
+import { signingKey } from '../support/signing-key.ts';
 import { assertSame, keys, log } from './proof-targets.ts';
 import { type FuzzTarget, promise, unlessThrows } from './target.ts';
 

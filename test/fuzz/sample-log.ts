@@ -13,9 +13,9 @@ import {
   saltedDigest,
   thoughtHash,
 } from '../../src/integrity/index.ts';
-import { naiveRoot } from '../support/fixtures/naive.ts';
-import { SignedLog } from '../support/proofs/signed-log.ts';
-import { signingKey } from '../support/proofs/signing-key.ts';
+import { SignedLog } from '../proofs/fixtures/signed-log.ts';
+import { signingKey } from '../support/signing-key.ts';
+import { naiveRoot } from '../vectors/naive.ts';
 
 const AT = '2026-04-08T22:15:30.000Z';
 const SALT = '000102030405060708090a0b0c0d0e0f';

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { describe, expect } from 'vitest';
-import { snapshot } from '../support/init-project.ts';
+import { snapshot } from '../init/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { GitProject, gitEnvironment } from './git-project.ts';
 

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { userInfo } from 'node:os';
 import { describe, expect } from 'vitest';
-import { EVERYTHING_HOSTILE, HOSTILE_TEXTS } from '../support/fixtures/hostile-text.ts';
+import { EVERYTHING_HOSTILE, HOSTILE_TEXTS } from '../support/hostile-text.ts';
 import { PROGRAM, runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { atTerminal, listCalls, withLedger } from './support.ts';

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import { CLIENTS } from '../../src/cli/init/clients.ts';
-import { makeProject } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { makeProject } from './init-project.ts';
 
 /** The tests run the program of a clone. */
 const PROGRAM = resolve('dist/colibri.cjs');

@@ -1,8 +1,8 @@
 import { readFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
-import { makeProject } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { makeProject } from './init-project.ts';
 
 interface Checked {
   readonly ok: boolean;

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { makeProject } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { makeProject } from './init-project.ts';
 
 type Project = ReturnType<typeof makeProject>;
 

@@ -5,11 +5,11 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkNode } from '../../src/cli/doctor/machine.ts';
 import { copyProject } from '../support/folders.ts';
-import { connectProgram, makeProject, openProgram, runProgram } from '../support/init-project.ts';
 import { projectReport } from '../support/ledger.ts';
 import { createFileOfVersion } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { connectProgram, makeProject, openProgram, runProgram } from './init-project.ts';
 
 interface Checked {
   readonly ok: boolean;

@@ -6,8 +6,8 @@ import { hookLine } from '../../src/cli/init/hooks/hook-command.ts';
 import { HOOK_TARGETS } from '../../src/cli/init/hooks/hook-targets.ts';
 import { listSpool, readSpoolFile } from '../../src/recorder/spool.ts';
 import { fillReserve } from '../../src/recorder/spool-reserve.ts';
-import { makeProject } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { makeProject } from './init-project.ts';
 
 const HOOK = `${process.execPath} ${resolve('dist/colibri.cjs')} hook`;
 

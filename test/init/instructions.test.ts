@@ -3,8 +3,8 @@ import { readFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import { INSTRUCTIONS } from '../../src/cli/init/instructions.ts';
-import { makeProject } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { makeProject } from './init-project.ts';
 
 const PROGRAM = resolve('dist/colibri.cjs');
 const LINES = INSTRUCTIONS.join('\n');

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeProject, runProgram } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { makeProject, runProgram } from './init-project.ts';
 
 const CURSOR = `{
   // servers of the team

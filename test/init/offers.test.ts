@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import { CLIENTS } from '../../src/cli/init/clients.ts';
-import { makeProject } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { makeProject } from './init-project.ts';
 
 const PROGRAM = resolve('dist/colibri.cjs');
 const OTHER = { command: 'npx', args: ['-y', 'another-server'], env: { A: 'b' } };

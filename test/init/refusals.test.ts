@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeProject, runProgram } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { makeProject, runProgram } from './init-project.ts';
 
 describe('colibri init', () => {
   const MALFORMED: [string, Record<string, string | Buffer>, RegExp][] = [

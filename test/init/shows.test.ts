@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { makeProject } from '../support/init-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { makeProject } from './init-project.ts';
 
 interface Shown {
   readonly root: string;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { colibri, createProject, expectWhole, ledgerOf, startColibri, withAgent } from '../support/people.ts';
+import { colibri, createProject, expectWhole, ledgerOf, startColibri, withAgent } from '../people/people.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 describe('colibri export', () => {

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { parse } from 'yaml';
 import { writeNote } from '../../src/cli/notes/vault/folder.ts';
 import { type Crew, withCrew } from '../support/crew/crew.ts';
-import { EVERYTHING_HOSTILE, findRaw } from '../support/fixtures/hostile-text.ts';
+import { EVERYTHING_HOSTILE, findRaw } from '../support/hostile-text.ts';
 import { observe } from '../support/ledger-targets.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { openServer, withServer } from '../support/test-server.ts';

@@ -9,10 +9,10 @@ import { embedInPage } from '../../src/cli/proofs/page.ts';
 import { BadFormat, claimLine, parseVerifierKey, verifyText } from '../../src/integrity/index.ts';
 import { FORGERIES } from '../proofs/forgeries.ts';
 import { SigningProject, seal } from '../proofs/support.ts';
-import { createBundle } from '../support/fixtures/synthetic-bundle.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { openBrowser, PAGE_TEXT, type PageSource, VerifierPage, withPage } from './open-browser.ts';
+import { createBundle } from './synthetic-bundle.ts';
 import { dropKeys, inspectAccess, operateByKeyboard, readEvidence, sayAndObserve } from './visits.ts';
 
 let source: PageSource;

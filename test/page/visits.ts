@@ -2,10 +2,10 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { claimTask, failed, observe, ran } from '../evidence/observed-server.ts';
 import type { CliProject } from '../support/cli-project.ts';
-import { createBundle } from '../support/fixtures/synthetic-bundle.ts';
 import { openServer } from '../support/test-server.ts';
 import { FIND_LOW_CONTRAST } from './contrast.ts';
 import { type PageSource, withPage } from './open-browser.ts';
+import { createBundle } from './synthetic-bundle.ts';
 
 /** What people do with the page, and the files that they do it with. */
 export interface Visit {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { displayWidth } from '../../src/cli/views/text-width.ts';
 import { formatTaskId } from '../../src/ids.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import {
   colibri,
   colibriOnTerminal,
@@ -14,8 +15,7 @@ import {
   projectFilledBy,
   startColibri,
   withAgent,
-} from '../support/people.ts';
-import { promiseTest } from '../support/promise-test.ts';
+} from './people.ts';
 
 /** Tasks in every state, in two projects and both workflows. */
 const createBoard = projectFilledBy(async (folder) => {

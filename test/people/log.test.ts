@@ -2,16 +2,8 @@ import { describe, expect } from 'vitest';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { openDatabase } from '../../src/trust/open-database.ts';
 import { processIdOf } from '../support/ledger.ts';
-import {
-  type Agent,
-  colibri,
-  createProject,
-  expectWhole,
-  ledgerOf,
-  startColibri,
-  withAgent,
-} from '../support/people.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { type Agent, colibri, createProject, expectWhole, ledgerOf, startColibri, withAgent } from './people.ts';
 
 interface LogLine {
   readonly sequence_no: number;

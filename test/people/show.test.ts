@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect } from 'vitest';
 import { displayWidth } from '../../src/cli/views/text-width.ts';
+import { promiseTest } from '../support/promise-test.ts';
 import {
   type Agent,
   colibri,
@@ -10,8 +11,7 @@ import {
   projectFilledBy,
   tamper,
   withAgent,
-} from '../support/people.ts';
-import { promiseTest } from '../support/promise-test.ts';
+} from './people.ts';
 
 const createStory = projectFilledBy(async (folder) => {
   await withAgent(folder, 'planner', async (agent) => {

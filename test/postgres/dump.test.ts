@@ -8,9 +8,9 @@ import { tempFolder } from '../support/folders.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { runOn } from '../support/postgres/database.ts';
 import { blocksOf } from '../support/postgres/docs.ts';
-import { runPgDump } from '../support/postgres/pg-dump.ts';
 import { cleanEnvironment, PROGRAM, runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { runPgDump } from './fixtures/pg-dump.ts';
 
 /** The server has the version of pg_dump, whose output is for servers that are not older. */
 let cluster: Cluster;

@@ -5,9 +5,9 @@ import { nextTail } from '../../src/ledger/tail.ts';
 import { placeLedger } from '../support/ledger-targets.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { newPostgresUrl, queryOn, runOn } from '../support/postgres/database.ts';
-import { Network } from '../support/postgres/network.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole, openServer, type TestServer } from '../support/test-server.ts';
+import { Network } from './fixtures/network.ts';
 
 describe('exits that a crash of the database lost', () => {
   promiseTest(

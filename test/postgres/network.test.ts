@@ -4,10 +4,10 @@ import { DatabaseError } from '../../src/db/database.ts';
 import { eventually } from '../support/ledger.ts';
 import { placeLedger } from '../support/ledger-targets.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
-import { Network, type Verdict } from '../support/postgres/network.ts';
-import { errorMessage } from '../support/postgres/wire.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole, openServer, type TestServer } from '../support/test-server.ts';
+import { Network, type Verdict } from './fixtures/network.ts';
+import { errorMessage } from './fixtures/wire.ts';
 
 /** For a network that never answers: short, so that its test ends soon, and long enough for a busy machine. */
 const HASTY = { lock_timeout: '2000', statement_timeout: '2000' };

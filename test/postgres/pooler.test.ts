@@ -4,9 +4,9 @@ import type { Agent, Reply } from '../support/agent.ts';
 import { launchAgent } from '../support/crew/concurrent-agents.ts';
 import { newPostgresUrl, openTestPostgres, queryOn, runOn } from '../support/postgres/database.ts';
 import { diagnose } from '../support/postgres/docs.ts';
-import { Pooler } from '../support/postgres/pooler.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole } from '../support/test-server.ts';
+import { Pooler } from './fixtures/pooler.ts';
 
 const ADVICE = /a pooler .*session mode.*connect to the database directly/;
 

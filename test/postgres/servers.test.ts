@@ -9,10 +9,10 @@ import { tempFolder } from '../support/folders.ts';
 import { eventually, processIdOf } from '../support/ledger.ts';
 import { newPostgresUrl, openTestPostgres, queryOn, runOn } from '../support/postgres/database.ts';
 import { diagnose } from '../support/postgres/docs.ts';
-import { Network } from '../support/postgres/network.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole } from '../support/test-server.ts';
+import { Network } from './fixtures/network.ts';
 
 describe('servers that start together', () => {
   promiseTest('process/one-genesis', 'twenty servers on an empty database', async () => {

@@ -2,13 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { connectRaw } from '../support/clients/raw-client.ts';
-import { createAuthority } from '../support/fixtures/certificates.ts';
 import { tempFolder } from '../support/folders.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { openTestPostgres } from '../support/postgres/database.ts';
 import { diagnose } from '../support/postgres/docs.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { createAuthority } from './fixtures/certificates.ts';
 
 const authority = createAuthority('the authority of a test');
 const stranger = createAuthority('another authority');

@@ -7,11 +7,11 @@ import { indexWords } from '../../src/domains/tasks/search.ts';
 import { indexedWords } from '../../src/domains/tasks/tokenizer.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { OLD_LEDGERS, unpackLedger, versionOf } from '../support/fixtures/old-ledgers.ts';
 import { AT } from '../support/ledger.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { sample } from '../support/properties.ts';
+import { OLD_LEDGERS, unpackLedger, versionOf } from '../upgrade/old-ledgers.ts';
 
 /** Both engines store the same rows, so a stored SQLite ledger becomes one of the same schema on PostgreSQL. */
 describe('a PostgreSQL ledger of an earlier version', () => {

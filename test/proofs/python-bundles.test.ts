@@ -9,9 +9,9 @@ import { VALUES } from '../fuzz/hostile-values.ts';
 import { signLog, WITH_CONTENT } from '../fuzz/sample-log.ts';
 import { buildRuleLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { judgeInPython } from '../support/proofs/python-verifier.ts';
-import { readSignedLog, SignedLog } from '../support/proofs/signed-log.ts';
 import { sizeOf } from '../support/properties.ts';
+import { judgeInPython } from './fixtures/python-verifier.ts';
+import { readSignedLog, SignedLog } from './fixtures/signed-log.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-python-bundles-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -15,8 +15,8 @@ import { describe, expect } from 'vitest';
 import { countDropped, listSpool, removeAbandoned } from '../../src/recorder/spool.ts';
 import { fillReserve } from '../../src/recorder/spool-reserve.ts';
 import { parseSpooled } from '../../src/recorder/spooled-event.ts';
+import { createSmallDisk } from '../faults/disk/small-disk.ts';
 import { CliProject } from '../support/cli-project.ts';
-import { createSmallDisk } from '../support/disk/small-disk.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { post, RecordedProject, refused, SILENT } from './recorded-project.ts';
 

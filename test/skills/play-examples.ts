@@ -1,7 +1,7 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { expect } from 'vitest';
+import { openProgram } from '../init/init-project.ts';
 import { createAgent } from '../support/agent.ts';
-import { openProgram } from '../support/init-project.ts';
 import { ledgerIn, tamper } from '../support/ledger.ts';
 
 /** A call that a text shows, with what the text says about the response. */

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { CliProject } from '../support/cli-project.ts';
 import { connectRaw } from '../support/clients/raw-client.ts';
-import { git, linkWorkTree } from '../support/fixtures/git-index.ts';
 import { tempFolder } from '../support/folders.ts';
 import { ledgerIn, verifyFile } from '../support/ledger.ts';
 import { startProgram } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { git, linkWorkTree } from '../trust/fixtures/git-index.ts';
 
 /** Starts a server in a folder and returns the path of the ledger that it uses. */
 async function ledgerUsedIn(cwd: string): Promise<string> {

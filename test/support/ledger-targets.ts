@@ -12,7 +12,7 @@ import { type OpenOptions, openDatabase } from '../../src/trust/open-database.ts
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { tempFolder } from './folders.ts';
 import { newPostgresUrl } from './postgres/database.ts';
-import { signingKey } from './proofs/signing-key.ts';
+import { signingKey } from './signing-key.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { parseEntry } from '../../src/integrity/index.ts';
-import { badInputs, FIELDS_TRIED } from '../support/fixtures/task-bad-input.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { type TestServer, withServer } from '../support/test-server.ts';
+import { badInputs, FIELDS_TRIED } from './fixtures/bad-input.ts';
 
 const TABLES = ['tasks', 'task_versions', 'task_labels', 'task_dependencies', 'task_counts', 'counters', 'task_search'];
 

@@ -3,10 +3,10 @@ import { newTask } from '../../src/domains/tasks/change.ts';
 import { insertTask } from '../../src/domains/tasks/repository.ts';
 import { formatTaskId } from '../../src/ids.ts';
 import { nextNumbers } from '../../src/ledger/counters.ts';
-import { UNKNOWN_IDS } from '../support/fixtures/task-bad-input.ts';
-import { unknownIds } from '../support/fixtures/trail-bad-input.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { type TestServer, withServer } from '../support/test-server.ts';
+import { unknownIds } from '../trail/fixtures/bad-input.ts';
+import { UNKNOWN_IDS } from './fixtures/bad-input.ts';
 
 describe('progress', () => {
   promiseTest('tasks/fractions', 'task_update stores any number from 0 to 100', () =>

@@ -11,10 +11,10 @@ import { listChildren, listUnmet } from '../../src/domains/tasks/repository.ts';
 import { ColibriError } from '../../src/errors.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { openDatabase } from '../../src/trust/open-database.ts';
-import { counted, type Link, type ReadingCost, shortestCycle } from '../support/fixtures/link-graph.ts';
 import { AT } from '../support/ledger.ts';
 import { databaseAt } from '../support/ledger-targets.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { counted, type Link, type ReadingCost, shortestCycle } from './fixtures/link-graph.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-cycles-'));
 let database: Database;

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
-import { type Fields, type ModelTask, type NewFields, PRIORITIES, TaskModel } from '../support/fixtures/task-model.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { type TestServer, withServer } from '../support/test-server.ts';
+import { type Fields, type ModelTask, type NewFields, PRIORITIES, TaskModel } from './fixtures/model.ts';
 
 const STATES = 'todo in_progress review done backlog blocked cancelled GATHER ANALYZE PLAN APPLY VERIFY DONE CANCELLED';
 const PROJECTS = ['default', 'other'];

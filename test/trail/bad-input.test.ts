@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { BAD_INPUTS } from '../support/fixtures/trail-bad-input.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { assertWhole, openServer, type TestServer } from '../support/test-server.ts';
+import { BAD_INPUTS } from './fixtures/bad-input.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-bad-input-'));
 let server: TestServer;

@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest';
 import { inclusionRanges, isIncluded } from '../../src/integrity/index.ts';
-import { naiveLeaf, naivePath, naiveRoot } from '../support/fixtures/naive.ts';
 import { SESSION_RECORDS } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { type TestServer, withServer } from '../support/test-server.ts';
+import { naiveLeaf, naivePath, naiveRoot } from '../vectors/naive.ts';
 
 /** The leaves of a session, read off its entries by hand. */
 async function leavesOf(server: TestServer, sessionNo: number, taskId?: string): Promise<string[]> {

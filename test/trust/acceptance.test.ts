@@ -13,11 +13,11 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
+import { runProgram } from '../init/init-project.ts';
 import { connectRaw } from '../support/clients/raw-client.ts';
-import { type Clone, clonesOfOneLedger } from '../support/fixtures/hostile-project.ts';
-import { runProgram } from '../support/init-project.ts';
 import { tamper } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { type Clone, clonesOfOneLedger } from './fixtures/hostile-project.ts';
 
 const createClone = clonesOfOneLedger();
 

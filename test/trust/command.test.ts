@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
-import { type Clone, clonesOfOneLedger } from '../support/fixtures/hostile-project.ts';
-import { snapshot } from '../support/init-project.ts';
+import { snapshot } from '../init/init-project.ts';
 import { tamper } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { type Clone, clonesOfOneLedger } from './fixtures/hostile-project.ts';
 
 const createClone = clonesOfOneLedger();
 

@@ -2,10 +2,10 @@ import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { connectRaw } from '../support/clients/raw-client.ts';
-import { type Clone, clonesOfOneLedger } from '../support/fixtures/hostile-project.ts';
 import { tamper } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { journalBetween, writeHotJournal } from '../support/sqlite-pages.ts';
+import { journalBetween, writeHotJournal } from '../verification/forge/sqlite-pages.ts';
+import { type Clone, clonesOfOneLedger } from './fixtures/hostile-project.ts';
 
 const createClone = clonesOfOneLedger();
 

@@ -2,8 +2,8 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { connectRaw } from '../support/clients/raw-client.ts';
-import { type Clone, clonesOfOneLedger } from '../support/fixtures/hostile-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { type Clone, clonesOfOneLedger } from './fixtures/hostile-project.ts';
 
 const createClone = clonesOfOneLedger();
 

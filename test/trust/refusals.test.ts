@@ -4,10 +4,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, vi } from 'vitest';
 import { DatabaseError } from '../../src/db/database.ts';
-import { writeExtension, writeIndex } from '../support/fixtures/git-index.ts';
-import { type Clone, clonesOfOneLedger } from '../support/fixtures/hostile-project.ts';
 import { processIdOf } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { writeExtension, writeIndex } from './fixtures/git-index.ts';
+import { type Clone, clonesOfOneLedger } from './fixtures/hostile-project.ts';
 
 const createClone = clonesOfOneLedger();
 

@@ -6,11 +6,11 @@ import { createTables, SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { openLedger, openLedgerReadOnly } from '../../src/ledger/open.ts';
 import { openDatabase } from '../../src/trust/open-database.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { OLD_LEDGERS, unpackLedger, versionOf } from '../support/fixtures/old-ledgers.ts';
 import { tempFolder } from '../support/folders.ts';
 import { AT, tamper } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { sample } from '../support/properties.ts';
+import { OLD_LEDGERS, unpackLedger, versionOf } from './old-ledgers.ts';
 
 const NAMES = Object.keys(OLD_LEDGERS);
 /** The first schema with which tasks and thoughts were stored. */

@@ -7,12 +7,12 @@ import type { Database, Reader } from '../../src/db/database.ts';
 import { findSession } from '../../src/domains/trail/sessions.ts';
 import { verifySession, verifyTaskChain } from '../../src/verification/verify-chain.ts';
 import { verifyTables } from '../../src/verification/verify-ledger.ts';
-import { type Cell, edit, editsOf, listCells } from '../support/fixtures/single-edits.ts';
 import { buildFullLedger, openFile, TWO_LEVELS } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { partOf, sizeOf } from '../support/properties.ts';
 import { openWithoutTypes } from '../support/tamper.ts';
 import { assertWhole } from '../support/test-server.ts';
+import { type Cell, edit, editsOf, listCells } from './forge/single-edits.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-edits-'));
 /** Only the inner nodes need a ledger that takes long to verify. */

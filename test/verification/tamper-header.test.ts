@@ -5,8 +5,8 @@ import { afterAll, describe, expect } from 'vitest';
 import { buildFullLedger } from '../support/ledgers.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { rewriteFile } from '../support/sqlite-pages.ts';
 import { tamperFile } from '../support/tamper.ts';
+import { rewriteFile } from './forge/sqlite-pages.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-header-'));
 const [original, copy] = [join(folder, 'original.db'), join(folder, 'copy.db')];

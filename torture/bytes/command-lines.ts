@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { findRaw } from '../../test/support/fixtures/hostile-text.ts';
+import { findRaw } from '../../test/support/hostile-text.ts';
 import { startCommand } from '../command.ts';
 import type { Random } from '../random.ts';
 import type { World } from '../world.ts';

@@ -1,4 +1,4 @@
-import { HOSTILE_TEXTS } from '../../test/support/fixtures/hostile-text.ts';
+import { HOSTILE_TEXTS } from '../../test/support/hostile-text.ts';
 import type { Random } from '../random.ts';
 
 const TEXTS: readonly [string, ...string[]] = [

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { EVERYTHING_HOSTILE, findRaw } from '../../../test/support/fixtures/hostile-text.ts';
+import { EVERYTHING_HOSTILE, findRaw } from '../../../test/support/hostile-text.ts';
 import { promiseTest } from '../../../test/support/promise-test.ts';
 import { evidenceText } from '../../integrity/evidence/evidence-text.ts';
 import { createStyles, toTerminal } from '../../terminal-text.ts';

@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { promiseTest } from '../../../test/support/promise-test.ts';
 import {
   chain,
   counted,
@@ -7,8 +8,7 @@ import {
   type Link,
   linksInMemory,
   shortestCycle,
-} from '../../../test/support/fixtures/link-graph.ts';
-import { promiseTest } from '../../../test/support/promise-test.ts';
+} from '../../../test/tasks/fixtures/link-graph.ts';
 import { ColibriError } from '../../errors.ts';
 import { assertAcyclic, MAX_LINKS_READ, mayCloseCycle, type ReadLinks, waitsFor } from './dependencies.ts';
 import type { Task } from './record.ts';

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
-import { createEntries, LOG_KEY, rootOf, TestKey } from '../../../test/support/fixtures/signed-log.ts';
 import { promiseTest } from '../../../test/support/promise-test.ts';
+import { createEntries, LOG_KEY, rootOf, TestKey } from '../../../test/vectors/signed-log.ts';
 import { consistencyRanges, foldLeaves, isConsistent, leafHash } from '../merkle.ts';
 import type { Digest } from '../sha256.ts';
 import { BUNDLE_FORMAT, type Bundle, type BundledEntry } from './format.ts';

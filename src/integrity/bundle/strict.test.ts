@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
-import { createEntries, LOG_KEY, proveEntry, rootOf } from '../../../test/support/fixtures/signed-log.ts';
 import { promiseTest } from '../../../test/support/promise-test.ts';
+import { createEntries, LOG_KEY, proveEntry, rootOf } from '../../../test/vectors/signed-log.ts';
 import { BadFormat } from '../bad-format.ts';
 import { canonicalize } from '../canonical-json.ts';
 import { formatDsse } from '../envelopes/dsse.ts';

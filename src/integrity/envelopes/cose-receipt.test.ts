@@ -1,13 +1,6 @@
 import { assert, nat, property, uint8Array } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  createEntries,
-  LOG_KEY,
-  ORIGIN,
-  proveEntry,
-  rootOf,
-  TestKey,
-} from '../../../test/support/fixtures/signed-log.ts';
+import { createEntries, LOG_KEY, ORIGIN, proveEntry, rootOf, TestKey } from '../../../test/vectors/signed-log.ts';
 import { BadFormat } from '../bad-format.ts';
 import type { TrustedKeys } from '../bundle/verify.ts';
 import { isConsistent, isIncluded, leafHash, nodeHash } from '../merkle.ts';

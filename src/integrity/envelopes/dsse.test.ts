@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { assert, nat, property, string } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createEntries, LOG_KEY, ORIGIN, proveEntry, TestKey } from '../../../test/support/fixtures/signed-log.ts';
+import { createEntries, LOG_KEY, ORIGIN, proveEntry, TestKey } from '../../../test/vectors/signed-log.ts';
 import { BadFormat } from '../bad-format.ts';
 import type { InclusionProof } from '../bundle/inclusion-proof.ts';
 import type { TrustedKeys } from '../bundle/verify.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { naiveLeaf, naiveRoot } from '../../../test/support/fixtures/naive.ts';
 import { toEntryBytes } from '../../../test/support/ledger.ts';
+import { naiveLeaf, naiveRoot } from '../../../test/vectors/naive.ts';
 import { saltedDigest } from '../../integrity/index.ts';
 import { type DeferredDigests, match } from './deferred-digest.ts';
 

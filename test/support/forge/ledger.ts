@@ -4,7 +4,7 @@ import { currentVersion } from '../../../src/domains/tasks/versions.ts';
 import { canonicalize, leafHash, saltedDigest, thoughtHash } from '../../../src/integrity/index.ts';
 import { storeFinishedSubtrees } from '../../../src/ledger/stored-tree.ts';
 import { nextTail } from '../../../src/ledger/tail.ts';
-import { naiveRoot } from '../fixtures/naive.ts';
+import { naiveRoot } from '../../vectors/naive.ts';
 import { type ForgedEvent, type Loose, placesOf, type WrittenEvent } from './event.ts';
 import { writeProjections } from './projections.ts';
 

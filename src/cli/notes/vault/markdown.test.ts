@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { HOSTILE_TEXTS } from '../../../../test/support/fixtures/hostile-text.ts';
+import { HOSTILE_TEXTS } from '../../../../test/support/hostile-text.ts';
 import { promiseTest } from '../../../../test/support/promise-test.ts';
 import { excerpt, md, quote, wikilink, yamlText } from './markdown.ts';
 

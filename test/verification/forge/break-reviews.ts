@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { edited, observe, ran, updated } from '../../evidence/observed-server.ts';
-import { setOptions } from '../ledger-targets.ts';
-import { openServer } from '../test-server.ts';
+import { setOptions } from '../../support/ledger-targets.ts';
+import { openServer } from '../../support/test-server.ts';
 import { atTaskEvent, type BrokenPlace, contentWith, type Forging, type RuleBreaker } from './forging.ts';
 
 /** A task that bob approves and alice finishes, in a project that requires another actor than alice, and a run. */

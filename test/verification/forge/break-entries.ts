@@ -1,4 +1,4 @@
-import type { ForgedEvent, Loose } from './event.ts';
+import type { ForgedEvent, Loose } from '../../support/forge/event.ts';
 import { type Forging, patched, type RuleBreaker, without } from './forging.ts';
 
 type Pick = (ledger: Forging) => ForgedEvent;

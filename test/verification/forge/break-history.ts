@@ -1,4 +1,4 @@
-import type { ForgedEvent } from './event.ts';
+import type { ForgedEvent } from '../../support/forge/event.ts';
 import { atEntry, atTaskEvent, contentWith, type Forging, inCycle, patched, type RuleBreaker } from './forging.ts';
 
 const version = (ledger: Forging, task_id: string, nth = 0) => ledger.find('task.updated', { task_id }, nth);

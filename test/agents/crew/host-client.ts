@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
-import { type Agent, createAgent } from '../agent.ts';
-import { tempFolder } from '../folders.ts';
+import { type Agent, createAgent } from '../../support/agent.ts';
+import { tempFolder } from '../../support/folders.ts';
 
 /** How a client starts a server: by itself, or through a wrapper such as npx, which is a new parent at every start. */
 export type Start = 'directly' | 'through a wrapper';

@@ -6,8 +6,8 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, expect, onTestFinished } from 'vitest';
 import { loadSqlite } from '../../src/db/sqlite/driver.ts';
-import { copyProject } from './folders.ts';
-import { PROGRAM, pretendTerminal, type Ran, runColibriSync, type TerminalSize } from './program.ts';
+import { copyProject } from '../support/folders.ts';
+import { PROGRAM, pretendTerminal, type Ran, runColibriSync, type TerminalSize } from '../support/program.ts';
 
 type Variables = Readonly<Record<string, string>>;
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Reply } from '../agent.ts';
-import { ClientHost, type HostedServer, type Start } from '../clients/host-client.ts';
-import { seededRandom } from '../random.ts';
+import type { Reply } from '../../support/agent.ts';
+import { seededRandom } from '../../support/random.ts';
+import { ClientHost, type HostedServer, type Start } from './host-client.ts';
 
 export interface RestartingCrewOptions {
   readonly seed: number;

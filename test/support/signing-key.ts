@@ -1,5 +1,5 @@
 import { createPrivateKey } from 'node:crypto';
-import { SigningKey } from '../../../src/checkpoints/signing-key.ts';
+import { SigningKey } from '../../src/checkpoints/signing-key.ts';
 
 const keys = new Map<number, SigningKey>();
 

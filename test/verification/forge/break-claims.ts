@@ -1,4 +1,4 @@
-import type { ForgedEvent, Loose } from './event.ts';
+import type { ForgedEvent, Loose } from '../../support/forge/event.ts';
 import { atTaskEvent, contentWith, type Forging, type RuleBreaker } from './forging.ts';
 
 /** The versions of T-0002: progress, in_progress, review, done. */

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { onTestFinished } from 'vitest';
-import { tempFolder } from './folders.ts';
-import { cleanEnvironment, PROGRAM, runColibriSync } from './program.ts';
+import { tempFolder } from '../support/folders.ts';
+import { cleanEnvironment, PROGRAM, runColibriSync } from '../support/program.ts';
 
 interface Ran {
   readonly code: number | null;

@@ -194,7 +194,7 @@ export function findForeignImports(path: string, text: string): string[] {
   if (path.endsWith('.test.ts')) return [];
   const computed = path.startsWith('src/') && path !== MAY_COMPUTE_IMPORTS ? computedImportsOf(text) : [];
   return [
-    ...(isInRoom(path) ? [] : ['is in no room: add it to test/support/tidy/import-rules.ts']),
+    ...(isInRoom(path) ? [] : ['is in no room: add it to test/tidy/import-rules.ts']),
     ...computed.map((expression) => `imports what no rule can check: ${expression}`),
     ...importsOf(text)
       .filter((name) => !mayImport(path, name))

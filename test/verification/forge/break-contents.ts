@@ -1,4 +1,4 @@
-import type { ForgedEvent, Loose } from './event.ts';
+import type { ForgedEvent, Loose } from '../../support/forge/event.ts';
 import { atCall, atEntry, atRecord, atTaskEvent, contentWith, type Forging, type RuleBreaker } from './forging.ts';
 
 const spaced = (content: string) => content.replace(':', ': ');

@@ -1,5 +1,5 @@
 import { canonicalize } from '../../../src/integrity/index.ts';
-import type { ForgedEvent, Loose } from './event.ts';
+import type { ForgedEvent, Loose } from '../../support/forge/event.ts';
 
 /** Where verification must report a broken rule. */
 export interface BrokenPlace {

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Failure } from '../agent.ts';
-import { type ClientProcess, launchClient } from '../clients/client-processes.ts';
-import { tempFolder } from '../folders.ts';
-import { seededRandom } from '../random.ts';
+import type { Failure } from '../../support/agent.ts';
+import { type ClientProcess, launchClient } from '../../support/clients/client-processes.ts';
+import { tempFolder } from '../../support/folders.ts';
+import { seededRandom } from '../../support/random.ts';
 
 export interface CrewOptions {
   readonly seed: number;

@@ -71,6 +71,24 @@ describe('chooseName', () => {
     }
   });
 
+  it('continues a holder that worked for 2 hours after the last call of another agent', () => {
+    const held = holder('claude-code', { lastCall: 9, silentMs: 60_000 });
+    const beside = (silentMs: number) => agent('claude-code#2', { lastCall: 7, silentMs });
+    expect(chooseName(CLIENT, [held, beside(2 * HOUR_MS + 60_000)])).toBe('claude-code');
+    expect(chooseName(CLIENT, [held, beside(2 * HOUR_MS + 59_999)])).toBe('claude-code#3');
+    // The other one went on after the holder had ended, or both were silent over night: it may come back first.
+    const late = { ...held, lastCall: 6, silentMs: 15 * HOUR_MS };
+    for (const silentMs of [60_000, 3 * HOUR_MS, 15 * HOUR_MS, 16 * HOUR_MS])
+      expect(chooseName(CLIENT, [late, beside(silentMs)])).toBe('claude-code#3');
+    // After a restart of the machine nothing tells how long they were silent.
+    const unknown = Number.POSITIVE_INFINITY;
+    for (const silentMs of [60_000, unknown])
+      expect(chooseName(CLIENT, [{ ...held, silentMs }, beside(unknown)])).toBe('claude-code#3');
+    expect(chooseName(CLIENT, [{ ...held, silentMs: unknown }, beside(3 * HOUR_MS)])).toBe('claude-code#3');
+    // Only the fencing tokens distinguish two holders.
+    expect(chooseName(CLIENT, [held, holder('claude-code#2', { silentMs: 9 * HOUR_MS })])).toBe('claude-code#3');
+  });
+
   it('takes no name that is known, if it is unknown which agent comes back: one may have lost the task', () => {
     const known = [agent('claude-code'), agent('claude-code#2', { lastCall: 9 }), holder('claude-code#3')];
     expect(chooseName(CLIENT, known)).toBe('claude-code#4');

@@ -21,6 +21,9 @@ export interface KnownAgent {
 /** A client that restarts its servers, or is restarted itself, takes no longer. */
 const RESTART_MS = 600_000;
 
+/** An agent that was silent for longer while a holder worked has ended, like one whose claim lapses by default. */
+const IDLE_MS = 7_200_000;
+
 const MAX_NAME_LENGTH = 128;
 const NUMBER = /#([1-9]\d{0,5})$/;
 
@@ -76,8 +79,15 @@ function listPossible(dead: readonly KnownAgent[]): readonly KnownAgent[] {
   return [...holders, ...beside];
 }
 
-function workedBeside({ name, lastCall, silentMs }: KnownAgent, holder: KnownAgent): boolean {
-  return name !== holder.tookFrom && (lastCall > holder.latestClaim || silentMs < RESTART_MS);
+function workedBeside(agent: KnownAgent, holder: KnownAgent): boolean {
+  if (agent.name === holder.tookFrom) return false;
+  if (agent.silentMs < RESTART_MS) return true;
+  return agent.lastCall > holder.latestClaim && !wasOutlived(agent, holder);
+}
+
+/** Only calls of the holder show that an agent was idle: the nights and breaks of both do not count. */
+function wasOutlived(agent: KnownAgent, holder: KnownAgent): boolean {
+  return Number.isFinite(agent.silentMs) && agent.silentMs - holder.silentMs >= IDLE_MS;
 }
 
 function newest(agents: readonly KnownAgent[]): KnownAgent | undefined {

@@ -79,6 +79,16 @@ describe('colibri init --record', () => {
     }
   });
 
+  promiseTest('record/undo', 'a file that two clients read, for the one that it was written for', () => {
+    for (const client of ['vscode', 'copilot']) {
+      const project = makeProject();
+      project.run('init', '--record', '--no-instructions', client);
+      expect(project.read('.github/hooks/colibri.json')).toContain(HOOK);
+      expect(project.run('init', '--undo', client).stdout).not.toContain('was written for');
+      expect(Object.keys(project.snapshot()).filter((path) => /\.github|\.mcp/.test(path))).toEqual([]);
+    }
+  });
+
   promiseTest('record/undo', 'keeps later changes of the user', () => {
     const project = makeProject({ 'CLAUDE.md': '', '.cursor/x': '', '.gemini/settings.json': '{}' });
     project.run('init', '--record', '--no-instructions');
@@ -141,8 +151,8 @@ describe('colibri init --record', () => {
       { '.cursor/hooks.json': '{"hooks": {"stop": {}}}' },
       /"hooks\.stop" is not a list/,
     ],
-    ['hooks that are a list', { '.cursor/hooks.json': '{"hooks": []}' }, /is not inside an object/],
-    ['hooks that are a text', { '.codex/hooks.json': '{"hooks": "x"}' }, /is not inside an object/],
+    ['hooks that are a list', { '.cursor/hooks.json': '{"hooks": []}' }, /"hooks" is a list, not an object/],
+    ['hooks that are a text', { '.codex/hooks.json': '{"hooks": "x"}' }, /"hooks" is a text, not an object/],
     ['two members of one name', { '.codex/hooks.json': '{"hooks": {}, "hooks": {}}' }, /the key "hooks" twice/],
     ['no object', { '.windsurf/hooks.json': '"x"' }, /is not a JSON object/],
     ['a file in place of a folder', { 'CLAUDE.md': '', '.claude': 'x' }, /cannot write \.claude\//],

@@ -117,7 +117,9 @@ describe('colibri init', () => {
   promiseTest('init/undo', 'undoes one client of two', () => {
     const project = makeProject({ 'CLAUDE.md': '', '.cursor/x': '' });
     project.run('init');
-    project.run('init', '--undo', 'cursor');
+    expect(project.run('init', '--undo', 'cursor').stdout).toMatch(
+      /^What all clients share stays: .* Run colibri init --undo without a client to remove it\.\nUndone\.\n$/m,
+    );
     expect(Object.keys(project.snapshot()).filter((path) => /mcp\.json$|verify\/SKILL\.md$/.test(path))).toEqual([
       'project/.agents/skills/colibri-verify/SKILL.md',
       'project/.claude/skills/colibri-verify/SKILL.md',

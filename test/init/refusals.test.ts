@@ -6,11 +6,20 @@ import { makeProject, runProgram } from './init-project.ts';
 
 describe('colibri init', () => {
   const MALFORMED: [string, Record<string, string | Buffer>, RegExp][] = [
-    ['truncated JSON', { '.mcp.json': '{\n  "mcpServers": {' }, /\.mcp\.json: line 2: close brace expected/],
+    ['truncated JSON', { '.mcp.json': '{\n  "mcpServers": {' }, /line 2: close brace expected; correct the file/],
     ['no object', { '.mcp.json': '[]' }, /is not a JSON object/],
-    ['servers that are a list', { '.mcp.json': '{"mcpServers": []}' }, /is not inside an object/],
+    [
+      'servers that are a list',
+      { '.mcp.json': '{"mcpServers": []}' },
+      /"mcpServers" is a list, not an object; correct/,
+    ],
+    ['servers that are null', { '.mcp.json': '{"mcpServers": null}' }, /"mcpServers" is null, not an object; correct/],
     ['two entries for servers', { '.mcp.json': '{"mcpServers": {}, "mcpServers": {}}' }, /the key "mcpServers" twice/],
-    ['bytes that are not UTF-8', { '.mcp.json': Buffer.from([0x7b, 0xff, 0x7d]) }, /\.mcp\.json: .*not valid/],
+    [
+      'bytes that are not UTF-8',
+      { '.mcp.json': Buffer.from([0x7b, 0xff, 0x7d]) },
+      /\.mcp\.json: is not valid UTF-8; correct/,
+    ],
     ['malformed TOML', { '.codex/config.toml': 'model = ' }, /\.codex\/config\.toml: /],
     ['TOML that cannot take another table', { '.codex/config.toml': 'mcp_servers = {}' }, /\.codex\/config\.toml: /],
     ['a damaged record', { 'CLAUDE.md': '', '.colibri/init.json': '{' }, /init\.json is damaged/],

@@ -18,7 +18,7 @@ import {
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { toError } from '../../errors.ts';
 import { lacksHardLinks } from '../../trust/private-file.ts';
-import { InitError } from './init-error.ts';
+import { CORRECT_FILE, InitError } from './init-error.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -42,9 +42,17 @@ export function readText(root: string, path: string, mayLeave = false): string |
     const stats = statSync(file);
     if (!stats.isFile()) throw new InitError('is not a regular file');
     if (stats.size > MAX_BYTES) throw new InitError(`is larger than ${MAX_BYTES} bytes`);
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(file));
+    return decodeUtf8(readFileSync(file));
   } catch (error) {
-    throw new InitError(`${path}: ${toError(error).message}`);
+    throw new InitError(`${path}: ${toError(error).message}`, { advice: CORRECT_FILE });
+  }
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new InitError('is not valid UTF-8');
   }
 }
 

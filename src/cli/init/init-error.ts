@@ -4,3 +4,6 @@ import { AdvisedError } from '../../errors.ts';
 export class InitError extends AdvisedError {
   override readonly name = 'InitError';
 }
+
+/** The advice about a file that cannot be read or edited as it is. */
+export const CORRECT_FILE = 'correct the file, then repeat the command';

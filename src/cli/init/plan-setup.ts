@@ -86,7 +86,8 @@ function planRecording(
   for (const target of findTargets(clients)) {
     const path = targetPath(target, site.isGlobal);
     const state = { planned: configs.get(path), known: record.files.find((file) => file.path === path) };
-    const { file, isRecording, note } = planHooks(site, target, state, { command, replace, isWanted });
+    const [client = ''] = target.clients.filter((id) => clients.some((known) => known.id === id));
+    const { file, isRecording, note } = planHooks(site, target, state, { client, command, replace, isWanted });
     if (file !== undefined) configs.set(path, file);
     if (note !== undefined) notes.push(note);
     const users = clients.flatMap(({ id, name }) => {

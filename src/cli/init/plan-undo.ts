@@ -22,6 +22,7 @@ type RecordedFile = InitRecord['files'][number];
 export function planUndo(site: Site, clients: readonly Client[], isWhole: boolean): Plan {
   const record = readRecord(site.root);
   const notes: string[] = [];
+  const whole = site.isGlobal ? 'colibri init --global' : 'colibri init';
   const configs = clients.flatMap((client) => planFiles(site, client, clients, record, notes));
   const shared = isWhole ? planShared(site, record, notes) : [];
   const rest: InitRecord = {
@@ -29,6 +30,10 @@ export function planUndo(site: Site, clients: readonly Client[], isWhole: boolea
     files: record.files.filter(({ client }) => !clients.some(({ id }) => id === client)),
     ...(isWhole ? { instructions: [], skills: [] } : {}),
   };
+  if (!isWhole && configs.length > 0 && (rest.instructions.length > 0 || rest.skills.length > 0))
+    notes.push(
+      `What all clients share stays: skills, lines for agents, hooks of git. Run ${whole} --undo without a client to remove it.`,
+    );
   return {
     // Two clients can share a file.
     changes: [

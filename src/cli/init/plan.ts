@@ -3,7 +3,7 @@ import { type FileChange, readText } from './disk.ts';
 import type { ConfigFormat } from './formats/config-format.ts';
 import { jsoncFormat } from './formats/jsonc-file.ts';
 import { tomlFormat } from './formats/toml-file.ts';
-import { InitError } from './init-error.ts';
+import { CORRECT_FILE, InitError } from './init-error.ts';
 
 /** The folder that init works in: the project, or the home folder with --global. */
 export interface Site {
@@ -66,12 +66,13 @@ export function withByteOrderMark(text: string | undefined, body: string): strin
   return text?.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK + body : body;
 }
 
-/** Adds the path to the errors of the work. */
+/** Adds the path to the errors of the work, and what to do about a file that cannot be edited. */
 export function withPath<Result>(path: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    if (error instanceof InitError) throw new InitError(`${path}: ${error.problem}`, { advice: error.advice });
+    if (error instanceof InitError)
+      throw new InitError(`${path}: ${error.problem}`, { advice: error.advice ?? CORRECT_FILE });
     throw error;
   }
 }

@@ -119,12 +119,22 @@ function assertShallow(text: string): void {
   }
 }
 
+const KINDS: Readonly<Record<Exclude<Node['type'], 'object'>, string>> = {
+  array: 'a list',
+  boolean: 'a boolean',
+  null: 'null',
+  number: 'a number',
+  property: 'a property',
+  string: 'a text',
+};
+
 /** JSON parsers disagree about which of two equal keys wins, so neither is edited. */
 function findNode(root: Node | undefined, keys: readonly string[]): Node | undefined {
   let node = root;
-  for (const key of keys) {
+  for (const [depth, key] of keys.entries()) {
     if (node === undefined) return undefined;
-    if (node.type !== 'object') throw new InitError(`"${key}" is not inside an object`);
+    if (node.type !== 'object')
+      throw new InitError(`"${keys.slice(0, depth).join('.')}" is ${KINDS[node.type]}, not an object`);
     const found = node.children?.filter(({ children }) => children?.[0]?.value === key) ?? [];
     if (found.length > 1) throw new InitError(`has the key "${key}" twice`);
     node = findNodeAtLocation(node, [key]);

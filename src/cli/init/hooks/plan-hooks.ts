@@ -19,6 +19,8 @@ export interface PlannedFile {
 }
 
 export interface HookOptions {
+  /** The client that a new file is recorded for; several can read one. */
+  readonly client: string;
   readonly command: LaunchCommand;
   readonly replace: boolean;
   /** Register hooks; without it, only those that are there already are kept up to date. */
@@ -59,7 +61,7 @@ export function planHooks(
     const file = {
       change: { path, before: disk, after },
       recorded: {
-        ...(recorded ?? { path, client: target.clients[0] as string, nested: 0 }),
+        ...(recorded ?? { path, client: options.client, nested: 0 }),
         created: original === undefined,
         sha256: sha256(after),
         undo: diffEdits(bodyOf(after), bodyOf(original)),

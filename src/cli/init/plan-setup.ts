@@ -86,7 +86,7 @@ function planRecording(
   for (const target of findTargets(clients)) {
     const path = targetPath(target, site.isGlobal);
     const state = { planned: configs.get(path), known: record.files.find((file) => file.path === path) };
-    const [client = ''] = target.clients.filter((id) => clients.some((known) => known.id === id));
+    const client = target.clients.find((id) => clients.some((known) => known.id === id)) ?? '';
     const { file, isRecording, note } = planHooks(site, target, state, { client, command, replace, isWanted });
     if (file !== undefined) configs.set(path, file);
     if (note !== undefined) notes.push(note);

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest';
+import { readObservedWork } from '../../src/domains/evidence/observed-work.ts';
 import { edited } from '../evidence/observed-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { by, createTasks, listEvents, requireRun, stopped, withCrew } from './recorded-crew.ts';
@@ -133,6 +134,27 @@ describe('the task of a sub-agent or of its session, after it was given up or le
         'a - - none',
         'main - -',
       ]);
+    }),
+  );
+
+  promiseTest('recorder/sub-agents', 'what both did after the task was given up is read once', () =>
+    withCrew(async ({ server, report, update, run }) => {
+      await createTasks(server, 2);
+      await update('T-0001', 'in_progress', 'a');
+      await update('T-0001', 'review', 'a');
+      await run('main 1');
+      await run('sub 1', 'a');
+      await update('T-0002', 'in_progress');
+      for (const agent of ['a', undefined]) await run(`${agent ?? 'main'} 2`, agent);
+      await report({ ...edited('a.ts'), ...by('a') });
+      const read = async (maxLater: number) => {
+        const { runs, edits } = await server.database.read((db) => readObservedWork(db, 1, 100, maxLater));
+        return [...runs.map(({ command }) => command), edits.length];
+      };
+      const all = ['main 1', 'sub 1', 'a 2', 1];
+      for (const maxLater of [5, 6, 7, 5000]) expect([maxLater, await read(maxLater)]).toEqual([maxLater, all]);
+      // What is beyond the limit may be an edit.
+      for (const maxLater of [0, 1, 4]) expect([maxLater, (await read(maxLater)).at(-1)]).toEqual([maxLater, 1]);
     }),
   );
 });

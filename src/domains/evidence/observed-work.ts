@@ -143,13 +143,12 @@ function callOf({ session, call_id: id }: ObservedFields): string[] {
 const MAX_LATER = 5000;
 const PAGE = 500;
 
-/** What a session or a sub-agent did while it held no task: between two entries. */
+/** What a session and its sub-agent did after an entry that gave a task up, while they held none. */
 interface Gap {
   readonly session: string;
-  /** The key of its attachment. */
-  readonly key: string;
   readonly after: number;
-  readonly end: number;
+  /** The last entry that can belong to it, by the key of the attachment. */
+  readonly ends: ReadonlyMap<string, number>;
 }
 
 interface Later {
@@ -165,24 +164,30 @@ interface Later {
 async function readLater(db: Reader, own: readonly Observation[], maxLater: number): Promise<Later> {
   const later: Later = { observed: [], assumedEdits: [] };
   let left = maxLater;
-  for (const { session, key, after, end } of await listGaps(db, own)) {
-    for (let place = after; place < end; ) {
+  for (const { session, after, ends } of await listGaps(db, own)) {
+    const open = new Map(ends);
+    for (let place = after, end = lastOf(open); place < end; end = lastOf(open)) {
       const rows = left > 0 ? await db.query<ObservationRow>(BETWEEN, [place, end, Math.min(left, PAGE)]) : [];
       left -= rows.length;
       if (rows.length === 0 && left <= 0) later.assumedEdits.push({ entry: end, at: '' });
-      const own = rows.filter(({ entry }) => entry?.includes(`"session":${JSON.stringify(session)}`));
-      const found = own.flatMap(toObservation).filter(({ fields }) => isEventOf(key, fields));
-      const next = found.findIndex(({ fields }) => fields.task_id !== undefined);
-      later.observed.push(...(next < 0 ? found : found.slice(0, next)));
-      place = next < 0 ? (rows.at(-1)?.idx ?? end) : end;
+      const found = rows.filter(({ entry }) => entry?.includes(`"session":${JSON.stringify(session)}`));
+      later.observed.push(...found.flatMap(toObservation).filter((one) => isInGap(open, one)));
+      place = rows.at(-1)?.idx ?? end;
     }
   }
   return later;
 }
 
-/** Reports about a session name a task too, and take none. */
-function isEventOf(key: string, fields: ObservedFields): boolean {
-  return fields.kind === 'observed' && decidedKeys(fields).includes(key);
+function lastOf(ends: ReadonlyMap<string, number>): number {
+  return Math.max(-1, ...ends.values());
+}
+
+/** An event with a task ends the gap of its attachment. Reports about a session name a task too, and take none. */
+function isInGap(open: Map<string, number>, { entry, fields }: Observation): boolean {
+  if (fields.kind !== 'observed') return false;
+  const keys = decidedKeys(fields).filter((key) => entry <= (open.get(key) ?? -1));
+  if (fields.task_id !== undefined) for (const key of keys) open.delete(key);
+  return keys.length > 0 && fields.task_id === undefined;
 }
 
 /** The newest first: an edit before the last run of a command does not matter. */
@@ -193,11 +198,12 @@ async function listGaps(db: Reader, own: readonly Observation[]): Promise<Gap[]>
     const { kind, session } = fields;
     if (kind !== 'observed' || session === undefined) continue;
     const isGivenUp = attachmentOf(fields).task === undefined;
+    const ends = new Map<string, number>();
     for (const key of decidedKeys(fields)) {
-      const end = isGivenUp ? (nexts.get(key) ?? (await findLast(db, key)) + 1) : entry;
-      if (isGivenUp) gaps.push({ session, key, after: entry, end: end - 1 });
+      if (isGivenUp) ends.set(key, (nexts.get(key) ?? (await findLast(db, key)) + 1) - 1);
       nexts.set(key, entry);
     }
+    if (isGivenUp) gaps.push({ session, after: entry, ends });
   }
   return gaps;
 }

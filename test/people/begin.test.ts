@@ -67,7 +67,9 @@ describe('where the ledger was deleted', () => {
     const run = command.replace('colibri', `${process.execPath} ${resolve('dist/colibri.js')}`);
     const { PATH = '' } = process.env;
     const restored = spawnSync('sh', ['-c', run], { cwd: below, encoding: 'utf8', env: { PATH } });
-    expect(restored).toMatchObject({ status: 0, stderr: '' });
+    const [project, inside] = [realpathSync(folder), realpathSync(below)];
+    const stderr = `Using the ledger of ${project}: ${inside} is inside it.\n`;
+    expect(restored).toMatchObject({ status: 0, stderr });
     expect(colibri(below, ['board']).stdout).toContain('One');
     expectWhole(folder);
   });

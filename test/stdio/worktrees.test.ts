@@ -166,6 +166,8 @@ describe('one repository, one ledger', () => {
     const line = `Using the ledger of ${place.folder}: ${reason}.\n`;
     expect((await place.runWith({ cwd }, 'board', '--json')).stderr).toBe(line);
     expect((await place.runWith({ cwd }, 'add', 'a task', '--as', 'ada')).stderr).toContain(line);
+    expect((await place.runWith({ cwd }, 'backup', 'monday.db')).stderr).toBe(line);
+    expect((await place.runWith({ cwd }, 'restore', 'monday.db')).stderr).toBe(line);
     expect((await place.runWith({ cwd: place.folder }, 'board')).stderr).toBe('');
     const server = startProgram({ cwd, env: { COLIBRI_LOG_LEVEL: 'info' } });
     const ready = await server.whenFound('stderr', (lines) => lines.find((text) => text.includes('"ready"')));

@@ -32,7 +32,7 @@ import { type Comparison, compareLedgers } from '../support/compare-ledgers.ts';
 import { JSON_OPTION } from '../support/options.ts';
 import { withProgress } from '../support/progress-bar.ts';
 import { assertSqliteLedger } from '../support/require-sqlite.ts';
-import { assertLedgerFile, readRestoreConfig } from '../support/with-ledger.ts';
+import { assertLedgerFile, printSharedLedger, readRestoreConfig } from '../support/with-ledger.ts';
 import { createYieldingReader } from '../support/yielding-reader.ts';
 import { countEntries, describeProblems, describeWhole } from '../views/problems.ts';
 
@@ -57,6 +57,7 @@ export const restore: CliCommand<{ readonly json?: boolean; readonly force?: boo
 async function restoreBackup(file: string, force: boolean): Promise<CommandResult> {
   const config = readRestoreConfig();
   assertSqliteLedger('restore', config);
+  printSharedLedger(config);
   const named = locateDatabase(config);
   if (config.dbPath === undefined) await assertTrusted(named, { isWithoutVerification: true });
   const target = existsSync(named) ? realpathSync(named) : named;

@@ -139,7 +139,7 @@ function stateAfter(before: SessionState | undefined, held: Attachment, entry: E
     lastIndex: index,
     task: held.task,
     claim: claimAfterEvent({ task, claim }, held),
-    // Those of sub-agents are among the calls of their session.
+    // The row of a session has the open calls of its sub-agents, too; the row of a sub-agent has none.
     openCalls: held.key === entry['session'] ? openCallsAfter(openCalls, entry, index) : {},
   };
 }

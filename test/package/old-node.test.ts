@@ -40,6 +40,14 @@ describe('on a Node that is too old', () => {
       });
     });
 
+  promiseTest('recorder/silent', 'a Node that is too old', () => {
+    expect(runOn('18.20.8', 'dist/colibri.cjs', 'hook', '--client', 'codex')).toEqual({
+      status: 0,
+      stdout: '',
+      stderr: 'Colibri needs Node 20.19 or later; this is 18.20\n',
+    });
+  });
+
   for (const [version, said] of [
     ['0.10.48', '0.10'],
     ['8.17.0', '8.17'],

@@ -38,7 +38,7 @@ describe('colibri verify --git', () => {
     expect(stdout).toMatch(
       /^whole: \d+ entries, root [0-9a-f]{64}\ngit: 2 of 3 recorded commits are in this repository/,
     );
-    expect(stdout).toContain('1 was rewritten');
+    expect(stdout).toContain('in this repository, 1 was rewritten and removed\n');
     expect(stdout).toContain('git: the log extends 2 of 2 checkpoints in commits\nNote this elsewhere');
     const honest = await verify(project);
     expect(honest).toMatchObject({ status: 0, report: { verdict: 'whole', git: { shallow: false } } });

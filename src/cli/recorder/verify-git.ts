@@ -62,7 +62,7 @@ export function describeGit(report: GitReport): string[] {
   const claims = [...commits.claims, ...checkpoints.claims];
   const count = commits.contradicted + missing + checkpoints.contradicted + checkpoints.unreadable;
   return [
-    `git: ${present.toLocaleString('en')} of ${plural(recorded, 'recorded commit')} ${present === 1 ? 'is' : 'are'} in this repository, ${rewritten} ${rewritten === 1 ? 'was' : 'were'} rewritten`,
+    `git: ${present.toLocaleString('en')} of ${plural(recorded, 'recorded commit')} ${present === 1 ? 'is' : 'are'} in this repository${rewritten === 0 ? '' : `, ${rewritten} ${rewritten === 1 ? 'was' : 'were'} rewritten and removed`}`,
     `git: the log extends ${extended.toLocaleString('en')} of ${plural(found, 'checkpoint')} in commits`,
     ...(foreign > 0
       ? [`git: ${plural(foreign, 'checkpoint')} of other ledgers ${foreign === 1 ? 'was' : 'were'} not checked`]

@@ -35,7 +35,7 @@ export const PROMISES = {
   'cli/board-watch': { says: 'board --watch redraws in place and shows the new state' },
   'cli/log-columns': { says: 'log has columns for the agent and the task of a call, and local times' },
   'cli/log-filters': { says: 'log shows the calls that match every filter, past and new ones' },
-  'cli/show-claim': { says: 'show prints who holds the task, what waits for it, and the commits that decisions name' },
+  'cli/show-claim': { says: 'show prints who holds the task, what waits for it, and its commits' },
   'cli/deleted-ledger': { says: 'where a ledger was deleted, the commands name the backup and how to restore it' },
   'cli/list-formats': { says: 'list prints CSV, Markdown and JSON that other programs read as the tasks are' },
   'cli/completion': { says: 'the shell completes commands, options and task ids, without changing the ledger' },

@@ -116,6 +116,29 @@ describe('the hooks of git', () => {
     expect((await verifyFile(project.ledger)).problems).toEqual([]);
   });
 
+  promiseTest('cli/show-claim', 'commits that git reported, without those that were rewritten', async () => {
+    const project = new GitProject();
+    await project.run('add', 'A task');
+    await project.run('start', '1');
+    await project.initRecord();
+    const named = project.commit('first', 'first');
+    project.commit('second', 'second');
+    project.git('commit', '-q', '--amend', '-m', 'amended');
+    const amended = project.git('rev-parse', 'HEAD');
+    await project.run('note', '1', 'Why', '--commit', named.slice(0, 8));
+    const { stdout } = await project.run('show', '1');
+    const [, shown] = /^ {2}commits {5}((?:.|\n)*?)\n {2}created/m.exec(stdout) ?? [];
+    expect(shown?.replaceAll(/#\d+/g, '#N').split(/\n */)).toEqual([
+      `${named.slice(0, 8)} (Θ-0001, observed: entry #N)`,
+      `${amended.slice(0, 12)} on main (observed: entry #N)`,
+    ]);
+    const { commits } = JSON.parse((await project.run('show', '1', '--json')).stdout) as { commits: object[] };
+    expect(commits).toMatchObject([
+      { commit_sha: named.slice(0, 8), thought_id: 'Θ-0001' },
+      { commit_sha: amended, branch: 'main', recorded_by: 'hook:git' },
+    ]);
+  });
+
   promiseTest('git/never-fails', 'without node on the path, without the program, and when it is killed', async () => {
     const project = new GitProject();
     await project.run('add', 'A task');

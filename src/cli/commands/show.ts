@@ -12,6 +12,7 @@ import { listTaskSessions } from '../../domains/trail/task-sessions.ts';
 import { findCommitPage } from '../../git/commit-page.ts';
 import { hasCommit } from '../../git/has-commit.ts';
 import { parseId } from '../../ids.ts';
+import { listTaskCommits } from '../../recorder/git/recorded-commits.ts';
 import { listTaskCoverage } from '../../recorder/reports/list-reports.ts';
 import { linkTo } from '../../terminal-text.ts';
 import { readHistory } from '../../verification/task-history.ts';
@@ -88,7 +89,7 @@ async function readTask(reader: Reader, taskId: string, context: ClaimContext): 
     awaited_by: isOpen(task.status) ? await listWaiting(reader, taskNo, MAX_WAITING) : [],
     children: (await listChildren(reader, taskNo, MAX_CHILDREN)).items,
     thoughts,
-    commits: listCommits(thoughts),
+    commits: listCommits(thoughts, await listTaskCommits(reader, taskNo)),
     ...(await readShownEvidence(reader, taskNo)),
     sessions: (await listTaskSessions(reader, taskNo, joined)).map(describeSession),
     events: history.events,

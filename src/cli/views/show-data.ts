@@ -5,6 +5,7 @@ import type { SessionRow } from '../../domains/trail/sessions.ts';
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
 import type { Evidence } from '../../integrity/evidence/compare.ts';
 import { parseJson } from '../../integrity/index.ts';
+import type { TaskCommit } from '../../recorder/git/recorded-commits.ts';
 import type { CoverageReport } from '../../recorder/reports/list-reports.ts';
 import type { TaskEvent, TaskHistory } from '../../verification/task-history.ts';
 
@@ -18,7 +19,7 @@ export interface Shown {
   readonly awaited_by: readonly string[];
   readonly children: readonly string[];
   readonly thoughts: readonly ShownThought[];
-  /** What the thoughts name, oldest first. */
+  /** What the thoughts name, and then what git reported besides, each oldest first. */
   readonly commits: readonly ShownCommit[];
   /** What the thoughts say about tests and commits, compared with what was observed. */
   readonly evidence: readonly Evidence[];
@@ -45,7 +46,10 @@ export interface ShownClaim extends ClaimView {
 export interface ShownCommit {
   readonly commit_sha: string;
   readonly branch?: string;
-  readonly thought_id: string;
+  /** The thought that names it first; undefined if none does. */
+  readonly thought_id?: string;
+  /** The entry that records it, if git has reported it for this task. */
+  readonly entry?: number;
   readonly recorded_by: string;
   readonly recorded_at: string;
 }
@@ -84,16 +88,24 @@ export function describeSession(row: SessionRow) {
   };
 }
 
-/** The commits that thoughts name, each where it was named first. */
-export function listCommits(thoughts: readonly ShownThought[]): ShownCommit[] {
-  const commits = new Map<string, ShownCommit>();
+/** The commits that thoughts name, each where it was named first, and those that git reported for the task. */
+export function listCommits(thoughts: readonly ShownThought[], reported: readonly TaskCommit[]): ShownCommit[] {
+  const named = new Map<string, ShownCommit>();
   for (const { extras, thought_id, recorded_by, recorded_at } of thoughts) {
     const { commit_sha, branch } = extras;
-    if (typeof commit_sha !== 'string' || commits.has(commit_sha.toLowerCase())) continue;
+    if (typeof commit_sha !== 'string' || named.has(commit_sha.toLowerCase())) continue;
     const on = typeof branch === 'string' ? { branch } : {};
-    commits.set(commit_sha.toLowerCase(), { commit_sha, ...on, thought_id, recorded_by, recorded_at });
+    const found = reported.find(({ sha }) => sha.startsWith(commit_sha.toLowerCase()));
+    const entry = found === undefined ? {} : { entry: found.entry };
+    named.set(commit_sha.toLowerCase(), { commit_sha, ...on, thought_id, ...entry, recorded_by, recorded_at });
   }
-  return [...commits.values()];
+  const others = reported.filter(({ sha }) => ![...named.keys()].some((name) => sha.startsWith(name)));
+  return [...named.values(), ...others.map(describeReported)];
+}
+
+function describeReported({ entry, sha, branch, at, actor }: TaskCommit): ShownCommit {
+  const on = branch === undefined ? {} : { branch };
+  return { commit_sha: sha, ...on, entry, recorded_by: actor, recorded_at: at };
 }
 
 /** A tampered row must not prevent the rest from being shown. */

@@ -13,6 +13,8 @@ import { besideTerm, cut, displayWidth, printable, printableProse, wrap } from '
 
 const LABEL_WIDTH = 12;
 const MAX_PROBLEMS = 20;
+const MAX_OTHER_COMMITS = 10;
+const SHORT_SHA = 12;
 /** A shorter part of a name says little. */
 const MIN_AUTHOR_WIDTH = 12;
 
@@ -95,9 +97,7 @@ function fieldLines(shown: Shown, page: Page): string[] {
     ...field('parent', task.parent_id ?? ''),
     ...field('depends on', task.depends_on.map(printable).join(', ')),
     ...field('children', listNames(children)),
-    ...commits.flatMap((commit, index) =>
-      labeled(index === 0 ? 'commits' : '', commitText(commit), commitPaint(commit, page), page),
-    ),
+    ...commitLines(commits, task.task_id, page),
     ...recorderLines(shown, page),
     ...field('created', `${shortTime(task.created_at)} by ${printable(task.created_by)}`),
     ...field('updated', `${shortTime(task.updated_at)} by ${printable(task.updated_by)}`),
@@ -126,8 +126,23 @@ function claimText(claim: ShownClaim | null): string {
   return facts.join(', ');
 }
 
-function commitText({ commit_sha, branch, thought_id }: ShownCommit): string {
-  return `${printable(commit_sha)} ${branch === undefined ? '' : `on ${printable(branch)} `}(${thought_id})`;
+/** All that thoughts name, and the newest of the others; the timeline has every one. */
+function commitLines(commits: readonly ShownCommit[], taskId: string, page: Page): string[] {
+  const others = commits.filter(({ thought_id }) => thought_id === undefined);
+  const left = Math.max(0, others.length - MAX_OTHER_COMMITS);
+  const shown = commits.filter((commit) => !others.slice(0, left).includes(commit));
+  const lines = shown.flatMap((commit, index) =>
+    labeled(index === 0 ? 'commits' : '', commitText(commit), commitPaint(commit, page), page),
+  );
+  if (left === 0) return lines;
+  return [...lines, ...labeled('', `and ${plural(left, 'older one')}: colibri timeline ${taskId}`, String, page)];
+}
+
+function commitText({ commit_sha, branch, thought_id, entry }: ShownCommit): string {
+  // Git writes the whole hash, people write what identifies it.
+  const sha = thought_id === undefined ? commit_sha.slice(0, SHORT_SHA) : printable(commit_sha);
+  const where = [thought_id ?? [], entry === undefined ? [] : `observed: entry #${entry}`].flat().join(', ');
+  return `${sha} ${branch === undefined ? '' : `on ${printable(branch)} `}(${where})`;
 }
 
 /** Links the hash, also where it continues in the next line. */

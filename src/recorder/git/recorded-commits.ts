@@ -1,5 +1,5 @@
 import type { Reader } from '../../db/database.ts';
-import { commitKey, parseEntry } from '../../integrity/index.ts';
+import { commitKey, parseEntry, parseJson } from '../../integrity/index.ts';
 
 /** A commit as the log has it. */
 export interface RecordedCommit {
@@ -38,6 +38,50 @@ export async function* listRecordedCommits(reader: Reader): AsyncGenerator<reado
 export async function findRecordedCommit(reader: Reader, sha: string): Promise<number | undefined> {
   const [row] = await reader.query<{ idx: number }>('SELECT idx FROM observations WHERE key = $1', [commitKey(sha)]);
   return row?.idx;
+}
+
+/** A commit that git reported for a task. */
+export interface TaskCommit {
+  readonly entry: number;
+  readonly sha: string;
+  readonly branch?: string;
+  readonly at: string;
+  readonly actor: string;
+}
+
+/** The newest observations of a task in which its commits are looked for, as in the comparison with its thoughts. */
+const MAX_OBSERVATIONS = 5000;
+
+/** The commits that git reported for a task, oldest first, without those that a later one replaced. */
+export async function listTaskCommits(reader: Reader, taskNo: number): Promise<TaskCommit[]> {
+  const rows = await reader.query<EntryRow & { content: string }>(
+    `SELECT idx, entry, content FROM
+       (SELECT idx, (SELECT entry FROM ledger_entries WHERE ledger_entries.idx = observations.idx) AS entry, content
+        FROM observations WHERE task_no = $1 ORDER BY idx DESC LIMIT ${MAX_OBSERVATIONS}) AS newest
+     WHERE entry LIKE '%"kind":"observed.commit"%' ORDER BY idx`,
+    [taskNo],
+  );
+  const commits = new Map<string, TaskCommit>();
+  for (const row of rows) {
+    const entry = parseEntry(row.entry);
+    const [{ sha, rewrites } = {}] = toCommit(row);
+    if (entry === undefined || sha === undefined) continue;
+    if (rewrites !== undefined) commits.delete(rewrites);
+    if (commits.has(sha)) continue;
+    const branch = readBranch(row.content);
+    commits.set(sha, { entry: row.idx, sha, ...branch, at: entry.at, actor: entry.actor });
+  }
+  return [...commits.values()];
+}
+
+/** The content can have been removed; verification reports one that cannot be read. */
+function readBranch(content: string): { branch?: string } {
+  try {
+    const { branch } = parseJson(content) as { branch?: unknown };
+    return typeof branch === 'string' ? { branch } : {};
+  } catch {
+    return {};
+  }
 }
 
 function toCommit({ idx, entry: text }: EntryRow): RecordedCommit[] {

@@ -42,6 +42,7 @@ describe('a canonical text', () => {
     '"\\u0000\\u0007\\b\\t\\n\\u000b\\f\\r\\u000e\\u001f\\"\\\\/\u007f\u2028"',
     '{"":1,"\\n":4,"1":1,"10":2,"2":3,"é":5,"€":6,"😀":7,"\ufb33":8}',
     '[1e-7,0.1,-1,9007199254740991,true,false,null]',
+    '[0,100,123456789012345,1234567890123456]',
     `${'['.repeat(64)}${']'.repeat(64)}`,
   ])('can be %s', (text) => {
     expect(isCanonicalText(text)).toBe(true);
@@ -82,6 +83,20 @@ describe('a canonical text', () => {
   ])('cannot be %j', (text) => {
     expect(isCanonicalText(text)).toBe(false);
     expect(isCanonicalByParsing(text)).toBe(false);
+  });
+
+  it('is scanned to the end of a string with many escapes, however long', () => {
+    for (const count of [499, 500, 501, 1000, 1_000_000]) {
+      const escapes = '\\n'.repeat(count);
+      for (const [text, expected] of [
+        [`"${escapes}"`, true],
+        [`{"a":"${escapes}b","c":1}`, true],
+        [`"${escapes}\\x"`, false],
+        [`"${escapes}`, false],
+        [`"${escapes}\\`, false],
+      ] as const)
+        expect(isCanonicalText(text), `${count} escapes`).toBe(expected);
+    }
   });
 
   it('distinguishes keys that some engines confuse', () => {

@@ -8,37 +8,43 @@ export const MAX_DEPTH = 64;
  * an engine's parser makes of unusual keys does not matter, and no value is built.
  */
 export function isCanonicalText(text: string): boolean {
-  if (!text.isWellFormed()) return false;
+  // Strings escape control characters, and nothing else may contain one.
+  if (CONTROL.test(text) || !text.isWellFormed()) return false;
   const scanner = new Scanner(text);
   return scanner.value(0) && scanner.at === text.length;
 }
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
+const POINT = 0x2e;
+const ZERO = 0x30;
+const NINE = 0x39;
 const COLON = 0x3a;
 const OPEN_LIST = 0x5b;
-const BACKSLASH = 0x5c;
 const CLOSE_LIST = 0x5d;
+const LETTER_E = 0x65;
+const LETTER_F = 0x66;
+const LETTER_N = 0x6e;
+const LETTER_T = 0x74;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-const FIRST_PRINTABLE = 0x20;
 
-/** The escapes that JSON.stringify writes; every other character stands for itself. */
-const ESCAPE = /\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[0-9a-f]))/y;
+const CONTROL = /[^ -\uffff]/;
+/** Of escapes those that JSON.stringify writes. Few at a time, because the engine keeps a way back for each. */
+const IN_STRING = /[^"\\]*(?:\\(?:["\\bfnrt]|u00(?:0[0-7bef]|1[0-9a-f]))[^"\\]*){0,500}/y;
 const NUMBER = /-?\d+(?:\.\d+)?(?:e[+-]\d+)?/y;
-const LITERALS = ['null', 'true', 'false'];
-/** A backslash or a control character; of the latter a canonical text has none, because strings escape them. */
-const UNUSUAL = /[^ -[\]-\uffff]/;
+/** So few that a number keeps them all. */
+const MAX_DIGITS = 15;
 
 class Scanner {
   at = 0;
   readonly #text: string;
-  /** Without escapes and control characters a string ends at the next quotation mark. */
-  readonly #isPlain: boolean;
+  /** Without escapes a string ends at the next quotation mark. */
+  readonly #hasEscapes: boolean;
 
   constructor(text: string) {
     this.#text = text;
-    this.#isPlain = !UNUSUAL.test(text);
+    this.#hasEscapes = text.includes('\\');
   }
 
   value(depth: number): boolean {
@@ -49,8 +55,14 @@ class Scanner {
         return depth < MAX_DEPTH && this.#object(depth);
       case OPEN_LIST:
         return depth < MAX_DEPTH && this.#list(depth);
+      case LETTER_N:
+        return this.#literal('null');
+      case LETTER_T:
+        return this.#literal('true');
+      case LETTER_F:
+        return this.#literal('false');
       default:
-        return this.#literal() || this.#number();
+        return this.#shortNumber() || this.#number();
     }
   }
 
@@ -61,12 +73,18 @@ class Scanner {
     do {
       const begin = this.at;
       if (!this.#takes(QUOTE, 0) || !this.#string()) return false;
-      const key = keyOf(this.#text.slice(begin + 1, this.at - 1));
+      const key = this.#key(begin + 1, this.at - 1);
       if (previous !== undefined && previous >= key) return false;
       previous = key;
       if (!this.#takes(COLON) || !this.value(depth + 1)) return false;
     } while (this.#takes(COMMA));
     return this.#takes(CLOSE_OBJECT);
+  }
+
+  /** The name that a key stands for: keys are ordered by their names, not by how these are escaped. */
+  #key(begin: number, end: number): string {
+    const escaped = this.#text.slice(begin, end);
+    return this.#hasEscapes && escaped.includes('\\') ? (parseJson(`"${escaped}"`) as string) : escaped;
   }
 
   #list(depth: number): boolean {
@@ -79,25 +97,39 @@ class Scanner {
   }
 
   #string(): boolean {
-    if (this.#isPlain) {
+    if (!this.#hasEscapes) {
       const end = this.#text.indexOf('"', this.at + 1);
       this.at = end + 1;
       return end !== -1;
     }
     for (let at = this.at + 1; ; ) {
-      const code = this.#text.charCodeAt(at);
-      if (code === QUOTE) {
-        this.at = at + 1;
+      IN_STRING.lastIndex = at;
+      IN_STRING.test(this.#text);
+      const end = IN_STRING.lastIndex;
+      if (this.#text.charCodeAt(end) === QUOTE) {
+        this.at = end + 1;
         return true;
       }
-      if (code === BACKSLASH) {
-        ESCAPE.lastIndex = at;
-        if (!ESCAPE.test(this.#text)) return false;
-        at = ESCAPE.lastIndex;
-      } else if (code >= FIRST_PRINTABLE) at += 1;
-      // A control character, or the end of the text.
-      else return false;
+      // Another escape, or the end of the text.
+      if (end === at) return false;
+      at = end;
     }
+  }
+
+  /** Most numbers are a few digits, of which no text has to be made. */
+  #shortNumber(): boolean {
+    let end = this.at;
+    let code = this.#text.charCodeAt(end);
+    const first = code;
+    while (code >= ZERO && code <= NINE) {
+      end += 1;
+      code = this.#text.charCodeAt(end);
+    }
+    const digits = end - this.at;
+    if (digits === 0 || digits > MAX_DIGITS || (digits > 1 && first === ZERO)) return false;
+    if (code === POINT || code === LETTER_E) return false;
+    this.at = end;
+    return true;
   }
 
   #number(): boolean {
@@ -109,10 +141,10 @@ class Scanner {
     return String(value) === digits && (Number.isSafeInteger(value) || !Number.isInteger(value));
   }
 
-  #literal(): boolean {
-    const found = LITERALS.find((literal) => this.#text.startsWith(literal, this.at));
-    this.at += found?.length ?? 0;
-    return found !== undefined;
+  #literal(literal: string): boolean {
+    if (!this.#text.startsWith(literal, this.at)) return false;
+    this.at += literal.length;
+    return true;
   }
 
   #takes(code: number, length = 1): boolean {
@@ -120,9 +152,4 @@ class Scanner {
     this.at += length;
     return true;
   }
-}
-
-/** The name that a key stands for: keys are ordered by their names, not by how these are escaped. */
-function keyOf(escaped: string): string {
-  return escaped.includes('\\') ? (parseJson(`"${escaped}"`) as string) : escaped;
 }

@@ -1,4 +1,5 @@
 import { canonicalize, type Json } from './canonical-json.ts';
+import { isCanonicalText } from './canonical-text.ts';
 import { readHex } from './hex.ts';
 import { parseJson } from './parse-json.ts';
 import { type Digest, sha256 } from './sha256.ts';
@@ -39,14 +40,8 @@ export function encodeEntry(entry: Entry): string {
 
 /** Parses a stored entry; undefined unless the text is the canonical text of an entry. */
 export function parseEntry(text: string): Entry | undefined {
-  if (typeof text !== 'string') return undefined;
-  let value: unknown;
-  try {
-    value = parseJson(text);
-    if (canonicalize(value) !== text) return undefined;
-  } catch {
-    return undefined;
-  }
+  if (typeof text !== 'string' || !isCanonicalText(text)) return undefined;
+  const value = parseJson(text);
   return isEntry(value) ? value : undefined;
 }
 

@@ -19,17 +19,29 @@ export function optional(form: Form): Form & { readonly optional: true } {
 /** The first defect of an object; undefined when it has exactly these fields, each of its form. */
 export function objectDefect(fields: Fields, value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'is not an object';
-  let known = 0;
-  for (const name of Object.keys(value)) {
-    if (!Object.hasOwn(fields, name)) return `has the unknown field ${JSON.stringify(name.slice(0, MAX_SHOWN))}`;
-    const form = fields[name] as Form;
-    if (!form.holds((value as Record<string, unknown>)[name])) return `has a ${name} that is not ${form.says}`;
-    known += 1;
+  const forms = formsOf(fields);
+  const names = Object.keys(value);
+  const values: readonly unknown[] = Object.values(value);
+  for (let place = 0; place < names.length; place += 1) {
+    const name = names[place] as string;
+    const form = forms.get(name);
+    if (form === undefined) return `has the unknown field ${JSON.stringify(name.slice(0, MAX_SHOWN))}`;
+    if (!form.holds(values[place])) return `has a ${name} that is not ${form.says}`;
   }
-  const names = Object.keys(fields);
-  if (known === names.length) return undefined;
-  const missing = names.find((name) => !Object.hasOwn(value, name) && fields[name]?.optional !== true);
+  if (names.length === forms.size) return undefined;
+  const missing = Object.keys(fields).find((name) => !Object.hasOwn(value, name) && fields[name]?.optional !== true);
   return missing === undefined ? undefined : `has no field ${missing}`;
+}
+
+const formsByName = new WeakMap<Fields, ReadonlyMap<string, Form>>();
+
+/** Verification looks up every field of every record: a map is twice as fast as an object. */
+function formsOf(fields: Fields): ReadonlyMap<string, Form> {
+  const known = formsByName.get(fields);
+  if (known !== undefined) return known;
+  const forms = new Map<string, Form>(Object.entries(fields));
+  formsByName.set(fields, forms);
+  return forms;
 }
 
 const MAX_SHOWN = 64;
@@ -77,7 +89,7 @@ export function listOf(form: Form, most: number, keyOf?: (item: unknown) => stri
       Array.isArray(value) &&
       value.length <= most &&
       value.every(form.holds) &&
-      (keyOf === undefined || new Set(value.map(keyOf)).size === value.length),
+      (keyOf === undefined || value.length < 2 || new Set(value.map(keyOf)).size === value.length),
   };
 }
 
@@ -87,6 +99,11 @@ export const text: Form = { says: 'a text', holds: (value) => typeof value === '
 /** C0, DEL and C1, the category Cc of Unicode, which never changes. */
 const CONTROL = /\p{Cc}/u;
 const CONTROL_IN_PROSE = /(?![\n\r\t])\p{Cc}/u;
+
+/** Most prose has none at all, which the simpler expression finds out in a fraction of the time. */
+function hasControlInProse(value: string): boolean {
+  return CONTROL.test(value) && CONTROL_IN_PROSE.test(value);
+}
 
 /** Code points, as JSON Schema and Zod count them: the limits of the tools are the limits of the records. */
 function isLonger(value: string, most: number): boolean {
@@ -112,7 +129,7 @@ export function line(most: number): Form {
 export function prose(most: number): Form {
   return {
     says: `a text of at most ${most} characters with no control characters but tabs and line breaks`,
-    holds: (value) => typeof value === 'string' && !isLonger(value, most) && !CONTROL_IN_PROSE.test(value),
+    holds: (value) => typeof value === 'string' && !isLonger(value, most) && !hasControlInProse(value),
     isFreeText: true,
   };
 }

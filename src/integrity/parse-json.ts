@@ -8,16 +8,12 @@ export function parseJson(text: string): unknown {
   return typeof text === 'string' && hasEscapedKey(text) ? parsePiecewise(text) : JSON.parse(text);
 }
 
-/** May return true for text that is no JSON, never false for JSON with an escape in a key. */
+/** True for JSON with an escape in a key, which a comma or a brace precedes. May be true for other text. */
 function hasEscapedKey(text: string): boolean {
-  for (let at = text.indexOf('\\'); at !== -1; ) {
-    // A backslash is always inside a string.
-    const end = findClosingQuote(text, at);
-    if (end === -1 || text[skipBlanks(text, end + 1)] === ':') return true;
-    at = text.indexOf('\\', end + 1);
-  }
-  return false;
+  return text.includes('\\') && ESCAPED_KEY.test(text);
 }
+
+const ESCAPED_KEY = /[,{][ \t\n\r]*"[^"\\]*\\/;
 
 interface Open {
   readonly close: ']' | '}';

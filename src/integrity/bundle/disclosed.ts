@@ -10,7 +10,7 @@ import { type DigestLabel, type Entry, type EntryKind, storedDigest } from '../e
 import { thoughtHash } from '../hash-chain.ts';
 import { observedContentDefect } from '../observed-grammar.ts';
 import type { Disclosed } from './format.ts';
-import { isOfEvent, taskDefect } from './task-grammar.ts';
+import { taskEventDefect } from './task-grammar.ts';
 
 /** The field that has the digest of the content, and the label of that digest. */
 const CONTENT: Readonly<Partial<Record<EntryKind, readonly [field: string, label: DigestLabel]>>> = {
@@ -67,7 +67,7 @@ function grammarDefect(entry: Entry, text: string): string | undefined {
       return observedContentDefect(entry.kind, text);
     case 'task.created':
     case 'task.updated':
-      return taskDefect(text) ?? (isOfEvent(entry, text) ? undefined : 'is of another task, time or actor');
+      return taskEventDefect(entry, text);
     default:
       return undefined;
   }

@@ -57,21 +57,37 @@ interface TaskContent {
 
 /** The first defect of a recorded content; undefined if a server could have written it. */
 export function taskDefect(content: string): string | undefined {
-  if (!isCanonicalText(content)) return 'is not canonical JSON';
-  const value = parseJson(content);
-  const defect = objectDefect(TASK_GRAMMAR, value);
-  if (defect !== undefined) return defect;
-  const { workflow, status, blocked_reason } = value as TaskContent;
-  const states: readonly string[] = WORKFLOW_STATES[workflow];
-  if (!states.includes(status)) return `has a status that is not a state of ${workflow}`;
-  const isBlocked = status === 'blocked';
-  if (isBlocked === (blocked_reason !== null)) return undefined;
-  return isBlocked ? 'is blocked without a blocked_reason' : 'has a blocked_reason and is not blocked';
+  return readTask(content).defect;
 }
 
 /** True if an entry names the same task, time and actor as the content that it digests. */
 export function isOfEvent(entry: Entry, content: string): boolean {
-  if (taskDefect(content) !== undefined) return false;
-  const { task_id, updated_at, updated_by } = parseJson(content) as TaskContent;
-  return entry['task_id'] === task_id && entry.at === updated_at && entry.actor === updated_by;
+  return taskEventDefect(entry, content) === undefined;
+}
+
+/** The first defect of a recorded content, also if it is not of the entry that digests it. */
+export function taskEventDefect(entry: Entry, content: string): string | undefined {
+  const { defect, task } = readTask(content);
+  if (task === undefined) return defect;
+  const isOfEntry =
+    entry['task_id'] === task.task_id && entry.at === task.updated_at && entry.actor === task.updated_by;
+  return isOfEntry ? undefined : 'is of another task, time or actor';
+}
+
+type Reading =
+  | { readonly task: TaskContent; readonly defect?: undefined }
+  | { readonly task?: undefined; readonly defect: string };
+
+function readTask(content: string): Reading {
+  if (!isCanonicalText(content)) return { defect: 'is not canonical JSON' };
+  const value = parseJson(content);
+  const defect = objectDefect(TASK_GRAMMAR, value);
+  if (defect !== undefined) return { defect };
+  const task = value as TaskContent;
+  const { workflow, status, blocked_reason } = task;
+  const states: readonly string[] = WORKFLOW_STATES[workflow];
+  if (!states.includes(status)) return { defect: `has a status that is not a state of ${workflow}` };
+  const isBlocked = status === 'blocked';
+  if (isBlocked === (blocked_reason !== null)) return { task };
+  return { defect: isBlocked ? 'is blocked without a blocked_reason' : 'has a blocked_reason and is not blocked' };
 }

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { openSigning } from '../checkpoints/open-signing.ts';
 import { type Config, locateDatabase } from '../config.ts';
+import { findWorkTree } from '../db/locate.ts';
 import { createProcessId } from '../db/process-id.ts';
 import { createSkillRegistry, type SkillRegistry } from '../domains/skills/repository.ts';
 import { closeInterruptedCalls } from '../ledger/calls/interrupted.ts';
@@ -103,7 +104,7 @@ function logMigration(log: Log): (done: number, total: number) => void {
 
 /** Called last: a boot is retried if the ledger cannot be opened, and each skipped skill must be logged only once. */
 function loadSkills({ skillsPath }: Config, log: Log): SkillRegistry {
-  const skills = createSkillRegistry(skillsPath, log);
+  const skills = createSkillRegistry({ folder: skillsPath, repository: findWorkTree() ?? '' }, log);
   skills.list();
   return skills;
 }

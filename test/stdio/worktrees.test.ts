@@ -209,7 +209,8 @@ describe('one repository, one ledger', () => {
     mkdirSync(subfolder);
     writeFileSync(join(skill, 'SKILL.md'), '---\nname: deploy\ndescription: How to deploy.\n---\n');
     const client = await connectRaw({ cwd: subfolder });
-    expect(await client.data('skill_list')).toMatchObject({ skills: [{ name: 'deploy' }] });
+    const path = '.agents/skills/deploy/SKILL.md';
+    expect(await client.data('skill_list')).toMatchObject({ skills: [{ name: 'deploy', path }] });
     await client.end();
   });
 });

@@ -100,6 +100,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
     'checkpoints',
     'config',
     PORT,
+    'db/locate',
     'db/process-id',
     'domains/skills/repository',
     'ledger',

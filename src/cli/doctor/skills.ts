@@ -1,11 +1,11 @@
 import type { Config } from '../../config.ts';
-import { serverConfig } from '../../db/locate.ts';
+import { findWorkTree, serverConfig } from '../../db/locate.ts';
 import { createSkillRegistry } from '../../domains/skills/repository.ts';
 import { type Finding, ok, warn } from './finding.ts';
 
 export function checkSkills(config: Config): Finding[] {
   const folder = serverConfig(config).skillsPath;
-  const registry = createSkillRegistry(folder, () => undefined);
+  const registry = createSkillRegistry({ folder, repository: findWorkTree() ?? '' }, () => undefined);
   const count = registry.list().length;
   const defects = registry
     .defects()

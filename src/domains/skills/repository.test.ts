@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { promiseTest } from '../../../test/support/promise-test.ts';
 import { createSkillRegistry, type SkillRegistry } from './repository.ts';
@@ -15,7 +15,9 @@ describe('the skill registry', () => {
     folder = mkdtempSync(join(tmpdir(), 'colibri-skills-'));
     root = join(folder, 'skills');
     logged = [];
-    registry = createSkillRegistry(root, (_level, _event, fields) => logged.push(fields?.['defect']));
+    registry = createSkillRegistry({ folder: root, repository: folder }, (_level, _event, fields) =>
+      logged.push(fields?.['defect']),
+    );
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -29,6 +31,18 @@ describe('the skill registry', () => {
   promiseTest('skills/fresh', 'lists no skills without a folder', () => {
     expect({ names: names(), defects: defects(), logged }).toEqual({ names: [], defects: [], logged: [] });
   });
+
+  promiseTest(
+    'skills/search',
+    'shows the path from the root of the repository, or the whole path outside of it',
+    () => {
+      put('a');
+      const listIn = (repository: string) => createSkillRegistry({ folder: root, repository }, () => undefined).list();
+      expect(listIn(folder)).toMatchObject([{ path: 'skills/a/SKILL.md' }]);
+      expect(listIn(root)).toMatchObject([{ path: 'a/SKILL.md' }]);
+      expect(listIn(join(folder, 'other'))).toMatchObject([{ path: join(root, 'a', 'SKILL.md').split(sep).join('/') }]);
+    },
+  );
 
   promiseTest('skills/fresh', 'finds a folder created later', () => {
     names();

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
-import { join, relative, resolve, sep } from 'node:path';
+import { isAbsolute, join, posix, relative, resolve, sep } from 'node:path';
 import { toError } from '../../errors.ts';
 import type { Log } from '../../log.ts';
 import type { Skill, SkillDefect } from './skill.ts';
@@ -26,18 +26,28 @@ export interface SkillRegistry {
   defects(): readonly SkillDefect[];
 }
 
+export interface SkillFolder {
+  readonly folder: string;
+  /** The root of the repository, from which paths are shown. */
+  readonly repository: string;
+}
+
 /** Compares file stamps at every call and reads only changed files again. */
-export function createSkillRegistry(folder: string, log: Log): SkillRegistry {
+export function createSkillRegistry({ folder, repository }: SkillFolder, log: Log): SkillRegistry {
   const root = resolve(folder);
+  const shownRoot = shownPath(root, resolve(repository));
   let known = new Map<string, KnownFile>();
 
   const refresh = (): readonly KnownFile[] => {
     const now = new Map<string, KnownFile>();
     const names = listFolders(root);
-    for (const name of names.slice(0, MAX_SKILLS)) now.set(name, readSkill(root, name, known.get(name)));
+    for (const name of names.slice(0, MAX_SKILLS)) {
+      const path = posix.join(shownRoot, name, FILE_NAME);
+      now.set(name, readSkill({ root, name, path }, known.get(name)));
+    }
     if (names.length > MAX_SKILLS) {
       const defect = `has ${names.length} folders; only the first ${MAX_SKILLS} are listed`;
-      now.set('', { stamp: defect, defect: { path: shownPath(root), defect } });
+      now.set('', { stamp: defect, defect: { path: shownRoot, defect } });
     }
     for (const [name, { stamp, defect }] of now)
       if (defect !== undefined && stamp !== known.get(name)?.stamp) log('warn', 'skipped a skill', { ...defect });
@@ -63,9 +73,14 @@ function listFolders(root: string): string[] {
   }
 }
 
-function readSkill(root: string, name: string, before: KnownFile | undefined): KnownFile {
+interface SkillFile {
+  readonly root: string;
+  readonly name: string;
+  readonly path: string;
+}
+
+function readSkill({ root, name, path }: SkillFile, before: KnownFile | undefined): KnownFile {
   const file = join(root, name, FILE_NAME);
-  const path = shownPath(file);
   let stamp = '';
   let isSettled = true;
   try {
@@ -105,6 +120,9 @@ function describeDefect(error: Error): string {
   return error.message.split('\n')[0] ?? error.message;
 }
 
-function shownPath(file: string): string {
-  return relative(process.cwd(), file).split(sep).join('/');
+/** From the root of the repository; absolute for a folder outside of it. */
+function shownPath(folder: string, repository: string): string {
+  const path = relative(repository, folder);
+  const isOutside = isAbsolute(path) || path.split(sep)[0] === '..';
+  return (isOutside ? folder : path || '.').split(sep).join('/');
 }

@@ -8,7 +8,7 @@ export function createSkillTools(registry: () => SkillRegistry | undefined): Too
       name: 'skill_list',
       title: 'List skills',
       description:
-        'List the skills of this repository. Before you start, read the SKILL.md of each skill that fits your task.',
+        'List the skills of this repository, with paths from its root. Before you start, read the SKILL.md of each skill that fits your task.',
       inputSchema: listInput,
       outputSchema: listOutput,
       access: 'read',

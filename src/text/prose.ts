@@ -13,14 +13,16 @@ export function wrapProse(lines: string | readonly string[], columns: number | u
 function wrapLine(line: string, columns: number): string[] {
   if (line.length <= columns || VERBATIM.test(line)) return [line];
   const [indent = ''] = /^ */.exec(line) ?? [];
+  // An item of an indented list continues below its text.
+  const below = /^ +- /.test(line) ? `${indent}  ` : indent;
   const wrapped: string[] = [];
   let current = indent;
   for (const word of line.slice(indent.length).split(' ')) {
-    const joined = current === indent ? current + word : `${current} ${word}`;
-    if (joined.length <= columns || current === indent) current = joined;
+    const joined = current.trim() === '' ? current + word : `${current} ${word}`;
+    if (joined.length <= columns || current.trim() === '') current = joined;
     else {
       wrapped.push(current);
-      current = indent + word;
+      current = below + word;
     }
   }
   return [...wrapped, current];

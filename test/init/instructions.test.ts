@@ -14,7 +14,7 @@ type Project = ReturnType<typeof makeProject>;
 /** Standard input and output say that they are terminals. */
 function initOnTerminal(project: Project, answer: string, ...args: string[]) {
   const pretend =
-    'for (const stream of [process.stdin, process.stdout]) Object.assign(stream, { isTTY: true, hasColors: () => false });';
+    'for (const stream of [process.stdin, process.stdout]) Object.assign(stream, { isTTY: true, columns: 80, hasColors: () => false });';
   const preload = ['--import', `data:text/javascript,${encodeURIComponent(pretend)}`];
   return spawnSync(process.execPath, [...preload, PROGRAM, 'init', ...args], {
     cwd: project.root,
@@ -148,7 +148,10 @@ describe('colibri init --instructions', () => {
       const project = makeProject({ 'CLAUDE.md': '' });
       const { status, stdout, stderr } = initOnTerminal(project, answer);
       expect(status).toBe(0);
-      expect(stdout).toContain(`  ${INSTRUCTIONS[3]}`);
+      const [question = ''] = stdout.split('--- ');
+      expect(question.replaceAll(/\n {4}/g, ' ')).toContain(`  ${INSTRUCTIONS[3]}`);
+      expect(question.split('\n').filter((line) => line.length > 80)).toEqual([]);
+      expect(stdout.includes(`\n+${INSTRUCTIONS[3]}\n`)).toBe(isWritten);
       expect(stderr).toContain('Add them to CLAUDE.md? [y/N]');
       expect(project.read('CLAUDE.md')).toBe(isWritten ? `${LINES}\n` : '');
       expect(project.readJson('.mcp.json')).toHaveProperty('mcpServers.colibri');

@@ -45,7 +45,11 @@ export async function runInit(names: readonly string[], options: InitOptions): P
     const whole = withGit(plan, await planGit(site, names, options));
     if (!dryRun) applyPlan(site, whole);
     if (json) printJson(toJson(site, whole, dryRun));
-    else printProse(describe(whole, { dryRun, undo, isGlobal: site.isGlobal }));
+    else {
+      const changes = describeChanges(whole);
+      if (changes.length > 0) print(changes);
+      printProse(describe(whole, { dryRun, undo, isGlobal: site.isGlobal }));
+    }
     return 0;
   } catch (error) {
     if (!(error instanceof InitError)) throw error;
@@ -132,8 +136,8 @@ async function wantsInstructions(files: readonly string[], { json, dryRun }: Ini
   printProse([
     'Clients hide the tools of a server until an agent searches for them. These lines tell agents to use Colibri:',
     '',
+    ...INSTRUCTIONS.map((line) => `  ${line}`),
   ]);
-  print(INSTRUCTIONS.map((line) => `  ${line}`));
   return askYesOrNo(`Add them to ${files.join(' and ')}?`);
 }
 
@@ -182,11 +186,15 @@ interface Manner {
   readonly isGlobal: boolean;
 }
 
+/** Not prose: a broken line would no longer be one of a diff. */
+function describeChanges(plan: Plan): string[] {
+  return visible(plan).flatMap((change) => (isCopy(change) ? [summary(change)] : [...colored(change), '']));
+}
+
 function describe(plan: Plan, { dryRun, undo, isGlobal }: Manner): string[] {
   const shown = visible(plan);
-  const lines = shown.flatMap((change) => (isCopy(change) ? [summary(change)] : [...colored(change), '']));
   const closing = undo ? describeUndo(shown) : describeSetup(plan, shown, isGlobal);
-  return [...lines, ...plan.notes, ...(dryRun && shown.length > 0 ? ['Nothing was written (--dry-run).'] : closing)];
+  return [...plan.notes, ...(dryRun && shown.length > 0 ? ['Nothing was written (--dry-run).'] : closing)];
 }
 
 function describeUndo(shown: readonly FileChange[]): string[] {

@@ -129,9 +129,12 @@ const RESOLUTIONS = [
   ['--module', 'ESNext', '--moduleResolution', 'Bundler', '--skipLibCheck'],
 ];
 
-/** The programs of the last section of the README. */
+/** The programs that the README shows. */
 function readmeExamples(): string[] {
-  const section = readFileSync('README.md', 'utf8').split(/^## /m).at(-1) ?? '';
+  const section =
+    readFileSync('README.md', 'utf8')
+      .split(/^## /m)
+      .find((part) => part.startsWith('Use it as a library')) ?? '';
   return [...section.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code ?? '');
 }
 

@@ -78,7 +78,10 @@ describe('the installed package', () => {
   });
 
   promiseTest('package/library', 'the example of the README prints what it promises', () => {
-    const section = readFileSync('README.md', 'utf8').split(/^## /m).at(-1) ?? '';
+    const section =
+      readFileSync('README.md', 'utf8')
+        .split(/^## /m)
+        .find((part) => part.startsWith('Use it as a library')) ?? '';
     const [, verify = ''] = [...section.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code ?? '');
     const code = verify.replaceAll('type Digest, ', '').replaceAll(': Digest', '');
     expect(evaluate(code)).toEqual({ status: 0, stdout: 'true\nfalse\n', stderr: '' });

@@ -1,9 +1,9 @@
 import type * as z from 'zod';
 import { ColibriError } from '../errors.ts';
 import type { NotCanonical } from '../integrity/index.ts';
+import { describeIssue } from '../text/issue-text.ts';
 import type { Outcome, Tool } from '../tool.ts';
 import type { ActiveCall, ValidCall } from './call.ts';
-import { describeIssue } from './issue-text.ts';
 import { failed } from './outcome.ts';
 
 export interface InputIssue {
@@ -74,14 +74,18 @@ function toIssues(issue: z.core.$ZodIssue, parsed: Parsed): InputIssue[] {
   });
 }
 
-/** Models send null for what they leave out. */
+/** Models send null for what they leave out. In a field that takes null, the problem is another one. */
 function hintForNull({ raw, shape }: Parsed, [field = '', ...rest]: InputIssue['path']): string {
   if (rest.length > 0 || !isObject(raw) || raw[field] !== null) return '';
-  return isOptional(shape, String(field)) ? ' (omit it)' : '';
+  return isOptional(shape, String(field)) && !accepts(shape, String(field), null) ? ' (omit it)' : '';
 }
 
 function isOptional(shape: Parsed['shape'], field: string): boolean {
-  return Object.hasOwn(shape, field) && shape[field]?.safeParse(undefined).success === true;
+  return accepts(shape, field, undefined);
+}
+
+function accepts(shape: Parsed['shape'], field: string, value: null | undefined): boolean {
+  return Object.hasOwn(shape, field) && shape[field]?.safeParse(value).success === true;
 }
 
 /** A field that takes a list also takes one item of it, which has no index. */

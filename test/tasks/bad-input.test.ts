@@ -162,6 +162,11 @@ describe('aliases of both older contracts', () => {
         ['task_update', { task_id: 'T-0001', status: 'In progress' }, 'DONE, CANCELLED (use in_progress)'],
         ['task_update', { task_id: 'T-0001', status: null }, 'DONE, CANCELLED, not null (omit it)'],
         [
+          'task_update',
+          { task_id: 'T-0001', status: 'blocked', blocked_reason: null },
+          'task_update: blocked_reason: is required with status blocked: give the reason',
+        ],
+        [
           'thought_record',
           { content: 'x' },
           'type: is missing (use one of reflection, decision, discovery, risk, blockers)',
@@ -169,7 +174,7 @@ describe('aliases of both older contracts', () => {
         ['skill_list', { capability: null }, 'capability: must be a text, not null (omit it)'],
       ];
       for (const [tool, input, message] of slips)
-        expect((await server.refusal(tool, input)).message).toContain(message);
+        expect(`${(await server.refusal(tool, input)).message};`).toContain(`${message};`);
     }),
   );
 

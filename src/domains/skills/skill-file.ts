@@ -1,5 +1,6 @@
 import { parse } from 'yaml';
 import { toError } from '../../errors.ts';
+import { describeIssue } from '../../text/issue-text.ts';
 import { frontMatter } from './schema.ts';
 import type { Skill } from './skill.ts';
 
@@ -34,7 +35,7 @@ function readFrontMatter(text: string) {
   const block = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text)?.[1];
   if (block === undefined) throw new Error('has no front matter between two lines of ---');
   if (block.length > MAX_FRONT_MATTER) throw new Error(`front matter: is longer than ${MAX_FRONT_MATTER} characters`);
-  const parsed = frontMatter.safeParse(readYaml(block));
+  const parsed = frontMatter.safeParse(readYaml(block), { error: describeIssue });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new Error(`${issue?.path.join('.') || 'front matter'}: ${issue?.message}`);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createGitEnvironment, readConfig, readHookConfig } from './config.ts';
+import { promiseTest } from '../test/support/promise-test.ts';
+import { createGitEnvironment, RECORD_LEVELS, readConfig, readHookConfig } from './config.ts';
 
 describe('the configuration of a hook', () => {
   it('never fails: a wrong value counts as the one that stores least', () => {
@@ -40,6 +41,13 @@ describe('the configuration of a hook', () => {
       testSession: 's',
     };
     expect(readHookConfig(own)).toEqual(expected);
+  });
+
+  promiseTest('config/refused', 'COLIBRI_RECORD is checked by servers and commands, which may fail', () => {
+    for (const level of RECORD_LEVELS) expect(readConfig({ COLIBRI_RECORD: level }).recordLevel).toBe(level);
+    expect(() => readConfig({ COLIBRI_RECORD: 'everything' })).toThrow(
+      'COLIBRI_RECORD: "everything" is not one of digests, excerpts, full',
+    );
   });
 });
 

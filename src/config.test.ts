@@ -26,6 +26,7 @@ const DEFAULTS: Config = {
   skillsPath: '.agents/skills',
   keyPath: undefined,
   durability: 'full',
+  recordLevel: 'excerpts',
   logLevel: 'info',
   startupTimeoutMs: 30_000,
 };

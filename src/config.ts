@@ -11,6 +11,7 @@ import { isPersonLike } from './text/person-like.ts';
 export const WORKFLOW_NAMES = ['board', 'pipeline'] as const;
 /** How much readable content of an observed event is stored: none, an excerpt, or a longer one. */
 export const RECORD_LEVELS = ['digests', 'excerpts', 'full'] as const;
+type RecordLevel = (typeof RECORD_LEVELS)[number];
 export const DURABILITIES = ['full', 'relaxed'] as const;
 
 export interface Config {
@@ -33,6 +34,8 @@ export interface Config {
   /** The absolute path of the key that signs checkpoints; undefined: the user's own; `none`: sign nothing. */
   readonly keyPath: string | undefined;
   readonly durability: (typeof DURABILITIES)[number];
+  /** Reported by every program that can fail; `colibri hook`, which must not, reads it itself. */
+  readonly recordLevel: RecordLevel;
   readonly logLevel: LogLevel;
   readonly startupTimeoutMs: number;
 }
@@ -62,6 +65,7 @@ export function readConfig(env: Environment = process.env): Config {
     skillsPath: env['COLIBRI_SKILLS_PATH'] || '.agents/skills',
     keyPath: matching(env, 'COLIBRI_KEY_PATH', isKeyPath, 'an absolute path, or none'),
     durability: oneOf(env, 'COLIBRI_DURABILITY', DURABILITIES, 'full'),
+    recordLevel: oneOf(env, 'COLIBRI_RECORD', RECORD_LEVELS, 'excerpts'),
     logLevel: oneOf(env, 'COLIBRI_LOG_LEVEL', LOG_LEVELS, 'info'),
     startupTimeoutMs: Number(
       matching(env, 'COLIBRI_STARTUP_TIMEOUT_MS', isTimeout, 'a whole number of milliseconds from 1 to 3600000') ??
@@ -89,7 +93,7 @@ export const TEST_SESSION = 'COLIBRI_HOOK_TEST';
 export interface HookConfig extends Pick<Config, 'dbPath'> {
   /** The projects that the client names, the most reliable first. */
   readonly projectFolders: readonly string[];
-  readonly level: (typeof RECORD_LEVELS)[number];
+  readonly level: RecordLevel;
   readonly isDurable: boolean;
   /** Whether a hook may write to the ledger itself: one in a file, in the mode that writes. */
   readonly mayIngest: boolean;

@@ -8,12 +8,20 @@ export function parseJson(text: string): unknown {
   return typeof text === 'string' && hasEscapedKey(text) ? parsePiecewise(text) : JSON.parse(text);
 }
 
-/** True for JSON with an escape in a key, which a comma or a brace precedes. May be true for other text. */
+/** May return true for text that is no JSON, never false for JSON with an escape in a key. */
 function hasEscapedKey(text: string): boolean {
-  return text.includes('\\') && ESCAPED_KEY.test(text);
+  if (!text.includes('\\') || !ESCAPED_KEY_OR_ITEM.test(text)) return false;
+  for (let at = text.indexOf('\\'); at !== -1; ) {
+    // A backslash is always inside a string.
+    const end = findClosingQuote(text, at);
+    if (end === -1 || text[skipBlanks(text, end + 1)] === ':') return true;
+    at = text.indexOf('\\', end + 1);
+  }
+  return false;
 }
 
-const ESCAPED_KEY = /[,{][ \t\n\r]*"[^"\\]*\\/;
+/** Finds a string with an escape behind a brace or a comma. JSON inside a string has none, because it is escaped itself. */
+const ESCAPED_KEY_OR_ITEM = /[,{][ \t\n\r]*"[^"\\]*\\/;
 
 interface Open {
   readonly close: ']' | '}';

@@ -116,7 +116,7 @@ class Scanner {
     }
   }
 
-  /** Most numbers are a few digits, of which no text has to be made. */
+  /** Most numbers are a few digits. No text has to be made of these. */
   #shortNumber(): boolean {
     let end = this.at;
     let code = this.#text.charCodeAt(end);

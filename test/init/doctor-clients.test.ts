@@ -160,6 +160,25 @@ describe('colibri doctor', () => {
     expect(diagnose(project).find('cline')).toMatchObject([{ status: 'ok' }]);
   });
 
+  promiseTest('doctor/starts', 'an entry in which the client has stored settings, unless it is switched off', () => {
+    const entry = {
+      command: process.execPath,
+      args: [resolve('dist/colibri.cjs')],
+      alwaysAllow: ['task_list'],
+      env: {},
+    };
+    const servers = (colibri: object) => JSON.stringify({ mcpServers: { colibri } });
+    const project = makeProject({
+      '.roo/mcp.json': servers({ ...entry, disabled: false }),
+      '.kiro/settings/mcp.json': servers({ ...entry, disabled: true }),
+    });
+    const { find } = diagnose(project);
+    expect(find('roo')).toMatchObject([{ status: 'ok' }]);
+    expect(find('kiro')).toMatchObject([
+      { status: 'warn', message: '.kiro/settings/mcp.json has colibri switched off, not tested' },
+    ]);
+  });
+
   promiseTest('doctor/starts', 'reports a variable that the server refuses', () => {
     const entry = { command: process.execPath, args: [resolve('dist/colibri.cjs')], env: { COLIBRI_MODE: 'LOUD' } };
     const project = makeProject(

@@ -114,6 +114,30 @@ describe('colibri init', () => {
     expect(project.read('.mcp.json')).toBe(changed);
   });
 
+  promiseTest('init/merges', 'knows its entry when the client has stored settings in it', () => {
+    const project = makeProject({ '.roo/x': '', '.codex/x': '' });
+    project.run('init');
+    const settings = '"type": "stdio", "disabled": false, "alwaysAllow": ["task_list"], "timeout": 60, "env": {}, ';
+    const changed = project.read('.roo/mcp.json').replace('"command"', `${settings}"command"`);
+    project.put('.roo/mcp.json', changed);
+    project.put('.codex/config.toml', `${project.read('.codex/config.toml')}startup_timeout_sec = 20\n`);
+    const again = project.run('init').stdout;
+    expect(again).toContain('Roo Code: .roo/mcp.json is already set up\n');
+    expect(again).toContain('Codex: .codex/config.toml is already set up\n');
+    expect(project.read('.roo/mcp.json')).toBe(changed);
+    project.put('.roo/mcp.json', changed.replace('"disabled": false', '"disabled": true'));
+    expect(project.run('init', '--no-instructions', 'roo').stdout).toMatch(
+      /already set up, but colibri is switched off there\nNothing was changed, and no client is connected\.\n$/,
+    );
+    const formatted = project.read('.codex/config.toml').replace('args = [ ', 'args = [');
+    project.put('.codex/config.toml', formatted);
+    expect(project.run('init', '--undo').stdout).toContain(
+      'has a table [mcp_servers.colibri] that init did not write; remove it by hand; it is left unchanged',
+    );
+    expect(Object.keys(project.snapshot()).filter((path) => path.includes('.roo/mcp'))).toEqual([]);
+    expect(project.read('.codex/config.toml')).toBe(formatted);
+  });
+
   promiseTest('init/undo', 'undoes one client of two', () => {
     const project = makeProject({ 'CLAUDE.md': '', '.cursor/x': '' });
     project.run('init');

@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { findHomeFolder } from '../../home-folder.ts';
 import { CLIENTS, type Client, detectClients, SERVER_NAME } from '../init/clients.ts';
 import { InitError } from '../init/init-error.ts';
-import { isOwnEntry, isSetting, readEntry, withoutVariables } from '../init/launch-command.ts';
+import { isOwnEntry, isSetting, isSwitchedOff, readEntry, withoutVariables } from '../init/launch-command.ts';
 import { bodyOf, type ConfigFile, readConfigFile, type Site } from '../init/plan.ts';
 import { findProjectRoot } from '../init/project-root.ts';
 import { type Finding, fail, ok, warn } from './finding.ts';
@@ -76,6 +76,8 @@ async function checkEntry(client: Client, file: ConfigFile, site: Site, options:
   const line = words.join(' ');
   const repair = `run colibri init --replace ${site.isGlobal ? '--global ' : ''}${client.id}`;
   if (words.length === 0) return warn(client.id, `${path} has a colibri entry without a command, not tested`, repair);
+  if (isSwitchedOff(file.current))
+    return warn(client.id, `${path} has colibri switched off, not tested`, `switch it on in ${client.name}`);
   const missing = words.find((word) => isAbsolute(word) && !existsSync(word));
   if (missing !== undefined) return fail(client.id, `${path} starts ${missing}, which does not exist`, repair);
   const isOwn = (isLeftOut: (name: string) => boolean) =>

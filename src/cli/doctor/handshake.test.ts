@@ -23,6 +23,16 @@ describe('a command that never answers', () => {
     });
 });
 
+describe('a command that repeats what it reads', () => {
+  promiseTest('doctor/starts', 'has not answered the handshake', async () => {
+    const program = 'process.stdin.pipe(process.stdout)';
+    expect(await shakeHands([process.execPath, '-e', program], {}, tempFolder())).toEqual({
+      kind: 'failed',
+      reason: 'its first line is no answer to the handshake',
+    });
+  });
+});
+
 describe('a doctor that is interrupted', () => {
   promiseTest('doctor/starts', 'leaves no command behind', async () => {
     const folder = tempFolder();

@@ -79,7 +79,9 @@ function readAnswer(output: string): Seen | undefined {
     const { result, error } = parseJson(line) as { result?: { serverInfo?: unknown }; error?: { message?: unknown } };
     const { name, version } = (result?.serverInfo ?? {}) as { name?: unknown; version?: unknown };
     if (typeof name === 'string' && typeof version === 'string') return { kind: 'server', name, version };
-    return { kind: 'failed', reason: `it refused the handshake: ${String(error?.message)}` };
+    if (typeof error?.message !== 'string')
+      return { kind: 'failed', reason: 'its first line is no answer to the handshake' };
+    return { kind: 'failed', reason: `it refused the handshake: ${error.message}` };
   } catch {
     return { kind: 'noise', line: line.slice(0, 80) };
   }

@@ -54,7 +54,33 @@ export function isOwnEntry(client: Client, entry: unknown, { anyVersion }: { any
   const isLocal = words.length === 2 && [node, 'node'].includes(words[0] ?? '') && programs.includes(words[1]);
   if (!isPublished && !isLocal) return false;
   const agentId = variables['COLIBRI_AGENT_ID'];
-  return isDeepStrictEqual(entry, client.entry({ command: words as [string, ...string[]], agentId }));
+  return startsTheSame(entry, client.entry({ command: words as [string, ...string[]], agentId }));
+}
+
+/** Whether two entries start the same program with the same variables, whatever else a client or its user set in them. */
+export function startsTheSame(entry: unknown, other: unknown): boolean {
+  return isDeepStrictEqual(withoutClientSettings(entry), withoutClientSettings(other));
+}
+
+/** Whether the entry keeps the client from starting the server. */
+export function isSwitchedOff(entry: unknown): boolean {
+  const { disabled, enabled } = (entry ?? {}) as Record<string, unknown>;
+  return disabled === true || enabled === false;
+}
+
+/** What clients store in an entry: which tools need no approval, time limits, the switch. None changes what is started. */
+const CLIENT_SETTINGS =
+  /^(?:alwaysAllow|autoApprove|trust|tools|description|required|disabled|enabled|(?:enabled|disabled|include|exclude)_?tools|(?:\w+_)?timeout(?:_sec|_ms)?)$/i;
+
+function withoutClientSettings(entry: unknown): unknown {
+  if (typeof entry !== 'object' || entry === null) return entry;
+  const isEmptyObject = (value: unknown) => isDeepStrictEqual(value, {});
+  const members = Object.entries(entry).filter(([name, value]) => {
+    if (name === 'type') return !['stdio', 'local'].includes(String(value));
+    if (['env', 'environment'].includes(name)) return !isEmptyObject(value);
+    return !CLIENT_SETTINGS.test(name);
+  });
+  return Object.fromEntries(members);
 }
 
 /** Settings of Colibri that name no file and no host: an entry that adds them starts the same program. */

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { LEDGER } from '../../db/locate.ts';
 import type { Client, LaunchCommand } from './clients.ts';
 import { type FileChange, listMissingFolders, readText } from './disk.ts';
@@ -8,7 +7,7 @@ import { findTargets, type HookTarget, targetPath } from './hooks/hook-targets.t
 import { findOtherLedger } from './hooks/other-ledger.ts';
 import { type PlannedFile, planHooks } from './hooks/plan-hooks.ts';
 import { planInstructions } from './instructions.ts';
-import { isOwnEntry, readEntry, withoutVariables } from './launch-command.ts';
+import { isOwnEntry, isSwitchedOff, readEntry, startsTheSame, withoutVariables } from './launch-command.ts';
 import {
   bodyOf,
   type ConfigFile,
@@ -153,9 +152,10 @@ function planConfig(
   const entry = client.entry({ command, agentId });
   const recorded = record.files.find((known) => known.path === path);
   const isUntouched = text !== undefined && recorded?.sha256 === sha256(text);
-  if (isDeepStrictEqual(current, entry)) {
-    notes.push(`${names}: ${path} is already set up`);
-    connected.push(...clients);
+  if (startsTheSame(current, entry)) {
+    const isOff = isSwitchedOff(current);
+    notes.push(`${names}: ${path} is already set up${isOff ? ', but colibri is switched off there' : ''}`);
+    if (!isOff) connected.push(...clients);
     return undefined;
   }
   if (current !== undefined && !isUntouched && !replace) {

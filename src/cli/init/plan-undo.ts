@@ -92,11 +92,18 @@ function removeEntry(client: Client, file: ConfigFile, recorded: RecordedFile | 
     notes.push(`${client.name}: ${path} has a colibri entry that init did not write, which is left unchanged`);
     return body;
   }
-  const edits =
-    recorded?.replaced === undefined
-      ? format.remove(body, keys, recorded?.nested ?? 0)
-      : format.replace(body, keys, recorded.replaced.entry as ServerEntry);
-  return applyEdits(body, edits);
+  try {
+    const edits =
+      recorded?.replaced === undefined
+        ? format.remove(body, keys, recorded?.nested ?? 0)
+        : format.replace(body, keys, recorded.replaced.entry as ServerEntry);
+    return applyEdits(body, edits);
+  } catch (error) {
+    // Written in another form since, as by a formatter.
+    if (!(error instanceof InitError)) throw error;
+    notes.push(`${client.name}: ${path} ${error.message}; it is left unchanged`);
+    return body;
+  }
 }
 
 /** Whether a file that init created has nothing left that a user could have added. */

@@ -34,6 +34,13 @@ describe('TOML', () => {
     expect(applyEdits(after, tomlFormat.remove(after, KEYS, 0))).toBe(`${text}\n[later]\na = 1\n`);
   });
 
+  promiseTest('init/merges', 'TOML, replaces a table and keeps the comments of the next one', () => {
+    const text = '[mcp_servers.colibri]\ncommand = "old" # mine\n\n# the others\n[mcp_servers.a]\ncommand = "x"\n';
+    expect(applyEdits(text, tomlFormat.replace(text, KEYS, ENTRY))).toBe(
+      '[mcp_servers.colibri]\ncommand = "npx"\nargs = [ "-y", "colibri-mcp" ]\n\n# the others\n[mcp_servers.a]\ncommand = "x"\n',
+    );
+  });
+
   it.each([
     ['invalid TOML', 'model = '],
     ['a table twice', '[a]\n[a]\n'],

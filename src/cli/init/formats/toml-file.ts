@@ -56,8 +56,9 @@ function findTables(text: string, keys: readonly string[]): { start: number; end
   const next = headers.slice(first).find(([, header]) => !isInside(header));
   const start = headers[first]?.index;
   if (start === undefined) throw new InitError('cannot be edited safely', { advice: 'edit it by hand' });
-  const body = text.slice(start, next?.index);
-  return { start, end: start + (next === undefined ? body.length : body.trimEnd().length + 1) };
+  // Comments below it belong to the next table.
+  const body = text.slice(start, next?.index).replace(/(?:\n[ \t]*(?:#.*)?\r?)+$/, '\n');
+  return { start, end: start + body.length };
 }
 
 function read(text: string): unknown {

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { atTerminal } from '../hands/support.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { openServer } from '../support/test-server.ts';
-import { claimTask, failed, observe, ran } from './observed-server.ts';
+import { claimTask, failed, observe, ran, updated } from './observed-server.ts';
 
 interface ShownJson {
   readonly evidence: readonly { readonly value: string; readonly state: string; readonly entry?: number }[];
@@ -58,6 +58,30 @@ describe('the views of a task', () => {
         ['T-0002', undefined],
         [task_id, { observed: 1, said: 2, contradicted: 1 }],
       ]);
+    }),
+  );
+
+  promiseTest('cli/timeline', 'commands between review and done, and none after it', () =>
+    atTerminal(async ({ path, folder, lines }) => {
+      const server = await openServer(path, 'agent');
+      const observed = observe(server, folder);
+      const task_id = await claimTask(observed);
+      await server.updateTask({ task_id, status: 'review' });
+      await observed.report(updated(task_id, 'review'));
+      await observed.report(ran('npm test'));
+      await observed.report(failed('npm test', 3), { session: 's-2' });
+      await server.recordThought({ task_id, type: 'decision', content: 'why', tests_run: ['npm test'] });
+      await server.updateTask({ task_id, status: 'done' });
+      await observed.report(updated(task_id, 'done'));
+      await observed.report(failed('npm test', 9));
+      await server.close();
+      const events = await lines('timeline', task_id, '--observed');
+      const runs = events.filter((line) => line.includes('npm test'));
+      expect(runs).toEqual([expect.stringMatching(/ exit 0 after review npm test /)]);
+      const [, entry] = /#(\d+)/.exec(runs[0] ?? '') ?? [];
+      expect((await lines('show', task_id)).join('\n')).toContain(`npm test (observed: exit 0, entry #${entry})`);
+      const json = (await lines('timeline', task_id, '--json')).map((line) => JSON.parse(line) as { kind: string });
+      expect(json.filter((event) => 'after_review' in event)).toMatchObject([{ kind: 'observed', exit_code: 0 }]);
     }),
   );
 });

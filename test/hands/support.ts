@@ -48,7 +48,7 @@ export function atTerminal(work: (terminal: Terminal) => Promise<void>, variable
   });
 }
 
-const READS: ReadonlySet<string> = new Set(['search', 'verify', 'show', 'board', 'log', '--help', 'serve']);
+const READS: ReadonlySet<string> = new Set(['search', 'verify', 'show', 'timeline', 'board', 'log', '--help', 'serve']);
 
 function withoutCreated(stderr: string): string {
   return stderr.replace(/^Created the ledger .*\n/, '');

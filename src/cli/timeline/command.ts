@@ -38,7 +38,7 @@ export const timeline: CliCommand<TimelineOptions, string> = {
   ],
   details: [
     'Calls (→) and decisions (●) are what an agent told Colibri. Observed actions (▸) and commits (◆) are what the hooks of its client and of git reported: the tool, the exit code if the client reported one, and the id of the call. Each event has its number in the log.',
-    'Observed actions belong to the task that their session held at that time. colibri init --record turns the recorder on.',
+    'Observed actions belong to the task that their session held at that time. Commands and edits between review and done are listed as well, because they count for the task. colibri init --record turns the recorder on.',
     'Without a terminal, prints one uncut line per event. With --json, prints one JSON object per line, with times in UTC; the last one has the totals, and the sessions of the task with calls that were not recorded (gaps).',
   ],
   examples: [

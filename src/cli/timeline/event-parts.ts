@@ -138,6 +138,7 @@ function observedParts(event: ObservedEvent, styles: Styles): Described {
     facts: [
       [printable(tool ?? name), bold],
       outcomeFact(event, styles),
+      [event.after_review ? 'after review' : '', dim],
       [duration_ms === undefined ? '' : `${duration_ms} ms`, dim],
     ],
     body: [

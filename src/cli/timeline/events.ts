@@ -41,6 +41,8 @@ export interface ObservedEvent extends Happened {
   readonly outcome?: string;
   readonly exit_code?: number;
   readonly duration_ms?: number;
+  /** Set for what the session did after review, when it held no task. */
+  readonly after_review?: true;
   readonly content: Readable;
 }
 

@@ -1,5 +1,7 @@
 import type { Reader } from '../../db/database.ts';
+import { listWorkAfterReview } from '../../domains/evidence/observed-work.ts';
 import { readEvidence } from '../../domains/evidence/repository.ts';
+import { isOpen } from '../../domains/tasks/workflows.ts';
 import type { ThoughtRow } from '../../domains/trail/repository.ts';
 import {
   type Entry,
@@ -36,7 +38,29 @@ export interface EventSources {
 /** Yields everything that happened to a task, in the order of the log. */
 export function readEvents(db: Reader, { task_id, task_no, onlyObserved }: EventSources): AsyncIterable<TimelineEvent> {
   const said = onlyObserved ? [] : [readCalls(db, task_id), readDecisions(db, task_no)];
-  return mergeByEntry<TimelineEvent>([...said, readObservations(db, task_no)]);
+  return mergeByEntry<TimelineEvent>([...said, readObservations(db, task_no), readAfterReview(db, task_no)]);
+}
+
+/** What an agent ran and edited between review and done: it counts for the task, though the session held none. */
+async function* readAfterReview(db: Reader, taskNo: number): AsyncGenerator<Reported, void> {
+  const [task] = await db.query<{ status: string; event_idx: number }>(
+    'SELECT status, event_idx FROM tasks WHERE task_no = $1',
+    [taskNo],
+  );
+  const end = task === undefined || isOpen(task.status) ? Number.POSITIVE_INFINITY : task.event_idx;
+  for (const index of await listWorkAfterReview(db, taskNo)) {
+    if (index > end) return;
+    const rows = await db.query<ObservationRow>(
+      `SELECT observations.idx, ledger_entries.entry, observations.content
+       FROM observations LEFT JOIN ledger_entries ON ledger_entries.idx = observations.idx
+       WHERE observations.idx = $1`,
+      [index],
+    );
+    for (const row of rows) {
+      const event = describeObservation(row);
+      yield event.kind === 'observed' ? { ...event, after_review: true } : event;
+    }
+  }
 }
 
 async function* readCalls(db: Reader, taskId: string): AsyncGenerator<CallEvent, void> {

@@ -45,8 +45,7 @@ export async function readObservedWork(
   limit = MAX_OBSERVATIONS,
   maxLater = MAX_LATER,
 ): Promise<ObservedWork> {
-  const rows = await db.query<ObservationRow>(OF_TASK, [taskNo, limit]);
-  const own = rows.reverse().filter(isWork).flatMap(toObservation);
+  const { rows, own } = await readOwn(db, taskNo, limit);
   const later = await readLater(db, own, maxLater);
   const all = [...own, ...later.observed];
   return {
@@ -57,6 +56,19 @@ export async function readObservedWork(
     isEmpty: rows.length === 0,
     mayBeCut: rows.length === limit,
   };
+}
+
+/** The entries of commands and edits after review, which count for the task though they belong to none; in log order. */
+export async function listWorkAfterReview(db: Reader, taskNo: number): Promise<number[]> {
+  const { own } = await readOwn(db, taskNo, MAX_OBSERVATIONS);
+  const { observed } = await readLater(db, own, MAX_LATER);
+  const work = observed.filter(({ fields: { action } }) => action === 'shell' || action === 'edit');
+  return work.map(({ entry }) => entry).toSorted((left, right) => left - right);
+}
+
+async function readOwn(db: Reader, taskNo: number, limit: number) {
+  const rows = await db.query<ObservationRow>(OF_TASK, [taskNo, limit]);
+  return { rows, own: rows.toReversed().filter(isWork).flatMap(toObservation) };
 }
 
 /** Takes longer the more there are. */

@@ -28,7 +28,7 @@ export interface Config {
   readonly agentBase: string | undefined;
   readonly project: string;
   readonly workflow: (typeof WORKFLOW_NAMES)[number];
-  /** How long the holder of a task may be silent before others can take it over; undefined: forever. */
+  /** How long the holder of a task may be silent before others can take it over; undefined: as long as it lives. */
   readonly claimTtlMs: number | undefined;
   readonly skillsPath: string;
   /** The absolute path of the key that signs checkpoints; undefined: the user's own; `none`: sign nothing. */

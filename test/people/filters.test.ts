@@ -49,12 +49,20 @@ describe('the filters of board', () => {
     expect(run('doctor').stdout).toContain('in mode TEST, servers and commands that write use a temporary ledger');
   });
 
-  promiseTest('cli/board-claims', 'a lapsed claim is marked, unless claims never lapse', async () => {
-    const folder = await createTasks();
-    await tamper(folder, 'UPDATE presence SET clock_ms = clock_ms - 3 * 3600 * 1000');
-    expect(colibri(folder, ['board']).stdout).toContain('@claude · claim lapsed: silent 3h  Rotate');
-    expect(colibri(folder, ['board'], { COLIBRI_CLAIM_TTL: 'off' }).stdout).toContain('@claude · silent 3h  Rotate');
-  });
+  promiseTest(
+    'cli/board-claims',
+    'a lapsed claim is marked, also that of a dead agent where none has to call',
+    async () => {
+      const folder = await createTasks();
+      const off = { COLIBRI_CLAIM_TTL: 'off' };
+      await tamper(folder, 'UPDATE presence SET clock_ms = clock_ms - 9 * 60 * 1000');
+      for (const env of [{}, off])
+        expect(colibri(folder, ['board'], env).stdout).toContain('@claude · silent 9m  Rotate');
+      await tamper(folder, 'UPDATE presence SET clock_ms = clock_ms - 3 * 3600 * 1000');
+      for (const env of [{}, off])
+        expect(colibri(folder, ['board'], env).stdout).toContain('@claude · claim lapsed: silent 3h  Rotate');
+    },
+  );
 
   promiseTest(
     'cli/list-formats',

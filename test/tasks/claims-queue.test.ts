@@ -159,7 +159,7 @@ describe('the queue', () => {
 
   promiseTest(
     'claims/queue',
-    'nothing lapses in the queue of another project or with COLIBRI_CLAIM_TTL=off',
+    'nothing lapses in the queue of another project or, with COLIBRI_CLAIM_TTL=off, of a live agent',
     async () => {
       await withCrew(async ({ alice, bob, silence: silenceOf }) => {
         await claimed(alice, { project: 'other' });

@@ -140,7 +140,7 @@ describe('a silent holder', () => {
 
   promiseTest(
     'claims/never',
-    'a person, a blocked task and every claim with COLIBRI_CLAIM_TTL=off do not lapse',
+    'a person, a blocked task and, with COLIBRI_CLAIM_TTL=off, a live agent do not lose a claim',
     async () => {
       const refusedForever = async ({ alice, bob, silence: silenceOf }: Crew, status: string) => {
         const { task_id } = await claimed(alice);
@@ -165,20 +165,26 @@ describe('a silent holder', () => {
     },
   );
 
-  promiseTest('claims/dead-process', 'ten minutes are enough once no process of the holder is alive', () =>
-    withFolder(async (folder) => {
-      const path = join(folder, 'colibri.db');
-      const bob = await openServer(path, 'bob', { settings: TTL });
-      const alice = await openServer(path, 'alice', { settings: TTL });
-      const { task_id } = await claimed(alice);
-      await silence(bob.database, 'alice', 30 * MINUTE);
-      expect((await bob.refusal('task_update', { task_id, status: 'in_progress' })).code).toBe('ERR_CLAIM_HELD');
-      await alice.close();
-      expect(await bob.updateTask({ task_id, status: 'in_progress' })).toMatchObject({ taken_from: 'alice' });
-      await assertWhole(bob.database);
-      await bob.close();
-    }),
-  );
+  for (const settings of [TTL, { COLIBRI_CLAIM_TTL: 'off' }])
+    promiseTest(
+      'claims/dead-process',
+      `ten minutes are enough once no process of the holder is alive, with a TTL of ${settings.COLIBRI_CLAIM_TTL}`,
+      () =>
+        withFolder(async (folder) => {
+          const path = join(folder, 'colibri.db');
+          const bob = await openServer(path, 'bob', { settings });
+          const alice = await openServer(path, 'alice', { settings });
+          const { task_id } = await claimed(alice);
+          await silence(bob.database, 'alice', 30 * MINUTE);
+          expect((await bob.refusal('task_update', { task_id, status: 'in_progress' })).code).toBe('ERR_CLAIM_HELD');
+          expect((await bob.nextActions()).next_actions).toEqual([]);
+          await alice.close();
+          expect((await bob.nextActions()).next_actions).toMatchObject([{ task_id, lapsed: true, held_by: 'alice' }]);
+          expect(await bob.updateTask({ task_id, status: 'in_progress' })).toMatchObject({ taken_from: 'alice' });
+          await assertWhole(bob.database);
+          await bob.close();
+        }),
+    );
 
   promiseTest('claims/restart', 'an agent whose client restarts its server keeps its claim', () =>
     withFolder(async (folder) => {

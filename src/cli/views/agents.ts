@@ -42,7 +42,7 @@ export interface LedgerFacts {
   readonly tasks: readonly ClaimedTask[];
   readonly losses: readonly Loss[];
   readonly sessions: readonly OpenSession[];
-  /** Undefined if claims never lapse. */
+  /** Undefined if silence alone lapses no claim. */
   readonly ttlMs: number | undefined;
 }
 

@@ -14,7 +14,7 @@ const [MARKDOWN, JSON_TYPE] = ['text/markdown', 'application/json'];
 
 export interface LibraryPorts {
   readonly project: string;
-  /** Undefined if claims never lapse. */
+  /** Undefined if silence alone lapses no claim. */
   readonly claimTtlMs: number | undefined;
   /** A task with its trail, as `task_get` shows it. Throws ERR_NOT_FOUND. */
   readonly readTask: (context: ReadContext, taskId: string) => Promise<Readonly<Record<string, unknown>>>;

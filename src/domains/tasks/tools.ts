@@ -46,7 +46,7 @@ import { assertWrittenBack } from './writeback.ts';
 export interface TaskDefaults {
   readonly project: string;
   readonly workflow: WorkflowName;
-  /** How long the holder of a task may be silent; undefined if claims never lapse. */
+  /** How long the holder of a task may be silent; undefined if silence alone lapses no claim. */
   readonly claimTtlMs: number | undefined;
 }
 

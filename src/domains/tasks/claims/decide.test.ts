@@ -17,7 +17,15 @@ describe('isLapsed', () => {
     ['a dead process after ten minutes', {}, silent(10 * MINUTE, false), 2 * HOUR, true],
     ['a dead process where the configured time is shorter', {}, silent(MINUTE, false), MINUTE, true],
     ['a dead process before a shorter configured time', {}, silent(MINUTE - 1, false), MINUTE, false],
-    ['no time configured', {}, silent(999 * HOUR, false), undefined, false],
+    ['a live process where no time is configured', {}, silent(999 * HOUR), undefined, false],
+    [
+      'a dead process before ten minutes where no time is configured',
+      {},
+      silent(10 * MINUTE - 1, false),
+      undefined,
+      false,
+    ],
+    ['a dead process after ten minutes where no time is configured', {}, silent(10 * MINUTE, false), undefined, true],
     ['a blocked task', { status: 'blocked' }, silent(999 * HOUR, false), 2 * HOUR, false],
     ['a person', { holder: 'person:ada' }, silent(999 * HOUR, false), 2 * HOUR, false],
     ['an agent with a name like a person', { holder: 'personal' }, silent(2 * HOUR), 2 * HOUR, true],
@@ -36,7 +44,8 @@ describe('dependsOnProcess', () => {
     expect(dependsOnProcess(DEAD_PROCESS_TTL_MS, 2 * HOUR)).toBe(true);
     expect(dependsOnProcess(2 * HOUR, 2 * HOUR)).toBe(false);
     expect(dependsOnProcess(DEAD_PROCESS_TTL_MS, MINUTE)).toBe(false);
-    expect(dependsOnProcess(999 * HOUR, undefined)).toBe(false);
+    expect(dependsOnProcess(DEAD_PROCESS_TTL_MS - 1, undefined)).toBe(false);
+    expect(dependsOnProcess(999 * HOUR, undefined)).toBe(true);
   });
 });
 

@@ -16,12 +16,12 @@ export interface HolderState {
 
 type Claimed = Pick<Task, 'status' | 'holder'>;
 
-/** How long the holder may be silent; undefined if this claim never lapses. `ttlMs` is undefined if none does. */
+/** How long the holder may be silent; undefined if this claim does not lapse. Without `ttlMs`, live agents keep theirs. */
 export function lapseAfterMs(task: Claimed, hasProcess: boolean, ttlMs: number | undefined): number | undefined {
   const { holder, status } = task;
   // People at the command line do not lose a claim by silence.
-  if (ttlMs === undefined || holder === null || isPerson(holder) || status === 'blocked') return undefined;
-  return hasProcess ? ttlMs : Math.min(ttlMs, DEAD_PROCESS_TTL_MS);
+  if (holder === null || isPerson(holder) || status === 'blocked') return undefined;
+  return hasProcess ? ttlMs : shortestTtlMs(ttlMs);
 }
 
 export function isLapsed(task: Claimed, { silentMs, hasProcess }: HolderState, ttlMs: number | undefined): boolean {
@@ -29,9 +29,14 @@ export function isLapsed(task: Claimed, { silentMs, hasProcess }: HolderState, t
   return limit !== undefined && silentMs >= limit;
 }
 
+/** No claim lapses earlier. */
+export function shortestTtlMs(ttlMs: number | undefined): number {
+  return Math.min(ttlMs ?? DEAD_PROCESS_TTL_MS, DEAD_PROCESS_TTL_MS);
+}
+
 /** Processes are looked up only if the decision depends on them. */
 export function dependsOnProcess(silentMs: number, ttlMs: number | undefined): boolean {
-  return ttlMs !== undefined && silentMs >= DEAD_PROCESS_TTL_MS && silentMs < ttlMs;
+  return silentMs >= DEAD_PROCESS_TTL_MS && !(ttlMs !== undefined && silentMs >= ttlMs);
 }
 
 export interface ClaimStep {

@@ -7,7 +7,7 @@ export interface ClaimContext {
   readonly liveness: Liveness;
   /** The time of the call. */
   readonly at: string;
-  /** Undefined if claims never lapse. */
+  /** Undefined if silence alone lapses no claim. */
   readonly ttlMs: number | undefined;
 }
 
@@ -19,7 +19,7 @@ export async function readHolder(
 ): Promise<HolderState & { readonly nowMs: number }> {
   const { silentMs, nowMs, calls } = await readLastSign(db, liveness, holder, at);
   // The TTL is checked first: a dead process only shortens the time that is left of it.
-  const matters = ttlMs !== undefined && silentMs < ttlMs;
+  const matters = ttlMs === undefined || silentMs < ttlMs;
   const hasProcess = !matters || (await hasLiveProcess(db, liveness, calls));
   return { silentMs, hasProcess, nowMs };
 }

@@ -2,7 +2,7 @@ import type { Reader, Row } from '../../../db/database.ts';
 import { dialectOf } from '../../../db/dialect.ts';
 import { isPerson } from '../../../integrity/index.ts';
 import { UNASSIGNED } from '../workflows.ts';
-import { DEAD_PROCESS_TTL_MS, dependsOnProcess, type HolderState, isLapsed } from './decide.ts';
+import { dependsOnProcess, type HolderState, isLapsed, shortestTtlMs } from './decide.ts';
 import { type ClaimContext, readHolder } from './holder.ts';
 
 export interface LapsedRow {
@@ -29,7 +29,6 @@ export interface LapsedQuery {
  * no holder: the silence of their assignee decides.
  */
 export async function listLapsed(db: Reader, query: LapsedQuery, context: ClaimContext): Promise<LapsedRow[]> {
-  if (context.ttlMs === undefined) return [];
   const states = new Map<string, HolderState>();
   const lapsed: LapsedRow[] = [];
   let candidates: Candidate[] = [];
@@ -89,7 +88,7 @@ async function listStarted(db: Reader, project: string, context: ClaimContext): 
 function listSilentlyHeld(
   db: Reader,
   project: string,
-  { ttlMs = 0, liveness: { clock } }: ClaimContext,
+  { ttlMs, liveness: { clock } }: ClaimContext,
 ): Promise<StartedTask[]> {
   const nowMs = dialectOf(db).clock('$1');
   // `project || ''` keeps SQLite from reading all tasks of the project: few tasks are held.
@@ -100,7 +99,7 @@ function listSilentlyHeld(
      ) AS signs JOIN tasks ON tasks.holder = signs.actor
      WHERE COALESCE(silent_ms, $3) >= CAST($3 AS BIGINT) AND project || '' = $4 AND blocked_reason IS NULL
      ORDER BY priority DESC, task_no`,
-    [clock.nowMs(), clock.id, Math.min(ttlMs, DEAD_PROCESS_TTL_MS), project],
+    [clock.nowMs(), clock.id, shortestTtlMs(ttlMs), project],
   );
 }
 

@@ -33,7 +33,7 @@ export interface ClaimFacts {
   readonly isSuccessor?: boolean;
   /** The time of the decision, in milliseconds since 1970. */
   readonly nowMs: number;
-  /** Undefined if claims never lapse. */
+  /** Undefined if silence alone lapses no claim. */
   readonly ttlMs: number | undefined;
 }
 

@@ -78,7 +78,7 @@ async function openFile(options: OpenOptions): Promise<Database> {
 function assertExists(path: string): void {
   if (existsSync(path)) return;
   throw new DatabaseError('unavailable', `no ledger at ${path}`, {
-    advice: 'start a server there in FULL mode, the default, to create it',
+    advice: 'start a server there in FULL mode, the default, or run colibri add "title", to create it',
   });
 }
 

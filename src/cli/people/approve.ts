@@ -1,8 +1,12 @@
 import { Argument } from 'commander';
 import { findTokenedTask } from '../../domains/tasks/repository.ts';
-import { workflowOf } from '../../domains/tasks/workflows.ts';
+import { readProjectOptions } from '../../domains/tasks/review/options.ts';
+import { assertSignedOff } from '../../domains/tasks/review/sign-off.ts';
+import { isOpen, workflowOf } from '../../domains/tasks/workflows.ts';
 import { type ApprovalMetadata, approvalText } from '../../domains/trail/approval.ts';
+import { ColibriError } from '../../errors.ts';
 import { taskNumber } from '../../ids.ts';
+import { printError } from '../../print-error.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError } from '../support/command-result.ts';
 import { parseTaskId } from '../support/task-argument.ts';
@@ -34,14 +38,29 @@ export const approve: CliCommand<ApproveOptions, string> = {
       const what = `approved ${taskId} as of entry ${approval.version}`;
       const commit = options.commit === undefined ? {} : { commit_sha: options.commit };
       const content = given ?? approvalText(taskId, approval);
-      return recordThought(
-        person,
-        'approve',
-        { task_id: taskId, type: 'decision', content, ...commit, metadata },
-        what,
-      );
+      const input = { task_id: taskId, type: 'decision', content, ...commit, metadata };
+      const recorded = await recordThought(person, 'approve', input, what);
+      await warnIfNotEnough(person, taskId);
+      return recorded;
     }),
 };
+
+/** Not refused: it is recorded who looked at the task, and the policy may change. */
+async function warnIfNotEnough(person: Person, taskId: string): Promise<void> {
+  const problem = await person.read(async (reader) => {
+    const task = (await findTokenedTask(reader, taskId))?.task;
+    if (task === undefined || !isOpen(task.status)) return undefined;
+    try {
+      const options = await readProjectOptions(reader, task.project);
+      await assertSignedOff(reader, { before: task, after: task, actor: person.actor }, options);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ColibriError) return error.problem;
+      throw error;
+    }
+  });
+  if (problem !== undefined) printError(`Warning: this approval is not enough: ${problem}.`);
+}
 
 /** From these a task goes to review. */
 const UNDER_WORK: ReadonlySet<string> = new Set(['in_progress', 'APPLY']);

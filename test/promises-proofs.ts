@@ -16,6 +16,7 @@ export const PROOF_PROMISES = {
   'checkpoint/receipt': { says: 'every changing call carries a receipt that proves its place in the log' },
   'key/private': { says: 'the signing key is readable by its owner only, outside the ledger, and in no output' },
   'key/refused': { says: 'a signing key that others could read or replace is refused, and the server works on' },
+  'key/none': { says: 'a server without a signing key works, and server_health says so from its start' },
   'key/rotation': { says: 'a new key is introduced by an entry that the old and the new key have signed' },
   'bundle/holds': { says: 'a bundle or a proof is checked without a ledger, and each claim about it is stated' },
   'bundle/envelope': { says: 'a proof in a COSE receipt or a DSSE envelope holds as the proof alone does' },

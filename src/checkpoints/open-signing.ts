@@ -8,7 +8,7 @@ import { assertExtends } from './rollback.ts';
 import { CheckpointScheduler } from './scheduler.ts';
 import { listFormerLogs, readLocation } from './signed-locations.ts';
 import { Signer } from './signer.ts';
-import { listFormerKeys, openSigningKey } from './signing-key.ts';
+import { findSigningKey, listFormerKeys, locateKey, openSigningKey, type SigningKey } from './signing-key.ts';
 
 export interface Signing {
   readonly ledgerId?: string;
@@ -33,13 +33,16 @@ export async function openSigning(
   const last = remembered?.newest();
   const rollback = last && (await database.read((reader) => findRollback(reader, last)));
   if (rollback !== undefined) return { rollback };
-  const openSigner = () => {
-    const key = openSigningKey(config);
-    const now = () => new Date().toISOString();
-    const former = () => listFormerKeys(config);
-    return key && new Signer({ database, ledgerId, key, former, remembered, actor, now, isReadOnly });
+  const now = () => new Date().toISOString();
+  const former = () => listFormerKeys(config);
+  const toSigner = (key: SigningKey | undefined) =>
+    key && new Signer({ database, ledgerId, key, former, remembered, actor, now, isReadOnly });
+  const source = {
+    hasPlace: locateKey(config) !== undefined,
+    find: () => toSigner(findSigningKey(config)),
+    open: () => toSigner(openSigningKey(config)),
   };
-  return { ledgerId, checkpoints: new CheckpointScheduler(openSigner, log, last) };
+  return { ledgerId, checkpoints: new CheckpointScheduler(source, log, last) };
 }
 
 /** For a process that appends without being a server. */

@@ -10,9 +10,9 @@ function createScheduler(size: number) {
     signed += 1;
     return `checkpoint ${signed}`;
   };
-  const signer = { verifierKey: 'key', sign };
+  const signer = { verifierKey: 'key', sign } as unknown as Signer;
   const scheduler = new CheckpointScheduler(
-    () => signer as unknown as Signer,
+    { hasPlace: true, find: () => signer, open: () => signer },
     () => undefined,
     { text: 'first', size },
   );

@@ -6,7 +6,7 @@ import type { EnvelopeFormat, Signer } from './signer.ts';
 /** A crash loses the statement about at most this many entries, not the entries. */
 const ENTRIES_PER_CHECKPOINT = 1000;
 
-/** `key` and `checkpoint` are absent before the first signature. */
+/** `key` is absent before it is created, `checkpoint` before the first signature. */
 export interface SigningState {
   readonly state: 'on' | 'off';
   readonly key?: string;
@@ -14,12 +14,22 @@ export interface SigningState {
   readonly reason?: string;
 }
 
+/** Where a scheduler gets the key of its user from. */
+export interface SignerSource {
+  /** False if the user has no place for a key, or wants none. */
+  readonly hasPlace: boolean;
+  /** Returns undefined if there is no key yet; throws if there is one that must not be used. */
+  readonly find: () => Signer | undefined;
+  /** Creates the key if there is none yet. Undefined if there is no place for it. */
+  readonly open: () => Signer | undefined;
+}
+
 /**
  * Signs checkpoints beside the calls of a server: when a session was sealed, when the log has grown enough, and when
  * the server stops. A failure is logged and shown by server_health, and never fails a call.
  */
 export class CheckpointScheduler {
-  readonly #open: () => Signer | undefined;
+  readonly #source: SignerSource;
   readonly #log: Log;
   #signer: Signer | undefined;
   #newest: string | undefined;
@@ -33,9 +43,9 @@ export class CheckpointScheduler {
   /** Called with each checkpoint after it was signed. */
   onSigned: ((checkpoint: string) => void) | undefined;
 
-  /** `open` is called for the first signature, because it may create the key. */
-  constructor(open: () => Signer | undefined, log: Log, newest?: { readonly text: string; readonly size: number }) {
-    this.#open = open;
+  /** The key is opened for the first signature, because that may create it. */
+  constructor(source: SignerSource, log: Log, newest?: { readonly text: string; readonly size: number }) {
+    this.#source = source;
     this.#log = log;
     this.#newest = newest?.text;
     this.#signedSize = newest?.size ?? 0;
@@ -47,10 +57,11 @@ export class CheckpointScheduler {
   }
 
   get state(): SigningState {
-    if (this.#failure !== undefined) return { state: 'off', reason: this.#failure.message };
+    const { signer, failure } = this.#examine();
+    if (failure !== undefined) return { state: 'off', reason: failure.message };
     return {
       state: 'on',
-      ...(this.#signer !== undefined && { key: this.#signer.verifierKey }),
+      ...(signer !== undefined && { key: signer.verifierKey }),
       ...(this.#newest !== undefined && { checkpoint: this.#newest }),
     };
   }
@@ -63,7 +74,8 @@ export class CheckpointScheduler {
 
   /** Why a key that is there does not sign. A user without a key chose so, and a rollback has a name of its own. */
   get fault(): Error | undefined {
-    return this.#failure instanceof NoKey || this.rollback !== undefined ? undefined : this.#failure;
+    const { failure } = this.#examine();
+    return failure instanceof NoKey || this.rollback !== undefined ? undefined : failure;
   }
 
   /** Records that the log has grown to this size, and signs in the background if that is due. */
@@ -82,7 +94,7 @@ export class CheckpointScheduler {
 
   /** Wraps a proof under a checkpoint of `sign`, or of an earlier one by the same key. */
   wrap(format: EnvelopeFormat, proof: InclusionProof): Uint8Array {
-    this.#signer ??= this.#open();
+    this.#signer ??= this.#source.open();
     if (this.#signer === undefined) throw new NoKey();
     return this.#signer.wrap(format, proof);
   }
@@ -93,6 +105,18 @@ export class CheckpointScheduler {
     await this.#signing;
   }
 
+  /** Before the first signature, looks at the key without keeping it: another process may still replace it. */
+  #examine(): { readonly signer?: Signer | undefined; readonly failure?: Error } {
+    if (this.#failure !== undefined) return { failure: this.#failure };
+    if (this.#signer !== undefined) return { signer: this.#signer };
+    if (!this.#source.hasPlace) return { failure: new NoKey() };
+    try {
+      return { signer: this.#source.find() };
+    } catch (thrown) {
+      return { failure: toError(thrown) };
+    }
+  }
+
   #signLater(): void {
     // Set before signing starts, so that the next call does not sign the same size again.
     this.#signedSize = this.#size;
@@ -101,7 +125,7 @@ export class CheckpointScheduler {
 
   async #sign(): Promise<void> {
     try {
-      this.#signer ??= this.#open();
+      this.#signer ??= this.#source.open();
       if (this.#signer === undefined) throw new NoKey();
       this.#newest = await this.#signer.sign();
       this.#failure = undefined;

@@ -53,9 +53,15 @@ export function locateKey({ keyPath }: Pick<Config, 'keyPath'>): string | undefi
 /** Reads the key, or creates it. Undefined if the user has none and wants none. */
 export function openSigningKey(config: Config): SigningKey | undefined {
   const path = locateKey(config);
+  return path === undefined ? undefined : (findSigningKey(config) ?? createKey(path));
+}
+
+/** Reads the key; undefined if there is none yet. */
+export function findSigningKey(config: Config): SigningKey | undefined {
+  const path = locateKey(config);
   if (path === undefined) return undefined;
   assertOutside(path, config);
-  return readKey(path) ?? createKey(path);
+  return readKey(path);
 }
 
 /** The keys that rotations have replaced, for ledgers that still know only them. */

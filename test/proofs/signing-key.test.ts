@@ -61,16 +61,34 @@ describe('the signing key', () => {
         expect(stderr).not.toContain(pem.split('\n')[1]);
       }
       const agent = await project.openAgent('alice', { ...project.env, COLIBRI_KEY_PATH: project.path('folder') });
-      expect(await call(agent, 'task_create', { title: 'works' })).toMatchObject({ isError: false });
-      await seal(agent);
-      const { data } = await call(agent, 'server_health', {});
-      expect(data).toMatchObject({
+      const refused = {
         status: 'degraded',
         problems: [{ code: 'SIGNING_FAILED', message: expect.stringContaining('is not a file') as string }],
         signing: { state: 'off', reason: expect.stringContaining('is not a file') as string },
-      });
+      };
+      expect((await call(agent, 'server_health', {})).data, 'before the first signature').toMatchObject(refused);
+      expect(await call(agent, 'task_create', { title: 'works' })).toMatchObject({ isError: false });
+      await seal(agent);
+      expect((await call(agent, 'server_health', {})).data).toMatchObject(refused);
     },
   );
+
+  promiseTest('key/none', 'server_health says at once that a server has no key, or which one it has', async () => {
+    const project = new SigningProject();
+    await project.colibri('add', 'one');
+    const without = await project.openAgent('alice', { ...project.env, COLIBRI_KEY_PATH: 'none' });
+    expect((await call(without, 'server_health', {})).data).toMatchObject({
+      status: 'ok',
+      problems: [],
+      signing: { state: 'off', reason: expect.stringContaining('this user has no signing key') as string },
+    });
+    const before = await project.openAgent('bob', project.env);
+    expect((await call(before, 'server_health', {})).data).toMatchObject({ status: 'ok', signing: { state: 'on' } });
+    expect(existsSync(project.key), 'health creates no key').toBe(false);
+    await project.checkpoint();
+    const { stdout: key } = await project.colibri('key');
+    expect((await call(before, 'server_health', {})).data).toMatchObject({ signing: { state: 'on', key: key.trim() } });
+  });
 
   promiseTest('key/rotation', 'the old key signs no more, the old checkpoints still hold', async () => {
     const project = new SigningProject();

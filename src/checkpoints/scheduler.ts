@@ -84,6 +84,14 @@ export class CheckpointScheduler {
     if (isSealed || size - this.#signedSize >= ENTRIES_PER_CHECKPOINT) this.#signLater();
   }
 
+  /**
+   * The same after a call that changed nothing, such as a refused one. It alone does not make its user sign a log for the
+   * first time, which may create the key.
+   */
+  recorded(size: number): void {
+    if (this.#newest !== undefined) this.grown(size, false);
+  }
+
   /** Signs the log as it is now. */
   async sign(): Promise<string> {
     this.#signLater();
@@ -102,6 +110,11 @@ export class CheckpointScheduler {
   /** Signs what is not signed yet, and waits for it. */
   async stop(): Promise<void> {
     if (this.#size > this.#signedSize) this.#signLater();
+    await this.settled();
+  }
+
+  /** Resolves when the signatures that were due are made. */
+  async settled(): Promise<void> {
     await this.#signing;
   }
 

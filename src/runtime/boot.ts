@@ -25,6 +25,8 @@ export interface BootOptions {
   readonly asksWitnesses?: boolean;
   /** Whether a ledger that is only read can be signed. A server has no use for it. */
   readonly signsWhatItReads?: boolean;
+  /** Whether what is not signed yet is signed at the end. A command signs only what is due. */
+  readonly signsAtStop?: boolean;
 }
 
 /** Opens the ledger and loads the skills. Runs after the handshake, which must not wait for it. */
@@ -32,7 +34,7 @@ export async function boot(
   config: Config,
   log: Log,
   logger: (line: string) => void,
-  { asksWitnesses = false, signsWhatItReads = false }: BootOptions = {},
+  { asksWitnesses = false, signsWhatItReads = false, signsAtStop = false }: BootOptions = {},
 ): Promise<Booted> {
   const stderrAudit = createStderrAudit(logger);
   if (!opensDatabase(config.mode)) return { audit: stderrAudit };
@@ -66,13 +68,14 @@ export async function boot(
     const earlier = await removeStaleRows(database);
     const skills = loadSkills(config, log);
     const names = config.agentId === undefined ? new AgentNames(database, processId) : undefined;
-    const recorder = new CallRecorder(database, processId, { names, earlier });
+    const { checkpoints, ledgerId } = signing;
+    const onUnchanged = (size: number) => checkpoints?.recorded(size);
+    const recorder = new CallRecorder(database, processId, { names, earlier, onUnchanged });
     const booted = { audit: recorder, transactions: recorder, callers: recorder, database, skills };
     // What clients report belongs to the ledger of the project, not to one that is thrown away.
     if (config.mode === 'TEST' && config.dbPath === undefined) return booted;
     const spool = new SpoolWatcher(database, join(dirname(locateDatabase(config)), SPOOL), log);
     spool.start();
-    const { checkpoints, ledgerId } = signing;
     const witnesses =
       asksWitnesses && ledgerId !== undefined ? new BackgroundWitnesses(database, ledgerId, log) : undefined;
     if (checkpoints !== undefined) checkpoints.onSigned = (checkpoint) => witnesses?.signed(checkpoint);
@@ -80,7 +83,7 @@ export async function boot(
       settle: (isWhole: boolean) => spool.settle(isWhole),
       stop: async () => {
         await spool.stop();
-        await checkpoints?.stop();
+        await (signsAtStop ? checkpoints?.stop() : checkpoints?.settled());
         await witnesses?.stop();
       },
     };

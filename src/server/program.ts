@@ -37,7 +37,10 @@ export async function main(onConfig?: (config: Config) => void): Promise<void> {
     },
     loadLibrary: async () => (await import('../surface.ts')).createSurfaceLibrary(server.listTools(), config),
     boot: async ({ chain }) =>
-      (await import('../runtime/boot.ts')).boot(config, chain.log, printError, { asksWitnesses: true }),
+      (await import('../runtime/boot.ts')).boot(config, chain.log, printError, {
+        asksWitnesses: true,
+        signsAtStop: true,
+      }),
   });
   const { log, runtime } = server.chain;
   const ports = {

@@ -20,7 +20,28 @@ describe('checkpoints', () => {
     expect(readFileSync(join(project.folder, '.colibri', 'colibri.db'), 'latin1')).toContain('"kind":"key.added"');
   });
 
-  promiseTest('checkpoint/signed', 'a server that changed nothing signs nothing', async () => {
+  promiseTest('checkpoint/signed', 'when a server stops, over its refused calls and reads, too', async () => {
+    const project = new SigningProject();
+    await project.withAgent((agent) => call(agent, 'task_create', { title: 'one' }));
+    await project.withAgent(async (agent) => {
+      await call(agent, 'task_list', {});
+      expect(await call(agent, 'task_update', { task_id: 'T-0001', status: 'done' })).toMatchObject({ isError: true });
+    });
+    expect(parseCheckpoint(project.remembered()[0] ?? '').size).toBe(9);
+  });
+
+  promiseTest('checkpoint/signed', 'after colibri seal, and not after other commands', async () => {
+    const project = new SigningProject();
+    await project.colibri('add', 'one');
+    await project.colibri('note', 't-1', 'why');
+    expect(project.remembered()).toEqual([]);
+    expect(await project.colibri('seal', 't-1')).toMatchObject({ status: 0 });
+    const [text = ''] = project.remembered();
+    const { stdout: key } = await project.colibri('key');
+    expect(verifyCheckpoint(text, { log: [parseVerifierKey(key.trim())] }).size).toBe(14);
+  });
+
+  promiseTest('checkpoint/signed', 'a server that changed nothing does not sign a log for the first time', async () => {
     const project = new SigningProject();
     await project.withAgent((agent) => call(agent, 'server_ping', {}));
     expect(project.remembered()).toEqual([]);

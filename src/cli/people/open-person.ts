@@ -177,6 +177,7 @@ function createPerson(actor: string, config: Config, chain: Chain<Runtime>): Per
         progress: () => undefined,
         signal: new AbortController().signal,
       });
+      if (answer.exit !== undefined) runtime.committed(name, answer.exit.index + 1);
       const changed = tool !== undefined && accessOf(tool) === 'write' && !answer.isError;
       return {
         answer,

@@ -25,6 +25,8 @@ export interface RecorderOptions {
   readonly names?: AgentNames | undefined;
   /** The last calls before this process started. */
   readonly earlier?: LastCalls;
+  /** Told the size of the log after the exit of a call that changed nothing. */
+  readonly onUnchanged?: (size: number) => void;
 }
 
 /** Records every call as two entries of the log. Calls arrive one at a time. */
@@ -34,17 +36,23 @@ export class CallRecorder implements AuditSink, CallerNames, RecordedTransaction
   readonly #names: AgentNames | undefined;
   readonly #earlier: LastCalls;
   readonly #pendingExits: PendingExits;
+  readonly #onUnchanged: RecorderOptions['onUnchanged'];
   #current: OpenCall | undefined;
   /** The last call of each actor, whose row of `presence` the next call replaces. */
   readonly #lastCalls = new Map<string, number>();
   /** Set while an enter that was retried may still be committed by its first attempt. */
   #doubtUntilMs: number | undefined;
 
-  constructor(database: Database, processId: string, { names, earlier = new Map() }: RecorderOptions = {}) {
+  constructor(
+    database: Database,
+    processId: string,
+    { names, earlier = new Map(), onUnchanged }: RecorderOptions = {},
+  ) {
     this.#database = database;
     this.#processId = processId;
     this.#names = names;
     this.#earlier = earlier;
+    this.#onUnchanged = onUnchanged;
     this.#pendingExits = new PendingExits(database);
   }
 
@@ -105,8 +113,9 @@ export class CallRecorder implements AuditSink, CallerNames, RecordedTransaction
         assertExited(call, await exitCall(transaction, call, exit, await queryHeadAndState(transaction, call))),
       );
     try {
-      await retryOnce(write);
+      const place = await retryOnce(write);
       this.#pendingExits.committed(call, exit);
+      if (place !== undefined) this.#onUnchanged?.(place.index + 1);
     } catch (error) {
       this.#pendingExits.add(call, exit);
       throw error;

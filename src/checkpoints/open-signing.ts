@@ -45,7 +45,7 @@ export async function openSigning(
   return { ledgerId, checkpoints: new CheckpointScheduler(source, log, last) };
 }
 
-/** For a process that appends without being a server. */
+/** For a process that is no server and signs nothing. */
 export async function refuseRollback(database: Database): Promise<void> {
   const last = findRemembered(await database.read(readLedgerId))?.newest();
   if (last !== undefined) await database.read((reader) => assertExtends(reader, last));

@@ -144,7 +144,7 @@ describe('checkpoints', () => {
 
   promiseTest(
     'checkpoint/rollback',
-    'a restored backup: reads work, writes are refused, verify and health say why',
+    'a restored backup: reads work, writes are refused, verify, health and doctor say why',
     async () => {
       const project = new SigningProject();
       await project.colibri('add', 'one');
@@ -167,6 +167,12 @@ describe('checkpoints', () => {
         expect(await project.colibri(...args), args[0]).toMatchObject({ status: 1 });
       expect(await project.colibri('add', 'three')).toMatchObject({
         stderr: expect.stringContaining('colibri continue') as string,
+      });
+      expect(await project.colibri('doctor')).toMatchObject({
+        status: 1,
+        stdout: expect.stringMatching(
+          /^fail ledger +the log has 5 entries, but a checkpoint over 8 was signed$/m,
+        ) as string,
       });
       // Another user has signed nothing, so nothing tells that user of the change.
       expect(

@@ -60,7 +60,12 @@ describe('the signing key', () => {
         expect({ status, stderr }, problem).toEqual({ status: 3, stderr: expect.stringContaining(problem) as string });
         expect(stderr).not.toContain(pem.split('\n')[1]);
       }
-      const agent = await project.openAgent('alice', { ...project.env, COLIBRI_KEY_PATH: project.path('folder') });
+      const env = { ...project.env, COLIBRI_KEY_PATH: project.path('folder') };
+      expect(await project.runWith({ env }, 'doctor')).toMatchObject({
+        status: 1,
+        stdout: expect.stringMatching(/^fail signing-key +the signing key .* is not a file$/m) as string,
+      });
+      const agent = await project.openAgent('alice', env);
       const refused = {
         status: 'degraded',
         problems: [{ code: 'SIGNING_FAILED', message: expect.stringContaining('is not a file') as string }],

@@ -1,4 +1,5 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { refuseRollback } from '../../checkpoints/open-signing.ts';
 import { SCHEMA_VERSION } from '../../db/migrate.ts';
 import { assertSchema } from '../../db/schema/check.ts';
 import { assertNoJournal } from '../../db/sqlite/files/journal.ts';
@@ -30,6 +31,7 @@ export async function readLedgerCopy(path: string): Promise<LedgerState> {
     const schemaVersion = await database.schemaVersion();
     if (schemaVersion !== SCHEMA_VERSION) return { schemaVersion, head: undefined, coverage: [] };
     await openLedgerReadOnly(database);
+    await refuseRollback(database);
     // The backups are beside the ledger, not beside the copy.
     const ledger = { engine: database.engine, location: path, read: database.read.bind(database) };
     return {

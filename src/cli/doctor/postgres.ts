@@ -1,3 +1,4 @@
+import { refuseRollback } from '../../checkpoints/open-signing.ts';
 import type { Config } from '../../config.ts';
 import type { Database, Reader } from '../../db/database.ts';
 import { assertKnown, SCHEMA_VERSION } from '../../db/migrate.ts';
@@ -89,6 +90,7 @@ async function checkContents(database: Database, { may_create, role }: ServerFac
         : fail('ledger', `${message}, and ${role} may not create tables`, 'start a server once as the owner');
     }
     await openLedgerReadOnly(database);
+    await refuseRollback(database);
     const { size, root } = await database.read(readHead);
     return ok('ledger', `${location}, schema ${version}, ${size} entries, root ${root}`);
   } catch (error) {

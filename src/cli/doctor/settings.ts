@@ -1,3 +1,4 @@
+import { findSigningKey } from '../../checkpoints/signing-key.ts';
 import { type Config, listOldNames } from '../../config.ts';
 import { toError } from '../../errors.ts';
 import { isTemporary, readProjectConfig } from '../support/with-ledger.ts';
@@ -25,9 +26,20 @@ export function checkSettings(): { config: Config | undefined; findings: Finding
               ),
             ]
           : []),
+        ...checkKey(config),
       ],
     };
   } catch (error) {
     return { config: undefined, findings: [failFrom('configuration', toError(error))] };
+  }
+}
+
+/** A server whose key is refused works on, but signs nothing. */
+function checkKey(config: Config): Finding[] {
+  try {
+    findSigningKey(config);
+    return [];
+  } catch (error) {
+    return [failFrom('signing-key', toError(error))];
   }
 }

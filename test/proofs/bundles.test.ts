@@ -103,13 +103,14 @@ describe('bundles', () => {
     expect(await project.colibri('verify', '--key', key)).toMatchObject({ status: 3 });
   });
 
-  promiseTest('bundle/refused', 'an existing file, no file, two subjects, unknown ids', async () => {
+  promiseTest('bundle/refused', 'an existing file, no file, two subjects, unknown ids, no time', async () => {
     const refused = async (...args: readonly string[]) =>
       expect(await project.colibri('export', ...args), args.join(' ')).toMatchObject({ status: 3 });
     const out = project.path('new');
     await refused('--all', '--out', project.path('ledger'));
     await refused('--all');
     await refused('--all', '--task', '1', '--out', out);
+    await refused('--since', 'yesterday', '--out', out);
     await refused('--task', 'T-0099', '--out', out);
     await refused('--session', 'A-0099', '--out', out);
     await refused('--session', 'T-0001', '--out', out);

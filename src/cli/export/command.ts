@@ -41,7 +41,9 @@ export const exportCommand: CliCommand<ExportOptions> = {
   options: [
     new Option('--task <id>', 'bundle: everything about this task').argParser(parseTaskId),
     new Option('--session <id>', 'bundle: the records and the seal of this session').argParser(parseSessionId),
-    new Option('--since <time>', 'bundle: every entry since this time, such as 2d or 2026-04-08'),
+    new Option('--since <time>', 'bundle: every entry since this time, such as 2d or 2026-04-08').argParser((text) =>
+      parseSince(text, Date.now()),
+    ),
     new Option('--all', 'bundle: the whole log'),
     new Option('-o, --out <file>', 'the file to write, which must not exist yet'),
     new Option('--redact', 'bundle: leave out what agents and people wrote; only digests stay'),
@@ -115,7 +117,7 @@ function scopesOf({ task, session, since, all = false }: ExportOptions): BundleS
   return [
     ...(task === undefined ? [] : [{ kind: 'task', task_id: task } as const]),
     ...(session === undefined ? [] : [{ kind: 'session', session_id: session } as const]),
-    ...(since === undefined ? [] : [{ kind: 'since', since: parseSince(since, Date.now()) } as const]),
+    ...(since === undefined ? [] : [{ kind: 'since', since } as const]),
     ...(all ? [{ kind: 'ledger' } as const] : []),
   ];
 }

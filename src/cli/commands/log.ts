@@ -14,7 +14,7 @@ import { TOOL_NAMES } from '../../recorder/clients/colibri-call.ts';
 import { callsOfTask, createEvidenceFinder, createTaskFinder, type LoggedCall } from '../query/call-task.ts';
 import { parseSince } from '../query/since.ts';
 import type { CliCommand } from '../support/command.ts';
-import { countOption, JSON_OPTION, WIDTH_OPTION } from '../support/options.ts';
+import { countOption, JSON_OPTION, UTC_OPTION, WIDTH_OPTION } from '../support/options.ts';
 import { print, printJson, whenTaken } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { parseTaskId, taskNotFound } from '../support/task-argument.ts';
@@ -49,7 +49,7 @@ export const log: CliCommand<LogOptions> = {
       parseSince(text, Date.now()),
     ),
     new Option('-f, --follow', 'stream new calls until Ctrl-C'),
-    new Option('--utc', 'print times in UTC instead of local time'),
+    UTC_OPTION,
     WIDTH_OPTION,
     JSON_OPTION,
   ],

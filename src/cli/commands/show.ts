@@ -18,14 +18,14 @@ import { linkTo } from '../../terminal-text.ts';
 import { readHistory } from '../../verification/task-history.ts';
 import { verifyTaskChain } from '../../verification/verify-chain.ts';
 import type { CliCommand } from '../support/command.ts';
-import { JSON_OPTION, WIDTH_OPTION } from '../support/options.ts';
+import { JSON_OPTION, UTC_OPTION, WIDTH_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { parseTaskId, taskNotFound } from '../support/task-argument.ts';
 import { withDatabase } from '../support/with-ledger.ts';
 import { type LinkCommit, renderTask } from '../views/show.ts';
 import { describeSession, describeThought, listCommits, type Shown, type ShownClaim } from '../views/show-data.ts';
-import { canLink, findTerminal } from '../views/terminal.ts';
+import { canLink, findTerminal, timeFormat } from '../views/terminal.ts';
 
 const MAX_CHILDREN = 100;
 const MAX_WAITING = 500;
@@ -34,6 +34,7 @@ const TAMPERED = 4;
 
 interface ShowOptions {
   readonly width?: number;
+  readonly utc?: boolean;
   readonly json?: boolean;
 }
 
@@ -41,7 +42,7 @@ export const show: CliCommand<ShowOptions, string> = {
   name: 'show',
   summary: 'show one task: its fields, decisions, sessions and history, and whether they verify',
   argument: new Argument('<task>', 'the id of the task: T-0042, t-42 or 42').argParser(parseTaskId),
-  options: [WIDTH_OPTION, JSON_OPTION],
+  options: [UTC_OPTION, WIDTH_OPTION, JSON_OPTION],
   examples: [['colibri show 42'], ['colibri show t-42 --json | jq .verdict']],
   exitCodes: {
     ...READ_EXIT_CODES,
@@ -53,22 +54,26 @@ export const show: CliCommand<ShowOptions, string> = {
     runReadCommand('show', options.json ?? false, (config) => showTask(config, taskId, options)),
 };
 
-async function showTask(config: Config, taskId: string, { width, json }: ShowOptions): Promise<number> {
+async function showTask(config: Config, taskId: string, { width, utc, json }: ShowOptions): Promise<number> {
   const shown = await withDatabase(config, (database) => {
     const context = { liveness: database, at: new Date().toISOString(), ttlMs: config.claimTtlMs };
     return database.read((reader) => readTask(reader, taskId, context));
   });
   if (json) printJson(shown);
-  else print(renderTask(shown, findTerminal(width), await createCommitLinks(shown)));
+  else {
+    const linkCommit = await createCommitLinks(shown);
+    print(renderTask(shown, findTerminal(width), { timeOf: timeFormat(utc), linkCommit }));
+  }
   return shown.verdict === 'whole' ? 0 : TAMPERED;
 }
 
 /** Commits that the repository of this folder lacks have no page at its origin, either. */
-async function createCommitLinks({ commits }: Shown): Promise<LinkCommit | undefined> {
-  if (commits.length === 0 || !canLink()) return undefined;
+async function createCommitLinks({ commits }: Shown): Promise<LinkCommit> {
+  const withoutLink = () => String;
+  if (commits.length === 0 || !canLink()) return withoutLink;
   const folder = process.cwd();
   const pageOf = await findCommitPage(folder);
-  if (pageOf === undefined) return undefined;
+  if (pageOf === undefined) return withoutLink;
   return (sha) => (hasCommit(folder, sha.toLowerCase()) === false ? String : linkTo(pageOf(sha)));
 }
 

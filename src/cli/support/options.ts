@@ -6,6 +6,7 @@ const MIN_WIDTH = 20;
 const MAX_WIDTH = 1000;
 
 export const JSON_OPTION = new Option('--json', 'print the result as JSON');
+export const UTC_OPTION = new Option('--utc', 'print times in UTC instead of local time');
 export const WATCH_OPTION = new Option('--watch', 'redraw when something changes, until q or Ctrl-C');
 export const PROJECT_OPTION = new Option('-p, --project <slug>', 'use this project').argParser(parseProject);
 export const ALL_OPTION = new Option('-a, --all', 'include every project').conflicts('project');

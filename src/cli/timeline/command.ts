@@ -4,7 +4,7 @@ import { parseId } from '../../ids.ts';
 import { hasGap, listTaskCoverage } from '../../recorder/reports/list-reports.ts';
 import { parseSince } from '../query/since.ts';
 import type { CliCommand } from '../support/command.ts';
-import { JSON_OPTION, parseCount, WIDTH_OPTION } from '../support/options.ts';
+import { JSON_OPTION, parseCount, UTC_OPTION, WIDTH_OPTION } from '../support/options.ts';
 import { print, printJson, whenTaken } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
 import { parseTaskId } from '../support/task-argument.ts';
@@ -32,7 +32,7 @@ export const timeline: CliCommand<TimelineOptions, string> = {
     ),
     new Option('--agent <name>', 'only events of this agent, person, client or sub-agent'),
     new Option('--observed', 'only observed actions and commits, without calls and decisions'),
-    new Option('--utc', 'print times in UTC instead of local time'),
+    UTC_OPTION,
     WIDTH_OPTION,
     JSON_OPTION,
   ],

@@ -1,5 +1,5 @@
 import type { Styles } from '../../terminal-text.ts';
-import { localTime, plural, shortTime, type Terminal } from '../views/terminal.ts';
+import { plural, type Terminal, timeFormat } from '../views/terminal.ts';
 import { cut, displayWidth, joinShort, printable, wrap, wrapShort } from '../views/text-width.ts';
 import { type Fact, type Paragraph, partsOf, SEPARATOR } from './event-parts.ts';
 import type { TaskTitle, TimelineEvent, TimelineTotals } from './events.ts';
@@ -12,7 +12,8 @@ export interface ViewOptions {
 /** Renders events one after the other: several lines each on a terminal, else one uncut line for other programs. */
 export function createEventView({ terminal, utc }: ViewOptions): (event: TimelineEvent) => string[] {
   const { width, colors } = terminal;
-  const timeOf = ({ at }: TimelineEvent) => printable(utc ? shortTime(at) : localTime(at));
+  const format = timeFormat(utc);
+  const timeOf = ({ at }: TimelineEvent) => printable(format(at));
   if (width === undefined) return (event) => [renderLine(event, timeOf(event), colors)];
   let day = '';
   return (event) => {

@@ -1,7 +1,7 @@
 import { countStates } from '../../integrity/evidence/compare.ts';
 import type { LoggedCall } from '../query/call-task.ts';
 import { contradictionMark, evidenceMark } from './evidence.ts';
-import { localTime, shortTime, type Terminal } from './terminal.ts';
+import { type Terminal, timeFormat } from './terminal.ts';
 import { cut, displayWidth, pad, printable } from './text-width.ts';
 
 const NUMBER_WIDTH = 6;
@@ -29,7 +29,7 @@ export function createCallView(terminal: Terminal, utc: boolean): (call: LoggedC
 }
 
 function timeOf({ entered_at }: LoggedCall, utc: boolean): string {
-  return printable(utc ? shortTime(entered_at) : localTime(entered_at));
+  return printable(timeFormat(utc)(entered_at));
 }
 
 /** One line, or two where a line would cut the outcome. */

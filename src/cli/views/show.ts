@@ -8,7 +8,7 @@ import type { Change, TaskEvent } from '../../verification/task-history.ts';
 import { describeGaps, describeWhole } from './coverage.ts';
 import { evidencePaint } from './evidence.ts';
 import type { Shown, ShownClaim, ShownCommit, ShownSession, ShownThought } from './show-data.ts';
-import { listNames, plural, priorityPaint, shortTime, statusPaint, type Terminal } from './terminal.ts';
+import { listNames, plural, priorityPaint, statusPaint, type Terminal, type TimeFormat } from './terminal.ts';
 import { besideTerm, cut, displayWidth, printable, printableProse, wrap } from './text-width.ts';
 
 const LABEL_WIDTH = 12;
@@ -22,6 +22,7 @@ const MIN_AUTHOR_WIDTH = 12;
 interface Page {
   readonly width: number;
   readonly colors: Styles;
+  readonly timeOf: TimeFormat;
   /** Makes a link of the hash of a commit. */
   readonly linkCommit: LinkCommit;
 }
@@ -31,9 +32,9 @@ export type LinkCommit = (sha: string) => Style;
 export function renderTask(
   shown: Shown,
   { width = Number.POSITIVE_INFINITY, colors }: Terminal,
-  linkCommit: LinkCommit = () => String,
+  { timeOf, linkCommit }: Pick<Page, 'timeOf' | 'linkCommit'>,
 ): string[] {
-  const page = { width, colors, linkCommit };
+  const page = { width, colors, timeOf, linkCommit };
   const { task, thoughts, sessions, events } = shown;
   const evidenceOf = ({ thought_id }: ShownThought) => shown.evidence.filter((item) => item.thought_id === thought_id);
   const description = printableProse(task.description).trimEnd();
@@ -99,8 +100,8 @@ function fieldLines(shown: Shown, page: Page): string[] {
     ...field('children', listNames(children)),
     ...commitLines(commits, task.task_id, page),
     ...recorderLines(shown, page),
-    ...field('created', `${shortTime(task.created_at)} by ${printable(task.created_by)}`),
-    ...field('updated', `${shortTime(task.updated_at)} by ${printable(task.updated_by)}`),
+    ...field('created', `${page.timeOf(task.created_at)} by ${printable(task.created_by)}`),
+    ...field('updated', `${page.timeOf(task.updated_at)} by ${printable(task.updated_by)}`),
   ];
 }
 
@@ -155,7 +156,7 @@ function thoughtLines(thought: ShownThought, evidence: readonly Evidence[], page
   const { cyan, dim, bold } = page.colors;
   const type = printable(thought.type);
   const author = cut(printable(thought.recorded_by), page.width - displayWidth(`● ${type} by `));
-  const place = `${shortTime(thought.recorded_at)} · ${thought.thought_id} · ${thought.session_id}`;
+  const place = `${page.timeOf(thought.recorded_at)} · ${thought.thought_id} · ${thought.session_id}`;
   const extras = Object.entries(thought.extras)
     .toSorted(([a], [b]) => EXTRAS.indexOf(a) - EXTRAS.indexOf(b))
     .flatMap(([name, value]) => extraLines(name, value, evidence, page));
@@ -194,11 +195,11 @@ function sessionLines(session: ShownSession, page: Page): string[] {
     finalized_at === null
       ? [`live, ${plural(session.record_count, 'record')} so far`, yellow]
       : [`sealed with ${plural(leaf_count ?? 0, 'record')}`, green];
-  const facts = `${printable(scope)} session of ${task_id}, opened ${shortTime(started_at)} by ${openedBy(session)}`;
+  const facts = `${printable(scope)} session of ${task_id}, opened ${page.timeOf(started_at)} by ${openedBy(session)}`;
   return [
     ...afterId(session_id, state, page.width, { id: String, text: paint }),
     ...indented(facts, '  ', page, dim),
-    ...(finalized_at === null ? [] : indented(`sealed ${shortTime(finalized_at)}`, '  ', page, dim)),
+    ...(finalized_at === null ? [] : indented(`sealed ${page.timeOf(finalized_at)}`, '  ', page, dim)),
     ...(reason === null ? [] : indented(printable(reason), '  ', page, dim)),
     ...(root === null ? [] : indented(`root ${printable(root)}`, '  ', page, dim)),
   ];
@@ -214,7 +215,7 @@ function eventLines(event: TaskEvent, page: Page): string[] {
   const { at, by } = event;
   const { dim, cyan } = page.colors;
   const what = eventText(event);
-  const time = shortTime(at);
+  const time = page.timeOf(at);
   const author = printable(by);
   const hasRoom = page.width - time.length - 2 >= Math.min(MIN_AUTHOR_WIDTH, displayWidth(author));
   const heading = hasRoom

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { toTerminal } from '../../terminal-text.ts';
 import type { Screen } from '../support/print.ts';
-import { canLink, findTerminal, localTime, plural, shortTime } from './terminal.ts';
+import { canLink, findTerminal, plural, timeFormat } from './terminal.ts';
 
 /** A stream with the properties of a terminal. */
 function pretend(isTTY: boolean, columns: number | undefined, hasColors: boolean, isColorForced = false): Screen {
@@ -53,10 +53,10 @@ describe('findTerminal', () => {
 });
 
 it('formats times and counts for people', () => {
-  expect(shortTime('2026-04-08T22:15:30.123Z')).toBe('2026-04-08 22:15:30Z');
+  expect(timeFormat(true)('2026-04-08T22:15:30.123Z')).toBe('2026-04-08 22:15:30Z');
   const iso = new Date(2026, 3, 8, 2, 5, 9).toISOString();
-  expect(localTime(iso)).toBe('2026-04-08 02:05:09');
-  expect(localTime('tampered')).toBe('tampered');
+  expect(timeFormat()(iso)).toBe('2026-04-08 02:05:09');
+  expect(timeFormat()('tampered')).toBe('tampered');
   expect([plural(1, 'change'), plural(0, 'change'), plural(1234, 'change')]).toEqual([
     '1 change',
     '0 changes',

@@ -51,7 +51,7 @@ export function shortTime(iso: string): string {
 }
 
 /** "2026-04-08 22:15:30" in the zone of this machine. */
-export function localTime(iso: string): string {
+function localTime(iso: string): string {
   const time = new Date(iso);
   if (Number.isNaN(time.getTime())) return iso;
   const [year, ...rest] = [
@@ -64,6 +64,13 @@ export function localTime(iso: string): string {
   ];
   const [month, day, hour, minute, second] = rest.map((part) => String(part).padStart(2, '0'));
   return `${year}-${month}-${day} ${hour}:${minute}:${second}`;
+}
+
+export type TimeFormat = (iso: string) => string;
+
+/** Local time, as people read it beside other logs, unless they ask for UTC. */
+export function timeFormat(utc = false): TimeFormat {
+  return utc ? shortTime : localTime;
 }
 
 export function plural(count: number, noun: string, nouns = `${noun}s`): string {

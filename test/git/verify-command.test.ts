@@ -32,9 +32,11 @@ describe('colibri verify --git', () => {
     copyFileSync(project.ledger, project.path('older.db'));
     await project.run('add', 'Second');
     project.commit('two', 'two');
+    const { stderr: early } = await project.run('verify', '--git');
+    expect(early).toContain('1 reported event not in the ledger yet');
     await project.ingest();
-    const { status, stdout } = await project.run('verify', '--git');
-    expect(status).toBe(0);
+    const { status, stdout, stderr } = await project.run('verify', '--git');
+    expect([status, stderr]).toEqual([0, '']);
     expect(stdout).toMatch(
       /^whole: \d+ entries, root [0-9a-f]{64}\ngit: 2 of 3 recorded commits are in this repository/,
     );

@@ -13,6 +13,7 @@ import type { LedgerReport, Problem } from '../../verification/report.ts';
 import { verifyEverything } from '../../verification/verify-ledger.ts';
 import { verifyFile } from '../proofs/verify-file.ts';
 import { checkGit, describeGit, type GitReport, judgeGit, listGitTips } from '../recorder/verify-git.ts';
+import { printWaiting } from '../recorder/waiting-events.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { assertNotDeleted } from '../support/deleted-ledger.ts';
@@ -104,6 +105,8 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
   const config = readProjectConfig();
   assertNotDeleted(config);
   warnOfTestMode(config);
+  // The commit that was just made is the one that is asked about.
+  if (withGit) printWaiting(config, 0);
   let git: GitReport | undefined;
   let former: readonly FormerLog[] = [];
   const report = await withProgress('verifying', (update) =>

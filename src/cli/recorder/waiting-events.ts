@@ -8,10 +8,10 @@ import { plural } from '../views/terminal.ts';
 const PATIENCE_MS = 10_000;
 
 /** Commands that show the ledger do not write to it: they report that clients reported more than they show. */
-export function printWaiting(config: Config): void {
+export function printWaiting(config: Config, patienceMs = PATIENCE_MS): void {
   const spool = join(dirname(locateDatabase(config)), SPOOL);
   try {
-    const waiting = hasSpool(spool) ? countWaiting(spool, Date.now() - PATIENCE_MS) : 0;
+    const waiting = hasSpool(spool) ? countWaiting(spool, Date.now() - patienceMs) : 0;
     if (waiting > 0)
       printError(
         `${plural(waiting, 'reported event')} not in the ledger yet; the next server or command that writes adds them.`,

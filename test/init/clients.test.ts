@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
-import { CLIENTS } from '../../src/cli/init/clients.ts';
+import { CLIENTS, findClient } from '../../src/cli/init/clients.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { makeProject } from './init-project.ts';
 
@@ -30,6 +30,25 @@ const EXPECTED: Record<string, [string, string, unknown]> = {
 };
 
 describe('colibri init', () => {
+  promiseTest('init/clients', 'by every way to write their names', () => {
+    for (const client of CLIENTS)
+      for (const text of [client.id, client.name, client.name.toLowerCase(), client.name.replace(' ', '-')])
+        expect(findClient(text)?.id, text).toBe(client.id);
+    expect(findClient('claude')?.id).toBe('claude-code');
+    for (const text of ['', '-', 'code', 'clau', 'cli', 'claude-code-2000x'])
+      expect(findClient(text), text).toBeUndefined();
+    const project = makeProject({});
+    expect(project.run('init', 'claude', 'Claude Code', 'Gemini-CLI')).toMatchObject({ code: 0, stderr: '' });
+    expect([project.readJson('.mcp.json'), project.readJson('.gemini/settings.json')]).toEqual([
+      { mcpServers: { colibri: PLAIN } },
+      { mcpServers: { colibri: PLAIN } },
+    ]);
+    expect(project.run('init', 'claud')).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('Allowed choices are claude-code, cursor, ') as string,
+    });
+  });
+
   for (const [id, [mark, path, contents]] of Object.entries(EXPECTED)) {
     promiseTest('init/clients', `${id}, by ${mark}`, () => {
       const project = makeProject({ [mark]: '' });

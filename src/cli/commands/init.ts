@@ -1,13 +1,15 @@
-import { Argument, Option } from 'commander';
-import { CLIENTS } from '../init/clients.ts';
+import { Argument, InvalidArgumentError, Option } from 'commander';
+import { CLIENTS, findClient } from '../init/clients.ts';
 import type { InitOptions } from '../init/run.ts';
 import type { CliCommand } from '../support/command.ts';
 import { JSON_OPTION } from '../support/options.ts';
 
+const IDS = CLIENTS.map(({ id }) => id);
+
 export const init: CliCommand<InitOptions, string[]> = {
   name: 'init',
   summary: 'connect coding agents to Colibri: write their configuration and copy the skills',
-  argument: new Argument('[client...]', 'the clients to set up').choices(CLIENTS.map(({ id }) => id)),
+  argument: new Argument('[client...]', 'the clients to set up').choices(IDS).argParser(parseClient),
   options: [
     new Option('--dry-run', 'show the changes, write nothing'),
     new Option('--undo', 'revert what init wrote, and nothing else'),
@@ -44,3 +46,9 @@ export const init: CliCommand<InitOptions, string[]> = {
   exitCodes: { 0: 'done, or nothing to do', 1: 'refused, nothing written', 64: 'invalid usage' },
   run: async (options, clients) => (await import('../init/run.ts')).runInit(clients, options),
 };
+
+function parseClient(text: string, previous: readonly string[] = []): string[] {
+  const client = findClient(text);
+  if (client === undefined) throw new InvalidArgumentError(`Allowed choices are ${IDS.join(', ')}.`);
+  return [...new Set([...previous, client.id])];
+}

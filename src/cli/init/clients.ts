@@ -227,6 +227,16 @@ function isServerMap(value: unknown): boolean {
   );
 }
 
+/** The client that a person means: by its id, by its name in any spelling, or by the first word of its id. */
+export function findClient(text: string): Client | undefined {
+  const letters = lettersOf(text);
+  return CLIENTS.find(({ id, name }) => [id, name, id.split('-')[0] ?? ''].map(lettersOf).includes(letters));
+}
+
+function lettersOf(text: string): string {
+  return text.toLowerCase().replaceAll(/[^a-z]/g, '');
+}
+
 /** The clients that have files in this folder. */
 export function detectClients(folder: string): Client[] {
   return CLIENTS.filter(({ marks }) => marks.some((mark) => isThere(join(folder, mark))));

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -103,6 +103,19 @@ describe('bundles', () => {
     expect(await project.colibri('verify', '--key', key)).toMatchObject({ status: 3 });
   });
 
+  promiseTest('bundle/refused', 'a device without an end, a folder, a file that is not there', async () => {
+    if (existsSync('/dev/zero'))
+      expect(await verify('/dev/zero', '--key', key)).toMatchObject({
+        status: 2,
+        message: expect.stringContaining('larger than') as string,
+      });
+    for (const file of [project.folder, project.path('missing')])
+      expect(await verify(file, '--key', key), file).toMatchObject({
+        status: 3,
+        message: expect.stringContaining('cannot be read') as string,
+      });
+  });
+
   promiseTest('bundle/refused', 'an existing file, no file, two subjects, unknown ids, no time', async () => {
     const refused = async (...args: readonly string[]) =>
       expect(await project.colibri('export', ...args), args.join(' ')).toMatchObject({ status: 3 });
@@ -139,7 +152,7 @@ describe('bundles', () => {
     lastBit[lastBit.length - 1] = (lastBit.at(-1) ?? 0) ^ 1;
     expect(await verify(write(lastBit), '--key', key)).toMatchObject({ status: 1, verdict: 'tampered' });
     expect(await verify(write(receipt.subarray(0, -1)), '--key', key)).toMatchObject({ status: 3 });
-    const forgedSignature = (text: string) => text.replace(/"sig":"./, '"sig":"/');
+    const forgedSignature = (text: string) => text.replace(/(?<="sig":")./, (first) => (first === '/' ? '+' : '/'));
     expect(await verify(forged('dsse', forgedSignature), '--key', key)).toMatchObject({ status: 1 });
     const otherType = (text: string) => text.replace('in-toto', 'other');
     expect(await verify(forged('dsse', otherType), '--key', key)).toMatchObject({ status: 3 });

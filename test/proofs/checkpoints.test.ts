@@ -127,6 +127,11 @@ describe('checkpoints', () => {
       for (const forged of [first.replace(/\n\d+\n/, '\n1\n'), first.replace(/ (.)[^ ]*\n$/, ' $1\n'), 'none', ''])
         expect(await check(forged)).toMatchObject({ status: 3 });
       expect(await project.colibri('checkpoint', '--check', project.path('missing'))).toMatchObject({ status: 3 });
+      if (existsSync('/dev/zero'))
+        expect(await project.colibri('checkpoint', '--check', '/dev/zero')).toMatchObject({
+          status: 3,
+          stderr: expect.stringContaining('larger than') as string,
+        });
     },
   );
 

@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import {
   BadFormat,
@@ -12,6 +11,7 @@ import {
   verifyBytes,
 } from '../../integrity/index.ts';
 import { CommandError, type CommandResult } from '../support/command-result.ts';
+import { readLimited } from '../support/limited-file.ts';
 import { judgeTimeStamp } from '../witnesses/judge-time-stamp.ts';
 import { judgeTimes } from '../witnesses/judge-times.ts';
 import { assertCertificates } from '../witnesses/openssl.ts';
@@ -106,12 +106,12 @@ function parseWitnessKey(text: string) {
 }
 
 function read(file: string): Uint8Array {
+  let bytes: Uint8Array;
   try {
-    if (statSync(file).size > MAX_BYTES)
-      throw new CommandError('cannot tell', `${file} is larger than ${MAX_BYTES} bytes`);
-    return readFileSync(file);
+    bytes = readLimited(file, MAX_BYTES);
   } catch (error) {
-    if (error instanceof CommandError) throw error;
     throw new CommandError('bad input', `${file} cannot be read`, { cause: error });
   }
+  if (bytes.length > MAX_BYTES) throw new CommandError('cannot tell', `${file} is larger than ${MAX_BYTES} bytes`);
+  return bytes;
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import {
   BadFormat,
   type Extension,
@@ -9,12 +9,13 @@ import {
   verifyCheckpoint,
 } from '../../integrity/index.ts';
 import { CommandError, type CommandResult, type Verdict } from '../support/command-result.ts';
+import { readLimited } from '../support/limited-file.ts';
 
 /** The suffix of the file beside a committed checkpoint that proves that it extends those before it. */
 export const PROOF_SUFFIX = '.proof';
 
 const STDIN = '-';
-const MAX_LENGTH = 1_000_000;
+const MAX_BYTES = 1_000_000;
 const VERDICTS: Readonly<Record<Extension['state'], Verdict>> = {
   extends: 'whole',
   contradicts: 'differs',
@@ -37,11 +38,14 @@ export function compareCommitted(oldFile: string, file: string, keys: readonly s
 
 /** `-`: standard input, such as the output of git show. */
 export function readCheckpointFile(file: string): string {
+  let bytes: Buffer;
   try {
-    return readFileSync(file === STDIN ? 0 : file, 'utf8');
+    bytes = readLimited(file === STDIN ? 0 : file, MAX_BYTES);
   } catch (error) {
     throw new CommandError('bad input', `${file} cannot be read`, { cause: error });
   }
+  if (bytes.length > MAX_BYTES) throw new CommandError('bad input', `${file} is larger than ${MAX_BYTES} bytes`);
+  return bytes.toString('utf8');
 }
 
 export function verify(text: string, file: string, keys: readonly string[]): VerifiedCheckpoint {
@@ -58,7 +62,6 @@ function readChain(file: string) {
   if (!existsSync(path)) return [];
   const text = readCheckpointFile(path);
   try {
-    if (text.length > MAX_LENGTH) throw new BadFormat(`it has more than ${MAX_LENGTH} characters`);
     return parseChain(text);
   } catch (error) {
     if (error instanceof BadFormat) throw new CommandError('bad input', `${path}: ${error.message}`);

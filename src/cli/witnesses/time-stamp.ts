@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readLedgerId } from '../../checkpoints/ledger-id.ts';
 import { toError } from '../../errors.ts';
@@ -8,6 +8,7 @@ import { findRequested, rememberRequest, storeTimeStamp } from '../../witnesses/
 import type { Person } from '../people/open-person.ts';
 import { assertFree } from '../support/atomic-file.ts';
 import { CommandError, type CommandResult } from '../support/command-result.ts';
+import { readLimited } from '../support/limited-file.ts';
 import { readProjectConfig, withLedger } from '../support/with-ledger.ts';
 import { signAttested } from './attest.ts';
 import { assertCertificates, createQuery, extractToken, readToken, verifyToken } from './openssl.ts';
@@ -59,7 +60,7 @@ export async function addReply(file: string, ca: string | undefined): Promise<Co
   const ledgerId = await withLedger(readProjectConfig(), readLedgerId);
   let response: Buffer;
   try {
-    response = readFileSync(file);
+    response = readLimited(file, MAX_BYTES);
   } catch (error) {
     throw new CommandError('bad input', `${file} cannot be read`, { cause: error });
   }

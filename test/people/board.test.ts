@@ -63,7 +63,7 @@ describe('colibri board', () => {
       '  T-0003  normal    unassigned · 1s ago  Wait for the keys  [waits for T-0001]',
       '',
       'in progress (1)',
-      '  T-0002  low       @claude · 30 % · silent 1s  日本語の領収書を追加する 🧾',
+      '  T-0002  low       @claude · 30 % · 1s ago · silent 1s  日本語の領収書を追加する 🧾',
       '',
       'blocked (1)',
       '  T-0004  high      unassigned · 1s ago  Upgrade the library  [the vendor is silent]',

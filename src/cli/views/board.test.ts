@@ -81,11 +81,15 @@ describe('renderBoards', () => {
   const withCard = (status: string, more: Partial<Card>, width: number | undefined) =>
     render(width, [{ ...BOARD, columns: [{ status, count: 1, cards: [card('T-0007', { title: 'One', ...more })] }] }]);
 
-  promiseTest('cli/board-claims', 'shows the holder and its silence, and otherwise the age', () => {
+  promiseTest('cli/board-claims', 'shows the age, and the holder with its silence', () => {
     const held = { assignee: 'ada', holder: 'claude', silent_for_s: 725, lapsed: false, progress: 40 };
-    expect(withCard('in_progress', held, 30).slice(4)).toEqual(['▌ T-0007', '▌ One', '▌ @claude · 40 % · silent 12m']);
+    expect(withCard('in_progress', held, 30).slice(4)).toEqual([
+      '▌ T-0007                    3d',
+      '▌ One',
+      '▌ @claude · 40 % · silent 12m',
+    ]);
     expect(withCard('in_progress', held, undefined).at(-1)).toBe(
-      '  T-0007  normal    @claude · 40 % · silent 12m  One',
+      '  T-0007  normal    @claude · 40 % · 3d ago · silent 12m  One',
     );
     expect(withCard('todo', { assignee: 'ada' }, 30).slice(4)).toEqual([
       '▌ T-0007                    3d',
@@ -102,7 +106,7 @@ describe('renderBoards', () => {
     const lapsed = { assignee: 'claude', holder: 'claude', silent_for_s: 10_900, lapsed: true, progress: 40 };
     expect(withCard('in_progress', lapsed, 30).slice(6)).toEqual(['▌ @claude · 40 %', '▌ claim lapsed: silent 3h']);
     expect(withCard('in_progress', lapsed, undefined).at(-1)).toBe(
-      '  T-0007  normal    @claude · 40 % · claim lapsed: silent 3h  One',
+      '  T-0007  normal    @claude · 40 % · 3d ago · claim lapsed: silent 3h  One',
     );
     const column = { status: 'in_progress', count: 1, cards: [card('T-0007', lapsed)] };
     const view = { boards: [{ ...BOARD, columns: [column] }], other_projects: [] };
@@ -124,7 +128,7 @@ describe('renderBoards', () => {
     // A word that is wider than a column is broken after its punctuation.
     const partsOf = (text: string) => text.split(/[ ▌·]+|(?<=[-/.])/).filter((part) => part !== '');
     const shown = partsOf(lines.join(' ')).filter((part) => !part.endsWith('…'));
-    const known = new Set(partsOf(`T-0001 @${holder} 12.5 % silent 1h ${title}`));
+    const known = new Set(partsOf(`T-0001 @${holder} 12.5 % 3d silent 1h ${title}`));
     expect(shown.filter((part) => !known.has(part))).toEqual([]);
     expect(shown).toContain('authentication-');
   });

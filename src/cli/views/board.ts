@@ -90,7 +90,7 @@ function cardLines(card: Card, isOpenTask: boolean, width: number, { colors, now
   const urgency = priorityPaint(colors, card.priority);
   const inner = width - 2;
   const priority = card.priority === 'normal' ? '' : printable(card.priority);
-  const age = card.silent_for_s === undefined ? ageOf(card, nowMs) : '';
+  const age = ageOf(card, nowMs);
   const reason = reasonOf(card);
   const reasonPaint = card.blocked_reason === undefined ? colors.yellow : colors.red;
   const facts = [
@@ -187,7 +187,8 @@ function listLine(card: Card, isOpenTask: boolean, { nowMs, colors }: Page): str
   const facts = [
     ownerOf(card) || UNASSIGNED,
     isOpenTask ? progressOf(card) : '',
-    card.lapsed ? lapseOf(card) : silenceOf(card) || `${ageOf(card, nowMs)} ago`,
+    `${ageOf(card, nowMs)} ago`,
+    card.lapsed ? lapseOf(card) : silenceOf(card),
     evidenceMark(card.evidence),
     contradictionMark(card.evidence),
   ];

@@ -35,6 +35,12 @@ const ASK: Readonly<Record<string, (folder: string, lines: readonly string[]) =>
   },
 };
 
+/** A file whose name begins like a value is offered only for an option that takes a file. */
+const OFFERED = [
+  ...['board', '--watch', 'in_progress', 'bash', 'verify', 'T-0002', '', 'task_get', 'server_ping'],
+  ...['review', 'backlog', 'ready review', 'cursor', 'review.md', ''],
+];
+
 describe('colibri completion', () => {
   for (const shell of SHELLS)
     promiseTest('cli/completion', `the script of ${shell} names every command and option, and is valid`, () => {
@@ -59,6 +65,7 @@ describe('colibri completion', () => {
     const program = join(folder, 'colibri');
     writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${resolve('dist/colibri.js')}' "$@"\n`);
     chmodSync(program, 0o755);
+    writeFileSync(join(folder, 'review.md'), '');
     const lines = [
       'bo',
       'board --wa',
@@ -69,10 +76,14 @@ describe('colibri completion', () => {
       'add board --wa',
       'call task_g',
       'log --tool server_p',
+      'board --status re',
+      'add x --status b',
+      'wait --for re',
+      'init zed cur',
+      'export --out rev',
     ];
     for (const [shell, ask] of Object.entries(ASK))
-      if (hasShell(shell))
-        expect(ask(folder, lines)).toBe('board\n--watch\nin_progress\nbash\nverify\nT-0002\n\ntask_get\nserver_ping\n');
+      if (hasShell(shell)) expect(ask(folder, lines)).toBe(OFFERED.join('\n'));
     expect(colibri(folder, ['completion', '--task-ids']).stdout).toBe(
       'T-0002\t$(touch hacked) `touch hacked` \' " ; x\n',
     );

@@ -24,7 +24,7 @@ export function bashScript(commands: readonly CompletedCommand[]): string[] {
     `        help) words=${quote(commands.map(({ name }) => name).join(' '))}; kind=words ;;`,
     ...commands.map(({ name, options, argument }) => {
       const flags = options.flatMap((option) => option.flags).join(' ');
-      const start = argument === undefined ? '' : ` else ${bashValue(argument)};`;
+      const start = argument === undefined ? '' : ` else ${bashValue(argument.value)};`;
       return `        ${name}) if [[ $cur == -* ]]; then words=${quote(flags)}; kind=words;${start} fi ;;`;
     }),
     '      esac ;;',

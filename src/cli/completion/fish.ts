@@ -17,10 +17,10 @@ export function fishScript(commands: readonly CompletedCommand[]): string[] {
         `complete -c colibri -n __fish_use_subcommand -a ${name} -d ${fishQuote(summary)}`,
         ...options.map(({ flags, description, value }) => {
           const names = flags.map((flag) => (flag.startsWith('--') ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`));
-          const end = value === undefined ? '' : ` -r${fishValue(value)}`;
+          const end = value === undefined ? '' : ` ${value === 'file' ? '-r' : '-x'}${fishValue(value)}`;
           return `complete -c colibri -n ${seen} ${names.join(' ')} -d ${fishQuote(description)}${end}`;
         }),
-        ...(argument === undefined ? [] : [`complete -c colibri -n ${seen}${fishValue(argument)}`]),
+        ...(argument === undefined ? [] : [`complete -c colibri -n ${seen}${fishValue(argument.value)}`]),
       ];
     }),
     `complete -c colibri -n '__colibri_command help' -a ${fishQuote(commands.map(({ name }) => name).join(' '))}`,

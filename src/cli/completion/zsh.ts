@@ -26,7 +26,9 @@ export function zshScript(commands: readonly CompletedCommand[]): string[] {
     ...commands.map(({ name, options, argument }) => {
       const specs = [
         ...options.flatMap(optionSpecs),
-        ...(argument === undefined ? [] : [`1:${zshAction('argument', argument)}`]),
+        ...(argument === undefined
+          ? []
+          : [`${argument.isRepeated ? '*' : '1'}:${zshAction('argument', argument.value)}`]),
       ];
       return `    ${name}) _arguments -s ${specs.map(quote).join(' ')} ;;`;
     }),

@@ -36,10 +36,21 @@ const ASK: Readonly<Record<string, (folder: string, lines: readonly string[]) =>
 };
 
 /** A file whose name begins like a value is offered only for an option that takes a file. */
-const OFFERED = [
-  ...['board', '--watch', 'in_progress', 'bash', 'verify', 'T-0002', '', 'task_get', 'server_ping'],
-  ...['review', 'backlog', 'ready review', 'cursor', 'review.md', ''],
-];
+const OFFERED = `board
+--watch
+in_progress
+bash
+verify
+T-0002
+
+task_get
+server_ping
+review
+backlog
+ready review
+cursor
+review.md
+`;
 
 describe('colibri completion', () => {
   for (const shell of SHELLS)
@@ -82,8 +93,7 @@ describe('colibri completion', () => {
       'init zed cur',
       'export --out rev',
     ];
-    for (const [shell, ask] of Object.entries(ASK))
-      if (hasShell(shell)) expect(ask(folder, lines)).toBe(OFFERED.join('\n'));
+    for (const [shell, ask] of Object.entries(ASK)) if (hasShell(shell)) expect(ask(folder, lines)).toBe(OFFERED);
     expect(colibri(folder, ['completion', '--task-ids']).stdout).toBe(
       'T-0002\t$(touch hacked) `touch hacked` \' " ; x\n',
     );

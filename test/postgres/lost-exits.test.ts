@@ -33,19 +33,12 @@ describe('exits that a crash of the database lost', () => {
   );
 
   promiseTest('team/crash', 'the next call writes all lost exits again', async () => {
-    const cluster = await Cluster.create(ONLY_WAL_WRITER_FLUSHES);
-    onTestFinished(() => cluster.stop());
+    const cluster = await createForgetfulCluster();
     const server = await open(cluster.url());
-    await runOn(cluster.url(), 'CHECKPOINT');
-    const [writer] = await queryOn<{ pid: number }>(cluster.url(), WAL_WRITER);
-    const walWriter = writer?.pid ?? 0;
-    process.kill(walWriter, 'SIGSTOP');
     const CALLS = 250;
-    for (let call = 0; call < CALLS; call += 1) await server.refusal('task_get', { task_id: 'T-0009' });
-    const killed = cluster.kill('SIGQUIT');
-    process.kill(walWriter, 'SIGKILL');
-    await killed;
-    await cluster.restart();
+    await crashAfter(cluster, async () => {
+      for (let call = 0; call < CALLS; call += 1) await server.refusal('task_get', { task_id: 'T-0009' });
+    });
     const [left] = await queryOn<{ count: number }>(cluster.url(), 'SELECT count(*)::int AS count FROM calls');
     expect(left?.count).toBeLessThan(CALLS - 101);
     await server.createTask({ title: 'next' });
@@ -54,7 +47,55 @@ describe('exits that a crash of the database lost', () => {
     expect(all.filter((outcome) => outcome !== 'ERR_NOT_FOUND')).toEqual(['ok']);
     await assertWhole(server.database);
   });
+
+  promiseTest(
+    'team/crash',
+    'the number of a lost call may be that of another agent, whose sign of life stays',
+    async () => {
+      const cluster = await createForgetfulCluster();
+      const [holder, other] = [await open(cluster.url(), 'holder'), await open(cluster.url(), 'other')];
+      await holder.createTask({ title: 'held', status: 'todo' });
+      await holder.call('task_update', { task_id: 'T-0001', status: 'in_progress' });
+      const numberOf = (actor: string) =>
+        queryOn<{ last: number }>(
+          cluster.url(),
+          `SELECT MAX(sequence_no)::int AS last FROM calls WHERE actor = '${actor}'`,
+        );
+      await other.call('server_ping', {});
+      let lost: { last: number }[] = [];
+      await crashAfter(cluster, async () => {
+        await other.call('server_ping', {});
+        lost = await numberOf('other');
+      });
+      await holder.call('server_ping', {});
+      expect(await numberOf('holder')).toEqual(lost);
+      await other.call('server_ping', {});
+      expect(await other.refusal('task_update', { task_id: 'T-0001', status: 'in_progress' })).toMatchObject({
+        code: 'ERR_CLAIM_HELD',
+      });
+      await assertWhole(holder.database);
+    },
+  );
 });
+
+async function createForgetfulCluster(): Promise<Cluster> {
+  const cluster = await Cluster.create(ONLY_WAL_WRITER_FLUSHES);
+  onTestFinished(() => cluster.stop());
+  return cluster;
+}
+
+/** What the work commits without waiting for the disk is lost. */
+async function crashAfter(cluster: Cluster, work: () => Promise<void>): Promise<void> {
+  await runOn(cluster.url(), 'CHECKPOINT');
+  const [writer] = await queryOn<{ pid: number }>(cluster.url(), WAL_WRITER);
+  const walWriter = writer?.pid ?? 0;
+  process.kill(walWriter, 'SIGSTOP');
+  await work();
+  const killed = cluster.kill('SIGQUIT');
+  process.kill(walWriter, 'SIGKILL');
+  await killed;
+  await cluster.restart();
+}
 
 /** With the WAL writer stopped, commits that do not wait for the disk stay in the memory of the server. */
 const ONLY_WAL_WRITER_FLUSHES = [
@@ -70,10 +111,10 @@ interface Head {
   readonly tail: string;
 }
 
-async function open(url: string): Promise<TestServer> {
+async function open(url: string, name = 'tester'): Promise<TestServer> {
   const path = randomUUID();
   placeLedger(path, url);
-  const server = await openServer(path, 'tester', { isTolerant: true, settings: { COLIBRI_AGENT_ID: 'tester' } });
+  const server = await openServer(path, name, { isTolerant: true, settings: { COLIBRI_AGENT_ID: name } });
   onTestFinished(() => server.close());
   await server.database.write({ durable: false }, async () => undefined);
   return server;

@@ -25,7 +25,7 @@ export function enterCallStatement(
       INSERT INTO ledger_entries (idx, entry, salt, content)
       SELECT idx, CAST($2 AS TEXT), CAST($3 AS TEXT), CAST($4 AS TEXT) FROM head
     ), replaced AS (
-      DELETE FROM presence USING head WHERE sequence_no = CAST($8 AS BIGINT)
+      DELETE FROM presence USING head WHERE sequence_no = CAST($8 AS BIGINT) AND actor = CAST($5 AS TEXT)
       AND EXISTS (SELECT 1 FROM call_exits WHERE call_exits.sequence_no = presence.sequence_no)
     )
     INSERT INTO presence (sequence_no, actor, clock_id, clock_ms)

@@ -52,10 +52,11 @@ export async function enterCall(transaction: Transaction, enter: Enter): Promise
   const { entry, salt, argumentsText, presence } = enter;
   const sequenceNo = await appendEncoded(transaction, entry, { salt, content: argumentsText });
   if (presence.replaces !== null)
+    // After a crash of the database that lost the call, its number may be that of another actor.
     transaction.send(
-      `DELETE FROM presence
-       WHERE sequence_no = $1 AND EXISTS (SELECT 1 FROM call_exits WHERE call_exits.sequence_no = presence.sequence_no)`,
-      [presence.replaces],
+      `DELETE FROM presence WHERE sequence_no = $1 AND actor = $2
+       AND EXISTS (SELECT 1 FROM call_exits WHERE call_exits.sequence_no = presence.sequence_no)`,
+      [presence.replaces, presence.actor],
     );
   transaction.send(
     `INSERT INTO presence (sequence_no, actor, clock_id, clock_ms)

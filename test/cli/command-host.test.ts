@@ -48,6 +48,7 @@ async function runIn(run: (command: ShellCommand) => Promise<Ran>, command: Part
   const { folder, ledger } = new CliProject({ like: template });
   const env = { ...inherited(), COLIBRI_DB_PATH: ledger, ...command.env };
   const { status, stdout, stderr } = await run({ args: [], ...command, cwd: folder, env });
-  const named = (text: string) => text.replaceAll(folder, '<project>');
+  // Other programs use the disk, too.
+  const named = (text: string) => text.replaceAll(folder, '<project>').replace(/[\d.]+ GiB free/, '<space> free');
   return { status, stdout: named(stdout), stderr: named(stderr) };
 }

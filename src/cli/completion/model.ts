@@ -41,7 +41,7 @@ const HELP: CompletedOption = { flags: ['-h', '--help'], description: 'print the
 
 function completedOption(command: string, option: Option): CompletedOption {
   const { short, long, description, argChoices, flags } = option;
-  const [, placeholder] = /<([^>]+)>/.exec(flags) ?? [];
+  const [, placeholder] = /<([^<>]+)>/.exec(flags) ?? [];
   const value = argChoices ?? WORDS[`${command} ${long}`] ?? WORDS[long ?? ''] ?? valueNamed(placeholder);
   const takesValue = option.required || option.optional;
   return {

@@ -57,8 +57,10 @@ function findTables(text: string, keys: readonly string[]): { start: number; end
   const start = headers[first]?.index;
   if (start === undefined) throw new InitError('cannot be edited safely', { advice: 'edit it by hand' });
   // Comments below it belong to the next table.
-  const body = text.slice(start, next?.index).replace(/(?:\n[ \t]*(?:#.*)?\r?)+$/, '\n');
-  return { start, end: start + body.length };
+  const lines = text.slice(start, next?.index).split('\n');
+  const last = lines.findLastIndex((line) => !/^\s*(?:#|$)/.test(line));
+  const end = lines.slice(0, last + 1).join('\n').length;
+  return { start, end: Math.min(start + end + 1, text.length) };
 }
 
 function read(text: string): unknown {

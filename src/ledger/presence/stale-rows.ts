@@ -28,16 +28,17 @@ export type LastCalls = ReadonlyMap<string, EndedRow>;
 export async function removeStaleRows(database: Database): Promise<LastCalls> {
   const rows = await database.read((reader) => reader.query<EndedRow & { readonly holds: number }>(ENDED));
   const newest = new Map<string, EndedRow>();
-  const stale: number[] = [];
+  const stale: EndedRow[] = [];
   for (const row of rows) {
     const isNeeded = !newest.has(row.actor) && (row.holds === 1 || newest.size < REMEMBERED_ACTORS);
-    if (!isNeeded && !(await database.isAlive(processOf(row.entry)))) stale.push(row.sequence_no);
+    if (!isNeeded && !(await database.isAlive(processOf(row.entry)))) stale.push(row);
     else if (!newest.has(row.actor)) newest.set(row.actor, row);
   }
   // A process that died does not come back, and a new process of its actor has a newer row: the rows stay stale.
   if (stale.length > 0)
     await database.write({ durable: false }, async (transaction) => {
-      for (const sequenceNo of stale) transaction.send('DELETE FROM presence WHERE sequence_no = $1', [sequenceNo]);
+      for (const { sequence_no, actor } of stale)
+        transaction.send('DELETE FROM presence WHERE sequence_no = $1 AND actor = $2', [sequence_no, actor]);
     });
   return newest;
 }

@@ -4,7 +4,8 @@ import { type Checkpoint, TreeBuilder } from '../integrity/index.ts';
 import { readSize } from '../ledger/head.ts';
 import { readStored, StoredTree } from '../ledger/stored-tree.ts';
 
-const ADVICE = 'restore the newest backup, or run colibri continue to start a new log from here';
+/** What a person can do about a log that does not extend what was signed. */
+export const ROLLBACK_ADVICE = 'restore the newest backup, or run colibri continue to start a new log from here';
 
 /**
  * Refuses a log that does not extend a checkpoint that was signed before: a restored backup, a cut or rewritten log. Reads
@@ -13,7 +14,11 @@ const ADVICE = 'restore the newest backup, or run colibri continue to start a ne
 export async function assertExtends(reader: Reader, { size, root }: Checkpoint): Promise<void> {
   const present = await assertNotCut(reader, size);
   if ((await new StoredTree(reader, size).root()) !== root)
-    throw rollback(`has a different root at ${size} entries than the signed checkpoint`, [present, size], ADVICE);
+    throw rollback(
+      `has a different root at ${size} entries than the signed checkpoint`,
+      [present, size],
+      ROLLBACK_ADVICE,
+    );
 }
 
 /** Entries that are read at once. */
@@ -48,7 +53,7 @@ export async function assertEntriesExtend(
 async function assertNotCut(reader: Reader, size: number): Promise<number> {
   const present = await readSize(reader);
   if (size <= present) return present;
-  throw rollback(`has ${present} entries, but a checkpoint over ${size} was signed`, [present, size], ADVICE);
+  throw rollback(`has ${present} entries, but a checkpoint over ${size} was signed`, [present, size], ROLLBACK_ADVICE);
 }
 
 type Sizes = readonly [present: number, signed: number];

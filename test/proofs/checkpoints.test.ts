@@ -167,7 +167,10 @@ describe('checkpoints', () => {
         const { data } = await call(agent, 'server_health', {});
         expect(data).toMatchObject({ status: 'degraded', mode: 'READONLY', problems: [{ code: 'ERR_LOG_ROLLBACK' }] });
       });
-      expect(await project.colibri('verify')).toMatchObject({ status: 1 });
+      expect(await project.colibri('verify')).toMatchObject({
+        status: 1,
+        stdout: expect.stringContaining('\nWhat to do: restore the newest backup, or run colibri continue') as string,
+      });
       for (const args of [['checkpoint'], ['export', '--all', '--out', project.path('rolled-back')], ['prove', '3']])
         expect(await project.colibri(...args), args[0]).toMatchObject({ status: 1 });
       expect(await project.colibri('add', 'three')).toMatchObject({

@@ -93,6 +93,9 @@ describe('colibri verify', () => {
       expect(report.problems.some((problem) => problem.place.startsWith(place))).toBe(true);
       expect(text.stdout).toMatch(/^TAMPERED: \d+ problems? in \d+ entries, the first at .+/);
       expect(text.stdout).toContain(`  ${place}`);
+      expect(text.stdout).toMatch(
+        /\nWhat to do: do not repair it by hand; .+ restore the newest backup that verifies .+\n$/,
+      );
     });
 
   promiseTest('verify/command', 'counts many problems and shows the first of them', async () => {

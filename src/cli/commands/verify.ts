@@ -1,6 +1,7 @@
 import { Argument, InvalidArgumentError, Option } from 'commander';
 import { readLedgerId } from '../../checkpoints/ledger-id.ts';
 import { findRemembered } from '../../checkpoints/remembered.ts';
+import { ROLLBACK_ADVICE } from '../../checkpoints/rollback.ts';
 import { type FormerLog, listFormerLogs, readLocation } from '../../checkpoints/signed-locations.ts';
 import { describeLocation } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
@@ -109,6 +110,7 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
   if (withGit) printWaiting(config, 0);
   let git: GitReport | undefined;
   let former: readonly FormerLog[] = [];
+  let advice = REPAIR_ADVICE;
   const report = await withProgress('verifying', (update) =>
     // Servers sign and agents commit while this reads: what is looked up later can be beyond the end of the snapshot.
     withSuspectLedger(
@@ -120,7 +122,9 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
         if (found.problems.length > 0) return found;
         if (earlier.status === 'rejected') throw earlier.reason;
         const { signed, tips } = earlier.value;
-        const problems = await checkCheckpoints(reader, found.size, [...expected, ...signed]);
+        const rollbacks = await checkCheckpoints(reader, found.size, signed);
+        if (rollbacks.length > 0) advice = ROLLBACK_ADVICE;
+        const problems = [...(await checkCheckpoints(reader, found.size, expected)), ...rollbacks];
         former = listFormerLogs(await readLocation(reader, describeLocation(config)), await readLedgerId(reader));
         if (withGit) git = await checkGit(reader, await identityOf(reader, found.size), tips);
         return { ...found, problems };
@@ -133,7 +137,7 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
   if (problems.length > 0)
     return {
       verdict: 'tampered',
-      lines: [...describeTampered(report), ...describeRedacted(redacted), ...gitLines],
+      lines: [...describeTampered(report), ...describeRedacted(redacted), ...gitLines, `What to do: ${advice}`],
       facts,
     };
   const checkpoint = `${size}:${root}`;
@@ -145,6 +149,9 @@ async function verifyLedger(expected: readonly Checkpoint[], withGit: boolean): 
     facts: { ...facts, checkpoint, ...(former.length > 0 && { former_logs: former.map(({ ledgerId }) => ledgerId) }) },
   };
 }
+
+const REPAIR_ADVICE =
+  'do not repair it by hand; keep a copy as evidence, and restore the newest backup that verifies (docs/operations.md)';
 
 /** A ledger that replaced another verifies on its own, and may have been replaced on purpose. */
 function describeFormer(former: readonly FormerLog[]): string[] {

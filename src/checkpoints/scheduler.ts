@@ -1,7 +1,7 @@
 import { ColibriError, toError } from '../errors.ts';
 import type { InclusionProof } from '../integrity/index.ts';
 import type { Log } from '../log.ts';
-import type { EnvelopeFormat, Signer } from './signer.ts';
+import { type EnvelopeFormat, RetiredKey, type Signer } from './signer.ts';
 
 /** A crash loses the statement about at most this many entries, not the entries. */
 const ENTRIES_PER_CHECKPOINT = 1000;
@@ -102,9 +102,7 @@ export class CheckpointScheduler {
 
   /** Wraps a proof under a checkpoint of `sign`, or of an earlier one by the same key. */
   wrap(format: EnvelopeFormat, proof: InclusionProof): Uint8Array {
-    this.#signer ??= this.#source.open();
-    if (this.#signer === undefined) throw new NoKey();
-    return this.#signer.wrap(format, proof);
+    return this.#requireSigner().wrap(format, proof);
   }
 
   /** Signs what is not signed yet, and waits for it. */
@@ -138,9 +136,7 @@ export class CheckpointScheduler {
 
   async #sign(): Promise<void> {
     try {
-      this.#signer ??= this.#source.open();
-      if (this.#signer === undefined) throw new NoKey();
-      this.#newest = await this.#signer.sign();
+      this.#newest = await this.#signWithCurrentKey();
       this.#failure = undefined;
       this.onSigned?.(this.#newest);
     } catch (thrown) {
@@ -150,6 +146,24 @@ export class CheckpointScheduler {
       if (error.message !== this.#failure?.message) this.#log('warn', 'checkpoint not signed', { error });
       this.#failure = error;
     }
+  }
+
+  /** Another process may have rotated the key since this one read it. */
+  async #signWithCurrentKey(): Promise<string> {
+    const isKept = this.#signer !== undefined;
+    try {
+      return await this.#requireSigner().sign();
+    } catch (error) {
+      if (!isKept || !(error instanceof RetiredKey)) throw error;
+      this.#signer = undefined;
+      return this.#requireSigner().sign();
+    }
+  }
+
+  #requireSigner(): Signer {
+    this.#signer ??= this.#source.open();
+    if (this.#signer === undefined) throw new NoKey();
+    return this.#signer;
   }
 }
 

@@ -40,6 +40,14 @@ export interface SignerOptions {
   readonly isReadOnly?: boolean;
 }
 
+/** The log knows a newer key of this user. */
+export class RetiredKey extends ColibriError {
+  constructor(key: string) {
+    const advice = 'run colibri key rotate to finish an interrupted rotation';
+    super('ERR_CONFIG_INVALID', 'another key has replaced this one', { key }, { advice });
+  }
+}
+
 type Remembered = ReturnType<RememberedCheckpoints['newest']>;
 
 /** COSE receipts and DSSE envelopes. */
@@ -95,7 +103,7 @@ export class Signer {
   async #assertSignable(db: Reader, last: Remembered): Promise<void> {
     if ((await readLedgerId(db)) !== this.#options.ledgerId) throw continued();
     if (last !== undefined) await assertExtends(db, last);
-    if (await isReplaced(db, this.verifierKey)) throw retired(this.verifierKey);
+    if (await isReplaced(db, this.verifierKey)) throw new RetiredKey(this.verifierKey);
   }
 
   #note(head: Pick<Checkpoint, 'size' | 'root'>): string {
@@ -154,16 +162,6 @@ function unknownKey(): ColibriError {
   const problem = 'your key is not known in this ledger, and you may only read it';
   const advice = 'let a user who may write it run the command, or pass --at with a checkpoint';
   return new ColibriError('ERR_CONFIG_INVALID', problem, {}, { advice });
-}
-
-function retired(key: string): ColibriError {
-  const problem = 'another key has replaced this one';
-  return new ColibriError(
-    'ERR_CONFIG_INVALID',
-    problem,
-    { key },
-    { advice: 'run colibri key rotate to finish an interrupted rotation' },
-  );
 }
 
 function continued(): ColibriError {

@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
+import { describe, expect, vi } from 'vitest';
 import { parseCheckpoint, parseVerifierKey, verifyCheckpoint } from '../../src/integrity/index.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -93,6 +93,24 @@ describe('the signing key', () => {
     await project.checkpoint();
     const { stdout: key } = await project.colibri('key');
     expect((await call(before, 'server_health', {})).data).toMatchObject({ signing: { state: 'on', key: key.trim() } });
+  });
+
+  promiseTest('key/rotation', 'a server that runs meanwhile signs with the new key', async () => {
+    const project = new SigningProject();
+    await project.withAgent(async (agent) => {
+      await call(agent, 'task_create', { title: 'one' });
+      await seal(agent);
+      await vi.waitFor(() => expect(project.remembered()).toHaveLength(1), { timeout: 30_000 });
+      expect(await project.colibri('key', 'rotate')).toMatchObject({ status: 0 });
+      await seal(agent, 'A-0002');
+      const { stdout: key } = await project.colibri('key');
+      await vi.waitFor(() => verifyCheckpoint(project.remembered()[0] ?? '', { log: [parseVerifierKey(key.trim())] }), {
+        timeout: 30_000,
+      });
+      const { data } = await call(agent, 'server_health', {});
+      expect(data).toMatchObject({ status: 'ok', signing: { state: 'on', key: key.trim() } });
+    });
+    expect(await project.colibri('verify')).toMatchObject({ status: 0 });
   });
 
   promiseTest('key/rotation', 'the old key signs no more, the old checkpoints still hold', async () => {

@@ -63,10 +63,10 @@ export const receiptOf = (meta: unknown) =>
   (meta as Record<string, unknown>)['colibri/receipt'] as { index: number; leaf: string; checkpoint?: string };
 
 /** One thought about the first task, and its sealed session. */
-export async function seal(agent: Client): Promise<void> {
+export async function seal(agent: Client, session = 'A-0001'): Promise<void> {
   await call(agent, 'audit_session_start', { task_id: 'T-0001', auditor_id: 'auditor' });
   await call(agent, 'thought_record', { task_id: 'T-0001', type: 'decision', content: 'because' });
-  const { isError, text } = await call(agent, 'merkle_finalize', { session_id: 'A-0001' });
+  const { isError, text } = await call(agent, 'merkle_finalize', { session_id: session });
   if (isError) throw new Error(text);
 }
 

@@ -1,4 +1,5 @@
-import { describe, expect, inject, onTestFinished } from 'vitest';
+import { Socket } from 'node:net';
+import { describe, expect, inject, onTestFinished, vi } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { SCHEMA_VERSION, UNFINISHED_VERSION } from '../../src/db/migrate.ts';
 import { parsePostgresUrl } from '../../src/db/postgres/url.ts';
@@ -79,6 +80,18 @@ describe('a server that is silent', () => {
     expect(await listBackends(url)).toEqual(expect.arrayContaining(other));
     expect(await asker.isAlive(processIdOf('silent and connected'))).toBe(true);
     expect(silent.connectionCount()).toBe(1);
+  });
+
+  promiseTest('store/alive', 'it finds out within seconds that the other end is gone', async () => {
+    // A machine that slept is not told that the server has ended its session; only a probe of the system finds out.
+    const probes = vi.spyOn(Socket.prototype, 'setKeepAlive');
+    onTestFinished(() => probes.mockRestore());
+    await openTestPostgres({ url: await newPostgresUrl() });
+    const [isOn, delayMs = 0] = probes.mock.calls[0] ?? [];
+    expect(isOn).toBe(true);
+    // 0 is the default of the system, which is two hours.
+    expect(delayMs).toBeGreaterThan(0);
+    expect(delayMs).toBeLessThanOrEqual(20_000);
   });
 
   promiseTest('store/alive', 'it enlists again, without a call, after its connection was lost', async () => {

@@ -18,6 +18,11 @@ const MAX_RETRY_MS = 500;
 const MAX_ENLIST_RETRY_MS = 10_000;
 /** Servers that do not close in time are treated as dead. */
 const CLOSE_TIMEOUT_MS = 1000;
+/**
+ * An idle connection is probed this often, as the server probes its end. After a laptop has slept, the server has closed
+ * the connection and released the lock; without a probe, only the next call would notice.
+ */
+const KEEP_ALIVE_MS = 10_000;
 /** A connection that was used this recently is assumed to be alive. */
 const FRESH_MS = 1000;
 
@@ -211,6 +216,7 @@ export class Connector {
       // Longer than the server's limit, so that a late answer is still read and a missing one ends the connection.
       query_timeout: statementTimeoutMs + busyTimeoutMs,
       keepAlive: true,
+      keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
       pipeline: true,
       types,
     };

@@ -48,6 +48,8 @@ export interface RecordedExit {
 /** The write transaction of one call. */
 export interface RecordedTransaction {
   readonly db: Transaction;
+  /** Settles when the transaction has the write lock, or has failed to get it. */
+  readonly locked: Promise<unknown>;
   /** Records the exit, and tells where it is in the log. If it throws, the transaction must be rolled back. */
   exit(event: ToolExitEvent): Promise<RecordedExit | undefined>;
 }

@@ -2,6 +2,7 @@ import type { CallContext, ReadLedger } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { accessOf } from '../modes.ts';
 import type { Outcome } from '../tool.ts';
+import type { RecordedTransaction } from './audit.ts';
 import type { ActiveCall, Scope, ValidCall } from './call.ts';
 import { assertNotCancelled, cancellableReader } from './cancellable-reader.ts';
 import { failed } from './outcome.ts';
@@ -28,20 +29,32 @@ function runTool(
   const context: CallContext = { actor, at: active.event.at, progress, signal, ...override, ...doubt, ...gap };
   const { database } = active.chain.runtime;
   if (transaction !== undefined) {
-    // Waiting for the write lock can take seconds; a call cancelled meanwhile must not begin.
-    assertNotCancelled(signal);
     const firstCall = active.chain.runtime.firstCallOf(actor);
-    return tool.handle(
-      input,
-      { ...context, db: transaction.db, liveness: database, firstCall } as CallContext,
-      prepared,
-    );
+    const write = { ...context, db: transaction.db, liveness: database, firstCall } as CallContext;
+    return unlessCancelled(transaction, signal, () => tool.handle(input, write, prepared));
   }
   if (database === undefined || accessOf(tool) === 'none') return tool.handle(input, context);
   return readLedger(
     active,
     database,
   )(async (db) => tool.handle(input, { ...context, db, liveness: database } as CallContext));
+}
+
+/**
+ * Waiting for the write lock can take seconds; a call that is cancelled meanwhile must change nothing. On PostgreSQL the
+ * statements of a tool wait for the lock, so that its work is undone if the lock came too late.
+ */
+async function unlessCancelled(
+  { locked }: RecordedTransaction,
+  signal: AbortSignal,
+  work: () => unknown,
+): Promise<unknown> {
+  const isCancelled = () => signal.aborted;
+  const wasCancelled = locked.then(isCancelled, isCancelled);
+  assertNotCancelled(signal);
+  const result = await work();
+  if (await wasCancelled) assertNotCancelled(signal);
+  return result;
 }
 
 /** Reads one snapshot of the ledger, until the client cancels the call. */

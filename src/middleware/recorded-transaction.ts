@@ -46,6 +46,7 @@ export function createSinkTransactions(sink: AuditSink, database: Database): Rec
       database.write({ durable: true }, (db) =>
         work({
           db,
+          locked: db.query('SELECT 1'),
           exit: async (event) => {
             await sink.exit(event);
             return undefined;

@@ -133,7 +133,7 @@ export class CallRecorder implements AuditSink, CallerNames, RecordedTransaction
       return await this.#database.write({ durable: true, followsEnter: true }, async (db) => {
         // Queried first, because that takes one round trip with the tool's own queries; no one else writes meanwhile.
         const state = queryHeadAndState(db, call);
-        const value = await work({ db, exit: (event) => this.#exitIn(db, call, event, state) });
+        const value = await work({ db, locked: state, exit: (event) => this.#exitIn(db, call, event, state) });
         result = { value };
         return value;
       });

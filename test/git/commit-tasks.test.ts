@@ -2,7 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
+import type { Transaction } from '../../src/db/database.ts';
+import { changedTask, newTask } from '../../src/domains/tasks/change.ts';
+import { insertTask, projectCounter, updateTask } from '../../src/domains/tasks/repository.ts';
+import { formatTaskId } from '../../src/ids.ts';
 import { commitKey, parseEntry } from '../../src/integrity/index.ts';
+import { nextNumbers } from '../../src/ledger/counters.ts';
 import { encodeCommits, type SpooledCommit } from '../../src/recorder/git/spooled-commits.ts';
 import { ingest } from '../../src/recorder/ingest.ts';
 import { writeToSpool } from '../../src/recorder/spool.ts';
@@ -42,6 +47,20 @@ function withReports(work: (server: TestServer, report: Report, spool: string) =
   });
 }
 
+/** What the calls of an agent do that creates a task and claims it. */
+async function abandonTask(db: Transaction, actor: string): Promise<void> {
+  const [project, at] = ['default', new Date().toISOString()];
+  const [taskNo, sequence] = await nextNumbers(db, 'task', projectCounter(project));
+  const task_id = formatTaskId(taskNo);
+  const task = newTask(
+    { title: 'Abandoned', status: 'todo' },
+    { task_id, sequence, project, workflow: 'board', at, actor },
+  );
+  await insertTask(db, task);
+  const after = changedTask(task, { task_id, status: 'in_progress' }, actor, at);
+  await updateTask(db, { before: { task, token: null }, after, isClaim: true });
+}
+
 const HASH = 'ab'.repeat(20);
 const COMMIT: SpooledCommit = {
   sha: HASH,
@@ -73,6 +92,21 @@ describe('the task of a commit', () => {
       expect(await report({}, LATER, '/elsewhere')).toBeUndefined();
       await server.call('task_update', { task_id: 'T-0002', status: 'in_progress' });
       expect(await report()).toBeUndefined();
+    }),
+  );
+
+  promiseTest('git/task', 'however many tasks agents have left in work', () =>
+    withReports(async (server, report) => {
+      const gone = await openServer(server.path, 'gone', { settings: { COLIBRI_AGENT_ID: 'gone' } });
+      await gone.call('task_list', {});
+      await gone.database.write({ durable: false }, async (db) => {
+        for (let count = 1; count <= 101; count += 1) await abandonTask(db, 'gone');
+      });
+      await gone.close();
+      expect(await report()).toBeUndefined();
+      const { task_id } = await server.createTask({ title: 'Now', status: 'todo' });
+      await server.call('task_update', { task_id, status: 'in_progress' });
+      expect(await report()).toBe(task_id);
     }),
   );
 

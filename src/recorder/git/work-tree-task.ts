@@ -19,8 +19,8 @@ interface HeldRow {
   readonly claimed: string | null;
 }
 
-/** With more claims than this, the claim of a commit is ambiguous. */
-const MAX_HELD = 100;
+/** Of all agents, those that called last: abandoned claims, which stay until another agent takes them over, are many. */
+const MAX_HOLDERS = 100;
 
 /**
  * The task that a commit in this work tree belongs to: the only one that a live agent of the work tree holds. In a
@@ -32,8 +32,10 @@ export async function findTaskOfWorkTree(
   { folder, person, at }: WorkTree,
 ): Promise<string | undefined> {
   const rows = await reader.query<HeldRow>(
-    `SELECT task_no, holder, entry AS claimed FROM tasks LEFT JOIN ledger_entries ON ledger_entries.idx = claim_idx
-     WHERE holder IS NOT NULL ORDER BY task_no LIMIT ${MAX_HELD}`,
+    `SELECT task_no, holder, entry AS claimed
+     FROM (SELECT actor, MAX(sequence_no) AS last FROM presence GROUP BY actor ORDER BY last DESC LIMIT ${MAX_HOLDERS}) AS signs
+     JOIN tasks ON tasks.holder = signs.actor
+     LEFT JOIN ledger_entries ON ledger_entries.idx = claim_idx ORDER BY task_no`,
   );
   const held = rows.filter(({ claimed }) => at === undefined || (parseEntry(claimed ?? '')?.at ?? at) <= at);
   const here: number[] = [];

@@ -92,7 +92,7 @@ function searchedFolders(from = process.cwd()): string[] {
 }
 
 /** What lies above a repository belongs to something else. */
-function foldersAbove(from = process.cwd()): string[] {
+export function foldersAbove(from = process.cwd()): string[] {
   const folders: string[] = [];
   for (let folder = resolve(from); ; folder = dirname(folder)) {
     folders.push(folder);

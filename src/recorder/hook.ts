@@ -1,7 +1,7 @@
-import { fstatSync } from 'node:fs';
+import { existsSync, fstatSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type HookConfig, readHookConfig } from '../config.ts';
-import { findAbove, LEDGER } from '../db/locate.ts';
+import { findAbove, foldersAbove, LEDGER } from '../db/locate.ts';
 import { findHomeFolder } from '../home-folder.ts';
 import { parseJson } from '../integrity/parse-json.ts';
 import { type Hint, toEvent, unreadable } from './clients/recognize.ts';
@@ -53,11 +53,12 @@ export async function run(args: readonly string[]): Promise<FilledSpool | undefi
     if (process.stdin.isTTY) throw new NoEvent('reads one event as JSON on standard input; see colibri hook --help');
     const config = readHookConfig();
     const event = readEvent(await readInput(), { ...readHint(args), isInCopilotCli: config.isInCopilotCli });
-    const folder = findSpool(config, event.folder);
+    const dbPath = findNamed(config, event.folder);
+    const folder = findSpool({ ...config, dbPath }, event.folder);
     if (folder !== undefined) {
       const isTest = record(folder, config, event);
       const isEnd = event.phase === 'stop' || event.phase === 'session_end';
-      const { dbPath, isDurable } = config;
+      const { isDurable } = config;
       if (isEnd && !isTest && config.mayIngest)
         filled = { folder, dbPath, isDurable, isLast: event.phase === 'session_end' };
     }
@@ -129,7 +130,8 @@ async function giveUp(error: unknown): Promise<void> {
 /** In the spool of this folder, because the event may not be known. */
 function countLost(): void {
   try {
-    const folder = findSpool(readHookConfig(), null);
+    const config = readHookConfig();
+    const folder = findSpool({ ...config, dbPath: findNamed(config, null) }, null);
     if (folder !== undefined) countDroppedEvent(folder);
   } catch {
     // What kept the event from the disk may keep the count from it too.
@@ -205,15 +207,31 @@ function hasManyValues(text: string): boolean {
 
 const BEFORE_VALUES = new Set([',', '[', '{'].map((character) => character.charCodeAt(0)));
 
+/**
+ * The ledger that the user named. A relative path begins in the project, where clients start the server; an agent that has
+ * changed its folder runs the hook elsewhere.
+ */
+function findNamed({ dbPath, projectFolders }: HookConfig, folder: string | null): string | undefined {
+  if (dbPath === undefined || isAbsolute(dbPath)) return dbPath;
+  const paths = startingFolders(projectFolders, folder).flatMap((from) =>
+    foldersAbove(from).map((above) => resolve(above, dbPath)),
+  );
+  return paths.find((path) => existsSync(path)) ?? resolve(dbPath);
+}
+
+/** The folders that may be in the project, the most reliable first. */
+function startingFolders(projectFolders: readonly string[], folder: string | null): string[] {
+  return [...projectFolders, process.cwd(), ...(folder !== null && isAbsolute(folder) ? [folder] : [])];
+}
+
 /** Undefined outside a project with a `.colibri` folder: hooks of the user's own configuration run everywhere. */
 function findSpool(
   { dbPath, projectFolders }: Pick<HookConfig, 'dbPath' | 'projectFolders'>,
   folder: string | null,
 ): string | undefined {
   if (dbPath !== undefined) return join(dirname(resolve(dbPath)), SPOOL);
-  const named = folder !== null && isAbsolute(folder) ? [folder] : [];
   const colibri = dirname(LEDGER);
-  for (const from of [...projectFolders, process.cwd(), ...named]) {
+  for (const from of startingFolders(projectFolders, folder)) {
     const found = findAbove(LEDGER, join(colibri, SPOOL), from);
     if (found !== undefined) return found;
     const project = findAbove(colibri, '.', from);

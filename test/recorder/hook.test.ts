@@ -206,6 +206,19 @@ describe('colibri hook', () => {
     },
   );
 
+  promiseTest('recorder/spool', 'a relative path of the ledger begins in the project', async () => {
+    const project = new RecordedProject();
+    writeFileSync(project.path('.colibri/other.db'), '');
+    const env = { COLIBRI_DB_PATH: '.colibri/other.db' };
+    const within = { cwd: project.mkdir('a/b') };
+    const away = { cwd: new CliProject().folder };
+    expect(await project.hook(post({ tool_use_id: 'sub' }), { ...within, env })).toEqual(SILENT);
+    const named = { ...env, CLAUDE_PROJECT_DIR: project.folder };
+    expect(await project.hook(post({ tool_use_id: 'variable' }), { ...away, env: named })).toEqual(SILENT);
+    expect(await project.hook(post({ tool_use_id: 'payload', cwd: project.folder }), { ...away, env })).toEqual(SILENT);
+    expect(project.events().map(({ call_id: id }) => id)).toEqual(['sub', 'variable', 'payload']);
+  });
+
   promiseTest('recorder/silent', 'its help is the only thing that it prints for people', async () => {
     const project = new CliProject();
     const { status, stdout } = await project.run('hook', '--help');

@@ -32,6 +32,15 @@ describe('the spool', () => {
     }),
   );
 
+  promiseTest('recorder/ingest', 'a stop of a session whose name is white space, without a report', () =>
+    withSpool(async ({ folder, server, spool, report }) => {
+      report({ hook_event_name: 'Stop', session_id: ' ', transcript_path: join(folder, 'gone.jsonl') });
+      expect(await ingest(server.database, spool)).toEqual({ recorded: 1, rejected: 0 });
+      expect(await readObserved(server)).toHaveLength(1);
+      expect(readdirSync(spool)).toEqual([]);
+    }),
+  );
+
   promiseTest('recorder/ingest', 'to change the task of another agent is not to work on it', () =>
     withSpool(async ({ folder, server, spool, report }) => {
       const other = await openServer(join(folder, 'colibri.db'), 'other');

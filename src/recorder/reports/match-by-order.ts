@@ -1,5 +1,5 @@
 import type { Reader } from '../../db/database.ts';
-import { type Entry, parseEntry, saltedDigest } from '../../integrity/index.ts';
+import { type Entry, ERASED_SALT, parseEntry, saltedDigest } from '../../integrity/index.ts';
 import { jsonText } from '../spooled-event.ts';
 import type { TranscriptCall } from '../transcripts/transcript.ts';
 import { type RecordedCall, type RecordedCalls, toRecorded } from './recorded-calls.ts';
@@ -56,10 +56,13 @@ class Queue {
   take({ tool, input }: TranscriptCall): Entry | undefined {
     const events = this.#byTool.get(tool) ?? [];
     const text = input === undefined ? undefined : jsonText(input);
-    const place = events.slice(0, WINDOW).findIndex(({ entry, salt }) => {
+    const near = events.slice(0, WINDOW);
+    const same = near.findIndex(({ entry, salt }) => {
       if (text === undefined || entry['input'] === undefined) return text === entry['input'];
       return entry['input'] === saltedDigest('observed-input', salt, text);
     });
+    // Redaction removed the salt, so that nothing tells the input of the event any longer.
+    const place = same === -1 ? near.findIndex(({ salt }) => salt === ERASED_SALT) : same;
     return place === -1 ? undefined : events.splice(place, 1)[0]?.entry;
   }
 }

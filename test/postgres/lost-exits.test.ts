@@ -6,7 +6,7 @@ import { placeLedger } from '../support/ledger-targets.ts';
 import { Cluster } from '../support/postgres/cluster.ts';
 import { newPostgresUrl, queryOn, runOn } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { assertWhole, openServer, type TestServer } from '../support/test-server.ts';
+import { assertWhole, openServer, type ServerOptions, type TestServer } from '../support/test-server.ts';
 import { Network } from './fixtures/network.ts';
 
 describe('exits that a crash of the database lost', () => {
@@ -78,6 +78,28 @@ describe('exits that a crash of the database lost', () => {
   );
 });
 
+describe('an agent whose first call is lost', () => {
+  promiseTest('agents/names', 'takes the name of no other agent, and has one', async () => {
+    const url = await newPostgresUrl();
+    const network = await Network.create(url);
+    const first = await openUnnamed(url);
+    await first.createTask({ title: 'first' });
+    const second = await openUnnamed(network.url({ lock_timeout: '2000', statement_timeout: '2000' }));
+    network.isDown = true;
+    network.cut();
+    expect(await second.refusal('task_create', { title: 'never' })).toMatchObject({ code: 'AUDIT_ENTER_FAILED' });
+    network.isDown = false;
+    await second.createTask({ title: 'second' });
+    const calls = await first.query('SELECT actor, outcome FROM calls ORDER BY sequence_no');
+    expect(calls).toEqual([
+      { actor: 'agent', outcome: 'ok' },
+      { actor: 'agent#2', outcome: 'AUDIT_ENTER_FAILED' },
+      { actor: 'agent#2', outcome: 'ok' },
+    ]);
+    await assertWhole(first.database);
+  });
+});
+
 async function createForgetfulCluster(): Promise<Cluster> {
   const cluster = await Cluster.create(ONLY_WAL_WRITER_FLUSHES);
   onTestFinished(() => cluster.stop());
@@ -111,12 +133,25 @@ interface Head {
   readonly tail: string;
 }
 
+async function openUnnamed(url: string): Promise<TestServer> {
+  return openAt(url, 'agent', {});
+}
+
 async function open(url: string, name = 'tester'): Promise<TestServer> {
+  const server = await openAt(url, name, { COLIBRI_AGENT_ID: name });
+  await server.database.write({ durable: false }, async () => undefined);
+  return server;
+}
+
+async function openAt(
+  url: string,
+  name: string,
+  settings: NonNullable<ServerOptions['settings']>,
+): Promise<TestServer> {
   const path = randomUUID();
   placeLedger(path, url);
-  const server = await openServer(path, name, { isTolerant: true, settings: { COLIBRI_AGENT_ID: name } });
+  const server = await openServer(path, name, { isTolerant: true, settings });
   onTestFinished(() => server.close());
-  await server.database.write({ durable: false }, async () => undefined);
   return server;
 }
 

@@ -7,10 +7,15 @@ import { BLOCK } from '../stored-tree.ts';
 
 /** A call whose enter entry was committed, or may have been. */
 export interface OpenCall {
-  readonly enter: Enter;
+  enter: Enter;
+  /** Chooses the name of the actor, if that is not confirmed and the entry has to be written again. */
+  readonly name?: NameEnter | undefined;
   /** The index of the enter entry; undefined while it is unknown whether the entry was committed. */
   sequenceNo: number | undefined;
 }
+
+/** Creates the enter entry under a name that is chosen in this transaction. */
+export type NameEnter = (transaction: Transaction) => Promise<Enter>;
 
 /** An enter event as it is recorded, without the raw arguments, which may be large. */
 export interface Enter extends Omit<ToolEnterEvent, 'args'> {

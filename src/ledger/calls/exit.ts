@@ -41,10 +41,12 @@ export async function exitCall(
   if (state === 'recorded') return true;
   if (state === 'interrupted') return false;
   // A database server that crashed may have lost an enter that was not flushed yet.
+  if (state === 'missing' && call.name !== undefined) call.enter = await call.name(transaction);
   call.sequenceNo = state === 'missing' ? await enterCall(transaction, call.enter) : state;
   const { encoded } = exit;
   const { sequenceNo } = call;
-  const entry = encoded?.sequenceNo === sequenceNo ? encoded.entry : encodeExit(sequenceNo, exit);
+  const entry =
+    encoded?.sequenceNo === sequenceNo ? encoded.entry : encodeExit(sequenceNo, { ...exit, actor: call.enter.actor });
   const index = await appendEncoded(transaction, entry);
   closeCall(transaction, sequenceNo, index);
   return { index, leaf: entry.leaf };

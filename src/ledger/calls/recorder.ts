@@ -11,7 +11,7 @@ import type {
 import type { AgentNames, ChosenName } from '../presence/agent-names.ts';
 import { findReplaceable, type LastCalls } from '../presence/stale-rows.ts';
 import { createSalt } from '../salt.ts';
-import { type Enter, enterCall, type OpenCall, toEnter, toEnteredCall } from './enter.ts';
+import { type Enter, enterCall, type NameEnter, type OpenCall, toEnter, toEnteredCall } from './enter.ts';
 import { type Exit, type ExitPlace, exitCall, toExit } from './exit.ts';
 import { closeDuplicateEnters } from './interrupted.ts';
 import { PendingExits } from './pending-exits.ts';
@@ -62,9 +62,10 @@ export class CallRecorder implements AuditSink, CallerNames, RecordedTransaction
     const attempt = await this.#createAttempt(event);
     const sequenceNo = await this.#enter(attempt).catch((error: unknown) => {
       if (!isRetryable(error)) throw error;
-      this.#current = { enter: attempt.enter, sequenceNo: undefined };
       if (isInDoubt(error)) this.#doubtUntilMs = event.timestamp + DOUBT_MS;
-      return this.#enterAgain(attempt);
+      return this.#enterAgain(attempt).finally(() => {
+        this.#current = { ...attempt, sequenceNo: undefined };
+      });
     });
     const { enter } = attempt;
     this.#pendingExits.clear();
@@ -233,7 +234,7 @@ export class CallRecorder implements AuditSink, CallerNames, RecordedTransaction
 /** An enter, possibly under a name that is chosen in its transaction: then `enter` is replaced there. */
 interface Attempt {
   enter: Enter;
-  readonly name?: (transaction: Transaction) => Promise<Enter>;
+  readonly name?: NameEnter;
 }
 
 async function enterNamed(transaction: Transaction, attempt: Attempt): Promise<number> {

@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000;
 /** A dead agent of another client process in the same folder, without a task. */
 function agent(name: string, facts: Partial<KnownAgent> = {}): KnownAgent {
   const idle = { holdsTask: false, latestClaim: 0, tookFrom: null, lastCall: 1, silentMs: HOUR_MS };
-  return { name, isAlive: false, isOwnClient: false, isOwnFolder: true, ...idle, ...facts };
+  return { name, isOwn: false, isAlive: false, isOwnClient: false, isOwnFolder: true, ...idle, ...facts };
 }
 
 const live = (name: string) => agent(name, { isAlive: true });
@@ -25,6 +25,11 @@ describe('chooseName', () => {
     const three = [live('claude-code'), live('claude-code#2'), live('claude-code#4')];
     expect(chooseName(CLIENT, three)).toBe('claude-code#3');
     expect(chooseName(CLIENT, [agent('claude-code'), live('claude-code#2')])).toBe('claude-code');
+  });
+
+  it('keeps the name under which the process has recorded a call', () => {
+    const known = [live('claude-code'), agent('claude-code#2', { isOwn: true, isAlive: true })];
+    expect(chooseName(CLIENT, known)).toBe('claude-code#2');
   });
 
   it('respects a name that an agent was configured with', () => {

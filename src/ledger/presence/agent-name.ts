@@ -1,6 +1,8 @@
 /** What the ledger knows about an agent whose name could be that of a new process. */
 export interface KnownAgent {
   readonly name: string;
+  /** The new process has this name already: its first call was recorded, although no answer told so. */
+  readonly isOwn: boolean;
   /** One of its processes runs. */
   readonly isAlive: boolean;
   /** Its last process was started by the client process that also started this one. */
@@ -33,6 +35,8 @@ const NUMBER = /#([1-9]\d{0,5})$/;
  * another folder stays reserved for it.
  */
 export function chooseName(client: string, known: readonly KnownAgent[]): string {
+  const own = known.find(({ name, isOwn }) => isOwn && isNameOf(client, name));
+  if (own !== undefined) return own.name;
   const dead = known.filter(({ name, isAlive }) => !isAlive && isNameOf(client, name));
   const ofClient = dead.filter(isOfOwnClient);
   // A wrapper such as npx is a new parent at every start, so that only the folder tells whom a process may continue.

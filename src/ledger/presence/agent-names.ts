@@ -97,6 +97,7 @@ export class AgentNames {
         lastCall: sequence_no,
         silentMs: sharedSilence([row], clock.id) ?? Number.POSITIVE_INFINITY,
         ...newest,
+        isOwn: processId === this.#processId || (newest?.isOwn ?? false),
         isAlive: isAlive || (newest?.isAlive ?? false),
       });
     }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished } from 'vitest';
+import { redactEntry } from '../../src/cli/redaction/redact-entry.ts';
 import { leafHash } from '../../src/integrity/index.ts';
 import { nextTail } from '../../src/ledger/tail.ts';
 import { placeLedger } from '../support/ledger-targets.ts';
@@ -31,6 +32,21 @@ describe('exits that a crash of the database lost', () => {
       await assertWhole(server.database);
     },
   );
+
+  promiseTest('redact/gone', 'a call that was redacted since is not written again', async () => {
+    const url = await newPostgresUrl();
+    const network = await Network.create(url);
+    const server = await open(network.url());
+    await server.refusal('task_get', { task_id: 'hunter2' });
+    const [call] = await queryOn<{ last: number }>(url, 'SELECT MAX(sequence_no)::int AS last FROM calls');
+    const decision = { reason: 'a password', actor: 'person:alice', at: new Date().toISOString() };
+    await server.database.write({ durable: true }, (db) => redactEntry(db, call?.last ?? -1, decision));
+    network.cut();
+    await server.createTask({ title: 'next' });
+    expect(await outcomes(server)).toEqual(['ERR_NOT_FOUND', 'ok']);
+    expect(await queryOn(url, "SELECT idx FROM ledger_entries WHERE content LIKE '%hunter2%'")).toEqual([]);
+    await assertWhole(server.database);
+  });
 
   promiseTest('team/crash', 'the next call writes all lost exits again', async () => {
     const cluster = await createForgetfulCluster();

@@ -26,12 +26,13 @@ export function queryHeadAndState(transaction: Transaction, { sequenceNo = -1, e
   return state;
 }
 
+/** By the entry, because a call that has ended may have been redacted since: its salt is gone then, and its arguments too. */
 export async function queryState(transaction: Transaction, { sequenceNo, enter }: OpenCall): Promise<CallState> {
   if (sequenceNo === undefined) return findBySalt(transaction, enter.salt);
   const [row] = await transaction.query<StateRow>(
     `SELECT enter.idx, leave.entry AS exit_entry FROM ledger_entries AS enter ${WITH_EXIT}
-     WHERE enter.idx = $1 AND enter.salt = $2`,
-    [sequenceNo, enter.salt],
+     WHERE enter.idx = $1 AND enter.entry = $2`,
+    [sequenceNo, enter.entry.text],
   );
   return row === undefined ? 'missing' : toState(row);
 }

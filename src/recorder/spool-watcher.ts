@@ -1,4 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
+import { basename } from 'node:path';
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
 import { type IngestOptions, ingest, MAX_BATCH } from './ingest.ts';
@@ -93,7 +94,11 @@ export class SpoolWatcher {
 
   #watch(): void {
     try {
-      this.#watcher = watch(this.#folder, { persistent: false }, () => this.#schedule());
+      this.#watcher = watch(this.#folder, { persistent: false }, (_event, name) => {
+        // An event of the folder itself: if it was removed and created again, the watcher does not see the new one.
+        if (name === basename(this.#folder)) this.#close();
+        this.#schedule();
+      });
       this.#watcher.on('error', () => this.#close());
     } catch (error) {
       this.#logOnce('the spool is read every two seconds', error);

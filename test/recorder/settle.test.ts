@@ -53,6 +53,20 @@ describe('a server', () => {
     }, true),
   );
 
+  promiseTest('recorder/waiting-events', 'a spool that was removed and created again while a server runs', () =>
+    withSpool(async ({ server, spool, report }) => {
+      const isEmpty = () => vi.waitFor(() => expect(listSpool(spool)).toEqual([]), { timeout: 30_000 });
+      report(shell('ls'));
+      await isEmpty();
+      rmSync(spool, { recursive: true });
+      report(shell('pwd'));
+      await isEmpty();
+      report(shell('id'));
+      await isEmpty();
+      expect(await readObserved(server)).toHaveLength(3);
+    }, true),
+  );
+
   promiseTest('recorder/coverage', 'also if the client stops its server together with the session', () =>
     withSpool(async ({ folder, spool, report }) => {
       const path = join(folder, '.colibri', 'colibri.db');

@@ -19,6 +19,7 @@ export class SpoolWatcher {
   readonly #database: Database;
   readonly #folder: string;
   readonly #log: Log;
+  readonly #isHalted: () => boolean;
   /** Whether the folder is there and can be used. */
   #isOpen = false;
   /** Whether the folder is there and cannot be used. */
@@ -31,10 +32,12 @@ export class SpoolWatcher {
   /** What was logged last: a fault that lasts is logged once. */
   #logged: string | undefined;
 
-  constructor(database: Database, folder: string, log: Log) {
+  /** While `isHalted`, nothing is added to the ledger. */
+  constructor(database: Database, folder: string, log: Log, isHalted: () => boolean = () => false) {
     this.#database = database;
     this.#folder = folder;
     this.#log = log;
+    this.#isHalted = isHalted;
   }
 
   start(): void {
@@ -123,6 +126,8 @@ export class SpoolWatcher {
 
   /** Whether everything that waited is in the ledger now. */
   async #ingest(options: IngestOptions = {}): Promise<boolean> {
+    this.#isPending = this.#isHalted();
+    if (this.#isPending) return false;
     try {
       const { recorded, rejected, isLate = false } = await ingest(this.#database, this.#folder, options);
       this.#isPending = false;

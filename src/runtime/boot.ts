@@ -10,6 +10,7 @@ import { openLedger, openLedgerReadOnly } from '../ledger/open.ts';
 import { AgentNames } from '../ledger/presence/agent-names.ts';
 import { removeStaleRows } from '../ledger/presence/stale-rows.ts';
 import type { Log } from '../log.ts';
+import { createHaltableAudit } from '../middleware/haltable-audit.ts';
 import { createStderrAudit } from '../middleware/stderr-audit.ts';
 import { opensDatabase, writesLedger } from '../modes.ts';
 import { SPOOL } from '../recorder/spool.ts';
@@ -71,10 +72,12 @@ export async function boot(
     const { checkpoints, ledgerId } = signing;
     const onUnchanged = (size: number) => checkpoints?.recorded(size);
     const recorder = new CallRecorder(database, processId, { names, earlier, onUnchanged });
-    const booted = { audit: recorder, transactions: recorder, callers: recorder, database, skills };
+    const isHalted = () => checkpoints?.rollback !== undefined;
+    const audit = createHaltableAudit(recorder, stderrAudit, isHalted);
+    const booted = { audit, transactions: recorder, callers: recorder, database, skills };
     // What clients report belongs to the ledger of the project, not to one that is thrown away.
     if (config.mode === 'TEST' && config.dbPath === undefined) return booted;
-    const spool = new SpoolWatcher(database, join(dirname(locateDatabase(config)), SPOOL), log);
+    const spool = new SpoolWatcher(database, join(dirname(locateDatabase(config)), SPOOL), log, isHalted);
     spool.start();
     const witnesses =
       asksWitnesses && ledgerId !== undefined ? new BackgroundWitnesses(database, ledgerId, log) : undefined;

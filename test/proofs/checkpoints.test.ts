@@ -4,6 +4,9 @@ import { describe, expect, vi } from 'vitest';
 import { openSqlite } from '../../src/db/sqlite/database.ts';
 import { isIncluded, parseCheckpoint, parseVerifierKey, verifyCheckpoint } from '../../src/integrity/index.ts';
 import { StoredTree } from '../../src/ledger/stored-tree.ts';
+import { toEvent } from '../../src/recorder/clients/recognize.ts';
+import { listSpool, writeToSpool } from '../../src/recorder/spool.ts';
+import { encodeSpooled, toSpooled } from '../../src/recorder/spooled-event.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { receiptOf, SigningProject, seal, write } from './support.ts';
@@ -197,6 +200,45 @@ describe('checkpoints', () => {
       const continued = await project.colibri('verify', project.path('continued'), '--key', key);
       expect(continued.stdout).toContain(`unknown this log continues the first 5 entries of ${origin}`);
       expect(await project.colibri('verify')).toMatchObject({ status: 0 });
+    },
+  );
+
+  promiseTest(
+    'checkpoint/rollback',
+    'a server that finds it while it runs adds neither calls nor events to the log',
+    async () => {
+      const project = new SigningProject();
+      await project.withAgent(async (agent) => {
+        await call(agent, 'task_create', { title: 'one' });
+        await seal(agent);
+        const [signed = ''] = await vi.waitFor(
+          () => {
+            expect(project.remembered()).toHaveLength(1);
+            return project.remembered();
+          },
+          { timeout: 30_000 },
+        );
+        project.remember(signed, 999);
+        await seal(agent, 'A-0002');
+        const readHealth = async () => (await call(agent, 'server_health', {})).data as { ledger: { size: number } };
+        const rolledBack = await vi.waitFor(
+          async () => {
+            const health = await readHealth();
+            expect(health).toMatchObject({ mode: 'READONLY', problems: [{ code: 'ERR_LOG_ROLLBACK' }] });
+            return health;
+          },
+          { timeout: 30_000 },
+        );
+        const spool = join(project.folder, '.colibri', 'spool');
+        const event = { session_id: 's', hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_use_id: 'c' };
+        const at = new Date();
+        const spooled = toSpooled(toEvent(event, {}), { at, salt: 'ab'.repeat(16), level: 'excerpts' });
+        writeToSpool(spool, encodeSpooled(spooled), { at, isDurable: false });
+        expect(await call(agent, 'task_get', { task_id: 'T-0001' })).toMatchObject({ isError: false });
+        expect((await readHealth()).ledger.size).toBe(rolledBack.ledger.size);
+        expect(listSpool(spool)).toHaveLength(1);
+      });
+      expect(await project.colibri('verify')).toMatchObject({ status: 1 });
     },
   );
 

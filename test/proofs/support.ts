@@ -45,6 +45,15 @@ export class SigningProject extends CliProject {
     );
   }
 
+  /** As if the log had been signed at another size, too: the root and the signature are those of the text. */
+  remember(text: string, size: number): void {
+    const folder = join(this.config, 'colibri', 'checkpoints');
+    const [id = ''] = readdirSync(folder);
+    const [origin = '', , ...rest] = text.split('\n');
+    const file = join(folder, id, String(size).padStart(16, '0'));
+    writeFileSync(file, [origin, size, ...rest].join('\n'), { mode: 0o600 });
+  }
+
   /** Puts an earlier state of the ledger in its place, as a user who copies a backup by hand. */
   rollBackTo(saved: string): void {
     rmSync(join(this.folder, '.colibri'), { recursive: true });

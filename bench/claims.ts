@@ -86,7 +86,7 @@ for (const { client, database } of ledgers) {
   await client.close();
   await database.close();
 }
-if (process.argv.includes('--write')) writeFileSync('bench/claims.md', renderPage());
+if (process.argv.includes('--write')) writeFileSync('bench/results/claims.md', renderPage());
 process.exitCode = worst > BAR ? 1 : 0;
 
 function renderPage(): string {

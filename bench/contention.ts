@@ -22,7 +22,7 @@ const HELP = `npm run bench -- contention [options]
   --seconds 3           how long each number of servers is measured
   --rounds 3            repetitions; the report has the medians
   --check               exit code 1 if a limit is exceeded
-  --write               also saves the report as bench/contention.md
+  --write               also saves the report as bench/results/contention.md
 
 "full" and "relaxed" create tasks with that durability; those with "mix" call all 14 tools. "peer" is ${PEER.name} ${PEER.version},
 which neither audits nor syncs; it is installed from the registry into the system's temporary folder.`;
@@ -127,7 +127,7 @@ function report(rows: readonly Row[]): void {
   console.log(text);
   if (values.write)
     writeFileSync(
-      fileURLToPath(new URL('../../bench/contention.md', import.meta.url)),
+      fileURLToPath(new URL('../../bench/results/contention.md', import.meta.url)),
       `# Many servers on one store\n\nWritten by \`npm run bench -- contention --write\`.\n\n${text}`,
     );
   if (values.check && findings.some(({ isMet }) => !isMet)) process.exitCode = 1;

@@ -48,7 +48,7 @@ const folder = mkdtempSync(join(tmpdir(), 'colibri-proofs-'));
 try {
   const report = render(await measureAll());
   console.log(report);
-  if (process.argv.includes('--write')) writeFileSync(join(root, 'bench/proofs.md'), report);
+  if (process.argv.includes('--write')) writeFileSync(join(root, 'bench/results/proofs.md'), report);
 } finally {
   rmSync(folder, { recursive: true });
 }

@@ -39,7 +39,7 @@ rmSync(folder, { recursive: true });
 process.stdout.write(`${lines.join('\n')}\n`);
 if (process.argv.includes('--write'))
   writeFileSync(
-    'bench/recorder.md',
+    'bench/results/recorder.md',
     `# The recorder\n\nWritten by \`bench/recorder.ts --write\`.\n\n${lines.join('\n')}\n`,
   );
 

@@ -8,7 +8,7 @@ const HELP = `npm run bench -- [options]
 
   --json      the results as JSON
   --check     exit code 1 if a limit is exceeded
-  --write     also saves the report as bench/results.md (or results-smallest.md)
+  --write     also saves the report as bench/results/calls.md (or calls-smallest.md)
   --memory    also measures memory after 10,000 and 100,000 calls (takes minutes)
   --smallest  the smallest write and read behind the five stages, instead of task_create and task_get
   --quick     a tenth of the calls: to check that it runs, not to quote`;
@@ -40,7 +40,7 @@ async function run(): Promise<void> {
   else console.log(report);
   if (values.write)
     writeFileSync(
-      fileURLToPath(new URL(`../../bench/results${values.smallest ? '-smallest' : ''}.md`, import.meta.url)),
+      fileURLToPath(new URL(`../../bench/results/calls${values.smallest ? '-smallest' : ''}.md`, import.meta.url)),
       `# What a call costs\n\nWritten by \`npm run bench -- --write\`.\n\n${report}`,
     );
   if (values.check && findings.some(({ verdict }) => verdict === 'MISSED')) process.exitCode = 1;

@@ -7,7 +7,7 @@ import type { Outcome, Part, Round } from './part.ts';
 /** Whether waiting is fair and throughput holds, by the bars of `npm run bench -- contention`. */
 export const CONTENTION: Part = {
   name: 'contention',
-  says: 'measures 1, 4, 12 and 32 servers on one ledger, each called back to back, and compares them with the bars of bench/contention.md',
+  says: 'measures 1, 4, 12 and 32 servers on one ledger, each called back to back, and compares them with the bars of bench/contention/report.ts',
   // Only a quiet machine tells.
   minMinutes: 30,
   play,

@@ -29,7 +29,7 @@ export function judge({ timings, definitions, memory, storage }: Results): Findi
   return [...ratios, ...stored, tokens, grown];
 }
 
-/** Markdown, for the terminal and for results.md. */
+/** Markdown, for the terminal and for a page of bench/results. */
 export function renderReport(results: Results): string {
   const { timings, definitions, memory, tools } = results;
   const sections = [

@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { browserCryptography } from './browser-cryptography.mjs';
@@ -68,101 +67,71 @@ const ownUrl = {
   banner: { js: 'const programUrl = require("node:url").pathToFileURL(__filename).href;' },
 };
 
-/** Swaps modules for variants that only one bundle has. */
-const resolveTo = (filter, variantOf) => ({
-  name: 'variants',
+/** A hook must start quickly; the file says why this helps. */
+const hookSha256 = {
+  name: 'hook-sha256',
   setup: (bundler) =>
-    bundler.onResolve({ filter }, ({ resolveDir, path }) => ({ path: variantOf(resolve(resolveDir, path)) })),
-});
+    bundler.onResolve({ filter: /\/sha256\.ts$/ }, () => ({ path: `${root}src/recorder/hook-sha256.ts` })),
+};
 
 const common = {
   absWorkingDir: root,
   bundle: true,
   format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  outdir: 'dist',
   logLevel: 'warning',
   loader: { '.sql': 'text' },
   metafile: true,
 };
 
+/** Scripts, not modules: only a script can have a code cache (see load-program.ts). */
+const commonJs = { ...common, format: 'cjs', outExtension: { '.js': '.cjs' } };
+
+const BUNDLES = [
+  { ...common, entryPoints: { 'load-program': 'src/cli/load-program.ts' } },
+  { ...commonJs, entryPoints: { start: 'src/cli/start.ts' } },
+  {
+    ...commonJs,
+    entryPoints: { program: 'src/cli/main.ts' },
+    minify: true,
+    ...parsersAsModules,
+    // The driver loads it only for an addon that is not there.
+    external: ['./native'],
+    plugins: [withoutValidator, onlyUsedSchemas, lazyCrypto],
+    ...ownUrl,
+  },
+  // What a hook loads when an agent stops and no server runs: the ledger in a file, without tools and protocol.
+  {
+    ...commonJs,
+    entryPoints: { ingest: 'src/runtime/ingest-after-hook.ts' },
+    minify: true,
+    // Not loaded: no URL of a database gets here. Verifying a ledger that was accepted takes longer than a hook may; its
+    // events stay in the spool for the next server.
+    external: ['../db/postgres/database.ts', '../postgres/schema-check.ts', '../verification/verify-ledger.ts'],
+    alias: { zod: './scripts/build/no-inputs.cjs' },
+    ...ownUrl,
+  },
+  { ...commonJs, entryPoints: { hook: 'src/recorder/hook.ts' }, minify: true, plugins: [hookSha256] },
+  {
+    ...common,
+    entryPoints: { integrity: 'src/integrity/index.ts', 'hash-worker': 'src/verification/fast/hash-worker.ts' },
+    minify: true,
+  },
+  {
+    ...common,
+    entryPoints: { 'integrity.browser': 'src/integrity/index.ts' },
+    platform: 'browser',
+    target: 'es2022',
+    minify: true,
+    plugins: [browserCryptography],
+  },
+];
+
 export async function buildAll() {
   rmSync(`${root}dist`, { recursive: true, force: true });
-  const bundles = await Promise.all([
-    build({
-      ...common,
-      entryPoints: { 'load-program': 'src/cli/load-program.ts' },
-      outdir: 'dist',
-      platform: 'node',
-      target: 'node20',
-    }),
-    build({
-      ...common,
-      format: 'cjs',
-      entryPoints: { start: 'src/cli/start.ts' },
-      outdir: 'dist',
-      outExtension: { '.js': '.cjs' },
-      platform: 'node',
-      target: 'node20',
-    }),
-    build({
-      ...common,
-      format: 'cjs',
-      entryPoints: { program: 'src/cli/main.ts' },
-      outdir: 'dist',
-      outExtension: { '.js': '.cjs' },
-      platform: 'node',
-      target: 'node20',
-      minify: true,
-      ...parsersAsModules,
-      // The driver loads it only for an addon that is not there.
-      external: ['./native'],
-      plugins: [withoutValidator, onlyUsedSchemas, lazyCrypto],
-      ...ownUrl,
-    }),
-    // What a hook loads when an agent stops and no server runs: the ledger in a file, without tools and protocol.
-    build({
-      ...common,
-      format: 'cjs',
-      entryPoints: { ingest: 'src/runtime/ingest-after-hook.ts' },
-      outdir: 'dist',
-      outExtension: { '.js': '.cjs' },
-      platform: 'node',
-      target: 'node20',
-      minify: true,
-      // Not loaded: no URL of a database gets here. Verifying a ledger that was accepted takes longer than a hook may; its
-      // events stay in the spool for the next server.
-      external: ['../db/postgres/database.ts', '../postgres/schema-check.ts', '../verification/verify-ledger.ts'],
-      alias: { zod: './scripts/build/no-inputs.cjs' },
-      ...ownUrl,
-    }),
-    build({
-      ...common,
-      format: 'cjs',
-      entryPoints: { hook: 'src/recorder/hook.ts' },
-      outdir: 'dist',
-      outExtension: { '.js': '.cjs' },
-      platform: 'node',
-      target: 'node20',
-      minify: true,
-      plugins: [resolveTo(/\/sha256\.ts$/, () => `${root}src/recorder/hook-sha256.ts`)],
-    }),
-    build({
-      ...common,
-      entryPoints: { integrity: 'src/integrity/index.ts', 'hash-worker': 'src/verification/fast/hash-worker.ts' },
-      outdir: 'dist',
-      platform: 'node',
-      target: 'node20',
-      minify: true,
-    }),
-    build({
-      ...common,
-      entryPoints: { 'integrity.browser': 'src/integrity/index.ts' },
-      outdir: 'dist',
-      platform: 'browser',
-      target: 'es2022',
-      minify: true,
-      plugins: [browserCryptography],
-    }),
-  ]);
+  const bundles = await Promise.all(BUNDLES.map((options) => build(options)));
   await buildPage(root);
   const sbom = createSbom(
     bundles.map(({ metafile }) => metafile),
@@ -173,7 +142,7 @@ export async function buildAll() {
   writeLibrary();
   // Not bundled: `colibri init` copies it into projects, where people read it.
   copyFileSync(`${root}src/recorder/plugins/opencode.js`, `${root}dist/opencode-plugin.js`);
-  keepCompiledCode();
+  writeCodeCache();
 }
 
 /** The file that users start. Not bundled: esbuild would add code that an old Node cannot parse. */
@@ -197,7 +166,7 @@ function writeLibrary() {
 }
 
 /** Runs one handshake and stores the code that V8 compiled for it beside the program. */
-function keepCompiledCode() {
+function writeCodeCache() {
   const request = {
     jsonrpc: '2.0',
     id: 0,

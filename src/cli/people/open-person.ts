@@ -18,7 +18,7 @@ import type { Tool } from '../../tool.ts';
 import { readVersion } from '../../version.ts';
 import { CommandError } from '../support/command-result.ts';
 import { assertNotDeleted } from '../support/deleted-ledger.ts';
-import { isMissing as isMissingFile, isTemporary, printSharedLedger } from '../support/with-ledger.ts';
+import { isMissing, isTemporary, printSharedLedger } from '../support/with-ledger.ts';
 import { personActor } from './person-name.ts';
 
 export interface PersonOptions {
@@ -50,24 +50,21 @@ export interface Person {
   readonly wrapProof: Runtime['wrapProof'];
 }
 
-/** The same for work that changes nothing: a ledger that may only be read is opened so. */
-export function withReader<Result>(options: PersonOptions, work: (person: Person) => Promise<Result>): Promise<Result> {
-  const config = readPersonConfig();
-  const isFile = config.databaseUrl === undefined && !isTemporary(config) && !isMissing(config);
-  const isReadOnly = isFile && !mayWriteLedger(locateDatabase(config));
-  return withPerson(options, false, work, isReadOnly ? { ...config, mode: 'READONLY' } : config);
+export interface PersonSettings {
+  /** True for a command that makes sense without a ledger, which it creates. */
+  readonly createsLedger?: boolean;
+  readonly config?: Config;
 }
 
-/** Opens the ledger as a server does, and closes it after the work. Only `createsLedger` creates one. */
+/** Opens the ledger as a server does, and closes it after the work. */
 export async function withPerson<Result>(
   { as }: PersonOptions,
-  createsLedger: boolean,
   work: (person: Person) => Promise<Result>,
-  found: Config = readPersonConfig(),
+  { createsLedger = false, config: found = readPersonConfig() }: PersonSettings = {},
 ): Promise<Result> {
   const actor = personActor(as);
   const config = { ...found, agentId: actor };
-  const isNew = isMissing(config);
+  const isNew = !isTemporary(config) && isMissing(config);
   // A new ledger would hide the loss of the old one.
   if (isNew) assertNotDeleted(config);
   if (isNew && !createsLedger)
@@ -97,15 +94,28 @@ export async function withPerson<Result>(
   }
 }
 
+/** The same for work that changes nothing: a ledger that may only be read is opened so. */
+export function withReader<Result>(options: PersonOptions, work: (person: Person) => Promise<Result>): Promise<Result> {
+  const config = readPersonConfig();
+  const isFile = config.databaseUrl === undefined && !isTemporary(config) && !isMissing(config);
+  const isReadOnly = isFile && !mayWriteLedger(locateDatabase(config));
+  return withPerson(options, work, { config: isReadOnly ? { ...config, mode: 'READONLY' } : config });
+}
+
+/** For a command that changes the ledger without a call of a tool. */
+export function requireWriter({ database, config, rollback }: Person): Database {
+  if (rollback !== undefined) throw rollback;
+  if (database !== undefined && writesLedger(config.mode)) return database;
+  throw new CommandError('refused', `${config.mode} mode changes no ledger`, {
+    advice: 'set COLIBRI_MODE=FULL, or unset it',
+  });
+}
+
 /** Outside of a repository, the nearest ledger above is used, as by the commands that show it. */
 function readPersonConfig(): Config {
   const config = serverConfig(readCommandConfig());
   const isOpen = config.dbPath === undefined && config.mode !== 'TEST';
   return isOpen ? { ...config, projectDbPath: findAbove(LEDGER, LEDGER) ?? config.projectDbPath } : config;
-}
-
-function isMissing(config: Config): boolean {
-  return !isTemporary(config) && isMissingFile(config);
 }
 
 /** Settings that make a command do something else than its user may expect. */

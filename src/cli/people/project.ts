@@ -10,12 +10,11 @@ import {
 } from '../../domains/tasks/review/options.ts';
 import { isVisible } from '../../fields.ts';
 import { isProjectSlug, MAX_COMMAND_LENGTH, MAX_REQUIRED_COMMANDS, REVIEW_POLICIES } from '../../integrity/index.ts';
-import { writesLedger } from '../../modes.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { readProjectConfig, withLedger } from '../support/with-ledger.ts';
 import { listNames } from '../views/terminal.ts';
-import { type Person, type PersonOptions, withPerson } from './open-person.ts';
+import { type Person, type PersonOptions, requireWriter, withPerson } from './open-person.ts';
 import { PERSON_OPTIONS, WRITE_EXIT_CODES } from './run-person.ts';
 
 interface ProjectCommandOptions extends PersonOptions {
@@ -54,7 +53,7 @@ export const project: CliCommand<ProjectCommandOptions, string | undefined> = {
     reportResult('project', options.json ?? false, () =>
       options.review === undefined && options.requireObserved === undefined
         ? showOptions(name)
-        : withPerson(options, false, (person) => setOptions(person, name, options)),
+        : withPerson(options, (person) => setOptions(person, name, options)),
     ),
 };
 
@@ -73,14 +72,9 @@ async function setOptions(
   given: string | undefined,
   { review, requireObserved }: ProjectCommandOptions,
 ): Promise<CommandResult> {
-  const { database, config, actor, rollback } = person;
-  if (rollback !== undefined) throw rollback;
+  const { config, actor } = person;
   const name = given ?? config.project;
-  if (database === undefined || !writesLedger(config.mode))
-    throw new CommandError('refused', `${config.mode} mode changes no ledger`, {
-      advice: 'set COLIBRI_MODE=FULL, or unset it',
-    });
-  return database.write({ durable: true }, async (db) => {
+  return requireWriter(person).write({ durable: true }, async (db) => {
     await assertProject(db, name, config.project);
     const before = await readProjectOptions(db, name);
     const { require_observed: required = [], ...others } = before;

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { isVisible } from '../../fields.ts';
 import { CommandError, reportResult } from '../support/command-result.ts';
 import { JSON_OPTION } from '../support/options.ts';
-import { type Person, type PersonCall, type PersonOptions, withPerson } from './open-person.ts';
+import { type Person, type PersonCall, type PersonOptions, type PersonSettings, withPerson } from './open-person.ts';
 import { AS_OPTION } from './person-name.ts';
 import { refusalOf } from './refusal.ts';
 import { readText } from './text-argument.ts';
@@ -27,20 +27,15 @@ export interface Done {
   readonly call: PersonCall;
 }
 
-export interface RunOptions {
-  /** True for a command that makes sense without a ledger, which it creates. */
-  readonly createsLedger?: boolean;
-}
-
 /** Runs a command that writes to the ledger as a person; the output comes after the ledger is closed. */
 export function runPersonCommand(
   name: string,
   options: PersonOptions,
   work: (person: Person) => Promise<Done>,
-  { createsLedger = false }: RunOptions = {},
+  settings: Pick<PersonSettings, 'createsLedger'> = {},
 ): Promise<number> {
   return reportResult(name, options.json ?? false, async () => {
-    const { lines, call } = await withPerson(options, createsLedger, work);
+    const { lines, call } = await withPerson(options, work, settings);
     return { verdict: 'done', lines, facts: { ...call.answer.structuredContent, ...entryFact(call) } };
   });
 }

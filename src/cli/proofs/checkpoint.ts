@@ -86,7 +86,7 @@ async function choose(options: CheckpointOptions): Promise<CommandResult> {
   if (ci !== undefined) return printJob(ci === true ? 'github' : ci);
   if (timestampAdd !== undefined) return addReply(timestampAdd, tsaCa);
   const file = write === true ? undefined : write;
-  return withPerson(options, false, (person) => {
+  return withPerson(options, (person) => {
     if (timestamp !== undefined) return requestTimeStamp(person, timestamp, tsaCa);
     if (timestampQuery !== undefined) return writeQuery(person, timestampQuery);
     return write === undefined ? sign(person) : writeCommitted(person, file);

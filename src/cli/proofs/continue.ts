@@ -24,7 +24,7 @@ export const continueCommand: CliCommand<ContinueOptions> = {
   exitCodes: { 0: 'done', 1: 'refused', 2: 'cannot tell', 3: 'bad input' },
   run: ({ yes = false, ...options }) =>
     reportResult('continue', options.json ?? false, () =>
-      withPerson(options, false, (person) => goOn(person, yes, options.json ?? false)),
+      withPerson(options, (person) => goOn(person, yes, options.json ?? false)),
     ),
 };
 

@@ -27,9 +27,7 @@ export const key: CliCommand<PersonOptions, 'rotate' | undefined> = {
   examples: [['colibri key'], ['colibri key rotate', 'an entry of the ledger, signed by the old and the new key']],
   exitCodes: { 0: 'printed or replaced', 2: 'no ledger, or it cannot be read', 3: 'no usable key' },
   run: (options, action) =>
-    reportResult('key', options.json ?? false, () =>
-      action === 'rotate' ? withPerson(options, false, rotate) : show(),
-    ),
+    reportResult('key', options.json ?? false, () => (action === 'rotate' ? withPerson(options, rotate) : show())),
 };
 
 /** The key of this user, under the name of the log. */

@@ -63,7 +63,7 @@ export const prove: CliCommand<ProveOptions, string> = {
   exitCodes: { 0: 'written', 1: 'the log is not what was signed', 2: 'cannot tell', 3: 'bad input' },
   run: ({ format, out, redact = false, at, ...options }, record) =>
     reportResult('prove', options.json ?? false, () =>
-      withPerson(options, false, (person) => proveRecord(person, record, { format, out, redact, at })),
+      withPerson(options, (person) => proveRecord(person, record, { format, out, redact, at })),
     ),
 };
 

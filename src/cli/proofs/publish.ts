@@ -31,7 +31,7 @@ export const publish: CliCommand<PersonOptions, string> = {
   },
   run: (options, folder) =>
     reportResult('publish', options.json ?? false, () =>
-      withPerson(options, false, (person) => publishTo(person, resolve(folder))),
+      withPerson(options, (person) => publishTo(person, resolve(folder))),
     ),
 };
 

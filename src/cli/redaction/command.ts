@@ -1,14 +1,13 @@
 import { dirname, join } from 'node:path';
 import { Argument, Option } from 'commander';
 import { locateDatabase } from '../../config.ts';
-import type { Database, Reader } from '../../db/database.ts';
+import type { Reader } from '../../db/database.ts';
 import { overwriteFreePages } from '../../db/sqlite/files/overwrite-free-pages.ts';
 import { type Decision, findRedactionOf } from '../../domains/redaction/repository.ts';
 import { AdvisedError, toError } from '../../errors.ts';
 import type { Disclosed } from '../../integrity/index.ts';
-import { writesLedger } from '../../modes.ts';
 import { SPOOL } from '../../recorder/spool.ts';
-import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
+import { type Person, type PersonOptions, requireWriter, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS, parseReason, readReason, WRITE_EXIT_CODES } from '../people/run-person.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
@@ -48,7 +47,7 @@ export const redact: CliCommand<RedactOptions, string> = {
   run: ({ reason, yes = false, ...options }, record) =>
     reportResult('redact', options.json ?? false, async () => {
       const request = { reason: await readReason(reason), mayAsk: options.json !== true, yes };
-      const done = await withPerson(options, false, (person) => redactRecord(person, record, request));
+      const done = await withPerson(options, (person) => redactRecord(person, record, request));
       // After the ledger is closed: a transaction is either whole or not there, and only then old pages may go.
       return finish(done);
     }),
@@ -98,14 +97,6 @@ async function redactRecord(person: Person, record: string, { reason, mayAsk, ye
     files: listSpooledCopies(spool, plan.pieces).map((name) => join(spool, name)),
     file: database.engine === 'sqlite' ? locateDatabase(person.config) : undefined,
   };
-}
-
-function requireWriter({ database, config, rollback }: Person): Database {
-  if (rollback !== undefined) throw rollback;
-  if (database !== undefined && writesLedger(config.mode)) return database;
-  throw new CommandError('refused', `${config.mode} mode changes no ledger`, {
-    advice: 'set COLIBRI_MODE=FULL, or unset it',
-  });
 }
 
 interface Plan {

@@ -43,7 +43,7 @@ export const witness: CliCommand<WitnessOptions, Action> = {
   },
   run: ({ key, ...options }, action, which) =>
     reportResult('witness', options.json ?? false, () => {
-      if (action === undefined) return withPerson(options, false, ask);
+      if (action === undefined) return withPerson(options, ask);
       if (action === 'list') return list();
       if (which === undefined)
         throw new CommandError('bad input', `${action} needs a witness`, { advice: 'see colibri witness --help' });

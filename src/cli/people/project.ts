@@ -9,9 +9,10 @@ import {
   setProjectOptions,
 } from '../../domains/tasks/review/options.ts';
 import { isVisible } from '../../fields.ts';
-import { isProjectSlug, MAX_COMMAND_LENGTH, MAX_REQUIRED_COMMANDS, REVIEW_POLICIES } from '../../integrity/index.ts';
+import { MAX_COMMAND_LENGTH, MAX_REQUIRED_COMMANDS, REVIEW_POLICIES } from '../../integrity/index.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
+import { parseProject } from '../support/options.ts';
 import { readProjectConfig, withLedger } from '../support/with-ledger.ts';
 import { listNames } from '../views/terminal.ts';
 import { type Person, type PersonOptions, requireWriter, withPerson } from './open-person.ts';
@@ -120,11 +121,6 @@ async function assertProject(reader: Reader, name: string, active: string): Prom
   if (name === active || projects.includes(name)) return;
   const advice = projects.length === 0 ? 'run colibri add to create it' : `choose one of these: ${listNames(projects)}`;
   throw new CommandError('refused', `no project ${name}`, { advice });
-}
-
-function parseProject(text: string): string {
-  if (isProjectSlug(text)) return text;
-  throw new InvalidArgumentError('A project is a slug of a-z, 0-9, ".", "_", "-", at most 64 characters.');
 }
 
 function parseRequired(text: string, earlier?: readonly string[] | false): readonly string[] {

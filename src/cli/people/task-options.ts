@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { PRIORITIES } from '../../integrity/index.ts';
+import { collect } from '../support/options.ts';
 import { parseTaskId } from '../support/task-argument.ts';
 import { readOptionalText } from './text-argument.ts';
 
@@ -62,10 +63,6 @@ function orEmpty<Value>(parse: (text: string) => Value): (text: string) => Value
   return (text) => (text === '' ? '' : parse(text));
 }
 
-function collect(text: string, earlier: readonly string[] = []): string[] {
-  return [...earlier, text];
-}
-
-function collectTasks(text: string, earlier?: readonly string[]): string[] {
+function collectTasks(text: string, earlier?: readonly string[]): readonly string[] {
   return collect(orEmpty(parseTaskId)(text), earlier);
 }

@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Argument, Option } from 'commander';
 import { DatabaseError, type Reader } from '../../db/database.ts';
 import { findRedactionOf } from '../../domains/redaction/repository.ts';
@@ -17,7 +15,7 @@ import { StoredTree } from '../../ledger/stored-tree.ts';
 import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
 import { listEntriesToProve } from '../redaction/find-entries.ts';
-import { assertFree, publish } from '../support/atomic-file.ts';
+import { assertFree, writeNewFile } from '../support/atomic-file.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { signForOthers } from '../witnesses/attest.ts';
@@ -104,7 +102,7 @@ async function proveRecord(
     return { verdict: 'done', lines: text.trimEnd().split('\n'), facts: { ...known, proof: text } };
   }
   const file = resolve(out);
-  writeWhole(file, bytes);
+  writeNewFile(file, bytes);
   const lines = [file, `proves entry ${index} in the log of ${size}`];
   if (redaction !== undefined) lines.push(`Its content was redacted by entry ${redaction}; prove that entry, too.`);
   return { verdict: 'done', lines, facts: { ...known, file } };
@@ -121,14 +119,4 @@ async function readEntry(db: Reader, index: number, redact: boolean): Promise<Bu
   for await (const [entry] of readEntries(db, { indexes: [index], size: index + 1, redact }))
     if (entry !== undefined) return entry;
   throw new DatabaseError('corrupt', `the log misses entry ${index}`, { advice: 'run colibri verify' });
-}
-
-function writeWhole(file: string, bytes: Buffer): void {
-  const partial = join(dirname(file), `colibri-proof-${randomBytes(4).toString('hex')}.partial`);
-  try {
-    writeFileSync(partial, bytes, { flag: 'wx', mode: 0o600 });
-    publish(partial, file);
-  } finally {
-    rmSync(partial, { force: true });
-  }
 }

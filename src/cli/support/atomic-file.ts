@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { sync, syncFolder } from '../../files/sync.ts';
 import { lacksHardLinks } from '../../trust/private-file.ts';
 import { CommandError } from './command-result.ts';
@@ -22,7 +23,8 @@ export function publish(partial: string, target: string): void {
 
 /** Writes a file for its owner. It is there as a whole or not at all. */
 export function writeNewFile(target: string, content: string | Buffer): void {
-  const partial = `${target}.${randomBytes(4).toString('hex')}.partial`;
+  // Not the name of the target with a suffix, which could be too long.
+  const partial = join(dirname(target), `colibri-${randomBytes(4).toString('hex')}.partial`);
   try {
     writeFileSync(partial, content, { flag: 'wx', mode: 0o600 });
     publish(partial, target);

@@ -30,7 +30,7 @@ export function parseWidth(text: string): number {
   throw new InvalidArgumentError(`Use a number of columns from ${MIN_WIDTH} to ${MAX_WIDTH}.`);
 }
 
-function parseProject(text: string): string {
+export function parseProject(text: string): string {
   if (isProjectSlug(text)) return text;
   throw new InvalidArgumentError('A project is a slug of a-z, 0-9, ".", "_", "-", at most 64 characters.');
 }

@@ -56,7 +56,7 @@ export function withLedger<Result>(
 /** Opens the ledger read-only for work that reads repeatedly; each read sees a new snapshot. */
 export async function withDatabase<Result>(
   location: LedgerLocation,
-  work: (database: ReadableLedger & Liveness) => Promise<Result>,
+  work: (database: ReadableLedger) => Promise<Result>,
   assertUsable: (database: Database) => Promise<unknown> = assertMigrated,
 ): Promise<Result> {
   const database = await openReadOnly(location);

@@ -2,6 +2,7 @@ import { evidenceText } from '../../integrity/evidence/evidence-text.ts';
 import { parseJson } from '../../integrity/index.ts';
 import type { Style, Styles } from '../../terminal-text.ts';
 import { evidencePaint } from '../views/evidence.ts';
+import { extraText } from '../views/show-data.ts';
 import { plural } from '../views/terminal.ts';
 import { printable, printableProse } from '../views/text-width.ts';
 import type { CallEvent, CommitEvent, DecisionEvent, ObservedEvent, TimelineEvent, UsageEvent } from './events.ts';
@@ -114,13 +115,6 @@ function decisionParts(event: DecisionEvent, styles: Styles): Described {
         })),
     ],
   };
-}
-
-function extraText(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return Array.isArray(value) && value.every((item) => typeof item === 'string')
-    ? value.join('; ')
-    : JSON.stringify(value);
 }
 
 /** "claude-code › Explore": a client, and the sub-agent that acted. */

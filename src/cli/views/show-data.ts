@@ -108,6 +108,13 @@ function describeReported({ entry, sha, branch, at, actor }: TaskCommit): ShownC
   return { commit_sha: sha, ...on, entry, recorded_by: actor, recorded_at: at };
 }
 
+/** Lists of strings are joined, other values shown as JSON. */
+export function extraText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
+  return isList ? value.join('; ') : JSON.stringify(value);
+}
+
 /** A tampered row must not prevent the rest from being shown. */
 function parseExtras(text: string): Readonly<Record<string, unknown>> {
   try {

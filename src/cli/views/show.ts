@@ -7,7 +7,14 @@ import { formatDuration } from '../../text/duration.ts';
 import type { Change, TaskEvent } from '../../verification/task-history.ts';
 import { describeGaps, describeWhole } from './coverage.ts';
 import { evidencePaint } from './evidence.ts';
-import type { Shown, ShownClaim, ShownCommit, ShownSession, ShownThought } from './show-data.ts';
+import {
+  extraText,
+  type Shown,
+  type ShownClaim,
+  type ShownCommit,
+  type ShownSession,
+  type ShownThought,
+} from './show-data.ts';
 import { listNames, plural, priorityPaint, statusPaint, type Terminal, type TimeFormat } from './terminal.ts';
 import { besideTerm, cut, displayWidth, printable, printableProse, wrap } from './text-width.ts';
 
@@ -172,7 +179,8 @@ function thoughtLines(thought: ShownThought, evidence: readonly Evidence[], page
 /** Tests and commits come with what was observed of them, one line each. */
 function extraLines(name: string, value: unknown, evidence: readonly Evidence[], page: Page): string[] {
   const compared = evidence.filter(({ field }) => field === name);
-  if (compared.length === 0) return indented(`${printable(name)}: ${extraText(value)}`, '│ ', page, page.colors.dim);
+  if (compared.length === 0)
+    return indented(`${printable(name)}: ${printable(extraText(value))}`, '│ ', page, page.colors.dim);
   return compared.flatMap((item) => {
     const paint = item.state === 'said' ? page.colors.dim : evidencePaint(page.colors, item.state);
     return indented(`${name}: ${printable(item.value)} (${evidenceText(item)})`, '│ ', page, paint);
@@ -180,13 +188,6 @@ function extraLines(name: string, value: unknown, evidence: readonly Evidence[],
 }
 
 const EXTRAS = ['branch', 'commit_sha', 'tests_run', 'blockers', 'metadata'];
-
-/** Lists of strings are joined, other values shown as JSON. */
-function extraText(value: unknown): string {
-  if (typeof value === 'string') return printable(value);
-  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
-  return printable(isList ? value.join('; ') : JSON.stringify(value));
-}
 
 function sessionLines(session: ShownSession, page: Page): string[] {
   const { green, yellow, dim } = page.colors;

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
-import { openSigning } from '../checkpoints/open-signing.ts';
+import { openSigning, type Signing } from '../checkpoints/open-signing.ts';
 import { type Config, locateDatabase } from '../config.ts';
+import type { Database } from '../db/database.ts';
 import { findWorkTree } from '../db/locate.ts';
 import { createProcessId } from '../db/process-id.ts';
 import { createSkillRegistry, type SkillRegistry } from '../domains/skills/repository.ts';
@@ -10,6 +11,7 @@ import { openLedger, openLedgerReadOnly } from '../ledger/open.ts';
 import { AgentNames } from '../ledger/presence/agent-names.ts';
 import { removeStaleRows } from '../ledger/presence/stale-rows.ts';
 import type { Log } from '../log.ts';
+import type { AuditSink } from '../middleware/audit.ts';
 import { createHaltableAudit } from '../middleware/haltable-audit.ts';
 import { createStderrAudit } from '../middleware/stderr-audit.ts';
 import { opensDatabase, writesLedger } from '../modes.ts';
@@ -35,66 +37,97 @@ export async function boot(
   config: Config,
   log: Log,
   logger: (line: string) => void,
-  { asksWitnesses = false, signsWhatItReads = false, signsAtStop = false }: BootOptions = {},
+  options: BootOptions = {},
 ): Promise<Booted> {
   const stderrAudit = createStderrAudit(logger);
   if (!opensDatabase(config.mode)) return { audit: stderrAudit };
   const isWriter = writesLedger(config.mode);
   const isNew = isYetToBeMade(config);
   const database = await openDatabase({ ...config, readOnly: !isWriter });
+  const opened = { database, config, log, stderrAudit, isNew };
   try {
-    if (!isWriter) {
-      await openLedgerReadOnly(database);
-      const { rollback, checkpoints } = await openSigning(database, config, {
-        actor: 'colibri',
-        log,
-        isReadOnly: true,
-      });
-      const signing = signsWhatItReads ? { checkpoints } : {};
-      return { audit: stderrAudit, database, skills: loadSkills(config, log), rollback, ...signing };
-    }
-    const processId = createProcessId({ folder: process.cwd(), parentId: process.ppid });
-    const actor = config.agentId ?? 'colibri';
-    const at = new Date().toISOString();
-    await openLedger(database, actor, at, logMigration(log));
-    const signing = await openSigning(database, config, { actor, log });
-    if (signing.rollback !== undefined)
-      return { audit: stderrAudit, database, skills: loadSkills(config, log), rollback: signing.rollback };
-    if (isNew) await acceptOwnLedger(database, at);
-    const backup = await findEarlierBackup(database);
-    if (backup !== undefined) log('warn', 'the ledger is new, beside a backup of an earlier one', { backup });
-    await database.enlist(processId);
-    const interrupted = await closeInterruptedCalls(database, actor, at);
-    if (interrupted > 0) log('warn', 'closed calls of processes that died', { calls: interrupted });
-    const earlier = await removeStaleRows(database);
-    const skills = loadSkills(config, log);
-    const names = config.agentId === undefined ? new AgentNames(database, processId) : undefined;
-    const { checkpoints, ledgerId } = signing;
-    const onUnchanged = (size: number) => checkpoints?.recorded(size);
-    const recorder = new CallRecorder(database, processId, { names, earlier, onUnchanged });
-    const isHalted = () => checkpoints?.rollback !== undefined;
-    const audit = createHaltableAudit(recorder, stderrAudit, isHalted);
-    const booted = { audit, transactions: recorder, callers: recorder, database, skills };
-    // What clients report belongs to the ledger of the project, not to one that is thrown away.
-    if (config.mode === 'TEST' && config.dbPath === undefined) return booted;
-    const spool = new SpoolWatcher(database, join(dirname(locateDatabase(config)), SPOOL), log, isHalted);
-    spool.start();
-    const witnesses =
-      asksWitnesses && ledgerId !== undefined ? new BackgroundWitnesses(database, ledgerId, log) : undefined;
-    if (checkpoints !== undefined) checkpoints.onSigned = (checkpoint) => witnesses?.signed(checkpoint);
-    const background = {
-      settle: (isWhole: boolean) => spool.settle(isWhole),
-      stop: async () => {
-        await spool.stop();
-        await (signsAtStop ? checkpoints?.stop() : checkpoints?.settled());
-        await witnesses?.stop();
-      },
-    };
-    return { ...booted, checkpoints, witnesses, background };
+    return isWriter ? await bootWriter(opened, options) : await bootReader(opened, options);
   } catch (error) {
     await database.close();
     throw error;
   }
+}
+
+interface Opened {
+  readonly database: Database;
+  readonly config: Config;
+  readonly log: Log;
+  /** Records calls that must not be written to the ledger. */
+  readonly stderrAudit: AuditSink;
+  /** Whether there was no ledger before. */
+  readonly isNew: boolean;
+}
+
+async function bootReader(
+  { database, config, log, stderrAudit }: Opened,
+  { signsWhatItReads = false }: BootOptions,
+): Promise<Booted> {
+  await openLedgerReadOnly(database);
+  const { rollback, checkpoints } = await openSigning(database, config, { actor: 'colibri', log, isReadOnly: true });
+  const signing = signsWhatItReads ? { checkpoints } : {};
+  return { audit: stderrAudit, database, skills: loadSkills(config, log), rollback, ...signing };
+}
+
+async function bootWriter(opened: Opened, options: BootOptions): Promise<Booted> {
+  const { database, config, log, stderrAudit, isNew } = opened;
+  const processId = createProcessId({ folder: process.cwd(), parentId: process.ppid });
+  const actor = config.agentId ?? 'colibri';
+  const at = new Date().toISOString();
+  await openLedger(database, actor, at, logMigration(log));
+  const signing = await openSigning(database, config, { actor, log });
+  if (signing.rollback !== undefined)
+    return { audit: stderrAudit, database, skills: loadSkills(config, log), rollback: signing.rollback };
+  if (isNew) await acceptOwnLedger(database, at);
+  const backup = await findEarlierBackup(database);
+  if (backup !== undefined) log('warn', 'the ledger is new, beside a backup of an earlier one', { backup });
+  await database.enlist(processId);
+  const interrupted = await closeInterruptedCalls(database, actor, at);
+  if (interrupted > 0) log('warn', 'closed calls of processes that died', { calls: interrupted });
+  const earlier = await removeStaleRows(database);
+  const skills = loadSkills(config, log);
+  const names = config.agentId === undefined ? new AgentNames(database, processId) : undefined;
+  const { checkpoints } = signing;
+  const onUnchanged = (size: number) => checkpoints?.recorded(size);
+  const recorder = new CallRecorder(database, processId, { names, earlier, onUnchanged });
+  const audit = createHaltableAudit(recorder, stderrAudit, () => isRolledBack(signing));
+  const booted = { audit, transactions: recorder, callers: recorder, database, skills };
+  // What clients report belongs to the ledger of the project, not to one that is thrown away.
+  if (config.mode === 'TEST' && config.dbPath === undefined) return booted;
+  return { ...booted, ...startBackground(opened, signing, options) };
+}
+
+/** Starts what uses the ledger beside the calls: the spool of the hooks, signatures and witnesses. */
+function startBackground(
+  { database, config, log }: Opened,
+  signing: Signing,
+  { asksWitnesses = false, signsAtStop = false }: BootOptions,
+): Pick<Booted, 'checkpoints' | 'witnesses' | 'background'> {
+  const { checkpoints, ledgerId } = signing;
+  const folder = join(dirname(locateDatabase(config)), SPOOL);
+  const spool = new SpoolWatcher(database, folder, log, () => isRolledBack(signing));
+  spool.start();
+  const witnesses =
+    asksWitnesses && ledgerId !== undefined ? new BackgroundWitnesses(database, ledgerId, log) : undefined;
+  if (checkpoints !== undefined) checkpoints.onSigned = (checkpoint) => witnesses?.signed(checkpoint);
+  const background = {
+    settle: (isWhole: boolean) => spool.settle(isWhole),
+    stop: async () => {
+      await spool.stop();
+      await (signsAtStop ? checkpoints?.stop() : checkpoints?.settled());
+      await witnesses?.stop();
+    },
+  };
+  return { checkpoints, witnesses, background };
+}
+
+/** Whether the log was found not to extend what was signed, since the boot: nothing may be added to it. */
+function isRolledBack({ checkpoints }: Signing): boolean {
+  return checkpoints?.rollback !== undefined;
 }
 
 /** Logs every tenth of a migration: a ledger of millions of entries takes minutes. */

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { Reader } from '../../db/database.ts';
 import type { Task } from '../../domains/tasks/record.ts';
 import { currentVersion, listCurrentRows } from '../../domains/tasks/versions.ts';
+import { listTasksNamingCommits } from '../../domains/trail/repository.ts';
+import { listSessionNumbers } from '../../domains/trail/sessions.ts';
 import { taskNumber } from '../../ids.ts';
 import { parseContent } from '../../verification/task-history.ts';
 import type { Affected, LogSummary } from './log-summary.ts';
@@ -20,16 +22,12 @@ export function countAffected({ tasks, sessions, agents, days, index }: Wanted):
 }
 
 export async function addEverything(db: Reader, { agents, days }: LogSummary, wanted: Wanted): Promise<void> {
-  const tasks = await db.query<{ no: number }>('SELECT task_no AS no FROM tasks ORDER BY task_no');
-  const sessions = await db.query<{ no: number }>('SELECT session_no AS no FROM sessions ORDER BY session_no');
+  const tasks = await db.query<{ task_no: number }>('SELECT task_no FROM tasks ORDER BY task_no');
   addAll(
     wanted.tasks,
-    tasks.map(({ no }) => no),
+    tasks.map(({ task_no }) => task_no),
   );
-  addAll(
-    wanted.sessions,
-    sessions.map(({ no }) => no),
-  );
+  addAll(wanted.sessions, await listSessionNumbers(db));
   addAll(wanted.agents, agents.keys());
   addAll(wanted.days, days.keys());
   wanted.index = true;
@@ -56,7 +54,7 @@ export function addMissing(root: string, state: VaultState, wanted: Wanted): voi
 
 /** Adds the notes that show changed records as related ones, as they were before the change and as they are now. */
 export async function addRelated(db: Reader, log: LogSummary, base: number, wanted: Wanted): Promise<void> {
-  if (wanted.commits) await addDecisionsAboutCommits(db, wanted);
+  if (wanted.commits) addAll(wanted.tasks, await listTasksNamingCommits(db));
   // The notes that are added below have not changed themselves.
   const changed = { tasks: new Set(wanted.tasks), days: new Set(wanted.days) };
   for (const task of changed.tasks) {
@@ -73,16 +71,6 @@ export async function addRelated(db: Reader, log: LogSummary, base: number, want
     if (next !== undefined) wanted.days.add(next);
   }
   wanted.index = true;
-}
-
-async function addDecisionsAboutCommits(db: Reader, { tasks }: Wanted): Promise<void> {
-  const rows = await db.query<{ no: number }>(
-    `SELECT DISTINCT task_no AS no FROM thoughts WHERE extras LIKE '%"commit_sha"%'`,
-  );
-  addAll(
-    tasks,
-    rows.map(({ no }) => no),
-  );
 }
 
 /** The version before the first new one, those since then, and the current one. */

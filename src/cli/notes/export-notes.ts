@@ -1,4 +1,7 @@
 import type { Reader } from '../../db/database.ts';
+import { findLastTaskId } from '../../domains/tasks/board.ts';
+import { findLastSessionNo } from '../../domains/trail/sessions.ts';
+import { taskNumber } from '../../ids.ts';
 import { readSize } from '../../ledger/head.ts';
 import { readIdentity } from '../../trust/ledger-identity.ts';
 import { CommandError } from '../support/command-result.ts';
@@ -14,7 +17,13 @@ export interface ExportReport {
   /** Notes that the ledger has. */
   readonly notes: number;
   readonly written: number;
-  readonly left_alone: readonly { readonly path: string; readonly reason: string }[];
+  readonly left_alone: readonly LeftAlone[];
+}
+
+/** A note that could not be written. */
+interface LeftAlone {
+  readonly path: string;
+  readonly reason: string;
 }
 
 /** Brings the notes up to date with the ledger, each time that it is called. */
@@ -68,11 +77,6 @@ async function isPrefix(db: Reader, state: VaultState, size: number): Promise<bo
   return state.size <= size && (await readTail(db, state.size)) === state.tail;
 }
 
-interface LeftAlone {
-  readonly path: string;
-  readonly reason: string;
-}
-
 function createWriter(root: string, ledgerId: string) {
   const leftAlone: LeftAlone[] = [];
   let written = 0;
@@ -98,15 +102,12 @@ async function describeState(
     leftAlone,
   }: { readonly ledger: string; readonly size: number; readonly leftAlone: readonly LeftAlone[] },
 ): Promise<VaultState> {
-  const [counts] = await db.query<{ tasks: number | null; sessions: number | null }>(
-    'SELECT (SELECT MAX(task_no) FROM tasks) AS tasks, (SELECT MAX(session_no) FROM sessions) AS sessions',
-  );
   return {
     ledger,
     size,
     tail: (await readTail(db, size)) ?? '',
-    tasks: counts?.tasks ?? 0,
-    sessions: counts?.sessions ?? 0,
+    tasks: taskNumber((await findLastTaskId(db)) ?? ''),
+    sessions: (await findLastSessionNo(db)) ?? 0,
     agents: [...log.agents.keys()],
     days: [...log.days.keys()],
     left_alone: leftAlone.map(({ path }) => path),

@@ -1,22 +1,22 @@
 import type { Reader } from '../../db/database.ts';
+import { listProjects } from '../../domains/tasks/board.ts';
+import { countByStatus } from '../../domains/tasks/list-query.ts';
 import { agentLinks } from './agent-note.ts';
 import { dayLink, linkList, listItems, section } from './links.ts';
 import type { LogSummary } from './log-summary.ts';
 import { INDEX_NOTE } from './vault/file-names.ts';
-import { md } from './vault/markdown.ts';
+import { type Markdown, md } from './vault/markdown.ts';
 import type { Note } from './vault/note-file.ts';
 
 const MAX_DAYS = 1000;
 
 /** The note to begin with: projects, days and agents. */
 export async function readIndexNote(db: Reader, { agents, days }: LogSummary): Promise<Note> {
-  const counts = await db.query<{ project: string; status: string; tasks: number }>(
-    'SELECT project, status, SUM(tasks) AS tasks FROM task_counts GROUP BY project, status ORDER BY project, status',
-  );
-  const projects = new Map<string, string[]>();
-  for (const { project, status, tasks } of counts)
-    if (tasks > 0) projects.set(project, [...(projects.get(project) ?? []), `${status} ${tasks.toLocaleString('en')}`]);
-  const items = [...projects].map(([project, states]) => md`**${project}**: ${states.join(', ')}`);
+  const items: Markdown[] = [];
+  for (const project of await listProjects(db)) {
+    const counts = describeCounts(await countByStatus(db, { project }));
+    if (counts !== '') items.push(md`**${project}**: ${counts}`);
+  }
   const newest = [...days.keys()].toSorted().reverse();
   return {
     path: INDEX_NOTE,
@@ -28,4 +28,13 @@ export async function readIndexNote(db: Reader, { agents, days }: LogSummary): P
       ...section('Agents', agents.size === 0 ? [] : [agentLinks(agents.keys())]),
     ],
   };
+}
+
+/** "done 3, in_progress 1" */
+function describeCounts(counts: ReadonlyMap<string, number>): string {
+  return [...counts]
+    .filter(([, count]) => count > 0)
+    .map(([status, count]) => `${status} ${count.toLocaleString('en')}`)
+    .toSorted()
+    .join(', ');
 }

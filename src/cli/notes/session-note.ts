@@ -1,9 +1,8 @@
 import type { Reader } from '../../db/database.ts';
-import type { ThoughtRow } from '../../domains/trail/repository.ts';
+import { listLastThoughts } from '../../domains/trail/repository.ts';
 import { findSession } from '../../domains/trail/sessions.ts';
 import { formatSessionId, formatThoughtId } from '../../ids.ts';
 import { plural } from '../views/terminal.ts';
-import { readLast } from './last-rows.ts';
 import { agentLink, listItems, section, taskLink, time } from './links.ts';
 import { sessionPath } from './vault/file-names.ts';
 import { excerpt, md, quote } from './vault/markdown.ts';
@@ -17,20 +16,14 @@ export async function readSessionNote(db: Reader, sessionNo: number): Promise<No
   const session = await findSession(db, formatSessionId(sessionNo));
   if (session === undefined) return undefined;
   const { task_no, scope, reason, started_at, started_by, finalized_at, root, leaf_count, record_count } = session;
-  const { rows, total } = await readLast<ThoughtRow>(
-    db,
-    'thoughts',
-    'session_seq',
-    { session_no: sessionNo },
-    MAX_DECISIONS,
-  );
+  const { items: thoughts, total } = await listLastThoughts(db, 'session_no', sessionNo, MAX_DECISIONS);
   const id = formatSessionId(sessionNo);
   const state =
     finalized_at === null
       ? md`live, ${plural(record_count, 'record')} so far`
       : md`sealed ${time(finalized_at)} with ${plural(leaf_count ?? 0, 'record')}`;
-  const earlier = total > rows.length ? [md`${plural(total - rows.length, 'earlier decision')}.`] : [];
-  const decisions = rows.map(
+  const earlier = total > thoughts.length ? [md`${plural(total - thoughts.length, 'earlier decision')}.`] : [];
+  const decisions = thoughts.map(
     ({ thought_no, task_no: of, type, content, recorded_at, recorded_by }) =>
       md`${time(recorded_at)} ${taskLink(of)} ${formatThoughtId(thought_no)} ${type} by ${agentLink(recorded_by)}: ${excerpt(content, MAX_LENGTH)}`,
   );

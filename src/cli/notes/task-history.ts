@@ -1,11 +1,11 @@
 import type { Reader } from '../../db/database.ts';
 import type { Task } from '../../domains/tasks/record.ts';
 import { currentVersion, listCurrentRows, type StoredVersion } from '../../domains/tasks/versions.ts';
+import type { CutList } from '../../domains/trail/cut-list.ts';
 import { type Entry, parseEntry } from '../../integrity/index.ts';
 import { changesBetween, parseContent } from '../../verification/task-history.ts';
 import { eventText } from '../views/show.ts';
 import { plural } from '../views/terminal.ts';
-import { readLast } from './last-rows.ts';
 import { agentLink, listItems, time } from './links.ts';
 import { type Markdown, md } from './vault/markdown.ts';
 
@@ -13,13 +13,7 @@ const MAX_CHANGES = 200;
 
 /** The last changes of a task, oldest first. Verification checks them; a note only shows them. */
 export async function readTaskHistory(db: Reader, taskNo: number): Promise<Markdown[]> {
-  const { rows: earlier, total } = await readLast<StoredVersion>(
-    db,
-    'task_versions',
-    'idx',
-    { task_no: taskNo },
-    MAX_CHANGES,
-  );
+  const { items: earlier, total } = await listLastVersions(db, taskNo);
   const current = (await listCurrentRows(db, [taskNo])).slice(0, 1).map(currentVersion);
   const versions = [...earlier, ...current];
   const entries = await readEntries(
@@ -38,6 +32,20 @@ export async function readTaskHistory(db: Reader, taskNo: number): Promise<Markd
   }
   const cut = total + current.length - items.length;
   return [...(isCut ? [md`${plural(cut, 'earlier change')}: see \`colibri show\`.`] : []), listItems(items)];
+}
+
+/** The last versions before the current one, oldest first. */
+async function listLastVersions(db: Reader, taskNo: number): Promise<CutList<StoredVersion>> {
+  const rows = await db.query<StoredVersion>(
+    'SELECT * FROM task_versions WHERE task_no = $1 ORDER BY idx DESC LIMIT $2',
+    [taskNo, MAX_CHANGES],
+  );
+  const items = rows.reverse();
+  if (items.length < MAX_CHANGES) return { items, total: items.length };
+  const [all] = await db.query<{ total: number }>('SELECT COUNT(*) AS total FROM task_versions WHERE task_no = $1', [
+    taskNo,
+  ]);
+  return { items, total: all?.total ?? items.length };
 }
 
 function describeChange({ kind, at, actor }: Entry, before: Partial<Task> | undefined, after: Partial<Task>): Markdown {

@@ -2,13 +2,13 @@ import type { Reader } from '../../db/database.ts';
 import { readEvidence } from '../../domains/evidence/repository.ts';
 import type { Task } from '../../domains/tasks/record.ts';
 import { findTask, listChildren } from '../../domains/tasks/repository.ts';
-import type { ThoughtRow } from '../../domains/trail/repository.ts';
+import type { CutList } from '../../domains/trail/cut-list.ts';
+import { listLastThoughts, type ThoughtRow } from '../../domains/trail/repository.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
 import type { Evidence } from '../../integrity/evidence/compare.ts';
 import { evidenceText } from '../../integrity/evidence/evidence-text.ts';
 import { describeThought, type ShownThought } from '../views/show-data.ts';
 import { plural } from '../views/terminal.ts';
-import { type CutRows, readLast } from './last-rows.ts';
 import { agentLink, linkList, linkOfTask, listItems, section, sessionLink, taskLink, time } from './links.ts';
 import { readTaskHistory } from './task-history.ts';
 import { readTaskReports } from './task-reports.ts';
@@ -24,7 +24,7 @@ const MAX_DECISIONS = 500;
 export async function readTaskNote(db: Reader, taskNo: number, sessions: readonly number[]): Promise<Note | undefined> {
   const task = await findTask(db, formatTaskId(taskNo));
   if (task === undefined) return undefined;
-  const thoughts = await readLast<ThoughtRow>(db, 'thoughts', 'chain_position', { task_no: taskNo }, MAX_DECISIONS);
+  const thoughts = await listLastThoughts(db, 'task_no', taskNo, MAX_DECISIONS);
   const { items: evidence } = thoughts.total === 0 ? { items: [] } : await readEvidence(db, taskNo);
   return {
     path: taskPath(taskNo),
@@ -84,10 +84,10 @@ async function relationsOf(db: Reader, taskNo: number, sessions: readonly number
   return items.length === 0 ? [] : [listItems(items)];
 }
 
-function decisionsOf({ rows, total }: CutRows<ThoughtRow>, evidence: readonly Evidence[]): Markdown[] {
-  const cut = total - rows.length;
+function decisionsOf({ items, total }: CutList<ThoughtRow>, evidence: readonly Evidence[]): Markdown[] {
+  const cut = total - items.length;
   const earlier = cut === 0 ? [] : [md`${plural(cut, 'earlier decision')}: see \`colibri show\`.`];
-  return [...earlier, ...rows.flatMap((row) => decisionBlocks(describeThought(row), evidence))];
+  return [...earlier, ...items.flatMap((row) => decisionBlocks(describeThought(row), evidence))];
 }
 
 function decisionBlocks(thought: ShownThought, evidence: readonly Evidence[]): Markdown[] {

@@ -1,7 +1,8 @@
 import type { Reader } from '../../db/database.ts';
+import { countObservations, listLastObservations } from '../../domains/evidence/observations.ts';
 import { outcomeText } from '../timeline/event-parts.ts';
 import type { CommitEvent, ObservedEvent } from '../timeline/events.ts';
-import { describeObservation, type ObservationRow } from '../timeline/read-events.ts';
+import { describeObservation } from '../timeline/read-events.ts';
 import { plural } from '../views/terminal.ts';
 import { listItems, time } from './links.ts';
 import { excerpt, type Markdown, md } from './vault/markdown.ts';
@@ -13,18 +14,10 @@ const SHORT_SHA = 12;
 
 /** What the hooks of clients and of git reported about a task. */
 export async function readTaskReports(db: Reader, taskNo: number): Promise<Markdown[]> {
-  const [count] = await db.query<{ total: number }>('SELECT COUNT(*) AS total FROM observations WHERE task_no = $1', [
-    taskNo,
-  ]);
-  const total = count?.total ?? 0;
+  const total = await countObservations(db, taskNo);
   if (total === 0) return [];
-  const rows = await db.query<ObservationRow>(
-    `SELECT observations.idx, ledger_entries.entry, observations.content
-     FROM observations LEFT JOIN ledger_entries ON ledger_entries.idx = observations.idx
-     WHERE observations.task_no = $1 ORDER BY observations.idx DESC LIMIT $2`,
-    [taskNo, MAX_REPORTS],
-  );
-  const items = rows.reverse().flatMap((row) => {
+  const rows = await listLastObservations(db, taskNo, MAX_REPORTS);
+  const items = rows.flatMap((row) => {
     const event = describeObservation(row);
     if (event.kind === 'commit') return [commitItem(event)];
     return event.kind === 'observed' && event.action !== 'read' ? [observedItem(event)] : [];

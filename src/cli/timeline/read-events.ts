@@ -1,8 +1,10 @@
 import type { Reader } from '../../db/database.ts';
+import { findObservation, listObservationsAfter, type ObservationRow } from '../../domains/evidence/observations.ts';
 import { listWorkAfterReview } from '../../domains/evidence/observed-work.ts';
 import { readEvidence } from '../../domains/evidence/repository.ts';
+import { listCurrentRows } from '../../domains/tasks/versions.ts';
 import { isOpen } from '../../domains/tasks/workflows.ts';
-import type { ThoughtRow } from '../../domains/trail/repository.ts';
+import { listThoughtsAfter } from '../../domains/trail/repository.ts';
 import {
   type Entry,
   entryDefect,
@@ -43,23 +45,14 @@ export function readEvents(db: Reader, { task_id, task_no, onlyObserved }: Event
 
 /** What an agent ran and edited between review and done: it counts for the task, though the session held none. */
 async function* readAfterReview(db: Reader, taskNo: number): AsyncGenerator<Reported, void> {
-  const [task] = await db.query<{ status: string; event_idx: number }>(
-    'SELECT status, event_idx FROM tasks WHERE task_no = $1',
-    [taskNo],
-  );
+  const [task] = await listCurrentRows(db, [taskNo]);
   const end = task === undefined || isOpen(task.status) ? Number.POSITIVE_INFINITY : task.event_idx;
   for (const index of await listWorkAfterReview(db, taskNo)) {
     if (index > end) return;
-    const rows = await db.query<ObservationRow>(
-      `SELECT observations.idx, ledger_entries.entry, observations.content
-       FROM observations LEFT JOIN ledger_entries ON ledger_entries.idx = observations.idx
-       WHERE observations.idx = $1`,
-      [index],
-    );
-    for (const row of rows) {
-      const event = describeObservation(row);
-      yield event.kind === 'observed' ? { ...event, after_review: true } : event;
-    }
+    const row = await findObservation(db, index);
+    if (row === undefined) continue;
+    const event = describeObservation(row);
+    yield event.kind === 'observed' ? { ...event, after_review: true } : event;
   }
 }
 
@@ -90,10 +83,8 @@ function describeCall(call: LoggedCall): CallEvent {
 
 async function* readDecisions(db: Reader, taskNo: number): AsyncGenerator<DecisionEvent, void> {
   const { items } = await readEvidence(db, taskNo);
-  const rows = readPages<ThoughtRow>(
-    db,
-    'SELECT * FROM thoughts WHERE task_no = $1 AND chain_position > $2 ORDER BY chain_position',
-    taskNo,
+  const rows = readPages(
+    (position) => listThoughtsAfter(db, taskNo, position, PAGE),
     ({ chain_position }) => chain_position,
   );
   for await (const row of rows) {
@@ -107,19 +98,9 @@ async function* readDecisions(db: Reader, taskNo: number): AsyncGenerator<Decisi
 
 type Reported = ObservedEvent | CommitEvent | UsageEvent | UnreadableEvent;
 
-export interface ObservationRow {
-  readonly idx: number;
-  readonly entry: string | null;
-  readonly content: string;
-}
-
 async function* readObservations(db: Reader, taskNo: number): AsyncGenerator<Reported, void> {
-  const rows = readPages<ObservationRow>(
-    db,
-    `SELECT observations.idx, ledger_entries.entry, observations.content
-     FROM observations LEFT JOIN ledger_entries ON ledger_entries.idx = observations.idx
-     WHERE observations.task_no = $1 AND observations.idx > $2 ORDER BY observations.idx`,
-    taskNo,
+  const rows = readPages(
+    (index) => listObservationsAfter(db, taskNo, index, PAGE),
     ({ idx }) => idx,
   );
   for await (const row of rows) yield describeObservation(row);
@@ -186,16 +167,14 @@ function pick(entry: Entry, names: readonly string[]): object {
   return Object.fromEntries(names.flatMap((name) => (entry[name] === undefined ? [] : [[name, entry[name]]])));
 }
 
-/** A page at a time. The statement has the task as $1 and the place of the last row that was read as $2. */
+/** Yields the rows of one page after the other. */
 async function* readPages<Row>(
-  db: Reader,
-  sql: string,
-  taskNo: number,
+  readAfter: (place: number) => Promise<Row[]>,
   placeOf: (row: Row) => number,
 ): AsyncGenerator<Row, void> {
   let last = -1;
   for (;;) {
-    const rows = await db.query<Row>(`${sql} LIMIT ${PAGE}`, [taskNo, last]);
+    const rows = await readAfter(last);
     yield* rows;
     const end = rows.at(-1);
     if (end === undefined || rows.length < PAGE) return;

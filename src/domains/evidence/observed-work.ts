@@ -11,7 +11,15 @@ import {
   type ObservedFields,
   readCommand,
 } from '../../integrity/evidence/observation.ts';
-import { attachmentOf, commitKey, decidedKeys, NO_TASK, parseJson, type Salt } from '../../integrity/index.ts';
+import { attachmentOf, decidedKeys, NO_TASK, parseJson } from '../../integrity/index.ts';
+import {
+  findLastObservation,
+  listCommitObservations,
+  listLastObservations,
+  listObservationsBetween,
+  listObservationsOfCommit,
+  type ObservationRow,
+} from './observations.ts';
 
 export interface ObservedEdit {
   readonly entry: number;
@@ -67,52 +75,21 @@ export async function listWorkAfterReview(db: Reader, taskNo: number): Promise<n
 }
 
 async function readOwn(db: Reader, taskNo: number, limit: number) {
-  const rows = await db.query<ObservationRow>(OF_TASK, [taskNo, limit]);
-  return { rows, own: rows.toReversed().filter(isWork).flatMap(toObservation) };
-}
-
-/** Takes longer the more there are. */
-export async function countObservations(db: Reader, taskNo: number): Promise<number> {
-  const [{ total } = { total: 0 }] = await db.query<{ total: number }>(COUNT_OF_TASK, [taskNo]);
-  return total;
+  const rows = await listLastObservations(db, taskNo, limit);
+  return { rows, own: rows.filter(isWork).flatMap(toObservation) };
 }
 
 /** The newest commits of the ledger, of whichever task, oldest first. */
 export async function listCommits(db: Reader): Promise<RecordedCommit[]> {
-  const rows = await db.query<ObservationRow>(NEWEST_COMMITS, [MAX_OTHERS - 1]);
-  return rows
-    .reverse()
-    .flatMap(toObservation)
-    .flatMap(({ entry, fields }) => toCommit(entry, fields));
+  const rows = await listCommitObservations(db, MAX_OTHERS);
+  return rows.flatMap(toObservation).flatMap(({ entry, fields }) => toCommit(entry, fields));
 }
 
 /** A commit by its full hash, however old it is. */
 export async function findCommit(db: Reader, sha: string): Promise<RecordedCommit | undefined> {
-  const rows = await db.query<ObservationRow>(BY_KEY, [commitKey(sha)]);
+  const rows = await listObservationsOfCommit(db, sha);
   return rows.flatMap(toObservation).flatMap(({ entry, fields }) => toCommit(entry, fields))[0];
 }
-
-interface ObservationRow {
-  readonly idx: number;
-  /** Null if the log has no such entry. */
-  readonly entry: string | null;
-  readonly salt: Salt;
-  readonly content: string;
-}
-
-/** A subquery for each row: PostgreSQL would otherwise join with the whole log. */
-const ENTRY = '(SELECT entry FROM ledger_entries WHERE ledger_entries.idx = observations.idx) AS entry';
-const select = (rows: string) => `SELECT observations.idx, ${ENTRY}, salt, content FROM observations WHERE ${rows}`;
-
-const OF_TASK = select('task_no = $1 ORDER BY idx DESC LIMIT $2');
-const COUNT_OF_TASK = 'SELECT COUNT(*) AS total FROM observations WHERE task_no = $1';
-const BY_KEY = select('key = $1');
-const BETWEEN = select('idx > $1 AND idx <= $2 ORDER BY idx LIMIT $3');
-/** A quote inside a text is escaped, so only the field of a commit matches. */
-const NEWEST_COMMITS = select(
-  `idx >= COALESCE((SELECT idx FROM observations ORDER BY idx DESC LIMIT 1 OFFSET $1), 0)
-   AND content LIKE '%"paths":[%' ORDER BY idx DESC`,
-);
 
 /** Whether a row of a task says something here. Most do not, and parsing takes longer than reading. */
 function isWork({ entry: text }: ObservationRow): boolean {
@@ -179,7 +156,7 @@ async function readLater(db: Reader, own: readonly Observation[], maxLater: numb
   for (const { session, after, ends } of await listGaps(db, own)) {
     const open = new Map(ends);
     for (let place = after, end = lastOf(open); place < end; end = lastOf(open)) {
-      const rows = left > 0 ? await db.query<ObservationRow>(BETWEEN, [place, end, Math.min(left, PAGE)]) : [];
+      const rows = left > 0 ? await listObservationsBetween(db, place, end, Math.min(left, PAGE)) : [];
       left -= rows.length;
       if (rows.length === 0 && left <= 0) later.assumedEdits.push({ entry: end, at: '' });
       const found = rows.filter(({ entry }) => entry?.includes(`"session":${JSON.stringify(session)}`));
@@ -220,10 +197,9 @@ async function listGaps(db: Reader, own: readonly Observation[]): Promise<Gap[]>
   return gaps;
 }
 
+/** Stands for a missing row, which verification reports: nothing may hide behind it. */
+const LAST_POSSIBLE = 2 ** 31 - 2;
+
 async function findLast(db: Reader, key: string): Promise<number> {
-  const [row] = await db.query<{ last_idx: number }>('SELECT last_idx FROM observed_sessions WHERE session = $1', [
-    key,
-  ]);
-  // Verification reports a missing row; nothing may hide behind it.
-  return row?.last_idx ?? 0x7f_ff_ff_fe;
+  return (await findLastObservation(db, key)) ?? LAST_POSSIBLE;
 }

@@ -14,14 +14,8 @@ import {
 import { revealRuns } from '../../integrity/evidence/hidden-runs.ts';
 import { commandsOf, readExtras } from '../../integrity/evidence/said.ts';
 import type { CutList } from '../trail/cut-list.ts';
-import {
-  countObservations,
-  findCommit,
-  listCommits,
-  MAX_OBSERVATIONS,
-  type ObservedWork,
-  readObservedWork,
-} from './observed-work.ts';
+import { countObservations } from './observations.ts';
+import { findCommit, listCommits, MAX_OBSERVATIONS, type ObservedWork, readObservedWork } from './observed-work.ts';
 
 export interface TaskEvidence extends CutList<Evidence> {
   /** The number of observations of the task, if only the newest were compared. */
@@ -39,9 +33,9 @@ export async function readEvidence(db: Reader, taskNo: number, limit = MAX_OBSER
   const work = await readObservedWork(db, taskNo, limit);
   const commands = commandsOf(said);
   const findRun = createRunFinder([...work.runs, ...revealRuns(work.hiddenRuns, commands)], commands);
-  const findCommit = await readCommits(db, work, said);
+  const commitOf = await readCommits(db, work, said);
   const items = said.map((one) =>
-    one.field === 'tests_run' ? compareTests(one, findRun) : compareCommit(one, findCommit(one.value)),
+    one.field === 'tests_run' ? compareTests(one, findRun) : compareCommit(one, commitOf(one.value)),
   );
   const observations = work.mayBeCut ? await countObservations(db, taskNo) : 0;
   return { items, total: all.length, ...(observations > limit ? { observations } : {}) };

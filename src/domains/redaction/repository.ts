@@ -26,6 +26,22 @@ export async function findRedactionOf(db: Reader, index: number): Promise<number
   return row?.idx;
 }
 
+/** The entry that redacts another one, and the index of that one. */
+export interface StoredRedaction {
+  readonly idx: number;
+  readonly redacts: number;
+}
+
+/** All redactions, in log order. */
+export function listRedactions(db: Reader): Promise<StoredRedaction[]> {
+  return db.query('SELECT idx, redacts FROM redactions ORDER BY idx');
+}
+
+/** The redactions of the entries from `begin` to before `end`. */
+export function listRedactionsBetween(db: Reader, begin: number, end: number): Promise<StoredRedaction[]> {
+  return db.query('SELECT idx, redacts FROM redactions WHERE redacts >= $1 AND redacts < $2', [begin, end]);
+}
+
 /** Whether a call has its exit. A running server finds its call by the salt, which redaction removes. */
 export async function hasEnded(db: Reader, sequenceNo: number): Promise<boolean> {
   return (await db.query('SELECT 1 FROM call_exits WHERE sequence_no = $1', [sequenceNo])).length > 0;

@@ -81,6 +81,55 @@ export async function listThoughts(
   return { rows, total: count?.total ?? 0 };
 }
 
+export async function findThought(db: Reader, thoughtNo: number): Promise<ThoughtRow | undefined> {
+  const [row] = await db.query<ThoughtRow>('SELECT * FROM thoughts WHERE thought_no = $1', [thoughtNo]);
+  return row;
+}
+
+/** The thoughts of a task after a position in its chain, oldest first. */
+export function listThoughtsAfter(db: Reader, taskNo: number, position: number, limit: number): Promise<ThoughtRow[]> {
+  return db.query(
+    'SELECT * FROM thoughts WHERE task_no = $1 AND chain_position > $2 ORDER BY chain_position LIMIT $3',
+    [taskNo, position, limit],
+  );
+}
+
+/** Both have an index, so that a long list costs no more than its end. */
+const ORDER_IN = { task_no: 'chain_position', session_no: 'session_seq' } as const;
+
+/** The last thoughts of a task or of a session, oldest first. */
+export async function listLastThoughts(
+  db: Reader,
+  column: keyof typeof ORDER_IN,
+  number: number,
+  limit: number,
+): Promise<CutList<ThoughtRow>> {
+  const rows = await db.query<ThoughtRow>(
+    `SELECT * FROM thoughts WHERE ${column} = $1 ORDER BY ${ORDER_IN[column]} DESC LIMIT $2`,
+    [number, limit],
+  );
+  const items = rows.reverse();
+  if (items.length < limit) return { items, total: items.length };
+  const [all] = await db.query<{ total: number }>(`SELECT COUNT(*) AS total FROM thoughts WHERE ${column} = $1`, [
+    number,
+  ]);
+  return { items, total: all?.total ?? items.length };
+}
+
+/** The entries of all thoughts of a task. */
+export async function listThoughtIndexes(db: Reader, taskNo: number): Promise<number[]> {
+  const rows = await db.query<{ idx: number }>('SELECT idx FROM thoughts WHERE task_no = $1 ORDER BY idx', [taskNo]);
+  return rows.map(({ idx }) => idx);
+}
+
+/** The tasks with a thought that names a commit. */
+export async function listTasksNamingCommits(db: Reader): Promise<number[]> {
+  const rows = await db.query<{ task_no: number }>(
+    `SELECT DISTINCT task_no FROM thoughts WHERE extras LIKE '%"commit_sha"%'`,
+  );
+  return rows.map(({ task_no }) => task_no);
+}
+
 const MAX_LINES = 500;
 
 /** The last thoughts of a task as one line each, oldest first. */

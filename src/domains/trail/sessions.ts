@@ -40,6 +40,22 @@ export async function findLiveSession(db: Reader, taskNo: number): Promise<Sessi
   return row;
 }
 
+/** The sessions that were opened for a task itself, oldest first. */
+export function listOwnSessions(db: Reader, taskNo: number): Promise<SessionRow[]> {
+  return db.query('SELECT * FROM sessions WHERE task_no = $1 ORDER BY session_no', [taskNo]);
+}
+
+export async function listSessionNumbers(db: Reader): Promise<number[]> {
+  const rows = await db.query<{ session_no: number }>('SELECT session_no FROM sessions ORDER BY session_no');
+  return rows.map(({ session_no }) => session_no);
+}
+
+/** The number of the newest session. */
+export async function findLastSessionNo(db: Reader): Promise<number | undefined> {
+  const [row] = await db.query<{ last: number | null }>('SELECT MAX(session_no) AS last FROM sessions');
+  return row?.last ?? undefined;
+}
+
 /** All sessions, live and sealed, that cover a task now: its own, and deep sessions of its ancestors. */
 export function listSessionsOf(db: Reader, taskNo: number): Promise<SessionRow[]> {
   return db.query<SessionRow>(

@@ -2,6 +2,7 @@ import { Argument } from 'commander';
 import { findTokenedTask } from '../../domains/tasks/repository.ts';
 import { readProjectOptions } from '../../domains/tasks/review/options.ts';
 import { assertSignedOff } from '../../domains/tasks/review/sign-off.ts';
+import { listCurrentRows } from '../../domains/tasks/versions.ts';
 import { isOpen, workflowOf } from '../../domains/tasks/workflows.ts';
 import { type ApprovalMetadata, approvalText } from '../../domains/trail/approval.ts';
 import { ColibriError } from '../../errors.ts';
@@ -69,9 +70,7 @@ const UNDER_WORK: ReadonlySet<string> = new Set(['in_progress', 'APPLY']);
 async function describeApproval(person: Person, taskId: string, commit?: string): Promise<ApprovalMetadata> {
   const found = await person.read(async (reader) => {
     const task = await findTokenedTask(reader, taskId);
-    const [row] = await reader.query<{ event_idx: number }>('SELECT event_idx FROM tasks WHERE task_no = $1', [
-      taskNumber(taskId),
-    ]);
+    const [row] = await listCurrentRows(reader, [taskNumber(taskId)]);
     return task && row && { ...task, version: row.event_idx };
   });
   if (found === undefined) return { approval: { version: 0 } };

@@ -16,6 +16,7 @@ import { type FactSource, factsOf, pulseOf } from '../../server/facts.ts';
 import { createSurface } from '../../surface.ts';
 import type { Tool } from '../../tool.ts';
 import { readVersion } from '../../version.ts';
+import { findExitIndex } from '../query/log-entries.ts';
 import { CommandError } from '../support/command-result.ts';
 import { assertNotDeleted } from '../support/deleted-ledger.ts';
 import { isMissing, isTemporary, printSharedLedger } from '../support/with-ledger.ts';
@@ -191,16 +192,14 @@ function createPerson(actor: string, config: Config, chain: Chain<Runtime>): Per
       const changed = tool !== undefined && accessOf(tool) === 'write' && !answer.isError;
       return {
         answer,
-        entry: changed ? await read((reader) => findEntry(reader, runtime.lastCallOf(actor))) : undefined,
+        entry: changed ? await read((reader) => findChange(reader, runtime.lastCallOf(actor))) : undefined,
       };
     },
   };
 }
 
 /** A tool and its exit are one transaction, so the entry of the change comes right before that of the exit. */
-async function findEntry(reader: Reader, sequenceNo = -1): Promise<number | undefined> {
-  const [exit] = await reader.query<{ exit_idx: number }>('SELECT exit_idx FROM call_exits WHERE sequence_no = $1', [
-    sequenceNo,
-  ]);
-  return exit && exit.exit_idx - 1;
+async function findChange(reader: Reader, sequenceNo = -1): Promise<number | undefined> {
+  const exit = await findExitIndex(reader, sequenceNo);
+  return exit === undefined ? undefined : exit - 1;
 }

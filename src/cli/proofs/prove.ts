@@ -14,7 +14,7 @@ import {
 import { StoredTree } from '../../ledger/stored-tree.ts';
 import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
-import { listEntriesToProve } from '../redaction/find-entries.ts';
+import { listEntriesToProve } from '../query/record-entries.ts';
 import { assertFree, writeNewFile } from '../support/atomic-file.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';

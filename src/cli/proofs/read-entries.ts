@@ -1,20 +1,18 @@
 import type { Reader } from '../../db/database.ts';
+import { listRedactionsBetween } from '../../domains/redaction/repository.ts';
 import { currentVersion, listCurrentRows } from '../../domains/tasks/versions.ts';
-import { parseId } from '../../ids.ts';
+import { findThought } from '../../domains/trail/repository.ts';
+import { findSession, sessionContent } from '../../domains/trail/sessions.ts';
+import { formatSessionId, parseId } from '../../ids.ts';
 import {
   type BundledEntry,
-  canonicalize,
   type Disclosed,
   type Entry,
   type EntryKind,
   ERASED_SALT,
   parseEntry,
 } from '../../integrity/index.ts';
-
-interface EntryRow {
-  readonly idx: number;
-  readonly entry: string;
-}
+import { type EntryRow, listEntries } from '../query/log-entries.ts';
 
 /** Whether an entry is among those that are read. */
 type IsChosen = (index: number) => boolean;
@@ -52,10 +50,7 @@ async function* readSpan(
 ): AsyncGenerator<BundledEntry[]> {
   const parts: Range[] = wanted === undefined ? [[begin, end]] : runsOf([...wanted]);
   for (const part of parts) {
-    const rows = await db.query<EntryRow>(
-      'SELECT idx, entry FROM ledger_entries WHERE idx >= $1 AND idx < $2 ORDER BY idx',
-      [...part],
-    );
+    const rows = await listEntries(db, ...part);
     const contents = isChosen === undefined ? new Map<number, Disclosed>() : await readContents(db, part, rows);
     if (isChosen !== undefined) await removeRedacted(db, part, contents, isChosen);
     yield rows.map(({ idx: index, entry }) => {
@@ -81,19 +76,6 @@ interface ContentRow {
   readonly content: string;
 }
 
-interface ThoughtRow extends ContentRow {
-  readonly type: string;
-  readonly extras: string;
-  readonly previous_hash: string | null;
-}
-
-interface SessionRow {
-  readonly idx: number;
-  readonly salt: string;
-  readonly auditor_id: string;
-  readonly reason: string | null;
-}
-
 const BY_ENTRY = ['ledger_entries', 'task_versions', 'project_options', 'observations', 'redactions'];
 
 /** What the entries of a range have digests of. Tasks, sessions and thoughts are found by the numbers in the entries. */
@@ -109,14 +91,14 @@ async function readContents(db: Reader, range: Range, rows: readonly EntryRow[])
   for (const { idx, salt, content } of (await listCurrentRows(db, tasks)).map(currentVersion))
     if (content !== null) contents.set(idx, { salt, text: content });
   for (const number of numbersOf(entries, 'session_id', ['session.started'])) {
-    const sql = 'SELECT start_idx AS idx, salt, auditor_id, reason FROM sessions WHERE session_no = $1';
-    for (const { idx, salt, auditor_id, reason } of await db.query<SessionRow>(sql, [number]))
-      contents.set(idx, { salt, text: canonicalize({ auditor_id, reason }) });
+    const session = await findSession(db, formatSessionId(number));
+    if (session !== undefined) contents.set(session.start_idx, { salt: session.salt, text: sessionContent(session) });
   }
   for (const number of numbersOf(entries, 'thought_id', ['thought'])) {
-    const sql = 'SELECT idx, salt, content, type, extras, previous_hash FROM thoughts WHERE thought_no = $1';
-    for (const { idx, salt, content, type, extras, previous_hash } of await db.query<ThoughtRow>(sql, [number]))
-      contents.set(idx, { salt, text: extras, thought: { type, content, previous_hash } });
+    const row = await findThought(db, number);
+    if (row === undefined) continue;
+    const { idx, salt, content, type, extras, previous_hash } = row;
+    contents.set(idx, { salt, text: extras, thought: { type, content, previous_hash } });
   }
   return contents;
 }
@@ -131,8 +113,7 @@ async function removeRedacted(
   contents: Map<number, Disclosed>,
   isChosen: IsChosen,
 ): Promise<void> {
-  const sql = 'SELECT idx, redacts FROM redactions WHERE redacts >= $1 AND redacts < $2';
-  for (const { idx, redacts } of await db.query<{ idx: number; redacts: number }>(sql, [...range]))
+  for (const { idx, redacts } of await listRedactionsBetween(db, ...range))
     if (contents.get(redacts)?.salt === ERASED_SALT || !isChosen(idx)) contents.delete(redacts);
 }
 

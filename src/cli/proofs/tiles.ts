@@ -5,6 +5,7 @@ import type { Reader } from '../../db/database.ts';
 import { sync } from '../../files/sync.ts';
 import { type Digest, foldLeaves, foldRange, perfectSubtrees } from '../../integrity/index.ts';
 import { readStored, storedLeaf } from '../../ledger/stored-tree.ts';
+import { listEntries } from '../query/log-entries.ts';
 import { CommandError } from '../support/command-result.ts';
 import { notAsSigned } from './signed-entries.ts';
 
@@ -110,8 +111,7 @@ function* grown(from: number, to: number): Generator<{ index: number; begin: num
 }
 
 async function readTexts(db: Reader, begin: number, end: number): Promise<string[]> {
-  const sql = 'SELECT entry FROM ledger_entries WHERE idx >= $1 AND idx < $2 ORDER BY idx';
-  const rows = await db.query<{ entry: string }>(sql, [begin, end]);
+  const rows = await listEntries(db, begin, end);
   if (rows.length !== end - begin)
     throw new CommandError('cannot tell', `the log misses entries from ${begin} to ${end}`, {
       advice: 'run colibri verify',

@@ -1,9 +1,12 @@
 import type { Reader } from '../../db/database.ts';
 import { readEvidence } from '../../domains/evidence/repository.ts';
+import { findSession, listOwnSessions } from '../../domains/trail/sessions.ts';
 import { formatSessionId, formatTaskId, parseId } from '../../ids.ts';
 import type { Evidence } from '../../integrity/evidence/compare.ts';
 import { isSessionId, isTaskId, parseEntry, parseJson } from '../../integrity/index.ts';
 import type { CallConditions, RecordedCall, ScannedCall } from '../../ledger/calls/scan.ts';
+import { findExitAfter } from './log-entries.ts';
+import { listVersionIndexes } from './record-entries.ts';
 
 /** One line of `colibri log --json`. */
 export interface LoggedCall extends RecordedCall {
@@ -60,8 +63,8 @@ export function createEvidenceFinder(db: Reader): (call: LoggedCall) => Promise<
 /** Conditions that every call about the task meets; others may meet them too. */
 export async function callsOfTask(db: Reader, taskId: string): Promise<CallConditions & { readonly from: number }> {
   const taskNo = parseId(taskId);
-  const rows = await db.query<{ session_no: number }>('SELECT session_no FROM sessions WHERE task_no = $1', [taskNo]);
-  const ids = [taskId, ...rows.map(({ session_no }) => formatSessionId(session_no))];
+  const sessions = await listOwnSessions(db, taskNo);
+  const ids = [taskId, ...sessions.map(({ session_no }) => formatSessionId(session_no))];
   const creation = await findCreation(db, taskNo);
   return {
     texts: ids.map((id) => JSON.stringify(id)),
@@ -80,30 +83,16 @@ async function listRedactedCalls(db: Reader, taskId: string): Promise<number[]> 
   return rows.map(({ redacts }) => redacts);
 }
 
-/** More entries than one call writes between the creation of a task and its exit. */
-const MAX_ENTRIES_OF_CREATION = 8;
-
-/** The number of the call that created the task: its exit is the first after the event. */
+/** The number of the call that created the task. */
 async function findCreation(db: Reader, taskNo: number): Promise<number | undefined> {
-  const [first] = await db.query<{ idx: number | null }>(
-    `SELECT COALESCE((SELECT MIN(idx) FROM task_versions WHERE task_no = $1),
-                     (SELECT event_idx FROM tasks WHERE task_no = $1)) AS idx`,
-    [taskNo],
-  );
-  const rows = await db.query<{ entry: string }>(
-    'SELECT entry FROM ledger_entries WHERE idx > $1 ORDER BY idx LIMIT $2',
-    [first?.idx ?? -1, MAX_ENTRIES_OF_CREATION],
-  );
-  const exit = rows.map(({ entry }) => parseEntry(entry)).find((entry) => entry?.kind === 'action.exit');
-  const number = exit?.['sequence_no'];
+  const [first = -1] = await listVersionIndexes(db, taskNo);
+  const number = (await findExitAfter(db, first))?.['sequence_no'];
   return typeof number === 'number' ? number : undefined;
 }
 
 async function findSessionTask(db: Reader, sessionId: string): Promise<string | null> {
-  const [row] = await db.query<{ task_no: number }>('SELECT task_no FROM sessions WHERE session_no = $1', [
-    parseId(sessionId),
-  ]);
-  return row === undefined ? null : formatTaskId(row.task_no);
+  const session = await findSession(db, sessionId);
+  return session === undefined ? null : formatTaskId(session.task_no);
 }
 
 /** What a client sent may be anything. */

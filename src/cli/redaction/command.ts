@@ -9,12 +9,12 @@ import type { Disclosed } from '../../integrity/index.ts';
 import { SPOOL } from '../../recorder/spool.ts';
 import { type Person, type PersonOptions, requireWriter, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS, parseReason, readReason, WRITE_EXIT_CODES } from '../people/run-person.ts';
+import { findCallOf, listEntriesOf } from '../query/record-entries.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { askYesOrNo, canAsk, print } from '../support/print.ts';
 import { listNames, plural } from '../views/terminal.ts';
 import { listCopies, listSpooledCopies, MAX_COPIES, piecesOf, textsIn } from './find-copies.ts';
-import { findCallOf, listEntriesOf } from './find-entries.ts';
 import { readRedactable, redactEntry } from './redact-entry.ts';
 
 interface RedactOptions extends PersonOptions {

@@ -2,8 +2,8 @@ import type { Reader, Transaction } from '../../db/database.ts';
 import { type Decision, eraseContent, hasEnded } from '../../domains/redaction/repository.ts';
 import { type Disclosed, disclosedDefect, type Entry, isRedactable } from '../../integrity/index.ts';
 import { readEntries } from '../proofs/read-entries.ts';
+import { findEntry } from '../query/log-entries.ts';
 import { CommandError } from '../support/command-result.ts';
-import { readEntryAt } from './find-entries.ts';
 
 interface Content {
   readonly entry: Entry;
@@ -12,7 +12,7 @@ interface Content {
 
 /** The content of an entry, if it may be redacted. */
 export async function readRedactable(db: Reader, index: number): Promise<Content> {
-  const entry = await readEntryAt(db, index);
+  const entry = await findEntry(db, index);
   if (entry === undefined || !isRedactable(entry.kind)) throw refusal(index, entry);
   if (entry.kind === 'action.enter' && !(await hasEnded(db, index)))
     throw new CommandError('refused', `call ${index} is still running`, { advice: 'redact it when it has ended' });

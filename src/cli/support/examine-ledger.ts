@@ -2,12 +2,12 @@ import { statSync } from 'node:fs';
 import type { Reader } from '../../db/database.ts';
 import { assertMigrated } from '../../db/migrate.ts';
 import { checkSchema } from '../../db/schema/check.ts';
-import { parseEntry } from '../../integrity/index.ts';
 import type { LedgerIdentity } from '../../trust/acceptance.ts';
 import { readIdentity } from '../../trust/ledger-identity.ts';
 import { withUntouchedFile } from '../../trust/untouched-ledger.ts';
 import type { Problem } from '../../verification/report.ts';
 import { verifyEverything } from '../../verification/verify-ledger.ts';
+import { findEntry } from '../query/log-entries.ts';
 import { describeProblems, describeWhole } from '../views/problems.ts';
 import { listNames, plural, shortTime } from '../views/terminal.ts';
 import { printable } from '../views/text-width.ts';
@@ -106,6 +106,5 @@ async function readContents(reader: Reader, size: number, bytes: number): Promis
 }
 
 async function timeOf(reader: Reader, index: number): Promise<string> {
-  const [row] = await reader.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [index]);
-  return (row === undefined ? undefined : parseEntry(row.entry)?.at) ?? 'unknown';
+  return (await findEntry(reader, index))?.at ?? 'unknown';
 }

@@ -3,6 +3,7 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reader } from '../../../db/database.ts';
 import { parseJson } from '../../../integrity/index.ts';
+import { findEntryText } from '../../query/log-entries.ts';
 import { readFile, withTemporary } from './folder.ts';
 
 /** Raised when the notes of the same records look different, so that all of them are compared again. */
@@ -47,8 +48,8 @@ export function writeState(root: string, state: VaultState): void {
 
 /** Undefined for an empty log. */
 export async function readTail(db: Reader, size: number): Promise<string | undefined> {
-  const [row] = await db.query<{ entry: string }>('SELECT entry FROM ledger_entries WHERE idx = $1', [size - 1]);
-  return row === undefined ? undefined : createHash('sha256').update(row.entry).digest('hex');
+  const entry = await findEntryText(db, size - 1);
+  return entry === undefined ? undefined : createHash('sha256').update(entry).digest('hex');
 }
 
 function isState(value: unknown): value is VaultState {

@@ -1,14 +1,16 @@
 import type { Reader } from '../../db/database.ts';
+import { findThought } from '../../domains/trail/repository.ts';
+import { findSession } from '../../domains/trail/sessions.ts';
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
-import { type Entry, type EntryKind, parseEntry } from '../../integrity/index.ts';
+import type { EntryKind } from '../../integrity/index.ts';
 import { CommandError } from '../support/command-result.ts';
+import { findEntry, findExitAfter, listEntries } from './log-entries.ts';
 
 /** The entries with the content of a record: of a task, one for each of its versions. In log order. */
 export async function listEntriesOf(db: Reader, record: string): Promise<number[]> {
   const { letter, number } = parseRecord(record);
-  const [id, sql] = queryOf(letter, number);
-  const rows = await db.query<{ idx: number }>(`${sql} ORDER BY idx`, [number]);
-  if (rows.length > 0) return rows.map(({ idx }) => idx);
+  const [id, entries] = await findRecord(db, letter, number);
+  if (entries.length > 0) return entries;
   throw new CommandError('bad input', `there is no ${id}`, { advice: 'run colibri show or colibri timeline' });
 }
 
@@ -19,8 +21,8 @@ export async function listEntriesToProve(db: Reader, record: string): Promise<nu
   if (letter === undefined) return [number];
   const entries = await listEntriesOf(db, record);
   if (letter !== 'A') return entries;
-  const sql = 'SELECT finalized_idx AS idx FROM sessions WHERE session_no = $1 AND finalized_idx IS NOT NULL';
-  return [...entries, ...(await db.query<{ idx: number }>(sql, [number])).map(({ idx }) => idx)];
+  const seal = (await findSession(db, formatSessionId(number)))?.finalized_idx ?? null;
+  return seal === null ? entries : [...entries, seal];
 }
 
 /** An index, or an id as people write it: T-0042, t42, A-3, TH-12. */
@@ -32,26 +34,36 @@ function parseRecord(record: string): { readonly letter: string | undefined; rea
   });
 }
 
-function queryOf(letter: string | undefined, number: number): readonly [id: string, sql: string] {
+async function findRecord(
+  db: Reader,
+  letter: string | undefined,
+  number: number,
+): Promise<readonly [id: string, entries: number[]]> {
   switch (letter) {
     case undefined:
-      return [`entry ${number}`, 'SELECT idx FROM ledger_entries WHERE idx = $1'];
+      return [`entry ${number}`, (await listEntries(db, number, number + 1)).map(({ idx }) => idx)];
     case 'T':
-      return [
-        `task ${formatTaskId(number)}`,
-        'SELECT idx FROM task_versions WHERE task_no = $1 UNION SELECT event_idx FROM tasks WHERE task_no = $1',
-      ];
-    case 'A':
-      return [`session ${formatSessionId(number)}`, 'SELECT start_idx AS idx FROM sessions WHERE session_no = $1'];
-    default:
-      return [`thought ${formatThoughtId(number)}`, 'SELECT idx FROM thoughts WHERE thought_no = $1'];
+      return [`task ${formatTaskId(number)}`, await listVersionIndexes(db, number)];
+    case 'A': {
+      const id = formatSessionId(number);
+      const session = await findSession(db, id);
+      return [`session ${id}`, session === undefined ? [] : [session.start_idx]];
+    }
+    default: {
+      const thought = await findThought(db, number);
+      return [`thought ${formatThoughtId(number)}`, thought === undefined ? [] : [thought.idx]];
+    }
   }
 }
 
-export async function readEntryAt(db: Reader, index: number): Promise<Entry | undefined> {
-  const sql = 'SELECT entry FROM ledger_entries WHERE idx = $1';
-  const [row] = await db.query<{ entry: string }>(sql, [index]);
-  return parseEntry(row?.entry ?? '');
+/** The entries of all versions of a task, in log order. */
+export async function listVersionIndexes(db: Reader, taskNo: number): Promise<number[]> {
+  const rows = await db.query<{ idx: number }>(
+    `SELECT idx FROM task_versions WHERE task_no = $1 UNION SELECT event_idx AS idx FROM tasks WHERE task_no = $1
+     ORDER BY idx`,
+    [taskNo],
+  );
+  return rows.map(({ idx }) => idx);
 }
 
 /** The tool whose arguments repeat the content of a record. */
@@ -62,20 +74,15 @@ const WRITTEN_BY: Readonly<Partial<Record<EntryKind, string>>> = {
   thought: 'thought_record',
 };
 
-/** More entries than one call writes between a record and its exit. */
-const MAX_ENTRIES_OF_CALL = 8;
-
-/** The call that wrote an entry, whose arguments repeat the content: a change and its exit are one transaction. */
+/** The call that wrote an entry, if its arguments repeat the content. */
 export async function findCallOf(db: Reader, index: number): Promise<number | undefined> {
-  const entry = await readEntryAt(db, index);
+  const entry = await findEntry(db, index);
   const tool = entry && WRITTEN_BY[entry.kind];
   if (entry === undefined || tool === undefined) return undefined;
-  const sql = 'SELECT entry FROM ledger_entries WHERE idx > $1 ORDER BY idx LIMIT $2';
-  const next = await db.query<{ entry: string }>(sql, [index, MAX_ENTRIES_OF_CALL]);
-  const exit = next.map((row) => parseEntry(row.entry)).find((candidate) => candidate?.kind === 'action.exit');
+  const exit = await findExitAfter(db, index);
   const number = exit?.['sequence_no'];
   if (exit?.actor !== entry.actor || typeof number !== 'number') return undefined;
   // A server without a record of calls writes between the calls of others.
-  const enter = await readEntryAt(db, number);
+  const enter = await findEntry(db, number);
   return enter?.kind === 'action.enter' && enter['tool'] === tool ? number : undefined;
 }

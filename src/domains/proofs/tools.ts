@@ -7,7 +7,7 @@ import { buildSessionTree, GrowingSessionTree } from '../trail/session-tree.ts';
 import type { SessionRow } from '../trail/sessions.ts';
 import { sealSession } from './repository.ts';
 import { finalizeInput, finalizeOutput, rootInput, rootOutput } from './schema.ts';
-import { treeDepth } from './seal.ts';
+import { treeDepth } from './tree-depth.ts';
 
 /** `newest` returns the newest signed checkpoint. */
 export function createProofTools(newest: Newest): Tool[] {

@@ -3,7 +3,7 @@ export const COMMON_WORDS: ReadonlySet<string> = new Set(
   `
 ab ability abort about above abs absolute abstract ac acc accept access according account accounts accuracy ack
 act action actions activ activation active activities activity actor acts actual actually ad adapter add added
-adding additional addr address addresses adds adj adjust admin administr ads adult adv advance advanced af aff
+adding additional addr address addresses adds adj adjust admin administr ads adv advance advanced af aff
 after ag again against age agency agent agents ahead ai air airport ak al alarm album alert alg algorithm alias
 align alignment alive all alle alloc allow allowed allows almost along alpha already als also alt alter altern
 alternative although always am amb among amount an anal analysis anchor and android ang angle anim animal
@@ -40,7 +40,7 @@ cos cost cou could count counter countries country counts county cour course cou
 craft cre cream create created creates creating creation creative credentials credit crime crit criteria
 critical cro cross crow crypt cs css csv cu culture cum cur currency current currently cursor curve custom
 customer customers cut cy cycle da daily dam damage dan danger dar dark das dat data database dataset date dates
-dating datos day days db de dead deal death debug dec decimal decision deck decl declare decode decor deep def
+datos day days db de dead deal death debug dec decimal decision deck decl declare decode decor deep def
 default defaults define defined definition deg degree degrees del delay delegate delete deleted delivery delta
 dem demo den density dep depart department depending deploy deposit depth der derived des desc describe
 description descriptor design desk desktop dest destination destroy det detail details detect dev develop
@@ -53,7 +53,7 @@ each ear early earn earth ease east easy eat ec echo ed edge edit editing editio
 effect effective effects eight ein either el ele elect electric elem element elements else em email emb embed
 emp employee employees empty en enable enabled enc encode encoding end ending endpoint enemy energy eng engine
 engineering enh ens ensure ent enter entities entity entr entre entries entry enum env environment ep episode
-epoch eq equ equal equals equipment er err error errors es esc escape escort esp ess essay est esta este
+epoch eq equ equal equals equipment er err error errors es esc escape esp ess essay est esta este
 estimated et eth eu ev eval evaluate evaluation even event events ever every everyone everything ex exact exam
 example examples exc except exception exchange exclusive exec execute execution exercise exist existing exists
 exit exp expand expanded expect expected experience experiment expert expl explicit export expr express
@@ -64,7 +64,7 @@ figure fil file filename files fill film filter filters fin final finally financ
 finish finished fire first fish fit fitness five fix fixed fixture fl flag flags flash flat flex flight flo
 float floor flow fluid fly fn fo focus fold folder follow following font foo food foot football for force fore
 forecast foreign forest forget form format formation former forms formula fort forum forward found foundation
-four fr fra fragment frame frames framework fre free frequency fresh friend friendly friends from front fs fuck
+four fr fra fragment frame frames framework fre free frequency fresh friend friendly friends from front fs
 fuel full fully fun func function functional functions fund future ga gain gal gam game games gap gar gas gay ge
 gear gen gender gene gener general generate generated generation generator generic genre geometry ger get gets
 getting gi gift girl girls git give given gl glass global go goal god going gold good goods google got
@@ -91,7 +91,7 @@ lit liter little liv live living lo load loaded loader loading loan loc local lo
 locked log logged logger logging logic login logo lon long look looking looks loop los loss lost lot lots love
 low lower luck lux ly ma mac machine mad made mag magic mail main maint maintenance major make makes making mal
 male man manage managed management manager manifest manual manufact manufacturer many map mapping maps mar
-margin mark marker market marketing marks mas mask mass massage master mat match matches matching material
+margin mark marker market marketing marks mas mask mass master mat match matches matching material
 materials math matrix max maximum may maybe mb md me meal mean means measure med media medical medium meet
 meeting mel mem member members membership memory men menu mer merc merge mes mesh mess message messages met meta
 metadata metal method methods metrics mi micro mid middle migration mil mill min mind mine mini minimal minimum
@@ -114,7 +114,7 @@ people per percent percentage perfect perform performance perhaps period perm pe
 personal persons pet pg ph phase phil phone phones phot photo photos phrase phys physical pi pic pick picture
 pictures pie piece pieces pin pipe pipeline pitch pixel pixels pl place placeholder places plain plan plane
 planet plans plant plate platform play played player players playing please plot plugin plugins plus po pod
-point pointer points pol policy polit poll poly pool pop popular population por porn port pos pose position
+point pointer points pol policy polit poll poly pool pop popular population por port pos pose position
 positions positive poss possible post posted posting posts pot potential pour pow power pr practice pre prec
 precision pred predict preferred prefix premium prepare pres presence present presentation press pressure pretty
 prev preview previous pri price prices prim primary prime principal print prior priority priv privacy private
@@ -139,7 +139,7 @@ scheme school science scient scope score scores scr screen screens script scroll
 second seconds secret section sections sector secure security see seed seeing seek seen seg segment sel select
 selected selection selector self sell sem sen send sender sending sense sensor sent sentence seq sequence ser
 serial series serv serve server servers service services session sessions set sets setting settings setup seven
-sex sh sha shadow shape share shared shares sharing sharp she sheet shell shift ship shipping shoot shop
+sh sha shadow shape share shared shares sharing sharp she sheet shell shift ship shipping shoot shop
 shopping short shot should show shows si sid side sie sig sign signal signals signature signed sil silver sim
 similar simple sin since sing single sit site sites six size sizes sk skill skills skin skip sky sl sleep slice
 slide slot slots slow sm small smart smooth sn snap snapshot snow so social socket soft software sol sold solid

@@ -76,15 +76,13 @@ export const exportCommand: CliCommand<ExportOptions> = {
     2: 'cannot read the ledger or write the notes',
     3: 'bad input',
   },
-  run: (options) =>
-    reportResult('export', options.json ?? false, () =>
-      scopesOf(options).length > 0
-        ? exportBundle(options)
-        : options.html === true
-          ? exportPage(options)
-          : runExport(options),
-    ),
+  run: (options) => reportResult('export', options.json ?? false, () => choose(options)),
 };
+
+function choose(options: ExportOptions): Promise<CommandResult> {
+  if (scopesOf(options).length > 0) return exportBundle(options);
+  return options.html === true ? exportPage(options) : exportNotes(options);
+}
 
 async function exportBundle(options: ExportOptions): Promise<CommandResult> {
   const { out, redact = false, html = false, markdown, at } = options;
@@ -128,7 +126,7 @@ function parseSessionId(text: string): string {
   throw new InvalidArgumentError('Use a session id such as A-0003.');
 }
 
-async function runExport({ markdown, watch = false, json = false }: ExportOptions): Promise<CommandResult> {
+async function exportNotes({ markdown, watch = false, json = false }: ExportOptions): Promise<CommandResult> {
   if (markdown === undefined)
     throw new CommandError('bad input', 'nothing to write', {
       advice: 'pass --task, --session, --since or --all with --out FILE, or --markdown DIR',

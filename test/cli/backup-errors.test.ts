@@ -3,17 +3,9 @@ import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { StoredTree } from '../../src/ledger/stored-tree.ts';
-import {
-  addTask,
-  CliProject,
-  finished,
-  inherited,
-  PROGRAM,
-  titlesIn,
-  verifyFile,
-  withFile,
-} from '../support/cli-project.ts';
+import { addTask, CliProject, finished, inherited, reportOf, titlesIn, withFile } from '../support/cli-project.ts';
 import { createLargeLedger } from '../support/ledgers.ts';
+import { PROGRAM } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 let large: CliProject;
@@ -56,11 +48,11 @@ describe('backup while servers write', () => {
     await Promise.all(writers);
     expect(new Set(copies.map(({ size }) => size)).size).toBe(copies.length);
     for (const { size, root, file, answeredBefore } of copies) {
-      expect(await verifyFile(file)).toEqual({ size, root, problems: [] });
+      expect(await reportOf(file)).toEqual({ size, root, problems: [] });
       expect(await withFile(place.ledger, (reader) => new StoredTree(reader, size).root())).toBe(root);
       expect(await titlesIn(file)).toEqual(expect.arrayContaining(answeredBefore));
     }
-    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    expect((await reportOf(place.ledger)).problems).toEqual([]);
     expect(await titlesIn(place.ledger)).toHaveLength(answered.length + 1);
   });
 });
@@ -78,7 +70,7 @@ describe('an interrupted backup', () => {
     });
     const { status, answer } = await place.json('backup', 'x.db');
     expect({ status, ...answer }).toMatchObject({ status: 0, verdict: 'whole', size: 6001 });
-    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    expect((await reportOf(place.ledger)).problems).toEqual([]);
   });
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {

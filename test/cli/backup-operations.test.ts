@@ -1,17 +1,10 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, cpSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  CliProject,
-  createTemplate,
-  edit,
-  finished,
-  inherited,
-  PROGRAM,
-  type Run,
-  verifyFile,
-} from '../support/cli-project.ts';
+import { CliProject, createTemplate, finished, inherited, reportOf } from '../support/cli-project.ts';
+import { tamper } from '../support/ledger.ts';
 import { call } from '../support/memory-server.ts';
+import { PROGRAM, type Ran } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 interface Line {
@@ -41,7 +34,7 @@ function linesOf([, block = '']: readonly string[]): Line[] {
 const scenes: Record<string, (place: CliProject) => Promise<void>> = {
   'When `verify` is red': async (place) => {
     cpSync(place.path('backup.db'), place.path('good.db'));
-    await edit(place.ledger, "UPDATE tasks SET title = 'forged' WHERE task_no = 1");
+    await tamper(place.ledger, "UPDATE tasks SET title = 'forged' WHERE task_no = 1");
   },
   Restore: async (place) => {
     renameSync(place.path('backup.db'), place.path('last-week.db'));
@@ -70,7 +63,7 @@ beforeAll(async () => {
 afterAll(() => template.remove());
 
 /** A shell in which `colibri` is the built program. */
-function createShell(place: CliProject): (command: string) => Promise<Run> {
+function createShell(place: CliProject): (command: string) => Promise<Ran> {
   const shim = `${place.mkdir('bin')}/colibri`;
   writeFileSync(shim, `#!/bin/sh\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`);
   chmodSync(shim, 0o700);
@@ -105,7 +98,7 @@ describe('docs/operations.md', () => {
         interludes[command]?.(place);
         expect({ command, ...(await run(command)) }).toMatchObject({ command, status });
       }
-      expect((await verifyFile(place.ledger)).problems).toEqual([]);
+      expect((await reportOf(place.ledger)).problems).toEqual([]);
     });
   }
 });

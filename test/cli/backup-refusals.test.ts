@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, unlinkSync,
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { openSqlite } from '../../src/db/sqlite/database.ts';
-import { CliProject, createTemplate, edit, verifyFile } from '../support/cli-project.ts';
+import { CliProject, createTemplate, reportOf } from '../support/cli-project.ts';
+import { tamper } from '../support/ledger.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
@@ -22,14 +23,14 @@ describe('a ledger in use', () => {
     promiseTest('backup/in-use', `a server in mode ${mode} has it open, with and without --force`, async () => {
       const agent = await place.openAgent('alice', { COLIBRI_MODE: mode });
       await call(agent, 'task_list');
-      const { size } = await verifyFile(place.ledger);
+      const { size } = await reportOf(place.ledger);
       for (const force of [[], ['--force']]) {
         const refused = await place.json('restore', 'backup.db', ...force);
         expect(refused).toMatchObject({ status: 1, answer: { verdict: 'refused', reason: 'in use' } });
       }
       expect((await call(agent, 'task_list')).isError).toBe(false);
       await agent.close();
-      const after = await verifyFile(place.ledger);
+      const after = await reportOf(place.ledger);
       expect(after.size).toBeGreaterThanOrEqual(size);
       expect(after.problems).toEqual([]);
       expect(readdirSync(dirname(place.ledger)).filter((name) => /replaced|partial/.test(name))).toEqual([]);
@@ -44,7 +45,7 @@ describe('a ledger in use', () => {
     expect(refused).toMatchObject({ status: 1, answer: { reason: 'in use' } });
     await agent.close();
     expect((await place.run('restore', 'backup.db')).status).toBe(0);
-    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    expect((await reportOf(place.ledger)).problems).toEqual([]);
   });
 
   promiseTest('backup/in-use', 'it can be replaced after the server was killed', async () => {
@@ -58,7 +59,7 @@ describe('a ledger in use', () => {
     expect(readdirSync(dirname(place.ledger)).some((name) => name.endsWith('.live'))).toBe(true);
     const { status } = await place.run('restore', 'backup.db', '--force');
     expect(status).toBe(0);
-    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    expect((await reportOf(place.ledger)).problems).toEqual([]);
   });
 });
 
@@ -70,7 +71,7 @@ describe('a backup that restore refuses', () => {
   };
   for (const [what, sql] of Object.entries(edits)) {
     promiseTest('backup/verified-first', what, async () => {
-      await edit(place.path('backup.db'), sql);
+      await tamper(place.path('backup.db'), sql);
       const before = readFileSync(place.ledger);
       const refused = await place.json('restore', 'backup.db', '--force');
       expect(refused).toMatchObject({ status: 1, answer: { verdict: 'refused', reason: 'tampered backup' } });
@@ -95,22 +96,22 @@ describe('a backup that restore refuses', () => {
     'the end of its log is missing': {
       status: 1,
       says: 'is missing',
-      make: (path) => edit(path, 'UPDATE ledger_head SET size = size + 1'),
+      make: (path) => tamper(path, 'UPDATE ledger_head SET size = size + 1'),
     },
     'an entry in the middle is missing': {
       status: 1,
       says: 'entry 3: is missing',
-      make: (path) => edit(path, 'DELETE FROM ledger_entries WHERE idx = 3'),
+      make: (path) => tamper(path, 'DELETE FROM ledger_entries WHERE idx = 3'),
     },
     'it is a database of another program': {
       status: 2,
       says: 'another program',
-      make: (path) => edit(path, 'PRAGMA application_id = 7'),
+      make: (path) => tamper(path, 'PRAGMA application_id = 7'),
     },
     'it was written by a newer version': {
       status: 2,
       says: 'newer Colibri',
-      make: (path) => edit(path, 'PRAGMA user_version = 99'),
+      make: (path) => tamper(path, 'PRAGMA user_version = 99'),
     },
   };
   for (const [what, { status, says, make }] of Object.entries(defects)) {
@@ -128,7 +129,7 @@ describe('a backup that restore refuses', () => {
   promiseTest('backup/verified-first', 'the backup is the ledger itself', async () => {
     const { status, stderr } = await place.run('restore', '.colibri/colibri.db', '--force');
     expect({ status, says: stderr.includes('is the ledger itself') }).toEqual({ status: 3, says: true });
-    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    expect((await reportOf(place.ledger)).problems).toEqual([]);
   });
 
   promiseTest('backup/verified-first', 'no backup is named', async () => {
@@ -143,6 +144,6 @@ describe('a backup that restore refuses', () => {
     const options = { path: place.ledger, readOnly: false, durability: 'full', busyTimeoutMs: 0 } as const;
     await (await openSqlite(options)).close();
     expect((await place.run('restore', 'backup.db')).status).toBe(0);
-    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    expect((await reportOf(place.ledger)).problems).toEqual([]);
   });
 });

@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openSqlite } from '../../src/db/sqlite/database.ts';
 import { loadSqlite } from '../../src/db/sqlite/driver.ts';
 import { replaceSqlite } from '../../src/db/sqlite/files/replace.ts';
-import { addTask, CliProject, finished, inherited, PROGRAM, titlesIn, verifyFile } from '../support/cli-project.ts';
+import { addTask, CliProject, finished, inherited, reportOf, titlesIn } from '../support/cli-project.ts';
 import { createLargeLedger } from '../support/ledgers.ts';
+import { PROGRAM } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 let large: CliProject;
@@ -32,17 +33,17 @@ describe('an interrupted restore', () => {
       const place = new CliProject();
       await place.addTasks('old');
       cpSync(large.path('new.db'), place.path('new.db'));
-      const [old, fresh] = [await verifyFile(place.ledger), await verifyFile(place.path('new.db'))];
+      const [old, fresh] = [await reportOf(place.ledger), await reportOf(place.path('new.db'))];
       const child = place.spawn(['restore', 'new.db', '--force']);
       const exited = once(child, 'exit');
       while (!isReached(place) && child.exitCode === null) await new Promise((resolve) => setImmediate(resolve));
       child.kill('SIGKILL');
       await exited;
-      expect([old, fresh]).toContainEqual(await verifyFile(place.ledger));
+      expect([old, fresh]).toContainEqual(await reportOf(place.ledger));
       expect((await place.run('restore', 'new.db', '--force')).status).toBe(0);
-      expect(await verifyFile(place.ledger)).toEqual(fresh);
+      expect(await reportOf(place.ledger)).toEqual(fresh);
       await place.addTasks('afterwards');
-      expect((await verifyFile(place.ledger)).problems).toEqual([]);
+      expect((await reportOf(place.ledger)).problems).toEqual([]);
     });
   }
 
@@ -55,7 +56,7 @@ describe('an interrupted restore', () => {
     const { status, stdout } = await finished(spawn('bash', args, { cwd: place.folder, env: inherited() }));
     expect({ status, ...(JSON.parse(stdout) as object) }).toMatchObject({ status: 2, verdict: 'cannot tell' });
     expect(await titlesIn(place.ledger)).toEqual(['old']);
-    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    expect((await reportOf(place.ledger)).problems).toEqual([]);
     expect(readdirSync(dirname(place.ledger)).filter((name) => /partial|replaced/.test(name))).toEqual([]);
   });
 });
@@ -91,7 +92,7 @@ describe('restore while servers start and stop', () => {
       const files = [place.ledger, ...kept.map((name) => join(dirname(place.ledger), name))];
       const found: string[] = [];
       for (const file of files) {
-        expect((await verifyFile(file)).problems).toEqual([]);
+        expect((await reportOf(file)).problems).toEqual([]);
         found.push(...(await titlesIn(file)));
       }
       expect(found).toEqual(expect.arrayContaining(answered));
@@ -102,7 +103,7 @@ describe('restore while servers start and stop', () => {
     const place = new CliProject();
     await place.addTasks('old');
     await createLargeLedger(place.path('staged.db'), 1);
-    const { size } = await verifyFile(place.ledger);
+    const { size } = await reportOf(place.ledger);
     const late = (await loadSqlite()).open(place.ledger, { readOnly: false });
     const replacement = { target: place.ledger, staged: place.path('staged.db'), kept: place.path('kept.db') };
     await expect(replaceSqlite({ ...replacement, size: size + 1 })).rejects.toThrow('was changed by another process');
@@ -112,7 +113,7 @@ describe('restore while servers start and stop', () => {
     const database = await openSqlite({ path: place.ledger, readOnly: false, durability: 'full', busyTimeoutMs: 0 });
     await database.close();
     expect(readdirSync(dirname(place.ledger)).filter((name) => /journal|wal/.test(name))).toEqual([]);
-    expect((await verifyFile(place.ledger)).size).toBe(3);
+    expect((await reportOf(place.ledger)).size).toBe(3);
     expect(await titlesIn(place.path('kept.db'))).toEqual(['old']);
   });
 });

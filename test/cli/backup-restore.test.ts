@@ -13,7 +13,8 @@ import {
 import { basename, dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openSqlite } from '../../src/db/sqlite/database.ts';
-import { addTask, CliProject, createTemplate, edit, titlesIn, verifyFile } from '../support/cli-project.ts';
+import { addTask, CliProject, createTemplate, reportOf, titlesIn } from '../support/cli-project.ts';
+import { tamper } from '../support/ledger.ts';
 import { makeOlder } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -38,9 +39,9 @@ describe('restore', () => {
     const place = new CliProject();
     mkdirSync(dirname(place.ledger));
     const { status, answer } = await place.json('restore', old.path('backup.db'));
-    const { size, root, problems } = await verifyFile(old.path('backup.db'));
+    const { size, root, problems } = await reportOf(old.path('backup.db'));
     expect({ status, answer }).toEqual({ status: 0, answer: { verdict: 'restored', file: place.ledger, size, root } });
-    expect(await verifyFile(place.ledger)).toEqual({ size, root, problems });
+    expect(await reportOf(place.ledger)).toEqual({ size, root, problems });
     expect(statSync(place.ledger).mode & 0o777).toBe(0o600);
     const agent = await place.openAgent('bob');
     await addTask(agent, 'fourth');
@@ -48,7 +49,7 @@ describe('restore', () => {
     expect(found).toMatchObject({ tasks: [{ task_id: 'T-0002' }] });
     await agent.close();
     expect(await titlesIn(place.ledger)).toEqual(['first', 'second', 'third', 'fourth']);
-    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    expect((await reportOf(place.ledger)).problems).toEqual([]);
   });
 
   promiseTest(
@@ -56,7 +57,7 @@ describe('restore', () => {
     'of an older version of the program, which is migrated and else the same',
     async () => {
       const place = openPlace();
-      const { size, root } = await verifyFile(place.path('backup.db'));
+      const { size, root } = await reportOf(place.path('backup.db'));
       await makeOlder(await openBackup(place));
       const before = readFileSync(place.path('backup.db'));
       const { status, answer } = await place.json('restore', 'backup.db', '--force');
@@ -64,7 +65,7 @@ describe('restore', () => {
         status: 0,
         answer: { verdict: 'restored', size, root, migrated_from: 4 },
       });
-      expect(await verifyFile(place.ledger)).toEqual({ size, root, problems: [] });
+      expect(await reportOf(place.ledger)).toEqual({ size, root, problems: [] });
       expect(readFileSync(place.path('backup.db')).equals(before)).toBe(true);
     },
   );
@@ -87,7 +88,7 @@ describe('restore', () => {
 
   promiseTest('backup/nothing-lost', 'from a ledger of a newer version, which may hold unknown data', async () => {
     const place = openPlace();
-    await edit(place.ledger, 'PRAGMA user_version = 99');
+    await tamper(place.ledger, 'PRAGMA user_version = 99');
     const { status, answer } = await place.json('restore', 'backup.db');
     expect({ status, ...answer }).toMatchObject({ status: 2, verdict: 'cannot tell', reason: 'unreadable ledger' });
     expect(String(answer['message'])).toMatch(/newer Colibri.*--force/);
@@ -104,7 +105,7 @@ describe('restore', () => {
       expect((await place.runWith({ env }, 'restore', old.path('backup.db'))).status).toBe(0);
       expect(readdirSync(place.path('new')).toSorted()).toEqual(['.gitignore', 'ledger.db']);
       expect(statSync(place.path('new')).mode & 0o777).toBe(0o700);
-      expect((await verifyFile(place.path('new/ledger.db'))).problems).toEqual([]);
+      expect((await reportOf(place.path('new/ledger.db'))).problems).toEqual([]);
     },
   );
 
@@ -115,7 +116,7 @@ describe('restore', () => {
     outer.mkdir('inner/.colibri');
     const { status } = await outer.runWith({ cwd }, 'restore', outer.path('backup.db'));
     expect(status).toBe(0);
-    expect((await verifyFile(outer.path('inner/.colibri/colibri.db'))).problems).toEqual([]);
+    expect((await reportOf(outer.path('inner/.colibri/colibri.db'))).problems).toEqual([]);
     expect(readFileSync(outer.ledger).equals(before)).toBe(true);
   });
 
@@ -124,12 +125,12 @@ describe('restore', () => {
     await place.addTasks('fourth');
     expect((await place.run('backup', 'newer.db')).status).toBe(0);
     expect((await place.run('restore', 'backup.db', '--force')).status).toBe(0);
-    const old = await verifyFile(place.ledger);
+    const old = await reportOf(place.ledger);
     const { status, stdout } = await place.run('restore', 'newer.db');
     expect(status).toBe(0);
     const kept = /kept as (.*)\n/.exec(stdout)?.[1] ?? '';
     expect(basename(kept)).toMatch(/^colibri-replaced-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z\.db$/);
-    expect(await verifyFile(kept)).toEqual(old);
+    expect(await reportOf(kept)).toEqual(old);
     expect(statSync(kept).mode & 0o777).toBe(0o600);
     expect(await titlesIn(place.ledger)).toEqual(['first', 'second', 'third', 'fourth']);
     expect(listLedgerFolder(place).filter((name) => /partial|-journal$/.test(name))).toEqual([]);
@@ -137,12 +138,12 @@ describe('restore', () => {
 
   promiseTest('backup/kept', 'an edited ledger is replaced, and the edited file is kept as evidence', async () => {
     const place = openPlace();
-    await edit(place.ledger, "UPDATE tasks SET title = 'forged' WHERE task_no = 1");
+    await tamper(place.ledger, "UPDATE tasks SET title = 'forged' WHERE task_no = 1");
     const { status, answer } = await place.json('restore', 'backup.db');
     expect({ status, lost: answer['lost'] }).toEqual({ status: 0, lost: 0 });
     expect(await titlesIn(place.ledger)).toEqual(['first', 'second', 'third']);
     expect(await titlesIn(String(answer['kept']))).toEqual(['forged', 'second', 'third']);
-    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    expect((await reportOf(place.ledger)).problems).toEqual([]);
   });
 
   promiseTest('backup/kept', 'a damaged ledger is kept byte for byte with --force', async () => {
@@ -157,7 +158,7 @@ describe('restore', () => {
     const { status, answer } = await place.json('restore', 'backup.db', '--force');
     expect(status).toBe(0);
     expect(readFileSync(String(answer['kept'])).equals(damaged)).toBe(true);
-    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    expect((await reportOf(place.ledger)).problems).toEqual([]);
   });
 
   promiseTest('backup/kept', 'side files of a lost ledger are moved away and not applied', async () => {
@@ -166,7 +167,7 @@ describe('restore', () => {
     writeFileSync(`${place.ledger}-wal`, 'left');
     writeFileSync(`${place.ledger}-journal`, 'left');
     expect((await place.run('restore', 'backup.db')).status).toBe(0);
-    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    expect((await reportOf(place.ledger)).problems).toEqual([]);
     const left = listLedgerFolder(place).filter((name) => /replaced-.*-(?:wal|journal)$/.test(name));
     expect(left.map((name) => readFileSync(place.path(`.colibri/${name}`), 'utf8'))).toEqual(['left', 'left']);
   });
@@ -184,29 +185,29 @@ describe('restore', () => {
     expect((await place.runWith({ env }, 'restore', 'backup.db')).status).toBe(0);
     expect(lstatSync(place.ledger).isSymbolicLink()).toBe(true);
     expect(realpathSync(place.ledger)).toBe(place.path('disk/real.db'));
-    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    expect((await reportOf(place.ledger)).problems).toEqual([]);
   });
 });
 
 describe('a restore that loses entries', () => {
   promiseTest('backup/nothing-lost', 'the ledger has entries after the backup', async () => {
     const place = openPlace();
-    const common = (await verifyFile(place.ledger)).size;
+    const common = (await reportOf(place.ledger)).size;
     await place.addTasks('fourth', 'fifth');
-    const { size } = await verifyFile(place.ledger);
+    const { size } = await reportOf(place.ledger);
     const refused = await place.json('restore', 'backup.db');
     expect(refused).toMatchObject({
       status: 1,
       answer: { verdict: 'refused', size, common, lost: size - common, backup_size: common },
     });
-    expect((await verifyFile(place.ledger)).size).toBe(size);
+    expect((await reportOf(place.ledger)).size).toBe(size);
     const people = await place.run('restore', 'backup.db');
     expect(people.stderr).toContain(`${size - common} would be lost; pass --force to replace it anyway`);
     const forced = await place.json('restore', 'backup.db', '--force');
     expect(forced).toMatchObject({ status: 0, answer: { lost: size - common, size: common } });
     expect(await titlesIn(String(forced.answer['kept']))).toEqual(['first', 'second', 'third', 'fourth', 'fifth']);
     expect(await titlesIn(place.ledger)).toEqual(['first', 'second', 'third']);
-    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    expect((await reportOf(place.ledger)).problems).toEqual([]);
   });
 
   promiseTest(
@@ -214,14 +215,14 @@ describe('a restore that loses entries', () => {
     'ledger and backup went different ways, and the backup is the longer one',
     async () => {
       const place = openPlace();
-      const common = (await verifyFile(place.ledger)).size;
+      const common = (await reportOf(place.ledger)).size;
       const other = new CliProject();
       mkdirSync(dirname(other.ledger));
       await other.run('restore', place.path('backup.db'));
       await other.addTasks('there', 'and there', 'and there again');
       await other.run('backup', 'fork.db');
       await place.addTasks('here');
-      const { size } = await verifyFile(place.ledger);
+      const { size } = await reportOf(place.ledger);
       const refused = await place.json('restore', other.path('fork.db'));
       expect(refused).toMatchObject({ status: 1, answer: { size, common, lost: size - common } });
       expect(await titlesIn(place.ledger)).toContain('here');
@@ -233,9 +234,9 @@ describe('a restore that loses entries', () => {
     const other = new CliProject();
     await other.addTasks('elsewhere');
     await other.run('backup', 'backup.db');
-    const { size } = await verifyFile(place.ledger);
+    const { size } = await reportOf(place.ledger);
     const refused = await place.json('restore', other.path('backup.db'));
     expect(refused).toMatchObject({ status: 1, answer: { size, common: 0, lost: size } });
-    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    expect((await reportOf(place.ledger)).problems).toEqual([]);
   });
 });

@@ -10,8 +10,9 @@ import {
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { CliProject, createTemplate, edit, verifyFile, withFile } from '../support/cli-project.ts';
+import { CliProject, createTemplate, reportOf, withFile } from '../support/cli-project.ts';
 import { copyProject } from '../support/folders.ts';
+import { tamper } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 let template: CliProject;
@@ -45,9 +46,9 @@ describe('backup', () => {
     expect(status).toBe(0);
     expect(dirname(file)).toBe(dirname(place.ledger));
     expect(basename(file)).toMatch(/^colibri-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z-10\.db$/);
-    const { size, root } = await verifyFile(place.ledger);
+    const { size, root } = await reportOf(place.ledger);
     expect(answer).toEqual({ verdict: 'whole', file, size, root, bytes: statSync(file).size, problems: [] });
-    expect(await verifyFile(file)).toEqual({ size, root, problems: [] });
+    expect(await reportOf(file)).toEqual({ size, root, problems: [] });
     expect(await dump(file)).toEqual(await dump(place.ledger));
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(dirname(file)).filter((name) => name.endsWith('.partial'))).toEqual([]);
@@ -61,7 +62,7 @@ describe('backup', () => {
       status: 0,
       stderr: `Using the ledger of ${place.folder}: ${cwd} is inside it.\n`,
     });
-    const { size, root } = await verifyFile(place.path('monday.db'));
+    const { size, root } = await reportOf(place.path('monday.db'));
     expect(stdout).toBe(
       `${place.path('monday.db')}\nwhole: ${size} entries, root ${root}, ${statSync(place.path('monday.db')).size} bytes\n`,
     );
@@ -75,12 +76,12 @@ describe('backup', () => {
     const config = { COLIBRI_MODE: 'READONLY', COLIBRI_DB_PATH: place.ledger };
     const { status } = await place.runWith({ env: config, cwd: '/' }, 'backup', place.path('copy.db'));
     expect(status).toBe(0);
-    expect((await verifyFile(place.path('copy.db'))).problems).toEqual([]);
+    expect((await reportOf(place.path('copy.db'))).problems).toEqual([]);
   });
 
   promiseTest('backup/evidence', 'the copy is kept, and restore refuses it', async () => {
     const place = openPlace();
-    await edit(place.ledger, "UPDATE tasks SET assignee = 'mallory' WHERE task_no = 2");
+    await tamper(place.ledger, "UPDATE tasks SET assignee = 'mallory' WHERE task_no = 2");
     const people = await place.run('backup', 'red.db');
     expect(people.status).toBe(1);
     expect(people.stdout).toContain('TAMPERED: ');
@@ -131,10 +132,10 @@ describe('a refused backup', () => {
 
   promiseTest('backup/never-overwrites', 'the target is the ledger itself', async () => {
     const place = openPlace();
-    const { size } = await verifyFile(place.ledger);
+    const { size } = await reportOf(place.ledger);
     for (const name of ['colibri.db', 'colibri.db-wal', 'colibri.db-shm', 'colibri.db-journal'])
       expect((await place.json('backup', `.colibri/${name}`)).status).toBe(3);
-    expect(await verifyFile(place.ledger)).toMatchObject({ size, problems: [] });
+    expect(await reportOf(place.ledger)).toMatchObject({ size, problems: [] });
   });
 
   const refused: Record<
@@ -165,7 +166,7 @@ describe('a refused backup', () => {
     'the ledger is of a newer version': {
       make: async (place) => {
         copyProject(template.folder, place.folder);
-        await edit(place.ledger, 'PRAGMA user_version = 99');
+        await tamper(place.ledger, 'PRAGMA user_version = 99');
       },
       status: 2,
       says: 'newer Colibri',

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CliProject, createTemplate, edit, inherited } from '../support/cli-project.ts';
+import { CliProject, createTemplate, inherited } from '../support/cli-project.ts';
+import { tamper } from '../support/ledger.ts';
 import { type Ran, runCommand, runProcess, type ShellCommand } from '../support/program.ts';
 
 let template: CliProject;
 beforeAll(async () => {
   template = await createTemplate();
   // The age of a task from the future is always shown as zero.
-  await edit(template.ledger, "UPDATE tasks SET updated_at = '2100-01-01T00:00:00.000Z'");
+  await tamper(template.ledger, "UPDATE tasks SET updated_at = '2100-01-01T00:00:00.000Z'");
 });
 afterAll(() => template.remove());
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { CliProject, PROGRAM } from '../support/cli-project.ts';
+import { CliProject } from '../support/cli-project.ts';
+import { PROGRAM } from '../support/program.ts';
 
 /** Counts how often the program reads a variable that only the configuration reads, and reports it at the exit. */
 const COUNTER = `data:text/javascript,${encodeURIComponent(`

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
 import { append } from '../../src/ledger/append.ts';
 import { StoredTree } from '../../src/ledger/stored-tree.ts';
-import { addTask, CliProject, type Run } from '../support/cli-project.ts';
+import { addTask, CliProject } from '../support/cli-project.ts';
 import {
   type LedgerTarget,
   openTarget,
@@ -16,6 +16,7 @@ import {
 } from '../support/ledger-targets.ts';
 import { createLargeLedger } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
+import type { Ran } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 let large: CliProject;
@@ -70,7 +71,7 @@ async function killAt(
   return reached;
 }
 
-const json = async (run: Promise<Run>) => JSON.parse((await run).stdout) as Record<string, number | string>;
+const json = async (run: Promise<Ran>) => JSON.parse((await run).stdout) as Record<string, number | string>;
 
 describe('a copy that is killed', () => {
   for (const engine of ['sqlite', 'postgres'] as const)

@@ -1,7 +1,7 @@
 import { existsSync, linkSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest';
 import { startRefusingPostgres } from '../postgres/fixtures/wire.ts';
-import { CliProject, createTemplate, edit, verifyFile } from '../support/cli-project.ts';
+import { CliProject, createTemplate, reportOf } from '../support/cli-project.ts';
 import { tamper } from '../support/ledger.ts';
 import { postgresTarget, readEverything, sqliteTarget, TARGETS, verifyTarget } from '../support/ledger-targets.ts';
 import { createFileOfVersion } from '../support/ledgers.ts';
@@ -60,7 +60,7 @@ describe('a target whose log is not a prefix of the source', () => {
     while (!isOpen()) await new Promise((resolve) => setTimeout(resolve, 5));
     const refused = await place.json('copy', '--to', 'second.db');
     expect(refused).toMatchObject({ status: 1, answer: { verdict: 'refused', reason: 'in use' } });
-    expect((await verifyFile(place.path('second.db'))).problems).toEqual([]);
+    expect((await reportOf(place.path('second.db'))).problems).toEqual([]);
   });
 });
 
@@ -74,7 +74,7 @@ describe('a target that is the source', () => {
       const { status, stderr } = await place.runWith({ env }, 'copy', '--to', to);
       expect({ status, says: stderr.includes('is the ledger itself') }).toEqual({ status: 3, says: true });
     }
-    expect((await verifyFile(place.ledger)).problems).toEqual([]);
+    expect((await reportOf(place.ledger)).problems).toEqual([]);
   });
 
   promiseTest('copy/refusals', 'a schema by another URL', async () => {
@@ -98,7 +98,7 @@ describe('a ledger that was tampered with', () => {
   };
   for (const [what, sql] of Object.entries(edits))
     promiseTest('copy/refusals', `in the source ${what}: nothing is copied`, async () => {
-      await edit(place.ledger, sql);
+      await tamper(place.ledger, sql);
       const { status, answer } = await place.json('copy', '--to', 'second.db');
       expect({ status, ...answer }).toMatchObject({ status: 1, verdict: 'tampered' });
       expect(answer['problems']).not.toEqual([]);
@@ -107,7 +107,7 @@ describe('a ledger that was tampered with', () => {
 
   promiseTest('copy/refusals', 'a tampered copy is not updated', async () => {
     expect((await place.run('copy', '--to', 'second.db')).status).toBe(0);
-    await edit(place.path('second.db'), "UPDATE ledger_entries SET content = '{}' WHERE idx = 1");
+    await tamper(place.path('second.db'), "UPDATE ledger_entries SET content = '{}' WHERE idx = 1");
     for (const titles of [[], ['fourth']]) {
       if (titles.length > 0) await place.addTasks(...titles);
       const { status, answer } = await place.json('copy', '--to', 'second.db');
@@ -159,7 +159,7 @@ describe('a target that cannot be used', () => {
     'copy/refusals',
     'a text with a NUL, which no server writes and PostgreSQL cannot hold, is named',
     async () => {
-      await edit(place.ledger, 'UPDATE ledger_entries SET content = content || char(0) WHERE idx = 1');
+      await tamper(place.ledger, 'UPDATE ledger_entries SET content = content || char(0) WHERE idx = 1');
       for (const to of ['second.db', (await postgresTarget()).to]) {
         const { status, answer } = await place.json('copy', '--to', to);
         expect({ status, ...answer }).toMatchObject({ status: 1, verdict: 'tampered' });

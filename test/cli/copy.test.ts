@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BY_ENTRY, BY_KEY, HEAD } from '../../src/copy/tables.ts';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { expectedFacts } from '../../src/db/postgres/schema-check.ts';
-import { addTask, CliProject, PROGRAM } from '../support/cli-project.ts';
+import { addTask, CliProject } from '../support/cli-project.ts';
 import {
   type LedgerTarget,
   openTarget,
@@ -17,6 +17,7 @@ import {
 } from '../support/ledger-targets.ts';
 import { BEFORE_SESSION_EVENTS, buildFullLedger, makeOlder } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
+import { PROGRAM } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-copy-'));

@@ -3,7 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { CliProject, PROGRAM, verifyFile } from '../support/cli-project.ts';
+import { CliProject, reportOf } from '../support/cli-project.ts';
+import { PROGRAM } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 interface Told {
@@ -63,7 +64,7 @@ describe('demo', () => {
     const place = new CliProject();
     const { ok, folder } = await tell(place, '--keep');
     expect({ ok, left: readdirSync(place.path('tmp')) }).toEqual({ ok: true, left: [folder?.split('/').at(-1)] });
-    expect((await verifyFile(join(String(folder), '.colibri/colibri.db'))).problems).toEqual([]);
+    expect((await reportOf(join(String(folder), '.colibri/colibri.db'))).problems).toEqual([]);
     expect((await play(place, '--keep')).stdout).toMatch(/\nKept the folder .*colibri-demo-/);
   });
 

@@ -1,7 +1,8 @@
 import { renameSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { type CliProject, finished, inherited, type Run } from '../support/cli-project.ts';
+import { type CliProject, finished, inherited } from '../support/cli-project.ts';
 import { EVERYTHING_HOSTILE, findRaw } from '../support/hostile-text.ts';
+import type { Ran } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { partOf } from '../support/properties.ts';
 import { createHonestProject, createHostileProject, type Forgery } from '../trust/fixtures/hostile-project.ts';
@@ -128,11 +129,11 @@ describe('a hostile environment', () => {
   });
 });
 
-function output({ stdout, stderr }: Run): string {
+function output({ stdout, stderr }: Ran): string {
   return `${stdout}\n${stderr}`;
 }
 
-function expectHarmless(run: Run): void {
+function expectHarmless(run: Ran): void {
   expect(findRaw(output(run))).toEqual([]);
   expect(output(run)).toMatch(/error|colibri/);
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from '
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { listRecordedCommits } from '../../src/recorder/git/recorded-commits.ts';
-import { verifyFile } from '../support/cli-project.ts';
+import { reportOf } from '../support/cli-project.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { GitProject } from './git-project.ts';
 
@@ -113,7 +113,7 @@ describe('the hooks of git', () => {
     expect(rewritten.sort()).toEqual(
       [`${first} ${amended}`, `${amended} ${squashed}`, `${fixup} ${squashed}`, `${last} ${rebased}`].sort(),
     );
-    expect((await verifyFile(project.ledger)).problems).toEqual([]);
+    expect((await reportOf(project.ledger)).problems).toEqual([]);
   });
 
   promiseTest('cli/show-claim', 'commits that git reported, without those that were rewritten', async () => {

@@ -1,6 +1,7 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { describe, expect } from 'vitest';
-import { CliProject, PROGRAM } from '../support/cli-project.ts';
+import { CliProject } from '../support/cli-project.ts';
+import { PROGRAM } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { GitProject, gitEnvironment } from './git-project.ts';
 

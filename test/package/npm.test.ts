@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect } from 'vitest';
-import { CliProject, finished, inherited, type Run } from '../support/cli-project.ts';
+import { CliProject, finished, inherited } from '../support/cli-project.ts';
+import type { Ran } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 /** A clone that is set up and built: it has the stamp and no newer source. */
@@ -20,7 +21,7 @@ function cloneBuilt(): CliProject {
   return place;
 }
 
-function npm(place: CliProject, args: readonly string[], input = ''): Promise<Run> {
+function npm(place: CliProject, args: readonly string[], input = ''): Promise<Ran> {
   const child = spawn('npm', args, { cwd: place.folder, env: inherited() });
   child.stdin.end(input);
   return finished(child);

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { listSpool, readSpoolFile } from '../../src/recorder/spool.ts';
 import { parseSpooled, type SpooledEvent } from '../../src/recorder/spooled-event.ts';
-import { CliProject, inherited, PROGRAM, type Run } from '../support/cli-project.ts';
+import { CliProject, inherited } from '../support/cli-project.ts';
+import { PROGRAM, type Ran } from '../support/program.ts';
 
 interface HookOptions {
   readonly args?: readonly string[];
@@ -26,7 +27,7 @@ export class RecordedProject extends CliProject {
     writeFileSync(join(this.folder, '.colibri', '.gitignore'), '*\n');
   }
 
-  hook(input: string | Buffer, options: HookOptions = {}): Promise<Run> {
+  hook(input: string | Buffer, options: HookOptions = {}): Promise<Ran> {
     const { args = [], env = {}, cwd = this.folder, launcher = [], isOpen = false } = options;
     const [command = '', ...rest] = [...launcher, process.execPath, PROGRAM, 'hook', ...args];
     const child = spawn(command, rest, { cwd, env: { ...inherited(), ...env } });

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -11,24 +11,16 @@ import { openSqlite } from '../../src/db/sqlite/database.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { copyProject } from './folders.ts';
 import { call } from './memory-server.ts';
-import { runCommand, type TerminalSize } from './program.ts';
-
-export const PROGRAM = resolve('dist/colibri.cjs');
-
-export interface Run {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import { PROGRAM, type Ran, runCommand, type TerminalSize } from './program.ts';
 
 /** A project folder of its own for a test, with the built program at hand; removed when the test ends. */
 export class CliProject {
-  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'colibri-place-')));
+  readonly folder = realpathSync(mkdtempSync(join(tmpdir(), 'colibri-project-')));
   readonly ledger = join(this.folder, '.colibri', 'colibri.db');
 
   readonly #isShared: boolean;
 
-  /** Starts as a copy of another place; a shared one is removed by hand. */
+  /** Starts as a copy of another project. A shared one outlives the test: the caller removes it. */
   constructor({ like, isShared = false }: { like?: CliProject; isShared?: boolean } = {}) {
     this.#isShared = isShared;
     if (like !== undefined) copyProject(like.folder, this.folder);
@@ -52,11 +44,11 @@ export class CliProject {
     return spawn(process.execPath, [program, ...args], { cwd, env: { ...inherited(), ...env } });
   }
 
-  run(...args: readonly string[]): Promise<Run> {
+  run(...args: readonly string[]): Promise<Ran> {
     return this.runWith({}, ...args);
   }
 
-  runWith(options: RunOptions, ...args: readonly string[]): Promise<Run> {
+  runWith(options: RunOptions, ...args: readonly string[]): Promise<Ran> {
     const { env = {}, cwd = this.folder, program, terminal } = options;
     if (program !== undefined) return finished(this.spawn(args, options));
     return runCommand({ args, env: { ...inherited(), ...env }, cwd, terminal });
@@ -102,7 +94,7 @@ export async function addTask(agent: Client, title: string): Promise<void> {
   if (answer.isError) throw new Error(answer.text);
 }
 
-export async function finished(child: ChildProcess): Promise<Run> {
+export async function finished(child: ChildProcess): Promise<Ran> {
   const exited = new Promise<number | null>((resolve) => {
     child.on('close', resolve);
   });
@@ -137,7 +129,7 @@ export async function createTemplate(): Promise<CliProject> {
 }
 
 /** The report of everything in a ledger file. */
-export async function verifyFile(path: string) {
+export async function reportOf(path: string) {
   const { size, root, problems } = await withFile(path, (reader) => verifyEverything(reader));
   return { size, root, problems };
 }
@@ -145,14 +137,4 @@ export async function verifyFile(path: string) {
 export async function titlesIn(path: string): Promise<string[]> {
   const rows = await withFile(path, (reader) => reader.query<{ title: string }>('SELECT title FROM tasks'));
   return rows.map(({ title }) => title);
-}
-
-/** Edits the file as a stranger with an SQLite shell would. */
-export async function edit(path: string, sql: string): Promise<void> {
-  const database = await openSqlite({ path, readOnly: false, durability: 'full', busyTimeoutMs: 5000 });
-  try {
-    await database.write({ durable: true }, (transaction) => transaction.run(sql));
-  } finally {
-    await database.close();
-  }
 }

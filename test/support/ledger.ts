@@ -31,10 +31,9 @@ export async function openTestLedger(options: Partial<SqliteOptions> = {}): Prom
   return database;
 }
 
-/** Opens the file without the port, like a user with an SQLite shell. */
+/** Opens the file without the port, like a user with an SQLite shell. Closed with the test. */
 export async function openRaw(path: string): Promise<SqliteDriver> {
-  const driver = (await loadSqlite()).open(path, { readOnly: false });
-  driver.exec('PRAGMA busy_timeout = 30000');
+  const driver = await openShell(path);
   let isOpen = true;
   const close = (): void => {
     if (isOpen) driver.close();
@@ -44,11 +43,20 @@ export async function openRaw(path: string): Promise<SqliteDriver> {
   return { ...driver, close };
 }
 
+async function openShell(path: string): Promise<SqliteDriver> {
+  const driver = (await loadSqlite()).open(path, { readOnly: false });
+  driver.exec('PRAGMA busy_timeout = 30000');
+  return driver;
+}
+
 /** Runs a script behind the port's back. */
 export async function tamper(path: string, script: string): Promise<void> {
-  const driver = await openRaw(path);
-  driver.exec(script);
-  driver.close();
+  const driver = await openShell(path);
+  try {
+    driver.exec(script);
+  } finally {
+    driver.close();
+  }
 }
 
 export async function queryFile<Shape>(path: string, sql: string): Promise<Shape[]> {

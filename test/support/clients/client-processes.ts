@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
@@ -57,7 +57,7 @@ export async function launchClient(
   isWrapped = false,
 ): Promise<ClientProcess> {
   const client = new Client({ name, version: '1' });
-  const program = [process.execPath, resolve('dist/colibri.cjs')] as const;
+  const program = [process.execPath, PROGRAM] as const;
   // The command after it keeps the shell from replacing itself.
   const [command, ...args] = isWrapped ? ['/bin/sh', '-c', '"$0" "$1"; exit $?', ...program] : program;
   const transport = new StdioClientTransport({

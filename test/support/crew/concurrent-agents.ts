@@ -8,6 +8,7 @@ import type { Database } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/trust/open-database.ts';
 import { type Agent, createAgent, type Reply } from '../agent.ts';
 import { databaseAt, ledgerAt } from '../ledger-targets.ts';
+import { PROGRAM } from '../program.ts';
 import { assertWhole } from '../test-server.ts';
 
 /** Starts one server for each name, each its own process with its own client, all on one ledger. */
@@ -47,9 +48,7 @@ export async function launchAgent(
 ): Promise<Agent> {
   const client = new Client({ name: 'tester', version: '1' });
   const env = { ...place, COLIBRI_AGENT_ID: name, COLIBRI_LOG_LEVEL: 'error' };
-  await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: ['dist/colibri.cjs'], env, stderr }),
-  );
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [PROGRAM], env, stderr }));
   return createAgent(client);
 }
 

@@ -10,6 +10,7 @@ import { CallRecorder } from '../src/ledger/calls/recorder.ts';
 import { openLedger } from '../src/ledger/open.ts';
 import { openDatabase } from '../src/trust/open-database.ts';
 import { fillFile, OPEN_TASKS } from './support/fill.ts';
+import { median } from './support/measure.ts';
 import { startClient } from './support/servers.ts';
 
 /**
@@ -158,8 +159,4 @@ async function timed(client: Client, name: string, input: object, expected: stri
   const answer = JSON.stringify(result.structuredContent);
   if (result.isError ? !answer.includes(expected) : expected !== 'ok') throw new Error(answer);
   return ms;
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

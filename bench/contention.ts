@@ -8,6 +8,7 @@ import { newSchema } from '../test/support/postgres/database.ts';
 import { BARS, type Case, judge, type Row, renderCases } from './contention/report.ts';
 import { type Measured, measure } from './contention/run.ts';
 import { allTools, creates, peerCreates } from './contention/scripts.ts';
+import { median } from './support/measure.ts';
 import { installPeer, PEER } from './support/peer.ts';
 import { Workplace } from './support/servers.ts';
 
@@ -106,12 +107,11 @@ async function measureCase(test: Case): Promise<Row[]> {
       console.error(`${test.name} ${servers}: ${measured.perSecond.toFixed(0)}/s`);
     }
   }
-  return [...runs].map(([servers, measured]) => ({ name: test.name, servers, ...median(measured) }));
+  return [...runs].map(([servers, measured]) => ({ name: test.name, servers, ...mediansOf(measured) }));
 }
 
-function median(runs: readonly Measured[]): Measured {
-  const middle = (pick: (run: Measured) => number) =>
-    runs.map(pick).toSorted((left, right) => left - right)[Math.floor(runs.length / 2)] ?? Number.NaN;
+function mediansOf(runs: readonly Measured[]): Measured {
+  const middle = (pick: (run: Measured) => number) => median(runs.map(pick));
   return {
     perSecond: middle(({ perSecond }) => perSecond),
     cpuMsPerCall: middle(({ cpuMsPerCall }) => cpuMsPerCall),

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { Cluster } from '../test/support/postgres/cluster.ts';
 import { newSchema } from '../test/support/postgres/database.ts';
 import { startBare, startServer, throughput, type Worker } from './postgres/team.ts';
+import { median } from './support/measure.ts';
 import { Workplace } from './support/servers.ts';
 
 /**
@@ -65,8 +66,4 @@ async function inTurn(starts: readonly (() => Promise<Worker>)[], team: number):
   for (let round = 0; round < rounds; round += 1)
     for (const [index, start] of starts.entries()) rates[index]?.push(await throughput(start, team, calls));
   return rates.map(median) as [number, number];
-}
-
-function median(rates: readonly number[]): number {
-  return rates.toSorted((a, b) => a - b)[Math.floor(rates.length / 2)] ?? Number.NaN;
 }

@@ -5,6 +5,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import { Cluster } from '../test/support/postgres/cluster.ts';
 import { runOn } from '../test/support/postgres/database.ts';
 import { fillFile, fillWithTasks, OPEN_TASKS } from './support/fill.ts';
+import { median } from './support/measure.ts';
 import { startClient } from './support/servers.ts';
 
 /**
@@ -116,10 +117,6 @@ async function timed(client: Client, name: string, input: Record<string, unknown
   const ms = performance.now() - begin;
   if (result.isError) throw new Error(JSON.stringify(result));
   return ms;
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 function id(number: number): string {

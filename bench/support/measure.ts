@@ -39,7 +39,14 @@ async function timeUs(call: () => Promise<unknown>): Promise<number> {
 }
 
 export function summarize(valuesUs: readonly number[]): Timing {
-  const sorted = valuesUs.toSorted((left, right) => left - right);
-  const at = (share: number) => sorted[Math.floor(sorted.length * share)] ?? Number.NaN;
-  return { p50Us: at(0.5), p95Us: at(0.95) };
+  return { p50Us: median(valuesUs), p95Us: quantile(valuesUs, 0.95) };
+}
+
+/** NaN without values, which meets no limit. */
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+function quantile(values: readonly number[], share: number): number {
+  return values.toSorted((left, right) => left - right)[Math.floor(values.length * share)] ?? Number.NaN;
 }

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fillWithTasks } from '../../bench/support/fill.ts';
+import { median } from '../../bench/support/measure.ts';
 import type { Transaction } from '../../src/db/database.ts';
 import { machineClock } from '../../src/db/sqlite/machine-clock.ts';
 import { enterCall, toEnter } from '../../src/ledger/calls/enter.ts';
@@ -125,8 +126,4 @@ async function start({ program, folder: cwd, env }: World): Promise<ServerProces
   const server = new ServerProcess({ program, cwd, env });
   if (!(await server.initialize('scale'))) throw new Error(`the server did not start: ${server.errors}`);
   return server;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? 0;
 }

@@ -1,6 +1,6 @@
 import type { Answer } from '../../envelope.ts';
 import type { ColibriError, ErrorCode } from '../../errors.ts';
-import type { InputIssue } from '../../middleware/validate.ts';
+import type { InputIssue } from '../../middleware/input-issues.ts';
 import { CommandError, type Verdict } from '../support/command-result.ts';
 import { isTemporary } from '../support/with-ledger.ts';
 import type { Person } from './open-person.ts';

@@ -4,11 +4,9 @@ import { findHomeFolder } from '../../home-folder.ts';
 import { printError } from '../../print-error.ts';
 import { removeReserve } from '../../recorder/spool-reserve.ts';
 import { askYesOrNo, canAsk, print, printJson, printProse } from '../support/print.ts';
-import { findTerminal } from '../views/terminal.ts';
 import { CLIENTS, type Client, detectClients, type LaunchCommand } from './clients.ts';
-import { type FileChange, removeEmptyFolder, writeAll } from './disk.ts';
-import { unifiedDiff } from './formats/unified-diff.ts';
-import { INSTALLED_PATH } from './git/installed-hooks.ts';
+import { describeChanges, describeOutcome, isInstructions, planAsJson } from './describe-plan.ts';
+import { removeEmptyFolder, writeAll } from './disk.ts';
 import { type GitPlan, planGitHooks, planGitHooksUndo, readGitHooks } from './git/plan-git-hooks.ts';
 import { findTargets } from './hooks/hook-targets.ts';
 import { InitError } from './init-error.ts';
@@ -44,11 +42,11 @@ export async function runInit(names: readonly string[], options: InitOptions): P
     const plan = undo ? planUndoOf(site, names) : await planSetupOf(site, names, options);
     const whole = withGit(plan, await planGit(site, names, options));
     if (!dryRun) applyPlan(site, whole);
-    if (json) printJson(toJson(site, whole, dryRun));
+    if (json) printJson(planAsJson(site, whole, dryRun));
     else {
       const changes = describeChanges(whole);
       if (changes.length > 0) print(changes);
-      printProse(describe(whole, { dryRun, undo, isGlobal: site.isGlobal }));
+      printProse(describeOutcome(whole, { dryRun, undo, isGlobal: site.isGlobal }));
     }
     return 0;
   } catch (error) {
@@ -173,96 +171,4 @@ function applyPlan({ root, isGlobal }: Site, { changes, emptied }: Plan): void {
 function dropReserve(root: string): void {
   const spool = join(root, SPOOL_PATH);
   if (lstatSync(spool, { throwIfNoEntry: false })?.isDirectory() === true) removeReserve(spool);
-}
-
-/** Without the records, which are only there for undo. */
-function visible({ changes }: Plan): readonly FileChange[] {
-  return changes.filter(({ path }) => !path.startsWith('.colibri/') && !path.endsWith(`/${INSTALLED_PATH}`));
-}
-
-interface Manner {
-  readonly dryRun: boolean;
-  readonly undo: boolean;
-  readonly isGlobal: boolean;
-}
-
-/** Not prose: a broken line would no longer be one of a diff. */
-function describeChanges(plan: Plan): string[] {
-  return visible(plan).flatMap((change) => (isCopy(change) ? [summary(change)] : [...colored(change), '']));
-}
-
-function describe(plan: Plan, { dryRun, undo, isGlobal }: Manner): string[] {
-  const shown = visible(plan);
-  const closing = undo ? describeUndo(shown) : describeSetup(plan, shown, isGlobal);
-  return [...plan.notes, ...(dryRun && shown.length > 0 ? ['Nothing was written (--dry-run).'] : closing)];
-}
-
-function describeUndo(shown: readonly FileChange[]): string[] {
-  return [shown.length === 0 ? 'There is nothing to undo.' : 'Undone.'];
-}
-
-function describeSetup({ connected, recording }: Plan, shown: readonly FileChange[], isGlobal: boolean): string[] {
-  if (connected.length === 0 && recording.length === 0)
-    return [shown.length === 0 ? 'Nothing was changed, and no client is connected.' : 'No client is connected.'];
-  const steps = (title: string, clients: readonly { name: string; nextStep: string }[]) =>
-    clients.length === 0 ? [] : [title, ...clients.map(({ name, nextStep }) => `  ${name}: ${nextStep}`)];
-  return [
-    shown.length === 0 ? 'Already set up; nothing changed.' : 'Done.',
-    ...steps(
-      'To connect:',
-      connected.map((client) => ({ ...client, nextStep: nextStepOf(client, isGlobal) })),
-    ),
-    ...steps('To record what agents do:', recording),
-    `Run colibri doctor to test the configuration, and colibri init ${isGlobal ? '--global ' : ''}--undo to revert it.`,
-  ];
-}
-
-/** The configuration of a user is for every project. */
-function nextStepOf({ nextStep }: Client, isGlobal: boolean): string {
-  return isGlobal ? nextStep.replace(' in this folder', ' in a project') : nextStep;
-}
-
-function isSkill({ path }: FileChange): boolean {
-  return path.includes('/skills/');
-}
-
-/** Skills and plug-ins are files of the package. */
-function isCopy(change: FileChange): boolean {
-  return isSkill(change) || change.path.endsWith('.js');
-}
-
-function isInstructions(change: FileChange): boolean {
-  return change.path.endsWith('.md') && !isSkill(change);
-}
-
-function summary({ path, before, after }: FileChange): string {
-  return `${before === undefined ? 'create' : after === undefined ? 'remove' : 'update'} ${path}`;
-}
-
-function colored({ path, before, after }: FileChange): string[] {
-  const { bold, cyan, green, red } = findTerminal().colors;
-  return unifiedDiff(path, before, after)
-    .map(indentWithBlanks)
-    .map((line) => {
-      if (/^(?:---|\+\+\+) /.test(line)) return bold(line);
-      if (line.startsWith('@@')) return cyan(line);
-      if (line.startsWith('+')) return green(line);
-      return line.startsWith('-') ? red(line) : line;
-    });
-}
-
-/** Keeps tabs that indent; print shows any other tab as an escape. */
-function indentWithBlanks(line: string): string {
-  return line.replace(/^([ +-])(\t+)/, (_, sign: string, tabs: string) => sign + '    '.repeat(tabs.length));
-}
-
-function toJson({ root, isGlobal }: Site, plan: Plan, dryRun: boolean) {
-  const changes = visible(plan).map((change) => ({
-    path: change.path,
-    action: summary(change).split(' ')[0],
-    ...(isCopy(change) ? {} : { diff: unifiedDiff(change.path, change.before, change.after).join('\n') }),
-  }));
-  const next = plan.connected.map((client) => ({ client: client.id, step: nextStepOf(client, isGlobal) }));
-  const recording = plan.recording.map(({ id, nextStep }) => ({ client: id, step: nextStep }));
-  return { root, dry_run: dryRun, changes, notes: plan.notes, next, recording };
 }

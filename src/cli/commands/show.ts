@@ -1,4 +1,3 @@
-import { Argument } from 'commander';
 import type { Config } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
 import { readEvidence } from '../../domains/evidence/repository.ts';
@@ -21,7 +20,7 @@ import type { CliCommand } from '../support/command.ts';
 import { JSON_OPTION, UTC_OPTION, WIDTH_OPTION } from '../support/options.ts';
 import { print, printJson } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
-import { parseTaskId, taskNotFound } from '../support/task-argument.ts';
+import { TASK_ARGUMENT, taskNotFound } from '../support/task-argument.ts';
 import { withDatabase } from '../support/with-ledger.ts';
 import { type LinkCommit, renderTask } from '../views/show.ts';
 import { describeSession, describeThought, listCommits, type Shown, type ShownClaim } from '../views/show-data.ts';
@@ -41,7 +40,7 @@ interface ShowOptions {
 export const show: CliCommand<ShowOptions, string> = {
   name: 'show',
   summary: 'show one task: its fields, decisions, sessions and history, and whether they verify',
-  argument: new Argument('<task>', 'the id of the task: T-0042, t-42 or 42').argParser(parseTaskId),
+  argument: TASK_ARGUMENT,
   options: [UTC_OPTION, WIDTH_OPTION, JSON_OPTION],
   examples: [['colibri show 42'], ['colibri show t-42 --json | jq .verdict']],
   exitCodes: {

@@ -10,7 +10,7 @@ import { taskNumber } from '../../ids.ts';
 import { printError } from '../../print-error.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError } from '../support/command-result.ts';
-import { parseTaskId } from '../support/task-argument.ts';
+import { TASK_ARGUMENT } from '../support/task-argument.ts';
 import { COMMIT_OPTION, recordThought } from './note.ts';
 import type { Person, PersonOptions } from './open-person.ts';
 import { PERSON_OPTIONS, runPersonCommand, WRITE_EXIT_CODES } from './run-person.ts';
@@ -23,7 +23,7 @@ interface ApproveOptions extends PersonOptions {
 export const approve: CliCommand<ApproveOptions, string> = {
   name: 'approve',
   summary: 'sign off a task that is in review or done',
-  argument: new Argument('<task>', 'the id of the task: T-0042, t-42 or 42').argParser(parseTaskId),
+  argument: TASK_ARGUMENT,
   secondArgument: new Argument('[text]', 'what you checked; - reads it from standard input'),
   options: [COMMIT_OPTION, ...PERSON_OPTIONS],
   details: [

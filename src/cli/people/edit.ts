@@ -1,7 +1,7 @@
-import { Argument, Option } from 'commander';
+import { Option } from 'commander';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError } from '../support/command-result.ts';
-import { parseTaskId } from '../support/task-argument.ts';
+import { TASK_ARGUMENT } from '../support/task-argument.ts';
 import { describeMove } from './moves.ts';
 import type { PersonOptions } from './open-person.ts';
 import {
@@ -25,7 +25,7 @@ interface EditOptions extends PersonOptions, TaskOptions {
 export const edit: CliCommand<EditOptions, string> = {
   name: 'edit',
   summary: 'change the fields of a task',
-  argument: new Argument('<task>', 'the id of the task: T-0042, t-42 or 42').argParser(parseTaskId),
+  argument: TASK_ARGUMENT,
   options: [
     new Option('--title <title>', 'a new title; - reads it from standard input'),
     ...TASK_OPTIONS,

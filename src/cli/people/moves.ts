@@ -3,7 +3,7 @@ import type { Task } from '../../domains/tasks/record.ts';
 import { findTask } from '../../domains/tasks/repository.ts';
 import { isHeldStatus, workflowOf } from '../../domains/tasks/workflows.ts';
 import type { CliCommand, Example } from '../support/command.ts';
-import { parseTaskId } from '../support/task-argument.ts';
+import { TASK_ARGUMENT } from '../support/task-argument.ts';
 import type { PersonOptions } from './open-person.ts';
 import {
   callOrRefuse,
@@ -114,7 +114,7 @@ function createMove({
   return {
     name,
     summary,
-    argument: new Argument('<task>', 'the id of the task: T-0042, t-42 or 42').argParser(parseTaskId),
+    argument: TASK_ARGUMENT,
     ...(reason === undefined ? {} : { secondArgument: reason }),
     options,
     details,

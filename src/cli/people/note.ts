@@ -6,7 +6,7 @@ import { taskNumber } from '../../ids.ts';
 import { THOUGHT_TYPES } from '../../integrity/index.ts';
 import { printError } from '../../print-error.ts';
 import type { CliCommand } from '../support/command.ts';
-import { parseTaskId } from '../support/task-argument.ts';
+import { TASK_ARGUMENT } from '../support/task-argument.ts';
 import type { Person, PersonOptions } from './open-person.ts';
 import {
   callOrRefuse,
@@ -28,7 +28,7 @@ export const COMMIT_OPTION = new Option('--commit <sha>', 'the commit that it is
 export const note: CliCommand<NoteOptions, string> = {
   name: 'note',
   summary: 'record why: a thought record in the trail of a task',
-  argument: new Argument('<task>', 'the id of the task: T-0042, t-42 or 42').argParser(parseTaskId),
+  argument: TASK_ARGUMENT,
   secondArgument: new Argument('<text>', 'what you decided and why; - reads it from standard input'),
   options: [
     new Option('--type <type>', 'the kind of the record').choices(THOUGHT_TYPES).default('decision'),

@@ -1,8 +1,10 @@
-import { InvalidArgumentError } from 'commander';
+import { Argument, InvalidArgumentError } from 'commander';
 import type { Reader } from '../../db/database.ts';
 import { findLastTaskId } from '../../domains/tasks/board.ts';
 import { ColibriError } from '../../errors.ts';
 import { formatTaskId } from '../../ids.ts';
+
+export const TASK_ARGUMENT = new Argument('<task>', 'the id of the task: T-0042, t-42 or 42').argParser(parseTaskId);
 
 export function parseTaskId(text: string): string {
   const digits = /^(?:t-?)?0*([1-9]\d{0,11})$/i.exec(text.trim())?.[1];

@@ -1,4 +1,4 @@
-import { Argument, Option } from 'commander';
+import { Option } from 'commander';
 import type { Config } from '../../config.ts';
 import { parseId } from '../../ids.ts';
 import { hasGap, listTaskCoverage } from '../../recorder/reports/list-reports.ts';
@@ -7,7 +7,7 @@ import type { CliCommand } from '../support/command.ts';
 import { JSON_OPTION, parseCount, UTC_OPTION, WIDTH_OPTION } from '../support/options.ts';
 import { print, printJson, whenTaken } from '../support/print.ts';
 import { READ_EXIT_CODES, runReadCommand } from '../support/read-command.ts';
-import { parseTaskId } from '../support/task-argument.ts';
+import { TASK_ARGUMENT } from '../support/task-argument.ts';
 import { withLedger } from '../support/with-ledger.ts';
 import { createYieldingReader } from '../support/yielding-reader.ts';
 import { renderGaps } from '../views/coverage.ts';
@@ -24,7 +24,7 @@ interface TimelineOptions extends EventFilters {
 export const timeline: CliCommand<TimelineOptions, string> = {
   name: 'timeline',
   summary: 'show what happened to a task in the order of the log: what agents said, and what was observed',
-  argument: new Argument('<task>', 'the id of the task: T-0042, t-42 or 42').argParser(parseTaskId),
+  argument: TASK_ARGUMENT,
   options: [
     new Option('-n, --limit <events>', 'show this many of the last events (default: all)').argParser(parseCount),
     new Option('--since <time>', 'only events since then: 2h ago as "2h", or 2026-04-08T22:15').argParser((text) =>

@@ -37,7 +37,7 @@ async function play(round: Round): Promise<Outcome> {
   let seen = '';
   /** False, and a problem, if the server has gone or does not answer. */
   const isAlive = async (): Promise<boolean> => {
-    const answer = await Promise.race([server.request('ping'), patience()]);
+    const answer = await Promise.race([server.request('ping'), timeout()]);
     if (answer !== undefined) return true;
     const state = server.hasEnded ? 'has ended' : 'does not answer';
     problems.push(`the server ${state} after ${seen}: ${server.errors.slice(-1000)}`);
@@ -62,7 +62,7 @@ async function play(round: Round): Promise<Outcome> {
       pending.push(server.expect(id));
       server.send(seen);
     }
-    const answers = await Promise.race([Promise.all(pending), patience()]);
+    const answers = await Promise.race([Promise.all(pending), timeout()]);
     if (answers === undefined || answers.includes(undefined)) await isAlive();
     if (answers === undefined) problems.push(`a call has no answer, at the latest: ${seen.slice(0, 2000)}`);
   }
@@ -98,8 +98,8 @@ async function fuzzParsers(seed: number, runs: number): Promise<Outcome> {
   };
 }
 
-/** A minute; the slowest input takes milliseconds. */
-function patience(): Promise<undefined> {
+/** Resolves after a minute; the slowest input takes milliseconds. */
+function timeout(): Promise<undefined> {
   return delay(60_000, undefined, { ref: false });
 }
 

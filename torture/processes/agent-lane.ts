@@ -175,11 +175,11 @@ class AgentLane {
 
   /** The exit code; undefined, and a problem, for a server that does not end. */
   async #expectExit(server: ServerProcess, cause: string): Promise<number | null | undefined> {
-    const patience = new AbortController();
+    const timeout = new AbortController();
     // Twenty times its own limit, because many processes share the machine.
-    const late = delay(20 * SHUTDOWN_MS, undefined, { signal: patience.signal }).catch(() => undefined);
+    const late = delay(20 * SHUTDOWN_MS, undefined, { signal: timeout.signal }).catch(() => undefined);
     const exit = await Promise.race([server.exit, late]);
-    patience.abort();
+    timeout.abort();
     if (exit !== undefined) return exit.code;
     this.#journal.problems.push(`${this.#lane.name}: the server did not end after ${cause}`);
     server.signal('SIGKILL');

@@ -19,7 +19,7 @@ import type { LoggedRedaction } from './redactions/finder.ts';
 import { checkSeal, checkStart } from './reference/sessions.ts';
 
 /** A thought with its entry and the link before it. */
-export interface Evidence extends ThoughtRow {
+export interface LinkedThought extends ThoughtRow {
   readonly entry: string | null;
   readonly before_hash: string | null;
   readonly before_position: number | null;
@@ -68,7 +68,7 @@ export class ChainCheck {
     this.#add({ ...link, expected_hash: String(expected), actual_hash: String(actual) });
   }
 
-  async thought(row: Evidence): Promise<void> {
+  async thought(row: LinkedThought): Promise<void> {
     const { before_hash, before_position, idx, chain_position: position } = row;
     const record = formatThoughtId(row.thought_no);
     const previous = before_hash === null ? undefined : { hash: before_hash, chain_position: before_position ?? 0 };

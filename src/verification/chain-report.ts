@@ -23,7 +23,7 @@ export interface BrokenLink {
   readonly problem: string;
 }
 
-export interface ThoughtEvidence {
+export interface CheckedThought {
   readonly row: ThoughtRow;
   /** The thought before it in the chain of its task; undefined for the first. */
   readonly previous: { readonly hash: Digest; readonly chain_position: number } | undefined;
@@ -33,7 +33,7 @@ export interface ThoughtEvidence {
 }
 
 /** Checks everything about one thought except the tree above its entry. */
-export function checkThought({ row, previous, entry, redaction }: ThoughtEvidence): BrokenLink[] {
+export function checkThought({ row, previous, entry, redaction }: CheckedThought): BrokenLink[] {
   const record = formatThoughtId(row.thought_no);
   const broken: BrokenLink[] = [];
   const expect = (layer: BrokenLink['layer'], problem: string, expected: unknown, actual: unknown) => {

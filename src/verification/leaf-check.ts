@@ -1,5 +1,5 @@
 import type { Reader } from '../db/database.ts';
-import { type Digest, isDigest, TreeBuilder } from '../integrity/index.ts';
+import { foldLeaves, isDigest } from '../integrity/index.ts';
 import { readSize } from '../ledger/head.ts';
 import { BLOCK, LEVELS_PER_BLOCK, readStored } from '../ledger/stored-tree.ts';
 
@@ -48,16 +48,10 @@ export class LeafCheck {
     );
     const begin = position * BLOCK;
     const hashes = await readStored(this.#reader, level, begin, begin + BLOCK);
-    const isTrue = hashes.length === BLOCK && hashes.every(isDigest) && rootOf(hashes) === stored?.hash;
+    const isTrue = hashes.length === BLOCK && hashes.every(isDigest) && foldLeaves(hashes) === stored?.hash;
     // Records come in log order, so old verdicts are not needed again.
     if (this.#verdicts.size > MAX_VERDICTS) this.#verdicts.clear();
     this.#verdicts.set(key, isTrue);
     return isTrue;
   }
-}
-
-function rootOf(hashes: readonly Digest[]): Digest {
-  const tree = new TreeBuilder();
-  for (const hash of hashes) tree.add(hash);
-  return tree.root();
 }

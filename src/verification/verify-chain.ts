@@ -5,7 +5,7 @@ import { findSession, listSessionsOf, type SessionRow } from '../domains/trail/s
 import { formatSessionId, formatTaskId, parseId } from '../ids.ts';
 import { isTaskId, parseEntry } from '../integrity/index.ts';
 import { isAfter } from '../ledger/cursor.ts';
-import { ChainCheck, type Evidence, type StoredEvent } from './chain-check.ts';
+import { ChainCheck, type LinkedThought, type StoredEvent } from './chain-check.ts';
 import type { BrokenLink } from './chain-report.ts';
 import { type ChainSource, proveChain, proveSession } from './fast/chain.ts';
 import { startHashWorker } from './fast/hash-worker-client.ts';
@@ -40,7 +40,7 @@ export interface ChainOptions {
   readonly recordCounter?: RecordCounter;
 }
 
-const EVIDENCE = `
+const LINKED = `
   SELECT thoughts.*, ledger_entries.entry,
          before.hash AS before_hash, before.chain_position AS before_position
   FROM thoughts
@@ -147,7 +147,7 @@ async function countLinks(db: Reader, taskNo: number): Promise<LinkCount> {
   return { links, areNumbered: row?.first === 1 && row.last === links };
 }
 
-type Position = Pick<Evidence, 'chain_position' | 'session_no'>;
+type Position = Pick<LinkedThought, 'chain_position' | 'session_no'>;
 
 /** Returns undefined if one of the links is not proven: the reference then checks all of them. */
 async function acceptProven(
@@ -163,8 +163,8 @@ async function acceptProven(
 }
 
 async function checkLinks(db: Reader, taskNo: number, after: number, check: ChainCheck): Promise<Position[]> {
-  const page = await db.query<Evidence>(
-    `${EVIDENCE} WHERE thoughts.task_no = $1 AND thoughts.chain_position > $2 ORDER BY thoughts.chain_position LIMIT $3`,
+  const page = await db.query<LinkedThought>(
+    `${LINKED} WHERE thoughts.task_no = $1 AND thoughts.chain_position > $2 ORDER BY thoughts.chain_position LIMIT $3`,
     [taskNo, after, PAGE],
   );
   for (const thought of page) await check.thought(thought);
@@ -212,7 +212,7 @@ async function checkRecords(
   const range = [session.session_no, first, last];
   const between = 'session_no = $1 AND thoughts.session_seq >= $2 AND thoughts.session_seq <= $3';
   const thoughts =
-    proven === undefined ? await source.db.query<Evidence>(`${EVIDENCE} WHERE thoughts.${between}`, range) : [];
+    proven === undefined ? await source.db.query<LinkedThought>(`${LINKED} WHERE thoughts.${between}`, range) : [];
   const unproven = page.filter(({ session_seq }) => !provenBySeq.has(session_seq));
   const events = await listEvents(source.db, session.session_no, unproven);
   const thoughtBySeq = new Map(thoughts.map((thought) => [thought.session_seq, thought]));

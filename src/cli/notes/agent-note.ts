@@ -1,12 +1,10 @@
 import type { Reader } from '../../db/database.ts';
 import { plural } from '../views/terminal.ts';
-import { agentLink, dayLink, linkList, listItems, section, sessionLink, taskLink } from './links.ts';
+import { dayLink, linkList, listItems, MAX_LINKS, section, sessionLink, taskLink } from './links.ts';
 import type { AgentSummary } from './log-summary.ts';
 import { agentPath } from './vault/file-names.ts';
 import { type Markdown, md } from './vault/markdown.ts';
 import type { Note } from './vault/note-file.ts';
-
-const MAX_LINKS = 500;
 
 /** What an agent changed and decided. Calls that change nothing are left out, so that reading changes no note. */
 export async function readAgentNote(db: Reader, name: string, agent: AgentSummary): Promise<Note> {
@@ -45,9 +43,4 @@ export async function readAgentNote(db: Reader, name: string, agent: AgentSummar
 /** The newest are at the end. */
 function lastLinks(links: readonly Markdown[]): Markdown {
   return linkList(links.slice(-MAX_LINKS), links.length);
-}
-
-export function agentLinks(names: Iterable<string>): Markdown {
-  const links = [...names].map(agentLink);
-  return linkList(links.slice(0, MAX_LINKS), links.length);
 }

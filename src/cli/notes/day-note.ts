@@ -1,8 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { plural } from '../views/terminal.ts';
-import { agentLinks } from './agent-note.ts';
 import { type DayEvent, readDayEvents } from './day-events.ts';
-import { agentLink, clock, dayLink, listItems, section, sessionLink, taskLink } from './links.ts';
+import { agentLink, agentLinks, clock, dayLink, listItems, section, sessionLink, taskLink } from './links.ts';
 import type { DayRange } from './log-summary.ts';
 import { dayPath } from './vault/file-names.ts';
 import { excerpt, type Markdown, md } from './vault/markdown.ts';

@@ -1,8 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { listProjects } from '../../domains/tasks/board.ts';
 import { countByStatus } from '../../domains/tasks/list-query.ts';
-import { agentLinks } from './agent-note.ts';
-import { dayLink, linkList, listItems, section } from './links.ts';
+import { agentLinks, dayLink, linkList, listItems, section } from './links.ts';
 import type { LogSummary } from './log-summary.ts';
 import { INDEX_NOTE } from './vault/file-names.ts';
 import { type Markdown, md } from './vault/markdown.ts';

@@ -30,6 +30,14 @@ export function section(title: string, blocks: readonly Markdown[]): Markdown[] 
   return blocks.length === 0 ? [] : [md`## ${title}`, ...blocks];
 }
 
+/** A note with more links is hard to read. */
+export const MAX_LINKS = 500;
+
+export function agentLinks(names: Iterable<string>): Markdown {
+  const links = [...names].map(agentLink);
+  return linkList(links.slice(0, MAX_LINKS), links.length);
+}
+
 /** "A, B and 5 more" */
 export function linkList(links: readonly Markdown[], total: number): Markdown {
   const shown = joinMarkdown(links, ', ');

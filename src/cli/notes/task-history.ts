@@ -55,8 +55,7 @@ function describeChange({ kind, at, actor }: Entry, before: Partial<Task> | unde
 }
 
 async function readEntries(db: Reader, indexes: readonly number[]): Promise<Map<number, Entry>> {
-  const [first, last] = [indexes[0], indexes.at(-1)];
-  if (first === undefined || last === undefined) return new Map();
+  if (indexes.length === 0) return new Map();
   const places = indexes.map((_, place) => `$${place + 1}`).join(', ');
   const rows = await db.query<{ idx: number; entry: string }>(
     `SELECT idx, entry FROM ledger_entries WHERE idx IN (${places})`,

@@ -120,7 +120,7 @@ function toEntry(event: SpooledEvent, content: string): Entry {
   };
 }
 
-/** A name of white space names nothing, and is none that an entry may have. */
+/** A name of white space names nothing, and no entry may have it. */
 function isBlank(value: unknown): boolean {
   return typeof value === 'string' && value.trim() === '';
 }

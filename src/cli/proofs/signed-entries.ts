@@ -54,7 +54,7 @@ export class SubsetFold {
     this.#hashes.push(hash);
   }
 
-  /** Undefined if a stored hash is none. */
+  /** Undefined if a stored hash is not well-formed. */
   root(): Digest | undefined {
     try {
       return subsetRoot({ indexes: this.#indexes, leaves: this.#leaves, size: this.#size }, this.#hashes);

@@ -11,7 +11,7 @@ import { suggestRestore } from './deleted-ledger.ts';
 import { printJson } from './print.ts';
 import { isMissing, readProjectConfig, readRestoreConfig, warnOfTestMode } from './with-ledger.ts';
 
-/** What the commands that show the ledger have in common: board, show, next, log. */
+/** What the commands that show the ledger have in common. */
 
 const NOT_FOUND = 1;
 const CANNOT_READ = 2;

@@ -138,7 +138,7 @@ function isUnbroken({ entries, size }: BundledLog, from: number, to: number): bo
   return (entries[to]?.index ?? size) - (entries[from]?.index ?? 0) === to - from;
 }
 
-/** Undefined if the content was left out or redacted, or is none. */
+/** Undefined if the content was left out or redacted, or cannot be read. */
 function observationOf(entry: OpenedEntry): Observation | undefined {
   const { index, disclosed } = entry;
   if (disclosed === undefined) return undefined;

@@ -1,12 +1,10 @@
 import { AdvisedError } from '../../errors.ts';
 
-export interface Finding {
-  readonly check: string;
-  readonly status: 'ok' | 'warn' | 'fail';
-  readonly message: string;
-  /** The next step; set unless the status is ok. */
-  readonly fix?: string;
-}
+export type Finding = { readonly check: string; readonly message: string } & (
+  | { readonly status: 'ok'; readonly fix?: undefined }
+  /** `fix` is the next step. */
+  | { readonly status: 'warn' | 'fail'; readonly fix: string }
+);
 
 /** For a ledger that only colibri copy may write to. */
 export const UNFINISHED_ADVICE = 'run colibri copy with the same --to again, or remove it';

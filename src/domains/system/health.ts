@@ -9,14 +9,11 @@ export interface Pulse {
   readonly uptimeMs: number;
 }
 
-/** `size` and `time` of a cosignature, or why there is none. */
-export interface WitnessAnswer {
-  readonly name: string;
-  readonly state: 'cosigned' | 'failed' | 'disagrees';
-  readonly size?: number;
-  readonly time?: number;
-  readonly problem?: string;
-}
+/** A cosignature, or why there is none. */
+export type WitnessAnswer = { readonly name: string } & (
+  | { readonly state: 'cosigned'; readonly size: number /** Seconds since 1970. */; readonly time: number }
+  | { readonly state: 'failed' | 'disagrees'; readonly problem: string }
+);
 
 /** Facts that need no database. */
 export interface ServerFacts extends Pulse {
@@ -74,8 +71,9 @@ export function describeHealth(server: ServerFacts, ledger: LedgerFacts, { at, u
   if (server.damage !== undefined) problems.push({ code: 'LEDGER_DAMAGED', message: server.damage.message });
   if (server.signingFault !== undefined)
     problems.push({ code: 'SIGNING_FAILED', message: server.signingFault.message });
-  for (const { name, state, problem } of server.witnesses ?? [])
-    if (state === 'disagrees') problems.push({ code: 'WITNESS_DISAGREES', message: `${name} ${problem}` });
+  for (const answer of server.witnesses ?? [])
+    if (answer.state === 'disagrees')
+      problems.push({ code: 'WITNESS_DISAGREES', message: `${answer.name} ${answer.problem}` });
   if (ledger !== undefined && 'error' in ledger)
     problems.push({ code: 'LEDGER_UNREADABLE', message: ledger.error.message });
   const weakness = ledger !== undefined && 'durability' in ledger ? ledger.durability.weakness : undefined;
@@ -115,18 +113,8 @@ function describeEarlierBackup(backup: string): string {
   return `the ledger is new and has no task, and ${backup} is a backup of an earlier one; if that was deleted by mistake, ask a person to stop the agents and to run colibri restore`;
 }
 
-function describeWitness({
-  name,
-  state,
-  size,
-  time,
-  problem,
-}: WitnessAnswer): NonNullable<Health['witnesses']>[number] {
-  return {
-    name,
-    state,
-    ...(size !== undefined && { size }),
-    ...(time !== undefined && { at: new Date(time * 1000).toISOString() }),
-    ...(problem !== undefined && { problem }),
-  };
+function describeWitness(answer: WitnessAnswer): NonNullable<Health['witnesses']>[number] {
+  const { name, state } = answer;
+  if (answer.state !== 'cosigned') return { name, state, problem: answer.problem };
+  return { name, state, size: answer.size, at: new Date(answer.time * 1000).toISOString() };
 }

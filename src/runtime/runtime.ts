@@ -4,7 +4,7 @@ import type { SkillRegistry } from '../domains/skills/repository.ts';
 import { ColibriError, toError } from '../errors.ts';
 import type { FifoLock } from '../fifo-lock.ts';
 import type { AuditSink, CallerNames, FoundActor, RecordedTransactions } from '../middleware/audit.ts';
-import { DeferredAudit } from '../middleware/deferred-audit.ts';
+import { DeferredAudit } from '../middleware/sinks/deferred.ts';
 import type { Mode } from '../modes.ts';
 import type { Asked } from '../witnesses/ask.ts';
 import type { BackgroundWitnesses } from '../witnesses/background.ts';

@@ -9,7 +9,7 @@ import { type AuditSink, createNoOpAuditSink } from '../middleware/audit.ts';
 import type { Chain } from '../middleware/call.ts';
 import type { Library } from '../middleware/library.ts';
 import { createSinkTransactions } from '../middleware/recorded-transaction.ts';
-import { createStderrAudit } from '../middleware/stderr-audit.ts';
+import { createStderrAudit } from '../middleware/sinks/stderr.ts';
 import { MODES, type Mode } from '../modes.ts';
 import { printError } from '../print-error.ts';
 import { type Booted, Runtime } from '../runtime/runtime.ts';

@@ -1,4 +1,4 @@
-import type { AuditSink } from './audit.ts';
+import type { AuditSink } from '../audit.ts';
 
 /**
  * Records calls in the ledger until nothing may be added to it, and then in `other`. A call that is running meanwhile ends

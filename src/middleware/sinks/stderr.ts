@@ -1,5 +1,5 @@
-import { createLog } from '../log.ts';
-import type { AuditSink } from './audit.ts';
+import { createLog } from '../../log.ts';
+import type { AuditSink } from '../audit.ts';
 
 /**
  * For modes that do not write to the ledger: logs the two events of a call to stderr. Of its arguments only the size,

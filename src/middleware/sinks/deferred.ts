@@ -1,4 +1,4 @@
-import type { AuditSink, ToolEnterEvent, ToolExitEvent } from './audit.ts';
+import type { AuditSink, ToolEnterEvent, ToolExitEvent } from '../audit.ts';
 
 const MAX_EVENTS = 2000;
 

@@ -3,8 +3,8 @@ import { promiseTest } from '../../test/support/promise-test.ts';
 import { CheckpointScheduler } from './scheduler.ts';
 import type { Signer } from './signer.ts';
 
-/** A scheduler that starts at a size, and the number of its signatures. */
-function createScheduler(size: number) {
+/** A scheduler with the size of its newest checkpoint, if it has one, and the number of its signatures. */
+function createScheduler(size?: number) {
   let signed = 0;
   const sign = async () => {
     signed += 1;
@@ -14,7 +14,7 @@ function createScheduler(size: number) {
   const scheduler = new CheckpointScheduler(
     { hasPlace: true, find: () => signer, open: () => signer },
     () => undefined,
-    { text: 'first', size },
+    size === undefined ? undefined : { text: 'first', size },
   );
   return { scheduler, count: () => signed };
 }
@@ -32,6 +32,19 @@ describe('a server that records without an end', () => {
     expect(count()).toBe(3);
     await scheduler.stop();
     expect(count()).toBe(3);
+  });
+});
+
+describe('a server on a log without a checkpoint', () => {
+  promiseTest('checkpoint/signed', 'after the first change, and not again after the next ones', async () => {
+    const { scheduler, count } = createScheduler();
+    scheduler.signsFirstChange = true;
+    scheduler.recorded(3);
+    expect(await settled(count)).toBe(0);
+    for (let size = 4; size < 1004; size += 1) scheduler.grown(size, false);
+    expect(await settled(count)).toBe(1);
+    scheduler.grown(1004, false);
+    expect(await settled(count)).toBe(2);
   });
 });
 

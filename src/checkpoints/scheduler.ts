@@ -25,8 +25,9 @@ export interface SignerSource {
 }
 
 /**
- * Signs checkpoints beside the calls of a server: when a session was sealed, when the log has grown enough, and when
- * the server stops. A failure is logged and shown by server_health, and never fails a call.
+ * Signs checkpoints beside the calls of a server: after the first change of a log that has no checkpoint, when a session
+ * was sealed, when the log has grown enough, and when the server stops. A failure is logged and shown by server_health,
+ * and never fails a call.
  */
 export class CheckpointScheduler {
   readonly #source: SignerSource;
@@ -40,6 +41,8 @@ export class CheckpointScheduler {
   #size = 0;
   #signing: Promise<void> = Promise.resolve();
 
+  /** Whether the first change of a log without a checkpoint is signed at once. A command leaves that to a server. */
+  signsFirstChange = false;
   /** Called with each checkpoint after it was signed. */
   onSigned: ((checkpoint: string) => void) | undefined;
 
@@ -81,7 +84,9 @@ export class CheckpointScheduler {
   /** Records that the log has grown to this size, and signs in the background if that is due. */
   grown(size: number, isSealed: boolean): void {
     this.#size = size;
-    if (isSealed || size - this.#signedSize >= ENTRIES_PER_CHECKPOINT) this.#signLater();
+    // The first checkpoint comes early: from then on receipts and sealed sessions name one.
+    const isFirst = this.signsFirstChange && this.#signedSize === 0;
+    if (isFirst || isSealed || size - this.#signedSize >= ENTRIES_PER_CHECKPOINT) this.#signLater();
   }
 
   /**

@@ -28,8 +28,8 @@ export interface BootOptions {
   readonly asksWitnesses?: boolean;
   /** Whether a ledger that is only read can be signed. A server has no use for it. */
   readonly signsWhatItReads?: boolean;
-  /** Whether what is not signed yet is signed at the end. A command signs only what is due. */
-  readonly signsAtStop?: boolean;
+  /** Whether a log is signed after its first change and at the end. A command signs only what is due. */
+  readonly signsBothEnds?: boolean;
 }
 
 /** Opens the ledger and loads the skills. Runs after the handshake, which must not wait for it. */
@@ -105,7 +105,7 @@ async function bootWriter(opened: Opened, options: BootOptions): Promise<Booted>
 function startBackground(
   { database, config, log }: Opened,
   signing: Signing,
-  { asksWitnesses = false, signsAtStop = false }: BootOptions,
+  { asksWitnesses = false, signsBothEnds = false }: BootOptions,
 ): Pick<Booted, 'checkpoints' | 'witnesses' | 'background'> {
   const { checkpoints, ledgerId } = signing;
   const folder = join(dirname(locateDatabase(config)), SPOOL);
@@ -113,12 +113,15 @@ function startBackground(
   spool.start();
   const witnesses =
     asksWitnesses && ledgerId !== undefined ? new BackgroundWitnesses(database, ledgerId, log) : undefined;
-  if (checkpoints !== undefined) checkpoints.onSigned = (checkpoint) => witnesses?.signed(checkpoint);
+  if (checkpoints !== undefined) {
+    checkpoints.signsFirstChange = signsBothEnds;
+    checkpoints.onSigned = (checkpoint) => witnesses?.signed(checkpoint);
+  }
   const background = {
     settle: (isWhole: boolean) => spool.settle(isWhole),
     stop: async () => {
       await spool.stop();
-      await (signsAtStop ? checkpoints?.stop() : checkpoints?.settled());
+      await (signsBothEnds ? checkpoints?.stop() : checkpoints?.settled());
       await witnesses?.stop();
     },
   };

@@ -39,7 +39,7 @@ export async function main(onConfig?: (config: Config) => void): Promise<void> {
     boot: async ({ chain }) =>
       (await import('../runtime/boot.ts')).boot(config, chain.log, printError, {
         asksWitnesses: true,
-        signsAtStop: true,
+        signsBothEnds: true,
       }),
   });
   const { log, runtime } = server.chain;

@@ -23,6 +23,15 @@ describe('checkpoints', () => {
     expect(readFileSync(join(project.folder, '.colibri', 'colibri.db'), 'latin1')).toContain('"kind":"key.added"');
   });
 
+  promiseTest('checkpoint/signed', 'after the first change of a log, while the server runs', async () => {
+    const project = new SigningProject();
+    await project.withAgent(async (agent) => {
+      await call(agent, 'task_create', { title: 'one' });
+      await vi.waitFor(() => expect(project.remembered()).toHaveLength(1), 5000);
+      expect(parseCheckpoint(project.remembered()[0] ?? '').size).toBe(5);
+    });
+  });
+
   promiseTest('checkpoint/signed', 'when a server stops, over its refused calls and reads, too', async () => {
     const project = new SigningProject();
     await project.withAgent((agent) => call(agent, 'task_create', { title: 'one' }));
@@ -58,18 +67,19 @@ describe('checkpoints', () => {
       const project = new SigningProject();
       await project.withAgent(async (agent) => {
         await call(agent, 'task_create', { title: 'one' });
-        await seal(agent);
+        // The first change of the log was signed by then, the seal is not yet.
+        expect(await seal(agent)).toMatchObject({ checkpoint: { covers_seal: false } });
         // The server signs in the background.
-        const signing = await vi.waitFor(async () => {
-          const { data } = await call(agent, 'server_health', {});
-          const found = (data as { signing: { state: string; key: string; checkpoint: string } }).signing;
-          expect(found.checkpoint).toBeDefined();
-          return found;
+        const sealed = await vi.waitFor(async () => {
+          const { data } = await call(agent, 'merkle_root', { session_id: 'A-0001' });
+          expect(data).toMatchObject({ checkpoint: { covers_seal: true } });
+          return data;
         }, 5000);
+        const { data: health } = await call(agent, 'server_health', {});
+        const { signing } = health as { signing: { state: string; key: string; checkpoint: string } };
         expect(signing).toMatchObject({ state: 'on', key: expect.stringContaining('colibri/') as string });
         expect(project.remembered()).toEqual([signing.checkpoint]);
         const { size, root } = parseCheckpoint(signing.checkpoint);
-        const { data: sealed } = await call(agent, 'merkle_root', { session_id: 'A-0001' });
         expect(sealed).toMatchObject({ checkpoint: { size, root, covers_seal: true } });
         const { stdout } = await project.colibri('checkpoint', '--check', write(project, signing.checkpoint));
         expect(stdout).toContain('extends the checkpoint');

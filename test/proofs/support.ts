@@ -71,12 +71,13 @@ export class SigningProject extends CliProject {
 export const receiptOf = (meta: unknown) =>
   (meta as Record<string, unknown>)['colibri/receipt'] as { index: number; leaf: string; checkpoint?: string };
 
-/** One thought about the first task, and its sealed session. */
-export async function seal(agent: Client, session = 'A-0001'): Promise<void> {
+/** One thought about the first task, and its sealed session. Returns the answer to the seal. */
+export async function seal(agent: Client, session = 'A-0001'): Promise<unknown> {
   await call(agent, 'audit_session_start', { task_id: 'T-0001', auditor_id: 'auditor' });
   await call(agent, 'thought_record', { task_id: 'T-0001', type: 'decision', content: 'because' });
-  const { isError, text } = await call(agent, 'merkle_finalize', { session_id: session });
+  const { isError, text, data } = await call(agent, 'merkle_finalize', { session_id: session });
   if (isError) throw new Error(text);
+  return data;
 }
 
 export function write(project: CliProject, text: string): string {

@@ -9,7 +9,7 @@ const ON_EVERY_ENGINE = [
   'test/brief/{library,yours}.test.ts',
   'test/git/{claims,commit-tasks}.test.ts',
   'test/evidence/*.test.ts',
-  'test/hands/{hands,input,review}.test.ts',
+  'test/people-commands/{commands,input,review}.test.ts',
   'test/notes/export.test.ts',
   'test/recorder/{ingest,reports,settle,signs,subagents*,unanswered}.test.ts',
   'test/tasks/*.test.ts',
@@ -20,7 +20,7 @@ const ON_EVERY_ENGINE = [
 const ON_POSTGRES_IN_TORTURE = [
   'test/agents/{agents-command,log-command,names,timeline,wait}.test.ts',
   'test/brief/library.test.ts',
-  'test/hands/*.test.ts',
+  'test/people-commands/*.test.ts',
   'test/notes/export.test.ts',
   'test/tasks/cycles.test.ts',
   'test/trail/strings.test.ts',

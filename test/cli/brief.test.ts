@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { colibri, createProject, expectWhole, projectFilledBy, withAgent } from '../people/people.ts';
+import { colibri, createProject, expectWhole, projectFilledBy, withAgent } from '../support/commands/project-folder.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const createWork = projectFilledBy(async (folder) => {

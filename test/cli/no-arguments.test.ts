@@ -3,7 +3,7 @@ import { renameSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import { makeProject } from '../init/init-project.ts';
-import { colibri, createProject, ledgerOf, tamper, withAgent } from '../people/people.ts';
+import { colibri, createProject, ledgerOf, tamper, withAgent } from '../support/commands/project-folder.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 /** Standard input says that it is a terminal; standard output is a pipe. */

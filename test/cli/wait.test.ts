@@ -10,7 +10,7 @@ import {
   projectFilledBy,
   startColibri,
   withAgent,
-} from '../people/people.ts';
+} from '../support/commands/project-folder.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 const createTasks = projectFilledBy(async (folder) => {

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject } from 'vitest';
 import { readObservedWork } from '../../src/domains/evidence/observed-work.ts';
-import { atTerminal } from '../hands/support.ts';
+import { atTerminal } from '../people-commands/person-terminal.ts';
 import { withSpool } from '../recorder/spooled-server.ts';
 import { setOptions } from '../support/ledger-targets.ts';
 import { promiseTest } from '../support/promise-test.ts';

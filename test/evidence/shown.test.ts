@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { atTerminal } from '../hands/support.ts';
+import { atTerminal } from '../people-commands/person-terminal.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { openServer } from '../support/test-server.ts';
 import { claimTask, failed, observe, ran, updated } from './observed-server.ts';

@@ -1,7 +1,14 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { colibri, createProject, expectWhole, ledgerOf, startColibri, withAgent } from '../people/people.ts';
+import {
+  colibri,
+  createProject,
+  expectWhole,
+  ledgerOf,
+  startColibri,
+  withAgent,
+} from '../support/commands/project-folder.ts';
 import { promiseTest } from '../support/promise-test.ts';
 
 describe('colibri export', () => {

@@ -1,9 +1,17 @@
 import { describe, expect } from 'vitest';
 import { CallRecorder } from '../../src/ledger/calls/recorder.ts';
 import { openDatabase } from '../../src/trust/open-database.ts';
+import {
+  type Agent,
+  colibri,
+  createProject,
+  expectWhole,
+  ledgerOf,
+  startColibri,
+  withAgent,
+} from '../support/commands/project-folder.ts';
 import { processIdOf } from '../support/ledger.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { type Agent, colibri, createProject, expectWhole, ledgerOf, startColibri, withAgent } from './people.ts';
 
 interface LogLine {
   readonly sequence_no: number;

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { displayWidth } from '../../src/cli/views/text-width.ts';
 import { formatTaskId } from '../../src/ids.ts';
-import { promiseTest } from '../support/promise-test.ts';
 import {
   colibri,
   colibriOnTerminal,
@@ -15,7 +14,8 @@ import {
   projectFilledBy,
   startColibri,
   withAgent,
-} from './people.ts';
+} from '../support/commands/project-folder.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 /** Tasks in every state, in two projects and both workflows. */
 const createBoard = projectFilledBy(async (folder) => {

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect } from 'vitest';
 import { displayWidth } from '../../src/cli/views/text-width.ts';
-import { promiseTest } from '../support/promise-test.ts';
 import {
   type Agent,
   colibri,
@@ -11,7 +10,8 @@ import {
   projectFilledBy,
   tamper,
   withAgent,
-} from './people.ts';
+} from '../support/commands/project-folder.ts';
+import { promiseTest } from '../support/promise-test.ts';
 
 const createStory = projectFilledBy(async (folder) => {
   await withAgent(folder, 'planner', async (agent) => {

@@ -1,7 +1,14 @@
 import { describe, expect } from 'vitest';
 import { displayWidth } from '../../src/cli/views/text-width.ts';
+import {
+  colibri,
+  colibriOnTerminal,
+  createProject,
+  expectWhole,
+  projectFilledBy,
+  withAgent,
+} from '../support/commands/project-folder.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { colibri, colibriOnTerminal, createProject, expectWhole, projectFilledBy, withAgent } from './people.ts';
 
 const createQueue = projectFilledBy(async (folder) => {
   await withAgent(folder, 'claude', async (agent) => {

@@ -3,8 +3,8 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect } from 'vitest';
 import { COMMANDS } from '../../src/cli/commands.ts';
+import { colibri, createProject, expectWhole, ledgerOf, withAgent } from '../support/commands/project-folder.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { colibri, createProject, expectWhole, ledgerOf, withAgent } from './people.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 

@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
+import { colibri, expectWhole, projectFilledBy, tamper, withAgent } from '../support/commands/project-folder.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { colibri, expectWhole, projectFilledBy, tamper, withAgent } from './people.ts';
 
 const createTasks = projectFilledBy(async (folder) => {
   await withAgent(folder, 'claude', async (agent) => {

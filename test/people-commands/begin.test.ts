@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { cleanEnvironment, PROGRAM, runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { atTerminal } from './support.ts';
+import { atTerminal } from './person-terminal.ts';
 
 const SCRIPT = '/usr/bin/script';
 

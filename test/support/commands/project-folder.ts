@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, expect, onTestFinished } from 'vitest';
-import { loadSqlite } from '../../src/db/sqlite/driver.ts';
-import { copyProject } from '../support/folders.ts';
-import { PROGRAM, pretendTerminal, type Ran, runColibriSync, type TerminalSize } from '../support/program.ts';
+import { loadSqlite } from '../../../src/db/sqlite/driver.ts';
+import { copyProject } from '../folders.ts';
+import { PROGRAM, pretendTerminal, type Ran, runColibriSync, type TerminalSize } from '../program.ts';
 
 type Variables = Readonly<Record<string, string>>;
 
@@ -24,7 +24,7 @@ function environment(variables: Variables): Record<string, string> {
 
 /** A folder of its own with the ledger of a project in it. */
 export function createProject(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'colibri-people-'));
+  const folder = mkdtempSync(join(tmpdir(), 'colibri-project-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
@@ -33,7 +33,7 @@ export function createProject(): string {
 export function projectFilledBy(fill: (folder: string) => Promise<void>): () => Promise<string> {
   let original: Promise<string> | undefined;
   const create = async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'colibri-people-'));
+    const folder = mkdtempSync(join(tmpdir(), 'colibri-project-'));
     await fill(folder);
     expectWhole(folder);
     return folder;

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest';
 import { setReview } from '../support/ledger-targets.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { openServer, type TestServer } from '../support/test-server.ts';
-import { atTerminal, type Terminal, withLedger } from './support.ts';
+import { atTerminal, type Terminal, withLedger } from './person-terminal.ts';
 
 /** Brings a task to review as an agent does, with its reason. */
 async function toReview(agent: TestServer, task_id: string): Promise<void> {

@@ -1,8 +1,14 @@
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { displayWidth } from '../../src/cli/views/text-width.ts';
+import {
+  createProject,
+  expectWhole,
+  frozenAt,
+  viewsOnTerminal,
+  withAgent,
+} from '../support/commands/project-folder.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { createProject, expectWhole, frozenAt, viewsOnTerminal, withAgent } from './people.ts';
 
 const VIEWS = ['board', 'list', 'next', 'agents', 'log -n 8', 'show T-0002'];
 /** In these the text is below its term, or a call takes two lines. */

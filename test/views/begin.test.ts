@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, realpathSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { colibri, createProject, expectWhole, ledgerOf, withAgent } from '../support/commands/project-folder.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { colibri, createProject, expectWhole, ledgerOf, withAgent } from './people.ts';
 
 const COMMANDS = [
   ['board'],

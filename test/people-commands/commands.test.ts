@@ -2,11 +2,11 @@ import { describe, expect } from 'vitest';
 import { parseEntry } from '../../src/integrity/index.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { openServer } from '../support/test-server.ts';
-import { atTerminal, listCalls, withLedger } from './support.ts';
+import { atTerminal, listCalls, withLedger } from './person-terminal.ts';
 
 const ADA = 'person:ada';
 
-describe("a person's own hands", () => {
+describe('the commands of a person', () => {
   promiseTest('people/story', 'from add to done, each step with the index of its entry', () =>
     atTerminal(async ({ path, lines, run }) => {
       expect(await lines('add', 'Cache the parser', '--priority', 'high', '-l', 'speed', '-l', 'parser')).toEqual([

@@ -4,7 +4,7 @@ import { describe, expect } from 'vitest';
 import { EVERYTHING_HOSTILE, HOSTILE_TEXTS } from '../support/hostile-text.ts';
 import { PROGRAM, runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { atTerminal, listCalls, withLedger } from './support.ts';
+import { atTerminal, listCalls, withLedger } from './person-terminal.ts';
 
 const LONG = 'x'.repeat(100_000);
 

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { describe, expect } from 'vitest';
+import { colibri, createProject, ledgerOf, startColibri, withAgent } from '../support/commands/project-folder.ts';
 import { promiseTest } from '../support/promise-test.ts';
-import { colibri, createProject, ledgerOf, startColibri, withAgent } from './people.ts';
 
 async function createLedger(): Promise<string> {
   const folder = createProject();

@@ -1,4 +1,4 @@
-// `npm run bench [-- postgres|contention] [options]`: runs bench/run.ts, or the named program, on the built server.
+// `npm run bench [-- postgres|contention] [options]`: runs bench/calls.ts, or the named program, on the built server.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { buildAll } from './build/build.mjs';
@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 await buildAll();
 await bundle({
   entryPoints: {
-    run: 'bench/run.ts',
+    calls: 'bench/calls.ts',
     postgres: 'bench/postgres.ts',
     contention: 'bench/contention.ts',
     'bare-loop': 'bench/calls/bare-loop.ts',
@@ -20,7 +20,7 @@ await bundle({
   outdir: 'dist/bench',
 });
 const isNamed = ['postgres', 'contention'].includes(process.argv[2]);
-const [program, args] = isNamed ? [process.argv[2], process.argv.slice(3)] : ['run', process.argv.slice(2)];
+const [program, args] = isNamed ? [process.argv[2], process.argv.slice(3)] : ['calls', process.argv.slice(2)];
 const { status } = spawnSync(process.execPath, [`dist/bench/${program}.js`, ...args], {
   cwd: root,
   stdio: 'inherit',

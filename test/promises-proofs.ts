@@ -2,7 +2,9 @@ import type { Promised } from './promises-server.ts';
 
 /** What a person can show to others, and what that proves. */
 export const PROOF_PROMISES = {
-  'checkpoint/signed': { says: 'a checkpoint is signed after the first change, after a sealed session, when a server stops, and on demand' },
+  'checkpoint/signed': {
+    says: 'a checkpoint is signed after the first change, after a sealed session, when a server stops, and on demand',
+  },
   'checkpoint/extends': { says: 'checkpoint --check tells whether the log extends an earlier checkpoint' },
   'checkpoint/rollback': { says: 'a log that does not extend what was signed is served read-only, and says why' },
   'checkpoint/replaced': { says: 'verify names another log that its user has signed at the same place before' },

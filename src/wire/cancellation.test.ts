@@ -5,7 +5,7 @@ import type { ClientOptions } from '@modelcontextprotocol/client';
 import { expect, onTestFinished } from 'vitest';
 import * as z from 'zod';
 import { openRaw } from '../../test/support/ledger.ts';
-import { openTwoPages } from '../../test/support/ledgers.ts';
+import { openTwoPages } from '../../test/support/sample-ledgers.ts';
 import { call, createPipes, line, openMemoryServer, request } from '../../test/support/memory-server.ts';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { readConfig } from '../config.ts';

@@ -4,9 +4,9 @@ import { existsSync, readdirSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { StoredTree } from '../../src/ledger/stored-tree.ts';
 import { addTask, CliProject, finished, inherited, reportOf, titlesIn, withFile } from '../support/cli-project.ts';
-import { createLargeLedger } from '../support/ledgers.ts';
 import { PROGRAM } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { createLargeLedger } from '../support/sample-ledgers.ts';
 
 let large: CliProject;
 

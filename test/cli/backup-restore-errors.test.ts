@@ -7,9 +7,9 @@ import { openSqlite } from '../../src/db/sqlite/database.ts';
 import { loadSqlite } from '../../src/db/sqlite/driver.ts';
 import { replaceSqlite } from '../../src/db/sqlite/files/replace.ts';
 import { addTask, CliProject, finished, inherited, reportOf, titlesIn } from '../support/cli-project.ts';
-import { createLargeLedger } from '../support/ledgers.ts';
 import { PROGRAM } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { createLargeLedger } from '../support/sample-ledgers.ts';
 
 let large: CliProject;
 

@@ -15,9 +15,9 @@ import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { openSqlite } from '../../src/db/sqlite/database.ts';
 import { addTask, CliProject, createTemplate, reportOf, titlesIn } from '../support/cli-project.ts';
 import { tamper } from '../support/ledger.ts';
-import { makeOlder } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { makeOlder } from '../support/sample-ledgers.ts';
 
 let template: CliProject;
 

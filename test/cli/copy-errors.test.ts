@@ -14,10 +14,10 @@ import {
   TARGETS,
   verifyTarget,
 } from '../support/ledger-targets.ts';
-import { createLargeLedger } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import type { Ran } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { createLargeLedger } from '../support/sample-ledgers.ts';
 
 let large: CliProject;
 

@@ -2,8 +2,8 @@ import { describe, expect } from 'vitest';
 import { synchronize } from '../../src/copy/synchronize.ts';
 import { markFinished, markUnfinished, readTarget } from '../../src/copy/target.ts';
 import { openTarget, readEverything, sqliteTarget, TARGETS } from '../support/ledger-targets.ts';
-import { createLargeLedger } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { createLargeLedger } from '../support/sample-ledgers.ts';
 
 const noProgress = () => undefined;
 const noCheck = () => Promise.resolve();

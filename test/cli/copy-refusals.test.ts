@@ -4,10 +4,10 @@ import { startRefusingPostgres } from '../postgres/fixtures/wire.ts';
 import { CliProject, createTemplate, reportOf } from '../support/cli-project.ts';
 import { tamper } from '../support/ledger.ts';
 import { postgresTarget, readEverything, sqliteTarget, TARGETS, verifyTarget } from '../support/ledger-targets.ts';
-import { createFileOfVersion } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import { runOn } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { createFileOfVersion } from '../support/sample-ledgers.ts';
 
 let template: CliProject;
 let place: CliProject;

@@ -15,10 +15,10 @@ import {
   TARGETS,
   verifyTarget,
 } from '../support/ledger-targets.ts';
-import { BEFORE_SESSION_EVENTS, buildFullLedger, makeOlder } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import { PROGRAM } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { BEFORE_SESSION_EVENTS, buildFullLedger, makeOlder } from '../support/sample-ledgers.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-copy-'));
 const fullLedger = join(folder, 'full-ledger.db');

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkNode } from '../../src/cli/doctor/machine.ts';
 import { copyProject } from '../support/folders.ts';
 import { projectReport } from '../support/ledger.ts';
-import { createFileOfVersion } from '../support/ledgers.ts';
 import { call } from '../support/memory-server.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { createFileOfVersion } from '../support/sample-ledgers.ts';
 import { connectProgram, makeProject, openProgram, runProgram } from './init-project.ts';
 
 interface Checked {

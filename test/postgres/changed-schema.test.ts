@@ -6,10 +6,10 @@ import { openDatabase } from '../../src/trust/open-database.ts';
 import { connectRaw } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { AT } from '../support/ledger.ts';
-import { BEFORE_SESSION_EVENTS, makeOlder } from '../support/ledgers.ts';
 import { newPostgresUrl, openTestPostgres, runOn } from '../support/postgres/database.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { BEFORE_SESSION_EVENTS, makeOlder } from '../support/sample-ledgers.ts';
 
 async function newLedger(): Promise<string> {
   const url = await newPostgresUrl();

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { tempFolder } from '../support/folders.ts';
 import { placeLedger } from '../support/ledger-targets.ts';
-import { buildFullLedger, createVersion } from '../support/ledgers.ts';
 import { newPostgresUrl, openTestPostgres } from '../support/postgres/database.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { buildFullLedger, createVersion } from '../support/sample-ledgers.ts';
 
 const COMMANDS: readonly (readonly string[])[] = [
   ['board'],

@@ -3,11 +3,11 @@ import { openLedger } from '../../src/ledger/open.ts';
 import { connectRaw } from '../support/clients/raw-client.ts';
 import { tempFolder } from '../support/folders.ts';
 import { AT } from '../support/ledger.ts';
-import { createVersion } from '../support/ledgers.ts';
 import { newPostgresUrl, openTestPostgres, queryOn, runOn } from '../support/postgres/database.ts';
 import { diagnose } from '../support/postgres/docs.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { createVersion } from '../support/sample-ledgers.ts';
 
 async function createLedger(): Promise<string> {
   const url = await newPostgresUrl();

@@ -4,9 +4,9 @@ import { listSchemaFacts, type SchemaFact } from '../../src/db/postgres/schema-f
 import { checkSchema } from '../../src/db/schema/check.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { AT } from '../support/ledger.ts';
-import { createVersion } from '../support/ledgers.ts';
 import { newPostgresUrl, openTestPostgres, runOn } from '../support/postgres/database.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { createVersion } from '../support/sample-ledgers.ts';
 
 describe('the schema that a PostgreSQL ledger is compared with', () => {
   // After a new migration: npx vitest run --project postgres test/postgres/schema.test.ts -u

@@ -3,8 +3,8 @@ import { afterAll, describe, expect } from 'vitest';
 import type { Reader } from '../../src/db/database.ts';
 import { checkSchema } from '../../src/db/schema/check.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { buildFullLedger, openFile } from '../support/sample-ledgers.ts';
 import { assertWhole } from '../support/test-server.ts';
 
 await buildFullLedger('changed schema');

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
-import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { sample } from '../support/properties.ts';
+import { buildFullLedger, openFile } from '../support/sample-ledgers.ts';
 import { afterTampering, PLACES } from '../support/tamper.ts';
 import { assertWhole } from '../support/test-server.ts';
 

@@ -7,9 +7,9 @@ import { BadFormat, encodeEntry, parseVerifierKey, verifyText } from '../../src/
 import { sampleInputs, TARGETS } from '../fuzz/fuzz.ts';
 import { VALUES } from '../fuzz/hostile-values.ts';
 import { signLog, WITH_CONTENT } from '../fuzz/sample-log.ts';
-import { buildRuleLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { sizeOf } from '../support/properties.ts';
+import { buildRuleLedger, openFile } from '../support/sample-ledgers.ts';
 import { judgeInPython } from './fixtures/python-verifier.ts';
 import { readSignedLog, SignedLog } from './fixtures/signed-log.ts';
 

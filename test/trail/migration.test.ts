@@ -6,8 +6,8 @@ import { openLedger } from '../../src/ledger/open.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { removeClaims } from '../support/forge/without-claims.ts';
 import { AT } from '../support/ledger.ts';
-import { buildFullLedger, makeOlder, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { buildFullLedger, makeOlder, openFile } from '../support/sample-ledgers.ts';
 import { assertWhole, openServer, withFolder } from '../support/test-server.ts';
 
 const idxOf = (thought: number) => `(SELECT idx FROM thoughts WHERE thought_no = ${thought})`;

@@ -4,8 +4,8 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect } from 'vitest';
 import { type Agent, createAgent } from '../support/agent.ts';
 import { ledgerAt } from '../support/ledger-targets.ts';
-import { openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { openFile } from '../support/sample-ledgers.ts';
 import { assertWhole, withFolder } from '../support/test-server.ts';
 
 const PROCESSES = 4;

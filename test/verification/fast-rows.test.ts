@@ -1,8 +1,8 @@
 import { describe, expect } from 'vitest';
 import type { Reader, Transaction } from '../../src/db/database.ts';
-import { openTwoPages } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { rotate, sizeOf } from '../support/properties.ts';
+import { openTwoPages } from '../support/sample-ledgers.ts';
 import { afterTampering } from '../support/tamper.ts';
 
 const database = await openTwoPages();

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { findSession } from '../../src/domains/trail/sessions.ts';
 import { verifySession, verifyTaskChain } from '../../src/verification/verify-chain.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { openTwoPages } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { sample } from '../support/properties.ts';
+import { openTwoPages } from '../support/sample-ledgers.ts';
 import { afterTampering } from '../support/tamper.ts';
 
 const database = await openTwoPages();

@@ -5,8 +5,8 @@ import { hashInWorker } from '../../src/verification/fast/hash-worker-client.ts'
 import { type Hasher, type HashJob, hashHere } from '../../src/verification/hashing.ts';
 import { type ChainReport, verifySession, verifyTaskChain } from '../../src/verification/verify-chain.ts';
 import { verifyTables } from '../../src/verification/verify-ledger.ts';
-import { openTwoPages } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { openTwoPages } from '../support/sample-ledgers.ts';
 import { afterTampering } from '../support/tamper.ts';
 
 const database = await openTwoPages();

@@ -19,8 +19,8 @@ import { append } from '../../src/ledger/append.ts';
 import { nextTail } from '../../src/ledger/tail.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { observe } from '../support/ledger-targets.ts';
-import { buildFinishedLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { buildFinishedLedger, openFile } from '../support/sample-ledgers.ts';
 import { afterTampering } from '../support/tamper.ts';
 
 const DECISION = { reason: 'a password', actor: 'person:ada', at: '2026-04-08T22:00:00.000Z' };

@@ -3,8 +3,8 @@ import { describe, expect } from 'vitest';
 import type { Reader } from '../../src/db/database.ts';
 import { BATCH } from '../../src/domains/tasks/search.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { openFile } from '../support/sample-ledgers.ts';
 import { tamperFile } from '../support/tamper.ts';
 import { assertWhole, openServer, type TestServer, withFolder, withServer } from '../support/test-server.ts';
 

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Database, Transaction } from '../../src/db/database.ts';
-import { buildFullLedger, openFile, TWO_LEVELS } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { partOf } from '../support/properties.ts';
+import { buildFullLedger, openFile, TWO_LEVELS } from '../support/sample-ledgers.ts';
 import { afterTampering, type Column, listColumns, PLACES } from '../support/tamper.ts';
 import { assertWhole } from '../support/test-server.ts';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
 import type { Transaction } from '../../src/db/database.ts';
-import { buildFullLedger, openFile, TWO_LEVELS } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { buildFullLedger, openFile, TWO_LEVELS } from '../support/sample-ledgers.ts';
 import { afterTampering, listColumns, PLACES } from '../support/tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-twice-'));

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
 import { canonicalize, parseEntry } from '../../src/integrity/index.ts';
-import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { partOnPostgres } from '../support/properties.ts';
+import { buildFullLedger, openFile } from '../support/sample-ledgers.ts';
 import { afterTampering } from '../support/tamper.ts';
 import { assertWhole } from '../support/test-server.ts';
 

@@ -8,8 +8,8 @@ import { currentVersion } from '../../src/domains/tasks/versions.ts';
 import type { ThoughtRow } from '../../src/domains/trail/repository.ts';
 import { formatTaskId } from '../../src/ids.ts';
 import { canonicalize, saltedDigest, thoughtHash } from '../../src/integrity/index.ts';
-import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { buildFullLedger, openFile } from '../support/sample-ledgers.ts';
 import { afterTampering } from '../support/tamper.ts';
 import { assertWhole } from '../support/test-server.ts';
 

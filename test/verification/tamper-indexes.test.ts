@@ -2,9 +2,9 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
-import { buildFullLedger } from '../support/ledgers.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { buildFullLedger } from '../support/sample-ledgers.ts';
 import { tamperFile } from '../support/tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-indexes-'));

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
 import type { SqlValue, Transaction } from '../../src/db/database.ts';
 import { DIFFERS } from '../../src/db/schema/difference.ts';
-import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { buildFullLedger, openFile } from '../support/sample-ledgers.ts';
 import { afterTampering, listColumns, PLACES } from '../support/tamper.ts';
 import { assertWhole } from '../support/test-server.ts';
 

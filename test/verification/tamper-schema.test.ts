@@ -8,8 +8,8 @@ import { SchemaError } from '../../src/db/schema/difference.ts';
 import { openDatabase } from '../../src/trust/open-database.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
 import { openTestDatabase } from '../support/ledger.ts';
-import { buildFullLedger, createFileOfVersion } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { buildFullLedger, createFileOfVersion } from '../support/sample-ledgers.ts';
 import { tamperFile } from '../support/tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-schema-'));

@@ -8,8 +8,8 @@ import { formatTaskId } from '../../src/ids.ts';
 import { nextNumber } from '../../src/ledger/counters.ts';
 import type { Problem } from '../../src/verification/report.ts';
 import { verifyEverything } from '../../src/verification/verify-ledger.ts';
-import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { buildFullLedger, openFile } from '../support/sample-ledgers.ts';
 import { listColumns, tamperFile } from '../support/tamper.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'colibri-search-'));

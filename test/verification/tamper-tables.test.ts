@@ -3,8 +3,8 @@ import { describe, expect } from 'vitest';
 import { beforeEachStatement } from '../../src/db/before-each-statement.ts';
 import { DatabaseError, type Engine, type Reader } from '../../src/db/database.ts';
 import { verifyEverything, verifyRecord } from '../../src/verification/verify-ledger.ts';
-import { buildFullLedger, openFile } from '../support/ledgers.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { buildFullLedger, openFile } from '../support/sample-ledgers.ts';
 import { withFolder } from '../support/test-server.ts';
 
 const FORGERIES: Readonly<Record<string, readonly [sql: string, place: string]>> = {

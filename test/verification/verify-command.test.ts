@@ -5,9 +5,9 @@ import { afterAll, describe, expect } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/db/migrate.ts';
 import { StoredTree } from '../../src/ledger/stored-tree.ts';
 import { openTestDatabase } from '../support/ledger.ts';
-import { buildFullLedger, createFileOfVersion, TWO_LEVELS } from '../support/ledgers.ts';
 import { runColibri } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { buildFullLedger, createFileOfVersion, TWO_LEVELS } from '../support/sample-ledgers.ts';
 import { tamperFile } from '../support/tamper.ts';
 import { openServer } from '../support/test-server.ts';
 

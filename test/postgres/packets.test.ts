@@ -1,6 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Database } from '../../src/db/database.ts';
+import { placeLedger } from '../support/ledger-targets.ts';
 import { newPostgresUrl, openTestPostgres, runOn } from '../support/postgres/database.ts';
+import { openServer, type ServerOptions } from '../support/test-server.ts';
+import { Network } from './fixtures/network.ts';
 
 describe('statements sent in one packet', () => {
   it('statements of one packet each get their own rows, including none', async () => {
@@ -137,6 +141,38 @@ describe('statements sent in one packet', () => {
     expect(await words(database)).toEqual([]);
   });
 });
+
+describe('the first call of an agent', () => {
+  it('asks about the processes of all its namesakes at once, while other servers wait', async () => {
+    const url = await newPostgresUrl();
+    const network = await Network.create(url);
+    const other = await openAgent(url, { COLIBRI_AGENT_ID: 'other' });
+    for (let count = 0; count < 20; count += 1) await other.call('task_list', {});
+    await runOn(
+      url,
+      `INSERT INTO presence (sequence_no, actor) SELECT sequence_no, 'agent#' || sequence_no FROM calls
+       WHERE sequence_no NOT IN (SELECT sequence_no FROM presence)`,
+    );
+    const agent = await openAgent(network.url());
+    const questions: number[] = [];
+    network.judge = (piece) => {
+      const asked = piece.toString('latin1').split('pg_locks').length - 1;
+      for (let count = 0; count < asked; count += 1) questions.push(network.answers);
+      return 'pass';
+    };
+    await agent.call('task_list', {});
+    expect(questions.length).toBeGreaterThan(15);
+    expect(new Set(questions).size, 'round trips').toBeLessThan(questions.length / 2);
+  });
+});
+
+async function openAgent(url: string, settings: NonNullable<ServerOptions['settings']> = {}) {
+  const path = randomUUID();
+  placeLedger(path, url);
+  const server = await openServer(path, 'agent', { isTolerant: true, settings });
+  onTestFinished(() => server.close());
+  return server;
+}
 
 async function openWords(url?: string): Promise<Database> {
   const database = await openTestPostgres(url === undefined ? {} : { url });

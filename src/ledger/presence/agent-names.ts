@@ -80,12 +80,14 @@ export class AgentNames {
        ORDER BY presence.sequence_no DESC`,
       [clock.nowMs()],
     );
+    const namesakes = rows.filter(({ actor }) => isNameOf(client, actor));
+    // Asked together: on PostgreSQL each question is a round trip, and every other server waits for the first call.
+    const alive = await Promise.all(namesakes.map(({ entry }) => this.#database.isAlive(processOf(entry))));
     const agents = new Map<string, KnownAgent>();
-    for (const row of rows) {
+    for (const [place, row] of namesakes.entries()) {
       const { sequence_no, actor, entry, holder, claim_idx, taken_from } = row;
-      if (!isNameOf(client, actor)) continue;
       const processId = processOf(entry);
-      const isAlive = await this.#database.isAlive(processId);
+      const isAlive = alive[place] === true;
       const newest = agents.get(actor);
       agents.set(actor, {
         name: actor,

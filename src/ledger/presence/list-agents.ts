@@ -35,17 +35,18 @@ export async function listAgents(db: Reader, liveness: Liveness, localMs: number
   const nowMs = dialectOf(db).wallClock(rows[0]?.now_ms, localMs);
   const signsOf = new Map<string, SignRow[]>();
   for (const row of rows) signsOf.set(row.actor, [...(signsOf.get(row.actor) ?? []), row]);
-  const agents: SeenAgent[] = [];
-  for (const [name, signs] of signsOf) {
-    const entries = signs.map(({ entry }) => entry);
-    agents.push({
-      name,
-      processes: await countLive(entries, liveness),
-      lastCall: lastCallOf(signs[0] as SignRow),
-      silentMs: sharedSilence(signs, liveness.clock.id) ?? wallSilence(entries, nowMs),
-    });
-  }
-  return agents;
+  // Asked together: on PostgreSQL each question about a process is a round trip.
+  return Promise.all(
+    [...signsOf].map(async ([name, signs]) => {
+      const entries = signs.map(({ entry }) => entry);
+      return {
+        name,
+        processes: await countLive(entries, liveness),
+        lastCall: lastCallOf(signs[0] as SignRow),
+        silentMs: sharedSilence(signs, liveness.clock.id) ?? wallSilence(entries, nowMs),
+      };
+    }),
+  );
 }
 
 /** How many agents have a process that runs. */
@@ -55,9 +56,9 @@ export async function countLiveAgents(db: Reader, liveness: Liveness): Promise<n
 }
 
 async function countLive(entries: readonly string[], liveness: Liveness): Promise<number> {
-  let live = 0;
-  for (const processId of new Set(entries.map(processOf))) if (await liveness.isAlive(processId)) live += 1;
-  return live;
+  const processes = [...new Set(entries.map(processOf))];
+  const alive = await Promise.all(processes.map((processId) => liveness.isAlive(processId)));
+  return alive.filter((isAlive) => isAlive).length;
 }
 
 function lastCallOf({ sequence_no, entry: text }: SignRow): SeenAgent['lastCall'] {

@@ -3,12 +3,13 @@ import { isHeldStatus } from '../domains/tasks/workflows.ts';
 import { findHomeFolder } from '../home-folder.ts';
 import { type Entry, entryDefect, observedContentDefect, RECORDER_PREFIX, saltedDigest } from '../integrity/index.ts';
 import { toCommitObservations } from './git/commit-observations.ts';
+import { parseCommits } from './git/parse-commits.ts';
 import { listOwnSpool } from './own-spool.ts';
 import { type Observation, recordObservations, type TaskClaim } from './record.ts';
 import { findStop } from './reports/find-stop.ts';
 import { reportSession, type Stop } from './reports/report-session.ts';
 import { renewSigns } from './signs-of-life.ts';
-import { readSpoolFile, rejectSpoolFile, removeSpoolFile } from './spool.ts';
+import { listRejected, readmitSpoolFile, readSpoolFile, rejectSpoolFile, removeSpoolFile } from './spool.ts';
 import { parseSpooled, type SpooledEvent, UNNAMED } from './spooled-event.ts';
 
 /** One transaction holds the write lock for a few milliseconds. */
@@ -83,6 +84,19 @@ export async function ingest(
     for (const name of names) removeSpoolFile(folder, name);
   }
   return { recorded, rejected };
+}
+
+/**
+ * Lets files wait again that were rejected and are valid now. After an update, the hooks are those of the new version while
+ * a server of the old one runs on, which does not know what they write.
+ */
+export function readmitRejected(folder: string): void {
+  for (const name of listRejected(folder)) {
+    const text = readSpoolFile(folder, name) ?? '';
+    const event = parseSpooled(text);
+    const isValid = event === undefined ? parseCommits(text) !== undefined : toObservation(event) !== undefined;
+    if (isValid) readmitSpoolFile(folder, name);
+  }
 }
 
 /** The last stop of a session, and the files of all its stops: a killed process leaves them for the next one. */

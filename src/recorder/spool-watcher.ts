@@ -2,7 +2,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 import type { Database } from '../db/database.ts';
 import type { Log } from '../log.ts';
-import { type IngestOptions, ingest, MAX_BATCH } from './ingest.ts';
+import { type IngestOptions, ingest, MAX_BATCH, readmitRejected } from './ingest.ts';
 import { countWaiting, hasSpool, removeAbandoned } from './spool.ts';
 import { fillReserve } from './spool-reserve.ts';
 
@@ -82,6 +82,7 @@ export class SpoolWatcher {
       const isNew = !this.#isOpen;
       if (isNew) {
         removeAbandoned(this.#folder, new Date());
+        readmitRejected(this.#folder);
         fillReserve(this.#folder);
       }
       this.#isOpen = true;

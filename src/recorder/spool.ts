@@ -115,12 +115,21 @@ export function removeSpoolFile(folder: string, name: string): void {
 
 /** Keeps a file that cannot be ingested, under a name that is not listed. */
 export function rejectSpoolFile(folder: string, name: string): void {
-  try {
-    renameSync(join(folder, name), join(folder, name + REJECTED));
-  } catch (error) {
-    // Another process was faster.
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
+  rename(join(folder, name), join(folder, name + REJECTED));
+}
+
+/** The names of files that were kept because they could not be ingested. */
+export function listRejected(folder: string): string[] {
+  return readdirSync(folder).filter((name) => name.endsWith(REJECTED) && FINAL_NAME.test(withoutMark(name)));
+}
+
+/** Lets a rejected file be ingested again. */
+export function readmitSpoolFile(folder: string, name: string): void {
+  rename(join(folder, name), join(folder, withoutMark(name)));
+}
+
+function withoutMark(name: string): string {
+  return name.slice(0, -REJECTED.length);
 }
 
 /** Removes the test events and returns their texts. */
@@ -193,6 +202,15 @@ export function countDroppedEvent(folder: string): void {
     writeFileSync(handle, '.');
   } finally {
     closeSync(handle);
+  }
+}
+
+function rename(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    // Another process was faster.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }
 

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, vi } from 'vitest';
 import { listCoverage } from '../../src/recorder/reports/list-reports.ts';
 import { listSpool } from '../../src/recorder/spool.ts';
@@ -65,6 +65,22 @@ describe('a server', () => {
       await isEmpty();
       expect(await readObserved(server)).toHaveLength(3);
     }, true),
+  );
+
+  promiseTest('recorder/waiting-events', 'what an older server rejected and the next one understands', () =>
+    withSpool(async ({ folder, server, spool, report }) => {
+      report(shell('ls'));
+      const [name = ''] = listSpool(spool);
+      renameSync(join(spool, name), join(spool, `${name}.rejected`));
+      const forged = join(spool, name.replace(/^\d/, '2').concat('.rejected'));
+      writeFileSync(forged, '{}', { mode: 0o600 });
+      const next = await openServer(join(folder, '.colibri', 'colibri.db'));
+      await next.call('task_list', {});
+      expect(await readObserved(next)).toHaveLength(1);
+      await next.close();
+      expect(readdirSync(spool).filter((file) => file.endsWith('.rejected'))).toEqual([basename(forged)]);
+      expect(await readObserved(server)).toEqual([]);
+    }),
   );
 
   promiseTest('recorder/coverage', 'also if the client stops its server together with the session', () =>

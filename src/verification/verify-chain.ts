@@ -1,7 +1,7 @@
 import type { Reader } from '../db/database.ts';
 import { currentVersion, listCurrentRows, type StoredVersion } from '../domains/tasks/versions.ts';
 import { countRecords, readRecords, type SessionRecord } from '../domains/trail/session-tree.ts';
-import { findSession, listSessionsOf, type SessionRow } from '../domains/trail/sessions.ts';
+import { findSession, listCoveringSessions, type SessionRow } from '../domains/trail/sessions.ts';
 import { formatSessionId, formatTaskId, parseId } from '../ids.ts';
 import { isTaskId, parseEntry } from '../integrity/index.ts';
 import { isAfter } from '../ledger/cursor.ts';
@@ -104,7 +104,7 @@ async function checkChain(
   { links, areNumbered }: LinkCount,
 ): Promise<void> {
   const { db, hasher } = source;
-  const sessions = new Map((await listSessionsOf(db, taskNo)).map((session) => [session.session_no, session]));
+  const sessions = new Map((await listCoveringSessions(db, taskNo)).map((session) => [session.session_no, session]));
   for (let after = areNumbered ? 0 : Number.MIN_SAFE_INTEGER; ; ) {
     const next = Math.min(after + PAGE, links);
     const proven = areNumbered && useFastPath ? await acceptProven(source, taskNo, after, next, check) : undefined;

@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import type { Config } from '../../config.ts';
 import { listClaimedTasks } from '../../domains/tasks/claims/agent-tasks.ts';
 import { listLosses, MAX_REPLAYED } from '../../domains/tasks/claims/losses.ts';
-import { listOpenSessions } from '../../domains/trail/open-sessions.ts';
+import { listOpenSessions } from '../../domains/trail/sessions.ts';
 import { isPerson } from '../../integrity/index.ts';
 import { listAgents } from '../../ledger/presence/list-agents.ts';
 import { type CoverageReport, hasGap, listCoverage } from '../../recorder/reports/list-reports.ts';

@@ -7,7 +7,7 @@ import type { TokenedTask } from '../../domains/tasks/record.ts';
 import { findTokenedTask, listChildren, listUnmet, listWaiting } from '../../domains/tasks/repository.ts';
 import { isOpen } from '../../domains/tasks/workflows.ts';
 import { listThoughts, type ThoughtRow } from '../../domains/trail/repository.ts';
-import { listTaskSessions } from '../../domains/trail/task-sessions.ts';
+import { listTaskSessions } from '../../domains/trail/sessions.ts';
 import { findCommitPage } from '../../git/commit-page.ts';
 import { hasCommit } from '../../git/has-commit.ts';
 import { parseId } from '../../ids.ts';

@@ -1,7 +1,7 @@
 import type { ClaimedTask } from '../../domains/tasks/claims/agent-tasks.ts';
 import { DEAD_PROCESS_TTL_MS, isLapsed } from '../../domains/tasks/claims/decide.ts';
 import type { Loss } from '../../domains/tasks/claims/losses.ts';
-import type { OpenSession } from '../../domains/trail/open-sessions.ts';
+import type { OpenSession } from '../../domains/trail/sessions.ts';
 import type { SeenAgent } from '../../ledger/presence/list-agents.ts';
 import { formatDuration } from '../../text/duration.ts';
 import { listNames, plural, type Terminal } from './terminal.ts';

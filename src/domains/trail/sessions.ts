@@ -45,6 +45,31 @@ export function listOwnSessions(db: Reader, taskNo: number): Promise<SessionRow[
   return db.query('SELECT * FROM sessions WHERE task_no = $1 ORDER BY session_no', [taskNo]);
 }
 
+/** The sessions of a task, those with a thought about it, and those in `joined`; oldest first. */
+export async function listTaskSessions(db: Reader, taskNo: number, joined: readonly string[]): Promise<SessionRow[]> {
+  const places = joined.map((_, index) => `$${index + 2}`).join(', ');
+  return db.query<SessionRow>(
+    `SELECT * FROM sessions
+     WHERE task_no = $1 OR session_no IN (SELECT session_no FROM thoughts WHERE task_no = $1)
+     ${joined.length === 0 ? '' : `OR session_no IN (${places})`}
+     ORDER BY session_no`,
+    [taskNo, ...joined.map(parseId)],
+  );
+}
+
+export interface OpenSession {
+  readonly session_id: string;
+  readonly started_by: string;
+}
+
+/** The sessions that are not sealed yet, oldest first. */
+export async function listOpenSessions(db: Reader): Promise<OpenSession[]> {
+  const rows = await db.query<{ session_no: number; started_by: string }>(
+    'SELECT session_no, started_by FROM sessions WHERE finalized_idx IS NULL ORDER BY session_no',
+  );
+  return rows.map(({ session_no, started_by }) => ({ session_id: formatSessionId(session_no), started_by }));
+}
+
 export async function listSessionNumbers(db: Reader): Promise<number[]> {
   const rows = await db.query<{ session_no: number }>('SELECT session_no FROM sessions ORDER BY session_no');
   return rows.map(({ session_no }) => session_no);
@@ -57,7 +82,7 @@ export async function findLastSessionNo(db: Reader): Promise<number | undefined>
 }
 
 /** All sessions, live and sealed, that cover a task now: its own, and deep sessions of its ancestors. */
-export function listSessionsOf(db: Reader, taskNo: number): Promise<SessionRow[]> {
+export function listCoveringSessions(db: Reader, taskNo: number): Promise<SessionRow[]> {
   return db.query<SessionRow>(
     `WITH RECURSIVE covered (no) AS (
        SELECT CAST($1 AS BIGINT)

@@ -113,6 +113,20 @@ describe('the signing key', () => {
     expect(await project.colibri('verify')).toMatchObject({ status: 0 });
   });
 
+  promiseTest('key/rotation', 'a mode that does not write refuses it, and leaves no other key behind', async () => {
+    const project = new SigningProject();
+    await project.colibri('add', 'one');
+    const { stdout: key } = await project.colibri('key');
+    const files = readdirSync(join(project.config, 'colibri'));
+    for (const mode of ['READONLY', 'MINIMAL'])
+      expect(await project.runWith({ env: { ...project.env, COLIBRI_MODE: mode } }, 'key', 'rotate')).toMatchObject({
+        status: 1,
+        stderr: `colibri key: ${mode} mode changes no ledger; set COLIBRI_MODE=FULL, or unset it\n`,
+      });
+    expect(readdirSync(join(project.config, 'colibri'))).toEqual(files);
+    expect(await project.colibri('key')).toMatchObject({ status: 0, stdout: key });
+  });
+
   promiseTest('key/rotation', 'the old key signs no more, the old checkpoints still hold', async () => {
     const project = new SigningProject();
     await project.colibri('add', 'one');

@@ -8,7 +8,7 @@ import type { Database } from '../../db/database.ts';
 import { syncFolder } from '../../files/sync.ts';
 import { formatVerifierKey, originOf } from '../../integrity/index.ts';
 import { lacksHardLinks } from '../../trust/private-file.ts';
-import { type Person, type PersonOptions, withPerson } from '../people/open-person.ts';
+import { type Person, type PersonOptions, requireWriter, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS } from '../people/run-person.ts';
 import { timeStamp } from '../support/atomic-file.ts';
 import type { CliCommand } from '../support/command.ts';
@@ -25,7 +25,12 @@ export const key: CliCommand<PersonOptions, 'rotate' | undefined> = {
     'The private key is created by the first signature, in your configuration folder or where COLIBRI_KEY_PATH says, readable by you only. It is never part of the ledger or of a bundle.',
   ],
   examples: [['colibri key'], ['colibri key rotate', 'an entry of the ledger, signed by the old and the new key']],
-  exitCodes: { 0: 'printed or replaced', 2: 'no ledger, or it cannot be read', 3: 'no usable key' },
+  exitCodes: {
+    0: 'printed or replaced',
+    1: 'refused: the key was not replaced',
+    2: 'no ledger, or it cannot be read',
+    3: 'no usable key',
+  },
   run: (options, action) =>
     reportResult('key', options.json ?? false, () => (action === 'rotate' ? withPerson(options, rotate) : show())),
 };
@@ -48,9 +53,9 @@ async function show(): Promise<CommandResult> {
   return { verdict: 'done', lines: [own], facts: { key: own, origin, keys: known } };
 }
 
-async function rotate({ database, config, actor, rollback }: Person): Promise<CommandResult> {
-  if (rollback !== undefined) throw rollback;
-  if (database === undefined) throw new CommandError('refused', `${config.mode} mode opens no ledger`);
+async function rotate(person: Person): Promise<CommandResult> {
+  const { config, actor } = person;
+  const database = requireWriter(person);
   const old = requireKey(config);
   const path = old.path;
   const next = `${path}.next`;

@@ -7,7 +7,7 @@ import { parseJson } from '../integrity/parse-json.ts';
 import { type Hint, toEvent, unreadable } from './clients/recognize.ts';
 import type { ObservedEvent } from './event.ts';
 import { randomHex } from './random-hex.ts';
-import { countDroppedEvent, SPOOL, SpoolRefused, writeToSpool } from './spool.ts';
+import { countDroppedEvent, SPOOL, SpoolRefused, spoolOf, writeToSpool } from './spool.ts';
 import { encodeSpooled, toSpooled } from './spooled-event.ts';
 
 /** Longer events are recorded as unreadable. The largest answers that clients pass to a model are far shorter. */
@@ -229,7 +229,7 @@ function findSpool(
   { dbPath, projectFolders }: Pick<HookConfig, 'dbPath' | 'projectFolders'>,
   folder: string | null,
 ): string | undefined {
-  if (dbPath !== undefined) return join(dirname(resolve(dbPath)), SPOOL);
+  if (dbPath !== undefined) return spoolOf(resolve(dbPath));
   const colibri = dirname(LEDGER);
   for (const from of startingFolders(projectFolders, folder)) {
     const found = findAbove(LEDGER, join(colibri, SPOOL), from);

@@ -13,8 +13,9 @@ import {
   type Stats,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isOwnedByOther } from '../db/file-owner.ts';
+import { LEDGER } from '../db/locate.ts';
 import { ignoreFolder, isIgnored } from '../files/git-ignore.ts';
 import { syncFolder } from '../files/sync.ts';
 import { randomHex } from './random-hex.ts';
@@ -25,8 +26,15 @@ import { writeToReserve } from './spool-reserve.ts';
  * never sees half of one, and writers need no lock.
  */
 
-/** The name of the folder, beside the ledger. */
+/** The name of the folder beside the ledger of a project. */
 export const SPOOL = 'spool';
+
+/** The folder for the events of a ledger. Ledgers that share a folder have one each: an event belongs to one of them. */
+export function spoolOf(ledger: string): string {
+  const name = basename(ledger);
+  return join(dirname(ledger), name === basename(LEDGER) ? SPOOL : `${name}.${SPOOL}`);
+}
+
 const MAX_FILES = 10_000;
 const MAX_FILE_BYTES = 262_144;
 const FINAL_NAME = /^\d{13}-\d{1,10}-[0-9a-f]{16}\.json$/;

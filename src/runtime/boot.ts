@@ -1,4 +1,3 @@
-import { dirname, join } from 'node:path';
 import { openSigning, type Signing } from '../checkpoints/open-signing.ts';
 import { type Config, locateDatabase } from '../config.ts';
 import type { Database } from '../db/database.ts';
@@ -15,7 +14,7 @@ import type { AuditSink } from '../middleware/audit.ts';
 import { createHaltableAudit } from '../middleware/sinks/haltable.ts';
 import { createStderrAudit } from '../middleware/sinks/stderr.ts';
 import { opensDatabase, writesLedger } from '../modes.ts';
-import { SPOOL } from '../recorder/spool.ts';
+import { spoolOf } from '../recorder/spool.ts';
 import { SpoolWatcher } from '../recorder/spool-watcher.ts';
 import { findEarlierBackup } from '../trust/backups.ts';
 import { openDatabase } from '../trust/open-database.ts';
@@ -108,7 +107,7 @@ function startBackground(
   { asksWitnesses = false, signsBothEnds = false }: BootOptions,
 ): Pick<Booted, 'checkpoints' | 'witnesses' | 'background'> {
   const { checkpoints, ledgerId } = signing;
-  const folder = join(dirname(locateDatabase(config)), SPOOL);
+  const folder = spoolOf(locateDatabase(config));
   const spool = new SpoolWatcher(database, folder, log, () => isRolledBack(signing));
   spool.start();
   const witnesses =

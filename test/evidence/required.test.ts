@@ -1,7 +1,9 @@
 import { chmodSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, inject } from 'vitest';
+import { LEDGER } from '../../src/db/locate.ts';
 import { readObservedWork } from '../../src/domains/evidence/observed-work.ts';
+import { spoolOf } from '../../src/recorder/spool.ts';
 import { atTerminal } from '../people-commands/person-terminal.ts';
 import { withSpool } from '../recorder/spooled-server.ts';
 import { setOptions } from '../support/ledger-targets.ts';
@@ -286,14 +288,12 @@ describe('the project option require_observed', () => {
     atTerminal(async ({ path, folder, lines, refused }) => {
       await lines('add', 'Test it');
       await setOptions(path, 'default', NPM_TEST);
-      await lines('start', '1');
-      await lines('note', '1', 'why');
-      await lines('review', '1');
+      for (const step of [['start'], ['note', 'why'], ['review']]) await lines(step[0] ?? '', '1', ...step.slice(1));
       expect(await refused(1, 'done', '1')).toMatch(/no run of "npm test" was observed/);
-      const home = inject('engine') === 'sqlite' ? folder : join(folder, '.colibri');
-      mkdirSync(home, { recursive: true, mode: 0o700 });
-      spoolEvent(join(home, 'spool'), { ...updated('T-0001', 'in_progress'), tool_use_id: 'claim' });
-      spoolEvent(join(home, 'spool'), { ...ran('npm test'), tool_use_id: 'run' });
+      const spool = spoolOf(inject('engine') === 'sqlite' ? path : join(folder, LEDGER));
+      mkdirSync(dirname(spool), { recursive: true, mode: 0o700 });
+      spoolEvent(spool, { ...updated('T-0001', 'in_progress'), tool_use_id: 'claim' });
+      spoolEvent(spool, { ...ran('npm test'), tool_use_id: 'run' });
       expect(await lines('done', '1')).toEqual([expect.stringMatching(/^T-0001 review -> done/)]);
     }),
   );

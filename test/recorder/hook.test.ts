@@ -201,7 +201,10 @@ describe('colibri hook', () => {
       expect(await project.hook(post({ tool_use_id: 'nowhere' }), away)).toEqual(SILENT);
       const named = { COLIBRI_DB_PATH: project.path('.colibri/other.db') };
       expect(await project.hook(post({ tool_use_id: 'named' }), { ...away, env: named })).toEqual(SILENT);
-      expect(project.events().map(({ call_id: id }) => id)).toEqual(['sub', 'variable', 'payload', 'named']);
+      const ids = (spool?: string) => project.events(spool).map(({ call_id: id }) => id);
+      expect(ids()).toEqual(['sub', 'variable', 'payload']);
+      // Ledgers that share a folder have a spool each: a server of the other one would record the event.
+      expect(ids(project.path('.colibri/other.db.spool'))).toEqual(['named']);
       expect(existsSync(elsewhere.path('.colibri'))).toBe(false);
     },
   );
@@ -216,7 +219,8 @@ describe('colibri hook', () => {
     const named = { ...env, CLAUDE_PROJECT_DIR: project.folder };
     expect(await project.hook(post({ tool_use_id: 'variable' }), { ...away, env: named })).toEqual(SILENT);
     expect(await project.hook(post({ tool_use_id: 'payload', cwd: project.folder }), { ...away, env })).toEqual(SILENT);
-    expect(project.events().map(({ call_id: id }) => id)).toEqual(['sub', 'variable', 'payload']);
+    const events = project.events(project.path('.colibri/other.db.spool'));
+    expect(events.map(({ call_id: id }) => id)).toEqual(['sub', 'variable', 'payload']);
   });
 
   promiseTest('recorder/silent', 'its help is the only thing that it prints for people', async () => {

@@ -41,9 +41,9 @@ export class RecordedProject extends CliProject {
   }
 
   /** Expects what every hook keeps, and returns the events in the spool. */
-  events(): SpooledEvent[] {
-    return listSpool(this.spool).map((name) => {
-      const event = parseSpooled(readSpoolFile(this.spool, name) ?? '');
+  events(spool = this.spool): SpooledEvent[] {
+    return listSpool(spool).map((name) => {
+      const event = parseSpooled(readSpoolFile(spool, name) ?? '');
       if (event === undefined) throw new Error(`${name} is not an event`);
       return event;
     });

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync, rmdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { type Config, createEnvironment, locateDatabase, TEST_SESSION } from '../../config.ts';
 import { serverConfig } from '../../db/locate.ts';
 import { toError } from '../../errors.ts';
 import { findHomeFolder } from '../../home-folder.ts';
 import { parseJson } from '../../integrity/index.ts';
 import { listOwnSpool } from '../../recorder/own-spool.ts';
-import { countDropped, countRejected, hasSpool, SPOOL, takeTestEvents } from '../../recorder/spool.ts';
+import { countDropped, countRejected, hasSpool, spoolOf, takeTestEvents } from '../../recorder/spool.ts';
 import { CLIENTS } from '../init/clients.ts';
 import { HOOK_TARGETS, type HookTarget } from '../init/hooks/hook-targets.ts';
 import { type InstalledHooks, readInstalledHooks } from '../init/hooks/installed-hooks.ts';
@@ -34,7 +34,7 @@ export async function checkRecorder(config: Config, runAll: boolean): Promise<Fi
   const root = findProjectRoot();
   const home = findHomeFolder();
   const ledger = locateDatabase(serverConfig(config));
-  const spool = join(dirname(ledger), SPOOL);
+  const spool = spoolOf(ledger);
   const hadSpool = existsSync(spool);
   const sites: Site[] = [{ root, isGlobal: false }, ...(home === undefined ? [] : [{ root: home, isGlobal: true }])];
   const options = { root, home, ledger, spool, dbPath: config.dbPath, runAll };

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { Argument, Option } from 'commander';
 import { locateDatabase } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
@@ -6,7 +6,7 @@ import { overwriteFreePages } from '../../db/sqlite/files/overwrite-free-pages.t
 import { type Decision, findRedactionOf } from '../../domains/redaction/repository.ts';
 import { AdvisedError, toError } from '../../errors.ts';
 import type { Disclosed } from '../../integrity/index.ts';
-import { SPOOL } from '../../recorder/spool.ts';
+import { spoolOf } from '../../recorder/spool.ts';
 import { type Person, type PersonOptions, requireWriter, withPerson } from '../people/open-person.ts';
 import { PERSON_OPTIONS, parseReason, readReason, WRITE_EXIT_CODES } from '../people/run-person.ts';
 import { findCallOf, listEntriesOf } from '../query/record-entries.ts';
@@ -77,7 +77,7 @@ interface Done {
 
 async function redactRecord(person: Person, record: string, { reason, mayAsk, yes }: Request): Promise<Done> {
   const database = requireWriter(person);
-  const spool = join(dirname(locateDatabase(person.config)), SPOOL);
+  const spool = spoolOf(locateDatabase(person.config));
   const plan = await database.read((reader) => makePlan(reader, record));
   if (plan.entries.length > 0 && !yes && !(mayAsk && (await isConfirmed(plan.entries, reason))))
     throw new CommandError('refused', 'not confirmed', { advice: 'pass --yes' });

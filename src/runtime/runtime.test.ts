@@ -140,16 +140,22 @@ describe('a failed boot', () => {
     ]);
   });
 
-  promiseTest('boot/degraded', 'also if the early calls cannot be recorded; the database is closed then', async () => {
-    const { client, server, finish, ledger } = await openHeld();
-    await call(client, 'early');
-    ledger.enterThrows = new Error('the disk is full');
-    const close = vi.fn(async () => undefined);
-    finish({ audit: ledger, database: { close } as unknown as Database });
-    expect((await call(client, 'reads')).error?.message).toContain('the disk is full');
-    expect(close).toHaveBeenCalledTimes(1);
-    expect(server.chain.runtime.database).toBeUndefined();
-  });
+  promiseTest(
+    'boot/degraded',
+    'also if the early calls cannot be recorded; what the boot has opened is closed then',
+    async () => {
+      const { client, server, finish, ledger } = await openHeld();
+      await call(client, 'early');
+      ledger.enterThrows = new Error('the disk is full');
+      const closed: string[] = [];
+      const end = (name: string) => async () => void closed.push(name);
+      const background = { settle: async () => true, stop: end('background') };
+      finish({ audit: ledger, background, database: { close: end('database') } as unknown as Database });
+      expect((await call(client, 'reads')).error?.message).toContain('the disk is full');
+      expect(closed).toEqual(['background', 'database']);
+      expect(server.chain.runtime.database).toBeUndefined();
+    },
+  );
 
   promiseTest('door/list', 'a failed boot does not change the list', async () => {
     const { client, fail } = await openHeld();

@@ -234,7 +234,7 @@ export class Runtime {
       try {
         await this.#early.replay(booted.audit);
       } catch (error) {
-        await booted.database?.close();
+        await close(booted);
         throw error;
       }
       this.#booted = booted;
@@ -249,7 +249,12 @@ export class Runtime {
     clearTimeout(this.#retryTimer);
     await this.#booting;
     this.#phase = 'stopped';
-    await this.#booted?.background?.stop();
-    await this.database?.close();
+    if (this.#booted !== undefined) await close(this.#booted);
   }
+}
+
+/** In this order: what runs in the background uses the database. */
+async function close({ background, database }: Booted): Promise<void> {
+  await background?.stop();
+  await database?.close();
 }

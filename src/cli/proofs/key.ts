@@ -56,13 +56,14 @@ async function show(): Promise<CommandResult> {
 async function rotate(person: Person): Promise<CommandResult> {
   const { config, actor } = person;
   const database = requireWriter(person);
-  const old = requireKey(config);
-  const path = old.path;
+  const { path } = requireKey(config);
   const next = `${path}.next`;
   // A key that an interrupted rotation has left is the one that an entry may name already.
   if (!existsSync(next)) createKeyFile(next);
   const fresh = openSigningKey({ ...config, keyPath: next });
   if (fresh === undefined) throw new CommandError('cannot tell', 'the new key vanished', { advice: 'try again' });
+  // Read after the new one: a rotation that runs at the same time may have swapped them, so that the new one is another.
+  const old = requireKey(config);
   const { origin, entry } = await introduce(database, { old, fresh, actor });
   const kept = `${path}.${timeStamp()}${FORMER}`;
   swap(old, fresh, kept);

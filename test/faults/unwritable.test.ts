@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished } from 'vitest';
+import { reportOf } from '../support/cli-project.ts';
 import { connectRaw } from '../support/clients/raw-client.ts';
 import { ledgerOf, withAgent } from '../support/commands/project-folder.ts';
 import { tempFolder } from '../support/folders.ts';
@@ -76,6 +77,13 @@ describe('a ledger that this user may only read', () => {
           status: 2,
           stderr: `colibri backup: ${folder} is not writable; name a folder of yours: colibri backup FOLDER\n`,
         });
+      const own = tempFolder();
+      const backup = runAsUser(['backup', join(own, 'copy.db')], project);
+      expect(backup).toMatchObject({ status: 0, stderr: '' });
+      expect(readdirSync(own)).toEqual(['copy.db']);
+      const { size, root, problems } = await reportOf(join(own, 'copy.db'));
+      expect(problems).toEqual([]);
+      expect(backup.stdout).toContain(`whole: ${size} entries, root ${root}`);
       const server = startProgram({
         cwd: project,
         launcher: launcher ?? [],

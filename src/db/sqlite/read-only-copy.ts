@@ -1,35 +1,29 @@
-import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { FifoLock } from '../../fifo-lock.ts';
-import { type Database, DatabaseError, type Durability, type Reader } from '../database.ts';
+import type { Database, Durability, Reader } from '../database.ts';
 import { isProcessId } from '../process-id.ts';
 import { openSqlite, type SqliteOptions } from './database.ts';
 import { loadSqlite } from './driver.ts';
-import { explainFault, faultOfSystemError } from './errors.ts';
-import { copyFiles, nameOriginal } from './files/copy-files.ts';
+import { explainFault } from './errors.ts';
+import { copyForReading, nameOriginal } from './files/copy-files.ts';
 import { readFileState } from './files/file-state.ts';
+import { inPlaceOr, realPathOf } from './files/in-place.ts';
 import { assertNoJournal } from './files/journal.ts';
-import { mayWriteLedger } from './files/may-write.ts';
 import { isLocked, presencePath } from './files/presence.ts';
 import { machineClock } from './machine-clock.ts';
 
 /**
  * Opens a ledger for reading, even without write permission on its file or folder: a read-only disk, a mount, a
- * folder of another user. SQLite needs a side file even to read; where it can neither find nor create one, a private copy
- * is read.
+ * folder of another user. Where SQLite cannot read it in place, a private copy is read.
  */
-export async function openForReading(options: SqliteOptions): Promise<Database> {
-  const path = realPathOf(options.path);
-  if (mayWriteLedger(path)) return openSqlite(options);
-  if (existsSync(`${path}-shm`))
-    try {
-      return await openSqlite(options);
-    } catch (error) {
-      // The side file may be unreadable, or left behind by a process that died.
-      if (!(error instanceof DatabaseError) || !['unavailable', 'readonly'].includes(error.fault)) throw error;
-    }
-  return openReadOnlyCopy(options);
+export function openForReading(options: SqliteOptions): Promise<Database> {
+  return inPlaceOr(
+    realPathOf(options.path),
+    () => openSqlite(options),
+    () => openReadOnlyCopy(options),
+  );
 }
 
 /** Reads a private copy, which is made again whenever the ledger has changed. Its folder is removed by `close`. */
@@ -43,8 +37,6 @@ export async function openReadOnlyCopy(options: SqliteOptions): Promise<Database
     throw error;
   }
 }
-
-const MAX_COPIES = 3;
 
 class ReadOnlyCopy implements Database {
   readonly engine = 'sqlite';
@@ -130,40 +122,8 @@ class ReadOnlyCopy implements Database {
     // The copy has no journal beside it, so the check must use the original.
     assertNoJournal(this.#realPath);
     const copy = join(this.#folder, basename(this.location));
-    this.#state = this.#copyTo(copy);
+    this.#state = copyForReading(this.#realPath, copy, this.location);
     this.#database = await openSqlite({ ...this.#options, path: copy });
     return this.#database;
-  }
-
-  #copyTo(copy: string): string {
-    rmSync(`${copy}-shm`, { force: true });
-    for (const suffix of ['', '-wal']) if (existsSync(copy + suffix)) chmodSync(copy + suffix, 0o600);
-    for (let attempt = 0; attempt < MAX_COPIES; attempt += 1) {
-      const state = this.#tryCopy(copy);
-      if (state === undefined) continue;
-      // A copy has the mode of a file that may only be read, and SQLite gives its side files the same mode.
-      for (const suffix of ['', '-wal']) if (existsSync(copy + suffix)) chmodSync(copy + suffix, 0o600);
-      return state;
-    }
-    throw new DatabaseError('busy', `${this.location}: changes while it is copied to a folder where it can be read`, {
-      advice: 'run the command again, or ask the owner of the ledger for a backup',
-    });
-  }
-
-  #tryCopy(copy: string): string | undefined {
-    try {
-      return copyFiles(this.#realPath, copy);
-    } catch (error) {
-      throw explainFault(`copying ${this.location} to ${this.#folder}`, faultOfSystemError(error), error);
-    }
-  }
-}
-
-/** SQLite follows links before it names the files beside the database. */
-function realPathOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch (error) {
-    throw explainFault(path, faultOfSystemError(error), error);
   }
 }

@@ -1,6 +1,11 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import { loadSqlite } from '../driver.ts';
 import { explainFault, faultOfSystemError } from '../errors.ts';
+import { copyForReading, nameOriginal } from './copy-files.ts';
+import { inPlaceOr, realPathOf } from './in-place.ts';
+import { assertNoJournal } from './journal.ts';
 
 const BUSY_TIMEOUT_MS = 10_000;
 
@@ -9,7 +14,6 @@ const BUSY_TIMEOUT_MS = 10_000;
  * copy is a single file without a write-ahead log.
  */
 export async function copySqlite(source: string, target: string): Promise<void> {
-  const sqlite = await loadSqlite();
   const operation = `copying ${source} to ${target}`;
   try {
     // SQLite would create a file that everyone may read; it keeps the mode of an empty one.
@@ -17,6 +21,15 @@ export async function copySqlite(source: string, target: string): Promise<void> 
   } catch (error) {
     throw explainFault(operation, faultOfSystemError(error), error);
   }
+  await inPlaceOr(
+    realPathOf(source),
+    () => vacuumInto(source, target, operation),
+    () => vacuumPrivateCopy(source, target, operation),
+  );
+}
+
+async function vacuumInto(source: string, target: string, operation: string): Promise<void> {
+  const sqlite = await loadSqlite();
   try {
     const driver = sqlite.open(source, { readOnly: true });
     try {
@@ -27,5 +40,20 @@ export async function copySqlite(source: string, target: string): Promise<void> 
     }
   } catch (error) {
     throw explainFault(operation, sqlite.faultOf(error), error);
+  }
+}
+
+async function vacuumPrivateCopy(source: string, target: string, operation: string): Promise<void> {
+  // The copy has no journal beside it, so the check must use the original.
+  assertNoJournal(source);
+  const folder = mkdtempSync(join(tmpdir(), 'colibri-read-'));
+  try {
+    const copy = join(folder, basename(source));
+    copyForReading(realPathOf(source), copy, source);
+    await vacuumInto(copy, target, operation);
+  } catch (error) {
+    throw nameOriginal(error, folder, dirname(source));
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -103,6 +103,18 @@ describe('bundles', () => {
     expect(await project.colibri('verify', '--key', key)).toMatchObject({ status: 3 });
   });
 
+  promiseTest('bundle/refused', 'into a folder that does not exist', async () => {
+    for (const args of [
+      ['export', '--all'],
+      ['export', '--all', '--html'],
+      ['prove', '1'],
+    ])
+      expect(await project.colibri(...args, '--out', project.path('none/file')), args.join(' ')).toMatchObject({
+        status: 3,
+        stderr: expect.stringMatching(/no folder .*none; create it first/) as string,
+      });
+  });
+
   promiseTest('bundle/refused', 'a device without an end, a folder, a file that is not there', async () => {
     if (existsSync('/dev/zero'))
       expect(await verify('/dev/zero', '--key', key)).toMatchObject({

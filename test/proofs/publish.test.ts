@@ -79,6 +79,13 @@ describe('a published log', () => {
     },
   );
 
+  promiseTest('publish/tiles', 'not below a file, nor where no folder can be created', async () => {
+    const project = new SigningProject();
+    await project.colibri('add', 'one');
+    for (const folder of [join(project.ledger, 'x'), ...(existsSync('/proc/self') ? ['/proc/x'] : [])])
+      expect(await project.colibri('publish', folder), folder).toMatchObject({ status: 2 });
+  });
+
   promiseTest('publish/tiles', 'holds no word of what agents wrote', async () => {
     const project = new SigningProject();
     await project.colibri('add', 'the secret title');

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { Argument } from 'commander';
 import { locateDatabase } from '../../config.ts';
 import { copySqlite } from '../../db/sqlite/files/copy.ts';
 import type { LedgerReport } from '../../verification/report.ts';
 import { verifyEverything } from '../../verification/verify-ledger.ts';
-import { assertFree, isSideFile, publish, removeDatabase, timeStamp } from '../support/atomic-file.ts';
+import { assertFree, isFolder, isSideFile, publish, removeDatabase, timeStamp } from '../support/atomic-file.ts';
 import { withCleanUp } from '../support/clean-up.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
@@ -70,9 +70,6 @@ function chooseName(file: string | undefined, ledger: string): (size: number) =>
   if (isSideFile(named)) {
     throw new CommandError('bad input', `SQLite reserves the name ${named}`, { advice: 'choose another file' });
   }
-  if (!isFolder(dirname(named))) {
-    throw new CommandError('bad input', `no folder ${dirname(named)}`, { advice: 'create it first' });
-  }
   assertFree(named);
   return () => named;
 }
@@ -86,10 +83,6 @@ function assertWritable(folder: string): void {
       advice: 'name a folder of yours: colibri backup FOLDER',
     });
   }
-}
-
-function isFolder(path: string): boolean {
-  return existsSync(path) && statSync(path).isDirectory();
 }
 
 function describe(file: string, { size, root, problems }: LedgerReport): CommandResult {

@@ -5,7 +5,6 @@ import {
   fsyncSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readFileSync,
   realpathSync,
@@ -17,6 +16,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { toError } from '../../errors.ts';
+import { createFolders } from '../../files/create-folders.ts';
 import { lacksHardLinks } from '../../trust/private-file.ts';
 import { CORRECT_FILE, InitError } from './init-error.ts';
 
@@ -117,7 +117,7 @@ function stage({ path, file, next, kept, after, mode: newMode }: StagedChange): 
   try {
     if (isThere) keep(file, kept);
     if (after === undefined) return;
-    mkdirSync(dirname(file), { recursive: true, mode: isPrivate ? 0o700 : 0o777 });
+    createFolders(dirname(file), isPrivate ? 0o700 : 0o777);
     const handle = openSync(next, 'wx', mode);
     try {
       writeFileSync(handle, after);

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Reader } from '../../db/database.ts';
+import { createFolders } from '../../files/create-folders.ts';
 import { sync } from '../../files/sync.ts';
 import { type Digest, foldLeaves, foldRange, perfectSubtrees } from '../../integrity/index.ts';
 import { readStored, storedLeaf } from '../../ledger/stored-tree.ts';
@@ -137,7 +138,7 @@ function place(folder: string, level: number | 'entries', index: number, width: 
 export function writePublic(folder: string, name: string, bytes: Buffer | string): void {
   const path = join(folder, name);
   assertNoLinks(folder, name);
-  mkdirSync(dirname(path), { recursive: true });
+  createFolders(dirname(path), 0o777);
   const partial = `${path}.${randomBytes(4).toString('hex')}.partial`;
   writeFileSync(partial, bytes, { flag: 'wx' });
   sync(partial);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, renameSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sync, syncFolder } from '../../files/sync.ts';
 import { lacksHardLinks } from '../../trust/private-file.ts';
@@ -23,6 +23,7 @@ export function publish(partial: string, target: string): void {
 
 /** Writes a file for its owner. It is there as a whole or not at all. */
 export function writeNewFile(target: string, content: string | Buffer): void {
+  assertFree(target);
   // Not the name of the target with a suffix, which could be too long.
   const partial = join(dirname(target), `colibri-${randomBytes(4).toString('hex')}.partial`);
   try {
@@ -35,10 +36,16 @@ export function writeNewFile(target: string, content: string | Buffer): void {
 
 /** Also refuses side files of an older database, which SQLite would apply to the new one. */
 export function assertFree(target: string): void {
+  if (!isFolder(dirname(target)))
+    throw new CommandError('bad input', `no folder ${dirname(target)}`, { advice: 'create it first' });
   const taken = withSideFiles(target).find((path) => existsSync(path));
   if (taken !== undefined) {
     throw new CommandError('bad input', `${taken} exists and is not overwritten`, { advice: 'choose another file' });
   }
+}
+
+export function isFolder(path: string): boolean {
+  return existsSync(path) && statSync(path).isDirectory();
 }
 
 export function removeDatabase(path: string): void {

@@ -27,7 +27,7 @@ describe('checkpoints', () => {
     const project = new SigningProject();
     await project.withAgent(async (agent) => {
       await call(agent, 'task_create', { title: 'one' });
-      await vi.waitFor(() => expect(project.remembered()).toHaveLength(1), 5000);
+      await vi.waitFor(() => expect(project.remembered()).toHaveLength(1), 30_000);
       expect(parseCheckpoint(project.remembered()[0] ?? '').size).toBe(5);
     });
   });

@@ -6,52 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { browserCryptography } from './browser-cryptography.mjs';
 import { lazyCrypto } from './lazy-crypto.mjs';
+import { leanSdk } from './lean-sdk.mjs';
 import { buildPage } from './page.mjs';
 import { createSbom } from './sbom.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-
-// The SDK includes a 150 KB JSON Schema validator for requests that this server never makes.
-const withoutValidator = {
-  name: 'without-validator',
-  setup(bundler) {
-    bundler.onResolve({ filter: /^@modelcontextprotocol\/server\/_shims$/ }, () => ({
-      path: fileURLToPath(new URL('sdk-shims.mjs', import.meta.url)),
-    }));
-  },
-};
-
-// On load, the SDK builds a schema for every protocol type, which costs 15 ms; a tool server uses few of them.
-const onlyUsedSchemas = {
-  name: 'only-used-schemas',
-  setup(bundler) {
-    const load = (path, edit) => ({ contents: edit(readFileSync(path, 'utf8')), loader: 'js' });
-    // esbuild drops a call marked as pure together with its unused constant.
-    bundler.onLoad({ filter: /@modelcontextprotocol\/core\/dist\/[\w-]+\.mjs$/ }, ({ path }) =>
-      load(path, (code) =>
-        code.replaceAll(
-          /^const (\w+) = ((?:z|\w+Schema)\.[\s\S]*?);\n(?=const |\/\*|\/\/|export|function|\n)/gm,
-          'const $1 = /* @__PURE__ */ (() => $2)();\n',
-        ),
-      ),
-    );
-    // These two loops read all of them, for a registry that this program does not use.
-    bundler.onLoad({ filter: /@modelcontextprotocol\/server\/dist\/src-[\w-]+\.mjs$/ }, ({ path }) =>
-      load(path, (code) => refuseEarly(code.replaceAll(/^for \(const .* register\(key, .*\);\n/gm, ''))),
-    );
-  },
-};
-
-// The SDK tries every message against several schemas. One that lacks a required key fails without a list of defects.
-const REQUIRED_KEYS = { Request: 'method', Notification: 'method', ResultResponse: 'result', ErrorResponse: 'error' };
-
-function refuseEarly(code) {
-  return Object.entries(REQUIRED_KEYS).reduce((edited, [kind, key]) => {
-    const check = `const isJSONRPC${kind} = (value) => `;
-    if (!edited.includes(check)) throw new Error(`the SDK has no isJSONRPC${kind} any more`);
-    return edited.replace(check, `${check}Object(value) === value && '${key}' in value && `);
-  }, code);
-}
 
 // Their Node entries hide their requires from the bundler, or are larger.
 const parsersAsModules = {
@@ -99,7 +58,7 @@ const BUNDLES = [
     ...parsersAsModules,
     // The driver loads it only for an addon that is not there.
     external: ['./native'],
-    plugins: [withoutValidator, onlyUsedSchemas, lazyCrypto],
+    plugins: [...leanSdk, lazyCrypto],
     ...ownUrl,
   },
   // What a hook loads when an agent stops and no server runs: the ledger in a file, without tools and protocol.

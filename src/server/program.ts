@@ -8,6 +8,7 @@ import { INSTRUCTIONS } from '../wire/instructions.ts';
 import { StartupTimeout, within } from '../wire/startup-timeout.ts';
 import { createStdioTransport } from '../wire/stdio.ts';
 import { type ColibriServerContext, createColibriServer } from './colibri-server.ts';
+import { compileSooner } from './compile-sooner.ts';
 import { factsOf, pulseOf } from './facts.ts';
 import { isMain } from './is-main.ts';
 
@@ -57,6 +58,7 @@ export async function main(onConfig?: (config: Config) => void): Promise<void> {
   try {
     await within(config.startupTimeoutMs, server.start());
     await within(config.startupTimeoutMs, runtime.passGate(false));
+    compileSooner();
   } catch (error) {
     log('error', 'start failed', { error });
     process.exit(error instanceof StartupTimeout ? EXIT_TEMPORARY : 1);

@@ -20,7 +20,7 @@ const HELP = `npm run bench -- contention [options]
 
   --servers 1,4,12,32   numbers of servers; the first is the baseline
   --cases LIST          of ${CASES.join(', ')}; default all
-  --seconds 3           how long each number of servers is measured
+  --calls 1500          how many calls per server are measured, after as many that are not
   --rounds 3            repetitions; the report has the medians
   --check               exit code 1 if a limit is exceeded
   --write               also saves the report as bench/results/contention.md
@@ -32,7 +32,7 @@ const { values } = parseArgs({
   options: {
     servers: { type: 'string', default: '1,4,12,32' },
     cases: { type: 'string', default: CASES.join(',') },
-    seconds: { type: 'string', default: '3' },
+    calls: { type: 'string', default: '1500' },
     rounds: { type: 'string', default: '3' },
     check: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
@@ -102,7 +102,7 @@ async function measureCase(test: Case): Promise<Row[]> {
   const runs = new Map<number, Measured[]>(SIZES.map((servers) => [servers, []]));
   for (let round = 0; round < Number(values.rounds); round += 1) {
     for (const servers of SIZES) {
-      const measured = await measure(await test.program(), test.script, servers, Number(values.seconds));
+      const measured = await measure(await test.program(), test.script, servers, Number(values.calls));
       runs.get(servers)?.push(measured);
       console.error(`${test.name} ${servers}: ${measured.perSecond.toFixed(0)}/s`);
     }
@@ -123,7 +123,7 @@ function mediansOf(runs: readonly Measured[]): Measured {
 function report(rows: readonly Row[]): void {
   const machine = `node ${process.versions.node} on ${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`;
   const findings = judge(rows, BARS);
-  const text = `${machine}, ${values.rounds} rounds of ${values.seconds} s, medians\n\n${renderCases(rows, findings)}`;
+  const text = `${machine}, ${values.rounds} rounds of ${values.calls} calls per server, medians\n\n${renderCases(rows, findings)}`;
   console.log(text);
   if (values.write)
     writeFileSync(

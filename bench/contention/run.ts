@@ -11,15 +11,19 @@ export interface Measured {
   readonly slowest: number;
 }
 
-/** Several servers on one store, each called back to back for the same time. */
-export async function measure(program: Program, script: Script, servers: number, seconds: number): Promise<Measured> {
+/**
+ * Several servers on one store, each called back to back. Every number of servers is measured over the same number of
+ * calls per server: a process compiles its code while it makes its first thousands of calls, and measured by the clock one
+ * server alone would get much further than each of thirty-two.
+ */
+export async function measure(program: Program, script: Script, servers: number, calls: number): Promise<Measured> {
   const agents: StdioAgent[] = [];
   for (let agent = 0; agent < servers; agent += 1) agents.push(await StdioAgent.start(program, `agent-${agent}`));
   const lines = agents.map((agent, index) => ({ agent, script: script(index), answer: {} as Record<string, unknown> }));
-  await runUntil(lines, (calls) => calls >= WARM_UP_CALLS);
+  await runCalls(lines, WARM_UP_CALLS * servers);
   const cpuBefore = agents.map((agent) => agent.cpuMs());
   const begin = performance.now();
-  const { counts, longestWaitMs } = await runUntil(lines, () => performance.now() - begin > seconds * 1000);
+  const { counts, longestWaitMs } = await runCalls(lines, calls * servers);
   const elapsed = (performance.now() - begin) / 1000;
   const cpuMs = agents.reduce((sum, agent, index) => sum + agent.cpuMs() - (cpuBefore[index] ?? 0), 0);
   await Promise.all(agents.map((agent) => agent.end()));
@@ -32,11 +36,8 @@ export async function measure(program: Program, script: Script, servers: number,
   };
 }
 
-/**
- * A process that is not warm spends most of a call on code that is not compiled yet. Twelve servers together make as many
- * calls as one alone, so after too few of them the comparison would be one of compiled with uncompiled code.
- */
-const WARM_UP_CALLS = 1000;
+/** Of each server. Most of the code of a call is compiled by then. */
+const WARM_UP_CALLS = 1500;
 
 interface Line {
   readonly agent: StdioAgent;
@@ -44,12 +45,14 @@ interface Line {
   answer: Record<string, unknown>;
 }
 
-async function runUntil(lines: readonly Line[], isOver: (calls: number) => boolean) {
-  let longestWaitMs = 0;
+/** Makes so many calls together. A server that is slower than the others makes fewer of them. */
+async function runCalls(lines: readonly Line[], total: number) {
+  let [begun, longestWaitMs] = [0, 0];
   const counts = await Promise.all(
     lines.map(async (line) => {
       let calls = 0;
-      for (; !isOver(calls); calls += 1) {
+      for (; begun < total; calls += 1) {
+        begun += 1;
         const next = line.script.next(line.answer).value;
         const start = performance.now();
         line.answer = await line.agent.call(next);

@@ -1,5 +1,5 @@
 import { canonicalize } from '../integrity/canonical-json.ts';
-import type { Texts } from './secrets.ts';
+import type { Texts } from './secrets/blank.ts';
 
 /** What a person can read about an event. Undefined if the event has no such thing. */
 export interface Content {

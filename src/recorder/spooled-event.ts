@@ -7,7 +7,7 @@ import { sha256 } from '../integrity/sha256.ts';
 import { findText } from './clients/observe.ts';
 import { contentTexts, writeContent } from './content.ts';
 import { type Action, CLIENTS, type ColibriCall, type ObservedEvent, type Phase } from './event.ts';
-import { blankAll } from './secrets.ts';
+import { blankAll } from './secrets/blank.ts';
 
 /** Characters of readable content. */
 const CONTENT_LENGTHS: Readonly<Record<HookConfig['level'], number>> = { digests: 0, excerpts: 4096, full: 16_384 };

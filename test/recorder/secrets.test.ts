@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest';
-import { BLANK, blankSecrets } from '../../src/recorder/secrets.ts';
+import { BLANK, blankSecrets } from '../../src/recorder/secrets/blank.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { SECRETS } from './secret-samples.ts';
 

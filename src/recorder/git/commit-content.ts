@@ -1,6 +1,6 @@
 import type { HookConfig } from '../../config.ts';
 import { canonicalize } from '../../integrity/canonical-json.ts';
-import { blankSecrets } from '../secrets.ts';
+import { blankSecrets } from '../secrets/blank.ts';
 
 /** Characters of paths. */
 const LENGTHS: Readonly<Record<HookConfig['level'], number>> = { digests: 0, excerpts: 4096, full: 16_384 };

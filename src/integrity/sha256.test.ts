@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { promiseTest } from '../../test/support/promise-test.ts';
 import { always } from '../../test/support/properties.ts';
 import { sha256 as inHook, rawSha256 as rawInHook } from '../recorder/hook-sha256.ts';
@@ -27,6 +27,21 @@ describe('SHA-256', () => {
   it('gives the same for a long text in a hook, which then loads the module of Node', () => {
     for (const text of ['é'.repeat(65_536), 'é'.repeat(65_537)])
       expect([inHook(text), rawInHook(text)]).toEqual([inNode(text), rawInNode(text)]);
+  });
+
+  it('gives the same for every length of up to two blocks in a hook that has hashed little', async () => {
+    vi.resetModules();
+    const fresh = await import('../recorder/hook-sha256.ts');
+    const load = vi.spyOn(process, 'getBuiltinModule');
+    for (let length = 0; length <= 130; length += 1) {
+      const bytes = Uint8Array.from({ length }, (_, index) => (index * 181 + length) % 256);
+      expect([fresh.sha256(bytes), fresh.rawSha256(bytes)]).toEqual([inNode(bytes), rawInNode(bytes)]);
+    }
+    expect(load).not.toHaveBeenCalled();
+    // Many short texts take longer than loading the module.
+    for (let count = 0; count < 500; count += 1) expect(fresh.sha256(`text ${count}`)).toBe(inNode(`text ${count}`));
+    expect(load).toHaveBeenCalled();
+    load.mockRestore();
   });
 
   promiseTest('integrity/browser', 'all hash files agree on any bytes and any text', () => {

@@ -1,4 +1,4 @@
-import { existsSync, fstatSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type HookConfig, readHookConfig } from '../config.ts';
 import { findAbove, foldersAbove, LEDGER } from '../db/locate.ts';
@@ -6,12 +6,13 @@ import { findHomeFolder } from '../home-folder.ts';
 import { parseJson } from '../integrity/parse-json.ts';
 import { type Hint, toEvent, unreadable } from './clients/recognize.ts';
 import type { ObservedEvent } from './event.ts';
+import { REPORTING_HOOKS, recordCommits } from './git/hook.ts';
+import { type Input, readInput } from './input/read-input.ts';
+import { limitTime } from './input/time-limit.ts';
 import { randomHex } from './random-hex.ts';
 import { countDroppedEvent, SPOOL, SpoolRefused, spoolOf, writeToSpool } from './spool.ts';
 import { encodeSpooled, toSpooled } from './spooled-event.ts';
 
-/** Longer events are recorded as unreadable. The largest answers that clients pass to a model are far shorter. */
-const MAX_EVENT_BYTES = 16_777_216;
 /**
  * Parsing and canonicalizing cannot be interrupted, and their time grows with the number of values, not with the length
  * of texts such as images: longer events are read only if they have few values. The slowest then takes less than a second.
@@ -20,9 +21,6 @@ const ALWAYS_READ_LENGTH = 2_097_152;
 const MAX_VALUES = 150_000;
 /** Git is awaited this long. */
 const GIT_LIMIT_MS = 2000;
-/** Some clients leave standard input open. What arrived until then is the event. */
-const READ_LIMIT_MS = 1500;
-const TICK_MS = 100;
 const SALT_BYTES = 16;
 
 /** The spool that a session has filled up to now, and the ledger that it belongs to. */
@@ -50,9 +48,10 @@ export async function run(args: readonly string[]): Promise<FilledSpool | undefi
       stop();
       return undefined;
     }
-    if (process.stdin.isTTY) throw new NoEvent('reads one event as JSON on standard input; see colibri hook --help');
+    const input = await readInput();
+    if (input === undefined) throw new NoEvent('reads one event as JSON on standard input; see colibri hook --help');
     const config = readHookConfig();
-    const event = readEvent(await readInput(), { ...readHint(args), isInCopilotCli: config.isInCopilotCli });
+    const event = readEvent(input, { ...readHint(args), isInCopilotCli: config.isInCopilotCli });
     const dbPath = findNamed(config, event.folder);
     const folder = findSpool({ ...config, dbPath }, event.folder);
     if (folder !== undefined) {
@@ -71,25 +70,8 @@ export async function run(args: readonly string[]): Promise<FilledSpool | undefi
 /** Nothing was reported, so that nothing is lost. */
 class NoEvent extends Error {}
 
-/**
- * Acts after this time, counted in turns of the event loop: a process that was suspended, or got no processor, reads what
- * waits in its pipes before its time is over. Returns what stops it.
- */
-function limitTime(limitMs: number, act: () => void): () => void {
-  let turns = 0;
-  const timer = setInterval(() => {
-    turns += 1;
-    if (turns * TICK_MS < limitMs) return;
-    clearInterval(timer);
-    act();
-  }, TICK_MS);
-  return () => clearInterval(timer);
-}
-
 /** Never under the project that a client names: the commit may be in another repository. */
 async function recordGit(name: string): Promise<void> {
-  // Loaded on demand: clients run hooks far more often than git does.
-  const { REPORTING_HOOKS, recordCommits } = await import('./git/hook.ts');
   const hook = REPORTING_HOOKS.find((known) => known === name);
   if (hook === undefined)
     throw new Error(`${name} is not a git hook that Colibri records; use ${REPORTING_HOOKS.join(' or ')}`);
@@ -97,7 +79,7 @@ async function recordGit(name: string): Promise<void> {
   const folder = process.cwd();
   const spool = findSpool({ dbPath, projectFolders: [] }, null);
   if (spool === undefined) return;
-  const input = hook === 'post-rewrite' ? (await readInput()).text : '';
+  const input = hook === 'post-rewrite' ? ((await readInput())?.text ?? '') : '';
   await recordCommits({ hook, input, spool, folder, config: { level, isDurable } });
 }
 
@@ -146,35 +128,6 @@ function readHint(args: readonly string[]): Hint {
 function findOption(args: readonly string[], name: string): string | undefined {
   const at = args.findIndex((argument) => argument === name || argument.startsWith(`${name}=`));
   return at === -1 ? undefined : args[at] === name ? args[at + 1] : args[at]?.slice(name.length + 1);
-}
-
-interface Input {
-  readonly text: string;
-  readonly isCut: boolean;
-  readonly hasEnded: boolean;
-}
-
-/** Reads to the end even if the event is too long: a client may not expect a broken pipe. */
-function readInput(): Promise<Input> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  return new Promise((resolveInput, reject) => {
-    const finish = (hasEnded: boolean) => {
-      stop();
-      const isCut = length > MAX_EVENT_BYTES;
-      resolveInput({ text: Buffer.concat(chunks).toString('utf8'), isCut, hasEnded });
-      // Ends the process even if the client keeps its end open.
-      if (!hasEnded) process.stdin.destroy();
-    };
-    // A file ends by itself, however slowly it is read.
-    const stop = fstatSync(0).isFile() ? () => undefined : limitTime(READ_LIMIT_MS, () => finish(false));
-    process.stdin.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length <= MAX_EVENT_BYTES) chunks.push(chunk);
-    });
-    process.stdin.on('end', () => finish(true));
-    process.stdin.on('error', reject);
-  });
 }
 
 function readEvent({ text, isCut, hasEnded }: Input, hint: Hint): ObservedEvent {

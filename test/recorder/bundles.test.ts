@@ -79,6 +79,8 @@ const { run } = require(process.argv[2]);
 const payloads = JSON.parse(readFileSync('payloads.json', 'utf8'));
 const each = JSON.parse(readFileSync('each.json', 'utf8'));
 process.setMaxListeners(0);
+// Otherwise the bundle reads the pipe without this stream.
+process.binding = undefined;
 (async () => {
   for (const [index, payload] of payloads.entries()) {
     Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(payload)]), configurable: true });

@@ -165,6 +165,7 @@ const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])
       'recorder/plugins',
       'recorder/random-hex',
       'recorder/hook',
+      'recorder/input',
       'recorder/spool',
       'recorder/spool-reserve',
       'recorder/spool-watcher',

@@ -2,7 +2,14 @@ import type { Reader } from '../database.ts';
 import { SCHEMA_VERSION } from '../migrate.ts';
 import { difference, type SchemaDifference, type SchemaReport } from '../schema/difference.ts';
 import { APPLICATION_ID } from './pragmas.ts';
-import { listSchemaObjects, readBehavior, referenceSchema, type SchemaObject } from './schema.ts';
+import {
+  listSchemaObjects,
+  readBehavior,
+  referenceSchema,
+  type SchemaObject,
+  type SqliteSchema,
+  storedSchema,
+} from './schema.ts';
 
 /**
  * Compares the schema of a file with the one that the migrations create: every text byte for byte, and how SQLite
@@ -66,10 +73,13 @@ interface Match {
 
 /** The version with exactly this schema, or the claimed version with all differences. */
 async function findVersion(reader: Reader, objects: readonly SchemaObject[], claimed: number): Promise<Match> {
-  const differences = await compare(reader, objects, claimed);
+  const stored = claimed === SCHEMA_VERSION ? storedSchema() : undefined;
+  if (stored !== undefined && (await compare(reader, objects, stored)).length === 0)
+    return { version: claimed, differences: [] };
+  const differences = await compare(reader, objects, await referenceSchema(claimed));
   if (differences.length === 0) return { version: claimed, differences };
   for (let version = SCHEMA_VERSION; version > 0; version -= 1)
-    if (version !== claimed && (await compare(reader, objects, version)).length === 0)
+    if (version !== claimed && (await compare(reader, objects, await referenceSchema(version))).length === 0)
       return { version, differences: [] };
   return { version: claimed, differences };
 }
@@ -77,9 +87,8 @@ async function findVersion(reader: Reader, objects: readonly SchemaObject[], cla
 async function compare(
   reader: Reader,
   objects: readonly SchemaObject[],
-  version: number,
+  reference: SqliteSchema,
 ): Promise<readonly SchemaDifference[]> {
-  const reference = await referenceSchema(version);
   const differences = [...compareObjects(objects, reference.objects), ...checkRootPages(objects)];
   if (differences.length > 0) return differences;
   const behavior = await readBehavior(reader);

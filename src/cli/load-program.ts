@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import module from 'node:module';
 import { Script } from 'node:vm';
+import { findCodeCacheFolder } from './code-cache-folder.ts';
 
 /**
  * Loads a bundled CommonJS file. If the build wrote a V8 code cache for this version of Node, uses it, which saves a
@@ -10,9 +11,16 @@ export function loadProgram(path: string): unknown {
   const cachePath = codeCachePath(path);
   const require = module.createRequire(path);
   if (existsSync(cachePath)) return evaluate(wrap(path, readFileSync(cachePath)), path, require);
-  const { enableCompileCache } = module as { enableCompileCache?: () => void };
-  enableCompileCache?.();
+  enableCompileCache(path);
   return require(path);
+}
+
+/** Node 22 and later keep compiled code. The temporary folder of a Windows user belongs to that user alone. */
+function enableCompileCache(path: string): void {
+  const { enableCompileCache: enable } = module as { enableCompileCache?: (folder?: string) => void };
+  if (process.platform === 'win32') return enable?.();
+  const folder = enable === undefined ? undefined : findCodeCacheFolder(path);
+  if (folder !== undefined) enable?.(folder);
 }
 
 /** For the build: loads the file and returns a function that serializes the code compiled so far. */

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { browserCryptography } from './browser-cryptography.mjs';
 import { lazyCrypto } from './lazy-crypto.mjs';
+import { lazyFunctions } from './lazy-functions.mjs';
 import { leanSdk } from './lean-sdk.mjs';
 import { buildPage } from './page.mjs';
 import { createSbom } from './sbom.mjs';
@@ -26,11 +27,28 @@ const ownUrl = {
   banner: { js: 'const programUrl = require("node:url").pathToFileURL(__filename).href;' },
 };
 
+// The global `performance` loads a module with its first use, which takes a hook a millisecond.
+const hookClock = {
+  define: { ...ownUrl.define, 'performance.now': 'monotonicMs' },
+  banner: {
+    js: `${ownUrl.banner.js}\nconst monotonicMs = () => { const [s, ns] = process.hrtime(); return s * 1e3 + ns / 1e6; };`,
+  },
+};
+
 /** A hook must start quickly; the file says why this helps. */
 const hookSha256 = {
   name: 'hook-sha256',
   setup: (bundler) =>
     bundler.onResolve({ filter: /\/sha256\.ts$/ }, () => ({ path: `${root}src/recorder/hook-sha256.ts` })),
+};
+
+/** A server has the time to create the schema that it compares a ledger with, and the package has a limit of size. */
+const withoutStoredSchema = {
+  name: 'without-stored-schema',
+  setup: (bundler) =>
+    bundler.onLoad({ filter: /\/db\/sqlite\/stored-schema\.ts$/ }, () => ({
+      contents: "export const SQLITE_SCHEMA = '';",
+    })),
 };
 
 const common = {
@@ -58,7 +76,7 @@ const BUNDLES = [
     ...parsersAsModules,
     // The driver loads it only for an addon that is not there.
     external: ['./native'],
-    plugins: [...leanSdk, lazyCrypto],
+    plugins: [...leanSdk, withoutStoredSchema, lazyCrypto],
     ...ownUrl,
   },
   // What a hook loads when an agent stops and no server runs: the ledger in a file, without tools and protocol.
@@ -70,9 +88,15 @@ const BUNDLES = [
     // events stay in the spool for the next server.
     external: ['../db/postgres/database.ts', '../postgres/schema-check.ts', '../verification/verify-ledger.ts'],
     alias: { zod: './scripts/build/no-inputs.cjs' },
-    ...ownUrl,
+    plugins: [hookSha256, lazyFunctions('crypto', 'fs/promises')],
+    ...hookClock,
   },
-  { ...commonJs, entryPoints: { hook: 'src/recorder/hook.ts' }, minify: true, plugins: [hookSha256] },
+  {
+    ...commonJs,
+    entryPoints: { hook: 'src/recorder/hook.ts' },
+    minify: true,
+    plugins: [hookSha256, lazyFunctions('child_process', 'crypto', 'os')],
+  },
   {
     ...common,
     entryPoints: { integrity: 'src/integrity/index.ts', 'hash-worker': 'src/verification/fast/hash-worker.ts' },

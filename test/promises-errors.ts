@@ -12,6 +12,7 @@ export const ERROR_PROMISES = {
   'fault/degraded': { says: 'a server without its ledger stays up and reports why' },
   'fault/recovers': { says: 'a server started without its ledger works as soon as the ledger is available' },
   'fault/own-files': { says: 'a file that Colibri writes beside the ledger is whole or absent, whatever fails' },
+  'fault/full-disk': { says: 'every command says the same about a full disk: what is wrong, and what to do' },
   'fault/full': { says: 'a full disk loses nothing that was acknowledged' },
 
   'upgrade/kept': { says: 'a ledger that an earlier version has written opens and verifies with the same root' },

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { locateDatabase } from '../config.ts';
 import { toError } from '../errors.ts';
+import { explainFullDisk, isFullDisk } from '../files/full-disk.ts';
 import { printError } from '../print-error.ts';
 import { escapeUnsafe } from '../terminal-text.ts';
 import { readVersion } from '../version.ts';
@@ -50,7 +51,7 @@ import {
   usageExitCode,
 } from './support/command.ts';
 import { suggestRestore } from './support/deleted-ledger.ts';
-import { exitOnBrokenPipe, print, printJson } from './support/print.ts';
+import { EXIT_IO_ERROR, exitOnBrokenPipe, print, printJson } from './support/print.ts';
 import { readProjectConfig, readRestoreConfig } from './support/with-ledger.ts';
 import { timeline } from './timeline/command.ts';
 import { wrap } from './views/text-width.ts';
@@ -186,8 +187,13 @@ function hasLedger(): boolean {
   }
 }
 
-/** Reports a bug. Node would print the message without escaping it. */
-function exitWithStack({ message, stack = message }: Error): never {
+/** Reports a bug, unless the disk is full. Node would print the message without escaping it. */
+function exitWithStack(error: Error): never {
+  const { message, stack = message } = error;
+  if (isFullDisk(error)) {
+    printError(`colibri: ${explainFullDisk(error).message}`);
+    process.exit(EXIT_IO_ERROR);
+  }
   printError(stack.split('\n'));
   process.exit(EXIT_BUG);
 }

@@ -23,7 +23,11 @@ export async function auditEnter(
     }
     const problem = `the call could not be recorded, so ${tool} did not run: ${error.message}`;
     const advice = 'call server_health to see what is wrong';
-    return { ok: false, error: new ColibriError('AUDIT_ENTER_FAILED', problem, {}, { advice }), thrown: error };
+    return {
+      ok: false,
+      error: new ColibriError('AUDIT_ENTER_FAILED', problem, {}, { advice, cause: error }),
+      thrown: error,
+    };
   }
 }
 

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { type HookConfig, readHookConfig } from '../config.ts';
 import { findAbove, foldersAbove, LEDGER } from '../db/locate.ts';
+import { explainFullDisk } from '../files/full-disk.ts';
 import { findHomeFolder } from '../home-folder.ts';
 import { parseJson } from '../integrity/parse-json.ts';
 import { type Hint, toEvent, unreadable } from './clients/recognize.ts';
@@ -102,8 +103,7 @@ async function giveUp(error: unknown): Promise<void> {
   // Loaded on demand: most hooks print nothing.
   const { printError } = await import('../print-error.ts');
   try {
-    const reason = error instanceof Error ? error.message : String(error);
-    printError([`colibri hook: ${reason}; the event is not recorded`]);
+    printError([`colibri hook: ${explainFullDisk(error).message}; the event is not recorded`]);
   } finally {
     process.exit(0);
   }

@@ -137,7 +137,9 @@ describe('colibri hook', () => {
     if (disk === undefined) return;
     const fill = 'mkdir -m 700 .colibri .colibri/spool; { head -c 8m /dev/zero > filler; } 2>/dev/null';
     const launcher = [...disk.launcher, 'sh', '-c', `${fill}; exec "$0" "$@"`];
-    expect(await project.hook(post(), { launcher })).toEqual(refused(/ENOSPC/));
+    expect(await project.hook(post(), { launcher })).toEqual(
+      refused(/^colibri hook: (?:\S+: )?the disk is full; free some space and try again; the event is not recorded\n$/),
+    );
     // What a server left there, one of them too small, one a link.
     fillReserve(project.mkdir('reserve'));
     const names = readdirSync(project.path('reserve'));

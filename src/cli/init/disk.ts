@@ -17,6 +17,7 @@ import {
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { toError } from '../../errors.ts';
 import { createFolders } from '../../files/create-folders.ts';
+import { FULL_DISK, isFullDisk, reasonOf } from '../../files/full-disk.ts';
 import { lacksHardLinks } from '../../trust/private-file.ts';
 import { CORRECT_FILE, InitError } from './init-error.ts';
 
@@ -126,7 +127,10 @@ function stage({ path, file, next, kept, after, mode: newMode }: StagedChange): 
       closeSync(handle);
     }
   } catch (error) {
-    throw new InitError(`cannot write ${path}: ${toError(error).message}`);
+    throw new InitError(
+      `cannot write ${path}: ${reasonOf(error)}`,
+      isFullDisk(error) ? { advice: FULL_DISK.advice } : {},
+    );
   }
 }
 
@@ -146,7 +150,10 @@ function place(change: StagedChange): void {
     else renameSync(next, file);
     change.isPlaced = true;
   } catch (error) {
-    throw new InitError(`cannot write ${path}: ${toError(error).message}`);
+    throw new InitError(
+      `cannot write ${path}: ${reasonOf(error)}`,
+      isFullDisk(error) ? { advice: FULL_DISK.advice } : {},
+    );
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Answer } from '../../envelope.ts';
-import type { ColibriError, ErrorCode } from '../../errors.ts';
+import { AdvisedError, type ColibriError, type ErrorCode } from '../../errors.ts';
 import type { InputIssue } from '../../middleware/input-issues.ts';
 import { CommandError, type Verdict } from '../support/command-result.ts';
 import { isTemporary } from '../support/with-ledger.ts';
@@ -100,10 +100,17 @@ function adviceOf(
       return `run colibri ${command} --help`;
     case 'TOOL_NOT_ADMITTED':
       return 'set COLIBRI_MODE=FULL, or unset it';
+    case 'AUDIT_ENTER_FAILED':
+      // The problem then ends with that advice.
+      return error.cause instanceof AdvisedError && error.cause.advice !== undefined ? undefined : FIND_OUT;
+    case 'ERR_INIT_FAILED':
+      return FIND_OUT;
     default:
       return error.advice;
   }
 }
+
+const FIND_OUT = 'run colibri doctor to see what is wrong';
 
 const COMMANDS: Readonly<Record<string, string>> = {
   in_progress: 'start',

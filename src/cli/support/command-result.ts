@@ -1,5 +1,6 @@
 import { type SchemaDifference, SchemaError } from '../../db/schema/difference.ts';
-import { type AdviceOptions, AdvisedError, ColibriError, toError } from '../../errors.ts';
+import { type AdviceOptions, AdvisedError, ColibriError } from '../../errors.ts';
+import { explainFullDisk } from '../../files/full-disk.ts';
 import { printError } from '../../print-error.ts';
 import { printJson, printProse } from './print.ts';
 
@@ -69,7 +70,7 @@ export async function reportResult(name: string, json: boolean, work: () => Prom
 
 function toCommandError(thrown: unknown): CommandError {
   if (thrown instanceof CommandError) return thrown;
-  const { message } = toError(thrown);
+  const { message } = explainFullDisk(thrown);
   if (thrown instanceof SchemaError)
     return new CommandError('tampered', message, { facts: { problems: thrown.differences.map(toProblem) } });
   return new CommandError(verdictOf(thrown), message);

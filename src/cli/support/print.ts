@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { isColorForced, isDumbTerminal } from '../../config.ts';
+import { explainFullDisk } from '../../files/full-disk.ts';
 import { printError } from '../../print-error.ts';
 import { escapeUnsafe, toTerminal } from '../../terminal-text.ts';
 import { wrapProse } from '../../text/prose.ts';
@@ -9,7 +10,7 @@ import { displayWidth } from '../views/text-width.ts';
 
 /** The only functions that write to stdout or move the cursor. */
 
-const EXIT_IO_ERROR = 74;
+export const EXIT_IO_ERROR = 74;
 const FALLBACK_COLUMNS = 80;
 
 export function print(lines: string | readonly string[]): void {
@@ -150,7 +151,7 @@ export function findScreen(): Screen {
 export function exitOnBrokenPipe(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
-    printError(`colibri: cannot write the output: ${error.message}; free disk space or write to another disk`);
+    printError(`colibri: cannot write the output: ${explainFullDisk(error).message}`);
     process.exit(EXIT_IO_ERROR);
   });
 }

@@ -2,7 +2,8 @@ import { type Config, locateDatabase } from '../../config.ts';
 import type { Reader } from '../../db/database.ts';
 import { listProjects } from '../../domains/tasks/board.ts';
 import { hasProject } from '../../domains/tasks/repository.ts';
-import { AdvisedError, ColibriError, toError } from '../../errors.ts';
+import { AdvisedError, ColibriError } from '../../errors.ts';
+import { explainFullDisk } from '../../files/full-disk.ts';
 import { NotCanonical } from '../../integrity/index.ts';
 import { printError } from '../../print-error.ts';
 import { printWaiting } from '../recorder/waiting-events.ts';
@@ -51,7 +52,7 @@ export async function runReadCommand(
     printWaiting(config);
     return await work(config);
   } catch (thrown) {
-    const error = toError(thrown);
+    const error = explainFullDisk(thrown);
     const message = isDamage(error)
       ? `${error.message}; run colibri verify to find out whether the ledger was tampered with`
       : error.message;

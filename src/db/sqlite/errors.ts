@@ -1,3 +1,4 @@
+import { FULL_DISK, hasNoSpace, isFullDisk } from '../../files/full-disk.ts';
 import { DatabaseError, type DatabaseFault } from '../database.ts';
 
 /** A file has no connection that can be lost or refused. */
@@ -10,7 +11,7 @@ const EXPLANATIONS: Readonly<
     problem: 'another process keeps the ledger locked',
     advice: 'call again, and if it stays locked look for a program that has the file open',
   },
-  full: { problem: 'the disk is full', advice: 'free some space and call again' },
+  full: FULL_DISK,
   corrupt: {
     problem: 'the file is damaged or is not a ledger',
     advice: 'restore a backup, or set COLIBRI_DB_PATH to another file',
@@ -28,8 +29,10 @@ const EXPLANATIONS: Readonly<
 /** Explains an error of the SQLite library; returns errors that are not faults of the store unchanged. */
 export function explainFault(path: string, fault: SqliteFault, error: unknown): unknown {
   if (error instanceof DatabaseError || fault === 'other') return error;
-  const { problem, advice } = EXPLANATIONS[fault];
-  return new DatabaseError(fault, `${path}: ${problem}`, { advice, cause: error });
+  // Without space, SQLite cannot create the files beside the ledger that it needs even to read it.
+  const actual = fault === 'unavailable' && hasNoSpace(path) ? 'full' : fault;
+  const { problem, advice } = EXPLANATIONS[actual];
+  return new DatabaseError(actual, `${path}: ${problem}`, { advice, cause: error });
 }
 
 export function faultOfSystemError(error: unknown): SqliteFault {
@@ -39,10 +42,7 @@ export function faultOfSystemError(error: unknown): SqliteFault {
     case 'EPERM':
     case 'EROFS':
       return 'readonly';
-    case 'ENOSPC':
-    case 'EDQUOT':
-      return 'full';
     default:
-      return 'unavailable';
+      return isFullDisk(error) ? 'full' : 'unavailable';
   }
 }

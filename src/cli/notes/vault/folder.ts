@@ -18,6 +18,7 @@ import {
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { toError } from '../../../errors.ts';
 import { createFolders } from '../../../files/create-folders.ts';
+import { FULL_DISK, isFullDisk, reasonOf } from '../../../files/full-disk.ts';
 import { CommandError } from '../../support/command-result.ts';
 import { FOLDERS } from './file-names.ts';
 import { type Note, parseNote, renderNote } from './note-file.ts';
@@ -164,8 +165,8 @@ export function withTemporary<Result>(
     }
     return publish(temporary);
   } catch (error) {
-    throw new CommandError('cannot tell', `cannot write ${path}: ${toError(error).message}`, {
-      advice: 'make room or let this user write there, and run the export again',
+    throw new CommandError('cannot tell', `cannot write ${path}: ${reasonOf(error)}`, {
+      advice: isFullDisk(error) ? FULL_DISK.advice : 'make room or let this user write there, and run the export again',
       cause: error,
     });
   } finally {

@@ -30,7 +30,7 @@ export class Statements {
     if (prepared === undefined) {
       const { text, arrange } = toPositional(sql);
       const columns = this.#driver.prepare(text).columns();
-      prepared = { statement: this.#driver.prepare(selectBytes(text, columns, FLOATS)), arrange };
+      prepared = { statement: this.#driver.prepare(selectBytes(text, columns, floatColumns())), arrange };
       this.#preparedStored.set(sql, prepared);
     }
     const rows = prepared.statement.all(prepared.arrange(parameters)) as Record<string, unknown>[];
@@ -75,9 +75,14 @@ function toPositional(sql: string): { readonly text: string; readonly arrange: A
   return { text, arrange };
 }
 
-/** The columns that may hold a REAL. */
-const FLOATS: ReadonlySet<string> = new Set(
-  listDefinitions('sqlite').flatMap((sql) =>
-    [...sql.matchAll(/\b(\w+)\s+DOUBLE PRECISION/g)].map(([, name]) => name ?? ''),
-  ),
-);
+let floats: ReadonlySet<string> | undefined;
+
+/** The columns that may hold a REAL. Searched when it is needed: hooks read no stored rows. */
+function floatColumns(): ReadonlySet<string> {
+  floats ??= new Set(
+    listDefinitions('sqlite').flatMap((sql) =>
+      [...sql.matchAll(/\b(\w+)\s+DOUBLE PRECISION/g)].map(([, name]) => name ?? ''),
+    ),
+  );
+  return floats;
+}

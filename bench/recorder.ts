@@ -1,4 +1,4 @@
-import { type SpawnOptions, spawn } from 'node:child_process';
+import { execFileSync, type SpawnOptions, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -15,7 +15,8 @@ import { startClient } from './support/servers.ts';
 
 /**
  * What the recorder costs: a hook against a bare Node process, 20 hooks at once, the size of an event, and the task tools
- * beside 100,000 events. Usage: node scripts/run-ts.mjs bench/recorder.ts [--events 100000] [--write]
+ * beside 100,000 events. Each --node names another Node to measure the hooks with. Usage: node scripts/run-ts.mjs
+ * bench/recorder.ts [--events 100000] [--node PATH]... [--write]
  */
 
 const EVENTS = Number(process.argv[process.argv.indexOf('--events') + 1]?.match(/^\d+$/)?.[0] ?? 100_000);
@@ -23,6 +24,10 @@ const PROGRAM = resolve('dist/colibri.cjs');
 const AT = '2026-01-01T00:00:00.000Z';
 const ROUNDS = 25;
 const BATCH = 1000;
+const NODES = [
+  process.execPath,
+  ...process.argv.flatMap((argument, index) => (argument === '--node' ? (process.argv[index + 1] ?? []) : [])),
+].map((path) => ({ path, version: execFileSync(path, ['--version'], { encoding: 'utf8' }).trim().slice(1) }));
 const folder = mkdtempSync(join(tmpdir(), 'colibri-recorder-'));
 let count = 0;
 
@@ -32,7 +37,7 @@ const lines = [
   '| measured | result | bar |',
   '| --- | --- | --- |',
   ...(await measureHooks()),
-  await measureStorm(),
+  ...(await measureStorms()),
   ...(await measureLedger()),
 ];
 rmSync(folder, { recursive: true });
@@ -45,33 +50,39 @@ if (process.argv.includes('--write'))
 
 /** Measures the time from spawn to exit, in rotation with a process that does nothing. */
 async function measureHooks(): Promise<string[]> {
-  const project = makeProject('hooks');
-  await run(['add', 'One'], '', project);
-  const timings = await measureInterleaved(
-    [
-      { name: 'bare', call: () => start(['-e', '0'], '', project) },
-      { name: 'spool', call: () => run(['hook'], payload('PostToolUse'), project) },
-      { name: 'write', call: () => run(['hook'], payload('Stop'), project) },
-    ],
-    { warmUpCalls: 2, rounds: ROUNDS, callsPerRound: 1 },
-  );
-  const ratio = (name: 'spool' | 'write') => {
-    const [own, bare] = [timings.get(name)?.p50Us ?? 0, timings.get('bare')?.p50Us ?? 1];
-    return `${(own / bare).toFixed(2)} × (${(own / 1000).toFixed(0)} ms)`;
-  };
-  return [
-    `| \`colibri hook\` that spools, over \`node -e 0\` | ${ratio('spool')} | 1.5 |`,
-    `| \`colibri hook\` that writes to the ledger, over \`node -e 0\` | ${ratio('write')} | 2.5 |`,
-  ];
+  const variants = [];
+  for (const node of NODES) {
+    const project = makeProject(`hooks-${node.version}`);
+    const at = { node: node.path, cwd: project };
+    await run(['add', 'One'], '', at);
+    variants.push(
+      { name: `bare ${node.version}`, call: () => start(['-e', '0'], '', at) },
+      { name: `spool ${node.version}`, call: () => run(['hook'], payload('PostToolUse'), at) },
+      { name: `write ${node.version}`, call: () => run(['hook'], payload('Stop'), at) },
+    );
+  }
+  const timings = await measureInterleaved(variants, { warmUpCalls: 2, rounds: ROUNDS, callsPerRound: 1 });
+  const row = (kind: 'spool' | 'write', does: string, bar: number) =>
+    NODES.map(({ version }) => {
+      const [own, bare] = [timings.get(`${kind} ${version}`)?.p50Us ?? 0, timings.get(`bare ${version}`)?.p50Us ?? 1];
+      const result = `${(own / bare).toFixed(2)} × (${(own / 1000).toFixed(0)} ms)`;
+      return `| \`colibri hook\` that ${does}, over \`node -e 0\`, Node ${version} | ${result} | ${bar.toFixed(1)} |`;
+    });
+  return [...row('spool', 'spools', 1.5), ...row('write', 'writes to the ledger', 2.5)];
 }
 
-async function measureStorm(): Promise<string> {
-  const project = makeProject('storm');
-  const begin = performance.now();
-  await Promise.all(Array.from({ length: 20 }, () => run(['hook'], payload('PostToolUse'), project)));
-  const took = performance.now() - begin;
-  const kept = listSpool(join(project, '.colibri', 'spool')).length;
-  return `| 20 hooks at once | ${kept} events kept, ${took.toFixed(0)} ms | 20 |`;
+async function measureStorms(): Promise<string[]> {
+  const rows: string[] = [];
+  for (const { path, version } of NODES) {
+    const project = makeProject(`storm-${version}`);
+    const at = { node: path, cwd: project };
+    const begin = performance.now();
+    await Promise.all(Array.from({ length: 20 }, () => run(['hook'], payload('PostToolUse'), at)));
+    const took = performance.now() - begin;
+    const kept = listSpool(join(project, '.colibri', 'spool')).length;
+    rows.push(`| 20 hooks at once, Node ${version} | ${kept} events kept, ${took.toFixed(0)} ms | 20 |`);
+  }
+  return rows;
 }
 
 /** The same calls in two ledgers that differ in the events, in one run. */
@@ -154,14 +165,19 @@ function payload(event: string): string {
   });
 }
 
-function run(args: readonly string[], input: string, cwd: string): Promise<void> {
-  return start([PROGRAM, ...args], input, cwd);
+interface Place {
+  readonly node: string;
+  readonly cwd: string;
 }
 
-function start(args: readonly string[], input: string, cwd: string): Promise<void> {
+function run(args: readonly string[], input: string, place: Place): Promise<void> {
+  return start([PROGRAM, ...args], input, place);
+}
+
+function start(args: readonly string[], input: string, { node, cwd }: Place): Promise<void> {
   const options: SpawnOptions = { cwd, stdio: ['pipe', 'ignore', 'ignore'] };
   return new Promise((resolveExit, reject) => {
-    const child = spawn(process.execPath, args, options);
+    const child = spawn(node, args, options);
     child.on('error', reject);
     child.on('exit', () => resolveExit());
     child.stdin?.on('error', () => undefined);

@@ -55,9 +55,12 @@ export function observe(server: TestServer, folder: string): ObservedServer {
   const waiting = join(folder, 'hooks', 'spool');
   mkdirSync(join(folder, 'hooks'), { mode: 0o700 });
   let count = 0;
+  let lastMs = 0;
   const report: ObservedServer['report'] = async (fields, reported) => {
     count += 1;
-    spoolEvent(waiting, { tool_use_id: `call-${count}`, ...fields }, reported);
+    // Two stops of one millisecond, which have no ids, would count as one.
+    lastMs = Math.max(Date.now(), lastMs + 1);
+    spoolEvent(waiting, { tool_use_id: `call-${count}`, ...fields }, { at: new Date(lastMs), ...reported });
     await ingest(server.database, waiting);
   };
   return { folder, server, report };

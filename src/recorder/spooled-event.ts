@@ -132,7 +132,8 @@ export function callKey(session: string, call: string, phase: Phase): string {
 }
 
 /** Copilot CLI calls one tool bash or Bash, create or Write, and one event sessionStart or SessionStart. */
-function subjectOf({ action, tool, phase, event }: ObservedEvent): string {
+function subjectOf({ action, tool, phase, event, agent }: ObservedEvent): string {
+  if (phase === 'subagent_stop') return agent ?? '';
   if (action === 'shell' || action === 'edit' || action === 'read') return action;
   return (tool ?? (phase === 'other' ? event : '')).toLowerCase();
 }

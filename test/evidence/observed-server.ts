@@ -58,7 +58,7 @@ export function observe(server: TestServer, folder: string): ObservedServer {
   let lastMs = 0;
   const report: ObservedServer['report'] = async (fields, reported) => {
     count += 1;
-    // Two stops of one millisecond, which have no ids, would count as one.
+    // Two stops of one agent in one millisecond, which have no ids, would count as one.
     lastMs = Math.max(Date.now(), lastMs + 1);
     spoolEvent(waiting, { tool_use_id: `call-${count}`, ...fields }, { at: new Date(lastMs), ...reported });
     await ingest(server.database, waiting);

@@ -47,6 +47,18 @@ describe('keys', () => {
     expect(keys[0]).not.toBe(keys[1]);
   });
 
+  promiseTest('recorder/one-key', 'two sub-agents that stop in the same millisecond', () => {
+    const stop = {
+      hook_event_name: 'SubagentStop',
+      tool_name: undefined,
+      tool_input: undefined,
+      tool_use_id: undefined,
+    };
+    const keys = ['one', 'two', 'one'].map((agent_id) => report({ ...stop, agent_id }));
+    expect(keys[0]).not.toBe(keys[1]);
+    expect(keys[0]).toBe(keys[2]);
+  });
+
   promiseTest('recorder/one-key', 'another session, call or phase is another key', () => {
     const others = [
       { session_id: 'two' },

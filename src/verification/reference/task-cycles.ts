@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
+import { NumberColumn } from '../replay/number-column.ts';
 import type { Report } from '../report.ts';
-import { NumberColumn } from './number-column.ts';
 
 const PAGE = 5000;
 const LINKS = `SELECT depends_on, task_no FROM task_dependencies

@@ -1,7 +1,7 @@
 import { claimAfter } from '../../domains/tasks/claims/decide.ts';
 import type { Task } from '../../domains/tasks/record.ts';
-import { NumberColumn } from '../reference/number-column.ts';
 import type { Report } from '../report.ts';
+import { NumberColumn } from './number-column.ts';
 
 type Claim = Pick<Task, 'status' | 'holder' | 'taken_from'>;
 

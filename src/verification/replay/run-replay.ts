@@ -3,8 +3,8 @@ import type { ProjectOptions } from '../../domains/tasks/review/options.ts';
 import { workflowOf } from '../../domains/tasks/workflows.ts';
 import { parseId } from '../../ids.ts';
 import { attachmentOf, decidedKeys, type Entry, isPerson } from '../../integrity/index.ts';
-import { NumberColumn } from '../reference/number-column.ts';
 import type { Report } from '../report.ts';
+import { NumberColumn } from './number-column.ts';
 
 /**
  * Replays what was observed of tasks whose project requires a run before `done`. Which command ran is in the contents,

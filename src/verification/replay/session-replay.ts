@@ -1,7 +1,7 @@
 import { formatSessionId, formatTaskId, formatThoughtId } from '../../ids.ts';
 import type { ThoughtFacts } from '../page-proof.ts';
-import { NumberColumn } from '../reference/number-column.ts';
 import type { Report } from '../report.ts';
+import { NumberColumn } from './number-column.ts';
 
 /** The state of the tasks at the replayed position of the log. */
 export interface TaskHistory {

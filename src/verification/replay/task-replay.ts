@@ -1,9 +1,9 @@
 import type { Task } from '../../domains/tasks/record.ts';
 import { isReopening, STATUSES, type Status, workflowOf } from '../../domains/tasks/workflows.ts';
 import { formatTaskId, parseId } from '../../ids.ts';
-import { NumberColumn } from '../reference/number-column.ts';
 import type { Report } from '../report.ts';
 import { ClaimReplay } from './claim-replay.ts';
+import { NumberColumn } from './number-column.ts';
 import { ReviewReplay } from './review-replay.ts';
 import { RunReplay } from './run-replay.ts';
 import type { TaskHistory } from './session-replay.ts';

@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
 import { isAfter } from '../../ledger/cursor.ts';
-import { NumberColumn } from '../reference/number-column.ts';
+import { NumberColumn } from '../replay/number-column.ts';
 import type { Report } from '../report.ts';
 import { forEachRow, isDeleted, type Segment } from './fts5-format.ts';
 

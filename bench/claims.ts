@@ -133,7 +133,12 @@ async function prepare(size: number, agents: number): Promise<string> {
       const before = await findTokenedTask(db, formatTaskId(number));
       if (before === undefined) throw new Error(`task ${number} is missing`);
       const input = { task_id: before.task.task_id, status: 'in_progress' } as const;
-      await updateTask(db, { before, after: changedTask(before.task, input, call.actor, AT), isClaim: true });
+      await updateTask(db, {
+        before,
+        after: changedTask(before.task, input, call.actor, AT),
+        isClaim: true,
+        unmet: before.unmet,
+      });
     });
     await recorder.exit({ ...call, durationMs: 0, outcome: 'ok', answerText: '' });
   }

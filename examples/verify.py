@@ -852,8 +852,8 @@ def judge_chains(records: Sequence[Record]) -> list[str]:
 
 # --- The ledger file --------------------------------------------------------------------------------------------------
 
-SCHEMA_VERSION = 13
-SCHEMA_HASH = "ea997a61279193f03662698354bd5cf0d69eea5a27de2ac5c16f0ce9c3e5c940"
+SCHEMA_VERSION = 14
+SCHEMA_HASH = "e7817ee63c0e5c15cd9ca0d9965016bcc74c096ed95ac063ca1dd44df00046b3"
 HEADER = [(18, (1, 2)), (19, (1, 2)), (20, (0,)), (21, (64,)), (22, (32,)), (23, (32,))]
 CLASSES = {"INTEGER": "integer", "BIGINT": "integer", "TEXT": "text", "DOUBLE PRECISION": "real"}
 CLOCK = matching("[0-9a-f]{12}|database|aix|android|cygwin|darwin|freebsd|haiku|linux|netbsd|openbsd|sunos|win32")
@@ -1335,10 +1335,13 @@ class Replay:
             nodes, level = [root_of(nodes[at : at + 16]) for at in range(0, len(nodes) - len(nodes) % 16, 16)], level + 4
             self.rows["ledger_nodes"] += [{"level": level, "idx": at, "hash": each} for at, each in enumerate(nodes)]
         counts = Counter({group: 0 for group in self.groups})
+        unmet = self.count_unmet()
+        self.rows["task_unmet"] = [{"task_no": task_no, "unmet": links} for task_no, links in unmet.items()]
         for known in self.tasks:
             row = {**to_columns(known.version), "event_idx": known.index, "salt": known.salt, "claim_idx": known.token}
-            self.rows["tasks"].append(row)
             task_no = row["task_no"]
+            row["is_ready"] *= 2 if task_no in unmet else 1
+            self.rows["tasks"].append(row)
             self.rows["task_labels"] += [{"label": label, "task_no": task_no} for label in known.version["labels"]]
             for other in known.version["depends_on"]:
                 self.rows["task_dependencies"].append({"task_no": task_no, "depends_on": number_of(other)})
@@ -1355,6 +1358,14 @@ class Replay:
             self.rows["observed_sessions"].append({**state, "open_calls": calls})
         self.check_cycles()
         self.check_presence()
+
+    def count_unmet(self) -> Counter[int]:
+        """The links of open tasks to open tasks, by the number of the task that waits."""
+        versions = [known.version for known in self.tasks if TRANSITIONS[known.version["status"]]]
+        is_open = {version["task_id"] for version in versions}
+        links = [(version["task_id"], other) for version in versions for other in version["depends_on"]]
+        links += [(version["parent_id"], version["task_id"]) for version in versions]
+        return Counter(number_of(waiting) for waiting, awaited in links if waiting in is_open and awaited in is_open)
 
     def check_cycles(self) -> None:
         """Removes tasks that wait for nothing until none is left."""

@@ -86,7 +86,7 @@ async function makeTask(db: Transaction, number: number, counters: Map<string, n
     at: timeOf(number),
     actor: 'bench',
   } as const;
-  await insertTask(db, newTask(input, identity));
+  await insertTask(db, newTask(input, identity), { unmet: 0 });
 }
 
 /** One second per task, so that time order is creation order. */

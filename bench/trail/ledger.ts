@@ -39,7 +39,7 @@ export async function createTaskWithSession(database: Database): Promise<{ taskN
     const sequence = await nextNumber(db, 'project/bench');
     const task_id = formatTaskId(taskNo);
     const identity = { task_id, sequence, project: 'bench', workflow: 'board', at: AT, actor: ACTOR } as const;
-    await insertTask(db, newTask({ title: `task ${taskNo}` }, identity));
+    await insertTask(db, newTask({ title: `task ${taskNo}` }, identity), { unmet: 0 });
     const session = { task_id, auditor_id: ACTOR, reason: undefined, scope: 'shallow', at: AT, actor: ACTOR } as const;
     const sessionId = await startSession(db, session);
     return { taskNo, sessionNo: Number(sessionId.slice(2)) };

@@ -10,6 +10,8 @@ export interface Dialect {
   readonly contains: (column: string, parameter: string) => string;
   /** A member of a JSON object in a column, as text. */
   readonly member: (column: string, name: string) => string;
+  /** A condition: the column is among those that a query selects. Looks each of them up, whatever the planner knows of them. */
+  readonly among: (column: string, query: string) => string;
 }
 
 const DIALECTS: Readonly<Record<Engine, Dialect>> = {
@@ -18,6 +20,7 @@ const DIALECTS: Readonly<Record<Engine, Dialect>> = {
     wallClock: (_databaseMs, localMs) => localMs,
     contains: (column, parameter) => `instr(${column}, ${parameter}) > 0`,
     member: (column, name) => `${column} ->> '${name}'`,
+    among: (column, query) => `${column} IN (${query})`,
   },
   postgres: {
     clock: (parameter) =>
@@ -25,6 +28,8 @@ const DIALECTS: Readonly<Record<Engine, Dialect>> = {
     wallClock: (databaseMs) => databaseMs ?? 0,
     contains: (column, parameter) => `strpos(${column}, ${parameter}) > 0`,
     member: (column, name) => `CAST(${column} AS JSONB) ->> '${name}'`,
+    // PostgreSQL turns IN into a join, for which it would read all rows where its statistics are missing or old.
+    among: (column, query) => `${column} = ANY (ARRAY(${query}))`,
   },
 };
 

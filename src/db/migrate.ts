@@ -15,6 +15,7 @@ import sessionReports from './migrations/0010-session-reports.sql';
 import keys from './migrations/0011-keys.sql';
 import openCalls from './migrations/0012-open-calls.sql';
 import redactions from './migrations/0013-redactions.sql';
+import unmetLinks from './migrations/0014-unmet-links.sql';
 
 /** In order; the position is the number. An applied migration is never edited: a change is a new one. */
 export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
@@ -31,6 +32,7 @@ export const MIGRATIONS: readonly Readonly<Record<Engine, string>>[] = [
   onBoth(keys),
   onBoth(openCalls),
   onBoth(redactions),
+  onBoth(unmetLinks),
 ];
 
 /**

@@ -134,7 +134,7 @@ describe('the referee of the crew', () => {
         const before = await findTokenedTask(db, 'T-0001');
         if (before === undefined) throw new Error('the task is missing');
         const after = changedTask(before.task, { task_id: 'T-0001', progress: 7 }, 'bob', call.at);
-        await updateTask(db, { before, after, isClaim: false });
+        await updateTask(db, { before, after, isClaim: false, unmet: 0 });
       });
       await recorder.exit({ ...exitEvent('stale'), actor: 'bob', tool: 'task_update' });
       const { problems } = await judgeFor(bob, 0);

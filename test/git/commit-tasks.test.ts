@@ -56,9 +56,9 @@ async function abandonTask(db: Transaction, actor: string): Promise<void> {
     { title: 'Abandoned', status: 'todo' },
     { task_id, sequence, project, workflow: 'board', at, actor },
   );
-  await insertTask(db, task);
+  await insertTask(db, task, { unmet: 0 });
   const after = changedTask(task, { task_id, status: 'in_progress' }, actor, at);
-  await updateTask(db, { before: { task, token: null }, after, isClaim: true });
+  await updateTask(db, { before: { task, token: null, unmet: 0 }, after, isClaim: true, unmet: 0 });
 }
 
 const HASH = 'ab'.repeat(20);

@@ -186,6 +186,7 @@ const TABLES = {
   tasks: 'task_no',
   task_labels: 'label, task_no',
   task_dependencies: 'task_no, depends_on',
+  task_unmet: 'task_no',
   task_counts: 'project, status, priority, assignee',
   sessions: 'session_no',
   session_events: 'session_no, session_seq',

@@ -243,7 +243,7 @@ export async function makeOlder(database: Database, forgery = ''): Promise<void>
 }
 
 const NEWER_TABLES =
-  'DROP TABLE project_options; DROP TABLE observations; DROP TABLE observed_sessions; DROP TABLE ledger_keys; DROP TABLE redactions';
+  'DROP TABLE project_options; DROP TABLE observations; DROP TABLE observed_sessions; DROP TABLE ledger_keys; DROP TABLE redactions; DROP TABLE task_unmet';
 
 function withOldTasks(engine: Engine): string {
   const time = (column: string) =>
@@ -257,8 +257,8 @@ function withOldTasks(engine: Engine): string {
     ALTER TABLE tasks RENAME TO newer_tasks;
     ${engine === 'postgres' ? 'ALTER INDEX tasks_pkey RENAME TO newer_tasks_pkey;' : ''}
     ${definitionOf(engine, 2, 'TABLE tasks')};
-    INSERT INTO tasks SELECT task_no, event_idx, project, sequence, workflow, status, is_open, is_ready, title,
-      description, priority, progress, assignee, labels, estimate_hours, parent_no, depends_on, blocked_reason, attempt,
+    INSERT INTO tasks SELECT task_no, event_idx, project, sequence, workflow, status, is_open,
+      CASE is_ready WHEN 2 THEN 1 ELSE is_ready END, title, description, priority, progress, assignee, labels, estimate_hours, parent_no, depends_on, blocked_reason, attempt,
       ${time('created_at')}, created_by, ${time('updated_at')}, updated_by FROM newer_tasks ORDER BY task_no;
     DROP TABLE newer_tasks; DROP TABLE task_versions;
     ${indexes.map(([definition]) => definition).join(' ')}

@@ -130,6 +130,7 @@ export const PLACES: Readonly<Record<string, RegExp>> = {
   task_search_data: /^task_search/,
   task_search_docsize: /^task_search/,
   task_search_idx: /^task_search/,
+  task_unmet: /^(T-\d+|task_unmet)$/,
   task_versions: /^(task event \d+|task_versions)$/,
   tasks: /^(T-\d+|tasks)$/,
   thoughts: /^(\p{L}-\d+|thoughts)$/u,

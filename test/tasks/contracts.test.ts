@@ -210,6 +210,7 @@ async function addChildren(server: TestServer, count: number): Promise<void> {
       await insertTask(
         db,
         newTask({ title: 'a child', parent_id: 'T-0001' }, { task_id: formatTaskId(taskNo), ...identity }),
+        { unmet: 0 },
       );
     }
   });

@@ -3,14 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import type { Database, Reader, SqlValue } from '../../src/db/database.ts';
+import type { Database, Reader, SqlValue, Transaction } from '../../src/db/database.ts';
 import { assertAcyclic } from '../../src/domains/tasks/dependencies.ts';
-import { findMissing, readLinks } from '../../src/domains/tasks/dependency-links.ts';
+import {
+  addChild,
+  readLinks,
+  removeAwaited,
+  removeChild,
+  requireTasks,
+  storeUnmet,
+} from '../../src/domains/tasks/dependency-links.ts';
 import { listBlocked, listFreeTasks } from '../../src/domains/tasks/next-actions.ts';
-import { listChildren, listUnmet } from '../../src/domains/tasks/repository.ts';
+import { findTokenedTask, listChildren, listUnmet } from '../../src/domains/tasks/repository.ts';
 import { ColibriError } from '../../src/errors.ts';
 import { openLedger } from '../../src/ledger/open.ts';
 import { openDatabase } from '../../src/trust/open-database.ts';
+import { storeUnmetLinks } from '../support/forge/unmet-links.ts';
 import { AT } from '../support/ledger.ts';
 import { databaseAt } from '../support/ledger-targets.ts';
 import { promiseTest } from '../support/promise-test.ts';
@@ -64,6 +72,7 @@ async function fillFrom(
          '', 2, 0, 'unassigned', '[]', '[]', 1, 0, '', 0, '' FROM (${parents}) AS p`,
       ofParents,
     );
+    await storeUnmetLinks(db);
   });
 }
 
@@ -185,17 +194,38 @@ describe('the search for a cycle in a database', () => {
       };
       for (const direction of ['awaited', 'waiting'] as const)
         await readLinks(watched, { direction, from: [1], maxTasks: 9, maxLinks: 9 });
-      await findMissing(watched, ['T-0001', 'T-0002']);
+      await requireTasks(watched, ['T-0001', 'T-0002']);
+      await findTokenedTask(watched, 'T-0003');
       await listUnmet(watched, 3);
       await listChildren(watched, 3, 500);
       await listFreeTasks(watched, { project: 'default', limit: 20, actor: 'anyone' });
       await listBlocked(watched, { project: 'default', limit: 20 }, { liveness: database, at: '', ttlMs: undefined });
     });
-    expect(statements.length).toBeGreaterThanOrEqual(8);
+    const written: Transaction = {
+      ...notAsked,
+      engine: database.engine,
+      send: (sql, parameters = []) => void statements.push({ sql, parameters }),
+    };
+    storeUnmet(written, 3, 2, 1);
+    addChild(written, 'T-0003');
+    removeChild(written, 'T-0003');
+    removeAwaited(written, 1, 'T-0003');
+    removeAwaited(written, 1, null);
+    expect(statements.length).toBeGreaterThanOrEqual(20);
     for (const { sql, parameters } of statements) expect(await scansOf(sql, parameters), sql).toEqual([]);
     expect(await scansOf('SELECT * FROM tasks WHERE title = $1', ['x'])).toHaveLength(1);
   });
 });
+
+const refuse = () => Promise.reject(new Error('these statements ask nothing'));
+const notAsked = {
+  query: refuse,
+  queryStored: refuse,
+  run: refuse,
+  schemaVersion: refuse,
+  setSchemaVersion: refuse,
+  sendAtCommit: () => undefined,
+};
 
 /** The tables that a statement would read from one end to the other, although an index may be used. */
 async function scansOf(sql: string, parameters: readonly SqlValue[]): Promise<string[]> {
@@ -207,7 +237,7 @@ async function scansOf(sql: string, parameters: readonly SqlValue[]): Promise<st
     return (await db.query<Record<string, string>>(`EXPLAIN ${sql}`, parameters)).flatMap((row) => Object.values(row));
   });
   return lines.filter((line) =>
-    /SCAN (tasks|task_dependencies|awaited|child|d|t)\b(?! USING INDEX tasks_(ready|blocked))|Seq Scan on (tasks|task_)|hashed/.test(
+    /SCAN (tasks|task_dependencies|task_unmet|awaited|child|other|d|t)\b(?! USING INDEX tasks_(ready|waiting|blocked))|Seq Scan on (tasks|task_)|hashed/.test(
       line,
     ),
   );

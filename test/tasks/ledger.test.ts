@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect } from 'vitest';
 import { type Task, type TaskRow, taskFields, toColumns } from '../../src/domains/tasks/record.ts';
 import { listVersions } from '../../src/domains/tasks/versions.ts';
+import { isOpen } from '../../src/domains/tasks/workflows.ts';
 import { PRIORITIES } from '../../src/integrity/index.ts';
 import { promiseTest } from '../support/promise-test.ts';
 import { type TestServer, withServer } from '../support/test-server.ts';
@@ -139,11 +140,24 @@ describe('the ledger', () => {
       expect(tokens.size).toBeGreaterThan(0);
       const tasks = [...last.values()].map(({ content }) => taskFields.fromContent(content));
       const number = (id: string) => Number(id.slice(2));
+      const open = tasks.filter(({ status }) => isOpen(status));
+      const unmet = open
+        .map(({ task_id, depends_on }) => ({
+          task_no: number(task_id),
+          unmet: open.filter((other) => depends_on.includes(other.task_id) || other.parent_id === task_id).length,
+        }))
+        .filter((row) => row.unmet > 0);
+      expect(unmet).toEqual([{ task_no: 3, unmet: 1 }]);
+      expect(await server.query('SELECT * FROM task_unmet')).toEqual(unmet);
 
       const rows = await server.query<TaskRow>('SELECT * FROM tasks ORDER BY task_no');
       expect(rows).toEqual(
         [...last.values()].map(({ idx, salt, task_no }, index) =>
-          toColumns(tasks[index] as Task, { event_idx: idx, salt, claim_idx: tokens.get(task_no) ?? null }),
+          toColumns(
+            tasks[index] as Task,
+            { event_idx: idx, salt, claim_idx: tokens.get(task_no) ?? null },
+            unmet.some((row) => row.task_no === task_no),
+          ),
         ),
       );
       for (const row of rows) expect(row).toMatchObject(plainColumns(tasks.find(({ title }) => title === row.title)));

@@ -113,7 +113,7 @@ async function addManyWords(path: string): Promise<void> {
       const sequence = await nextNumber(db, 'project/words');
       const title = [1, 2, 3, 4, 5].map((word) => `word${number * 7919}x${word}`).join(' ');
       const identity = { task_id, sequence, project: 'words', workflow: 'board', at, actor: 'writer' } as const;
-      await insertTask(db, newTask({ title }, identity));
+      await insertTask(db, newTask({ title }, identity), { unmet: 0 });
     }
   });
   await database.close();

@@ -2,7 +2,7 @@ import type { SqlValue, Transaction } from '../../db/database.ts';
 import { parseId } from '../../ids.ts';
 import { type Entry, saltedDigest, withoutText } from '../../integrity/index.ts';
 import { createSalt } from '../../ledger/salt.ts';
-import { type TaskRow, taskFields, toColumns } from '../tasks/record.ts';
+import { type TaskRow, taskFields, toColumns, WAITING } from '../tasks/record.ts';
 import { changeWords } from '../tasks/search.ts';
 import { listCurrentRows } from '../tasks/versions.ts';
 
@@ -29,9 +29,8 @@ function eraseCurrent(db: Transaction, current: TaskRow, salt: string, note: str
   const task = taskFields.fromContent(content);
   const stored: Readonly<Record<string, SqlValue>> = { ...current };
   const { event_idx, claim_idx } = current;
-  const changed = Object.entries(toColumns(task, { event_idx, claim_idx, salt })).filter(
-    ([name, value]) => stored[name] !== value,
-  );
+  const columns = toColumns(task, { event_idx, claim_idx, salt }, current.is_ready === WAITING);
+  const changed = Object.entries(columns).filter(([name, value]) => stored[name] !== value);
   const assignments = changed.map(([name], place) => `${name} = $${place + 2}`).join(', ');
   const values = changed.map(([, value]) => value);
   db.send(`UPDATE tasks SET ${assignments} WHERE task_no = $1`, [current.task_no, ...values]);

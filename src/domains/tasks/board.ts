@@ -7,7 +7,7 @@ import { type ClaimView, createClaimReader } from './claims/claim-view.ts';
 import type { ClaimContext } from './claims/holder.ts';
 import { countByStatus, queryPage } from './list-query.ts';
 import { type Present, withoutNulls } from './output.ts';
-import { taskFields } from './record.ts';
+import { READY, taskFields, WAITING } from './record.ts';
 import { listUnmet, projectCounter } from './repository.ts';
 import type { ListInput } from './schema.ts';
 import { isOpen, isReady, type Status, WORKFLOWS, type WorkflowName, workflowOf } from './workflows.ts';
@@ -120,7 +120,7 @@ async function listRows(db: Reader, query: ColumnQuery): Promise<Shown[]> {
   const page = isUrgent
     ? {
         keys: ['priority DESC', 'task_no'],
-        hint: status === 'blocked' ? 'blocked_reason IS NOT NULL' : 'is_ready = 1',
+        parts: status === 'blocked' ? ['blocked_reason IS NOT NULL'] : [`is_ready = ${READY}`, `is_ready = ${WAITING}`],
       }
     : { keys: ['updated_at DESC', 'task_no DESC'] };
   const rows = (await queryPage(db, input, { ...page, columns: shown.columns })).map((row) => shown.read(row));

@@ -47,6 +47,11 @@ export function mayCloseCycle(before: Task | undefined, after: Task): boolean {
   return hasNewParent || after.depends_on.some((id) => !before.depends_on.includes(id));
 }
 
+/** How many of the dependencies are open. */
+export function countUnmet(dependsOn: readonly string[], openTasks: ReadonlySet<string>): number {
+  return dependsOn.filter((id) => openTasks.has(id)).length;
+}
+
 const MAX_NAMED = 10;
 
 /** Names only the first few: a parent can have thousands of children. */

@@ -29,13 +29,13 @@ export interface PageQuery {
   readonly columns: string;
   /** The keys of the order, each with its direction; the last is unique. */
   readonly keys: readonly string[];
-  /** A redundant condition that selects an index. */
-  readonly hint?: string | undefined;
+  /** Each wanted row meets exactly one of these conditions. Each selects an index that has its rows in this order. */
+  readonly parts?: readonly string[];
 }
 
 /** The rows of one page, with the columns and in the order of the caller. */
-export async function queryPage(db: Reader, input: ListInput, { columns, keys, hint }: PageQuery): Promise<Row[]> {
-  const filter = new Filter(input, db.engine, await findPhrases(db, input), hint);
+export async function queryPage(db: Reader, input: ListInput, { columns, keys, parts }: PageQuery): Promise<Row[]> {
+  const filter = new Filter(input, db.engine, await findPhrases(db, input), parts);
   if (filter.matchesNothing) return [];
   // The subquery picks the page from an index; only the rows of that page are read.
   return db.query(
@@ -95,13 +95,13 @@ class Filter {
   /** task_counts has every column that the filters name. */
   readonly isCounted: boolean;
   readonly matchesNothing: boolean;
-  readonly #isSplit: boolean;
+  readonly #parts: readonly string[];
 
   constructor(
     input: Filters & { readonly sort_by?: string },
     engine: Engine,
     search: Search | undefined,
-    hint?: string,
+    parts?: readonly string[],
   ) {
     this.matchesNothing = search?.phrases.length === 0 || input.status?.length === 0 || input.priority?.length === 0;
     const priorities = input.priority?.map((priority) => PRIORITIES.indexOf(priority));
@@ -124,23 +124,24 @@ class Filter {
       input.status &&
         (input.status.every(isOpen) ? 'is_open = 1' : !input.status.some(isOpen) ? 'is_open = 0' : undefined),
       input.assignee !== undefined && input.assignee !== UNASSIGNED ? `assignee <> '${UNASSIGNED}'` : undefined,
-      hint,
     ];
     this.where = conjunction([...kept, ...counted, ...hints]);
-    this.#isSplit = input.sort_by === 'updated' && input.project !== undefined && hints.every((hint) => !hint);
+    // The index of a project has open and closed tasks apart.
+    const isSplit = input.sort_by === 'updated' && input.project !== undefined && hints.every((hint) => !hint);
+    this.#parts = parts ?? (isSplit ? ['is_open = 1', 'is_open = 0'] : []);
   }
 
-  /**
-   * What follows FROM. The index of a project has open and closed tasks apart: where both are wanted in the order of the
-   * index, each part is read up to the end of the page, and the two are merged.
-   */
+  /** What follows FROM. Each part is read from its index up to the end of the page, and the parts are merged. */
   source(keys: readonly string[], { limit, offset }: ListInput): string {
-    if (!this.#isSplit) return `tasks ${this.where}`;
+    if (this.#parts.length === 0) return `tasks ${this.where}`;
     const end = this.add(limit + offset);
-    const part = (isOpenTask: number) =>
-      `SELECT task_no, updated_at FROM (SELECT task_no, updated_at FROM tasks ${this.where} AND is_open = ${isOpenTask}
-         ORDER BY ${keys.join(', ')} LIMIT ${end}) AS part_${isOpenTask}`;
-    return `(${part(1)} UNION ALL ${part(0)}) AS parts`;
+    const names = keys.map((key) => key.replace(/ .*/, '')).join(', ');
+    const parts = this.#parts.map(
+      (part, place) =>
+        `SELECT ${names} FROM (SELECT ${names} FROM tasks ${this.where} AND ${part}
+           ORDER BY ${keys.join(', ')} LIMIT ${end}) AS part_${place}`,
+    );
+    return `(${parts.join(' UNION ALL ')}) AS parts`;
   }
 
   add(value: SqlValue): string {

@@ -5,6 +5,7 @@ import type { ClaimContext } from './claims/holder.ts';
 import { type LapsedRow, listLapsed } from './claims/lapsed.ts';
 import { waitsFor } from './dependencies.ts';
 import { offered, type Present, withoutNulls } from './output.ts';
+import { READY, WAITING } from './record.ts';
 import { hasProject, listUnmet } from './repository.ts';
 
 export type NextAction = Present<ReturnType<typeof offered.read>> & {
@@ -26,12 +27,8 @@ export interface BlockedTask extends Lapse {
   readonly dependencies_unmet: number;
 }
 
-/** Whether the task waits for an open task. Not EXISTS, for which PostgreSQL may hash the links of all tasks. */
-const WAITS = `COALESCE(
-  (SELECT 1 FROM task_dependencies JOIN tasks AS awaited ON awaited.task_no = task_dependencies.depends_on
-   WHERE task_dependencies.task_no = tasks.task_no AND awaited.is_open = 1 LIMIT 1),
-  (SELECT 1 FROM tasks AS child WHERE child.parent_no = tasks.task_no AND child.is_open = 1 LIMIT 1)
-) IS NOT NULL`;
+/** Whether an open task waits for another one. Not EXISTS, for which PostgreSQL may read the rows of all tasks. */
+const WAITS = '(SELECT unmet FROM task_unmet WHERE task_unmet.task_no = tasks.task_no) IS NOT NULL';
 
 export interface Queue {
   readonly project: string;
@@ -64,7 +61,7 @@ function cutOffers(offers: readonly NextAction[], limit: number): NextAction[] {
 export async function listFreeTasks(db: Reader, { project, limit, actor }: Queue): Promise<NextAction[]> {
   const rows = await db.query(
     `SELECT ${offered.columns} FROM tasks
-     WHERE project = $1 AND is_ready = 1 AND (holder IS NULL OR holder = $3) AND NOT (${WAITS})
+     WHERE project = $1 AND is_ready = ${READY} AND (holder IS NULL OR holder = $3)
      ORDER BY priority DESC, task_no LIMIT $2`,
     [project, limit, actor ?? null],
   );
@@ -81,7 +78,7 @@ export async function listOtherProjects(db: Reader, { project, actor }: Omit<Que
   for (let looks = 0; looks < MAX_LOOKS && found.length < MAX_OTHER_PROJECTS; looks += 1) {
     // One look into the index for each project, whatever the number of tasks.
     const [row] = await db.query<{ project: string | null }>(
-      'SELECT MIN(project) AS project FROM tasks WHERE is_ready = 1 AND project > $1',
+      `SELECT MIN(project) AS project FROM tasks WHERE is_ready = ${READY} AND project > $1`,
       [after],
     );
     if (row === undefined || row.project === null) break;
@@ -148,29 +145,29 @@ export async function listBlocked(db: Reader, queue: Queue, context: ClaimContex
   const ordered = [...rows, ...found.map(({ row }) => row as BlockedRow)]
     .sort((one, other) => other.priority - one.priority || one.task_no - other.task_no)
     .slice(0, queue.limit);
-  const blocked: BlockedTask[] = [];
-  for (const { task_no, title, blocked_reason } of ordered) {
-    const unmet = await listUnmet(db, task_no);
+  // Sent together: one round trip.
+  const awaited = await Promise.all(ordered.map(({ task_no }) => listUnmet(db, task_no)));
+  return ordered.map(({ task_no, title, blocked_reason }, place) => {
+    const unmet = awaited[place] ?? [];
     const lapse = lapsed.get(task_no);
-    blocked.push({
+    return {
       task_id: formatTaskId(task_no),
       title,
       blocked_reason: blocked_reason ?? waitsFor(unmet),
       dependencies_unmet: unmet.length,
       ...(lapse === undefined ? {} : toLapse(lapse)),
-    });
-  }
-  return blocked;
+    };
+  });
 }
 
 /** Tasks that are blocked, or ready and waiting for others. */
 function listBlockedRows(db: Reader, { project, limit }: Queue): Promise<BlockedRow[]> {
+  // Each part is read from the index that has its order, up to the limit.
+  const part = (condition: string, name: string) =>
+    `SELECT * FROM (SELECT ${BLOCKED_COLUMNS} FROM tasks WHERE project = $1 AND ${condition}
+       ORDER BY priority DESC, task_no LIMIT $2) AS ${name}`;
   return db.query<BlockedRow>(
-    `SELECT ${BLOCKED_COLUMNS} FROM (
-       SELECT ${BLOCKED_COLUMNS} FROM tasks WHERE project = $1 AND blocked_reason IS NOT NULL
-       UNION ALL
-       SELECT ${BLOCKED_COLUMNS} FROM tasks WHERE project = $1 AND is_ready = 1 AND (${WAITS})
-     ) AS held
+    `${part('blocked_reason IS NOT NULL', 'blocked')} UNION ALL ${part(`is_ready = ${WAITING}`, 'waiting')}
      ORDER BY priority DESC, task_no LIMIT $2`,
     [project, limit],
   );

@@ -21,23 +21,30 @@ export interface TaskRow extends RowOf<typeof TASK_FIELDS> {
   readonly is_ready: number;
 }
 
-/** A task with its fencing token, which is not part of its content: null if the task was never claimed. */
+/** A task with what is stored about it beside its content. */
 export interface TokenedTask {
   readonly task: Task;
+  /** The fencing token; null if the task was never claimed. */
   readonly token: number | null;
+  /** How many of its links lead to open tasks; 0 if it is closed. */
+  readonly unmet: number;
 }
 
 /** What ties a row to its entry. */
 export type EventOf = Pick<TaskRow, 'event_idx' | 'salt' | 'claim_idx'>;
 
+/** Values of the column `is_ready`: a task that can be picked up, and one that could be if it did not wait. */
+export const READY = 1;
+export const WAITING = 2;
+
 /** The columns of a task: the same for writing it and for checking what is stored. */
-export function toColumns(task: Task, event: EventOf): Record<keyof TaskRow, SqlValue> {
+export function toColumns(task: Task, event: EventOf, waits: boolean): Record<keyof TaskRow, SqlValue> {
   return {
     ...taskFields.toRow(task),
     event_idx: event.event_idx,
     salt: event.salt,
     claim_idx: event.claim_idx,
     is_open: isOpen(task.status) ? 1 : 0,
-    is_ready: isReady(task.workflow, task.status) ? 1 : 0,
+    is_ready: !isReady(task.workflow, task.status) ? 0 : waits ? WAITING : READY,
   };
 }

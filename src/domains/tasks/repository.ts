@@ -1,12 +1,15 @@
 import type { Reader, SqlValue, Transaction } from '../../db/database.ts';
+import { dialectOf } from '../../db/dialect.ts';
 import { formatTaskId, parseId, taskNumber } from '../../ids.ts';
 import { PRIORITIES, saltedDigest } from '../../integrity/index.ts';
 import { append } from '../../ledger/append.ts';
 import { createSalt } from '../../ledger/salt.ts';
 import type { CutList } from '../trail/cut-list.ts';
 import { coveringSessions, joinSessions, recordMemberships } from '../trail/sessions.ts';
+import { addChild, removeAwaited, removeChild, storeUnmet } from './dependency-links.ts';
 import { type EventOf, type Task, type TaskRow, type TokenedTask, taskFields, toColumns } from './record.ts';
 import { addWords, changeWords, indexBatch } from './search.ts';
+import { isOpen } from './workflows.ts';
 
 export function projectCounter(project: string): string {
   return `project/${project}`;
@@ -23,19 +26,32 @@ export async function findTask(db: Reader, taskId: string): Promise<Task | undef
 }
 
 export async function findTokenedTask(db: Reader, taskId: string): Promise<TokenedTask | undefined> {
-  const [row] = await db.query<TaskRow>('SELECT * FROM tasks WHERE task_no = $1', [taskNumber(taskId)]);
-  return row && { task: taskFields.fromRow(row), token: row.claim_idx };
+  const [row] = await db.query<TaskRow & { readonly unmet: number | null }>(
+    `SELECT tasks.*, (SELECT unmet FROM task_unmet WHERE task_unmet.task_no = tasks.task_no) AS unmet
+     FROM tasks WHERE task_no = $1`,
+    [taskNumber(taskId)],
+  );
+  return row && { task: taskFields.fromRow(row), token: row.claim_idx, unmet: row.unmet ?? 0 };
 }
 
-export async function insertTask(db: Transaction, task: Task, words?: string): Promise<void> {
-  const columns = toColumns(task, await appendEvent(db, 'task.created', task));
+export interface NewTaskFacts {
+  /** How many of its dependencies are open. */
+  readonly unmet: number;
+  /** The words of the text, if the caller has cut it already. */
+  readonly words?: string | undefined;
+}
+
+export async function insertTask(db: Transaction, task: Task, { unmet, words }: NewTaskFacts): Promise<void> {
+  const columns = toColumns(task, await appendEvent(db, 'task.created', task), unmet > 0);
   insertText ??= insertOf(Object.keys(columns));
   db.send(insertText, Object.values(columns));
   addWords(db, task, words);
   await indexBatch(db, task);
   indexLabels(db, task);
   indexDependencies(db, task);
+  storeUnmet(db, parseId(task.task_id), 0, unmet);
   count(db, task, 1);
+  if (task.parent_id !== null) addChild(db, task.parent_id);
 }
 
 /** Built once: the columns never change. */
@@ -50,6 +66,8 @@ export interface TaskChange {
   readonly after: Task;
   /** True if the event of this change is a claim. */
   readonly isClaim: boolean;
+  /** How many of its links lead to open tasks afterwards. */
+  readonly unmet: number;
   /** The words of the text, if the caller has cut it already. */
   readonly words?: string | undefined;
 }
@@ -57,16 +75,19 @@ export interface TaskChange {
 /** Writes only changed columns and updates only the indexes over them. Returns the fencing token. */
 export async function updateTask(
   db: Transaction,
-  { before: { task: before, token }, after, isClaim, words }: TaskChange,
+  { before: { task: before, token, unmet: unmetBefore }, after, isClaim, unmet, words }: TaskChange,
 ): Promise<number | null> {
   const taskNo = parseId(after.task_id);
   const event = await appendEvent(db, 'task.updated', after);
   const claim_idx = isClaim ? event.event_idx : token;
   keepVersion(db, taskNo, before);
-  const old: Record<string, SqlValue> = toColumns(before, { event_idx: -1, salt: '', claim_idx: token });
-  const changed = Object.entries(toColumns(after, { ...event, claim_idx })).filter(
-    ([name, value]) => old[name] !== value,
+  const old: Record<string, SqlValue> = toColumns(
+    before,
+    { event_idx: -1, salt: '', claim_idx: token },
+    unmetBefore > 0,
   );
+  const columns = toColumns(after, { ...event, claim_idx }, unmet > 0);
+  const changed = Object.entries(columns).filter(([name, value]) => old[name] !== value);
   const assignments = changed.map(([name], index) => `${name} = $${index + 2}`).join(', ');
   db.send(`UPDATE tasks SET ${assignments} WHERE task_no = $1`, [taskNo, ...changed.map(([, value]) => value)]);
   const names = new Set(changed.map(([name]) => name));
@@ -82,18 +103,30 @@ export async function updateTask(
     db.send('DELETE FROM task_dependencies WHERE task_no = $1', [taskNo]);
     indexDependencies(db, after);
   }
+  storeUnmet(db, taskNo, unmetBefore, unmet);
   if (names.has('status') || names.has('priority') || names.has('assignee')) {
     count(db, before, -1);
     count(db, after, 1);
   }
+  changeAwaited(db, before, after);
   return claim_idx;
+}
+
+/** What the change means for those that wait for the task. A closed task is never opened again. */
+function changeAwaited(db: Transaction, before: Task, after: Task): void {
+  if (!isOpen(before.status)) return;
+  if (!isOpen(after.status)) return removeAwaited(db, parseId(after.task_id), before.parent_id);
+  if (after.parent_id === before.parent_id) return;
+  if (before.parent_id !== null) removeChild(db, before.parent_id);
+  if (after.parent_id !== null) addChild(db, after.parent_id);
 }
 
 /** The open tasks that a task waits for, oldest first. */
 export async function listUnmet(db: Reader, taskNo: number): Promise<string[]> {
   const rows = await db.query<{ task_no: number }>(
-    `SELECT DISTINCT tasks.task_no FROM task_waits JOIN tasks ON tasks.task_no = task_waits.awaited_no
-     WHERE task_waits.waiting_no = $1 AND tasks.is_open = 1 ORDER BY tasks.task_no`,
+    `SELECT task_no FROM tasks
+     WHERE ${dialectOf(db).among('task_no', 'SELECT awaited_no FROM task_waits WHERE waiting_no = $1')} AND is_open = 1
+     ORDER BY task_no`,
     [taskNo],
   );
   return rows.map(({ task_no }) => formatTaskId(task_no));

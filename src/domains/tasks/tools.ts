@@ -11,8 +11,8 @@ import { changedTask, newTask, updateWarnings } from './change.ts';
 import { claimAfter } from './claims/decide.ts';
 import { readClaimFacts } from './claims/facts.ts';
 import { assertClaimAllows, isGuarded } from './claims/rules.ts';
-import { assertAcyclic, mayCloseCycle, waitsFor } from './dependencies.ts';
-import { findMissing, readLinks } from './dependency-links.ts';
+import { assertAcyclic, countUnmet, mayCloseCycle, waitsFor } from './dependencies.ts';
+import { readLinks, readUnmet, requireTasks, taskNotFound } from './dependency-links.ts';
 import {
   acceptAliases,
   acceptListForms,
@@ -69,10 +69,10 @@ function createTool(defaults: TaskDefaults): Tool {
     prepare: ({ title, description }, { engine }) => wordsOfNewTask(engine, title, description ?? ''),
     handle: async (input, { db, actor, at }, words) => {
       const { project = defaults.project, workflow = defaults.workflow } = input;
-      await requireTasks(db, [input.parent_id ?? [], input.depends_on ?? []].flat());
+      const openTasks = await requireTasks(db, [input.parent_id ?? [], input.depends_on ?? []].flat());
       const [taskNo, sequence] = await nextNumbers(db, 'task', projectCounter(project));
       const task = newTask(input, { task_id: formatTaskId(taskNo), sequence, project, workflow, at, actor });
-      await insertTask(db, task, words);
+      await insertTask(db, task, { unmet: countUnmet(task.depends_on, openTasks), words });
       await assertNoNewCycle(db, undefined, task);
       return { task_id: task.task_id, status: task.status, created_at: at, created_by: actor, sequence };
     },
@@ -150,9 +150,9 @@ function updateTool(defaults: TaskDefaults): Tool {
       const unobserved = await findUnobserved(db, before, options, hasWaitingEvents);
       if (unobserved !== undefined && input.status === done && !request.isForced)
         throw observationRequired(before, unobserved);
-      await requireTasks(db, [input.parent_id ?? [], input.depends_on ?? []].flat());
+      const unmet = await readUnmet(db, found, after, input);
       const { isNew: isClaim } = claimAfter(before, request);
-      const claim = await updateTask(db, { before: found, after, isClaim, words });
+      const claim = await updateTask(db, { before: found, after, isClaim, unmet, words });
       await assertNoNewCycle(db, before, after);
       const warnings = updateWarnings(before, after, input, actor);
       if (request.isForced && before.holder !== null && before.holder !== actor)
@@ -264,16 +264,6 @@ async function requireTask(db: Reader, taskId: string): Promise<TokenedTask> {
   const task = await findTokenedTask(db, taskId);
   if (task !== undefined) return task;
   throw taskNotFound(taskId);
-}
-
-async function requireTasks(db: Reader, taskIds: readonly string[]): Promise<void> {
-  const missing = await findMissing(db, taskIds);
-  if (missing !== undefined) throw taskNotFound(missing);
-}
-
-function taskNotFound(taskId: string): ColibriError {
-  const advice = 'call task_list to see existing tasks';
-  return new ColibriError('ERR_NOT_FOUND', `no task ${taskId}`, { taskId }, { advice });
 }
 
 function projectNotFound(project: string): ColibriError {

@@ -18,7 +18,7 @@ async function openSession(): Promise<Database> {
     const [taskNo, sequence] = await nextNumbers(db, 'task', projectCounter('p'));
     const task_id = formatTaskId(taskNo);
     const identity = { task_id, sequence, project: 'p', workflow: 'board', at: AT, actor: ACTOR } as const;
-    await insertTask(db, newTask({ title: 'a task' }, identity));
+    await insertTask(db, newTask({ title: 'a task' }, identity), { unmet: 0 });
     await startSession(db, { task_id, auditor_id: ACTOR, reason: undefined, scope: 'shallow', at: AT, actor: ACTOR });
   });
   return database;

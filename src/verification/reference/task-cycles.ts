@@ -1,33 +1,13 @@
-import type { Reader } from '../../db/database.ts';
 import { formatTaskId } from '../../ids.ts';
 import { NumberColumn } from '../replay/number-column.ts';
 import type { Report } from '../report.ts';
 
-const PAGE = 5000;
-const LINKS = `SELECT depends_on, task_no FROM task_dependencies
-  WHERE (depends_on, task_no) > ($1, $2) ORDER BY depends_on, task_no LIMIT ${PAGE}`;
-const PARENTS = `SELECT task_no, parent_no FROM tasks
-  WHERE task_no > $1 AND parent_no IS NOT NULL ORDER BY task_no LIMIT ${PAGE}`;
 const MAX_NAMED = 10;
+/** A call has a limited number of arguments. */
+const MAX_COMPARED = 5000;
 
-/** Reports a cycle of tasks that wait for each other, in time and memory that grow with the number of links. */
-export async function reportCycle(reader: Reader, tasks: number, report: Report): Promise<void> {
-  const graph = new WaitGraph(tasks);
-  for (let after = [0, 0]; ; ) {
-    const rows = await reader.query<{ depends_on: number; task_no: number }>(LINKS, after);
-    for (const { depends_on, task_no } of rows) graph.depend(task_no, depends_on);
-    const last = rows.at(-1);
-    // An index that was tampered with may lead back; it is reported elsewhere.
-    if (last === undefined || rows.length < PAGE || !isAfter([last.depends_on, last.task_no], after)) break;
-    after = [last.depends_on, last.task_no];
-  }
-  for (let after = 0; ; ) {
-    const rows = await reader.query<{ task_no: number; parent_no: number }>(PARENTS, [after]);
-    for (const { task_no, parent_no } of rows) graph.contain(parent_no, task_no);
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE || !(last.task_no > after)) break;
-    after = last.task_no;
-  }
+/** Reports a cycle of tasks that wait for each other. */
+export function reportCycle(graph: WaitGraph, report: Report): void {
   const cycle = graph.findCycle();
   if (cycle === undefined) return;
   const [first = 0] = cycle;
@@ -36,12 +16,8 @@ export async function reportCycle(reader: Reader, tasks: number, report: Report)
   report(formatTaskId(first), `waits for itself, which no server allows: ${named.join(' → ')}${more}`);
 }
 
-function isAfter([awaited = 0, task = 0]: readonly number[], [before = 0, other = 0]: readonly number[]): boolean {
-  return awaited > before || (awaited === before && task > other);
-}
-
-/** A task waits for its dependencies, and a parent for its children. */
-class WaitGraph {
+/** A task waits for its dependencies, and a parent for its children. Time and memory grow with the number of links. */
+export class WaitGraph {
   readonly #tasks: number;
   /** How many tasks each one still waits for. */
   readonly #awaited = new NumberColumn();
@@ -101,7 +77,7 @@ class WaitGraph {
     for (; !seen.has(task); task = next.get(task)) seen.add(task);
     const path = [...seen];
     const cycle = path.slice(path.indexOf(task));
-    const first = cycle.indexOf(Math.min(...cycle.slice(0, PAGE)));
+    const first = cycle.indexOf(Math.min(...cycle.slice(0, MAX_COMPARED)));
     return [...cycle.slice(first), ...cycle.slice(0, first)];
   }
 

@@ -1,13 +1,14 @@
 import type { Reader } from '../../db/database.ts';
-import { type Task, type TaskRow, taskFields, toColumns } from '../../domains/tasks/record.ts';
+import { type Task, type TaskRow, taskFields, toColumns, WAITING } from '../../domains/tasks/record.ts';
 import { currentVersion, listCurrentRows, type StoredVersion } from '../../domains/tasks/versions.ts';
 import { formatTaskId, parseId, storedId } from '../../ids.ts';
 import { type Entry, isTaskId, isWithoutText, PRIORITIES, storedDigest, taskDefect } from '../../integrity/index.ts';
 import type { EntryRange, LoggedRedaction } from '../redactions/finder.ts';
+import { NumberColumn } from '../replay/number-column.ts';
 import type { HeldContent } from '../replay/replay.ts';
 import type { Report } from '../report.ts';
 import type { LoggedEntry } from './stored-entries.ts';
-import { reportCycle } from './task-cycles.ts';
+import { checkLinks } from './task-links.ts';
 import { reportOrphanDependencies, reportOrphanEvents, reportOrphanLabels, reportOrphanTasks } from './task-orphans.ts';
 import { indexRows, STORED_TWICE } from './unique-rows.ts';
 
@@ -69,7 +70,7 @@ export class TaskCheck {
   async finish(size: number): Promise<void> {
     await reportOrphanEvents(this.#reader, size, this.#report);
     await checkTotals(this.#reader, this.#totals, this.#report);
-    await reportCycle(this.#reader, this.#totals.created, this.#report);
+    await checkLinks(this.#reader, this.#totals.created, this.#totals.readiness, this.#report);
   }
 }
 
@@ -88,6 +89,13 @@ class Totals {
   dependencies = 0;
   readonly sequences = new Map<string, number>();
   readonly counts = new Map<string, number>();
+  /** The stored `is_ready` of tasks that are ready by their status: the links decide whether they wait. */
+  readonly readiness = new NumberColumn();
+
+  /** Numbers above the count of tasks are forged, and must not decide how much memory is taken. */
+  addReadiness(taskNo: number, isReady: number): void {
+    if (isReady !== 0 && taskNo <= this.created) this.readiness.set(taskNo, isReady);
+  }
 
   /** A group that lost its last task keeps its row with a count of zero. */
   addGroup(task: Task): void {
@@ -165,7 +173,7 @@ function checkImmutable(index: number, task: Task, row: TaskRow, report: Report)
 const IMMUTABLE = ['created_at', 'created_by', 'project', 'sequence', 'workflow'] as const;
 
 async function checkCurrent(reader: Reader, task: Task, row: TaskRow, totals: Totals, report: Report): Promise<void> {
-  const expected = toColumns(task, row);
+  const expected = toColumns(task, row, row.is_ready === WAITING);
   const differing = Object.keys(expected).filter(
     (name) => !Object.is(expected[name as keyof TaskRow], row[name as keyof TaskRow]),
   );
@@ -180,6 +188,7 @@ async function checkCurrent(reader: Reader, task: Task, row: TaskRow, totals: To
     if ((await reader.query(sql, [taskNo, parseId(id)])).length !== 1)
       report(task.task_id, `is not linked once to ${id}`);
   }
+  if (expected.is_ready === row.is_ready) totals.addReadiness(taskNo, row.is_ready);
   totals.addCurrent(task);
 }
 

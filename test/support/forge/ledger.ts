@@ -60,7 +60,7 @@ async function byIndex<Shape extends { readonly idx: number }>(reader: Reader, s
 }
 
 const TABLES =
-  'ledger_entries ledger_nodes presence call_exits task_versions tasks task_labels task_dependencies task_counts counters sessions session_events thoughts project_options ledger_keys observations observed_sessions redactions';
+  'ledger_entries ledger_nodes presence call_exits task_versions tasks task_labels task_dependencies task_unmet task_counts counters sessions session_events thoughts project_options ledger_keys observations observed_sessions redactions';
 
 /** Rewrites the whole ledger with consistent hashes; only the rules of the format may be violated. */
 export async function writeLedger(db: Transaction, events: readonly ForgedEvent[]): Promise<void> {

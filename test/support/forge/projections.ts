@@ -16,6 +16,7 @@ import {
   parseJson,
 } from '../../../src/integrity/index.ts';
 import { type Loose, placesOf, type WrittenEvent } from './event.ts';
+import { storeUnmetLinks } from './unmet-links.ts';
 
 type Columns = Readonly<Record<string, SqlValue>>;
 
@@ -80,7 +81,7 @@ async function writeTasks(db: Transaction, events: readonly WrittenEvent[]): Pro
     db.engine === 'sqlite' ? "INSERT INTO task_search (task_search) VALUES ('delete-all')" : 'DELETE FROM task_search',
   );
   for (const [taskNo, { task, index, salt, token }] of latest) {
-    insert(db, 'tasks', { ...toColumns(task, { event_idx: index, salt, claim_idx: token }), task_no: taskNo });
+    insert(db, 'tasks', { ...toColumns(task, { event_idx: index, salt, claim_idx: token }, false), task_no: taskNo });
     indexWords(db, taskNo, indexedWords(task.title, task.description));
     for (const label of new Set(task.labels)) insert(db, 'task_labels', { label, task_no: taskNo });
     for (const id of new Set(task.depends_on))
@@ -89,6 +90,7 @@ async function writeTasks(db: Transaction, events: readonly WrittenEvent[]): Pro
     const counter = projectCounter(task.project);
     counters.set(counter, Math.max(task.sequence, counters.get(counter) ?? 0));
   }
+  await storeUnmetLinks(db);
   for (const [group, tasks] of counts) {
     const [project, status, priority, assignee] = JSON.parse(group) as [string, string, number, string];
     insert(db, 'task_counts', { project, status, priority, assignee, tasks });

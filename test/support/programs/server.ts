@@ -52,7 +52,7 @@ registerColibriTool(
       at,
       actor,
     } as const;
-    await insertTask(db, newTask({ title: 'note', description: text }, identity));
+    await insertTask(db, newTask({ title: 'note', description: text }, identity), { unmet: 0 });
     return { stored: text.length };
   },
 );

@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/client';
+import type { Transaction } from '../src/db/database.ts';
 import { formatTaskId } from '../src/ids.ts';
 import { openDatabase } from '../src/trust/open-database.ts';
+import { storeUnmetLinks } from '../test/support/forge/unmet-links.ts';
 import { Cluster } from '../test/support/postgres/cluster.ts';
 import { newSchema, runOn } from '../test/support/postgres/database.ts';
 import { fillWithTasks } from './support/fill.ts';
@@ -12,7 +14,8 @@ import { startClient } from './support/servers.ts';
 
 /**
  * What calls cost beside a graph of tasks that another agent made: the same 21,000 tasks with no links among them, with
- * 240,000 and with 1,000,000. The calls alternate between the three servers.
+ * 240,000 and with 1,000,000. The calls alternate between the three servers. Then what it costs to close a task, by how
+ * many others wait for it.
  * Usage: node scripts/run-ts.mjs bench/graph.ts [--postgres]
  */
 const WIDTHS = [0, 12, 50];
@@ -78,13 +81,23 @@ const CASES: readonly Case[] = [
     bar: 1.5,
     input: (round) => ({ task_id: inGraph(round), progress: round % 100 }),
   },
-  { name: 'next_actions, in the graph', tool: 'task_next_actions', input: () => ({ project: 'graph' }) },
+  { name: 'next_actions, in the graph', tool: 'task_next_actions', bar: 1.5, input: () => ({ project: 'graph' }) },
+  {
+    name: 'next_actions with blocked, in the graph',
+    tool: 'task_next_actions',
+    input: () => ({ project: 'graph', include_blocked: true }),
+  },
   {
     name: 'update in the middle of the graph: refused at the limit',
     tool: 'task_update',
     input: (round) => ({ task_id: inGraph(round), depends_on: [formatTaskId(FIRST + 9000 + (round % 500))] }),
   },
 ];
+
+/** How many tasks wait for each of the tasks that are closed. */
+const WAITING = [0, 1, 10, 100, 1000, 18_000];
+/** The tasks of each group wait for as many others, and are released with the last one. */
+const AWAITED = 6;
 
 const cluster = process.argv.includes('--postgres') ? await Cluster.create(['shared_buffers=128MB']) : undefined;
 const folder = mkdtempSync(join(tmpdir(), 'colibri-graph-'));
@@ -108,17 +121,13 @@ for (const { name, tool, bar, input } of CASES) {
   console.log(`| ${name} | ${medians.map((us) => us.toFixed(0)).join(' | ')} | ${ratio.toFixed(2)} | ${bar ?? ''} |`);
 }
 for (const client of clients) await client.close();
+await measureClosing();
 await cluster?.stop();
 rmSync(folder, { recursive: true });
 process.exitCode = isMissed ? 1 : 0;
 
-async function prepare(width: number): Promise<Record<string, string>> {
-  const url = cluster && (await newSchema(cluster.url(), `graph_${width}`));
-  const place = url === undefined ? { dbPath: join(folder, `${width}.db`) } : { dbPath: undefined, databaseUrl: url };
-  await fillWithTasks(place, LAST);
-  const database = await openDatabase({ mode: 'FULL', durability: 'relaxed', readOnly: false, ...place });
-  await database.write({ durable: false }, async (db) => {
-    // Rows only: these calls do not read the log.
+function prepare(width: number): Promise<Record<string, string>> {
+  return prepareRows(`graph_${width}`, async (db) => {
     await db.query("UPDATE tasks SET project = 'graph', status = 'todo', is_ready = 1 WHERE task_no >= $1", [FIRST]);
     await db.query("INSERT INTO counters (name, value) VALUES ('project/graph', $1)", [LAST]);
     await db.query(
@@ -128,7 +137,55 @@ async function prepare(width: number): Promise<Record<string, string>> {
       [FIRST, width],
     );
   });
+}
+
+async function measureClosing(): Promise<void> {
+  const client = await startClient(
+    await prepareRows('closing', async (db) => {
+      await db.query("UPDATE tasks SET status = 'todo', is_ready = 1");
+      let first = FIRST;
+      for (const [group, waiting] of WAITING.entries()) {
+        await db.query(
+          `INSERT INTO task_dependencies (task_no, depends_on)
+           SELECT waiting.task_no, awaited.task_no FROM tasks AS waiting CROSS JOIN tasks AS awaited
+           WHERE waiting.task_no >= $1 AND waiting.task_no < $2 AND awaited.task_no >= $3 AND awaited.task_no < $4`,
+          [first, first + waiting, 1 + group * AWAITED, 1 + (group + 1) * AWAITED],
+        );
+        first += waiting;
+      }
+    }),
+  );
+  // The first calls of a server are slower.
+  for (let task = 900; task < 1000; task += 1) await close(client, task);
+  console.log('\n| tasks that wait for the closed one | they wait for others too, µs | they are released, µs |');
+  console.log('|---:|---:|---:|');
+  for (const [group, waiting] of WAITING.entries()) {
+    const times: number[] = [];
+    for (let place = 0; place < AWAITED; place += 1) times.push(await close(client, 1 + group * AWAITED + place));
+    const released = times.pop() ?? 0;
+    const median = times.toSorted((one, other) => one - other)[Math.floor(times.length / 2)] ?? 0;
+    console.log(`| ${waiting} | ${median.toFixed(0)} | ${released.toFixed(0)} |`);
+  }
+  await client.close();
+}
+
+async function close(client: Client, taskNo: number): Promise<number> {
+  const before = performance.now();
+  await client.callTool({ name: 'task_update', arguments: { task_id: formatTaskId(taskNo), status: 'cancelled' } });
+  return (performance.now() - before) * 1000;
+}
+
+/** A ledger whose tables of tasks and links are changed. Rows only: these calls do not read the log. */
+async function prepareRows(name: string, change: (db: Transaction) => Promise<void>): Promise<Record<string, string>> {
+  const url = cluster && (await newSchema(cluster.url(), name));
+  const place = url === undefined ? { dbPath: join(folder, `${name}.db`) } : { dbPath: undefined, databaseUrl: url };
+  await fillWithTasks(place, LAST);
+  const database = await openDatabase({ mode: 'FULL', durability: 'relaxed', readOnly: false, ...place });
+  await database.write({ durable: false }, async (db) => {
+    await change(db);
+    await storeUnmetLinks(db);
+  });
   await database.close();
   if (url !== undefined) await runOn(url, 'VACUUM ANALYZE');
-  return url === undefined ? { COLIBRI_DB_PATH: join(folder, `${width}.db`) } : { COLIBRI_DATABASE_URL: url };
+  return url === undefined ? { COLIBRI_DB_PATH: join(folder, `${name}.db`) } : { COLIBRI_DATABASE_URL: url };
 }

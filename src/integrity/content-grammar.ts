@@ -59,7 +59,7 @@ const CUT_FIELDS: Fields = {
 
 export const SESSION_FIELDS: Fields = { auditor_id: line(128), reason: orNull(prose(1000)) };
 
-const THOUGHT_FIELDS: Fields = { type: oneOf(THOUGHT_TYPES), content: visibleProse(5000) };
+export const THOUGHT_FIELDS: Fields = { type: oneOf(THOUGHT_TYPES), content: visibleProse(5000) };
 
 export const MAX_REQUIRED_COMMANDS = 20;
 export const MAX_COMMAND_LENGTH = 512;

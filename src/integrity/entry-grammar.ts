@@ -19,7 +19,7 @@ import {
   wholeNumber,
 } from './forms.ts';
 import { OBSERVED_FIELDS } from './observed-grammar.ts';
-import { isOutcome } from './outcomes.ts';
+import { isOutcome, OUTCOMES } from './outcomes.ts';
 
 export const SCOPES = ['shallow', 'deep'] as const;
 
@@ -32,7 +32,7 @@ export const ENTRY_GRAMMAR: Readonly<Record<EntryKind, Fields>> = {
   'action.enter': entryOf('action.enter', { tool: text, arguments: digest, process_id: uuid }),
   'action.exit': entryOf('action.exit', {
     sequence_no: wholeNumber(1),
-    outcome: { says: 'ok or the code of a failure', holds: isOutcome },
+    outcome: { says: 'ok or the code of a failure', holds: isOutcome, shape: { is: 'literal', values: OUTCOMES } },
     duration_ms: wholeNumber(0),
     answer: digest,
   }),
@@ -106,6 +106,7 @@ function risingBy(id: string, fields: Fields): Form {
       Array.isArray(list) &&
       list.every((item) => objectDefect(fields, item) === undefined) &&
       list.every((item, place) => place === 0 || numberIn(list[place - 1], id) < numberIn(item, id)),
+    shape: { is: 'list', form: shaped(fields), most: Number.POSITIVE_INFINITY, areRelated: true },
   };
 }
 

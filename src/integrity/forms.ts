@@ -7,7 +7,23 @@ export interface Form {
   readonly holds: (value: unknown) => boolean;
   /** Set if people or agents write the value in their own words, which redaction removes. Names and states are not. */
   readonly isFreeText?: true;
+  /** Only what fits it holds for sure; `holds` decides about the rest. Without it, `holds` decides about every value. */
+  readonly shape?: Shape;
 }
+
+/** Values that a form accepts, described so that a reader of bytes recognizes most of them without a value to ask about. */
+export type Shape =
+  | { readonly is: 'literal'; readonly values: readonly unknown[] }
+  | { readonly is: 'null or'; readonly form: Form }
+  /** Without `areRelated`, items are checked one by one. */
+  | { readonly is: 'list'; readonly form: Form; readonly most: number; readonly areRelated: boolean }
+  | { readonly is: 'object'; readonly fields: Fields }
+  | { readonly is: 'whole number'; readonly least: number; readonly most: number }
+  | { readonly is: 'characters'; readonly of: string; readonly least: number; readonly most: number }
+  | { readonly is: 'id'; readonly prefix: string }
+  | { readonly is: 'time' }
+  /** ASCII without control characters other than tabs and line breaks, and if visible, not after a space. */
+  | { readonly is: 'text'; readonly most: number; readonly breaks: boolean; readonly visible: boolean };
 
 /** A field of an object; `optional` fields may be absent, and no field may be there that is not named. */
 export type Fields = Readonly<Record<string, Form & { readonly optional?: true }>>;
@@ -51,6 +67,7 @@ export function shaped(fields: Fields): Form {
   return {
     says: `{${Object.keys(fields).join(', ')}}`,
     holds: (value) => objectDefect(fields, value) === undefined,
+    shape: { is: 'object', fields },
   };
 }
 
@@ -58,11 +75,17 @@ export function oneOf(values: readonly unknown[]): Form {
   return {
     says: values.length === 1 ? String(values[0]) : `one of ${values.join(', ')}`,
     holds: (value) => values.includes(value),
+    shape: { is: 'literal', values },
   };
 }
 
 export function orNull(form: Form): Form {
-  return { ...form, says: `null or ${form.says}`, holds: (value) => value === null || form.holds(value) };
+  return {
+    ...form,
+    says: `null or ${form.says}`,
+    holds: (value) => value === null || form.holds(value),
+    shape: { is: 'null or', form },
+  };
 }
 
 /** A whole number that JSON carries exactly. */
@@ -71,6 +94,7 @@ export function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER): Form
   return {
     says: `a whole number ${range}`,
     holds: (value) => Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most,
+    shape: { is: 'whole number', least, most },
   };
 }
 
@@ -78,6 +102,7 @@ export function number(least: number, most: number): Form {
   return {
     says: `a number from ${least} to ${most}`,
     holds: (value) => typeof value === 'number' && value >= least && value <= most,
+    shape: { is: 'whole number', least, most },
   };
 }
 
@@ -90,11 +115,16 @@ export function listOf(form: Form, most: number, keyOf?: (item: unknown) => stri
       value.length <= most &&
       value.every(form.holds) &&
       (keyOf === undefined || value.length < 2 || new Set(value.map(keyOf)).size === value.length),
+    shape: { is: 'list', form, most, areRelated: keyOf !== undefined },
   };
 }
 
 /** Accepts the empty text too, and U+0000, which ledgers of earlier versions on SQLite hold. */
-export const text: Form = { says: 'a text', holds: (value) => typeof value === 'string' };
+export const text: Form = {
+  says: 'a text',
+  holds: (value) => typeof value === 'string',
+  shape: { is: 'text', most: Number.POSITIVE_INFINITY, breaks: true, visible: false },
+};
 
 /** C0, DEL and C1, the category Cc of Unicode, which never changes. */
 const CONTROL = /\p{Cc}/u;
@@ -123,6 +153,7 @@ export function line(most: number): Form {
     holds: (value) =>
       typeof value === 'string' && VISIBLE.test(value) && !isLonger(value, most) && !CONTROL.test(value),
     isFreeText: true,
+    shape: { is: 'text', most, breaks: false, visible: true },
   };
 }
 
@@ -131,6 +162,7 @@ export function prose(most: number): Form {
     says: `a text of at most ${most} characters with no control characters but tabs and line breaks`,
     holds: (value) => typeof value === 'string' && !isLonger(value, most) && !hasControlInProse(value),
     isFreeText: true,
+    shape: { is: 'text', most, breaks: true, visible: false },
   };
 }
 
@@ -141,17 +173,24 @@ export function visibleProse(most: number): Form {
     ...any,
     says: `${any.says} and not only white space`,
     holds: (value) => any.holds(value) && VISIBLE.test(value as string),
+    shape: { is: 'text', most, breaks: true, visible: true },
   };
 }
 
-export const digest: Form = { says: '64 lower-case hexadecimal digits', holds: isDigest };
+export const digest: Form = { says: '64 lower-case hexadecimal digits', holds: isDigest, shape: hexDigits(64) };
+
+/** 16 bytes in hexadecimal. */
+export const digits32: Form = matching('32 lower-case hexadecimal digits', /^[0-9a-f]{32}$/, hexDigits(32));
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 export const uuid: Form = matching('a random UUID in lower case', UUID);
 
-export const projectSlug: Form = matching('a project slug', /^[a-z0-9._-]{1,64}$/);
+const slugShape = characters('abcdefghijklmnopqrstuvwxyz0123456789._-', 1, 64);
+export const projectSlug: Form = matching('a project slug', /^[a-z0-9._-]{1,64}$/, slugShape);
 
-export const commitHash: Form = matching('a commit hash of 7 to 64 hexadecimal digits', /^[0-9a-f]{7,64}$/i);
+const HASH = /^[0-9a-f]{7,64}$/i;
+const hashShape = characters('0123456789abcdefABCDEF', 7, 64);
+export const commitHash: Form = matching('a commit hash of 7 to 64 hexadecimal digits', HASH, hashShape);
 
 /** A public key of a log as C2SP signed notes have it. Whether it is a sound one, the rules between entries say. */
 export const verifierKey: Form = matching('a verifier key', /^[!-*,-~]{1,256}\+[0-9a-f]{8}\+[A-Za-z0-9+/]{44}$/);
@@ -177,15 +216,29 @@ export const thoughtId = idForm('Θ-');
 export const isTaskId = taskId.holds;
 export const isSessionId = sessionId.holds;
 
-export const time: Form = { says: 'a time in ISO-8601 UTC with milliseconds', holds: isTime };
+export const time: Form = {
+  says: 'a time in ISO-8601 UTC with milliseconds',
+  holds: isTime,
+  shape: { is: 'time' },
+};
 
 /** Each number from 1 has exactly one text, so that ids can be compared as text. */
 function idForm(prefix: string): Form {
-  return matching(`an id such as ${prefix}0042`, new RegExp(`^${prefix}(?!0000$)(?:0\\d{3}|[1-9]\\d{3,11})$`));
+  const pattern = new RegExp(`^${prefix}(?!0000$)(?:0\\d{3}|[1-9]\\d{3,11})$`);
+  return matching(`an id such as ${prefix}0042`, pattern, { is: 'id', prefix });
 }
 
-function matching(says: string, pattern: RegExp): Form {
-  return { says, holds: (value) => typeof value === 'string' && pattern.test(value) };
+function characters(of: string, least: number, most: number): Shape {
+  return { is: 'characters', of, least, most };
+}
+
+function hexDigits(count: number): Shape {
+  return characters('0123456789abcdef', count, count);
+}
+
+function matching(says: string, pattern: RegExp, shape?: Shape): Form {
+  const holds = (value: unknown) => typeof value === 'string' && pattern.test(value);
+  return { says, holds, ...(shape !== undefined && { shape }) };
 }
 
 const TIME_LENGTH = '2026-04-08T22:15:30.000Z'.length;

@@ -2,6 +2,7 @@ import { isCanonicalText } from './canonical-text.ts';
 import {
   commitHash,
   digest,
+  digits32,
   type Fields,
   type Form,
   line,
@@ -39,10 +40,7 @@ const recorder: Form = {
 };
 
 /** What makes two reports of one event equal, so that it is recorded once: 16 bytes in hexadecimal. */
-const key: Form = {
-  says: '32 lower-case hexadecimal digits',
-  holds: (value) => typeof value === 'string' && /^[0-9a-f]{32}$/.test(value),
-};
+const key: Form = digits32;
 
 /**
  * The key of a commit, under which `observations` finds it by its full hash. A rewrite is an observation of its own,
@@ -234,6 +232,7 @@ export const MAX_MISSING = 1000;
 const shown: Form = {
   says: `a text of at most ${MAX_SHOWN_LENGTH} UTF-16 units`,
   holds: (value) => typeof value === 'string' && value.length <= MAX_SHOWN_LENGTH,
+  shape: { is: 'text', most: MAX_SHOWN_LENGTH, breaks: true, visible: false },
 };
 
 export const OBSERVED_CONTENT: Readonly<Record<keyof typeof OBSERVED_FIELDS, Fields>> = {

@@ -13,7 +13,7 @@ import type { Disclosed } from './format.ts';
 import { taskEventDefect } from './task-grammar.ts';
 
 /** The field that has the digest of the content, and the label of that digest. */
-const CONTENT: Readonly<Partial<Record<EntryKind, readonly [field: string, label: DigestLabel]>>> = {
+export const CONTENT: Readonly<Partial<Record<EntryKind, readonly [field: string, label: DigestLabel]>>> = {
   'action.enter': ['arguments', 'arguments'],
   'task.created': ['task', 'task'],
   'task.updated': ['task', 'task'],

@@ -3,6 +3,7 @@ import { canonicalize } from '../canonical-json.ts';
 import { isCanonicalText } from '../canonical-text.ts';
 import {
   digest,
+  digits32,
   type Fields,
   type Form,
   objectDefect,
@@ -39,7 +40,7 @@ export interface BundledEntry {
   readonly index: number;
   /** The text of the entry, byte for byte. */
   readonly entry: string;
-  readonly disclosed?: Disclosed;
+  readonly disclosed?: Disclosed | undefined;
 }
 
 export interface BundleHead {
@@ -63,11 +64,6 @@ export const BUNDLE_FORMAT = 'colibri-bundle/v1';
 /** A bundle is read into memory. */
 const MAX_LINES = 20_000_000;
 
-const salt: Form = {
-  says: '32 lower-case hexadecimal digits',
-  holds: (value) => typeof value === 'string' && /^[0-9a-f]{32}$/.test(value),
-};
-
 const SCOPES: Readonly<Record<BundleScope['kind'], Fields>> = {
   ledger: { kind: oneOf(['ledger']) },
   since: { kind: oneOf(['since']), since: time },
@@ -81,7 +77,7 @@ const scope: Form = {
   holds: (value) => Object.values(SCOPES).some((fields) => objectDefect(fields, value) === undefined),
 };
 
-const HEAD: Fields = {
+export const HEAD: Fields = {
   format: oneOf([BUNDLE_FORMAT]),
   checkpoint: text,
   scope,
@@ -91,7 +87,7 @@ const HEAD: Fields = {
 };
 
 const THOUGHT: Fields = { type: text, content: text, previous_hash: orNull(digest) };
-const DISCLOSED: Fields = { salt, text, thought: optional(shaped(THOUGHT)) };
+const DISCLOSED: Fields = { salt: digits32, text, thought: optional(shaped(THOUGHT)) };
 export const ENTRY: Fields = { index: wholeNumber(0), entry: text, disclosed: optional(shaped(DISCLOSED)) };
 
 /** Lines of canonical JSON: the head, the entries in the order of the log, the hashes of the proof. */
@@ -132,7 +128,7 @@ export function parseLine(line: string, where: string, fields: Fields): unknown 
   return value;
 }
 
-function parseHash(line: string, where: string): Digest {
+export function parseHash(line: string, where: string): Digest {
   const hash = line.slice(1, -1);
   if (line !== `"${hash}"` || !digest.holds(hash)) throw new BadFormat(`${where} is not a hash`);
   return hash;

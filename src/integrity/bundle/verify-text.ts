@@ -1,16 +1,21 @@
 import { isCose, verifyReceipt } from '../envelopes/cose-receipt.ts';
 import { isDsse, verifyDsse } from '../envelopes/dsse.ts';
+import { proveBundle } from './fast/prove-bundle.ts';
 import { parseBundle } from './format.ts';
 import { verifyProofFile } from './proof-file.ts';
 import { decodeUtf8 } from './utf8.ts';
 import { type BundleReport, type Claim, type TrustedKeys, verifyBundle } from './verify.ts';
 
-/** Judges a file: a bundle, or a proof in one of its formats. Throws `BadFormat` for what cannot be judged. */
+/**
+ * Judges a file: a bundle, or a proof in one of its formats. Throws `BadFormat` for what cannot be judged. The entries of
+ * the report may be read from the bytes later, which therefore must not change.
+ */
 export function verifyBytes(file: Uint8Array, keys: TrustedKeys): BundleReport {
-  return isCose(file) ? verifyReceipt(file, keys) : verifyText(decodeUtf8(file, 'the file'), keys);
+  if (isCose(file)) return verifyReceipt(file, keys);
+  return proveBundle(file, keys) ?? verifyText(decodeUtf8(file, 'the file'), keys);
 }
 
-/** The same for a file that is text. */
+/** The same for a file that is text, by the reference alone. */
 export function verifyText(text: string, keys: TrustedKeys): BundleReport {
   if (text.startsWith('{"checkpoint":')) return verifyBundle(parseBundle(text), keys);
   return isDsse(text) ? verifyDsse(text, keys) : verifyProofFile(text, keys);

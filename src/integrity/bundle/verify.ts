@@ -9,7 +9,7 @@ import type { Digest } from '../sha256.ts';
 import { hasContent } from './disclosed.ts';
 import type { Bundle, BundledEntry, BundleHead } from './format.ts';
 import { checkKeys, describeContinuation, followRotations } from './keys.ts';
-import { findSealedSessions } from './sessions.ts';
+import { findSealedSessions, type SealedSession } from './sessions.ts';
 import { subsetRoot } from './subset-proof.ts';
 import { checkTimeStamp, checkWitnesses } from './witnesses.ts';
 
@@ -69,27 +69,51 @@ export function verifyBundle(bundle: Bundle, keys: TrustedKeys): BundleReport {
 }
 
 /** The claims about entries that are proved to be in the signed log. */
-export function judgeEntries(
-  head: BundleHead,
-  { entries, checkpoint, hashes }: Omit<BundleReport, 'claims'>,
-): BundleReport {
-  const says = `${count(entries)} of the signed log: unchanged, and at the same places`;
+export function judgeEntries(head: BundleHead, proved: Omit<BundleReport, 'claims'>): BundleReport {
+  const { entries, checkpoint } = proved;
   const redactions = findRedactions(entries);
-  const claims: Claim[] = [
+  const claims = listClaims(head, checkpoint, {
+    entries,
+    special: entries,
+    timed: entries,
+    content: checkContent(head, entries, redactions),
+    redactions: checkRedactions(entries, redactions),
+    sessions: findSealedSessions(entries).map(sessionClaim),
+    chains: checkChains(entries),
+  });
+  return { ...proved, claims };
+}
+
+/** What was found out about the entries. */
+export interface Findings {
+  readonly entries: readonly BundledEntry[];
+  /** At least those that are about keys or the identity of the log. */
+  readonly special: readonly OpenedEntry[];
+  /** At least the first that states a later time than a witness could have seen. */
+  readonly timed: readonly OpenedEntry[];
+  readonly content: Claim;
+  readonly redactions: readonly Claim[];
+  readonly sessions: readonly Claim[];
+  readonly chains: readonly Claim[];
+}
+
+export function listClaims(head: BundleHead, checkpoint: VerifiedCheckpoint, found: Findings): Claim[] {
+  const { entries, special, timed } = found;
+  const says = `${countText(entries.length)} of the signed log: unchanged, and at the same places`;
+  return [
     signature(checkpoint),
     { about: 'inclusion', holds: 'yes', says },
-    ...checkKeys(entries, checkpoint),
-    ...describeContinuation(entries),
-    checkContent(head, entries, redactions),
-    ...checkRedactions(entries, redactions),
-    ...checkSessions(entries),
-    ...checkChains(entries),
+    ...checkKeys(special, checkpoint),
+    ...describeContinuation(special),
+    found.content,
+    ...found.redactions,
+    ...found.sessions,
+    ...found.chains,
     checkCompleteness(head, entries, checkpoint),
-    ...checkWitnesses(entries, checkpoint),
+    ...checkWitnesses(timed, checkpoint),
     ...checkTimeStamp(checkpoint),
     TRUTH,
   ];
-  return { claims, entries, checkpoint, hashes };
 }
 
 /** Throws for an entry that is not one of the grammar. */
@@ -133,25 +157,27 @@ function checkContent(
   }
   const able = entries.filter(({ index, fields }) => hasContent(fields.kind) && !redactions.has(index));
   const shown = able.filter(({ disclosed }) => disclosed !== undefined);
-  const hidden = able.length - shown.length;
-  const why = head.redacted ? 'left out on purpose' : 'not disclosed';
-  const rest = hidden === 0 ? '' : `; that of ${hidden} is ${why}`;
-  return { about: 'content', holds: 'yes', says: `the content of ${count(shown)} is what was recorded${rest}` };
+  return contentClaim(head, shown.length, able.length - shown.length);
 }
 
-function checkSessions(entries: readonly OpenedEntry[]): Claim[] {
-  return findSealedSessions(entries).map(({ sessionId, records, sealed, root, foundRoot }) => {
-    const about = 'session';
-    if (records === sealed && root === foundRoot)
-      return { about, holds: 'yes', says: `${sessionId} is complete: all ${sealed} records that were sealed are here` };
-    if (records < sealed)
-      return {
-        about,
-        holds: 'unknown',
-        says: `${sessionId} is not complete: ${records} of ${sealed} sealed records are here`,
-      };
-    return { about, holds: 'no', says: `${sessionId} has records that do not have its sealed root` };
-  });
+/** Of contents that are what was recorded, and of those that are not here. */
+export function contentClaim(head: BundleHead, shown: number, hidden: number): Claim {
+  const why = head.redacted ? 'left out on purpose' : 'not disclosed';
+  const rest = hidden === 0 ? '' : `; that of ${hidden} is ${why}`;
+  return { about: 'content', holds: 'yes', says: `the content of ${countText(shown)} is what was recorded${rest}` };
+}
+
+export function sessionClaim({ sessionId, records, sealed, root, foundRoot }: SealedSession): Claim {
+  const about = 'session';
+  if (records === sealed && root === foundRoot)
+    return { about, holds: 'yes', says: `${sessionId} is complete: all ${sealed} records that were sealed are here` };
+  if (records < sealed)
+    return {
+      about,
+      holds: 'unknown',
+      says: `${sessionId} is not complete: ${records} of ${sealed} sealed records are here`,
+    };
+  return { about, holds: 'no', says: `${sessionId} has records that do not have its sealed root` };
 }
 
 /** Thoughts of one task that are here without a gap link to each other, if they are disclosed. */
@@ -172,6 +198,11 @@ function checkChains(entries: readonly OpenedEntry[]): Claim[] {
     }
     last.set(taskId, { position, hash: fields['hash'] as string });
   }
+  return chainClaims(links);
+}
+
+/** Of thoughts that link to the one before them. */
+export function chainClaims(links: number): Claim[] {
   if (links === 0) return [];
   const says = links === 1 ? '1 thought links to the one before it' : `${links} thoughts link to the one before them`;
   return [{ about: 'chain', holds: 'yes', says }];
@@ -196,8 +227,8 @@ function findGaplessEnd(entries: readonly BundledEntry[], size: number): number 
   return begin;
 }
 
-function count(list: readonly unknown[]): string {
-  return list.length === 1 ? '1 entry' : `${list.length} entries`;
+function countText(count: number): string {
+  return count === 1 ? '1 entry' : `${count} entries`;
 }
 
 const TRUTH: Claim = {

@@ -1,0 +1,153 @@
+import type { Fields, Form, Shape } from '../../forms.ts';
+import { type Sample, sampleOf, WORD, wordsOf } from './scratch.ts';
+import { utf8 } from './utf8-bytes.ts';
+
+/**
+ * The grammar of records, prepared for a reader of bytes that stand inside a string of JSON. A literal is kept as it
+ * stands there, with its quotation marks escaped, and as the bytes that it stands for.
+ */
+
+export interface Literal {
+  readonly escaped: Sample;
+  /** What it stands for, four bytes at a time, with zeros at the end. */
+  readonly plainWords: Int32Array;
+  readonly plainLength: number;
+}
+
+/** How a value is read. Numbers, because the reader branches on them for every value. */
+export const ANY = 0;
+export const LITERAL = 1;
+export const NULL_OR = 2;
+export const LIST = 3;
+export const OBJECT = 4;
+export const WHOLE_NUMBER = 5;
+export const CHARACTERS = 6;
+export const ID = 7;
+export const TIME = 8;
+export const TEXT = 9;
+
+export const MINUTE_WORDS = '2026-04-08T22:15'.length / WORD;
+const NO_MINUTE = new Int32Array(MINUTE_WORDS);
+
+/** One class for all, so that the compiled reader meets one kind of object. */
+export class Pattern {
+  readonly op: number;
+  readonly form: Form;
+  /** The number of containers around the value. */
+  readonly depth: number;
+  least = 0;
+  most = 0;
+  /** See `Shape`; for a text. */
+  breaks = false;
+  visible = false;
+  areRelated = false;
+  literals: readonly Literal[] = [];
+  /** By byte: 1 if it may stand in the value. */
+  allowed: Uint8Array = new Uint8Array(0);
+  item: Pattern | undefined;
+  fields: readonly FieldPattern[] = [];
+  /** The last value that was found to hold. */
+  accepted: Uint8Array = new Uint8Array(0);
+
+  /** The minute of the last time that was found to hold, four bytes at a time; zeros before the first. */
+  minute: Int32Array = NO_MINUTE;
+
+  constructor(op: number, form: Form, depth: number) {
+    this.op = op;
+    this.form = form;
+    this.depth = depth;
+  }
+}
+
+/** A field of an object. Where its value was written last is kept here; `begin` is -1 if it was absent. */
+export class FieldPattern {
+  readonly name: string;
+  readonly isOptional: boolean;
+  /** The key as the first of its object, and behind another one. */
+  readonly first: Literal;
+  readonly next: Literal;
+  readonly value: Pattern;
+  begin = -1;
+  end = -1;
+
+  constructor(name: string, isOptional: boolean, value: Pattern) {
+    this.name = name;
+    this.isOptional = isOptional;
+    this.value = value;
+    this.first = literalOf(`{${JSON.stringify(name)}:`);
+    this.next = literalOf(`,${JSON.stringify(name)}:`);
+  }
+}
+
+/** The pattern of an object with these fields that is not inside another value. */
+export function compileObject(fields: Fields): Pattern {
+  return compile({ says: '', holds: () => false, shape: { is: 'object', fields } }, 0);
+}
+
+/** Throws for a field that is not in the grammar. */
+export function fieldOf(pattern: Pattern, name: string): FieldPattern {
+  const found = pattern.fields.find((field) => field.name === name);
+  if (found === undefined) throw new Error(`no field ${name}`);
+  return found;
+}
+
+export function literalOf(text: string): Literal {
+  const plain = utf8(text);
+  const escaped = sampleOf(JSON.stringify(text).slice(1, -1));
+  return { escaped, plainWords: wordsOf(plain), plainLength: plain.length };
+}
+
+function compile(form: Form, depth: number): Pattern {
+  const { shape } = form;
+  if (shape === undefined) return new Pattern(ANY, form, depth);
+  const pattern = new Pattern(OPS[shape.is], form, depth);
+  switch (shape.is) {
+    case 'literal':
+      pattern.literals = shape.values.map((value) => literalOf(JSON.stringify(value)));
+      break;
+    case 'null or':
+      pattern.item = compile(shape.form, depth);
+      break;
+    case 'list':
+      pattern.item = compile(shape.form, depth + 1);
+      pattern.areRelated = shape.areRelated;
+      pattern.most = shape.most;
+      break;
+    case 'object':
+      // The order of canonical JSON.
+      pattern.fields = Object.entries(shape.fields)
+        .sort(([left], [right]) => (left < right ? -1 : 1))
+        .map(([name, field]) => new FieldPattern(name, field.optional === true, compile(field, depth + 1)));
+      break;
+    case 'characters':
+      pattern.allowed = new Uint8Array(256);
+      for (const byte of utf8(shape.of)) pattern.allowed[byte] = 1;
+      [pattern.least, pattern.most] = [shape.least, shape.most];
+      break;
+    case 'whole number':
+      [pattern.least, pattern.most] = [shape.least, shape.most];
+      break;
+    case 'id':
+      pattern.literals = [literalOf(`"${shape.prefix}`)];
+      break;
+    case 'text':
+      [pattern.most, pattern.breaks, pattern.visible] = [shape.most, shape.breaks, shape.visible];
+      break;
+    case 'time':
+      pattern.minute = new Int32Array(MINUTE_WORDS);
+      break;
+  }
+  return pattern;
+}
+
+const OPS: Readonly<Record<Shape['is'], number>> = {
+  literal: LITERAL,
+  'null or': NULL_OR,
+  list: LIST,
+  object: OBJECT,
+  'whole number': WHOLE_NUMBER,
+  characters: CHARACTERS,
+  id: ID,
+  time: TIME,
+  text: TEXT,
+};

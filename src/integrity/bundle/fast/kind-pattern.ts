@@ -1,0 +1,86 @@
+import { EXTRAS_FIELDS, OPTIONS_FIELDS, REDACTION_FIELDS, SESSION_FIELDS } from '../../content-grammar.ts';
+import { ENTRY_KINDS, type EntryKind } from '../../entry.ts';
+import { ENTRY_GRAMMAR } from '../../entry-grammar.ts';
+import type { Fields } from '../../forms.ts';
+import { OBSERVED_CONTENT } from '../../observed-grammar.ts';
+import { CONTENT } from '../disclosed.ts';
+import { compileObject, type FieldPattern, fieldOf, type Pattern } from './byte-grammar.ts';
+import { taskPattern } from './task-rules.ts';
+import { utf8 } from './utf8-bytes.ts';
+
+/** How the entries of a kind are read, and the content that they have a digest of. */
+export interface KindPattern {
+  readonly kind: EntryKind;
+  readonly entry: Pattern;
+  readonly at: FieldPattern;
+  readonly actor: FieldPattern;
+  readonly content: ContentPattern | undefined;
+  /** Set for a thought and a task event. */
+  readonly record: RecordPattern | undefined;
+}
+
+export interface ContentPattern {
+  /** The field of the entry that has the digest. */
+  readonly digest: FieldPattern;
+  /** What is hashed before the salt. */
+  readonly label: Uint8Array;
+  /** Undefined for the arguments of a call, which are any object. */
+  readonly pattern: Pattern | undefined;
+}
+
+export interface RecordPattern {
+  readonly task_id: FieldPattern;
+  /** Set for a task event. */
+  readonly sessions: FieldPattern | undefined;
+  /** Set for a thought. */
+  readonly link: LinkPattern | undefined;
+}
+
+export interface LinkPattern {
+  readonly session_id: FieldPattern;
+  readonly chain_position: FieldPattern;
+  readonly hash: FieldPattern;
+}
+
+const CONTENT_PATTERNS: Readonly<Partial<Record<EntryKind, Pattern>>> = {
+  'task.created': taskPattern,
+  'task.updated': taskPattern,
+  ...compileAll({
+    'session.started': SESSION_FIELDS,
+    thought: EXTRAS_FIELDS,
+    'project.options': OPTIONS_FIELDS,
+    redaction: REDACTION_FIELDS,
+    ...OBSERVED_CONTENT,
+  }),
+};
+
+export const KIND_PATTERNS: readonly KindPattern[] = ENTRY_KINDS.map((kind) => {
+  const entry = compileObject(ENTRY_GRAMMAR[kind]);
+  return {
+    kind,
+    entry,
+    at: fieldOf(entry, 'at'),
+    actor: fieldOf(entry, 'actor'),
+    content: contentOf(kind, entry),
+    record: recordOf(kind, entry),
+  };
+});
+
+function contentOf(kind: EntryKind, entry: Pattern): ContentPattern | undefined {
+  const [field, label] = CONTENT[kind] ?? [];
+  if (field === undefined) return undefined;
+  return { digest: fieldOf(entry, field), label: utf8(`colibri:${label}:v1\n`), pattern: CONTENT_PATTERNS[kind] };
+}
+
+function recordOf(kind: EntryKind, entry: Pattern): RecordPattern | undefined {
+  if (kind !== 'thought' && kind !== 'task.created' && kind !== 'task.updated') return undefined;
+  const of = (name: string) => fieldOf(entry, name);
+  const task_id = of('task_id');
+  if (kind !== 'thought') return { task_id, sessions: of('sessions'), link: undefined };
+  const link = { session_id: of('session_id'), chain_position: of('chain_position'), hash: of('hash') };
+  return { task_id, sessions: undefined, link };
+}
+
+function compileAll(grammars: Readonly<Partial<Record<EntryKind, Fields>>>): Partial<Record<EntryKind, Pattern>> {
+  return Object.fromEntries(Object.entries(grammars).map(([kind, fields]) => [kind, compileObject(fields)]));
+}

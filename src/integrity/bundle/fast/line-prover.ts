@@ -1,0 +1,102 @@
+import { parseJson } from '../../parse-json.ts';
+import { type RawDigest, rawSha256 } from '../../sha256.ts';
+import type { FieldPattern } from './byte-grammar.ts';
+import { isHexOf, rawDigestAt } from './hex-bytes.ts';
+import type { KindPattern, LinkPattern, RecordPattern } from './kind-pattern.ts';
+import { LineReader, SALT_AT } from './line-reader.ts';
+import type { NewestTime } from './newest-time.ts';
+import { idNumber, type LineFacts, type LinkFacts, type RecordFacts } from './proved-entry.ts';
+import type { Scratch } from './scratch.ts';
+import { isOfTaskEvent } from './task-rules.ts';
+import { decode } from './utf8-bytes.ts';
+
+const ZERO = 0x30;
+const NINE = 0x39;
+
+/** Proves single lines of a bundle: that they are of the format, and that the entry has the digests of its content. */
+export class LineProver {
+  readonly #times: NewestTime;
+  readonly #reader = new LineReader();
+  #label: Uint8Array | undefined;
+
+  constructor(times: NewestTime) {
+    this.#times = times;
+  }
+
+  /** The place of the line feed of the line that was proved last. */
+  get end(): number {
+    return this.#reader.end;
+  }
+
+  /** The line that begins here, behind which at least `SPARE` bytes can be read. Says nothing about any other line. */
+  prove(file: Scratch, begin: number): LineFacts | undefined {
+    const reader = this.#reader;
+    const kind = reader.read(file, begin);
+    if (kind === undefined) return undefined;
+    const { isDisclosed, leaf, index } = reader;
+    const link = kind.record?.link && this.#linkOf(file, kind, kind.record, kind.record.link);
+    if (isDisclosed && !this.#isRecorded(kind, link)) return undefined;
+    return {
+      index,
+      kind: kind.kind,
+      leaf: rawSha256(leaf.part(0, reader.leafEnd)),
+      isDisclosed,
+      isNewest: this.#times.isNext(leaf.bytes, kind.at.begin + 1),
+      record: kind.record && recordOf(leaf.bytes, kind.record, link),
+    };
+  }
+
+  /** Whether the entry that was read has the digests of its content. */
+  #isRecorded({ content, record, at, actor }: KindPattern, link: LinkFacts | undefined): boolean {
+    const { leaf, content: preimage, contentEnd } = this.#reader;
+    if (content === undefined) return false;
+    const labelAt = SALT_AT - content.label.length;
+    if (this.#label !== content.label) preimage.bytes.set(content.label, labelAt);
+    this.#label = content.label;
+    if (!isHexOf(leaf.bytes, content.digest.begin + 1, rawSha256(preimage.part(labelAt, contentEnd)))) return false;
+    if (record === undefined) return true;
+    if (record.link !== undefined)
+      return link !== undefined && isHexOf(leaf.bytes, record.link.hash.begin + 1, link.hash);
+    return isOfTaskEvent(preimage.bytes, { bytes: leaf.bytes, task_id: record.task_id, at, actor });
+  }
+
+  /** For a disclosed thought with the hash that it has, which is then compared with that of the entry. */
+  #linkOf(
+    file: Scratch,
+    { at, actor }: KindPattern,
+    { task_id }: RecordPattern,
+    { chain_position, hash }: LinkPattern,
+  ): LinkFacts {
+    const { leaf, thoughts, isDisclosed } = this.#reader;
+    const position = numberIn(leaf.bytes, chain_position);
+    if (!isDisclosed)
+      return { position, hash: rawDigestAt(leaf.bytes, hash.begin + 1) as RawDigest, previous: undefined };
+    const found = thoughts.hash(file.bytes, { bytes: leaf.bytes, task_id, at, actor });
+    return { position, hash: found, previous: thoughts.previous };
+  }
+}
+
+function recordOf(entry: Uint8Array, pattern: RecordPattern, link: LinkFacts | undefined): RecordFacts {
+  const task = numberIn(entry, pattern.task_id);
+  if (pattern.link !== undefined) return { task, sessions: [numberIn(entry, pattern.link.session_id)], link };
+  return { task, sessions: pattern.sessions === undefined ? NONE : listSessions(entry, pattern.sessions), link };
+}
+
+/** The number that a field is, or that its id has. */
+function numberIn(entry: Uint8Array, { begin, end }: FieldPattern): number {
+  let value = 0;
+  for (let place = begin; place < end; place += 1) {
+    const byte = entry[place] as number;
+    if (byte >= ZERO && byte <= NINE) value = value * 10 + byte - ZERO;
+  }
+  return value;
+}
+
+const NONE: readonly number[] = [];
+const EMPTY_LENGTH = '[]'.length;
+
+function listSessions(entry: Uint8Array, { begin, end }: FieldPattern): readonly number[] {
+  if (end - begin === EMPTY_LENGTH) return NONE;
+  const sessions = parseJson(decode(entry, begin, end)) as readonly { readonly session_id: string }[];
+  return sessions.map(({ session_id }) => idNumber(session_id));
+}

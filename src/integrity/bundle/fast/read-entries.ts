@@ -1,0 +1,97 @@
+import type { Entry, EntryKind } from '../../entry.ts';
+import { leafHash, TreeBuilder } from '../../merkle.ts';
+import type { Digest, RawDigest } from '../../sha256.ts';
+import { type Disclosed, parseBundledEntry } from '../format.ts';
+import { open } from '../verify.ts';
+import { rawDigestAt } from './hex-bytes.ts';
+import { LineProver } from './line-prover.ts';
+import type { Lines } from './lines.ts';
+import { NewestTime } from './newest-time.ts';
+import { idNumber, type LineFacts, ProvedEntry, type RecordFacts } from './proved-entry.ts';
+import { RecordTracker } from './record-tracker.ts';
+import { utf8 } from './utf8-bytes.ts';
+
+/** The entries of a bundle, and what was found out about them on the way. */
+export interface EntryList {
+  readonly entries: readonly ProvedEntry[];
+  /** Those that claims are about one by one. */
+  readonly special: readonly ProvedEntry[];
+  /** Those whose content was not compared with the digests. */
+  readonly unproved: readonly ProvedEntry[];
+  readonly records: RecordTracker;
+  /** The tree of all of them if these are the whole log, otherwise the hash of each. */
+  readonly tree: TreeBuilder;
+  readonly leaves: readonly RawDigest[];
+  /** The first of those with the latest time. */
+  readonly newest: ProvedEntry;
+}
+
+const SPECIAL: ReadonlySet<EntryKind> = new Set(['genesis', 'key.added', 'redaction', 'session.finalized']);
+
+/**
+ * Reads `count` lines from the second on. A line that is not proved is parsed by the reference, which throws `BadFormat`.
+ * Undefined if a chain is broken.
+ */
+export function readEntries(lines: Lines, count: number, isWhole: boolean): EntryList | undefined {
+  const times = new NewestTime();
+  const prover = new LineProver(times);
+  const entries: ProvedEntry[] = [];
+  const special: ProvedEntry[] = [];
+  const unproved: ProvedEntry[] = [];
+  const records = new RecordTracker();
+  const leaves: RawDigest[] = [];
+  const tree = new TreeBuilder();
+  let newest: ProvedEntry | undefined;
+  for (let line = 0; line < count; line += 1) {
+    const { begin } = lines;
+    const proved = lines.hasMore() ? prover.prove(lines.source, lines.place) : undefined;
+    const facts = proved ?? factsOf(lines.readText(), times);
+    if (proved !== undefined) lines.skipTo(prover.end);
+    const entry = new ProvedEntry(facts, lines.file, begin, lines.begin - 1);
+    if (isWhole) tree.addRaw(facts.leaf);
+    else leaves.push(facts.leaf);
+    if (facts.record !== undefined && !records.add(facts.record, facts.leaf)) return undefined;
+    if (facts.isNewest || newest === undefined) newest = entry;
+    if (proved === undefined) unproved.push(entry);
+    if (SPECIAL.has(facts.kind)) special.push(entry);
+    entries.push(entry);
+  }
+  return newest && { entries, special, unproved, records, leaves, tree, newest };
+}
+
+/** The same facts by the reference. */
+function factsOf(line: string, times: NewestTime): LineFacts {
+  const { index, entry, disclosed, fields } = open(parseBundledEntry(line));
+  const { kind, at } = fields;
+  return {
+    index,
+    kind,
+    leaf: rawOf(leafHash(entry)),
+    isDisclosed: disclosed !== undefined,
+    isNewest: times.isNext(utf8(at), 0),
+    record: recordOf(fields, disclosed),
+  };
+}
+
+function recordOf(fields: Entry, disclosed: Disclosed | undefined): RecordFacts | undefined {
+  const { kind, task_id, session_id, sessions, chain_position, hash } = fields;
+  if (kind !== 'thought' && kind !== 'task.created' && kind !== 'task.updated') return undefined;
+  const task = idNumber(task_id as string);
+  if (kind !== 'thought')
+    return {
+      task,
+      sessions: (sessions as { session_id: string }[]).map((one) => idNumber(one.session_id)),
+      link: undefined,
+    };
+  const previous = disclosed?.thought?.previous_hash;
+  const link = {
+    position: chain_position as number,
+    hash: rawOf(hash as Digest),
+    previous: typeof previous === 'string' ? rawOf(previous) : previous,
+  };
+  return { task, sessions: [idNumber(session_id as string)], link };
+}
+
+function rawOf(digest: Digest): RawDigest {
+  return rawDigestAt(utf8(digest), 0) as RawDigest;
+}

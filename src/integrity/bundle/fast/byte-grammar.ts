@@ -35,8 +35,9 @@ export class Pattern {
   readonly form: Form;
   /** The number of containers around the value. */
   readonly depth: number;
-  least = 0;
-  most = 0;
+  // From infinity on, so that all patterns have one representation, also those without a limit.
+  least = Number.NEGATIVE_INFINITY;
+  most = Number.POSITIVE_INFINITY;
   /** See `Shape`; for a text. */
   breaks = false;
   visible = false;

@@ -20,7 +20,9 @@ const START = utf8('{"checkpoint":');
  * The report of `verifyBundle` on a bundle of which no claim fails, with entries that are parsed when somebody looks at
  * them. Undefined for any other file, and for some that hold: then the reference judges. Reports nothing by itself.
  */
-export function proveBundle(file: Uint8Array, keys: TrustedKeys): BundleReport | undefined {
+export function proveBundle(bytes: Uint8Array, keys: TrustedKeys): BundleReport | undefined {
+  // Not a Buffer of Node: code that meets two kinds of arrays is slower.
+  const file = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
   if (!startsAt(file, 0, START)) return undefined;
   try {
     return prove(file, keys);

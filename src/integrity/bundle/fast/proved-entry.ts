@@ -1,10 +1,14 @@
-import { type Entry, type EntryKind, parseEntry } from '../../entry.ts';
+import type { Entry, EntryKind } from '../../entry.ts';
+import { parseJson } from '../../parse-json.ts';
 import type { RawDigest } from '../../sha256.ts';
-import { type BundledEntry, type Disclosed, parseBundledEntry } from '../format.ts';
+import type { BundledEntry, Disclosed } from '../format.ts';
 import type { OpenedEntry } from '../verify.ts';
 import { decode } from './utf8-bytes.ts';
 
-/** An entry of a bundle whose line was proved. It is parsed when somebody looks at it; the file must stay as it is. */
+/**
+ * An entry of a bundle whose line was found to be of the format. It is parsed when somebody looks at it, so the file must
+ * stay as it is.
+ */
 export class ProvedEntry implements OpenedEntry {
   readonly index: number;
   readonly kind: EntryKind;
@@ -33,13 +37,12 @@ export class ProvedEntry implements OpenedEntry {
   }
 
   get fields(): Entry {
-    this.#fields ??= parseEntry(this.entry);
-    if (this.#fields === undefined) throw new Error(`entry ${this.index} changed after it was proved`);
+    this.#fields ??= parseJson(this.entry) as Entry;
     return this.#fields;
   }
 
   #parsed(): BundledEntry {
-    this.#line ??= parseBundledEntry(decode(this.#file, this.#begin, this.#end));
+    this.#line ??= parseJson(decode(this.#file, this.#begin, this.#end)) as BundledEntry;
     return this.#line;
   }
 }

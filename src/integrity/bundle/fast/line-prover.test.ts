@@ -103,6 +103,44 @@ describe('the fast reader of a line', () => {
       expect(compare(withContent(call as BundledEntry, canonicalize(args)))).toEqual({ isProved: true, holds: true });
   });
 
+  promiseTest('bundle/strict', 'knows every escape, and no other', () => {
+    const entry = log.entries[4] as BundledEntry;
+    const described = (text: string) =>
+      withContent(
+        entry,
+        (entry.disclosed?.text ?? '').replace('a\\nb', () => text),
+      );
+    for (const text of ['\\"', '\\\\', '\\n', '\\r', '\\t', '\\\\n', '\\\\\\"'])
+      expect(compare(described(text)), text).toEqual({ isProved: true, holds: true });
+    const refused = [
+      '\\\n',
+      '\\\t',
+      '\n',
+      '\0',
+      '\\x',
+      '\\/',
+      '\\u0041',
+      '\\u000a',
+      '\\u001F',
+      '\\u007f',
+      '\\b',
+      '\\u0000',
+      '"',
+      '\\',
+    ];
+    for (const text of refused) expect(compare(described(text)), text).toEqual({ isProved: false, holds: false });
+    // A quotation mark that ends the text of the line, and not one of its content.
+    const ended = described('\\"').replace('\\\\\\"', () => '\\\\"');
+    expect(compare(ended)).toEqual({ isProved: false, holds: false });
+  });
+
+  promiseTest('bundle/strict', 'proves arguments of depth 64 and none of 65', () => {
+    const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`;
+    const [call] = withContents;
+    expect(compare(withContent(call as BundledEntry, nested(64)))).toEqual({ isProved: true, holds: true });
+    expect(compare(withContent(call as BundledEntry, nested(65)))).toEqual({ isProved: false, holds: false });
+  });
+
   promiseTest('bundle/forged', 'proves no line that the reference refuses: changed lines', () => {
     const counts = { proved: 0, held: 0 };
     always(

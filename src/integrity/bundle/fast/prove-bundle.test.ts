@@ -1,18 +1,19 @@
 import * as fc from 'fast-check';
 import { describe, expect } from 'vitest';
 import { mutated } from '../../../../test/fuzz/mutations.ts';
-import { signLog, WITH_CONTENT } from '../../../../test/fuzz/sample-log.ts';
+import { type Recorded, signLog, WITH_CONTENT } from '../../../../test/fuzz/sample-log.ts';
 import { SignedLog } from '../../../../test/proofs/fixtures/signed-log.ts';
 import { promiseTest } from '../../../../test/support/promise-test.ts';
 import { always } from '../../../../test/support/properties.ts';
 import { createEntries, LOG_KEY, rootOf, SALT, TestKey } from '../../../../test/vectors/signed-log.ts';
 import { BadFormat } from '../../bad-format.ts';
 import { type Entry, encodeEntry, saltedDigest } from '../../entry.ts';
+import { thoughtHash } from '../../hash-chain.ts';
 import { parseVerifierKey } from '../../notes/signed-note.ts';
 import { redactionNote, withoutText } from '../../redaction/erasure.ts';
 import { BUNDLE_FORMAT, type BundledEntry, formatBundle } from '../format.ts';
 import { decodeUtf8 } from '../utf8.ts';
-import type { BundleReport, TrustedKeys } from '../verify.ts';
+import { type BundleReport, open, type TrustedKeys } from '../verify.ts';
 import { verifyBytes, verifyText } from '../verify-text.ts';
 import { proveBundle } from './prove-bundle.ts';
 
@@ -77,7 +78,7 @@ describe('the fast verifier of bundles', () => {
     const samples = [log.bundle(), log.bundle([4, 7, 8, 9, 10]), log.bundle([2, 3, 16]), bundleOf(5)];
     always(
       fc.property(mutated(samples), ({ input }) => void compare(input)),
-      1500,
+      1000,
     );
   });
 
@@ -100,7 +101,7 @@ describe('the fast verifier of bundles', () => {
           }
           compare(bytes);
         }),
-        1500,
+        1000,
       );
     },
   );
@@ -120,6 +121,43 @@ describe('the fast verifier of bundles', () => {
       }),
       300,
     );
+  });
+});
+
+describe('the fast verifier of chains and sessions', () => {
+  const thoughts = log.entries.filter(({ entry }) => entry.includes('"kind":"thought"'));
+  const [, second] = thoughts as [BundledEntry, BundledEntry];
+  const { fields } = open(second);
+
+  /** The second thought with another link, and the hash that this gives it. */
+  const linkedTo = (previous_hash: string | null): SignedLog => {
+    const thought = { type: 'decision', content: 'and so', previous_hash };
+    const hashed = { ...thought, task_id: 'T-0001', recorded_at: fields.at, recorded_by: fields.actor };
+    const honest = WITH_CONTENT.find(({ index }) => index === second.index)?.record as Recorded;
+    const record = { ...honest, fields: { ...honest.fields, hash: thoughtHash(hashed) }, thought };
+    return signLog({ index: second.index, record });
+  };
+  const compareLog = (signed: SignedLog) => compare(signed.bundle(), { log: [parseVerifierKey(signed.key)] });
+
+  promiseTest('bundle/forged', 'proves no thought that links to another one', () => {
+    const { hash } = open(thoughts[0] as BundledEntry).fields;
+    expect(compareLog(linkedTo(hash as string))).toBe(true);
+    expect(compareLog(linkedTo('f'.repeat(64)))).toBe(false);
+    expect(compareLog(linkedTo(null))).toBe(false);
+  });
+
+  promiseTest('bundle/forged', 'proves no session with another root', () => {
+    const seal = log.entries.find(({ entry }) => entry.includes('session.finalized')) as BundledEntry;
+    for (const changed of [{ root: '0'.repeat(64) }, { leaf_count: 2 }])
+      expect(compareLog(signLog({ index: seal.index, record: { kind: 'session.finalized', fields: changed } }))).toBe(
+        false,
+      );
+    const more = { index: seal.index, record: { kind: 'session.finalized', fields: { leaf_count: 4 } } } as const;
+    expect(compareLog(signLog(more))).toBe(true);
+    const ofTask = { kind: 'session.finalized', fields: { task_id: 'T-0001' } } as const;
+    expect(compareLog(signLog({ index: seal.index, record: ofTask }))).toBe(true);
+    const ofOther = { kind: 'session.finalized', fields: { task_id: 'T-0002' } } as const;
+    expect(compareLog(signLog({ index: seal.index, record: ofOther }))).toBe(true);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Fields, Form, Shape } from '../../forms.ts';
-import { type Sample, sampleOf, WORD, wordsOf } from './scratch.ts';
-import { utf8 } from './utf8-bytes.ts';
+import { type Sample, sampleOf, WORD, wordsOf } from './bytes/scratch.ts';
+import { utf8 } from './bytes/utf8-bytes.ts';
 
 /**
  * The grammar of records, prepared for a reader of bytes that stand inside a string of JSON. A literal is kept as it

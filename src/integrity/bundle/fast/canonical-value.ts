@@ -1,9 +1,9 @@
 import { MAX_DEPTH } from '../../canonical-text.ts';
 import { parseJson } from '../../parse-json.ts';
 import { literalOf } from './byte-grammar.ts';
+import { LIMIT } from './bytes/scratch.ts';
+import { copy, decode } from './bytes/utf8-bytes.ts';
 import type { Cursor } from './cursor.ts';
-import { LIMIT } from './scratch.ts';
-import { copy, decode } from './utf8-bytes.ts';
 
 const PLUS = 0x2b;
 const COMMA = 0x2c;

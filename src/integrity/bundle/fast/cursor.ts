@@ -1,6 +1,6 @@
 import type { Literal } from './byte-grammar.ts';
-import { Scratch, WORD } from './scratch.ts';
-import { copyInnerString, type StringCopy } from './string-copy.ts';
+import { Scratch, WORD } from './bytes/scratch.ts';
+import { copyInnerString, type StringCopy } from './bytes/string-copy.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -5,8 +5,8 @@ import type { Fields } from '../../forms.ts';
 import { OBSERVED_CONTENT } from '../../observed-grammar.ts';
 import { CONTENT } from '../disclosed.ts';
 import { compileObject, type FieldPattern, fieldOf, type Pattern } from './byte-grammar.ts';
+import { utf8 } from './bytes/utf8-bytes.ts';
 import { taskPattern } from './task-rules.ts';
-import { utf8 } from './utf8-bytes.ts';
 
 /** How the entries of a kind are read, and the content that they have a digest of. */
 export interface KindPattern {

@@ -15,10 +15,10 @@ import { CONTENT, disclosedDefect } from '../disclosed.ts';
 import { type BundledEntry, parseBundledEntry } from '../format.ts';
 import { decodeUtf8 } from '../utf8.ts';
 import { type OpenedEntry, open } from '../verify.ts';
+import { Scratch, SPARE } from './bytes/scratch.ts';
 import { LineProver } from './line-prover.ts';
 import { NewestTime } from './newest-time.ts';
 import type { LineFacts } from './proved-entry.ts';
-import { Scratch, SPARE } from './scratch.ts';
 
 const log = signLog();
 const LINES = log.entries.map((entry) => canonicalize(entry));

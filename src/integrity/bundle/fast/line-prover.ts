@@ -1,14 +1,14 @@
 import { parseJson } from '../../parse-json.ts';
 import { type RawDigest, rawSha256 } from '../../sha256.ts';
 import type { FieldPattern } from './byte-grammar.ts';
-import { isHexOf, rawDigestAt } from './hex-bytes.ts';
+import { isHexOf, rawDigestAt } from './bytes/hex-bytes.ts';
+import type { Scratch } from './bytes/scratch.ts';
+import { decode } from './bytes/utf8-bytes.ts';
 import type { KindPattern, LinkPattern, RecordPattern } from './kind-pattern.ts';
 import { LineReader, SALT_AT } from './line-reader.ts';
 import type { NewestTime } from './newest-time.ts';
 import { idNumber, type LineFacts, type LinkFacts, type RecordFacts } from './proved-entry.ts';
-import type { Scratch } from './scratch.ts';
 import { isOfTaskEvent } from './task-rules.ts';
-import { decode } from './utf8-bytes.ts';
 
 const ZERO = 0x30;
 const NINE = 0x39;

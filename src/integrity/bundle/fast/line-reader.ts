@@ -1,13 +1,13 @@
 import { argumentsDefect, MAX_ARGUMENTS_LENGTH } from '../../content-grammar.ts';
 import type { Pattern } from './byte-grammar.ts';
+import { readHexBytes } from './bytes/hex-bytes.ts';
+import { ROOM, type Sample, Scratch, sampleOf } from './bytes/scratch.ts';
+import { decode } from './bytes/utf8-bytes.ts';
 import { takesValue } from './canonical-value.ts';
 import { Cursor } from './cursor.ts';
-import { readHexBytes } from './hex-bytes.ts';
 import { type ContentPattern, KIND_PATTERNS, type KindPattern } from './kind-pattern.ts';
 import { takesPattern } from './read-pattern.ts';
-import { ROOM, type Sample, Scratch, sampleOf } from './scratch.ts';
 import { ThoughtReader } from './thought-reader.ts';
-import { decode } from './utf8-bytes.ts';
 
 const LINE_FEED = 0x0a;
 const ZERO = 0x30;
@@ -69,7 +69,7 @@ export class LineReader {
     return kind;
   }
 
-  /** Content comes before the entry that tells of which kind both are. */
+  /** Finds the entry first: content comes before the entry that names the kind. */
   #findKind(file: Scratch, begin: number): KindPattern | undefined {
     const entryAt = this.isDisclosed ? findEntry(file, begin) : begin + ENTRY.length;
     return KIND_PATTERNS.find(({ entry }) => entryAt >= 0 && this.#readsEntry(file, entryAt, entry));

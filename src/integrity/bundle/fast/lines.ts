@@ -1,6 +1,6 @@
 import { BadFormat } from '../../bad-format.ts';
 import { decodeUtf8 } from '../utf8.ts';
-import { Scratch, SPARE } from './scratch.ts';
+import { Scratch, SPARE } from './bytes/scratch.ts';
 
 const LINE_FEED = 0x0a;
 

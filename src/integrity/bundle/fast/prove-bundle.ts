@@ -10,15 +10,15 @@ import { subsetRoot } from '../subset-proof.ts';
 import type { TrustedKeys } from '../verify.ts';
 import { type BundleReport, type Claim, chainClaims, contentClaim, listClaims, sessionClaim } from '../verify.ts';
 import { checkWitnesses } from '../witnesses.ts';
+import { startsAt, utf8 } from './bytes/utf8-bytes.ts';
 import { Lines } from './lines.ts';
 import { type EntryList, readEntries } from './read-entries.ts';
-import { startsAt, utf8 } from './utf8-bytes.ts';
 
 const START = utf8('{"checkpoint":');
 
 /**
- * The report of `verifyBundle` on a bundle of which no claim fails, with entries that are parsed when somebody looks at
- * them. Undefined for any other file, and for some that hold: then the reference judges. Reports nothing by itself.
+ * The report of `verifyBundle` if no claim fails, with entries that are parsed on first use. Returns undefined for any
+ * other file, and for some that hold: then the reference judges. Reports nothing by itself.
  */
 export function proveBundle(bytes: Uint8Array, keys: TrustedKeys): BundleReport | undefined {
   // Not a Buffer of Node: code that meets two kinds of arrays is slower.

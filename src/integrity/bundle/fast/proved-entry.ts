@@ -3,12 +3,9 @@ import { parseJson } from '../../parse-json.ts';
 import type { RawDigest } from '../../sha256.ts';
 import type { BundledEntry, Disclosed } from '../format.ts';
 import type { OpenedEntry } from '../verify.ts';
-import { decode } from './utf8-bytes.ts';
+import { decode } from './bytes/utf8-bytes.ts';
 
-/**
- * An entry of a bundle whose line was found to be of the format. It is parsed when somebody looks at it, so the file must
- * stay as it is.
- */
+/** An entry of a bundle whose line has the right format. It is parsed on first use, so the file must not change. */
 export class ProvedEntry implements OpenedEntry {
   readonly index: number;
   readonly kind: EntryKind;

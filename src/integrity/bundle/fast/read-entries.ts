@@ -3,13 +3,13 @@ import { leafHash, TreeBuilder } from '../../merkle.ts';
 import type { Digest, RawDigest } from '../../sha256.ts';
 import { type Disclosed, parseBundledEntry } from '../format.ts';
 import { open } from '../verify.ts';
-import { rawDigestAt } from './hex-bytes.ts';
+import { rawDigestAt } from './bytes/hex-bytes.ts';
+import { utf8 } from './bytes/utf8-bytes.ts';
 import { LineProver } from './line-prover.ts';
 import type { Lines } from './lines.ts';
 import { NewestTime } from './newest-time.ts';
 import { idNumber, type LineFacts, ProvedEntry, type RecordFacts } from './proved-entry.ts';
 import { RecordTracker } from './record-tracker.ts';
-import { utf8 } from './utf8-bytes.ts';
 
 /** The entries of a bundle, and what was found out about them on the way. */
 export interface EntryList {

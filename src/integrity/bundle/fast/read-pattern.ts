@@ -16,11 +16,11 @@ import {
   TIME,
   WHOLE_NUMBER,
 } from './byte-grammar.ts';
+import { LIMIT, WORD } from './bytes/scratch.ts';
+import { OTHERS, type StringCopy } from './bytes/string-copy.ts';
+import { decode, equal } from './bytes/utf8-bytes.ts';
 import { takeDigits, takesNumber, takesValue } from './canonical-value.ts';
 import type { Cursor } from './cursor.ts';
-import { LIMIT, WORD } from './scratch.ts';
-import { OTHERS, type StringCopy } from './string-copy.ts';
-import { decode, equal } from './utf8-bytes.ts';
 
 const SPACE = 0x20;
 const COMMA = 0x2c;
@@ -209,7 +209,7 @@ function takesAny(cursor: Cursor, pattern: Pattern): boolean {
   return true;
 }
 
-/** Asks the form about the value that was written from `begin` on. */
+/** Asks the form about the value that was written last, beginning there. */
 function holds({ target, to }: Cursor, { form }: Pattern, begin: number): boolean {
   return form.holds(parseJson(decode(target.bytes, begin, to)));
 }

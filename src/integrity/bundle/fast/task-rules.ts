@@ -1,7 +1,7 @@
 import { WORKFLOW_STATES } from '../../content-grammar.ts';
 import { TASK_GRAMMAR } from '../task-grammar.ts';
 import { compileObject, type FieldPattern, fieldOf } from './byte-grammar.ts';
-import { equal, utf8 } from './utf8-bytes.ts';
+import { equal, utf8 } from './bytes/utf8-bytes.ts';
 
 /** The pattern of the content of a task. */
 export const taskPattern = compileObject(TASK_GRAMMAR);

@@ -2,11 +2,11 @@ import { THOUGHT_FIELDS, THOUGHT_TYPES } from '../../content-grammar.ts';
 import { parseJson } from '../../parse-json.ts';
 import { type RawDigest, rawSha256 } from '../../sha256.ts';
 import { compileObject, type FieldPattern, fieldOf } from './byte-grammar.ts';
-import { DIGEST_DIGITS, rawDigestAt } from './hex-bytes.ts';
+import { DIGEST_DIGITS, rawDigestAt } from './bytes/hex-bytes.ts';
+import { ROOM, type Sample, Scratch, sampleOf } from './bytes/scratch.ts';
+import { copyOuterString, type StringCopy } from './bytes/string-copy.ts';
+import { copy, decode } from './bytes/utf8-bytes.ts';
 import { isPlain } from './read-pattern.ts';
-import { ROOM, type Sample, Scratch, sampleOf } from './scratch.ts';
-import { copyOuterString, type StringCopy } from './string-copy.ts';
-import { copy, decode } from './utf8-bytes.ts';
 
 const QUOTE = 0x22;
 

@@ -120,7 +120,7 @@ const [LETTER_B, LETTER_F, LETTER_N, LETTER_R, LETTER_T, LETTER_U] = [0x62, 0x66
 const CONTROL = /^\\u00(?:0[0-7bef]|1[0-9a-f])$/;
 const CONTROL_LENGTH = '\\u0000'.length;
 
-/** The length of the escape of a control character, of which canonical JSON has one for each; 0 for anything else. */
+/** The length of the one escape that canonical JSON has for a control character; 0 for anything else. */
 function controlLength(source: Uint8Array, at: number, copied: StringCopy): number {
   const next = source[at + 1];
   const isBreak = next === LETTER_N || next === LETTER_R || next === LETTER_T;

@@ -1,4 +1,4 @@
-import type { RawDigest } from '../../sha256.ts';
+import type { RawDigest } from '../../../sha256.ts';
 
 const VALUES = new Int16Array(256).fill(-1);
 for (let value = 0; value < 16; value += 1) VALUES[value.toString(16).charCodeAt(0)] = value;

@@ -8,15 +8,7 @@ import chromium from '@sparticuz/chromium';
 import { chromium as playwright } from 'playwright-core';
 import { writeTiles } from '../src/cli/proofs/tiles.ts';
 import type { Database } from '../src/db/database.ts';
-import {
-  isConsistent,
-  isIncluded,
-  leafHash,
-  parseBundle,
-  parseVerifierKey,
-  sha256,
-  verifyBundle,
-} from '../src/integrity/index.ts';
+import { isConsistent, isIncluded, leafHash, parseVerifierKey, sha256, verifyBytes } from '../src/integrity/index.ts';
 import { foldLeaves } from '../src/integrity/merkle.ts';
 import { readHead } from '../src/ledger/head.ts';
 import { openLedger } from '../src/ledger/open.ts';
@@ -68,19 +60,22 @@ function open(dbPath: string): Promise<Database> {
   return openDatabase({ mode: 'FULL', durability: 'relaxed', readOnly: false, dbPath });
 }
 
-/** Hashing alone: the leaves, the inner nodes and the contents, each once. */
+/** Hashing alone: the leaves, the inner nodes and the contents, each once. Both in turns, as the machine has moods. */
 function measureInNode({ entries, key }: SignedLog, bundle: string): Row {
+  const file = new TextEncoder().encode(bundle);
   const texts = entries.flatMap(({ entry, disclosed }) => [`.${entry}`, JSON.stringify(disclosed ?? '')]);
   const node = '.'.repeat(65);
-  const hashing = least(() => {
-    for (const text of texts) sha256(text);
-    for (let count = 1; count < entries.length; count += 1) sha256(node);
-  });
-  const verifying = least(() => {
-    const { claims } = verifyBundle(parseBundle(bundle), { log: [parseVerifierKey(key)] });
-    const broken = claims.find(({ holds }) => holds === 'no');
-    if (broken !== undefined) throw new Error(broken.says);
-  });
+  const [hashing = 0, verifying = 0] = leastOf([
+    () => {
+      for (const text of texts) sha256(text);
+      for (let count = 1; count < entries.length; count += 1) sha256(node);
+    },
+    () => {
+      const { claims } = verifyBytes(file, { log: [parseVerifierKey(key)] });
+      const broken = claims.find(({ holds }) => holds === 'no');
+      if (broken !== undefined) throw new Error(broken.says);
+    },
+  ]);
   return {
     measured: `verifying a bundle of ${ENTRIES} entries in Node, over hashing alone`,
     result: `${(verifying / hashing).toFixed(2)} × (${verifying.toFixed(0)} ms)`,
@@ -88,13 +83,16 @@ function measureInNode({ entries, key }: SignedLog, bundle: string): Row {
   };
 }
 
-function least(work: () => void): number {
-  const times = Array.from({ length: RUNS }, () => {
-    const start = performance.now();
-    work();
-    return performance.now() - start;
-  });
-  return Math.min(...times);
+/** The shortest time of each, run in turns. */
+function leastOf(works: readonly (() => void)[]): number[] {
+  const rounds = Array.from({ length: RUNS }, () =>
+    works.map((work) => {
+      const start = performance.now();
+      work();
+      return performance.now() - start;
+    }),
+  );
+  return works.map((_, place) => Math.min(...rounds.map((times) => times[place] ?? 0)));
 }
 
 async function measureInBrowser({ key }: SignedLog, bundle: string): Promise<Row> {
@@ -214,9 +212,11 @@ async function fillTree(database: Database): Promise<void> {
 function measureSignature(): Row {
   const key = signingKey(1);
   const text = 'colibri/bench\n1\nroot\n';
-  const ms = least(() => {
-    for (let count = 0; count < 1000; count += 1) key.signNote('colibri/bench', text);
-  });
+  const [ms = 0] = leastOf([
+    () => {
+      for (let count = 0; count < 1000; count += 1) key.signNote('colibri/bench', text);
+    },
+  ]);
   return { measured: 'one signature, after the answer of a call', result: `${ms.toFixed(0)} µs`, bar: 'off the path' };
 }
 

@@ -1,26 +1,17 @@
+import { seededRandom } from '../support/random.ts';
+
 /**
  * Makes texts that a pattern probably matches: every alternative, class and repetition is chosen at random, from a fixed
  * seed. Look-arounds and anchors add nothing. With the flag i, letters get a random case.
  */
 export function createMatches(source: string, flags: string, count: number): string[] {
-  const random = createRandom(source.length + 1);
+  const random = seededRandom(source.length + 1);
   return Array.from({ length: count }, () => {
     const groups: string[] = [];
     const text = new Generator(source, random, groups).alternatives();
     if (!flags.includes('i')) return text;
     return text.replaceAll(/[a-z]/gi, (letter) => (random() < 0.5 ? letter.toLowerCase() : letter.toUpperCase()));
   });
-}
-
-/** Mulberry32. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
 
 const ALL = [' ', '\t', '\n', ...Array.from({ length: 94 }, (_, index) => String.fromCharCode(33 + index))];

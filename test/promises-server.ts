@@ -65,6 +65,7 @@ export const SERVER_PROMISES = {
     says: 'a cancelled call is dropped before it begins, or its exit entry records the cancellation',
   },
   'chain/unknown-tool': { says: 'an unknown tool is a protocol error and still one enter and one exit' },
+  'chain/malformed': { says: 'a call with malformed metadata is a protocol error and still one enter and one exit' },
   'chain/admission': { says: 'a tool that the mode does not admit is refused, with one enter and one exit' },
   'boot/run-directly': { says: '`node dist/server.js` starts the server' },
   'boot/uncaught': { says: 'an uncaught error is logged and ends the process with exit code 1' },

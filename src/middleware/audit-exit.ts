@@ -1,6 +1,6 @@
 import type { Answer } from '../envelope.ts';
 import type { RecordedTransaction, ToolExitEvent } from './audit.ts';
-import type { ActiveCall } from './call.ts';
+import type { ActiveCall, Call } from './call.ts';
 import type { Conclusion } from './outcome.ts';
 
 /** Stage 5. Records the exit in the tool's transaction if it has one; a throw rolls that back. */
@@ -31,8 +31,12 @@ function createExitEvent({ chain, call, event }: ActiveCall, { outcome, answer }
     actor,
     at: chain.runtime.now(),
     outcome: outcome.ok ? 'ok' : outcome.error.code,
-    // What the client receives: a protocol error for an unknown tool, and no answer after a cancellation.
-    answerText: call.tool === undefined || call.signal.aborted ? '' : answer.text,
+    answerText: isAnswered(call) ? answer.text : '',
     ...(outcome.ok ? { result: outcome.data } : { error: outcome.thrown }),
   });
+}
+
+/** The client gets a protocol error for an unknown tool or a malformed request, and no answer after a cancellation. */
+function isAnswered({ tool, defect, signal }: Call): boolean {
+  return tool !== undefined && defect === undefined && !signal.aborted;
 }

@@ -56,6 +56,8 @@ export interface Call {
   /** Undefined for an unknown tool; such a call is recorded too. */
   readonly tool: Tool | undefined;
   readonly rawInput: unknown;
+  /** Why the request is answered with a protocol error instead of the answer of the chain. */
+  readonly defect?: string;
   /** The configured agent id, else the name of the client, to which the recorder may add a number. */
   readonly actor: string;
   /** The reason for which a person overrides the claim on a task; recorded with the arguments. No client can send it. */

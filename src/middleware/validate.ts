@@ -1,14 +1,14 @@
 import type * as z from 'zod';
 import { ColibriError } from '../errors.ts';
-import type { NotCanonical } from '../integrity/index.ts';
 import { describeIssue } from '../text/issue-text.ts';
 import type { Outcome, Tool } from '../tool.ts';
 import type { ActiveCall, ValidCall } from './call.ts';
 import { type InputIssue, listIssues, MAX_ISSUES } from './input-issues.ts';
 import { failed } from './outcome.ts';
+import type { RecordedArguments } from './record-arguments.ts';
 
 /** Stage 2. Parses the raw input with the tool's own schema; a rejection lists every problem. */
-export function validate(active: ActiveCall, tool: Tool, defect: NotCanonical | undefined): Outcome<ValidCall> {
+export function validate(active: ActiveCall, tool: Tool, defect: RecordedArguments['defect']): Outcome<ValidCall> {
   try {
     return { ok: true, data: { tool, input: parse(tool, active.call.rawInput, defect) } };
   } catch (thrown) {
@@ -16,7 +16,7 @@ export function validate(active: ActiveCall, tool: Tool, defect: NotCanonical | 
   }
 }
 
-function parse(tool: Tool, raw: unknown, defect: NotCanonical | undefined): unknown {
+function parse(tool: Tool, raw: unknown, defect: RecordedArguments['defect']): unknown {
   if (defect !== undefined) throw invalid(tool, [{ path: defect.path, message: defect.reason }]);
   const schema = tool.inputSchema as unknown as z.ZodObject;
   const parsed = schema.safeParse(tool.normalize === undefined ? raw : tool.normalize(raw), { error: describeIssue });

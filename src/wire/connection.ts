@@ -18,6 +18,7 @@ import { withoutPersonPrefix } from '../text/person-like.ts';
 import type { Tool } from '../tool.ts';
 import { LIBRARY_CAPABILITIES, LIBRARY_METHODS, serveLibrary } from './library.ts';
 import { within } from './startup-timeout.ts';
+import { parseToolCall } from './tool-call.ts';
 import { listTool, type ToolListing } from './tool-listing.ts';
 
 /** What `tools/list` and `tools/call` are served from. */
@@ -78,7 +79,7 @@ function createProtocolServer(service: Service, listings: () => ToolListing[]): 
   // Not a handler of its own, which would match every request and every answer against the SDK's schemas again.
   server.fallbackRequestHandler = async ({ method, params }, context) => {
     if (method !== 'tools/call') throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
-    const { name, input } = parseToolCall(params);
+    const { name, input, defect } = parseToolCall(params);
     return service.track(context.mcpReq.id, async () => {
       await service.whenLoaded();
       const tool = service.tools.get(name);
@@ -87,10 +88,12 @@ function createProtocolServer(service: Service, listings: () => ToolListing[]): 
         name: shownName,
         tool,
         rawInput: input,
+        ...(defect === undefined ? {} : { defect }),
         actor: actorOf(context),
         progress: progressReporter(context),
         signal: context.mcpReq.signal,
       });
+      if (defect !== undefined) throw invalidCall(defect);
       if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shownName}`);
       const { structuredContent, text, isError, exit } = answer;
       const receipt = exit && createReceipt(service.chain, shownName, exit);
@@ -110,25 +113,6 @@ function createReceipt({ runtime }: Chain, tool: string, { index, leaf }: NonNul
   const { checkpoint } = runtime;
   runtime.committed(tool, index + 1);
   return { index, leaf, ...(checkpoint === undefined ? {} : { checkpoint }) };
-}
-
-/** The tool's own schema checks the input. */
-function parseToolCall(params: Readonly<Record<string, unknown>> = {}): {
-  readonly name: string;
-  readonly input: object;
-} {
-  const { name, arguments: input = {}, _meta: meta = {} } = params;
-  if (typeof name !== 'string') throw invalidCall('name must be a string');
-  if (!isObject(input)) throw invalidCall('arguments must be an object');
-  if (!isObject(meta)) throw invalidCall('_meta must be an object');
-  const token = meta['progressToken'];
-  if (token !== undefined && typeof token !== 'string' && !Number.isSafeInteger(token))
-    throw invalidCall('_meta.progressToken must be a string or an integer');
-  return { name, input };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalidCall(problem: string): ProtocolError {

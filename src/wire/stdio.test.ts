@@ -89,8 +89,11 @@ describe('an invalid message', () => {
   const malformed = [
     { ...request(7), params: [] },
     { ...request(7), params: null },
-    { ...request(7), params: { _meta: 5 } },
-    { ...request(7), params: { _meta: { progressToken: {} } } },
+    { ...request(7), method: 'tools/list', params: { _meta: 5 } },
+    { ...request(7), method: 'tools/list', params: { _meta: { progressToken: {} } } },
+    { ...request(7), params: { _meta: 5 }, extra: true },
+    { ...request(7), params: { _meta: { progressToken: {} } }, result: {} },
+    { ...request(7), params: [{ _meta: 5 }] },
     { ...request(7), method: 5 },
     { ...request(7), extra: true },
     { ...request(7), result: {} },

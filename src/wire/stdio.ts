@@ -9,6 +9,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/server';
 import { parseJson } from '../integrity/parse-json.ts';
+import { repairToolCall } from './tool-call.ts';
 
 /** Far above the largest valid call, far below what could exhaust memory. */
 export const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
@@ -146,14 +147,25 @@ export class StdioTransport implements Transport {
   }
 
   #receive(line: Buffer): void {
-    const message = parse(line);
-    if (message === undefined) return this.#refuse(PARSE_ERROR, 'the line is not JSON in UTF-8');
+    const parsed = parse(line);
+    if (parsed === undefined) return this.#refuse(PARSE_ERROR, 'the line is not JSON in UTF-8');
+    this.#deliver(parsed);
+  }
+
+  #deliver(message: unknown): void {
     // Uses the SDK's own checks: it silently drops what fails them, and the client would wait forever.
     if (isJSONRPCRequest(message)) this.#expectAnswer(message.method, message.id);
     else if (isJSONRPCNotification(message)) this.#expectNoAnswer(message);
-    else if (!isJSONRPCResponse(message))
-      return this.#refuse(INVALID_REQUEST, 'the line is not one JSON-RPC 2.0 message', requestIdOf(message));
+    else if (!isJSONRPCResponse(message)) return this.#deliverRepaired(message);
     this.onmessage?.(message);
+  }
+
+  #deliverRepaired(message: unknown): void {
+    const repaired = repairToolCall(message);
+    if (repaired === undefined)
+      return this.#refuse(INVALID_REQUEST, 'the line is not one JSON-RPC 2.0 message', requestIdOf(message));
+    this.#expectAnswer(repaired.method, repaired.id);
+    this.onmessage?.(repaired);
   }
 
   #expectAnswer(method: string, id: RequestId): void {

@@ -28,7 +28,8 @@ const REFUSED: readonly (readonly [name: string, line: string | Buffer, code: nu
   ['five megabytes of nothing', FIVE_MEGABYTES, -32600],
   ['a tool without a name', request('tools/call', '{}'), -32602],
   ['a tool name that is a number', request('tools/call', '{"name":5}'), -32602],
-  ['arguments in a list', request('tools/call', '{"name":"server_ping","arguments":[]}'), -32602],
+  ['metadata of a call in a list', request('tools/call', '{"name":"server_ping","_meta":[]}'), -32602],
+  ['a fraction as progress token', request('tools/call', '{"name":"x","_meta":{"progressToken":0.5}}'), -32602],
   ['an unknown tool', request('tools/call', '{"name":"rm_rf"}'), -32602],
   ['an unknown method', request('rm/rf', '{}'), -32601],
   ['an id that is null', '{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600],
@@ -36,6 +37,9 @@ const REFUSED: readonly (readonly [name: string, line: string | Buffer, code: nu
 ];
 
 const ARGUMENTS: readonly (readonly [name: string, json: string, message: RegExp])[] = [
+  ['a list', '[1]', /arguments must be an object/],
+  ['null', 'null', /arguments must be an object/],
+  ['a bomb that is a list', BOMB, /arguments must be an object/],
   ['a JSON bomb', `{"a":${BOMB}}`, /nested deeper/],
   ['half a surrogate pair', '{"a":"\\ud83d"}', /surrogate/],
   ['half a surrogate pair in a key', '{"\\ud83d":1}', /surrogate/],

@@ -30,6 +30,13 @@ describe('renderCall', () => {
     );
   });
 
+  promiseTest('cli/log-columns', 'keeps the column of a call that named no tool', () => {
+    const call = { ...CALL, tool: '', outcome: 'UNKNOWN_TOOL', arguments: '{}' };
+    expect(render(call, { width: undefined, colors: plain })).toBe(
+      ' #1042 2026-04-08 22:15:30Z claude         T-0001 -                   UNKNOWN_TOOL 7 ms {}',
+    );
+  });
+
   promiseTest('cli/log-columns', 'has columns for the agent and the task', () => {
     const shown = [CALL, { ...CALL, actor: 'ada', task_id: null }].map((call) =>
       render(call, { width: 80, colors: plain }),

@@ -13,7 +13,8 @@ const TOOL_WIDTH = 19;
 /** A narrower terminal has no aligned columns, or no date. */
 const ALIGNED_FROM = 72;
 const DATED_FROM = 100;
-const NO_TASK = '-';
+/** Shown for a call without a task, or without the name of a tool. */
+const NONE = '-';
 
 /** Renders calls one after the other. A terminal that has no room for dates gets a line for each new day. */
 export function createCallView(terminal: Terminal, utc: boolean): (call: LoggedCall) => string[] {
@@ -40,7 +41,7 @@ export function renderCall(call: LoggedCall, terminal: Terminal, utc: boolean): 
   const counts = countStates(call.evidence ?? []);
   const time = timeOf(call, utc);
   const isNarrow = width < ALIGNED_FROM;
-  const task = task_id ?? NO_TASK;
+  const task = task_id ?? NONE;
   // The task is what people look for: a long name gives way to it.
   const actorRoom = width - NUMBER_WIDTH - CLOCK_WIDTH - displayWidth(task) - 3;
   const shownActor = isNarrow ? cut(printable(actor), Math.max(MIN_ACTOR, actorRoom)) : printable(actor);
@@ -56,7 +57,7 @@ export function renderCall(call: LoggedCall, terminal: Terminal, utc: boolean): 
     [align(task, Math.max(TASK_WIDTH, task.length)), String],
   ];
   const result: Cell[] = [
-    [align(printable(tool), TOOL_WIDTH), String],
+    [align(printable(tool) || NONE, TOOL_WIDTH), String],
     [printable(outcome), outcomePaint(outcome, colors)],
     [duration_ms === null ? '' : `${duration_ms} ms`, dim],
     [evidenceMark(counts), dim],

@@ -13,6 +13,13 @@ describe('the environment of a command of a person', () => {
     expect(readCommandConfig(env)).toMatchObject({ agentId: undefined, mode: 'FULL' });
   });
 
+  it('accepts a name that is reserved for the recorder', () => {
+    const env = { COLIBRI_AGENT_ID: 'hook:git' };
+    expect(() => readConfig(env)).toThrow('COLIBRI_AGENT_ID');
+    expect(namesPerson(env)).toBe(false);
+    expect(readCommandConfig(env)).toMatchObject({ agentId: undefined, mode: 'FULL' });
+  });
+
   it('reads all other variables like a server', () => {
     const env = { COLIBRI_AGENT_ID: 'reviewer' };
     expect(namesPerson(env)).toBe(false);

@@ -31,7 +31,8 @@ const DEFAULTS: Config = {
   startupTimeoutMs: 30_000,
 };
 
-const LIKE_PEOPLE = ['person:ada', 'person:', ' person:ada', 'a ']; // A terminal hides blanks at the ends.
+// A terminal hides blanks at the ends.
+const LIKE_OTHERS = ['person:ada', 'person:', ' person:ada', 'a ', 'hook:git', 'Hook:', 'colibri', 'Colibri#'];
 
 const VARIABLES: {
   readonly name: string;
@@ -51,7 +52,7 @@ const VARIABLES: {
     name: 'COLIBRI_AGENT_ID',
     field: 'agentId',
     takes: ['claude', 'Agent 7', 'ünï😀', 'a'.repeat(128)],
-    refuses: ['a'.repeat(129), 'a\nb', 'a\u0000b', '\u007f', '\u0085', 'half\ud800', ...LIKE_PEOPLE],
+    refuses: ['a'.repeat(129), 'a\nb', 'a\u0000b', '\u007f', '\u0085', 'half\ud800', ...LIKE_OTHERS],
     allowed: /1 to 128 characters, none of them a control character/,
   },
   {

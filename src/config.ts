@@ -2,11 +2,11 @@ import { isAbsolute, join, resolve } from 'node:path';
 import { findUrlProblem, parsePostgresUrl } from './db/postgres/url.ts';
 import { ColibriError } from './errors.ts';
 import { findHomeFolder } from './home-folder.ts';
-import { isProjectSlug, PERSON_PREFIX } from './integrity/index.ts';
+import { isProjectSlug, PERSON_PREFIX, RECORDER_PREFIX } from './integrity/index.ts';
 import { LOG_LEVELS, type LogLevel } from './log.ts';
 import { MODES, type Mode } from './modes.ts';
 import { describeDurations, MAX_DURATION, parseDuration } from './text/duration.ts';
-import { isPersonLike } from './text/person-like.ts';
+import { isPersonLike, isReservedLike } from './text/reserved-name.ts';
 
 export const WORKFLOW_NAMES = ['board', 'pipeline'] as const;
 /** How much readable content of an observed event is stored: none, an excerpt, or a longer one. */
@@ -79,7 +79,8 @@ export function readConfig(env: Environment = process.env): Config {
  * refuse does not stop them.
  */
 export function readCommandConfig(env: Environment = process.env): Config {
-  return readConfig(namesPerson(env) ? { ...env, COLIBRI_AGENT_ID: undefined } : env);
+  const isReserved = isReservedLike(withoutBaseMark(env['COLIBRI_AGENT_ID'] ?? ''));
+  return readConfig(isReserved ? { ...env, COLIBRI_AGENT_ID: undefined } : env);
 }
 
 /** Whether COLIBRI_AGENT_ID looks like a person's name, which is reserved for --as. */
@@ -235,19 +236,23 @@ function readAgentId(env: Environment): Pick<Config, 'agentId' | 'agentBase'> {
   const value = matching(
     env,
     'COLIBRI_AGENT_ID',
-    (id) => isAgentId(id.replace(BASE_MARK, '')),
-    `1 to ${MAX_AGENT_ID_LENGTH} characters, none of them a control character, no white space at the ends, not unassigned, and not a person's (${PERSON_PREFIX}…); a # at the end numbers agents that run at once`,
+    (id) => isAgentId(withoutBaseMark(id)),
+    `1 to ${MAX_AGENT_ID_LENGTH} characters, none of them a control character, no white space at the ends, not unassigned or colibri, and not a person's (${PERSON_PREFIX}…) or a recorder's (${RECORDER_PREFIX}…); a # at the end numbers agents that run at once`,
   );
   const isBase = value !== undefined && BASE_MARK.test(value);
-  return { agentId: isBase ? undefined : value, agentBase: isBase ? value.replace(BASE_MARK, '') : undefined };
+  return { agentId: isBase ? undefined : value, agentBase: isBase ? withoutBaseMark(value) : undefined };
 }
 
 const BASE_MARK = /#$/;
 
+function withoutBaseMark(id: string): string {
+  return id.replace(BASE_MARK, '');
+}
+
 function isAgentId(value: string): boolean {
   const isName = value !== '' && value.length <= MAX_AGENT_ID_LENGTH && value.isWellFormed() && !/\p{Cc}/u.test(value);
-  // A server can be configured by a file of a cloned repository: no agent may pass for a person.
-  return isName && value.trim() === value && !isPersonLike(value) && value !== 'unassigned';
+  // A server can be configured by a file of a cloned repository: no agent may pass for a person or for Colibri.
+  return isName && value.trim() === value && !isReservedLike(value) && value !== 'unassigned';
 }
 
 /** Undefined for `off`. At least a second: agents cannot make calls faster than that to show that they are alive. */

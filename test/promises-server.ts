@@ -44,6 +44,7 @@ export const SERVER_PROMISES = {
   'door/list': { says: 'tools/list shows the tools that the mode admits' },
   'door/actor': { says: 'the actor is the agent id, else the client name, else unknown' },
   'agents/names': { says: 'agents of one client have distinct names, and each keeps its own' },
+  'agents/reserved': { says: 'no agent has a name that a reader takes for that of the recorder' },
   'agents/list': { says: 'agents shows who is alive, the last call, and what each agent holds and lost' },
   'agents/bounded': { says: 'what is stored about agents does not grow with the agents that are gone' },
   'agents/crew': { says: 'a crew whose members are killed, stopped and restarted does every task once' },

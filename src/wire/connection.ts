@@ -14,7 +14,7 @@ import type { Chain } from '../middleware/call.ts';
 import { runCall } from '../middleware/chain.ts';
 import type { Library } from '../middleware/library.ts';
 import { isAdmitted } from '../modes.ts';
-import { withoutPersonPrefix } from '../text/person-like.ts';
+import { toAgentName } from '../text/reserved-name.ts';
 import type { Tool } from '../tool.ts';
 import { LIBRARY_CAPABILITIES, LIBRARY_METHODS, serveLibrary } from './library.ts';
 import { within } from './startup-timeout.ts';
@@ -148,7 +148,7 @@ function clientName(server: Server, context: ServerContext): string {
   const info = envelope[CLIENT_INFO_META_KEY] ?? server.getClientVersion();
   const name = typeof info === 'object' && info !== null && 'name' in info ? String(info.name) : '';
   const own = truncate(name).trim();
-  return own === '' || own === NO_AGENT ? 'unknown' : withoutPersonPrefix(own);
+  return own === '' || own === NO_AGENT ? 'unknown' : toAgentName(own);
 }
 
 function progressReporter(context: ServerContext): CallContext['progress'] {

@@ -99,10 +99,12 @@ describe('the names of agents', () => {
     }),
   );
 
-  promiseTest('agents/names', 'no client passes for a person, for no one or for another line', () =>
+  promiseTest('agents/names', 'no client passes for a person, for the recorder, for no one or for another line', () =>
     withClientProcesses(async (launch) => {
       expect(await nameOf(await launch('person:alice'))).toBe('person-alice');
       expect(await nameOf(await launch('Person\uff1aroot'))).toBe('Person-root');
+      expect(await nameOf(await launch('hook:git'))).toBe('hook-git');
+      expect(await nameOf(await launch('Colibri'))).toBe('colibri-client');
       expect(await nameOf(await launch('unassigned'))).toBe('unknown');
       expect(await nameOf(await launch('a\nb\u001b[2J'))).toBe('a\uFFFDb\uFFFD[2J');
     }),

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { createProcessId, hadSameParent, isProcessId, ranInSameFolder } from './process-id.ts';
+import { createProcessId, hadSameParent, isProcessId, type Origin, ranInSameFolder } from './process-id.ts';
 
-const HERE = { folder: '/project', parentId: 42 };
+const HERE = { folder: '/project', parentId: 42, engine: 'postgres' } as const;
+const IN_FILE = { ...HERE, engine: 'sqlite' } as const;
 
 describe('createProcessId', () => {
   it('creates distinct version 4 UUIDs', () => {
@@ -12,7 +13,7 @@ describe('createProcessId', () => {
 
   it('lets the successor of a process be recognized by folder and parent', () => {
     const id = createProcessId(HERE, 'laptop');
-    const compare = (origin: typeof HERE, machine = 'laptop') => {
+    const compare = (origin: Origin, machine = 'laptop') => {
       const other = createProcessId(origin, machine);
       return [ranInSameFolder(id, other), hadSameParent(id, other)];
     };
@@ -20,6 +21,13 @@ describe('createProcessId', () => {
     expect(compare({ ...HERE, parentId: 43 })).toEqual([true, false]);
     expect(compare({ ...HERE, folder: '/elsewhere' })).toEqual([false, false]);
     expect(compare(HERE, 'desktop')).toEqual([false, false]);
+  });
+
+  it('recognizes the successor beside a file after the host name changed, since all processes run on one machine', () => {
+    const ids = ['laptop', 'laptop.local'].map((machine) => createProcessId(IN_FILE, machine)) as [string, string];
+    expect([ranInSameFolder(...ids), hadSameParent(...ids)]).toEqual([true, true]);
+    const elsewhere = createProcessId({ ...IN_FILE, folder: '/elsewhere' }, 'laptop');
+    expect([ranInSameFolder(ids[0], elsewhere), hadSameParent(ids[0], elsewhere)]).toEqual([false, false]);
   });
 
   it('shows no more than 16 bits of the folder', () => {

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { isUuid } from '../integrity/index.ts';
+import type { Engine } from './database.ts';
 
 /**
  * A stored process id is data from a file that anyone may have written, and on SQLite it becomes part of a path. Lower
@@ -16,6 +17,7 @@ export function assertProcessId(value: string): void {
 
 /** Where a process runs, and which process started it. */
 export interface Origin {
+  readonly engine: Engine;
   readonly folder: string;
   readonly parentId: number;
 }
@@ -25,9 +27,11 @@ const PARENT = [4, 8] as const;
 
 /**
  * A random UUID that starts with 16 bits of a hash of the folder and 16 bits of one of the parent process. That is enough
- * to recognize the successor of a process, and too little to learn a path from the log.
+ * to recognize the successor of a process, and too little to learn a path from the log. All processes that use a file
+ * run on one machine, whose host name can change with its network.
  */
-export function createProcessId({ folder, parentId }: Origin, machine = hostname()): string {
+export function createProcessId({ engine, folder, parentId }: Origin, hostName = hostname()): string {
+  const machine = engine === 'sqlite' ? '' : hostName;
   const random = randomBytes(12);
   // Version and variant, RFC 9562 section 5.4.
   random.writeUInt8((random.readUInt8(2) & 0x0f) | 0x40, 2);

@@ -74,7 +74,7 @@ async function bootReader(
 
 async function bootWriter(opened: Opened, options: BootOptions): Promise<Booted> {
   const { database, config, log, stderrAudit, isNew } = opened;
-  const processId = createProcessId({ folder: process.cwd(), parentId: process.ppid });
+  const processId = createProcessId({ engine: database.engine, folder: process.cwd(), parentId: process.ppid });
   const actor = config.agentId ?? 'colibri';
   const at = new Date().toISOString();
   await openLedger(database, actor, at, logMigration(log));

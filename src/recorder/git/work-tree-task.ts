@@ -61,7 +61,7 @@ async function locateHolder(
   workTree: WorkTree,
 ): Promise<HolderLocation> {
   if (holder === workTree.person) return 'elsewhere';
-  const own = createProcessId({ folder: workTree.folder, parentId: 0 });
+  const own = createProcessId({ engine: reader.engine, folder: workTree.folder, parentId: 0 });
   let location: HolderLocation = 'gone';
   for (const processId of await listProcesses(reader, holder)) {
     if (!(await liveness.isAlive(processId))) continue;

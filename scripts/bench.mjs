@@ -1,11 +1,12 @@
 // `npm run bench [-- postgres|contention] [options]`: runs bench/calls.ts, or the named program, on the built server.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { buildAll } from './build/build.mjs';
-import { bundle } from './build/bundle.mjs';
+import { setUp } from './setup.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
+setUp();
+const [{ buildAll }, { bundle }] = await Promise.all([import('./build/build.mjs'), import('./build/bundle.mjs')]);
 await buildAll();
 await bundle({
   entryPoints: {

@@ -2,8 +2,10 @@
 
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundle } from './build/bundle.mjs';
+import { setUp } from './setup.mjs';
 
+setUp();
+const { bundle } = await import('./build/bundle.mjs');
 const [file, ...args] = process.argv.slice(2);
 const root = fileURLToPath(new URL('..', import.meta.url));
 const outdir = `${root}dist/run`;

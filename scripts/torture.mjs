@@ -1,13 +1,12 @@
 // `npm run torture [-- options]`: runs torture/run.ts on the built program.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { bundle } from './build/bundle.mjs';
 import { setUp } from './setup.mjs';
-import { buildForTests } from './test/build.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 setUp();
+const [{ bundle }, { buildForTests }] = await Promise.all([import('./build/bundle.mjs'), import('./test/build.mjs')]);
 await buildForTests();
 await bundle({
   entryPoints: ['torture/run.ts', 'src/verification/fast/hash-worker.ts'],

@@ -93,6 +93,7 @@ export const PROMISES = {
   'clients/whole-session': { says: 'an official client completes a whole session, and the ledger verifies' },
   'clients/refusals': { says: 'an official client accepts every refusal' },
   'clients/tool-listing': { says: 'the tool listing takes few tokens of a model' },
+  'package/fresh-clone': { says: 'every npm script works in a fresh clone' },
   'package/program': { says: 'an installed package provides a working colibri program' },
   'package/library': { says: 'the library and the verifier can be imported from an installed package' },
   'package/old-node': { says: 'on a Node that is too old, every command says so in one line' },

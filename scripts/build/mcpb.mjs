@@ -4,15 +4,14 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { strToU8, zipSync } from 'fflate';
-import { setUp } from '../setup.mjs';
-import { buildAll } from './build.mjs';
+import { setUpPackages } from '../setup.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const outfile = `${root}colibri.mcpb`;
 const SKILLS = '.agents/skills';
 
-if (!existsSync(`${root}node_modules/fflate`)) setUp();
+setUpPackages();
+const [{ strToU8, zipSync }, { buildAll }] = await Promise.all([import('fflate'), import('./build.mjs')]);
 await buildAll();
 const source = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
 const files = {

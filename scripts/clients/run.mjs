@@ -7,7 +7,6 @@ import { codex } from './drivers/codex.mjs';
 import { copilotCli } from './drivers/copilot-cli.mjs';
 import { geminiCli } from './drivers/gemini-cli.mjs';
 import { opencode } from './drivers/opencode.mjs';
-import { playSession } from './play.mjs';
 import { printResult, writeTable } from './report.mjs';
 
 const DRIVERS = [claudeCode, codex, geminiCli, copilotCli, opencode];
@@ -30,7 +29,8 @@ if (wrong.length > 0) {
 
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 setUp();
-await (await import('../build/build.mjs')).buildAll();
+const [{ buildAll }, { playSession }] = await Promise.all([import('../build/build.mjs'), import('./play.mjs')]);
+await buildAll();
 const results = [];
 for (const driver of DRIVERS) {
   if (names.length > 0 && !names.includes(driver.id)) continue;

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { loadSources } from './load-sources.mjs';
+import { setUp } from '../setup.mjs';
 import { renderManPage } from './man-page.mjs';
 import { renderToolsPage } from './tools-page.mjs';
 
@@ -20,6 +20,8 @@ const SOURCES = `
   export { openSqlite } from './src/db/sqlite/database.ts';
   export { migrate, SCHEMA_VERSION } from './src/db/migrate.ts';`;
 
+setUp();
+const { loadSources } = await import('./load-sources.mjs');
 const sources = await loadSources('sources', SOURCES);
 const documents = {
   'docs/tools.md': renderToolsPage(listTools(sources), sources.STAGE_CODES),

@@ -1,8 +1,9 @@
 // Prints the views of a project's ledger in real pseudo-terminals of 40 to 120 columns, to be looked at: npm run views -- FOLDER
-// Needs the built program, and `script` of util-linux.
+// Builds the program. Needs `script` of util-linux.
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setUpBuild } from '../setup.mjs';
 
 const program = fileURLToPath(new URL('../../dist/colibri.js', import.meta.url));
 const VIEWS = [
@@ -19,6 +20,9 @@ const VIEWS = [
   '--help',
 ];
 const folder = resolve(process.argv[2] ?? '.');
+
+setUpBuild();
+await (await import('../build/build.mjs')).buildAll();
 
 for (const columns of [40, 60, 80, 120])
   for (const view of VIEWS) {

@@ -48,6 +48,7 @@ export const PROMISES = {
     says: 'colibri without arguments shows a person the board or the help, and serves a client',
   },
   'cli/people-wrong': { says: 'a wrong command line is refused with what was expected' },
+  'cli/unreachable': { says: 'what keeps this user from a ledger is reported in one line, with what to do' },
   'cli/unwritable': { says: 'a ledger that this user may only read can be shown, verified and served read-only' },
   'cli/people-read-only': { says: 'commands that show the ledger do not change a byte of it' },
 

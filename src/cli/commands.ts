@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { locateDatabase } from '../config.ts';
+import { currentFolder, FolderDeleted } from '../current-folder.ts';
 import { toError } from '../errors.ts';
 import { explainFullDisk, isFullDisk } from '../files/full-disk.ts';
 import { printError } from '../print-error.ts';
@@ -103,6 +104,7 @@ export const COMMANDS: readonly CliCommand[] = [
 ];
 
 const EXIT_BUG = 1;
+const EXIT_CANNOT_TELL = 2;
 const EXIT_USAGE = 64;
 
 const EXAMPLES: readonly Example[] = [
@@ -137,15 +139,32 @@ export async function runCommand(args: readonly string[]): Promise<void> {
       outputError: (text, write) => write(escapeArguments(text, args)),
     })
     .exitOverride();
+  program.hook('preAction', (_program, command) => assertFolder(command.name()));
   for (const command of COMMANDS) registerCommand(program, command);
   try {
     assertHelpTopic(program, args);
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
+    if (error instanceof FolderDeleted) return reportDeleted(error, isJson, args[0]);
     if (!(error instanceof CommanderError)) return exitWithStack(toError(error));
     process.exitCode = error.exitCode === 0 ? 0 : usageExitOf(args[0]);
     if (isJson && error.exitCode !== 0) printJson(usageErrorOf(error.message, args[0]));
   }
+}
+
+/** A hook must not fail, and a script for a shell has no paths. */
+const NEED_NO_FOLDER: ReadonlySet<string> = new Set([hook.name, 'completion']);
+
+/** Ends every command that would fail in its own way, with a path that it cannot resolve. */
+function assertFolder(command: string): void {
+  if (!NEED_NO_FOLDER.has(command)) currentFolder();
+}
+
+/** In the form of the other failures of the command. */
+function reportDeleted({ message }: FolderDeleted, isJson: boolean, name = ''): void {
+  process.exitCode = EXIT_CANNOT_TELL;
+  if (!isJson) printError(`colibri ${name}: ${message}`);
+  else printJson(usageExitOf(name) === EXIT_USAGE ? { error: message } : { verdict: 'cannot tell', message });
 }
 
 function wantsJson(args: readonly string[]): boolean {

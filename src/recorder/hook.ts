@@ -174,7 +174,16 @@ function findNamed({ dbPath, projectFolders }: HookConfig, folder: string | null
 
 /** The folders that may be in the project, the most reliable first. */
 function startingFolders(projectFolders: readonly string[], folder: string | null): string[] {
-  return [...projectFolders, process.cwd(), ...(folder !== null && isAbsolute(folder) ? [folder] : [])];
+  return [...projectFolders, ...findCurrent(), ...(folder !== null && isAbsolute(folder) ? [folder] : [])];
+}
+
+/** None if an agent has deleted the folder in which the hook runs. */
+function findCurrent(): string[] {
+  try {
+    return [process.cwd()];
+  } catch {
+    return [];
+  }
 }
 
 /** Undefined outside a project with a `.colibri` folder: hooks of the user's own configuration run everywhere. */

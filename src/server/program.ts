@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Config, readConfig } from '../config.ts';
+import { currentFolder, FolderDeleted } from '../current-folder.ts';
 import { explainLedger, serverConfig } from '../db/locate.ts';
 import { ColibriError } from '../errors.ts';
 import { printError } from '../print-error.ts';
@@ -80,10 +81,11 @@ function exitCodeOf({ chain: { log, runtime } }: ColibriServerContext): number {
 
 function readConfigOrExit(): Config {
   try {
+    currentFolder();
     return serverConfig(readConfig());
   } catch (error) {
-    if (!(error instanceof ColibriError)) throw error;
-    printError(`colibri: ${error.code}: ${error.message}`);
+    if (!(error instanceof ColibriError || error instanceof FolderDeleted)) throw error;
+    printError(`colibri: ${error instanceof ColibriError ? `${error.code}: ` : ''}${error.message}`);
     process.exit(EXIT_CONFIG);
   }
 }

@@ -1,21 +1,30 @@
-import { existsSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import type { Database, Reader } from '../db/database.ts';
 import { LEDGER } from '../db/locate.ts';
 import { isCompleteLedgerFile, isInWalMode } from '../db/sqlite/files/header.ts';
 import { parseEntry } from '../integrity/index.ts';
 
-/** Ledger files beside the place of a ledger that can be copies of it, the one that changed last first. */
+/**
+ * Ledger files beside the place of a ledger that can be copies of it, the one that changed last first. None where they
+ * cannot be listed: what keeps this user from it is reported by the one that opens the ledger.
+ */
 export function listBackups(ledger: string): string[] {
+  try {
+    return selectCopies(ledger, listLedgerFiles(ledger))
+      .sort((one, other) => other.mtimeMs - one.mtimeMs)
+      .map(({ path }) => path);
+  } catch {
+    return [];
+  }
+}
+
+function listLedgerFiles(ledger: string): LedgerFile[] {
   const folder = dirname(ledger);
-  if (!existsSync(folder)) return [];
   const own = statSync(ledger, { throwIfNoEntry: false });
-  const found = readdirSync(folder)
+  return readdirSync(folder)
     .filter((name) => extname(name) === extname(ledger))
     .flatMap((name) => readLedgerFile(join(folder, name), own));
-  return selectCopies(ledger, found)
-    .sort((one, other) => other.mtimeMs - one.mtimeMs)
-    .map(({ path }) => path);
 }
 
 interface LedgerFile {

@@ -8,7 +8,7 @@ import { restrictPermissions } from '../db/restrict-permissions.ts';
 import { assertSchema } from '../db/schema/check.ts';
 import { openSqlite } from '../db/sqlite/database.ts';
 import { explainFault, faultOfSystemError } from '../db/sqlite/errors.ts';
-import { assertRegularFiles } from '../db/sqlite/files/file.ts';
+import { assertRegularFiles, isThere } from '../db/sqlite/files/file.ts';
 import { openForReading } from '../db/sqlite/read-only-copy.ts';
 import { createFolders } from '../files/create-folders.ts';
 import { ignoreFolder } from '../files/git-ignore.ts';
@@ -76,7 +76,7 @@ async function openFile(options: OpenOptions): Promise<Database> {
 }
 
 function assertExists(path: string): void {
-  if (existsSync(path)) return;
+  if (isThere(path)) return;
   throw new DatabaseError('unavailable', `no ledger at ${path}`, {
     advice: 'start a server there in FULL mode, the default, or run colibri add "title", to create it',
   });

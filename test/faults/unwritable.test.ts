@@ -8,15 +8,9 @@ import { ledgerOf, withAgent } from '../support/commands/project-folder.ts';
 import { tempFolder } from '../support/folders.ts';
 import { PROGRAM, startProgram } from '../support/program.ts';
 import { promiseTest } from '../support/promise-test.ts';
+import { launcherWithoutRoot } from './without-root.ts';
 
-/** Root may write everywhere, unless it gives that up; undefined where this machine cannot do so. */
-function launcherWithoutRoot(): readonly string[] | undefined {
-  if (process.getuid?.() !== 0) return [];
-  const args = ['--bounding-set=-dac_override,-dac_read_search', '--'];
-  return spawnSync('setpriv', [...args, 'true']).status === 0 ? ['setpriv', ...args] : undefined;
-}
-
-const launcher = process.platform === 'win32' ? undefined : launcherWithoutRoot();
+const launcher = launcherWithoutRoot();
 
 /** What the last server left beside the ledger. */
 type Left = 'nothing' | 'log' | 'log and side file';

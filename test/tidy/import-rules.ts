@@ -28,6 +28,7 @@ const EDGES: Readonly<Record<string, readonly string[]>> = {
   'terminal-text': [],
   'print-error': [],
   files: [],
+  'current-folder': [],
   'home-folder': [],
   config: ['db/postgres/url', 'home-folder', 'integrity'],
   context: [PORT],

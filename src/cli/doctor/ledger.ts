@@ -4,6 +4,7 @@ import { type Config, locateDatabase } from '../../config.ts';
 import { findUnlinkedRepository, isMainUnknown, LEDGER, linkedWorkTree } from '../../db/locate.ts';
 import { SCHEMA_VERSION } from '../../db/migrate.ts';
 import { loadSqlite } from '../../db/sqlite/driver.ts';
+import { isThere } from '../../db/sqlite/files/file.ts';
 import { isLocked, listPresenceFiles } from '../../db/sqlite/files/presence.ts';
 import { toError } from '../../errors.ts';
 import { listBackups } from '../../trust/backups.ts';
@@ -22,6 +23,8 @@ export async function checkLedger(config: Config): Promise<Finding[]> {
   const path = locateDatabase(config);
   const disk = checkDisk(nearestFolder(path));
   if (config.mode === 'MINIMAL') return [ok('ledger', 'not opened in mode MINIMAL'), disk];
+  const unreachable = checkReachable(path);
+  if (unreachable !== undefined) return [unreachable, disk];
   const trust = config.dbPath === undefined ? await checkTrust(path) : [];
   const isRefused = trust.some(({ status }) => status === 'fail');
   if (isRefused) return [...trust, ...checkPermissions(path, config), disk];
@@ -37,6 +40,15 @@ export async function checkLedger(config: Config): Promise<Finding[]> {
     ...(await checkUse(path)),
     disk,
   ];
+}
+
+function checkReachable(path: string): Finding | undefined {
+  try {
+    isThere(path);
+    return undefined;
+  } catch (error) {
+    return failFrom('ledger', toError(error));
+  }
 }
 
 /** One repository has one ledger; older versions created another one in each linked work tree. */
@@ -130,6 +142,9 @@ function checkPermissions(path: string, { mode }: Config): Finding[] {
 
 /** Every live server holds a lock on its own presence file. */
 async function checkUse(path: string): Promise<Finding[]> {
+  const folder = dirname(realpathSync(path));
+  if (!hasAccess(folder, constants.R_OK))
+    return [warn('in-use', `${folder} may not be listed by this user`, 'check its owner and permissions')];
   const sqlite = await loadSqlite();
   const marks = listPresenceFiles(realpathSync(path));
   const alive = marks.filter((file) => isLocked(sqlite, file)).length;

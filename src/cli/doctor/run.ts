@@ -1,3 +1,5 @@
+import type { Config } from '../../config.ts';
+import { toError } from '../../errors.ts';
 import { withCleanUp } from '../support/clean-up.ts';
 import { openStatusLine, print, printJson } from '../support/print.ts';
 import { findTerminal } from '../views/terminal.ts';
@@ -5,7 +7,7 @@ import { besideTerm, printable } from '../views/text-width.ts';
 import { checkWitnesses } from '../witnesses/check-witnesses.ts';
 import { killGroups, whenEnded } from './child-groups.ts';
 import { checkClients } from './clients.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, failFrom } from './finding.ts';
 import { checkGitHooks } from './git-hooks.ts';
 import { checkLedger } from './ledger.ts';
 import { checkMachine, checkSqlite } from './machine.ts';
@@ -40,17 +42,28 @@ async function examine(runAll: boolean): Promise<Finding[]> {
   const { config, findings } = checkSettings();
   const isFile = config?.databaseUrl === undefined;
   const check = isFile ? checkLedger : checkPostgres;
+  const forConfig = (name: string, work: (known: Config) => Promise<Finding[]>) =>
+    config === undefined ? [] : guarded(name, () => work(config));
   return [
     ...checkMachine(),
     ...(isFile ? [await checkSqlite()] : []),
     ...findings,
-    ...(config === undefined ? [] : await check(config)),
-    ...(config === undefined ? [] : await checkWitnesses(config)),
-    ...(await checkClients(runAll)),
-    ...(config === undefined ? [] : await checkRecorder(config, runAll)),
-    ...(await checkGitHooks()),
-    ...(config === undefined ? [] : checkSkills(config)),
+    ...(await forConfig('ledger', check)),
+    ...(await forConfig('witnesses', checkWitnesses)),
+    ...(await guarded('clients', () => checkClients(runAll))),
+    ...(await forConfig('recorder', (known) => checkRecorder(known, runAll))),
+    ...(await guarded('git-hooks', checkGitHooks)),
+    ...(await forConfig('skills', async (known) => checkSkills(known))),
   ];
+}
+
+/** What keeps a check from its work is a finding, and the other checks go on. */
+async function guarded(name: string, work: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await work();
+  } catch (error) {
+    return [failFrom(name, toError(error))];
+  }
 }
 
 const STATUS_WIDTH = 5;

@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type Config, locateDatabase, readCommandConfig } from '../../config.ts';
 import { type Database, DatabaseError, LedgerReplaced, type Liveness, type Reader } from '../../db/database.ts';
 import { findAbove, findSharedLedger, LEDGER } from '../../db/locate.ts';
 import { assertCreated, assertMigrated } from '../../db/migrate.ts';
 import { checkSchema } from '../../db/schema/check.ts';
+import { isThere } from '../../db/sqlite/files/file.ts';
 import { isCompleteLedgerFile, listHeaderProblems } from '../../db/sqlite/files/header.ts';
 import { toError } from '../../errors.ts';
 import { printError } from '../../print-error.ts';
@@ -27,9 +27,12 @@ export function isTemporary({ mode, dbPath, databaseUrl }: Config): boolean {
   return mode === 'TEST' && dbPath === undefined && databaseUrl === undefined;
 }
 
-/** Whether there is no ledger file. Opening a ledger in PostgreSQL reports a missing one itself. */
+/**
+ * Whether there is no ledger file. Opening a ledger in PostgreSQL reports a missing one itself. Throws if this user cannot
+ * tell.
+ */
 export function isMissing(config: Config): boolean {
-  return config.databaseUrl === undefined && !existsSync(locateDatabase(config));
+  return config.databaseUrl === undefined && !isThere(locateDatabase(config));
 }
 
 /** For commands that read: servers and commands that write use another ledger then. */

@@ -1,4 +1,5 @@
-import { closeSync, existsSync, openSync, type Stats, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, type Stats, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseError } from '../../database.ts';
 import { explainFault, faultOfSystemError } from '../errors.ts';
 
@@ -15,6 +16,50 @@ export function assertRegularFiles(path: string): void {
     throw new DatabaseError('unavailable', `${file} cannot be opened: it is ${kind}`, {
       advice: 'remove it, or set COLIBRI_DB_PATH to a file',
     });
+  }
+}
+
+/** Whether there is a file. Throws if this user cannot tell: a new ledger must not be offered instead of it. */
+export function isThere(path: string): boolean {
+  try {
+    statSync(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw explainUnreachable(path, error);
+  }
+}
+
+function explainUnreachable(path: string, error: unknown): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  const blocked = foldersOf(path).find((folder) => !(code === 'ENOTDIR' ? isFolder(folder) : mayEnter(folder)));
+  if (blocked === undefined) return explainFault(path, faultOfSystemError(error), error);
+  const [problem, advice] =
+    code === 'ENOTDIR'
+      ? ['is not a folder', 'remove it, or set COLIBRI_DB_PATH to a file elsewhere']
+      : ['may not be entered by this user', 'check its owner and permissions'];
+  return new DatabaseError('unavailable', `${blocked} ${problem}, so that the ledger cannot be opened`, {
+    advice,
+    cause: error,
+  });
+}
+
+/** From the root down to the folder of the path. */
+function foldersOf(path: string): string[] {
+  const folder = dirname(path);
+  return folder === path ? [] : [...foldersOf(folder), folder];
+}
+
+function isFolder(path: string): boolean {
+  return statOf(path)?.isDirectory() ?? false;
+}
+
+function mayEnter(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -53,7 +53,7 @@ export function readConfig(env: Environment = process.env): Config {
   assertNoOldNames(env);
   return Object.freeze({
     mode: oneOf(env, 'COLIBRI_MODE', MODES, 'FULL'),
-    dbPath: env['COLIBRI_DB_PATH'] || undefined,
+    dbPath: readPath(env, 'COLIBRI_DB_PATH'),
     projectDbPath: undefined,
     databaseUrl: readDatabaseUrl(env),
     ...readAgentId(env),
@@ -62,7 +62,7 @@ export function readConfig(env: Environment = process.env): Config {
       'default',
     workflow: oneOf(env, 'COLIBRI_WORKFLOW', WORKFLOW_NAMES, 'board'),
     claimTtlMs: readClaimTtl(env),
-    skillsPath: env['COLIBRI_SKILLS_PATH'] || '.agents/skills',
+    skillsPath: readPath(env, 'COLIBRI_SKILLS_PATH') ?? '.agents/skills',
     keyPath: matching(env, 'COLIBRI_KEY_PATH', isKeyPath, 'an absolute path, or none'),
     durability: oneOf(env, 'COLIBRI_DURABILITY', DURABILITIES, 'full'),
     recordLevel: oneOf(env, 'COLIBRI_RECORD', RECORD_LEVELS, 'excerpts'),
@@ -230,6 +230,16 @@ function matching(
   if (!value) return undefined;
   if (!accepts(value)) throw invalid(name, `"${value}" is not ${rule}`);
   return value;
+}
+
+/** Clients start servers without a shell: each project would get a folder named `~`, with a ledger of its own. */
+const UNREPLACED = /^(?:~[\w.-]*(?:[/\\]|$)|(?:\$\{[^}]+\}|\$[A-Za-z_]\w*|%\w+%)[/\\])/;
+
+function readPath(env: Environment, name: string): string | undefined {
+  const value = env[name] || undefined;
+  const [beginning] = UNREPLACED.exec(value ?? '') ?? [];
+  if (beginning === undefined) return value;
+  throw invalid(name, `nothing has replaced the ${beginning} in "${value}"`, 'write the whole path');
 }
 
 function readAgentId(env: Environment): Pick<Config, 'agentId' | 'agentBase'> {

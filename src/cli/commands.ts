@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { locateDatabase } from '../config.ts';
-import { currentFolder, FolderDeleted } from '../current-folder.ts';
+import { currentFolder, UnusableFolder } from '../current-folder.ts';
 import { toError } from '../errors.ts';
 import { explainFullDisk, isFullDisk } from '../files/full-disk.ts';
 import { printError } from '../print-error.ts';
@@ -145,7 +145,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
     assertHelpTopic(program, args);
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
-    if (error instanceof FolderDeleted) return reportDeleted(error, isJson, args[0]);
+    if (error instanceof UnusableFolder) return reportUnusable(error, isJson, args[0]);
     if (!(error instanceof CommanderError)) return exitWithStack(toError(error));
     process.exitCode = error.exitCode === 0 ? 0 : usageExitOf(args[0]);
     if (isJson && error.exitCode !== 0) printJson(usageErrorOf(error.message, args[0]));
@@ -161,7 +161,7 @@ function assertFolder(command: string): void {
 }
 
 /** In the form of the other failures of the command. */
-function reportDeleted({ message }: FolderDeleted, isJson: boolean, name = ''): void {
+function reportUnusable({ message }: UnusableFolder, isJson: boolean, name = ''): void {
   process.exitCode = EXIT_CANNOT_TELL;
   if (!isJson) printError(`colibri ${name}: ${message}`);
   else printJson(usageExitOf(name) === EXIT_USAGE ? { error: message } : { verdict: 'cannot tell', message });

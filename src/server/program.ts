@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Config, readConfig } from '../config.ts';
-import { currentFolder, FolderDeleted } from '../current-folder.ts';
+import { currentFolder, UnusableFolder } from '../current-folder.ts';
 import { explainLedger, serverConfig } from '../db/locate.ts';
 import { ColibriError } from '../errors.ts';
 import { printError } from '../print-error.ts';
@@ -84,7 +84,7 @@ function readConfigOrExit(): Config {
     currentFolder();
     return serverConfig(readConfig());
   } catch (error) {
-    if (!(error instanceof ColibriError || error instanceof FolderDeleted)) throw error;
+    if (!(error instanceof ColibriError || error instanceof UnusableFolder)) throw error;
     printError(`colibri: ${error instanceof ColibriError ? `${error.code}: ` : ''}${error.message}`);
     process.exit(EXIT_CONFIG);
   }

@@ -78,6 +78,24 @@ describe('a ledger that cannot be reached', () => {
   }
 });
 
+describe('a current folder whose name is not UTF-8', () => {
+  if (process.platform === 'linux')
+    promiseTest('cli/unreachable', 'no folder is created beside it', () => {
+      const parent = tempFolder();
+      const script = 'cd "$1" && mkdir "$2" && cd "$2" && shift 2 && exec "$@"';
+      const quoted = `set -- "$1" "$(printf 'a\\377b')" "$2" "$3" add x; ${script}`;
+      const run = spawnSync('sh', ['-c', quoted, 'sh', parent, process.execPath, PROGRAM], {
+        env: { PATH: process.env['PATH'] ?? '', HOME: tempFolder() },
+        encoding: 'utf8',
+      });
+      expect(run).toMatchObject({
+        status: 2,
+        stderr: 'colibri add: the name of the current folder is not valid UTF-8; rename it, or change to another one\n',
+      });
+      expect(readdirSync(parent)).toHaveLength(1);
+    });
+});
+
 describe('a current folder that was deleted', () => {
   /** A shell changes to the folder and deletes it before it starts the program. */
   function runInDeleted(args: readonly string[], env: Readonly<Record<string, string>> = {}, input = ''): Run {

@@ -166,6 +166,7 @@ const PACKAGES: readonly (readonly [package_: RegExp, rooms: readonly string[]])
       'checkpoints/remembered',
       'checkpoints/signing-key',
       'cli',
+      'current-folder',
       'files',
       'db',
       'domains/skills/repository',

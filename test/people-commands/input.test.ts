@@ -31,6 +31,17 @@ describe('what a person types', () => {
     }),
   );
 
+  promiseTest('people/input', 'a byte order mark before a text is no part of it', () =>
+    atTerminal(async ({ path, run }) => {
+      expect(await run(['call', 'task_create', '-'], '\ufeff{"title":"Parse dates"}\r\n')).toMatchObject({ status: 0 });
+      expect(await run(['add', '-'], '\ufeffParse times')).toMatchObject({ status: 0 });
+      const titles = await withLedger(path, (database) =>
+        database.read((reader) => reader.query('SELECT title FROM tasks ORDER BY task_no')),
+      );
+      expect(titles).toEqual([{ title: 'Parse dates' }, { title: 'Parse times' }]);
+    }),
+  );
+
   promiseTest('people/input', 'hostile text is refused, or stored as it is and shown escaped', () =>
     atTerminal(async ({ path, run, refused, lines }) => {
       expect(await refused(3, 'add', 'a\u0007b')).toBe(

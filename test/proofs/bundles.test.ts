@@ -138,6 +138,8 @@ describe('bundles', () => {
     await refused('--since', 'yesterday', '--out', out);
     await refused('--task', 'T-0099', '--out', out);
     await refused('--session', 'A-0099', '--out', out);
+    const { stderr } = await project.colibri('export', '--session', 'a-99', '--out', out);
+    expect(stderr).toMatch(/^colibri export: no session A-0099/);
     await refused('--session', 'T-0001', '--out', out);
     for (const record of ['99999', 'T-0099', '-1', '\u0398-0099'])
       expect(await project.colibri('prove', '--out', out, '--', record), record).toMatchObject({ status: 3 });

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { InvalidArgumentError, Option } from 'commander';
-import { type BundleScope, isSessionId } from '../../integrity/index.ts';
+import type { BundleScope } from '../../integrity/index.ts';
 import { printError } from '../../print-error.ts';
 import { createExporter, type ExportReport } from '../notes/export-notes.ts';
 import { openVault } from '../notes/vault/folder.ts';
@@ -14,7 +14,7 @@ import type { CliCommand } from '../support/command.ts';
 import { CommandError, type CommandResult, reportResult } from '../support/command-result.ts';
 import { assertNotDeleted } from '../support/deleted-ledger.ts';
 import { print, printJson } from '../support/print.ts';
-import { parseTaskId } from '../support/task-argument.ts';
+import { findSessionId, parseTaskId } from '../support/task-argument.ts';
 import { type ReadableLedger, readProjectConfig, withDatabase } from '../support/with-ledger.ts';
 import { createYieldingReader } from '../support/yielding-reader.ts';
 import { plural } from '../views/terminal.ts';
@@ -121,9 +121,9 @@ function scopesOf({ task, session, since, all = false }: ExportOptions): BundleS
 }
 
 function parseSessionId(text: string): string {
-  const id = text.toUpperCase();
-  if (isSessionId(id)) return id;
-  throw new InvalidArgumentError('Use a session id such as A-0003.');
+  const id = findSessionId(text);
+  if (id !== undefined) return id;
+  throw new InvalidArgumentError('Write the id of a session as A-0007 or a-7.');
 }
 
 async function exportNotes({ markdown, watch = false, json = false }: ExportOptions): Promise<CommandResult> {

@@ -4,7 +4,7 @@ import { findLiveSession } from '../../domains/trail/sessions.ts';
 import { formatSessionId, taskNumber } from '../../ids.ts';
 import type { CliCommand } from '../support/command.ts';
 import { CommandError } from '../support/command-result.ts';
-import { parseTaskId } from '../support/task-argument.ts';
+import { findSessionId, parseTaskId } from '../support/task-argument.ts';
 import type { Person, PersonOptions } from './open-person.ts';
 import { callOrRefuse, entryNote, PERSON_OPTIONS, runPersonCommand, WRITE_EXIT_CODES } from './run-person.ts';
 
@@ -41,8 +41,8 @@ async function findSessionOf(person: Person, taskId: string): Promise<string> {
 }
 
 function parseTarget(text: string): string {
-  const session = /^a-?0*([1-9]\d{0,11})$/i.exec(text)?.[1];
-  if (session !== undefined) return formatSessionId(Number(session));
+  const session = findSessionId(text);
+  if (session !== undefined) return session;
   if (/^t-?\d+$/i.test(text)) return parseTaskId(text);
   throw new InvalidArgumentError('Write the id of a session as A-0007 or a-7, or that of a task as T-0042 or t-42.');
 }

@@ -15,7 +15,7 @@ export function readOptionalText(text: string | undefined): Promise<string | und
 
 let isRead = false;
 
-/** Without the line break at the end, which editors and `echo` add. */
+/** Without the line break at the end, which editors and `echo` add, and the byte order mark of PowerShell. */
 async function readStdin(): Promise<string> {
   if (isRead)
     throw new CommandError('bad input', 'only one text can come from standard input', { advice: 'use "-" once' });
@@ -31,7 +31,7 @@ async function readStdin(): Promise<string> {
     chunks.push(chunk);
   }
   try {
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
     return text.replace(/\r?\n$/, '');
   } catch {
     throw new CommandError('bad input', 'the text on standard input is not valid UTF-8', {

@@ -1,5 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { Argument } from 'commander';
 import { assertExtends } from '../../checkpoints/rollback.ts';
 import { ColibriError } from '../../errors.ts';
@@ -36,6 +36,7 @@ export const publish: CliCommand<PersonOptions, string> = {
 };
 
 async function publishTo(person: Person, folder: string): Promise<CommandResult> {
+  assertFolder(folder);
   const file = join(folder, 'checkpoint');
   const before = existsSync(file) ? readCheckpoint(file) : undefined;
   const checkpoint = await signForOthers(person);
@@ -58,6 +59,15 @@ async function publishTo(person: Person, folder: string): Promise<CommandResult>
   const lines = [folder, `${size} entries, ${added} new, in ${files} new files`, ...tooLong.map(describeTooLong)];
   const facts = { folder, origin, size, new_entries: added, files, too_long: tooLong };
   return { verdict: 'done', lines, facts };
+}
+
+/** The folder, or the nearest one above it that exists, must be one. */
+function assertFolder(path: string): void {
+  if (existsSync(path)) {
+    if (statSync(path).isDirectory()) return;
+    throw new CommandError('bad input', `${path} is not a folder`, { advice: 'choose another one' });
+  }
+  if (dirname(path) !== path) assertFolder(dirname(path));
 }
 
 function describeTooLong(index: number): string {

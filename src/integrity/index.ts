@@ -15,8 +15,8 @@ export type { InclusionProof } from './bundle/inclusion-proof.ts';
 export { BUNDLE_PLACE, embeddingTags, findPacked, type PageView } from './bundle/page-file.ts';
 export { subsetRanges, subsetRoot } from './bundle/subset-proof.ts';
 export { isOfEvent, taskDefect } from './bundle/task-grammar.ts';
-export { type BundleReport, type Claim, type TrustedKeys, verifyBundle } from './bundle/verify.ts';
-export { CLAIM_WORDS, claimLine, verifyBytes, verifyText } from './bundle/verify-text.ts';
+export { type BundleReport, type Finding, type TrustedKeys, verifyBundle } from './bundle/verify.ts';
+export { FINDING_WORDS, findingLine, verifyBytes, verifyText } from './bundle/verify-text.ts';
 export { canonicalize, type Json, NotCanonical } from './canonical-json.ts';
 export { isCanonicalText } from './canonical-text.ts';
 export {
@@ -57,13 +57,13 @@ export { isPerson, isProjectSlug, isSessionId, isTaskId, isTime, isUuid, PERSON_
 export { type ChainedThought, thoughtHash } from './hash-chain.ts';
 export { toHex } from './hex.ts';
 export {
-  type ConsistencyClaim,
+  type ConsistencyCheck,
   consistencyRanges,
   EMPTY_ROOT,
   findLeafHash,
   foldLeaves,
   foldRange,
-  type InclusionClaim,
+  type InclusionCheck,
   inclusionRanges,
   isConsistent,
   isDigest,

@@ -10,7 +10,7 @@ import {
   honestInclusion,
 } from '../../test/vectors/forgeries.ts';
 import { naiveIsConsistent, naiveLeaf, naiveRoot, naiveRootFromPath } from '../../test/vectors/naive.ts';
-import { type ConsistencyClaim, type InclusionClaim, isConsistent, isIncluded } from './index.ts';
+import { type ConsistencyCheck, type InclusionCheck, isConsistent, isIncluded } from './index.ts';
 
 const LEAVES = Array.from({ length: 40 }, (_, index) => naiveLeaf(Buffer.from(`entry ${index}`)));
 const MAX_SIZE = 17;
@@ -24,7 +24,7 @@ describe('forged inclusion', () => {
     for (let size = 1; size <= MAX_SIZE; size += 1) {
       for (let index = 0; index < size; index += 1) {
         for (const { name, claim } of forgeInclusion(LEAVES.slice(0, size), index)) {
-          if (isIncluded(claim as InclusionClaim)) accepted.push(`leaf ${index} of ${size}, ${name}`);
+          if (isIncluded(claim as InclusionCheck)) accepted.push(`leaf ${index} of ${size}, ${name}`);
         }
       }
     }
@@ -98,7 +98,7 @@ describe('forged consistency', () => {
     for (let size = 1; size <= MAX_SIZE; size += 1) {
       for (let oldSize = 1; oldSize <= size; oldSize += 1) {
         for (const { name, claim } of forgeConsistency(LEAVES.slice(0, size), oldSize)) {
-          if (isConsistent(claim as ConsistencyClaim)) accepted.push(`${oldSize} before ${size}, ${name}`);
+          if (isConsistent(claim as ConsistencyCheck)) accepted.push(`${oldSize} before ${size}, ${name}`);
         }
       }
     }

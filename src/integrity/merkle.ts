@@ -118,7 +118,7 @@ export function consistencyRanges(oldSize: number, size: number): LeafRange[] {
   return ranges.reverse();
 }
 
-export interface InclusionClaim {
+export interface InclusionCheck {
   readonly leaf: Digest;
   readonly index: number;
   readonly size: number;
@@ -127,7 +127,7 @@ export interface InclusionClaim {
 }
 
 /** RFC 9162 2.1.3.2. Any defect is a plain false: a verifier must not learn to trust one kind of failure. */
-export function isIncluded({ leaf, index, size, proof, root }: InclusionClaim): boolean {
+export function isIncluded({ leaf, index, size, proof, root }: InclusionCheck): boolean {
   if (!isCount(index) || !isCount(size) || index >= size || !areDigests([leaf, root], proof)) return false;
   let node = index;
   let lastNode = size - 1;
@@ -149,7 +149,7 @@ export function isIncluded({ leaf, index, size, proof, root }: InclusionClaim): 
   return lastNode === 0 && hash === root;
 }
 
-export interface ConsistencyClaim {
+export interface ConsistencyCheck {
   readonly oldSize: number;
   readonly oldRoot: Digest;
   readonly size: number;
@@ -158,7 +158,7 @@ export interface ConsistencyClaim {
 }
 
 /** RFC 9162 2.1.4.2. */
-export function isConsistent({ oldSize, oldRoot, size, root, proof }: ConsistencyClaim): boolean {
+export function isConsistent({ oldSize, oldRoot, size, root, proof }: ConsistencyCheck): boolean {
   if (!isCount(oldSize) || !isCount(size) || oldSize > size || !areDigests([oldRoot, root], proof)) return false;
   if (oldSize === size) return proof.length === 0 && oldRoot === root && (size > 0 || root === EMPTY_ROOT);
   // An empty tree precedes every tree and proves nothing about it: RFC 9162 defines no such proof.

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { embedInPage } from '../../src/cli/proofs/page.ts';
-import { BadFormat, claimLine, parseVerifierKey, verifyText } from '../../src/integrity/index.ts';
+import { BadFormat, findingLine, parseVerifierKey, verifyText } from '../../src/integrity/index.ts';
 import { FORGERIES } from '../proofs/forgeries.ts';
 import { SigningProject, seal } from '../proofs/support.ts';
 import { call } from '../support/memory-server.ts';
@@ -53,7 +53,7 @@ const HOSTILE_TITLE = '<img src=x onerror=alert(1)></script><script>alert(2)</sc
 function reportInNode(text: string, trusted: string): string | undefined {
   try {
     const keys = [parseVerifierKey(trusted)];
-    return verifyText(text, { log: keys, witnesses: keys }).claims.map(claimLine).join('\n');
+    return verifyText(text, { log: keys, witnesses: keys }).claims.map(findingLine).join('\n');
   } catch (error) {
     if (error instanceof BadFormat) return undefined;
     throw error;

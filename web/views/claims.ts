@@ -1,9 +1,9 @@
-import { type BundleReport, CLAIM_WORDS, type Claim, claimLine } from '../../src/integrity/index.ts';
+import { type BundleReport, FINDING_WORDS, type Finding, findingLine } from '../../src/integrity/index.ts';
 import { button, element, replaceContent } from '../dom.ts';
 import { copyButton } from './copy.ts';
 
 /** What each claim is about, for a reader who sees a proof for the first time. */
-const ABOUT: Readonly<Record<Claim['about'], readonly [title: string, help: string]>> = {
+const ABOUT: Readonly<Record<Finding['about'], readonly [title: string, help: string]>> = {
   checkpoint: ['Signature', 'The owner of the key signed the size and the root of the log.'],
   envelope: ['Envelope', 'The format around the proof, for tools that know it.'],
   inclusion: ['Inclusion', 'Hashes lead from each entry to the signed root. One changed character breaks them.'],
@@ -26,7 +26,7 @@ const ABOUT: Readonly<Record<Claim['about'], readonly [title: string, help: stri
   truth: ['Truth', 'A proof shows that a record is unchanged, not that it is true.'],
 };
 
-const SIGNS: Readonly<Record<Claim['holds'], string>> = { yes: '✓', no: '✗', unknown: '?' };
+const SIGNS: Readonly<Record<Finding['holds'], string>> = { yes: '✓', no: '✗', unknown: '?' };
 const MAX_CLAIMS = 200;
 
 export function renderClaims(target: HTMLElement, { claims }: BundleReport): void {
@@ -41,14 +41,14 @@ export function renderClaims(target: HTMLElement, { claims }: BundleReport): voi
 }
 
 /** "6 hold, 0 fail, 3 cannot be known": no single word that would hide the rest. */
-export function tallyText(claims: readonly Claim[]): string {
-  const count = (holds: Claim['holds']) => claims.filter((claim) => claim.holds === holds).length;
+export function tallyText(claims: readonly Finding[]): string {
+  const count = (holds: Finding['holds']) => claims.filter((claim) => claim.holds === holds).length;
   const holding = count('yes');
   const failing = count('no');
   return `${holding} ${holding === 1 ? 'holds' : 'hold'}, ${failing} ${failing === 1 ? 'fails' : 'fail'}, ${count('unknown')} cannot be known`;
 }
 
-function tally(claims: readonly Claim[]): HTMLElement {
+function tally(claims: readonly Finding[]): HTMLElement {
   const hasFailed = claims.some(({ holds }) => holds === 'no');
   return element(
     'p',
@@ -58,12 +58,12 @@ function tally(claims: readonly Claim[]): HTMLElement {
   );
 }
 
-function claimItem({ about, holds, says }: Claim): HTMLElement {
+function claimItem({ about, holds, says }: Finding): HTMLElement {
   const [title, help] = ABOUT[about];
   return element(
     'li',
     { class: `claim is-${holds}`, 'data-about': about, 'data-holds': holds },
-    element('span', { class: 'mark' }, element('span', { 'aria-hidden': 'true' }, SIGNS[holds]), CLAIM_WORDS[holds]),
+    element('span', { class: 'mark' }, element('span', { 'aria-hidden': 'true' }, SIGNS[holds]), FINDING_WORDS[holds]),
     element(
       'div',
       {},
@@ -75,8 +75,8 @@ function claimItem({ about, holds, says }: Claim): HTMLElement {
 }
 
 /** Word for word what `colibri verify` prints. */
-function asText(claims: readonly Claim[]): HTMLElement {
-  const text = claims.map(claimLine).join('\n');
+function asText(claims: readonly Finding[]): HTMLElement {
+  const text = claims.map(findingLine).join('\n');
   return element(
     'details',
     { class: 'as-text' },

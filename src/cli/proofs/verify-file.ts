@@ -3,8 +3,8 @@ import {
   BadFormat,
   BUNDLE_FORMAT,
   type BundleReport,
-  claimLine,
   distinctKeys,
+  findingLine,
   findPacked,
   parseVerifierKey,
   type TrustedKeys,
@@ -60,7 +60,7 @@ export async function verifyFile(file: string, trust: FileTrust): Promise<Comman
   const rest = found.filter(({ about }) => about !== 'stamp' || stamps.length === 0);
   const claims = [...rest, ...times, ...stamps];
   const hasFailed = claims.some(({ holds }) => holds === 'no');
-  const lines = claims.map(claimLine);
+  const lines = claims.map(findingLine);
   const { origin, size, root } = checkpoint;
   const facts = { file, origin, size, root, entries: entries.length, claims };
   return { verdict: hasFailed ? 'tampered' : 'whole', lines, facts };

@@ -4,7 +4,7 @@ import { listTips } from '../../git/list-trailers.ts';
 import { GitFailed, type GitOptions, runGit } from '../../git/run-git.ts';
 import { type CheckpointCheck, checkCheckpoints } from '../../recorder/git/check-checkpoints.ts';
 import { type CommitCheck, checkCommits } from '../../recorder/git/check-commits.ts';
-import type { GitClaim } from '../../recorder/git/claims.ts';
+import type { GitFinding } from '../../recorder/git/findings.ts';
 import { CommandError, type Verdict } from '../support/command-result.ts';
 import { plural } from '../views/terminal.ts';
 
@@ -54,12 +54,12 @@ export function judgeGit({ commits, checkpoints }: GitReport): Verdict {
   return isUnproven || checkpoints.found === 0 ? 'cannot tell' : 'whole';
 }
 
-/** One line for each thing that was compared, and one for each claim that does not hold. */
+/** One line for each thing that was compared, and one for each finding. */
 export function describeGit(report: GitReport): string[] {
   const { commits, checkpoints } = report;
   const { recorded, present, rewritten, missing } = commits;
   const { found, extended, foreign } = checkpoints;
-  const claims = [...commits.claims, ...checkpoints.claims];
+  const findings = [...commits.claims, ...checkpoints.claims];
   const count = commits.contradicted + missing + checkpoints.contradicted + checkpoints.unreadable;
   return [
     `git: ${present.toLocaleString('en')} of ${plural(recorded, 'recorded commit')} ${present === 1 ? 'is' : 'are'} in this repository${rewritten === 0 ? '' : `, ${rewritten} ${rewritten === 1 ? 'was' : 'were'} rewritten and removed`}`,
@@ -67,8 +67,8 @@ export function describeGit(report: GitReport): string[] {
     ...(foreign > 0
       ? [`git: ${plural(foreign, 'checkpoint')} of other ledgers ${foreign === 1 ? 'was' : 'were'} not checked`]
       : []),
-    ...claims.slice(0, MAX_SHOWN).map(describeClaim),
-    ...(count > MAX_SHOWN ? [`  and ${count - Math.min(MAX_SHOWN, claims.length)} more`] : []),
+    ...findings.slice(0, MAX_SHOWN).map(describeFinding),
+    ...(count > MAX_SHOWN ? [`  and ${count - Math.min(MAX_SHOWN, findings.length)} more`] : []),
     ...explain(report),
     ...(HEADLINES[judgeGit(report)] ?? []),
   ];
@@ -79,7 +79,7 @@ const HEADLINES: Partial<Record<Verdict, readonly string[]>> = {
   'cannot tell': ['CANNOT TELL: not every claim could be checked'],
 };
 
-function describeClaim({ state, sha, entry, problem }: GitClaim): string {
+function describeFinding({ state, sha, entry, problem }: GitFinding): string {
   const place = entry === undefined ? '' : ` (entry ${entry})`;
   return `  ${state === 'contradicted' ? 'CONTRADICTED' : 'cannot tell'}: commit ${sha.slice(0, SHA_LENGTH)}${place} ${problem}`;
 }

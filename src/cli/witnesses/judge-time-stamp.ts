@@ -1,9 +1,9 @@
 import { toError } from '../../errors.ts';
-import { type Claim, findTimeStamp, stampedDigest, type VerifiedCheckpoint } from '../../integrity/index.ts';
+import { type Finding, findTimeStamp, stampedDigest, type VerifiedCheckpoint } from '../../integrity/index.ts';
 import { extractToken, OpensslMissing, readToken, verifyToken } from './openssl.ts';
 
 /** Whether the time stamp of a checkpoint is by an authority whose certificates the reader trusts. */
-export async function judgeTimeStamp({ note }: VerifiedCheckpoint, caFile: string): Promise<Claim> {
+export async function judgeTimeStamp({ note }: VerifiedCheckpoint, caFile: string): Promise<Finding> {
   const about = 'stamp';
   const response = findTimeStamp(note);
   if (response === undefined) return { about, holds: 'no', says: 'no time stamp is attached' };

@@ -1,4 +1,4 @@
-import type { Claim, VerifiedCheckpoint } from '../../integrity/index.ts';
+import type { Finding, VerifiedCheckpoint } from '../../integrity/index.ts';
 
 /** Clocks differ. */
 const MAX_AHEAD_S = 600;
@@ -11,9 +11,9 @@ export interface TimeLimits {
 }
 
 /** What the clock of the reader says about the times that witnesses state. An old bundle may hide newer entries. */
-export function judgeTimes({ witnesses }: VerifiedCheckpoint, { now, maxAge }: TimeLimits): Claim[] {
+export function judgeTimes({ witnesses }: VerifiedCheckpoint, { now, maxAge }: TimeLimits): Finding[] {
   const about = 'time';
-  return witnesses.flatMap(({ key, time = 0 }): Claim[] => {
+  return witnesses.flatMap(({ key, time = 0 }): Finding[] => {
     if (time > now + MAX_AHEAD_S)
       return [{ about, holds: 'no', says: `${key.name} states a time in the future: its clock or yours is wrong` }];
     if (maxAge === undefined || now - time <= maxAge) return [];

@@ -1,7 +1,7 @@
 import { originOf, type VerifiedCheckpoint } from '../notes/checkpoint.ts';
 import { type KeyStatement, keyStatementDefect } from '../notes/key-statement.ts';
 import { formatVerifierKey, parseVerifierKey, type VerifierKey } from '../notes/signed-note.ts';
-import type { Claim, OpenedEntry } from './verify.ts';
+import type { Finding, OpenedEntry } from './verify.ts';
 
 /** The keys that a reader trusts, and their successors by rotation. */
 export function followRotations(entries: readonly OpenedEntry[], trusted: readonly VerifierKey[]): VerifierKey[] {
@@ -17,7 +17,7 @@ export function followRotations(entries: readonly OpenedEntry[], trusted: readon
 }
 
 /** What the entries say about the keys of the log and about its identity. */
-export function checkKeys(entries: readonly OpenedEntry[], { origin, signers }: VerifiedCheckpoint): Claim[] {
+export function checkKeys(entries: readonly OpenedEntry[], { origin, signers }: VerifiedCheckpoint): Finding[] {
   const about = 'keys';
   const signing = new Set(signers.map(formatVerifierKey));
   for (const { index, fields } of entries) {
@@ -38,8 +38,8 @@ export function checkKeys(entries: readonly OpenedEntry[], { origin, signers }: 
 }
 
 /** A log that a person went on with although it did not extend what was signed. What it had lost is not in it. */
-export function describeContinuation(entries: readonly OpenedEntry[]): Claim[] {
-  return entries.flatMap(({ fields }): Claim[] => {
+export function describeContinuation(entries: readonly OpenedEntry[]): Finding[] {
+  return entries.flatMap(({ fields }): Finding[] => {
     const continues = fields['continues'] as { ledger_id: string; size: number } | undefined;
     if (fields.kind !== 'genesis' || continues === undefined) return [];
     const { ledger_id, size } = continues;

@@ -4,7 +4,7 @@ import { proveBundle } from './fast/prove-bundle.ts';
 import { parseBundle } from './format.ts';
 import { verifyProofFile } from './proof-file.ts';
 import { decodeUtf8 } from './utf8.ts';
-import { type BundleReport, type Claim, type TrustedKeys, verifyBundle } from './verify.ts';
+import { type BundleReport, type Finding, type TrustedKeys, verifyBundle } from './verify.ts';
 
 /**
  * Judges a file: a bundle, or a proof in one of its formats. Throws `BadFormat` for what cannot be judged. The entries of
@@ -21,9 +21,13 @@ export function verifyText(text: string, keys: TrustedKeys): BundleReport {
   return isDsse(text) ? verifyDsse(text, keys) : verifyProofFile(text, keys);
 }
 
-export const CLAIM_WORDS: Readonly<Record<Claim['holds'], string>> = { yes: 'holds', no: 'FAILS', unknown: 'unknown' };
+export const FINDING_WORDS: Readonly<Record<Finding['holds'], string>> = {
+  yes: 'holds',
+  no: 'FAILS',
+  unknown: 'unknown',
+};
 
-/** A claim as one line of a report: "FAILS   the entries are not those of the signed log". */
-export function claimLine({ holds, says }: Claim): string {
-  return `${CLAIM_WORDS[holds].padEnd(8)}${says}`;
+/** A finding as one line of a report: "FAILS   the entries are not those of the signed log". */
+export function findingLine({ holds, says }: Finding): string {
+  return `${FINDING_WORDS[holds].padEnd(8)}${says}`;
 }

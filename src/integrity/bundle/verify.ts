@@ -16,8 +16,8 @@ import { checkTimeStamp, checkWitnesses } from './witnesses.ts';
 /** `unknown`: nothing in a bundle can show it. */
 export type Holds = 'yes' | 'no' | 'unknown';
 
-/** One statement about a bundle. There is no overall verdict: a reader decides which claims matter. */
-export interface Claim {
+/** One statement about a bundle. There is no overall verdict: a reader decides which findings matter. */
+export interface Finding {
   readonly about:
     | 'checkpoint'
     | 'envelope'
@@ -49,8 +49,9 @@ export interface OpenedEntry extends BundledEntry {
 }
 
 export interface BundleReport {
-  readonly claims: readonly Claim[];
-  /** The entries that the claims are about; empty if the bundle is not of the signed log. */
+  /** The name that `verify FILE --json` prints: what the bundle claims, one by one, and whether it holds. */
+  readonly claims: readonly Finding[];
+  /** The entries that the findings are about; empty if the bundle is not of the signed log. */
   readonly entries: readonly OpenedEntry[];
   readonly checkpoint: VerifiedCheckpoint;
   /** The hashes of the largest subtrees without any of the entries, from left to right. */
@@ -68,36 +69,36 @@ export function verifyBundle(bundle: Bundle, keys: TrustedKeys): BundleReport {
   return judgeEntries(bundle.head, { entries, checkpoint, hashes: bundle.hashes });
 }
 
-/** The claims about entries that are proved to be in the signed log. */
+/** The findings about entries that are proved to be in the signed log. */
 export function judgeEntries(head: BundleHead, proved: Omit<BundleReport, 'claims'>): BundleReport {
   const { entries, checkpoint } = proved;
   const redactions = findRedactions(entries);
-  const claims = listClaims(head, checkpoint, {
+  const claims = listFindings(head, checkpoint, {
     entries,
     special: entries,
     timed: entries,
     content: checkContent(head, entries, redactions),
     redactions: checkRedactions(entries, redactions),
-    sessions: findSealedSessions(entries).map(sessionClaim),
+    sessions: findSealedSessions(entries).map(sessionFinding),
     chains: checkChains(entries),
   });
   return { ...proved, claims };
 }
 
 /** What was found out about the entries. */
-export interface Findings {
+export interface JudgedEntries {
   readonly entries: readonly BundledEntry[];
   /** At least those that are about keys or the identity of the log. */
   readonly special: readonly OpenedEntry[];
   /** At least the first that states a later time than a witness could have seen. */
   readonly timed: readonly OpenedEntry[];
-  readonly content: Claim;
-  readonly redactions: readonly Claim[];
-  readonly sessions: readonly Claim[];
-  readonly chains: readonly Claim[];
+  readonly content: Finding;
+  readonly redactions: readonly Finding[];
+  readonly sessions: readonly Finding[];
+  readonly chains: readonly Finding[];
 }
 
-export function listClaims(head: BundleHead, checkpoint: VerifiedCheckpoint, found: Findings): Claim[] {
+export function listFindings(head: BundleHead, checkpoint: VerifiedCheckpoint, found: JudgedEntries): Finding[] {
   const { entries, special, timed } = found;
   const says = `${countText(entries.length)} of the signed log: unchanged, and at the same places`;
   return [
@@ -124,7 +125,7 @@ export function open(bundled: BundledEntry): OpenedEntry {
   return { ...bundled, fields };
 }
 
-export function signature({ origin, size, signers }: VerifiedCheckpoint): Claim {
+export function signature({ origin, size, signers }: VerifiedCheckpoint): Finding {
   const by = signers.map(formatVerifierKey).join(', ');
   return {
     about: 'checkpoint',
@@ -137,7 +138,7 @@ function checkInclusion(
   { hashes }: Bundle,
   entries: readonly OpenedEntry[],
   { size, root }: VerifiedCheckpoint,
-): Claim {
+): Finding {
   const indexes = entries.map(({ index }) => index);
   const leaves = entries.map(({ entry }) => leafHash(entry));
   const isWhole = entries.length === size && hashes.length === 0 && indexes.every((index, place) => index === place);
@@ -150,24 +151,24 @@ function checkContent(
   head: BundleHead,
   entries: readonly OpenedEntry[],
   redactions: ReturnType<typeof findRedactions>,
-): Claim {
+): Finding {
   for (const entry of entries) {
     const defect = contentDefect(entry, redactions);
     if (defect !== undefined) return { about: 'content', holds: 'no', says: `entry ${entry.index} ${defect}` };
   }
   const able = entries.filter(({ index, fields }) => hasContent(fields.kind) && !redactions.has(index));
   const shown = able.filter(({ disclosed }) => disclosed !== undefined);
-  return contentClaim(head, shown.length, able.length - shown.length);
+  return contentFinding(head, shown.length, able.length - shown.length);
 }
 
 /** Of contents that are what was recorded, and of those that are not here. */
-export function contentClaim(head: BundleHead, shown: number, hidden: number): Claim {
+export function contentFinding(head: BundleHead, shown: number, hidden: number): Finding {
   const why = head.redacted ? 'left out on purpose' : 'not disclosed';
   const rest = hidden === 0 ? '' : `; that of ${hidden} is ${why}`;
   return { about: 'content', holds: 'yes', says: `the content of ${countText(shown)} is what was recorded${rest}` };
 }
 
-export function sessionClaim({ sessionId, records, sealed, root, foundRoot }: SealedSession): Claim {
+export function sessionFinding({ sessionId, records, sealed, root, foundRoot }: SealedSession): Finding {
   const about = 'session';
   if (records === sealed && root === foundRoot)
     return { about, holds: 'yes', says: `${sessionId} is complete: all ${sealed} records that were sealed are here` };
@@ -181,7 +182,7 @@ export function sessionClaim({ sessionId, records, sealed, root, foundRoot }: Se
 }
 
 /** Thoughts of one task that are here without a gap link to each other, if they are disclosed. */
-function checkChains(entries: readonly OpenedEntry[]): Claim[] {
+function checkChains(entries: readonly OpenedEntry[]): Finding[] {
   const last = new Map<string, { position: number; hash: Digest }>();
   let links = 0;
   for (const { index, fields, disclosed } of entries) {
@@ -198,17 +199,17 @@ function checkChains(entries: readonly OpenedEntry[]): Claim[] {
     }
     last.set(taskId, { position, hash: fields['hash'] as string });
   }
-  return chainClaims(links);
+  return chainFindings(links);
 }
 
 /** Of thoughts that link to the one before them. */
-export function chainClaims(links: number): Claim[] {
+export function chainFindings(links: number): Finding[] {
   if (links === 0) return [];
   const says = links === 1 ? '1 thought links to the one before it' : `${links} thoughts link to the one before them`;
   return [{ about: 'chain', holds: 'yes', says }];
 }
 
-function checkCompleteness(head: BundleHead, entries: readonly BundledEntry[], { size }: VerifiedCheckpoint): Claim {
+function checkCompleteness(head: BundleHead, entries: readonly BundledEntry[], { size }: VerifiedCheckpoint): Finding {
   const about = 'completeness';
   if (entries.length === size) return { about, holds: 'yes', says: 'every entry of the signed log is here' };
   const begin = findGaplessEnd(entries, size);
@@ -231,7 +232,7 @@ function countText(count: number): string {
   return count === 1 ? '1 entry' : `${count} entries`;
 }
 
-const TRUTH: Claim = {
+const TRUTH: Finding = {
   about: 'truth',
   holds: 'unknown',
   says: 'no proof shows that what agents wrote is true, or that clocks were right',

@@ -1,18 +1,18 @@
 import type { VerifiedCheckpoint } from '../notes/checkpoint.ts';
 import { findTimeStamp } from '../notes/time-stamp.ts';
-import type { Claim, OpenedEntry } from './verify.ts';
+import type { Finding, OpenedEntry } from './verify.ts';
 
 /** Clocks differ. */
 const MAX_AHEAD_MS = 600_000;
 
 /** Whether a time stamping authority has seen it. Only a program that knows its certificates can check that. */
-export function checkTimeStamp({ note }: VerifiedCheckpoint): Claim[] {
+export function checkTimeStamp({ note }: VerifiedCheckpoint): Finding[] {
   if (findTimeStamp(note) === undefined) return [];
   return [{ about: 'stamp', holds: 'unknown', says: 'a time stamp (RFC 3161) is attached, and was not checked' }];
 }
 
 /** The witnesses that have seen the log of this checkpoint, and when. */
-export function checkWitnesses(entries: readonly OpenedEntry[], checkpoint: VerifiedCheckpoint): Claim[] {
+export function checkWitnesses(entries: readonly OpenedEntry[], checkpoint: VerifiedCheckpoint): Finding[] {
   const about = 'witnesses';
   const { witnesses, missing, quorum } = checkpoint;
   const seen = new Map(witnesses.map(({ key, time = 0 }) => [key, `${key.name} at ${describeTime(time)}`]));
@@ -29,7 +29,7 @@ export function checkWitnesses(entries: readonly OpenedEntry[], checkpoint: Veri
 const ALONE = 'no known witness has cosigned: that others saw the same log rests on the key alone';
 
 /** A witness signs after the entries were written, so that no entry can be younger. */
-function checkClocks(entries: readonly OpenedEntry[], { witnesses }: VerifiedCheckpoint): Claim[] {
+function checkClocks(entries: readonly OpenedEntry[], { witnesses }: VerifiedCheckpoint): Finding[] {
   const first = witnesses.reduce((left, right) => ((right.time ?? 0) < (left.time ?? 0) ? right : left));
   const limit = new Date(Math.min((first.time ?? 0) * 1000 + MAX_AHEAD_MS, MAX_TIME)).toISOString();
   const late = entries.find(({ fields }) => fields.at > limit);

@@ -9,7 +9,7 @@ import { keyId, type VerifierKey } from '../notes/signed-note.ts';
 import { MAX_PATH } from '../notes/tlog-proof.ts';
 import type { Digest } from '../sha256.ts';
 import { type Cbor, type CborMap, decodeCbor, encodeCbor, isList, joinBytes } from './cbor.ts';
-import { withEnvelopeClaim } from './envelope-claim.ts';
+import { withEnvelopeFinding } from './envelope-finding.ts';
 
 /**
  * A COSE receipt (RFC 9942): COSE_Sign1 over the Merkle root, which is detached, with an inclusion proof of RFC 9162.
@@ -75,7 +75,7 @@ export function verifyReceipt(bytes: Uint8Array, keys: TrustedKeys): BundleRepor
   const { checkpoint } = report;
   if (checkpoint.size !== size) throw new BadFormat('the proof of the receipt is of another size than its checkpoint');
   if (checkpoint.origin !== issuer) throw new BadFormat('the receipt is of another log than its checkpoint');
-  return withEnvelopeClaim(report, { name: 'COSE receipt', id, signature, message: receiptMessage(checkpoint, id) });
+  return withEnvelopeFinding(report, { name: 'COSE receipt', id, signature, message: receiptMessage(checkpoint, id) });
 }
 
 function protectedHeader(origin: string, id: string): Uint8Array {

@@ -11,7 +11,7 @@ import { keyId, type VerifierKey } from '../notes/signed-note.ts';
 import { MAX_PATH } from '../notes/tlog-proof.ts';
 import { type Digest, sha256 } from '../sha256.ts';
 import { joinBytes } from './cbor.ts';
-import { withEnvelopeClaim } from './envelope-claim.ts';
+import { withEnvelopeFinding } from './envelope-finding.ts';
 
 /**
  * A DSSE envelope (version 1.0.2) around an in-toto Statement v1: its subject is the entry, its predicate the proof that
@@ -82,7 +82,7 @@ export function verifyDsse(file: string, keys: TrustedKeys): BundleReport {
     throw new BadFormat('the subject of the statement is not the entry of its proof');
   const [{ keyid: id, sig }] = signatures;
   const signature = decodeBase64(sig, 'the signature');
-  return withEnvelopeClaim(report, {
+  return withEnvelopeFinding(report, {
     name: 'DSSE envelope',
     id,
     signature,

@@ -1,5 +1,5 @@
 import { disclosedDefect } from '../bundle/disclosed.ts';
-import type { Claim, OpenedEntry } from '../bundle/verify.ts';
+import type { Finding, OpenedEntry } from '../bundle/verify.ts';
 import { isErasable, isRedactable, isWithoutText, type Redaction, redactionNote } from './erasure.ts';
 
 /** Keyed by the index of the redacted entry. */
@@ -33,7 +33,7 @@ export function contentDefect({ index, fields, disclosed }: OpenedEntry, redacti
 const MAX_NAMED = 10;
 
 /** Names the actors that removed content, and the entries. Says nothing about entries that are not here. */
-export function checkRedactions(entries: readonly OpenedEntry[], redactions: Redactions): Claim[] {
+export function checkRedactions(entries: readonly OpenedEntry[], redactions: Redactions): Finding[] {
   const about = 'redaction';
   const named: string[] = [];
   const redacted = new Map(entries.filter(({ index }) => redactions.has(index)).map((entry) => [entry.index, entry]));

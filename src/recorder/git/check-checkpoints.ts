@@ -3,7 +3,7 @@ import { listCheckpointTrailers } from '../../git/list-trailers.ts';
 import { type Commit, shortLedgerId } from '../../git/read-commits.ts';
 import type { GitOptions } from '../../git/run-git.ts';
 import { StoredTree } from '../../ledger/stored-tree.ts';
-import { ClaimList, type GitClaim } from './claims.ts';
+import { FindingList, type GitFinding } from './findings.ts';
 import { findRecordedCommit } from './recorded-commits.ts';
 
 export interface CheckpointCheck {
@@ -14,7 +14,7 @@ export interface CheckpointCheck {
   readonly unreadable: number;
   /** Checkpoints of other ledgers, such as those of colleagues. */
   readonly foreign: number;
-  readonly claims: readonly GitClaim[];
+  readonly claims: readonly GitFinding[];
 }
 
 interface Ledger {
@@ -35,7 +35,7 @@ export async function checkCheckpoints(
   tips: readonly string[],
   git: GitOptions,
 ): Promise<CheckpointCheck> {
-  const claims = new ClaimList();
+  const findings = new FindingList();
   const counts = { found: 0, extended: 0, contradicted: 0, unreadable: 0, foreign: 0 };
   let tree = new StoredTree(reader, size);
   for await (const { sha, trailers } of listCheckpointTrailers(tips, git)) {
@@ -50,15 +50,15 @@ export async function checkCheckpoints(
       if (state === 'extended') counts.extended += 1;
       else if (state === undefined) {
         counts.unreadable += 1;
-        claims.add({ state: 'unreadable', sha, problem: 'has a Colibri-Checkpoint that is not SIZE:ROOT' });
+        findings.add({ state: 'unreadable', sha, problem: 'has a Colibri-Checkpoint that is not SIZE:ROOT' });
       } else {
         counts.contradicted += 1;
         const entry = await findRecordedCommit(reader, sha);
-        claims.add({ state: 'contradicted', sha, entry, problem: `${state}; ${explain(entry)}` });
+        findings.add({ state: 'contradicted', sha, entry, problem: `${state}; ${explain(entry)}` });
       }
     }
   }
-  return { ...counts, claims: claims.list() };
+  return { ...counts, claims: findings.list() };
 }
 
 /** The checkpoints of a commit; undefined for one of another ledger. One that names no ledger counts as of this one. */

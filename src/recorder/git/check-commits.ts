@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/database.ts';
 import { CommitObjects, type FoundCommit } from '../../git/commit-objects.ts';
 import type { GitOptions } from '../../git/run-git.ts';
-import { ClaimList, type GitClaim } from './claims.ts';
+import { FindingList, type GitFinding } from './findings.ts';
 import { listRecordedCommits, type RecordedCommit } from './recorded-commits.ts';
 
 export interface CommitCheck {
@@ -11,7 +11,7 @@ export interface CommitCheck {
   readonly rewritten: number;
   readonly missing: number;
   readonly contradicted: number;
-  readonly claims: readonly GitClaim[];
+  readonly claims: readonly GitFinding[];
 }
 
 /** More are counted as missing without a search for the commits that replaced them. */
@@ -19,7 +19,7 @@ const MAX_REMEMBERED = 100_000;
 
 /** Compares each recorded commit with the repository. Memory grows with the missing ones alone. */
 export async function checkCommits(reader: Reader, git: GitOptions): Promise<CommitCheck> {
-  const claims = new ClaimList();
+  const findings = new FindingList();
   const missing = new Map<string, number>();
   let [recorded, present, forgotten] = [0, 0, 0];
   const objects = new CommitObjects(git);
@@ -31,7 +31,7 @@ export async function checkCommits(reader: Reader, git: GitOptions): Promise<Com
       for (const [place, commit] of commits.entries()) {
         const state = found[place] ?? 'missing';
         const problem = state === 'missing' ? undefined : differenceOf(commit, state);
-        if (problem !== undefined) claims.add({ state: 'contradicted', ...placeOf(commit), problem });
+        if (problem !== undefined) findings.add({ state: 'contradicted', ...placeOf(commit), problem });
         else if (state !== 'missing') present += 1;
         else if (missing.size < MAX_REMEMBERED) missing.set(commit.sha, commit.index);
         else forgotten += 1;
@@ -40,11 +40,11 @@ export async function checkCommits(reader: Reader, git: GitOptions): Promise<Com
   } finally {
     await objects.close();
   }
-  const contradicted = claims.count;
+  const contradicted = findings.count;
   const rewritten = missing.size === 0 ? 0 : await removeRewritten(reader, missing);
   const problem = 'is not in this repository';
-  for (const [sha, entry] of missing) claims.add({ state: 'missing', sha, entry, problem });
-  return { recorded, present, rewritten, missing: missing.size + forgotten, contradicted, claims: claims.list() };
+  for (const [sha, entry] of missing) findings.add({ state: 'missing', sha, entry, problem });
+  return { recorded, present, rewritten, missing: missing.size + forgotten, contradicted, claims: findings.list() };
 }
 
 function differenceOf({ tree, parents }: RecordedCommit, found: Exclude<FoundCommit, 'missing'>): string | undefined {
@@ -54,7 +54,7 @@ function differenceOf({ tree, parents }: RecordedCommit, found: Exclude<FoundCom
   return isSame ? undefined : `has other parents in this repository: ${found.parents.join(' ') || 'none'}`;
 }
 
-function placeOf({ sha, index }: RecordedCommit): Pick<GitClaim, 'sha' | 'entry'> {
+function placeOf({ sha, index }: RecordedCommit): Pick<GitFinding, 'sha' | 'entry'> {
   return { sha, entry: index };
 }
 

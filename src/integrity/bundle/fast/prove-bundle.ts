@@ -8,7 +8,7 @@ import { type BundleHead, HEAD, parseHash, parseLine } from '../format.ts';
 import { followRotations } from '../keys.ts';
 import { subsetRoot } from '../subset-proof.ts';
 import type { TrustedKeys } from '../verify.ts';
-import { type BundleReport, type Claim, chainClaims, contentClaim, listClaims, sessionClaim } from '../verify.ts';
+import { type BundleReport, type Finding, chainFindings, contentFinding, listFindings, sessionFinding } from '../verify.ts';
 import { checkWitnesses } from '../witnesses.ts';
 import { startsAt, utf8 } from './bytes/utf8-bytes.ts';
 import { Lines } from './lines.ts';
@@ -52,7 +52,7 @@ function rootOf({ entries, tree, leaves }: EntryList, hashes: readonly Digest[],
   return tree.size === size && indexes.every((index, place) => index === place) ? tree.root() : undefined;
 }
 
-function judge(head: BundleHead, list: EntryList, checkpoint: VerifiedCheckpoint): Claim[] | undefined {
+function judge(head: BundleHead, list: EntryList, checkpoint: VerifiedCheckpoint): Finding[] | undefined {
   const { entries, special, unproved, records, newest } = list;
   const redactions = findRedactions(special);
   const redacted = redactions.size === 0 ? [] : entries.filter(({ index }) => redactions.has(index));
@@ -63,15 +63,15 @@ function judge(head: BundleHead, list: EntryList, checkpoint: VerifiedCheckpoint
   const isLate = checkWitnesses([newest], checkpoint).some(({ about }) => about === 'time');
   const ofRedactions =
     redacted.length === 0 ? [] : entries.filter((e) => e.kind === 'redaction' || redactions.has(e.index));
-  return listClaims(head, checkpoint, {
+  return listFindings(head, checkpoint, {
     entries,
     special,
     timed: isLate ? entries : [],
-    content: contentClaim(head, shown, able.length - shown),
+    content: contentFinding(head, shown, able.length - shown),
     redactions: checkRedactions(ofRedactions, redactions),
     sessions: special
       .filter(({ kind }) => kind === 'session.finalized')
-      .map((seal) => sessionClaim(records.sealedBy(seal))),
-    chains: chainClaims(records.links),
+      .map((seal) => sessionFinding(records.sealedBy(seal))),
+    chains: chainFindings(records.links),
   });
 }

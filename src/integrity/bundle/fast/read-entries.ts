@@ -14,7 +14,7 @@ import { RecordTracker } from './record-tracker.ts';
 /** The entries of a bundle, and what was found out about them on the way. */
 export interface EntryList {
   readonly entries: readonly ProvedEntry[];
-  /** Those that claims are about one by one. */
+  /** Those that findings are about one by one. */
   readonly special: readonly ProvedEntry[];
   /** Those whose content was not compared with the digests. */
   readonly unproved: readonly ProvedEntry[];

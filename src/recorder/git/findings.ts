@@ -1,5 +1,5 @@
 /** What a commit of the log, or a trailer of the repository, says and the other side does not confirm. */
-export interface GitClaim {
+export interface GitFinding {
   /** `missing` and `unreadable` prove nothing; `contradicted` proves that one side was changed. */
   readonly state: 'contradicted' | 'missing' | 'unreadable';
   readonly sha: string;
@@ -9,19 +9,19 @@ export interface GitClaim {
   readonly problem: string;
 }
 
-const MAX_CLAIMS = 1000;
+const MAX_FINDINGS = 1000;
 
-/** The first claims, and how many there were. */
-export class ClaimList {
+/** The first findings, and how many there were. */
+export class FindingList {
   count = 0;
-  readonly #claims: GitClaim[] = [];
+  readonly #findings: GitFinding[] = [];
 
-  add(claim: GitClaim): void {
+  add(finding: GitFinding): void {
     this.count += 1;
-    if (this.#claims.length < MAX_CLAIMS) this.#claims.push(claim);
+    if (this.#findings.length < MAX_FINDINGS) this.#findings.push(finding);
   }
 
-  list(): readonly GitClaim[] {
-    return this.#claims;
+  list(): readonly GitFinding[] {
+    return this.#findings;
   }
 }

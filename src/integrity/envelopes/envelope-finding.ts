@@ -1,4 +1,4 @@
-import type { BundleReport, Claim } from '../bundle/verify.ts';
+import type { BundleReport, Finding } from '../bundle/verify.ts';
 import { isSignedBy } from '../notes/ed25519.ts';
 import { formatVerifierKey, keyId } from '../notes/signed-note.ts';
 
@@ -10,18 +10,18 @@ export interface SignedEnvelope {
   readonly message: Uint8Array;
 }
 
-/** Adds the claim about the signature of the envelope, which one of the keys that signed the checkpoint must have made. */
-export function withEnvelopeClaim(report: BundleReport, envelope: SignedEnvelope): BundleReport {
+/** Adds whether the envelope is signed by one of the keys that signed the checkpoint. */
+export function withEnvelopeFinding(report: BundleReport, envelope: SignedEnvelope): BundleReport {
   const { claims, checkpoint } = report;
   const [first, ...others] = claims;
-  const claim = judge(envelope, checkpoint.signers);
-  return { ...report, claims: first === undefined ? [claim] : [first, claim, ...others] };
+  const finding = judge(envelope, checkpoint.signers);
+  return { ...report, claims: first === undefined ? [finding] : [first, finding, ...others] };
 }
 
 function judge(
   { name, id, signature, message }: SignedEnvelope,
   signers: BundleReport['checkpoint']['signers'],
-): Claim {
+): Finding {
   const about = 'envelope';
   const key = signers.find((signer) => keyId(signer) === id);
   if (key === undefined)

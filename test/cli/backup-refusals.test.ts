@@ -90,7 +90,7 @@ describe('a backup that restore refuses', () => {
         mkdirSync(path);
       },
     },
-    'it is empty': { status: 2, says: 'is empty', make: (path) => truncateSync(path) },
+    'it is empty': { status: 2, says: 'is empty; use another backup', make: (path) => truncateSync(path) },
     'it is text': { status: 2, says: 'is not a ledger', make: (path) => writeFileSync(path, 'text '.repeat(1000)) },
     'it is cut': { status: 2, says: 'damaged', make: (path) => truncateSync(path, 8192) },
     'the end of its log is missing': {

@@ -4,7 +4,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 import { Argument, Option } from 'commander';
 import { locateDatabase } from '../../config.ts';
 import { type Database, DatabaseError } from '../../db/database.ts';
-import { assertCreated, migrate, SCHEMA_VERSION } from '../../db/migrate.ts';
+import { assertCreated, EmptyLedger, migrate, SCHEMA_VERSION } from '../../db/migrate.ts';
 import { restrictPermissions } from '../../db/restrict-permissions.ts';
 import { SchemaError } from '../../db/schema/difference.ts';
 import { copySqlite } from '../../db/sqlite/files/copy.ts';
@@ -115,7 +115,8 @@ async function assertBackup(source: string): Promise<void> {
     await assertLedgerFile(source);
   } catch (error) {
     if (error instanceof SchemaError) throw tampered(source, describeProblems(error.differences), error.differences);
-    if (!(error instanceof DatabaseError) || error.fault !== 'corrupt') throw error;
+    const isUseless = error instanceof EmptyLedger || (error instanceof DatabaseError && error.fault === 'corrupt');
+    if (!isUseless) throw error;
     throw new DatabaseError(error.fault, error.problem, { advice: 'use another backup', cause: error });
   }
 }

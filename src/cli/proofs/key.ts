@@ -66,26 +66,31 @@ async function rotate(person: Person): Promise<CommandResult> {
   const old = requireKey(config);
   const { origin, entry } = await introduce(database, { old, fresh, actor });
   const kept = `${path}.${timeStamp()}${FORMER}`;
-  swap(old, fresh, kept);
+  const isKept = swap(old, fresh, kept);
   const text = formatVerifierKey(fresh.verifierKey(origin));
-  const lines = [
-    text,
-    `entry ${entry} introduces it. The old private key is now ${kept}; delete it when no other ledger uses it.`,
-  ];
-  return { verdict: 'done', lines, facts: { key: text, entry, old_key_file: kept } };
+  const former = isKept
+    ? `The old private key is now ${kept}; delete it when no other ledger uses it.`
+    : 'A rotation that ran at the same time has kept the old private key.';
+  const lines = [text, `entry ${entry} introduces it. ${former}`];
+  return { verdict: 'done', lines, facts: { key: text, entry, ...(isKept && { old_key_file: kept }) } };
 }
 
-/** There is a key at the path at every moment. A rotation that runs at the same time may have swapped them already. */
-function swap(old: SigningKey, fresh: SigningKey, kept: string): void {
-  if (!existsSync(fresh.path)) return;
+/**
+ * There is a key at the path at every moment. Returns false if a rotation that runs at the same time has swapped them
+ * already.
+ */
+function swap(old: SigningKey, fresh: SigningKey, kept: string): boolean {
+  if (!existsSync(fresh.path)) return false;
   keepAs(old.path, kept);
   try {
     renameSync(fresh.path, old.path);
   } catch (error) {
     rmSync(kept, { force: true });
     if (existsSync(fresh.path)) throw error;
+    return false;
   }
   syncFolder(old.path);
+  return true;
 }
 
 function keepAs(path: string, kept: string): void {

@@ -13,7 +13,7 @@ const ROWS: readonly Row[] = [
   ['another actor', 'ledger', (text) => text.replace('\\"actor\\":\\"alice\\"', '\\"actor\\":\\"eve\\"'), 1],
   ['another title', 'ledger', (text) => text.replace('the secret title', 'the public title'), 1],
   ['another thought', 'task', (text) => text.replaceAll('because', 'although'), 1],
-  ['another salt', 'task', (text) => text.replace(/"salt":"../, '"salt":"ff'), 1],
+  ['another salt', 'task', (text) => text.replace(/(?<="salt":")./, (digit) => (digit === 'f' ? '0' : 'f')), 1],
   ['an entry less', 'ledger', (text) => withoutLine(text, 3), 3],
   ['an entry less, and the count adjusted', 'ledger', (text) => recount(withoutLine(text, 3)), 3],
   ['two entries that changed places', 'ledger', (text) => swapLines(text, 3, 4), 3],

@@ -14,8 +14,8 @@ import { measureInterleaved } from './support/measure.ts';
 import { startClient } from './support/servers.ts';
 
 /**
- * What the recorder costs: a hook against a bare Node process, 20 hooks at once, the size of an event, and the task tools
- * beside 100,000 events. Each --node names another Node to measure the hooks with. Usage: node scripts/run-ts.mjs
+ * What the recorder costs: a hook against a bare Node process, 20 hooks at once, the size of an event, and the task
+ * tools beside 100,000 events. Each --node names another Node to measure the hooks with. Usage: node scripts/run-ts.mjs
  * bench/recorder.ts [--events 100000] [--node PATH]... [--write]
  */
 

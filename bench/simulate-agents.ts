@@ -1,8 +1,8 @@
 import { seededRandom } from '../test/support/random.ts';
 
 /**
- * How long a call waits for the write lock when many agents share one ledger: calls arrive at random, each holds the lock
- * for the same time, first come, first served. Usage:
+ * How long a call waits for the write lock when many agents share one ledger: calls arrive at random, each holds the
+ * lock for the same time, first come, first served. Usage:
  *   node scripts/run-ts.mjs bench/simulate-agents.ts <calls per second of one ledger> [seconds between calls]
  */
 const [rate = 500, pause = 20] = process.argv.slice(2).map(Number);

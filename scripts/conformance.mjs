@@ -1,6 +1,6 @@
 // `npm run conformance`: runs the MCP Inspector, the official conformance suite and the official MCPB manifest check
-// against the built program. They need a newer Node than Colibri, and network access on the first run: npm installs them
-// below node_modules. Not part of `npm test`.
+// against the built program. They need a newer Node than Colibri, and network access on the first run: npm installs
+// them below node_modules. Not part of `npm test`.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';

@@ -3,8 +3,8 @@ import { escapeUnsafe } from './terminal-text.ts';
 import type { ErrorPattern, Outcome } from './tool.ts';
 
 /**
- * The result of a call on the wire. The text repeats the structured content for clients that read only text. The text of
- * a failure begins with a sentence on a line of its own, because clients show people the first line.
+ * The result of a call on the wire. The text repeats the structured content for clients that read only text. The text
+ * of a failure begins with a sentence on a line of its own, because clients show people the first line.
  */
 export interface Answer {
   readonly structuredContent: Record<string, unknown>;

@@ -1,4 +1,6 @@
-/** What a server promises to its client and to an embedder: the library, the five stages, boot, configuration, stdio. */
+/**
+ * What a server promises to its client and to an embedder: the library, the five stages, boot, configuration, stdio.
+ */
 export const SERVER_PROMISES = {
   'door/version': { says: 'a server reports the version of its package', seed: 'T-1' },
   'door/version-override': { says: 'an embedder may name another version', seed: 'T-2' },

@@ -24,7 +24,9 @@ const open = wireTabs((view) => {
   draw(view);
 });
 
-/** Fills the four views. Each is drawn when it is opened for the first time; `first` or the open one is drawn at once. */
+/**
+ * Fills the four views. Each is drawn when it is opened for the first time; `first` or the open one is drawn at once.
+ */
 export function showFile(report: BundleReport, first?: View): void {
   const { entries, checkpoint, hashes } = report;
   let records: readonly LogRecord[] | undefined;

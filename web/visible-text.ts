@@ -1,6 +1,6 @@
 /**
- * C0 without tab and line feed, DEL, C1, lone surrogates, line separators, bidirectional controls, everything invisible,
- * and noncharacters.
+ * C0 without tab and line feed, DEL, C1, lone surrogates, line separators, bidirectional controls, everything
+ * invisible, and noncharacters.
  */
 const HIDDEN =
   /(?![\t\n])[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\ufff9-\ufffb]/gu;

@@ -13,7 +13,10 @@ const INITIALIZE = `${JSON.stringify({
 const PROGRAMS = { 'bare loop': 'bench/bare-loop.js', 'cold start': 'colibri.cjs' } as const;
 type Start = keyof typeof PROGRAMS;
 
-/** Measures the time from spawn to the answered handshake, alternating; raw pipes, because a client's own startup would dilute the ratio. */
+/**
+ * Measures the time from spawn to the answered handshake, alternating; raw pipes, because a client's own startup would
+ * dilute the ratio.
+ */
 export async function measureStarts(workplace: Workplace, rounds: number): Promise<Map<Start, Timing>> {
   const samples = { 'bare loop': [], 'cold start': [] } satisfies Record<Start, number[]> as Record<Start, number[]>;
   const names = Object.keys(PROGRAMS) as Start[];

@@ -13,8 +13,8 @@ export interface Measured {
 
 /**
  * Several servers on one store, each called back to back. Every number of servers is measured over the same number of
- * calls per server: a process compiles its code while it makes its first thousands of calls, and measured by the clock one
- * server alone would get much further than each of thirty-two.
+ * calls per server: a process compiles its code while it makes its first thousands of calls, and measured by the clock
+ * one server alone would get much further than each of thirty-two.
  */
 export async function measure(program: Program, script: Script, servers: number, calls: number): Promise<Measured> {
   const agents: StdioAgent[] = [];

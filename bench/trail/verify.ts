@@ -79,7 +79,10 @@ async function recordAsTool(log: CallRecorder, taskNo: number, sessionNo: number
   });
 }
 
-/** Every text whose digest is part of the record, as long as what is hashed; those that the one chain needs by themselves. */
+/**
+ * Every text whose digest is part of the record, as long as what is hashed; those that the one chain needs by
+ * themselves.
+ */
 async function listPreimages(reader: Reader): Promise<{ chain: string[]; others: string[] }> {
   const list = async (sql: string, prefix: string) =>
     (await reader.query<{ text: string }>(sql)).map(({ text }) => prefix + text);

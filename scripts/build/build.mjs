@@ -84,8 +84,8 @@ const BUNDLES = [
     ...commonJs,
     entryPoints: { ingest: 'src/runtime/ingest-after-hook.ts' },
     minify: true,
-    // Not loaded: no URL of a database gets here. Verifying a ledger that was accepted takes longer than a hook may; its
-    // events stay in the spool for the next server.
+    // Not loaded: no URL of a database gets here. Verifying a ledger that was accepted takes longer than a hook may;
+    // its events stay in the spool for the next server.
     external: ['../db/postgres/database.ts', '../postgres/schema-check.ts', '../verification/verify-ledger.ts'],
     alias: { zod: './scripts/build/no-inputs.cjs' },
     plugins: [hookSha256, lazyFunctions('crypto', 'fs/promises')],

@@ -1,8 +1,8 @@
 import * as crypto from 'node:crypto';
 
 /**
- * Loads node:crypto with its first use: that takes several milliseconds, and a handshake needs none of it. The names are
- * those of the Node that builds, because listing them at run time would load it.
+ * Loads node:crypto with its first use: that takes several milliseconds, and a handshake needs none of it. The names
+ * are those of the Node that builds, because listing them at run time would load it.
  */
 export const lazyCrypto = {
   name: 'lazy-crypto',

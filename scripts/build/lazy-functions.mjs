@@ -4,9 +4,9 @@ const NAMESPACE = 'lazy-functions';
 const require = createRequire(import.meta.url);
 
 /**
- * Loads modules of Node with the first call of one of their functions: node:crypto takes a hook several milliseconds, and
- * most hooks need none of it. Unlike lazyCrypto, the bundle has only the functions that it calls; importing anything else
- * fails the build.
+ * Loads modules of Node with the first call of one of their functions: node:crypto takes a hook several milliseconds,
+ * and most hooks need none of it. Unlike lazyCrypto, the bundle has only the functions that it calls; importing
+ * anything else fails the build.
  */
 export function lazyFunctions(...modules) {
   return {

@@ -39,7 +39,8 @@ const SHAPES = fileURLToPath(new URL('../../src/wire/plain-messages.ts', import.
 
 /**
  * The SDK matches every message against several schemas, some of them three times. One that lacks a required key is
- * refused without a list of defects; one of the plain shape that clients send needs no schema (src/wire/plain-messages.ts).
+ * refused without a list of defects; one of the plain shape that clients send needs no schema
+ * (src/wire/plain-messages.ts).
  */
 const CHECKS = {
   Request: { key: 'method', shape: 'isPlainRequest' },

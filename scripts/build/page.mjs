@@ -1,4 +1,5 @@
-// Bundles web/ into dist/page.html.br: one compressed file with its program and its styles, which it may run and nothing else.
+// Bundles web/ into dist/page.html.br: one compressed file with its program and its styles, which it may run and
+// nothing else.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { brotliCompressSync } from 'node:zlib';

@@ -1,4 +1,5 @@
-// The software bill of materials of the package, as CycloneDX 1.6: what the bundles really contain, not what was installed.
+// The software bill of materials of the package, as CycloneDX 1.6: what the bundles really contain, not what was
+// installed.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 

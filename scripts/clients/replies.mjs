@@ -1,6 +1,8 @@
 // What the scripted model reads from a request and how it answers, for each of the four wire formats.
 
-/** Chosen by the path of the request. `read` returns the names of the offered tools and the number of finished calls. */
+/**
+ * Chosen by the path of the request. `read` returns the names of the offered tools and the number of finished calls.
+ */
 export const FORMATS = [
   { matches: /\/v1\/messages$/, read: readMessages, reply: replyToMessages },
   { matches: /\/responses$/, read: readResponses, reply: replyToResponses },

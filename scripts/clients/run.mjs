@@ -1,6 +1,6 @@
-// `npm run clients [-- claude-code codex … --write --keep]`: installs real clients from npm, drives each through one session
-// with a scripted model on loopback, as `colibri init --record` has configured it, and checks the ledger. No account, no
-// network except for npm, nothing of the user's home folder. Not part of `npm test`.
+// `npm run clients [-- claude-code codex … --write --keep]`: installs real clients from npm, drives each through one
+// session with a scripted model on loopback, as `colibri init --record` has configured it, and checks the ledger. No
+// account, no network except for npm, nothing of the user's home folder. Not part of `npm test`.
 import { setUp } from '../setup.mjs';
 import { claudeCode } from './drivers/claude-code.mjs';
 import { codex } from './drivers/codex.mjs';

@@ -1,4 +1,5 @@
-// Writes docs/board.svg: four agents fill a temporary ledger through the built program, and `colibri board` is rendered.
+// Writes docs/board.svg: four agents fill a temporary ledger through the built program, and `colibri board` is
+// rendered.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Prints the views of a project's ledger in real pseudo-terminals of 40 to 120 columns, to be looked at: npm run views -- FOLDER
-// Builds the program. Needs `script` of util-linux.
+// Prints the views of a project's ledger in real pseudo-terminals of 40 to 120 columns, to be looked at.
+// Usage: npm run views -- FOLDER. Builds the program, and needs `script` of util-linux.
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

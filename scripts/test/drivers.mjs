@@ -1,6 +1,6 @@
 // Runs the tests that depend on the SQLite driver on the Node versions that have a built-in one, one after the other:
-// `npm test` runs them beside the tests on the running Node. They use what is built. A version that npm cannot install is
-// reported and skipped.
+// `npm test` runs them beside the tests on the running Node. They use what is built. A version that npm cannot install
+// is reported and skipped.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { NODE_VERSIONS, nodeFromNpm } from './node-from-npm.mjs';

@@ -1,5 +1,6 @@
-// `npm run first-minute [-- 18 20 22 24]`: plays what a new user does on several versions of Node, from a clone and from the
-// packed archive, as a user without privileges and, where Node has its own SQLite, without a compiler. Needs a registry.
+// `npm run first-minute [-- 18 20 22 24]`: plays what a new user does on several versions of Node, from a clone and
+// from the packed archive, as a user without privileges and, where Node has its own SQLite, without a compiler. Needs a
+// registry.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {

@@ -10,7 +10,10 @@ const OTHER_VERSIONS = { 18: '18.20.8', 20: '20.20.2' };
 
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/colibri-node', import.meta.url));
 
-/** The path of the executable; undefined if npm cannot install it (no network, unsupported platform, not in the registry). */
+/**
+ * The path of the executable; undefined if npm cannot install it (no network, unsupported platform, not in the
+ * registry).
+ */
 export function nodeFromNpm(major, cache = CACHE) {
   const version = { ...OTHER_VERSIONS, ...NODE_VERSIONS }[major];
   const folder = `${cache}/${version}`;

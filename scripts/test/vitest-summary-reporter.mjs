@@ -4,8 +4,8 @@ import { appendFileSync } from 'node:fs';
 const MAX_LINES = 12;
 
 /**
- * Writes what the end of `npm test` reports, because it runs vitest several times, on several versions of Node: each run
- * appends its counts and its failures to the file that COLIBRI_TEST_SUMMARIES names.
+ * Writes what the end of `npm test` reports, because it runs vitest several times, on several versions of Node: each
+ * run appends its counts and its failures to the file that COLIBRI_TEST_SUMMARIES names.
  */
 export default class SummaryReporter {
   onTestRunEnd(modules, unhandledErrors) {

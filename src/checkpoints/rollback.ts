@@ -8,8 +8,9 @@ import { readStored, StoredTree } from '../ledger/stored-tree.ts';
 export const ROLLBACK_ADVICE = 'restore the newest backup, or run colibri continue to start a new log from here';
 
 /**
- * Refuses a log that does not extend a checkpoint that was signed before: a restored backup, a cut or rewritten log. Reads
- * stored nodes, at any size of the log a few rows: an entry that was rewritten below its node is found by verification.
+ * Refuses a log that does not extend a checkpoint that was signed before: a restored backup, a cut or rewritten log.
+ * Reads stored nodes, at any size of the log a few rows: an entry that was rewritten below its node is found by
+ * verification.
  */
 export async function assertExtends(reader: Reader, { size, root }: Checkpoint): Promise<void> {
   const present = await assertNotCut(reader, size);

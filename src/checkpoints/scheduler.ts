@@ -25,9 +25,9 @@ export interface SignerSource {
 }
 
 /**
- * Signs checkpoints beside the calls of a server: after the first change of a log that has no checkpoint, when a session
- * was sealed, when the log has grown enough, and when the server stops. A failure is logged and shown by server_health,
- * and never fails a call.
+ * Signs checkpoints beside the calls of a server: after the first change of a log that has no checkpoint, when a
+ * session was sealed, when the log has grown enough, and when the server stops. A failure is logged and shown by
+ * server_health, and never fails a call.
  */
 export class CheckpointScheduler {
   readonly #source: SignerSource;
@@ -90,8 +90,8 @@ export class CheckpointScheduler {
   }
 
   /**
-   * The same after a call that changed nothing, such as a refused one. It alone does not make its user sign a log for the
-   * first time, which may create the key.
+   * The same after a call that changed nothing, such as a refused one. It alone does not make its user sign a log for
+   * the first time, which may create the key.
    */
   recorded(size: number): void {
     if (this.#newest !== undefined) this.grown(size, false);

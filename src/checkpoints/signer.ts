@@ -114,8 +114,8 @@ export class Signer {
   }
 
   /**
-   * Wraps a proof into an envelope that this key signs. The checkpoint of the proof must be signed by it and must hold the
-   * entry, so that no envelope says more than a checkpoint that was signed before.
+   * Wraps a proof into an envelope that this key signs. The checkpoint of the proof must be signed by it and must hold
+   * the entry, so that no envelope says more than a checkpoint that was signed before.
    */
   wrap(format: EnvelopeFormat, proof: InclusionProof): Uint8Array {
     const { key, ledgerId } = this.#options;

@@ -36,7 +36,10 @@ export class SigningKey {
     return encodeBase64(this.signBytes(Buffer.from(text, 'utf8')));
   }
 
-  /** The first byte tells what was signed: notes and statements about keys begin with "c", receipts with 0x84, DSSE with "D". */
+  /**
+   * The first byte tells what was signed: notes and statements about keys begin with "c", receipts with 0x84, DSSE with
+   * "D".
+   */
   signBytes(message: Uint8Array): Uint8Array {
     return sign(null, message, this.#key);
   }

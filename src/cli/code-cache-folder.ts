@@ -8,8 +8,9 @@ const WRITABLE_BY_OTHERS = 0o022;
 
 /**
  * A folder for compiled code that no other user can write to: V8 runs what it finds there. Node's own default is in the
- * temporary folder, where on most systems every user can create it first. Beside the program if it belongs to this user:
- * a user who can write there can change the program itself. Otherwise in the home folder. Undefined if neither is safe.
+ * temporary folder, where on most systems every user can create it first. Beside the program if it belongs to this
+ * user: a user who can write there can change the program itself. Otherwise in the home folder. Undefined if neither is
+ * safe.
  */
 export function findCodeCacheFolder(program: string, findHome = findHomeFolder): string | undefined {
   const beside = join(dirname(program), '.code-cache');

@@ -14,13 +14,13 @@ export type Engine = 'sqlite' | 'postgres';
 export interface Reader {
   readonly engine: Engine;
   /**
-   * Runs one statement and resolves to its rows, including those of RETURNING. `convert_to(text, 'UTF8')` selects a text
-   * as its stored bytes, which is faster for a long one.
+   * Runs one statement and resolves to its rows, including those of RETURNING. `convert_to(text, 'UTF8')` selects a
+   * text as its stored bytes, which is faster for a long one.
    */
   query<Shape = Row>(sql: string, parameters?: readonly SqlValue[]): Promise<Shape[]>;
   /**
-   * The same for verification, which must see what is stored and not what a driver makes of it: a text that is not valid
-   * UTF-8 or contains a NUL, and a value of a type that the column should not hold, arrive as bytes.
+   * The same for verification, which must see what is stored and not what a driver makes of it: a text that is not
+   * valid UTF-8 or contains a NUL, and a value of a type that the column should not hold, arrive as bytes.
    */
   queryStored<Shape = Row>(sql: string, parameters?: readonly SqlValue[]): Promise<Shape[]>;
 }

@@ -2,7 +2,10 @@ import type { Engine } from './database.ts';
 
 /** What the engines spell differently in statements that are otherwise the same. */
 export interface Dialect {
-  /** The time of a clock in SQL. `parameter` is the placeholder of its `nowMs()`, which is null for the database's clock. */
+  /**
+   * The time of a clock in SQL. `parameter` is the placeholder of its `nowMs()`, which is null for the database's
+   * clock.
+   */
   readonly clock: (parameter: string) => string;
   /** The time in milliseconds since 1970: that of the database where it has a clock of its own. */
   readonly wallClock: (databaseMs: number | undefined, localMs: number) => number;
@@ -10,7 +13,10 @@ export interface Dialect {
   readonly contains: (column: string, parameter: string) => string;
   /** A member of a JSON object in a column, as text. */
   readonly member: (column: string, name: string) => string;
-  /** A condition: the column is among those that a query selects. Looks each of them up, whatever the planner knows of them. */
+  /**
+   * A condition: the column is among those that a query selects. Looks each of them up, whatever the planner knows of
+   * them.
+   */
   readonly among: (column: string, query: string) => string;
 }
 

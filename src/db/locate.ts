@@ -84,7 +84,9 @@ export function explainLedger(config: ChosenLedger & Pick<Config, 'mode'>): stri
   return shared === undefined ? 'the server was started in its folder' : `ledger of ${shared.folder}: ${shared.reason}`;
 }
 
-/** From this folder upwards to the top of the repository; inside a linked work tree the same folders of the main one. */
+/**
+ * From this folder upwards to the top of the repository; inside a linked work tree the same folders of the main one.
+ */
 function searchedFolders(from = process.cwd()): string[] {
   const linked = linkedWorkTree(from);
   const folders = foldersAbove(from);

@@ -26,9 +26,9 @@ const FOLDER = [0, 4] as const;
 const PARENT = [4, 8] as const;
 
 /**
- * A random UUID that starts with 16 bits of a hash of the folder and 16 bits of one of the parent process. That is enough
- * to recognize the successor of a process, and too little to learn a path from the log. All processes that use a file
- * run on one machine, whose host name can change with its network.
+ * A random UUID that starts with 16 bits of a hash of the folder and 16 bits of one of the parent process. That is
+ * enough to recognize the successor of a process, and too little to learn a path from the log. All processes that use a
+ * file run on one machine, whose host name can change with its network.
  */
 export function createProcessId({ engine, folder, parentId }: Origin, hostName = hostname()): string {
   const machine = engine === 'sqlite' ? '' : hostName;

@@ -26,7 +26,9 @@ export function reasonOf(error: unknown): string {
   return isFullDisk(error) ? FULL_DISK.problem : toError(error).message;
 }
 
-/** Whether the disk of a file has no space left. SQLite reports some of its failures on such a disk without the reason. */
+/**
+ * Whether the disk of a file has no space left. SQLite reports some of its failures on such a disk without the reason.
+ */
 export function hasNoSpace(path: string): boolean {
   try {
     return statfsSync(dirname(path)).bavail === 0;

@@ -17,8 +17,8 @@ export function isIgnored(folder: string): boolean {
 }
 
 /**
- * Makes git ignore the folder of a ledger. A .gitignore that came with a clone may hide nothing, or bring back by `!` what
- * other lines hide: the missing lines are added at its end, where they win. One that is a link is left as it is.
+ * Makes git ignore the folder of a ledger. A .gitignore that came with a clone may hide nothing, or bring back by `!`
+ * what other lines hide: the missing lines are added at its end, where they win. One that is a link is left as it is.
  */
 export function ignoreFolder(folder: string): void {
   try {

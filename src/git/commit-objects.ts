@@ -3,7 +3,9 @@ import { ByteReader } from './byte-reader.ts';
 import { comparableParents } from './read-commits.ts';
 import { type GitOptions, type RunningGit, startGit } from './run-git.ts';
 
-/** `missing`: the repository does not have the object. `other`: it is not a commit, or its bytes do not have this hash. */
+/**
+ * `missing`: the repository does not have the object. `other`: it is not a commit, or its bytes do not have this hash.
+ */
 export type FoundCommit = 'missing' | 'other' | { readonly tree: string; readonly parents: readonly string[] };
 
 const LINE_FEED = 0x0a;
@@ -11,7 +13,9 @@ const MAX_LINE_BYTES = 512;
 const MAX_HEADER_BYTES = 65_536;
 const SHA1_LENGTH = 40;
 
-/** One process of git that answers which commits there are. Reads their bytes, which no graft or shallow clone changes. */
+/**
+ * One process of git that answers which commits there are. Reads their bytes, which no graft or shallow clone changes.
+ */
 export class CommitObjects {
   readonly #git: RunningGit;
   readonly #answers: ByteReader;

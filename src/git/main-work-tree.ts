@@ -4,8 +4,8 @@ import { findGitFolder, readGitFile, readPointer } from './git-folder.ts';
 
 /**
  * Returns the main work tree of a linked one (`git worktree add`), or the repository's own folder if no work tree leads
- * to it, as for a bare one. Returns undefined for every other folder: main work trees, submodules, and folders that only
- * claim to be linked.
+ * to it, as for a bare one. Returns undefined for every other folder: main work trees, submodules, and folders that
+ * only claim to be linked.
  */
 export function findMainWorkTree(workTree: string): string | undefined {
   try {

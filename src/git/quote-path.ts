@@ -13,8 +13,8 @@ const DELETE = 127;
 const SPACE = 32;
 
 /**
- * A path as a text of one line that stands for its bytes: as it is, or quoted as git does (`"a\nb"`, `"\377"`) if it has
- * control characters or is not UTF-8. A path that begins with a quotation mark is quoted too, so no two are equal.
+ * A path as a text of one line that stands for its bytes: as it is, or quoted as git does (`"a\nb"`, `"\377"`) if it
+ * has control characters or is not UTF-8. A path that begins with a quotation mark is quoted too, so no two are equal.
  */
 export function quotePath(bytes: Buffer): string {
   const text = bytes.toString('utf8');

@@ -49,8 +49,8 @@ const COLON = 0x3a;
 const LINE_FEED = 0x0a;
 
 /**
- * Reads commits with the paths that they changed, in the given order. Plumbing, so that no setting of a repository shows
- * a commit in another way or runs a program.
+ * Reads commits with the paths that they changed, in the given order. Plumbing, so that no setting of a repository
+ * shows a commit in another way or runs a program.
  */
 export async function* readCommits(revisions: 'HEAD' | readonly string[], options: GitOptions): AsyncGenerator<Commit> {
   const isHead = revisions === 'HEAD';

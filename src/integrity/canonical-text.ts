@@ -4,8 +4,8 @@ import { parseJson } from './parse-json.ts';
 export const MAX_DEPTH = 64;
 
 /**
- * Whether a text is the one canonical text (RFC 8785) of a value that `canonicalize` accepts. Scans the text itself: what
- * an engine's parser makes of unusual keys does not matter, and no value is built.
+ * Whether a text is the one canonical text (RFC 8785) of a value that `canonicalize` accepts. Scans the text itself:
+ * what an engine's parser makes of unusual keys does not matter, and no value is built.
  */
 export function isCanonicalText(text: string): boolean {
   // Strings escape control characters, and nothing else may contain one.

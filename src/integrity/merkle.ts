@@ -77,7 +77,10 @@ export function perfectSubtrees({ begin, end }: LeafRange): { level: number; ind
   return subtrees;
 }
 
-/** The ranges whose hashes prove that leaf `index` is in the tree of `size` leaves; nearest sibling first (RFC 6962 2.1.1). */
+/**
+ * The ranges whose hashes prove that leaf `index` is in the tree of `size` leaves; nearest sibling first (RFC 6962
+ * 2.1.1).
+ */
 export function inclusionRanges(index: number, size: number): LeafRange[] {
   assertInTree(index, size);
   const ranges: LeafRange[] = [];
@@ -96,7 +99,9 @@ export function inclusionRanges(index: number, size: number): LeafRange[] {
   return ranges.reverse();
 }
 
-/** The ranges whose hashes prove that the tree of `oldSize` leaves is a prefix of the tree of `size` (RFC 6962 2.1.2). */
+/**
+ * The ranges whose hashes prove that the tree of `oldSize` leaves is a prefix of the tree of `size` (RFC 6962 2.1.2).
+ */
 export function consistencyRanges(oldSize: number, size: number): LeafRange[] {
   if (!isCount(oldSize) || !isCount(size) || oldSize < 1 || oldSize > size) {
     throw new RangeError(`no tree of ${oldSize} leaves precedes one of ${size}`);

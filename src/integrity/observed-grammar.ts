@@ -195,8 +195,8 @@ export function attachmentOf(entry: AttachedFields): Attachment {
 }
 
 /**
- * The keys of the attachments for which an entry decides what belongs to a task after it was given up: that of the event,
- * and that of a session without a task whose sub-agent gives one up, because the main agent may go on with it.
+ * The keys of the attachments for which an entry decides what belongs to a task after it was given up: that of the
+ * event, and that of a session without a task whose sub-agent gives one up, because the main agent may go on with it.
  */
 export function decidedKeys(entry: AttachedFields): readonly [string, ...string[]] {
   const [ofSession, ofAgent] = listAttachments(entry);

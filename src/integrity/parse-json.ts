@@ -20,7 +20,9 @@ function hasEscapedKey(text: string): boolean {
   return false;
 }
 
-/** Finds a string with an escape behind a brace or a comma. JSON inside a string has none, because it is escaped itself. */
+/**
+ * Finds a string with an escape behind a brace or a comma. JSON inside a string has none, because it is escaped itself.
+ */
 const ESCAPED_KEY_OR_ITEM = /[,{][ \t\n\r]*"[^"\\]*\\/;
 
 interface Open {

@@ -24,7 +24,10 @@ export async function openLedgerReadOnly(database: Database): Promise<void> {
   await checkEnds(database);
 }
 
-/** Quick at any size: finds a log that is cut, has grown behind the head, or misses a stored node. Verify finds the rest. */
+/**
+ * Quick at any size: finds a log that is cut, has grown behind the head, or misses a stored node. Verify finds the
+ * rest.
+ */
 async function checkEnds(database: Database): Promise<void> {
   await database.read(async (reader) => {
     const { size } = await readHead(reader);

@@ -2,8 +2,8 @@ import { type Digest, type RawDigest, sha256, toHex } from '../integrity/index.t
 import { BLOCK } from './stored-tree.ts';
 
 /**
- * A running hash over the leaves that have no stored node above them yet, kept in the head. Without it, an edit of one of
- * the newest entries would show only if a table repeats the edited field.
+ * A running hash over the leaves that have no stored node above them yet, kept in the head. Without it, an edit of one
+ * of the newest entries would show only if a table repeats the edited field.
  */
 export function nextTail(tail: string, leaf: Digest, size: number): string {
   return size % BLOCK === 0 ? '' : sha256(tail + leaf);

@@ -60,7 +60,9 @@ export interface Call {
   readonly defect?: string;
   /** The configured agent id, else the name of the client, to which the recorder may add a number. */
   readonly actor: string;
-  /** The reason for which a person overrides the claim on a task; recorded with the arguments. No client can send it. */
+  /**
+   * The reason for which a person overrides the claim on a task; recorded with the arguments. No client can send it.
+   */
   readonly force?: string;
   readonly progress: CallContext['progress'];
   /** Aborts when the client cancels the request. */

@@ -9,8 +9,8 @@ import { toolLock } from './tool-lock.ts';
 import { validate } from './validate.ts';
 
 /**
- * The life of a call, stage by stage. A call that a stage rejects is recorded like any other. Rejects only if the client
- * cancels before the call holds the lock; such a call leaves no trace.
+ * The life of a call, stage by stage. A call that a stage rejects is recorded like any other. Rejects only if the
+ * client cancels before the call holds the lock; such a call leaves no trace.
  */
 export function runCall(chain: Chain, call: Call): Promise<Answer> {
   // 1 tool-lock: wait until the server is ready and no other call runs; does the mode admit the tool?

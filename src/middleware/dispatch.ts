@@ -41,8 +41,8 @@ function runTool(
 }
 
 /**
- * Waiting for the write lock can take seconds; a call that is cancelled meanwhile must change nothing. On PostgreSQL the
- * statements of a tool wait for the lock, so that its work is undone if the lock came too late.
+ * Waiting for the write lock can take seconds; a call that is cancelled meanwhile must change nothing. On PostgreSQL
+ * the statements of a tool wait for the lock, so that its work is undone if the lock came too late.
  */
 async function unlessCancelled(
   { locked }: RecordedTransaction,

@@ -7,8 +7,8 @@ const PHASES: ReadonlySet<unknown> = new Set(['session_start', 'stop', 'subagent
 const MAX_DISTANCE_MS = 2000;
 
 /**
- * Returns true if a report repeats the last one of its session. A stop has no call id, and two hooks that report one stop may
- * read the clock at different times, so that their keys differ.
+ * Returns true if a report repeats the last one of its session. A stop has no call id, and two hooks that report one
+ * stop may read the clock at different times, so that their keys differ.
  */
 export async function isDuplicatePhase(db: Reader, entry: Entry): Promise<boolean> {
   if (!CLIENTS_WITH_TWO_HOOKS.has(entry['client']) || !PHASES.has(entry['phase']) || entry['call_id'] !== undefined)

@@ -66,8 +66,8 @@ function digest(data: string | Uint8Array): Buffer {
 }
 
 /**
- * FIPS 180-4, section 6.2.2, with its names. Without functions for the rotations: V8 interprets most of it, and they would take
- * it several times as long.
+ * FIPS 180-4, section 6.2.2, with its names. Without functions for the rotations: V8 interprets most of it, and they
+ * would take it several times as long.
  */
 function compress(state: Int32Array, bytes: Buffer, start: number): void {
   for (let t = 0; t < 16; t += 1) schedule[t] = bytes.readInt32BE(start + t * 4);

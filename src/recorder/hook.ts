@@ -16,7 +16,8 @@ import { encodeSpooled, toSpooled } from './spooled-event.ts';
 
 /**
  * Parsing and canonicalizing cannot be interrupted, and their time grows with the number of values, not with the length
- * of texts such as images: longer events are read only if they have few values. The slowest then takes less than a second.
+ * of texts such as images: longer events are read only if they have few values. The slowest then takes less than a
+ * second.
  */
 const ALWAYS_READ_LENGTH = 2_097_152;
 const MAX_VALUES = 150_000;
@@ -35,8 +36,8 @@ export interface FilledSpool {
 }
 
 /**
- * The program of `colibri hook`. Never fails an agent: every fault ends with one line on stderr and exit code 0. Returns
- * the spool when the agent has stopped: without a server, no other process would add the events to the ledger.
+ * The program of `colibri hook`. Never fails an agent: every fault ends with one line on stderr and exit code 0.
+ * Returns the spool when the agent has stopped: without a server, no other process would add the events to the ledger.
  */
 export async function run(args: readonly string[]): Promise<FilledSpool | undefined> {
   let filled: FilledSpool | undefined;
@@ -161,8 +162,8 @@ function hasManyValues(text: string): boolean {
 const BEFORE_VALUES = new Set([',', '[', '{'].map((character) => character.charCodeAt(0)));
 
 /**
- * The ledger that the user named. A relative path begins in the project, where clients start the server; an agent that has
- * changed its folder runs the hook elsewhere.
+ * The ledger that the user named. A relative path begins in the project, where clients start the server; an agent that
+ * has changed its folder runs the hook elsewhere.
  */
 function findNamed({ dbPath, projectFolders }: HookConfig, folder: string | null): string | undefined {
   if (dbPath === undefined || isAbsolute(dbPath)) return dbPath;

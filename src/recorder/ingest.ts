@@ -87,8 +87,8 @@ export async function ingest(
 }
 
 /**
- * Lets files wait again that were rejected and are valid now. After an update, the hooks are those of the new version while
- * a server of the old one runs on, which does not know what they write.
+ * Lets files wait again that were rejected and are valid now. After an update, the hooks are those of the new version
+ * while a server of the old one runs on, which does not know what they write.
  */
 export function readmitRejected(folder: string): void {
   for (const name of listRejected(folder)) {

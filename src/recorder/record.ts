@@ -140,8 +140,8 @@ async function taskAfter(db: Transaction, before: number | null, claim: TaskClai
 }
 
 /**
- * The task of a session after an event of a sub-agent that has claimed one itself: the sub-agent can give it up, and leaves
- * its own at its end to a session without one.
+ * The task of a session after an event of a sub-agent that has claimed one itself: the sub-agent can give it up, and
+ * leaves its own at its end to a session without one.
  */
 async function sessionTaskAfter(
   db: Transaction,

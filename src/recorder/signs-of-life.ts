@@ -11,9 +11,9 @@ interface SignRow {
 }
 
 /**
- * An event of a session is a sign of life of the agents that hold the tasks of the session and of its sub-agents. A task is
- * held by the agent of the session if the claim whose fencing token passed by is still the claim on the task. `nowMs` is
- * the wall clock: an event that has been waiting is as old as its time says.
+ * An event of a session is a sign of life of the agents that hold the tasks of the session and of its sub-agents. A
+ * task is held by the agent of the session if the claim whose fencing token passed by is still the claim on the task.
+ * `nowMs` is the wall clock: an event that has been waiting is as old as its time says.
  */
 export async function renewSigns(
   db: Transaction,

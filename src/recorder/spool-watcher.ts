@@ -63,7 +63,9 @@ export class SpoolWatcher {
     }
   }
 
-  /** Ingests what came last. Clients stop their server together with the session: no other server may report on it soon. */
+  /**
+   * Ingests what came last. Clients stop their server together with the session: no other server may report on it soon.
+   */
   async stop(): Promise<void> {
     clearInterval(this.#retry);
     // The events first, in case the client does not wait for the reports.

@@ -29,7 +29,9 @@ import { writeToReserve } from './spool-reserve.ts';
 /** The name of the folder beside the ledger of a project. */
 export const SPOOL = 'spool';
 
-/** The folder for the events of a ledger. Ledgers that share a folder have one each: an event belongs to one of them. */
+/**
+ * The folder for the events of a ledger. Ledgers that share a folder have one each: an event belongs to one of them.
+ */
 export function spoolOf(ledger: string): string {
   const name = basename(ledger);
   return join(dirname(ledger), name === basename(LEDGER) ? SPOOL : `${name}.${SPOOL}`);

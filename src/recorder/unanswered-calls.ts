@@ -12,8 +12,8 @@ export function isStop({ phase }: Entry): boolean {
 }
 
 /**
- * The calls that a client began and did not end before a stop: some clients report a failure in no other way. An MCP call
- * has failed; of any other call nothing is known. A report that comes later is recorded too, and tells more.
+ * The calls that a client began and did not end before a stop: some clients report a failure in no other way. An MCP
+ * call has failed; of any other call nothing is known. A report that comes later is recorded too, and tells more.
  */
 export async function listUnanswered(db: Reader, stop: Entry, open: OpenCalls): Promise<Observation[]> {
   const unanswered: Observation[] = [];

@@ -13,8 +13,8 @@ import { openDatabase } from '../trust/open-database.ts';
 const TIME_LIMIT_MS = 2000;
 
 /**
- * Adds the events of a session to a ledger that no server has open. Neither creates nor migrates one. Silent and without
- * effect if anything is wrong: the events stay in the spool for the next server.
+ * Adds the events of a session to a ledger that no server has open. Neither creates nor migrates one. Silent and
+ * without effect if anything is wrong: the events stay in the spool for the next server.
  */
 export async function ingestAfterHook({ folder, dbPath, isDurable, isLast }: FilledSpool): Promise<void> {
   const timer = setTimeout(() => process.exit(0), Math.max(0, TIME_LIMIT_MS - process.uptime() * 1000));

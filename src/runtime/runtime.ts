@@ -204,8 +204,8 @@ export class Runtime {
   }
 
   /**
-   * Boots and calls `report` when done. After a failure the server stays up in MINIMAL mode; a transient fault is retried
-   * with exponential backoff.
+   * Boots and calls `report` when done. After a failure the server stays up in MINIMAL mode; a transient fault is
+   * retried with exponential backoff.
    */
   boot(lock: FifoLock, boot: () => Promise<Booted>, report: () => void): Promise<void> {
     this.#booting = this.#boot(lock, boot).then(() => {

@@ -3,8 +3,8 @@ import type * as z from 'zod';
 type RawIssue = z.core.$ZodRawIssue;
 
 /**
- * A problem with an input as the end of a sentence that begins with the field: "is empty", "must be a text". People read
- * it at the command line. Undefined for a schema with a message of its own.
+ * A problem with an input as the end of a sentence that begins with the field: "is empty", "must be a text". People
+ * read it at the command line. Undefined for a schema with a message of its own.
  */
 export function describeIssue(issue: RawIssue): string | undefined {
   switch (issue.code) {

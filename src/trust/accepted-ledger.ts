@@ -14,8 +14,8 @@ export interface Check {
 }
 
 /**
- * Returns why a ledger is not the accepted one. The stored root alone does not prove it: an attacker can change rows and
- * keep the root. So the whole ledger is verified again, unless its files have not changed since.
+ * Returns why a ledger is not the accepted one. The stored root alone does not prove it: an attacker can change rows
+ * and keep the root. So the whole ledger is verified again, unless its files have not changed since.
  */
 export async function findSwap(
   databasePath: string,

@@ -34,8 +34,8 @@ interface LedgerFile {
 }
 
 /**
- * A link to the ledger, or its name in capitals, leads to the ledger itself, which must not be opened: closing it would drop
- * its locks. Other links are left out: one that came with a clone may lead anywhere.
+ * A link to the ledger, or its name in capitals, leads to the ledger itself, which must not be opened: closing it would
+ * drop its locks. Other links are left out: one that came with a clone may lead anywhere.
  */
 function readLedgerFile(path: string, own: Stats | undefined): LedgerFile[] {
   try {
@@ -49,8 +49,8 @@ function readLedgerFile(path: string, own: Stats | undefined): LedgerFile[] {
 }
 
 /**
- * The folder of a project has one ledger. Elsewhere several can share a folder: one that a server has opened is in WAL mode,
- * which a backup is not. Beside such a ledger only the name tells whose copies the others are.
+ * The folder of a project has one ledger. Elsewhere several can share a folder: one that a server has opened is in WAL
+ * mode, which a backup is not. Beside such a ledger only the name tells whose copies the others are.
  */
 function selectCopies(ledger: string, found: readonly LedgerFile[]): LedgerFile[] {
   const stem = basename(ledger, extname(ledger));

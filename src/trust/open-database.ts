@@ -124,7 +124,9 @@ export function createLedgerFolder(folder: string): void {
   hideFromGit(folder);
 }
 
-/** A folder that came with a clone, with a committed checkpoint in it, has no such file: git would ignore it as well. */
+/**
+ * A folder that came with a clone, with a committed checkpoint in it, has no such file: git would ignore it as well.
+ */
 function hideFromGit(folder: string): void {
   try {
     ignoreFolder(folder);

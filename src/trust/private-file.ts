@@ -46,7 +46,9 @@ function linkNew(partial: string, target: string): void {
   }
 }
 
-/** Returns true for a file or folder that no other user can change. False for a symbolic link: its target can change. */
+/**
+ * Returns true for a file or folder that no other user can change. False for a symbolic link: its target can change.
+ */
 export function isPrivate(path: string): boolean {
   try {
     const stats = lstatSync(path);

@@ -6,8 +6,8 @@ import type { Concern } from './list-concerns.ts';
 import { withUntouchedLedger } from './untouched-ledger.ts';
 
 /**
- * Whether a ledger that other users can read may be read without an acceptance: git does not track it, and it may only be
- * read, or it is the one that this user has signed here. Reading cannot change it.
+ * Whether a ledger that other users can read may be read without an acceptance: git does not track it, and it may only
+ * be read, or it is the one that this user has signed here. Reading cannot change it.
  */
 export async function mayRead(databasePath: string, concerns: readonly Concern[]): Promise<boolean> {
   if (concerns.some(({ isAcceptable, isTracked }) => !isAcceptable || isTracked === true)) return false;

@@ -25,9 +25,9 @@ export function withUntouchedLedger<Result>(
 }
 
 /**
- * SQLite creates and writes side files even for a reader. If a live server of this user has the file open, the side files
- * are its own and the file is read directly; otherwise a copy is read, and the folder does not change. `work` must check
- * the schema before it reads anything else.
+ * SQLite creates and writes side files even for a reader. If a live server of this user has the file open, the side
+ * files are its own and the file is read directly; otherwise a copy is read, and the folder does not change. `work`
+ * must check the schema before it reads anything else.
  */
 export async function withUntouchedFile<Result>(
   path: string,

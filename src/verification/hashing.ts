@@ -39,8 +39,8 @@ export interface Pass {
 }
 
 /**
- * Runs a verification with a worker if `start` provides one. A refuted pass reports nothing: the verification runs again
- * on this thread, where every verdict is immediate and problems are found in log order.
+ * Runs a verification with a worker if `start` provides one. A refuted pass reports nothing: the verification runs
+ * again on this thread, where every verdict is immediate and problems are found in log order.
  */
 export async function verifyInPasses<Result>(
   job: HashJob,

@@ -1,6 +1,6 @@
 /**
- * The plain shapes of JSON-RPC messages, for which the SDK's schemas always hold. The build lets the SDK ask here before
- * it matches a message against a schema, which it does several times per call. False means: ask the schema.
+ * The plain shapes of JSON-RPC messages, for which the SDK's schemas always hold. The build lets the SDK ask here
+ * before it matches a message against a schema, which it does several times per call. False means: ask the schema.
  */
 
 const RELATED_TASK = 'io.modelcontextprotocol/related-task';

@@ -27,8 +27,8 @@ export function parseToolCall(params: Readonly<Record<string, unknown>> = {}): T
 }
 
 /**
- * A tool call with malformed metadata, in a form that the SDK delivers to the handler, which records and refuses it. The
- * SDK itself would drop it. Undefined for every other message.
+ * A tool call with malformed metadata, in a form that the SDK delivers to the handler, which records and refuses it.
+ * The SDK itself would drop it. Undefined for every other message.
  */
 export function repairToolCall(message: unknown): JSONRPCRequest | undefined {
   if (!isObject(message) || message['method'] !== 'tools/call' || !isObject(message['params'])) return undefined;

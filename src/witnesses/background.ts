@@ -9,8 +9,8 @@ const TIMEOUT_MS = 10_000;
 const LAST_MS = 2000;
 
 /**
- * Asks the witnesses of the user beside the calls of a server, after a checkpoint was signed. Without witnesses it opens
- * no connection. A failure is logged and shown by server_health; the next checkpoint asks again.
+ * Asks the witnesses of the user beside the calls of a server, after a checkpoint was signed. Without witnesses it
+ * opens no connection. A failure is logged and shown by server_health; the next checkpoint asks again.
  */
 export class BackgroundWitnesses {
   readonly #database: Database;

@@ -64,7 +64,9 @@ export function withCosignatures(ledgerId: string, checkpoint: string): string {
   return formatNote({ text: note.text, signatures });
 }
 
-/** The signature of a checkpoint by this witness; undefined if there is none. Throws `BadFormat` if it does not hold. */
+/**
+ * The signature of a checkpoint by this witness; undefined if there is none. Throws `BadFormat` if it does not hold.
+ */
 export function verifyCosignature(
   text: string,
   signatures: readonly NoteSignature[],

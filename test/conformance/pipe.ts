@@ -14,7 +14,9 @@ interface Waiting {
   readonly passOn: (notification: Message) => void;
 }
 
-/** The program as a child, one message to a line. Requests of several clients may carry one id: the child sees others. */
+/**
+ * The program as a child, one message to a line. Requests of several clients may carry one id: the child sees others.
+ */
 export class Pipe {
   readonly #child: ChildProcess;
   readonly #waiting = new Map<string | number, Waiting>();

@@ -12,7 +12,9 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   readonly scripts: Readonly<Record<string, string>>;
 };
 
-/** What Node resolves before the first line of a file runs: the static imports of it and of the files that it imports. */
+/**
+ * What Node resolves before the first line of a file runs: the static imports of it and of the files that it imports.
+ */
 function listImports(path: string, seen = new Map<string, string[]>()): Map<string, string[]> {
   if (seen.has(path)) return seen;
   const imports = Array.from(

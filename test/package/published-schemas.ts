@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * The two formats in which the package describes itself to others. Written after the published JSON Schemas, and stricter:
- * a field that they do not know is refused, so that a typo shows here and not when the package is published.
+ * The two formats in which the package describes itself to others. Written after the published JSON Schemas, and
+ * stricter: a field that they do not know is refused, so that a typo shows here and not when the package is published.
  */
 
 const exactVersion = z.string().regex(/^\d+\.\d+\.\d+(?:-[\w.]+)?$/, 'is not one exact version');
@@ -19,7 +19,9 @@ const input = z.strictObject({
   choices: z.array(z.string()).min(1).optional(),
 });
 
-/** https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json, as far as it is about an npm package. */
+/**
+ * https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json, as far as it is about an npm package.
+ */
 export const serverJson = z.strictObject({
   $schema: z.literal('https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json'),
   name: z

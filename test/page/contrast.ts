@@ -1,6 +1,6 @@
 /**
- * Runs in the page: every text that is shown, with a contrast below what WCAG 2.2 AA asks for (4.5, large text 3). Colors
- * are composed from the backgrounds of all ancestors.
+ * Runs in the page: every text that is shown, with a contrast below what WCAG 2.2 AA asks for (4.5, large text 3).
+ * Colors are composed from the backgrounds of all ancestors.
  */
 export const FIND_LOW_CONTRAST = `(() => {
   const parse = (color) => {

@@ -85,7 +85,9 @@ export async function dropKeys({ source, key, file }: Visit): Promise<void> {
   });
 }
 
-/** A task whose thought says something that was observed, something that was not, and something else than was observed. */
+/**
+ * A task whose thought says something that was observed, something that was not, and something else than was observed.
+ */
 export async function sayAndObserve(project: CliProject): Promise<void> {
   const server = await openServer(project.ledger, 'agent');
   try {

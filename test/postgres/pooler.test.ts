@@ -149,7 +149,10 @@ async function readAndUpdate(agent: Agent): Promise<void> {
   await agent.updateTask({ task_id: 'T-0002', priority: 'high' });
 }
 
-/** Every server has a connection and, for a moment, a second one: neither meets the other until the backends are swapped. */
+/**
+ * Every server has a connection and, for a moment, a second one: neither meets the other until the backends are
+ * swapped.
+ */
 async function createLatePooler(url: string): Promise<Pooler & { swap: () => void }> {
   const pooler = await Pooler.create(url, 'transaction');
   let turn = 0;

@@ -138,7 +138,8 @@ describe('an agent that runs as the same user', () => {
       const second = project.path('second');
       expect(await project.colibri('export', '--all', '--out', second)).toMatchObject({ status: 0 });
       expect(await project.colibri('verify')).toMatchObject({ status: 0 });
-      // Each bundle holds alone; a reader with the earlier checkpoint, or with both bundles, sees that there are two histories.
+      // Each bundle holds alone; a reader with the earlier checkpoint, or with both bundles, sees that there are two
+      // histories.
       const facts = await Promise.all(
         [first, second].map(async (file) => {
           const { status, stdout } = await project.colibri('verify', file, '--key', pinned, '--json');

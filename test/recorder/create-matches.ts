@@ -1,8 +1,8 @@
 import { seededRandom } from '../support/random.ts';
 
 /**
- * Makes texts that a pattern probably matches: every alternative, class and repetition is chosen at random, from a fixed
- * seed. Look-arounds and anchors add nothing. With the flag i, letters get a random case.
+ * Makes texts that a pattern probably matches: every alternative, class and repetition is chosen at random, from a
+ * fixed seed. Look-arounds and anchors add nothing. With the flag i, letters get a random case.
  */
 export function createMatches(source: string, flags: string, count: number): string[] {
   const random = seededRandom(source.length + 1);

@@ -24,8 +24,8 @@ declare module 'vitest' {
 const places = new Map<string, Promise<string>>();
 
 /**
- * What tells a server where the ledger of a path is: in that file or, when the suite runs on PostgreSQL, in a schema. It
- * signs nothing, because it would do so with the key of the developer.
+ * What tells a server where the ledger of a path is: in that file or, when the suite runs on PostgreSQL, in a schema.
+ * It signs nothing, because it would do so with the key of the developer.
  */
 export async function ledgerAt(path: string): Promise<Record<string, string>> {
   const place = await placeOf(path);
@@ -118,7 +118,10 @@ function inOrder(rows: readonly Row[]): Row[] {
   return rows.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
 }
 
-/** Which tasks a search finds, in the index or pending. Whether it knows their words is verified on SQLite, and can be read on PostgreSQL. */
+/**
+ * Which tasks a search finds, in the index or pending. Whether it knows their words is verified on SQLite, and can be
+ * read on PostgreSQL.
+ */
 async function listIndexed(reader: Reader): Promise<number[]> {
   if (reader.engine === 'sqlite') {
     const rows = await reader.query<{ id: number }>(`SELECT id FROM task_search_docsize
@@ -160,7 +163,9 @@ export function addKeys(path: string): Promise<void> {
   });
 }
 
-/** Redacts like `colibri redact`: the arguments of a call, an earlier version of a task, and the reason of a redaction. */
+/**
+ * Redacts like `colibri redact`: the arguments of a call, an earlier version of a task, and the reason of a redaction.
+ */
 export function redactSome(path: string): Promise<void> {
   return writeLedgerAt(path, async (transaction) => {
     const decision = { reason: 'a password', actor: 'person:ada', at: '2026-04-08T22:00:00.000Z' };

@@ -73,8 +73,8 @@ export function partOf<Item>(items: readonly Item[], turn: number, parts = 2): r
 }
 
 /**
- * One of so many parts of the items on PostgreSQL, where each attempt takes several times as long; all of them on SQLite
- * and in `npm run torture`. For edits that verification finds in the values, whichever engine stores them.
+ * One of so many parts of the items on PostgreSQL, where each attempt takes several times as long; all of them on
+ * SQLite and in `npm run torture`. For edits that verification finds in the values, whichever engine stores them.
  */
 export function partOnPostgres<Item>(items: readonly Item[], turn: number, parts = 6): readonly Item[] {
   return inject('engine') === 'postgres' ? partOf(items, turn, parts) : items;

@@ -167,8 +167,8 @@ export async function buildFinishedLedger(path: string): Promise<void> {
 }
 
 /**
- * A ledger of two pages of verification in which every call has ended, one of them in another page than it began in, with
- * texts that JSON has to escape. Closed with the tests of the file.
+ * A ledger of two pages of verification in which every call has ended, one of them in another page than it began in,
+ * with texts that JSON has to escape. Closed with the tests of the file.
  */
 export async function openTwoPages(): Promise<Database> {
   const folder = mkdtempSync(join(tmpdir(), 'colibri-pages-'));

@@ -136,7 +136,9 @@ export const PLACES: Readonly<Record<string, RegExp>> = {
   thoughts: /^(\p{L}-\d+|thoughts)$/u,
 };
 
-/** Runs SQL on a file as a forger does, who minds no rule of the program: also on the inner tables of the search index. */
+/**
+ * Runs SQL on a file as a forger does, who minds no rule of the program: also on the inner tables of the search index.
+ */
 export async function tamperFile(path: string, sql: string): Promise<void> {
   const file = await openRaw(path);
   try {
@@ -181,7 +183,9 @@ export async function openWithoutTypes(path: string): Promise<RawFile> {
   return file;
 }
 
-/** Leaves only what the layout of the file depends on: the alias of the rowid and the keys with an index of their own. */
+/**
+ * Leaves only what the layout of the file depends on: the alias of the rowid and the keys with an index of their own.
+ */
 function withoutTypes(sql: string): string {
   return sql
     .replaceAll(/(\w+) +(?:INTEGER|BIGINT|TEXT|DOUBLE PRECISION)(?: NOT NULL)?(?=[,\n)])/g, '$1')

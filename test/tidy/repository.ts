@@ -1,12 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 
-/** Code files of a folder: about 15, and some folders have one or two more. Declarations, SQL and documents do not count. */
+/**
+ * Code files of a folder: about 15, and some folders have one or two more. Declarations, SQL and documents do not
+ * count.
+ */
 const MAX_FILES = 17;
 
 /**
- * Test files of a folder. A folder has all tests of one room, named after what they try, and configuration and documents
- * name them by that prefix; a reader opens one of them and not the folder.
+ * Test files of a folder. A folder has all tests of one room, named after what they try, and configuration and
+ * documents name them by that prefix; a reader opens one of them and not the folder.
  */
 const MAX_TESTS = 26;
 

@@ -9,6 +9,7 @@ export interface Rule {
 }
 
 const MAX_LINES = 300;
+const MAX_COLUMNS = 120;
 const PRINTERS = new Set(['src/cli/support/print.ts', 'src/print-error.ts']);
 
 const isCode = (path: string) =>
@@ -26,6 +27,12 @@ export const RULES: readonly Rule[] = [
       const lines = text.replace(/\n$/, '').split('\n').length;
       return lines > MAX_LINES ? [`has ${lines} lines`] : [];
     },
+  },
+  {
+    // The formatter wraps code at this width, and leaves comments. A migration is never edited.
+    says: `has no comment beyond column ${MAX_COLUMNS}`,
+    appliesTo: (path) => isCode(path) && !/\.(?:html|sql)$/.test(path),
+    findProblems: forbid(new RegExp(`^(?=.{${MAX_COLUMNS + 1}})[ \\t]*(?://|/?\\*).*`, 'gm')),
   },
   {
     says: 'has no default export',

@@ -38,6 +38,20 @@ export const SAMPLES: readonly Samples[] = [
     ],
   },
   {
+    says: /column 120$/,
+    bad: [
+      ['src/wide.ts', `// ${'x'.repeat(118)}\n`],
+      ['src/wide.ts', `const a = 1;\n  /** ${'x'.repeat(112)} */\n`],
+      ['test/wide.ts', `/**\n * ${'x'.repeat(118)}\n */\n`],
+    ],
+    good: [
+      ['src/wide.ts', `// ${'x'.repeat(117)}\n`],
+      ['src/wide.ts', `const a = '${'x'.repeat(200)}';\n`],
+      ['docs/wide.md', `// ${'x'.repeat(200)}\n`],
+      ['src/db/migrations/wide.sql', `-- ${'x'.repeat(118)}\n`],
+    ],
+  },
+  {
     says: /default export/,
     bad: [
       ['src/a.ts', 'const a = 1;\nexport default a;'],

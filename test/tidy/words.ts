@@ -1,6 +1,6 @@
 /**
- * Phrases that docs/style.md forbids, with the plain ones. Each pattern has brackets in it, so that the rule does not find
- * itself.
+ * Phrases that docs/style.md forbids, with the plain ones. Each pattern has brackets in it, so that the rule does not
+ * find itself.
  */
 const FORBIDDEN: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\b[m]end(?:s|ed|ing)?\b/gi, 'fix'],

@@ -86,7 +86,8 @@ async function imagesOfMigration(path: string): Promise<string[]> {
   const current = await database.schemaVersion();
   const images: string[] = [];
   const migration = database.write({ durable: false }, async (transaction) => {
-    // Pages of the transaction go to the log before it ends, where only the missing commit tells that they do not count.
+    // Pages of the transaction go to the log before it ends, where only the missing commit tells that they do not
+    // count.
     await transaction.run('PRAGMA cache_size = 1; PRAGMA cache_spill = 1');
     await createTables(withImages(transaction, path, images), current);
     throw new Error('killed');

@@ -56,7 +56,8 @@ describe('the origin of a task in the search index', () => {
         for (const title of ['alpha', 'beta', 'gamma']) await createBatch(server, title);
       });
       const hex = await withReader(path, structureOf);
-      // Segments 1 and 2 take each other's origins, and so do their rows: every row is still in the range of its segment.
+      // Segments 1 and 2 take each other's origins, and so do their rows: every row is still in the range of its
+      // segment.
       const swapped = hex.replace('0101010101', '0101010202').replace('0201010202', '0201010101');
       expect(swapped).not.toBe(hex);
       await tamperFile(

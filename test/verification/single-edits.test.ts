@@ -76,9 +76,9 @@ const PARTS = sizeOf({ test: 4, drivers: 6, torture: 1 });
 
 /**
  * What FTS5 keeps for itself and no answer of this program depends on, as docs/trust.md says: averages for ranking, a
- * byte behind the end of a block, and how to find the page of a word in a segment of one page. Nor is the time of a sign
- * of life evidence. Other types are found, except where SQLite makes no difference: it reads a whole number in a REAL
- * column as REAL, however it is stored.
+ * byte behind the end of a block, and how to find the page of a word in a segment of one page. Nor is the time of a
+ * sign of life evidence. Other types are found, except where SQLite makes no difference: it reads a whole number in a
+ * REAL column as REAL, however it is stored.
  */
 function isHarmless({ table, column, where }: Cell, change: string): boolean {
   const isOtherTime =

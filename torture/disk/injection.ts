@@ -14,8 +14,8 @@ export const NO_STRACE = 'strace is missing or may not trace processes here';
 export const CAN_TRACE = spawnSync('strace', ['-o', '/dev/null', 'true']).status === 0;
 
 /**
- * What SQLite and Colibri ask the system about a file. Not fcntl: an unlock that fails leaves the lock with the process,
- * and only the end of the process releases it (docs/operations.md).
+ * What SQLite and Colibri ask the system about a file. Not fcntl: an unlock that fails leaves the lock with the
+ * process, and only the end of the process releases it (docs/operations.md).
  */
 const CALLS = (
   'openat close fstat newfstatat statx lstat stat access readlink getdents64 pread64 read pwrite64 write ftruncate ' +

@@ -41,7 +41,10 @@ const PROJECT = 'project';
 const CONFIG = 'config';
 const AT = '2026-04-08T22:00:00.000Z';
 
-/** Runs servers one after the other in a new project, with this many thoughts each, and records what they do to the disk. */
+/**
+ * Runs servers one after the other in a new project, with this many thoughts each, and records what they do to the
+ * disk.
+ */
 async function recordServers(
   root: string,
   durability: 'full' | 'relaxed',

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
-/** What a program did to the files of a folder, in order, with the answers that it wrote in between. Paths are relative. */
+/**
+ * What a program did to the files of a folder, in order, with the answers that it wrote in between. Paths are relative.
+ */
 export type DiskEvent =
   | { readonly kind: 'write'; readonly path: string; readonly offset: number; readonly bytes: Buffer }
   | { readonly kind: 'truncate'; readonly path: string; readonly size: number }

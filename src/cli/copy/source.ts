@@ -24,7 +24,9 @@ export interface Source {
   readonly current: CopiedLedger;
 }
 
-/** Opens the ledger for reading. A ledger of an older version is migrated in a private copy, and is not changed itself. */
+/**
+ * Opens the ledger for reading. A ledger of an older version is migrated in a private copy, and is not changed itself.
+ */
 export function withSource<Result>(config: Config, work: (source: Source) => Promise<Result>): Promise<Result> {
   let version = 0;
   return withDatabase(

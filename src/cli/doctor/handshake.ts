@@ -54,7 +54,9 @@ export function shakeHands(
   });
 }
 
-/** Without a ledger, because doctor must not create one. An invalid mode is passed on, so that the server reports it. */
+/**
+ * Without a ledger, because doctor must not create one. An invalid mode is passed on, so that the server reports it.
+ */
 function environmentOf(variables: Readonly<Record<string, string>>) {
   const mode = variables['COLIBRI_MODE'];
   const isValid = mode === undefined || MODES.some((known) => known === mode);

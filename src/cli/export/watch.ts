@@ -17,7 +17,9 @@ interface WatchOptions {
   readonly pauseMs?: number;
 }
 
-/** Runs the work whenever the log has grown, until the signal. A ledger that is locked or unreachable is tried again. */
+/**
+ * Runs the work whenever the log has grown, until the signal. A ledger that is locked or unreachable is tried again.
+ */
 export async function watchLedger(
   ledger: WatchedLedger,
   signal: AbortSignal,

@@ -57,7 +57,9 @@ export function isOwnEntry(client: Client, entry: unknown, { anyVersion }: { any
   return startsTheSame(entry, client.entry({ command: words as [string, ...string[]], agentId }));
 }
 
-/** Whether two entries start the same program with the same variables, whatever else a client or its user set in them. */
+/**
+ * Whether two entries start the same program with the same variables, whatever else a client or its user set in them.
+ */
 export function startsTheSame(entry: unknown, other: unknown): boolean {
   return isDeepStrictEqual(withoutClientSettings(entry), withoutClientSettings(other));
 }
@@ -68,7 +70,9 @@ export function isSwitchedOff(entry: unknown): boolean {
   return disabled === true || enabled === false;
 }
 
-/** What clients store in an entry: which tools need no approval, time limits, the switch. None changes what is started. */
+/**
+ * What clients store in an entry: which tools need no approval, time limits, the switch. None changes what is started.
+ */
 const CLIENT_SETTINGS =
   /^(?:alwaysAllow|autoApprove|trust|tools|description|required|disabled|enabled|(?:enabled|disabled|include|exclude)_?tools|(?:\w+_)?timeout(?:_sec|_ms)?)$/i;
 

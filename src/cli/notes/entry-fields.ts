@@ -4,8 +4,8 @@ import { type Entry, parseJson } from '../../integrity/index.ts';
 export type EntryFields = Pick<Entry, 'kind' | 'at' | 'actor'> & Readonly<Record<string, unknown>>;
 
 /**
- * Undefined if the text is not an entry. Without the checks of `parseEntry`, which take most of the time where the whole log is
- * read: verification is what reports an entry that is not canonical.
+ * Undefined if the text is not an entry. Without the checks of `parseEntry`, which take most of the time where the
+ * whole log is read: verification is what reports an entry that is not canonical.
  */
 export function readEntryFields(text: string): EntryFields | undefined {
   try {

@@ -62,7 +62,8 @@ async function rotate(person: Person): Promise<CommandResult> {
   if (!existsSync(next)) createKeyFile(next);
   const fresh = openSigningKey({ ...config, keyPath: next });
   if (fresh === undefined) throw new CommandError('cannot tell', 'the new key vanished', { advice: 'try again' });
-  // Read after the new one: a rotation that runs at the same time may have swapped them, so that the new one is another.
+  // Read after the new one: a rotation that runs at the same time may have swapped them, so that the new one is
+  // another.
   const old = requireKey(config);
   const { origin, entry } = await introduce(database, { old, fresh, actor });
   const kept = `${path}.${timeStamp()}${FORMER}`;

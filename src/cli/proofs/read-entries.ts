@@ -78,7 +78,9 @@ interface ContentRow {
 
 const BY_ENTRY = ['ledger_entries', 'task_versions', 'project_options', 'observations', 'redactions'];
 
-/** What the entries of a range have digests of. Tasks, sessions and thoughts are found by the numbers in the entries. */
+/**
+ * What the entries of a range have digests of. Tasks, sessions and thoughts are found by the numbers in the entries.
+ */
 async function readContents(db: Reader, range: Range, rows: readonly EntryRow[]): Promise<Map<number, Disclosed>> {
   const contents = new Map<number, Disclosed>();
   for (const table of BY_ENTRY) {

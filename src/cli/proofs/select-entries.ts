@@ -73,7 +73,10 @@ function endsOf({ start_idx, finalized_idx }: SessionRow): number[] {
   return finalized_idx === null ? [start_idx] : [start_idx, finalized_idx];
 }
 
-/** Everything from the first entry on that states this time or a later one. After a clock was set back, earlier ones follow. */
+/**
+ * Everything from the first entry on that states this time or a later one. After a clock was set back, earlier ones
+ * follow.
+ */
 async function* since(db: Reader, time: string, size: number): AsyncGenerator<number> {
   const first = await findFirstStating(db, time, size);
   if (first === size) throw new CommandError('bad input', `no entry since ${time}`);

@@ -31,7 +31,9 @@ export interface FileTrust {
   readonly tsaCa: string | undefined;
 }
 
-/** Checks a bundle or a proof without a ledger. States claims one by one; the exit code says whether one of them fails. */
+/**
+ * Checks a bundle or a proof without a ledger. States claims one by one; the exit code says whether one of them fails.
+ */
 export async function verifyFile(file: string, trust: FileTrust): Promise<CommandResult> {
   const { keys, witnesses, quorum, maxAgeMs, tsaCa } = trust;
   if (keys.length === 0)

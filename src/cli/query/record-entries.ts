@@ -14,7 +14,9 @@ export async function listEntriesOf(db: Reader, record: string): Promise<number[
   throw new CommandError('bad input', `there is no ${id}`, { advice: 'run colibri show or colibri timeline' });
 }
 
-/** The entries that a record can be proved by, the best one last: the newest version of a task, the seal of a session. */
+/**
+ * The entries that a record can be proved by, the best one last: the newest version of a task, the seal of a session.
+ */
 export async function listEntriesToProve(db: Reader, record: string): Promise<number[]> {
   const { letter, number } = parseRecord(record);
   // The entry may be the one that introduces the key of the checkpoint, which is not there before the log is signed.

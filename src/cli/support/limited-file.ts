@@ -3,8 +3,8 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs'
 const CHUNK_BYTES = 1024 ** 2;
 
 /**
- * Reads a file, a pipe or a device; 0 is standard input. Returns more than `maxBytes` if there is more, and does not read
- * all of it: a pipe does not tell its size, and a device may have no end.
+ * Reads a file, a pipe or a device; 0 is standard input. Returns more than `maxBytes` if there is more, and does not
+ * read all of it: a pipe does not tell its size, and a device may have no end.
  */
 export function readLimited(file: string | 0, maxBytes: number): Buffer {
   if (file === 0) return readOpen(0, maxBytes);

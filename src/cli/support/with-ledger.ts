@@ -28,8 +28,8 @@ export function isTemporary({ mode, dbPath, databaseUrl }: Config): boolean {
 }
 
 /**
- * Whether there is no ledger file. Opening a ledger in PostgreSQL reports a missing one itself. Throws if this user cannot
- * tell.
+ * Whether there is no ledger file. Opening a ledger in PostgreSQL reports a missing one itself. Throws if this user
+ * cannot tell.
  */
 export function isMissing(config: Config): boolean {
   return config.databaseUrl === undefined && !isThere(locateDatabase(config));

@@ -9,7 +9,10 @@ const STATUS_WIDTH = 11;
 const PRIORITY_WIDTH = 8;
 const AGE_WIDTH = 4;
 const OWNER_WIDTH = 14;
-/** Narrower lines have no priority, which the color shows too, and no progress; then no age and no owner; then no status. */
+/**
+ * Narrower lines have no priority, which the color shows too, and no progress; then no age and no owner; then no
+ * status.
+ */
 const WIDE = 100;
 const MEDIUM = 60;
 const NARROW = 36;

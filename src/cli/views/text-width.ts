@@ -95,7 +95,9 @@ export function wrapShort(text: string, width: number, maxLines: number): string
   return [...lines.slice(0, maxLines - 1), takeWords(last, Math.max(1, width - 1)) + ELLIPSIS];
 }
 
-/** Joins the parts that are not empty, in as many lines as needed; a part is never broken, but cut if it is too wide. */
+/**
+ * Joins the parts that are not empty, in as many lines as needed; a part is never broken, but cut if it is too wide.
+ */
 export function joinShort(parts: readonly string[], separator: string, width: number): string[] {
   const lines: string[] = [];
   for (const part of parts.filter((text) => text !== '')) {

@@ -7,8 +7,8 @@ const [CTRL_C, CTRL_Z] = ['\u0003', '\u001a'];
 const CAN_SUSPEND = process.platform !== 'win32';
 
 /**
- * Reads single keys if standard input is a terminal: `q` and Ctrl-C quit, Ctrl-Z suspends. Without this the terminal shows
- * every typed key in the middle of the view. `resume` is called when a suspended command continues.
+ * Reads single keys if standard input is a terminal: `q` and Ctrl-C quit, Ctrl-Z suspends. Without this the terminal
+ * shows every typed key in the middle of the view. `resume` is called when a suspended command continues.
  */
 export function openKeys({ quit, resume }: { readonly quit: () => void; readonly resume: () => void }): Keys {
   const { stdin } = process;

@@ -11,8 +11,8 @@ export interface LiveView<Data> {
 }
 
 /**
- * Shows the view once or, with `watch`, again whenever it changes until Ctrl-C or q: in place on a terminal, else one view below
- * the other, or one JSON object per line.
+ * Shows the view once or, with `watch`, again whenever it changes until Ctrl-C or q: in place on a terminal, else one
+ * view below the other, or one JSON object per line.
  */
 export async function showView<Data>(
   database: ReadableLedger,

@@ -14,9 +14,9 @@ export function ciJob(kind: CiKind, facts: Facts): string[] {
 }
 
 /**
- * A base that is unknown fails: after a forced push it is the history that was replaced. So does an empty one, which would
- * compare nothing, and a removed file. Names have spaces and letters of any script; git quotes those that it cannot write.
- * The backspace behind the line feed keeps the shell from removing it.
+ * A base that is unknown fails: after a forced push it is the history that was replaced. So does an empty one, which
+ * would compare nothing, and a removed file. Names have spaces and letters of any script; git quotes those that it
+ * cannot write. The backspace behind the line feed keeps the shell from removing it.
  */
 const CHECK = (program: string) => [
   '[ -n "$BASE" ] || { echo "BASE is empty: name the commit to compare with" >&2; exit 3; }',

@@ -119,7 +119,9 @@ async function listCommitted({ path, workTree }: CheckpointPath): Promise<string
   }
 }
 
-/** Checkpoints of this log by one of its keys, the largest last. Any committer can write others, which prove nothing. */
+/**
+ * Checkpoints of this log by one of its keys, the largest last. Any committer can write others, which prove nothing.
+ */
 async function selectOwn(reader: Reader, versions: readonly string[], own: SignedCheckpoint): Promise<Known[]> {
   const keys = (await listKeys(reader)).map(({ key }) => parseVerifierKey(key));
   const sizes = new Map<number, Known>();

@@ -24,7 +24,9 @@ export function createQuery(digest: string): Promise<Buffer> {
   return openssl(['ts', '-query', '-digest', digest, '-sha256', '-cert']);
 }
 
-/** The token of a reply: what the authority has signed. The status text around it is not signed, and may say anything. */
+/**
+ * The token of a reply: what the authority has signed. The status text around it is not signed, and may say anything.
+ */
 export function extractToken(response: Uint8Array): Promise<Buffer> {
   return withFile(response, (file) => openssl(['ts', '-reply', '-in', file, '-token_out']));
 }

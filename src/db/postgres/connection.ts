@@ -19,8 +19,8 @@ const MAX_ENLIST_RETRY_MS = 10_000;
 /** Servers that do not close in time are treated as dead. */
 const CLOSE_TIMEOUT_MS = 1000;
 /**
- * An idle connection is probed this often, as the server probes its end. After a laptop has slept, the server has closed
- * the connection and released the lock; without a probe, only the next call would notice.
+ * An idle connection is probed this often, as the server probes its end. After a laptop has slept, the server has
+ * closed the connection and released the lock; without a probe, only the next call would notice.
  */
 const KEEP_ALIVE_MS = 10_000;
 /** A connection that was used this recently is assumed to be alive. */

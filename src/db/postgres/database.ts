@@ -24,7 +24,7 @@ import { CREATE_MARK, lockStatement } from './write-lock.ts';
 export interface PostgresOptions {
   readonly url: string;
   readonly readOnly: boolean;
-  /** `relaxed` never waits for the server's disk: an acknowledged change survives a crash of this process, not of the server. */
+  /** `relaxed` never waits for the server's disk: a change survives a crash of this process, not of the server. */
   readonly durability: 'full' | 'relaxed';
   /** How long to wait for other writers, and for a server that restarts, before giving up. */
   readonly busyTimeoutMs: number;

@@ -4,10 +4,10 @@ import type { Clock, EnteredCall, SqlValue } from '../database.ts';
 export const DATABASE_CLOCK: Clock = { id: 'database', nowMs: () => null };
 
 /**
- * Appends a call's entry and inserts its row of `presence` in one statement, and therefore in one round trip: the server
- * computes the index and the tail. `lockAs` returns the query that takes the write lock, given the placeholder of the
- * session's mark, which is the last parameter. Returns no row, and writes nothing, when the entry completes a block: then
- * a node of the tree has to be stored as well.
+ * Appends a call's entry and inserts its row of `presence` in one statement, and therefore in one round trip: the
+ * server computes the index and the tail. `lockAs` returns the query that takes the write lock, given the placeholder
+ * of the session's mark, which is the last parameter. Returns no row, and writes nothing, when the entry completes a
+ * block: then a node of the tree has to be stored as well.
  */
 export function enterCallStatement(
   { entry, leaf, blockSize, salt, content, presence }: EnteredCall,

@@ -31,7 +31,9 @@ export const REPLICA: Explanation = {
   advice: 'point COLIBRI_DATABASE_URL at the primary, or use COLIBRI_MODE=READONLY',
 };
 
-/** Keyed by SQLSTATE, or by its class of two characters. https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/**
+ * Keyed by SQLSTATE, or by its class of two characters. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
 const EXPLANATIONS: Readonly<Record<string, Explanation>> = {
   '08': GONE,
   [PROTOCOL_VIOLATION]: busy(
@@ -155,7 +157,9 @@ const BEFORE_LOGIN: readonly (readonly [pattern: RegExp, explanation: Explanatio
 /** The driver's messages about a connection that it gave up. */
 const DRIVER = /^(?:Connection terminated|Query read timeout|Client (?:has encountered|was closed)|timeout expired)/;
 
-/** Turns an error of the driver into one that the user can act on. Returns an error that is not the store's unchanged. */
+/**
+ * Turns an error of the driver into one that the user can act on. Returns an error that is not the store's unchanged.
+ */
 export function explainPostgresFault(error: unknown, { location, redact, wasConnected }: Circumstances): unknown {
   if (error instanceof DatabaseError || !(error instanceof Error)) return error;
   if (isSessionChanged(error) || codeOf(error) === STATEMENT_EXISTS) return poolerError(location);
@@ -193,7 +197,9 @@ export function isSessionChanged(error: unknown): boolean {
   return error instanceof Error && codeOf(error) === SESSION_CHANGED;
 }
 
-/** Insufficient resources, operator intervention, system error: a state of the server, not a property of the statement. */
+/**
+ * Insufficient resources, operator intervention, system error: a state of the server, not a property of the statement.
+ */
 export function isServerCondition(error: unknown): boolean {
   return error instanceof Error && /^(?:53|57|58)/.test(codeOf(error) ?? '');
 }

@@ -1,6 +1,7 @@
 import pgpass from 'pgpass';
 
-// The library writes plain-text warnings, and stderr must hold only JSON lines; it ignores a value that is not a stream.
+// The library writes plain-text warnings, and stderr must hold only JSON lines; it ignores a value that is not a
+// stream.
 pgpass.warnTo({});
 
 /** Reads ~/.pgpass or the file in PGPASSFILE. The driver's own lookup prints a deprecation warning each time. */

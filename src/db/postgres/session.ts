@@ -61,7 +61,9 @@ const SEARCH_PATH = `
   ORDER BY EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = pg_namespace.oid AND relname = 'colibri') DESC, place
   LIMIT 1`;
 
-/** Databases and roles can have their own defaults for all of these. Settings that the server does not know are skipped. */
+/**
+ * Databases and roles can have their own defaults for all of these. Settings that the server does not know are skipped.
+ */
 function settingsOf({
   readOnly,
   busyTimeoutMs,

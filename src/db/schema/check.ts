@@ -28,7 +28,9 @@ export async function assertSchema(database: Pick<Database, 'location' | 'read'>
 
 const MAX_ATTEMPTS = 10;
 
-/** PostgreSQL fails to describe a table of the snapshot that a migration has just dropped; the next snapshot lacks it. */
+/**
+ * PostgreSQL fails to describe a table of the snapshot that a migration has just dropped; the next snapshot lacks it.
+ */
 async function readReport(database: Pick<Database, 'read'>): Promise<SchemaReport> {
   for (let attempt = 1; ; attempt += 1)
     try {

@@ -28,7 +28,9 @@ import { WalCheckpoints } from './wal-checkpoints.ts';
 export interface SqliteOptions {
   readonly path: string;
   readonly readOnly: boolean;
-  /** `relaxed` never waits for the disk: an acknowledged change survives a crash of this process, not of the machine. */
+  /**
+   * `relaxed` never waits for the disk: an acknowledged change survives a crash of this process, not of the machine.
+   */
   readonly durability: 'full' | 'relaxed';
   /** How long to wait for other writers before giving up. */
   readonly busyTimeoutMs: number;
@@ -227,7 +229,8 @@ class SqliteDatabase implements Database {
   #beginSnapshot(): void {
     this.#statements.all('BEGIN', []);
     try {
-      // A deferred transaction takes its snapshot with the first read. Read here, so that a busy file fails before any work.
+      // A deferred transaction takes its snapshot with the first read. Read here, so that a busy file fails before any
+      // work.
       this.#statements.all('SELECT 1 FROM sqlite_schema LIMIT 1', []);
     } catch (error) {
       this.#rollback();

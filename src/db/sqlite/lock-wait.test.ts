@@ -61,7 +61,10 @@ describe('many processes that never pause', () => {
   }
 });
 
-/** Simulates processes that take the lock, hold it, pause and return. Events are in time order; the caller takes a free lock. */
+/**
+ * Simulates processes that take the lock, hold it, pause and return. Events are in time order; the caller takes a free
+ * lock.
+ */
 function simulate(
   processes: number,
   { holdMs, thinkMs, untilMs }: { holdMs: number; thinkMs: number; untilMs: number },

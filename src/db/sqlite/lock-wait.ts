@@ -9,8 +9,8 @@ const MAX_HOLD_MS = 10;
 const WEIGHT = 0.05;
 
 /**
- * Retries while the lock is busy, without blocking the event loop. SQLite's own busy handler blocks it, and can starve a
- * writer forever. Throws the last error after the timeout, and any other error at once.
+ * Retries while the lock is busy, without blocking the event loop. SQLite's own busy handler blocks it, and can starve
+ * a writer forever. Throws the last error after the timeout, and any other error at once.
  */
 export async function retryWhileBusy<Result>(
   attempt: () => Result,
@@ -52,8 +52,8 @@ export interface LockWaitOptions {
 /**
  * When to retry SQLite's write lock, which notifies no waiter when it is released. Retrying too rarely leaves it idle;
  * retrying too often takes processor time from its holder, because every wake-up costs about a fifth of a transaction.
- * The mean delay is the time in which every live process could hold the lock once: then about one retry succeeds for each
- * that fails, whatever the number of processes. Delays are randomized, so that no two processes stay in step.
+ * The mean delay is the time in which every live process could hold the lock once: then about one retry succeeds for
+ * each that fails, whatever the number of processes. Delays are randomized, so that no two processes stay in step.
  */
 export class LockWait {
   readonly #options: Required<LockWaitOptions>;

@@ -13,7 +13,10 @@ export const machineClock: Clock = {
   nowMs: () => Number(process.hrtime.bigint() / 1_000_000n),
 };
 
-/** One id for all processes since the machine started. Other platforms than Linux have no boot id, so it is the platform name. */
+/**
+ * One id for all processes since the machine started. Other platforms than Linux have no boot id, so it is the platform
+ * name.
+ */
 export function clockId(bootId: string | undefined): string {
   return bootId !== undefined && UUID_TEXT.test(bootId) ? bootId.slice(0, 13).replace('-', '') : process.platform;
 }

@@ -21,6 +21,6 @@ describe('the schema that an SQLite ledger is compared with first', () => {
 });
 
 const HEADING = `/**
- * The schema of an SQLite ledger: type, name, table and definition of each object, then how SQLite describes each table.
- * Generated from the migrations by schema.test.ts.
+ * The schema of an SQLite ledger: type, name, table and definition of each object, then how SQLite describes each
+ * table. Generated from the migrations by schema.test.ts.
  */`;

@@ -76,8 +76,8 @@ let stored: SqliteSchema | undefined;
 
 /**
  * What the migrations create, as it was stored. To read it takes a fraction of the time that `referenceSchema` takes,
- * which decides about every file that differs: the library that reads the ledger may describe the same tables otherwise.
- * Undefined in programs that the build leaves it out of.
+ * which decides about every file that differs: the library that reads the ledger may describe the same tables
+ * otherwise. Undefined in programs that the build leaves it out of.
  */
 export function storedSchema(): SqliteSchema | undefined {
   if (SQLITE_SCHEMA !== '') stored ??= readStored();

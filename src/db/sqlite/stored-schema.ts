@@ -1,6 +1,6 @@
 /**
- * The schema of an SQLite ledger: type, name, table and definition of each object, then how SQLite describes each table.
- * Generated from the migrations by schema.test.ts.
+ * The schema of an SQLite ledger: type, name, table and definition of each object, then how SQLite describes each
+ * table. Generated from the migrations by schema.test.ts.
  */
 export const SQLITE_SCHEMA = String.raw`
 ["table","ledger_head","ledger_head","CREATE TABLE ledger_head (\n  id   INTEGER PRIMARY KEY CHECK (id = 1),\n  size BIGINT NOT NULL,\n  tail TEXT NOT NULL\n)"]

@@ -12,8 +12,8 @@ export interface CheckpointResult {
 /**
  * Schedules WAL checkpoints, which copy the log into the database file and flush both. SQLite's own rule is "after
  * every commit while the log is long"; but while many processes write, SQLite rarely resets the WAL, so that rule makes
- * almost every commit wait for the disk. Here each process runs a checkpoint after a number of its own commits, whatever
- * the number of processes, and between two calls.
+ * almost every commit wait for the disk. Here each process runs a checkpoint after a number of its own commits,
+ * whatever the number of processes, and between two calls.
  */
 export class WalCheckpoints {
   readonly #checkpoint: (mode: 'PASSIVE' | 'RESTART') => Promise<CheckpointResult>;

@@ -8,7 +8,9 @@ const TEXT_TOKENS = 80;
 const JSON_TOKENS = 10;
 const REST = { rest: 'cut: call task_get with include_thought_trail for all of it' };
 
-/** A task with its trail as JSON of at most `limit` tokens. One that does not fit names the call that returns it whole. */
+/**
+ * A task with its trail as JSON of at most `limit` tokens. One that does not fit names the call that returns it whole.
+ */
 export function fitTask(task: Readonly<Record<string, unknown>>, limit: number): string {
   const whole = JSON.stringify(task);
   if (fits(whole, limit)) return whole;

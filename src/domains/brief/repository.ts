@@ -83,7 +83,9 @@ interface HeldRows {
   readonly total: number;
 }
 
-/** What the agent holds in any project, then what it has in review. Without an agent, what is in work in one project. */
+/**
+ * What the agent holds in any project, then what it has in review. Without an agent, what is in work in one project.
+ */
 async function listHeld(db: Reader, agent: string | undefined, project: string): Promise<HeldRows> {
   const page = { limit: MAX_HELD, offset: 0, sort_by: 'updated', sort_order: 'desc' } as const;
   if (agent === undefined) {

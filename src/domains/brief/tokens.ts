@@ -24,7 +24,10 @@ export function cutToTokens(text: string, limit: number): string {
 
 const ELLIPSIS_TOKENS = 3;
 
-/** Words as a tokenizer splits them: a space belongs to the word after it. Long runs are split, so that a cut can end inside. */
+/**
+ * Words as a tokenizer splits them: a space belongs to the word after it. Long runs are split, so that a cut can end
+ * inside.
+ */
 const PIECES = / ?[A-Za-z]{1,12}|\d{1,3}| {1,8}|[^A-Za-z\d ]/gu;
 
 function costOf({ 0: piece, index, input }: RegExpExecArray): number {

@@ -43,7 +43,9 @@ export interface ObservedWork {
 /** Enough for weeks of work on one task; more would make every look at it slow. */
 export const MAX_OBSERVATIONS = 5000;
 
-/** An abbreviated hash is looked up in this many observations of the ledger, whose commits have no index of their own. */
+/**
+ * An abbreviated hash is looked up in this many observations of the ledger, whose commits have no index of their own.
+ */
 const MAX_OTHERS = 2000;
 
 /** Reads the newest observations of a task: bounded, and by an index. */
@@ -66,7 +68,9 @@ export async function readObservedWork(
   };
 }
 
-/** The entries of commands and edits after review, which count for the task though they belong to none; in log order. */
+/**
+ * The entries of commands and edits after review, which count for the task though they belong to none; in log order.
+ */
 export async function listWorkAfterReview(db: Reader, taskNo: number): Promise<number[]> {
   const { own } = await readOwn(db, taskNo, MAX_OBSERVATIONS);
   const { observed } = await readLater(db, own, MAX_LATER);

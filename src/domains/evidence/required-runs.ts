@@ -5,8 +5,8 @@ import type { ObservedEdit } from './observed-work.ts';
 /** Which commands that a project requires were not observed to exit 0 since the last edit. Pure. */
 
 /**
- * `edited`: it was run, but only before the last edit. `failed`: the last run since then did not exit 0. `unknown`: it was
- * run, but its exit code is not known. `never`: no run was observed. `waiting`: events are not in the ledger yet.
+ * `edited`: it was run, but only before the last edit. `failed`: the last run since then did not exit 0. `unknown`: it
+ * was run, but its exit code is not known. `never`: no run was observed. `waiting`: events are not in the ledger yet.
  */
 export type MissingReason = 'waiting' | 'never' | 'edited' | 'failed' | 'unknown';
 

@@ -112,7 +112,9 @@ async function listCards(db: Reader, query: ColumnQuery, context: ClaimContext):
   return cards;
 }
 
-/** Tasks are sorted by priority where an index has that order; otherwise the last changed ones, if open, by priority. */
+/**
+ * Tasks are sorted by priority where an index has that order; otherwise the last changed ones, if open, by priority.
+ */
 async function listRows(db: Reader, query: ColumnQuery): Promise<Shown[]> {
   const { workflow, status, ...filters } = query;
   const isUrgent = isReady(workflow, status) || status === 'blocked';

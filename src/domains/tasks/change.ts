@@ -46,7 +46,8 @@ export function changedTask(task: Task, input: UpdateInput, actor: string, at: s
   if (moves && !isRepeated) assertTransition(task, status);
   const { holder, taken_from, isNew } = claimAfter(task, step);
   const given = taskFields.given('update', input);
-  // The actor that starts a task becomes its assignee, even if another was assigned: losers of a race must see the winner.
+  // The actor that starts a task becomes its assignee, even if another was assigned: losers of a race must see the
+  // winner.
   const claimant = isNew && holder !== null ? actor : undefined;
   return {
     ...task,

@@ -24,7 +24,10 @@ export type ReadLinks = (request: LinkRequest) => Promise<TaskLinks[]>;
 /** Limit of links read in each direction: the search runs while all other writers wait. */
 export const MAX_LINKS_READ = 10_000;
 
-/** Throws if the task waits for itself: through dependencies, or as a parent for its children. Call inside the transaction of the change. */
+/**
+ * Throws if the task waits for itself: through dependencies, or as a parent for its children. Call inside the
+ * transaction of the change.
+ */
 export async function assertAcyclic(taskNo: number, readLinks: ReadLinks): Promise<void> {
   // Usually few tasks wait for a task that is being linked, so that direction goes first.
   const walks = [new Walk(taskNo, 'waiting', readLinks), new Walk(taskNo, 'awaited', readLinks)];

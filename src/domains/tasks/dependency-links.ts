@@ -9,8 +9,8 @@ import type { UpdateInput } from './schema.ts';
 import { isOpen } from './workflows.ts';
 
 /**
- * Follows links inside the database, because each round trip to PostgreSQL is expensive. Every step is an index lookup of
- * one task; neither engine uses the index for the view task_waits inside a recursive query.
+ * Follows links inside the database, because each round trip to PostgreSQL is expensive. Every step is an index lookup
+ * of one task; neither engine uses the index for the view task_waits inside a recursive query.
  */
 export async function readLinks(
   db: Reader,

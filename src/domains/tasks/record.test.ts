@@ -99,7 +99,10 @@ describe('the grammar of a recorded task', () => {
   });
 });
 
-/** Fields with a text that stays after a redaction: names of actors and a state, on which the rules between entries rest. */
+/**
+ * Fields with a text that stays after a redaction: names of actors and a state, on which the rules between entries
+ * rest.
+ */
 const NAMES = new Set(['assignee', 'created_by', 'holder', 'status', 'taken_from', 'updated_by']);
 const SECRET = 'the customer is Example Ltd.';
 const NOTE = '[redacted by person:ada on 2026-04-08]';

@@ -178,7 +178,9 @@ export async function coveringSessions(
   return [...new Set([...numbers, ...inherited.map(({ session_no }) => session_no)])].sort((a, b) => a - b);
 }
 
-/** Reserves the next position in each session. Call before the entry is built, because the entry names the positions. */
+/**
+ * Reserves the next position in each session. Call before the entry is built, because the entry names the positions.
+ */
 export async function joinSessions(db: Transaction, sessionNos: readonly number[]): Promise<Membership[]> {
   const memberships: Membership[] = [];
   for (const sessionNo of sessionNos) {

@@ -3,8 +3,8 @@ import { decodeBase64 } from '../notes/base64.ts';
 import { decodeUtf8 } from './utf8.ts';
 
 /**
- * A page of `colibri export --html` with a bundle in it. The rest of the file is untrusted code and is ignored: only the
- * bundle is verified.
+ * A page of `colibri export --html` with a bundle in it. The rest of the file is untrusted code and is ignored: only
+ * the bundle is verified.
  */
 
 /** The first bytes of every page. */

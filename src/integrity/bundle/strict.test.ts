@@ -10,7 +10,9 @@ import { formatTlogProof } from '../notes/tlog-proof.ts';
 import { BUNDLE_FORMAT, formatBundle } from './format.ts';
 import { verifyText } from './verify-text.ts';
 
-/** What no parser accepts, for each text that a stranger may hand over. Receipts and envelopes have tests of their own. */
+/**
+ * What no parser accepts, for each text that a stranger may hand over. Receipts and envelopes have tests of their own.
+ */
 
 const ENTRIES = createEntries(6);
 const CHECKPOINT = LOG_KEY.signCheckpoint(6, rootOf(ENTRIES));

@@ -3,8 +3,8 @@ import { isDigest, type LeafRange, nodeHash, splitPoint } from '../merkle.ts';
 import type { Digest } from '../sha256.ts';
 
 /**
- * One proof for many leaves of a tree: the hashes of the largest subtrees without any of them, from left to right. There
- * is exactly one such proof for a set of leaves, so a proof with a hash more or less is not one.
+ * One proof for many leaves of a tree: the hashes of the largest subtrees without any of them, from left to right.
+ * There is exactly one such proof for a set of leaves, so a proof with a hash more or less is not one.
  */
 
 /** The ranges of leaves whose hashes prove these leaves. `indexes` rise. */

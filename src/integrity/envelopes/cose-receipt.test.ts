@@ -54,7 +54,9 @@ describe('the structures of the standards', () => {
     }
   });
 
-  /** Both of https://github.com/cose-wg/draft-ietf-cose-merkle-tree-proofs, examples/: a log of 3 and then 5 entries. */
+  /**
+   * Both of https://github.com/cose-wg/draft-ietf-cose-merkle-tree-proofs, examples/: a log of 3 and then 5 entries.
+   */
   const HEADER =
     'a40126044a746573742d6b65792d3119018b010fa101782868747470733a2f2f7472616e73706172656e63792d736572766963652e6578616d706c652e636f6d';
   const HASHES = {

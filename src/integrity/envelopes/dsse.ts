@@ -14,8 +14,8 @@ import { joinBytes } from './cbor.ts';
 import { withEnvelopeFinding } from './envelope-finding.ts';
 
 /**
- * A DSSE envelope (version 1.0.2) around an in-toto Statement v1: its subject is the entry, its predicate the proof that
- * the entry is in the signed log.
+ * A DSSE envelope (version 1.0.2) around an in-toto Statement v1: its subject is the entry, its predicate the proof
+ * that the entry is in the signed log.
  */
 
 export const PAYLOAD_TYPE = 'application/vnd.in-toto+json';

@@ -105,7 +105,9 @@ function splitLists(tokens: readonly Token[]): List[] | undefined {
 
 const SHELL = /^(?:\/(?:usr\/)?bin\/)?(?:ba|da|z|k)?sh$/;
 
-/** The script of `bash -c '…'`, by which some clients run every command. Other options (-n, -e) change what it means. */
+/**
+ * The script of `bash -c '…'`, by which some clients run every command. Other options (-n, -e) change what it means.
+ */
 function innerScript(lists: readonly List[]): string | undefined {
   const [list] = lists;
   if (lists.length !== 1 || list === undefined || list.isInBackground || list.pipelines.length !== 1) return undefined;

@@ -6,7 +6,9 @@ import type { HiddenRun } from './observation.ts';
 /** Maximum number of hashes per answer: a digest can only be compared with the digests of guesses. */
 const MAX_GUESSES = 20_000;
 
-/** With digests alone, a command is known only if its tool takes nothing beside it, so that its input can be guessed. */
+/**
+ * With digests alone, a command is known only if its tool takes nothing beside it, so that its input can be guessed.
+ */
 export function revealRuns(hiddenRuns: readonly HiddenRun[], commands: ReadonlySet<string>): ObservedRun[] {
   const inputs = [...commands].flatMap((command) =>
     ['command', 'cmd'].map((name) => ({ command, text: canonicalize({ [name]: command }) })),

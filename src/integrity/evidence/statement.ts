@@ -9,7 +9,9 @@ export interface Statement {
   readonly exit: StatedExit | undefined;
 }
 
-/** The ways to read an item, the most literal one first: `npm test (exit 1)`, `npm test: 42 passed`, `npm test failed`. */
+/**
+ * The ways to read an item, the most literal one first: `npm test (exit 1)`, `npm test: 42 passed`, `npm test failed`.
+ */
 export function readStatements(item: string): readonly Statement[] {
   const text = unquote(item.trim());
   const readings = new Map<string, Statement>([[text, { command: text, exit: undefined }]]);

@@ -1,6 +1,6 @@
 /**
- * What RFC 8032 leaves to the implementation, decided once for every engine: a public key that is not canonical or has a
- * small order is refused, because with such a key one signature holds for many messages.
+ * What RFC 8032 leaves to the implementation, decided once for every engine: a public key that is not canonical or has
+ * a small order is refused, because with such a key one signature holds for many messages.
  */
 
 export const KEY_BYTES = 32;

@@ -2,7 +2,9 @@ import { BadFormat } from '../bad-format.ts';
 import { type Checkpoint, parseCheckpoint } from './checkpoint.ts';
 import { formatWitnessRequest, isExtension, parseWitnessRequest, type WitnessRequest } from './witness-request.ts';
 
-/** What a reader without the ledger needs to repeat the checks of a witness: a sequence of C2SP tlog-witness requests. */
+/**
+ * What a reader without the ledger needs to repeat the checks of a witness: a sequence of C2SP tlog-witness requests.
+ */
 
 /** The relation between two checkpoints of one log, and the reason. */
 export type Extension = { readonly state: 'extends' | 'contradicts' | 'unproven'; readonly says: string };
@@ -19,7 +21,9 @@ export function parseChain(text: string): WitnessRequest[] {
   return steps.map(parseWitnessRequest);
 }
 
-/** Whether a log extends an earlier state of it. Both checkpoints must have been verified; the chain needs not to be. */
+/**
+ * Whether a log extends an earlier state of it. Both checkpoints must have been verified; the chain needs not to be.
+ */
 export function judgeExtension(old: Checkpoint, next: Checkpoint, chain: readonly WitnessRequest[]): Extension {
   const contradicts = (says: string): Extension => ({ state: 'contradicts', says });
   if (old.origin !== next.origin) return contradicts(`${next.origin} is another log than ${old.origin}`);

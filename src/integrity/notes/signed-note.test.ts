@@ -219,7 +219,9 @@ function weakKeys(): Uint8Array[] {
   return [...encoded, ...torsion].flatMap((bytes) => [bytes, Uint8Array.from(bytes).fill((bytes[31] ?? 0) | 128, 31)]);
 }
 
-/** A signature whose commitment has a part of small order: it holds only for a check that multiplies by the cofactor. */
+/**
+ * A signature whose commitment has a part of small order: it holds only for a check that multiplies by the cofactor.
+ */
 function withTorsion(seed: Uint8Array, message: Uint8Array, which: number): Uint8Array {
   const bytes = Uint8Array.from(ed25519.sign(message, seed));
   const torsion = '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05';

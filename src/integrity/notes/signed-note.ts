@@ -7,7 +7,9 @@ import { isSoundKey, KEY_BYTES, SIGNATURE_BYTES } from './ed25519-strict.ts';
 
 /** C2SP signed-note 1.0.0: a text and the signatures of it, one line for each key. */
 
-/** How a key signs: the text itself, or a checkpoint with the time at which a witness saw it (C2SP tlog-cosignature). */
+/**
+ * How a key signs: the text itself, or a checkpoint with the time at which a witness saw it (C2SP tlog-cosignature).
+ */
 export const SIGNATURE_TYPES = { note: 0x01, cosignature: 0x04 } as const;
 export type SignatureType = keyof typeof SIGNATURE_TYPES;
 

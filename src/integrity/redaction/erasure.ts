@@ -5,7 +5,10 @@ import type { Fields } from '../forms.ts';
 import { parseJson } from '../parse-json.ts';
 import type { Digest } from '../sha256.ts';
 
-/** An entry that says who has removed the content of an earlier one. Not an interface: programs with laxer settings compile it, too. */
+/**
+ * An entry that says who has removed the content of an earlier one. Not an interface: programs with laxer settings
+ * compile it, too.
+ */
 export type Redaction = Entry & {
   /** The index of the entry whose content is gone. */
   readonly redacts: number;

@@ -10,7 +10,9 @@ export type CallState = number | 'missing' | 'recorded' | 'interrupted';
 const WITH_EXIT = `LEFT JOIN call_exits ON call_exits.sequence_no = enter.idx
   LEFT JOIN ledger_entries AS leave ON leave.idx = call_exits.exit_idx`;
 
-/** Reads the head of the log and the state of a call in one query; `append` in this transaction then reuses the head. */
+/**
+ * Reads the head of the log and the state of a call in one query; `append` in this transaction then reuses the head.
+ */
 export function queryHeadAndState(transaction: Transaction, { sequenceNo = -1, enter }: OpenCall): Promise<CallState> {
   const queried = transaction.query<Head & StateRow>(
     `SELECT size, tail, enter.idx, leave.entry AS exit_entry
@@ -26,7 +28,10 @@ export function queryHeadAndState(transaction: Transaction, { sequenceNo = -1, e
   return state;
 }
 
-/** By the entry, because a call that has ended may have been redacted since: its salt is gone then, and its arguments too. */
+/**
+ * By the entry, because a call that has ended may have been redacted since: its salt is gone then, and its arguments
+ * too.
+ */
 export async function queryState(transaction: Transaction, { sequenceNo, enter }: OpenCall): Promise<CallState> {
   if (sequenceNo === undefined) return findBySalt(transaction, enter.salt);
   const [row] = await transaction.query<StateRow>(

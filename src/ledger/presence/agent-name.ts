@@ -30,9 +30,9 @@ const MAX_NAME_LENGTH = 128;
 const NUMBER = /#([1-9]\d{0,5})$/;
 
 /**
- * The name of a process of a client, unique among live agents: that of an earlier process which this one continues, else
- * the lowest free one. A client that restarts its server keeps its name and so its claims; a name that holds a task of
- * another folder stays reserved for it.
+ * The name of a process of a client, unique among live agents: that of an earlier process which this one continues,
+ * else the lowest free one. A client that restarts its server keeps its name and so its claims; a name that holds a
+ * task of another folder stays reserved for it.
  */
 export function chooseName(client: string, known: readonly KnownAgent[]): string {
   const own = known.find(({ name, isOwn }) => isOwn && isNameOf(client, name));
@@ -44,8 +44,8 @@ export function chooseName(client: string, known: readonly KnownAgent[]): string
   const isAmbiguous = earlier.length > 1 && earlier.some(({ holdsTask }) => holdsTask);
   const continued = isAmbiguous ? undefined : newest(earlier);
   if (continued !== undefined) return continued.name;
-  // The order of restarts is unknown, so a new process gets a new name and proves its claim with the fencing token. Under
-  // an old name that has lost the task it would be told to stop.
+  // The order of restarts is unknown, so a new process gets a new name and proves its claim with the fencing token.
+  // Under an old name that has lost the task it would be told to stop.
   const taken = new Set(isAmbiguous ? dead.map(({ name }) => name) : []);
   for (const { name, isAlive, holdsTask } of known) if (isAlive || holdsTask) taken.add(name);
   for (let number = 1; ; number += 1) {

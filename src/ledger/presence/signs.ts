@@ -66,8 +66,8 @@ export interface Successor {
 }
 
 /**
- * Whether a process can continue another actor: of the same client in the same folder, without a live process, and silent
- * since before the first call. An agent that already worked beside that actor was not started in its place.
+ * Whether a process can continue another actor: of the same client in the same folder, without a live process, and
+ * silent since before the first call. An agent that already worked beside that actor was not started in its place.
  */
 export async function canContinue(
   db: Reader,

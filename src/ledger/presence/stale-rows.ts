@@ -22,8 +22,8 @@ export type LastCalls = ReadonlyMap<string, EndedRow>;
 
 /**
  * Removes what dead processes left in `presence`, which would otherwise grow with every new name. The newest row of an
- * actor that holds a task stays: it is its last sign of life. Returns the newest rows that are left; the first call of the
- * next process replaces one of them.
+ * actor that holds a task stays: it is its last sign of life. Returns the newest rows that are left; the first call of
+ * the next process replaces one of them.
  */
 export async function removeStaleRows(database: Database): Promise<LastCalls> {
   const rows = await database.read((reader) => reader.query<EndedRow & { readonly holds: number }>(ENDED));

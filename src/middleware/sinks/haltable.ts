@@ -1,8 +1,8 @@
 import type { AuditSink } from '../audit.ts';
 
 /**
- * Records calls in the ledger until nothing may be added to it, and then in `other`. A call that is running meanwhile ends
- * where it began: the ledger ignores the exit of a call that it has not entered.
+ * Records calls in the ledger until nothing may be added to it, and then in `other`. A call that is running meanwhile
+ * ends where it began: the ledger ignores the exit of a call that it has not entered.
  */
 export function createHaltableAudit(ledger: AuditSink, other: AuditSink, isHalted: () => boolean): AuditSink {
   return {

@@ -16,8 +16,8 @@ const PHASES: Readonly<Record<string, Phase>> = {
 };
 
 /**
- * Copilot CLI 1.0.102, seen: no event name, no call id, and "success" for a command whatever its exit code. It also runs
- * the hooks of Claude Code, with Claude Code's field names and at the same times, and renames its tools for them.
+ * Copilot CLI 1.0.102, seen: no event name, no call id, and "success" for a command whatever its exit code. It also
+ * runs the hooks of Claude Code, with Claude Code's field names and at the same times, and renames its tools for them.
  */
 export function fromCopilotCli(payload: Payload, hint?: string): ObservedEvent {
   const event = hint ?? text(payload, 'hook_event_name') ?? guessEvent(payload);

@@ -26,7 +26,9 @@ const TOOLS: Readonly<Record<string, readonly [tool: string, action: Action]>> =
   ReadFile: ['Read', 'read'],
 };
 
-/** Cursor 2.0.77, from the types of cursor-hooks 1.1.6 (npm) for cursor.com/docs/agent/hooks: no exit code of a command. */
+/**
+ * Cursor 2.0.77, from the types of cursor-hooks 1.1.6 (npm) for cursor.com/docs/agent/hooks: no exit code of a command.
+ */
 export function fromCursor(payload: Payload, hint?: string): ObservedEvent {
   const event = eventName(payload, hint);
   const kind = event.replace(/^(?:before|after)/, '');

@@ -26,8 +26,8 @@ interface Ledger {
 const CHECKPOINTS_PER_TREE = 1000;
 
 /**
- * Compares the checkpoints that commits carry with the log, whose stored nodes the caller has verified. The tips must be
- * older than what the reader sees: a later commit can carry a checkpoint beyond its end.
+ * Compares the checkpoints that commits carry with the log, whose stored nodes the caller has verified. The tips must
+ * be older than what the reader sees: a later commit can carry a checkpoint beyond its end.
  */
 export async function checkCheckpoints(
   reader: Reader,

@@ -19,7 +19,9 @@ interface HeldRow {
   readonly claimed: string | null;
 }
 
-/** Of all agents, those that called last: abandoned claims, which stay until another agent takes them over, are many. */
+/**
+ * Of all agents, those that called last: abandoned claims, which stay until another agent takes them over, are many.
+ */
 const MAX_HOLDERS = 100;
 
 /**

@@ -22,8 +22,8 @@ export interface Stop {
 }
 
 /**
- * Compares the transcript of a session with the log and appends what is new: the coverage, and the tokens used since the
- * last report. May run twice for one stop, also at the same time in two processes.
+ * Compares the transcript of a session with the log and appends what is new: the coverage, and the tokens used since
+ * the last report. May run twice for one stop, also at the same time in two processes.
  */
 export async function reportSession(database: Database, stop: Stop, home: string | undefined): Promise<void> {
   const format = findFormat(stop.client);

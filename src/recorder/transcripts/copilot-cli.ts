@@ -3,8 +3,8 @@ import { count, withoutCached } from './counts.ts';
 import type { Fact, TranscriptFormat } from './transcript.ts';
 
 /**
- * Copilot CLI 1.0.102, seen: events.jsonl of a session. What a call uses is an event of its own, before the message that
- * asks for the calls. Cached tokens are part of the input.
+ * Copilot CLI 1.0.102, seen: events.jsonl of a session. What a call uses is an event of its own, before the message
+ * that asks for the calls. Cached tokens are part of the input.
  */
 export const copilotCli: TranscriptFormat = {
   marks: ['"assistant.message"', '"tool.execution_', '"session.usage_record"'],

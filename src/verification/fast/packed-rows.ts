@@ -123,8 +123,8 @@ export const isText: Readonly<Record<Engine, IsText>> = {
 };
 
 /**
- * TEXT and BLOB sort after all numbers; the plus prevents the column's affinity from converting a text first. A REAL has
- * a decimal point in its text, which `countOf` rejects.
+ * TEXT and BLOB sort after all numbers; the plus prevents the column's affinity from converting a text first. A REAL
+ * has a decimal point in its text, which `countOf` rejects.
  */
 export function isNumber(column: string): string {
   return `+${column} < 1000000000000000`;

@@ -12,7 +12,9 @@ interface LoggedMembership extends Membership {
   readonly isThought: boolean;
 }
 
-/** Checks the memberships that the entries of one page name. Returns how many rows session_events must have for them. */
+/**
+ * Checks the memberships that the entries of one page name. Returns how many rows session_events must have for them.
+ */
 export async function checkMemberships(
   reader: Reader,
   entries: readonly LoggedEntry[],

@@ -8,7 +8,8 @@ import { NumberColumn } from './number-column.ts';
 
 /**
  * Replays what was observed of tasks whose project requires a run before `done`. Which command ran is in the contents,
- * and how a line is read may change; that some command exited 0 after the last edit is in the entries and cannot change.
+ * and how a line is read may change; that some command exited 0 after the last edit is in the entries and cannot
+ * change.
  */
 export class RunReplay {
   readonly #report: Report;

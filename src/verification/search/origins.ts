@@ -6,9 +6,9 @@ import type { Report } from '../report.ts';
 import { forEachRow, isDeleted, type Segment } from './fts5-format.ts';
 
 /**
- * FTS5 deletes a row by its origin: it marks the row in those segments whose range of origins has it. A wrong origin does
- * no harm until the task changes, and then search finds the old words forever. So the words of each task must lie in
- * segments that its origin leads to. All origins of a merged segment are equivalent.
+ * FTS5 deletes a row by its origin: it marks the row in those segments whose range of origins has it. A wrong origin
+ * does no harm until the task changes, and then search finds the old words forever. So the words of each task must lie
+ * in segments that its origin leads to. All origins of a merged segment are equivalent.
  */
 export async function checkSearchOrigins(
   reader: Reader,

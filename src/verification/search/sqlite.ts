@@ -13,8 +13,8 @@ import { checkSearchTables } from './tables.ts';
  * Compares SQLite's FTS5 index with the words of the tasks. The index stores no text, only the position of each word;
  * both sides are reduced to one sum under a random key, which needs neither an order nor memory.
  *
- * Not covered, because no query of this program depends on it: averages for ranking (row 1 of task_search_data) that are
- * too high, and counters of the structure in row 10 that only decide when segments are merged.
+ * Not covered, because no query of this program depends on it: averages for ranking (row 1 of task_search_data) that
+ * are too high, and counters of the structure in row 10 that only decide when segments are merged.
  */
 export async function checkSearchInSqlite(reader: Reader, report: Report): Promise<void> {
   try {

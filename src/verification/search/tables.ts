@@ -33,7 +33,9 @@ interface PageGroup {
   readonly pages: number;
 }
 
-/** An id is 16 bits of segment and one for tombstones, one bit for a list of pages, 5 bits of height, 31 bits of page. */
+/**
+ * An id is 16 bits of segment and one for tombstones, one bit for a list of pages, 5 bits of height, 31 bits of page.
+ */
 const PAGES = `
   SELECT id >> 37 AS segment, (id >> 31) & 63 AS level, MIN(id & 2147483647) AS first, MAX(id & 2147483647) AS last,
     COUNT(*) AS pages

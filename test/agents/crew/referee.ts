@@ -150,8 +150,8 @@ function silenceAt(
 
 /**
  * Takeover within one TTL and one poll, stated without a measured duration: an agent that asks for work when a task has
- * lapsed for certain is offered it, and so takes over a lapsed task next, never a free one. An agent that died before its
- * next call proves nothing.
+ * lapsed for certain is offered it, and so takes over a lapsed task next, never a free one. An agent that died before
+ * its next call proves nothing.
  */
 function listPolls(calls: readonly Call[], holds: readonly Hold[], options: RefereeOptions) {
   return calls.flatMap((poll) => {

@@ -31,7 +31,8 @@ const EXPECTED = new Set([
 
 /**
  * Agents that work off tasks with dependencies, each through a server process of its own, while processes are killed,
- * stopped and restarted. The wall clock of each agent is wrong by hours, and jumps. The seed decides what happens to whom.
+ * stopped and restarted. The wall clock of each agent is wrong by hours, and jumps. The seed decides what happens to
+ * whom.
  */
 export class SimulatedCrew {
   readonly #options: CrewOptions;
@@ -66,7 +67,8 @@ export class SimulatedCrew {
     await Promise.all(this.#members.map((member) => this.#launch(member)));
     await this.#plan();
     const lost = await this.#lose(this.#members.at(-1) as Member);
-    // The claim lapses by a time within its last call, which the referee does not know. The first poll comes later for certain.
+    // The claim lapses by a time within its last call, which the referee does not know. The first poll comes later for
+    // certain.
     await delay(this.#options.ttlMs + 50);
     const working = this.#members.filter((member) => member !== lost).map((member) => this.#work(member));
     for (let count = 0; count < accidents && !this.#isOver; count += 1) {

@@ -94,7 +94,10 @@ function fail(name: string, failure: Failure, isFirst: boolean, original: Call, 
   return original(...args);
 }
 
-/** Like the operating system: `writeSync` returns fewer bytes, and `writeFileSync` meets the end of the disk at the rest. */
+/**
+ * Like the operating system: `writeSync` returns fewer bytes, and `writeFileSync` meets the end of the disk at the
+ * rest.
+ */
 function writeHalf(name: string, original: Call, [target, content]: readonly unknown[]): unknown {
   const text = String(content);
   const half = text.slice(0, text.length / 2);

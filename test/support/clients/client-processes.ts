@@ -22,7 +22,10 @@ export interface ClientProcess extends Agent {
 export interface LaunchOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Starts the server through a shell, as npx does: every start has another parent. Such a server is closed, not killed. */
+  /**
+   * Starts the server through a shell, as npx does: every start has another parent. Such a server is closed, not
+   * killed.
+   */
   readonly isWrapped?: boolean;
 }
 

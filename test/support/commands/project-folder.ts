@@ -77,8 +77,8 @@ export function frozenAt(iso: string): Variables {
 }
 
 /**
- * What the commands print on a terminal: a pseudo-terminal of `script` (util-linux) if this machine has it, else one that
- * is pretended.
+ * What the commands print on a terminal: a pseudo-terminal of `script` (util-linux) if this machine has it, else one
+ * that is pretended.
  */
 export function viewsOnTerminal(
   folder: string,

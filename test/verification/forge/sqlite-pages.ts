@@ -19,7 +19,9 @@ export function freePages(bytes: Buffer, pages: readonly number[]): Buffer {
   return grown;
 }
 
-/** Turns the root page of a table into levels of interior pages that all point to one child: `width` ** `depth` rows. */
+/**
+ * Turns the root page of a table into levels of interior pages that all point to one child: `width` ** `depth` rows.
+ */
 export function multiplyRows(bytes: Buffer, root: number, { depth, width }: { depth: number; width: number }): Buffer {
   const at = (root - 1) * PAGE;
   const pages: Buffer[] = [Buffer.from(bytes.subarray(at, at + PAGE))];

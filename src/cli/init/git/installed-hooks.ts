@@ -6,8 +6,8 @@ import { InitError } from '../init-error.ts';
 import { RECORD_PATH } from '../record.ts';
 
 /**
- * What init did to the hooks of a repository, for all projects in it: the last one that leaves removes what the first has
- * installed. In the folder of git, because the record of a project could have come with a clone.
+ * What init did to the hooks of a repository, for all projects in it: the last one that leaves removes what the first
+ * has installed. In the folder of git, because the record of a project could have come with a clone.
  */
 export const INSTALLED_PATH = 'colibri/installed.json';
 

@@ -26,7 +26,9 @@ export type GitPlan = Pick<Plan, 'changes' | 'notes' | 'emptied'>;
 const EXECUTABLE = 0o755;
 const NOTHING: GitPlan = { changes: [], notes: [], emptied: [] };
 
-/** Plans the hooks that record commits. Hooks that are there stay and run after them. `joins`: the project needs them. */
+/**
+ * Plans the hooks that record commits. Hooks that are there stay and run after them. `joins`: the project needs them.
+ */
 export async function planGitHooks(root: string, command: LaunchCommand, joins: boolean): Promise<GitPlan> {
   const found = await findHooksFolder(root);
   if ('refused' in found) return { ...NOTHING, notes: [`git: ${found.refused}; commits are not recorded`] };

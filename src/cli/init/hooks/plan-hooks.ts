@@ -36,8 +36,8 @@ export interface PlannedHooks {
 }
 
 /**
- * Plans the hooks of one file. `planned` is what init does to the same file otherwise, because some clients have servers
- * and hooks in one.
+ * Plans the hooks of one file. `planned` is what init does to the same file otherwise, because some clients have
+ * servers and hooks in one.
  */
 export function planHooks(
   site: Site,
@@ -92,7 +92,10 @@ export function revert(text: string, { created, undo }: RecordedFile): string | 
   return created ? undefined : withByteOrderMark(text, applyEdits(bodyOf(text), undo));
 }
 
-/** The hooks of Colibri in a file: those that this program or, according to the record, an earlier one wrote, and others. */
+/**
+ * The hooks of Colibri in a file: those that this program or, according to the record, an earlier one wrote, and
+ * others.
+ */
 function readHooks(lists: HookLists | undefined, text: string | undefined, known: RecordedFile | undefined) {
   const hooks = findAll(lists, text);
   const isUntouched = text !== undefined && known?.sha256 === sha256(text);

@@ -19,8 +19,8 @@ const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/;
 const HASHED = new RegExp(`-[0-9a-f]{${HASH_LENGTH}}$`);
 
 /**
- * "claude-code#2" becomes "claude-code+2" and "person:ada" becomes "person@ada". Every other name that is not plain lower
- * case gets a hash, so that two names differ on file systems that ignore case.
+ * "claude-code#2" becomes "claude-code+2" and "person:ada" becomes "person@ada". Every other name that is not plain
+ * lower case gets a hash, so that two names differ on file systems that ignore case.
  */
 function agentStem(name: string): string {
   const simple = name.replaceAll('#', '+').replaceAll(':', '@');

@@ -64,7 +64,9 @@ function nearestReal(path: string): string {
   return existing || dirname(path) === path ? realpathSync(path) : join(nearestReal(dirname(path)), basename(path));
 }
 
-/** Git takes its configuration and hooks from its folder, and the ledger is private. Names are compared without case. */
+/**
+ * Git takes its configuration and hooks from its folder, and the ledger is private. Names are compared without case.
+ */
 function assertOutsideOf(names: readonly string[], real: string): void {
   const found = real.split(sep).find((part) => names.includes(part.toLowerCase()));
   if (found !== undefined) throw refusal(`${real} is inside ${found}`, 'choose another folder');

@@ -82,7 +82,10 @@ export type ParsedNote =
 
 const FRONT_MATTER = /^\ufeff?---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|$)/s;
 
-/** Finds what a person added to a note of this ledger. A note of another origin is foreign, and so is one without the line. */
+/**
+ * Finds what a person added to a note of this ledger. A note of another origin is foreign, and so is one without the
+ * line.
+ */
 export function parseNote(text: string, ledgerId: string): ParsedNote {
   const matter = FRONT_MATTER.exec(text)?.[1];
   if (matter === undefined) return { kind: 'foreign', reason: 'is not from Colibri' };

@@ -5,8 +5,8 @@ import type { Pipeline } from './pipeline.ts';
 import type { Statement } from './statement.ts';
 
 /**
- * `Packet` uses internals of the driver. A packet whose second statement fails, and a packet after it, show whether they
- * still work as needed. Both are sent together with the settings of the session and cost no extra round trip.
+ * `Packet` uses internals of the driver. A packet whose second statement fails, and a packet after it, show whether
+ * they still work as needed. Both are sent together with the settings of the session and cost no extra round trip.
  */
 export async function assertDriver(pipeline: Pipeline): Promise<void> {
   const outcomes = CHECKS.map(({ statement, endsPacket }) => {

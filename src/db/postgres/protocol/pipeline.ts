@@ -4,8 +4,8 @@ import { Packet, whileCorked } from './packet.ts';
 import type { Statement } from './statement.ts';
 
 /**
- * Collects the statements of one iteration of the event loop into one packet: waking both processes costs more than most
- * statements do.
+ * Collects the statements of one iteration of the event loop into one packet: waking both processes costs more than
+ * most statements do.
  */
 export class Pipeline {
   readonly #client: Client;

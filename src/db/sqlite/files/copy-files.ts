@@ -17,8 +17,8 @@ export function copyFiles(path: string, copy: string): string | undefined {
 const MAX_COPIES = 3;
 
 /**
- * Copies a ledger that SQLite cannot read in place to a folder where it can. Returns the state of the files, and refuses a
- * ledger that does not stop changing. `location` is the path that messages name.
+ * Copies a ledger that SQLite cannot read in place to a folder where it can. Returns the state of the files, and
+ * refuses a ledger that does not stop changing. `location` is the path that messages name.
  */
 export function copyForReading(path: string, copy: string, location: string): string {
   rmSync(`${copy}-shm`, { force: true });

@@ -10,8 +10,8 @@ import { assertNoJournal } from './journal.ts';
 const BUSY_TIMEOUT_MS = 10_000;
 
 /**
- * Writes one snapshot, with every row unchanged, to a new file that only the owner may read. Does not block writers. The
- * copy is a single file without a write-ahead log.
+ * Writes one snapshot, with every row unchanged, to a new file that only the owner may read. Does not block writers.
+ * The copy is a single file without a write-ahead log.
  */
 export async function copySqlite(source: string, target: string): Promise<void> {
   const operation = `copying ${source} to ${target}`;

@@ -4,8 +4,8 @@ import { explainFault, faultOfSystemError } from '../errors.ts';
 import { mayWriteLedger } from './may-write.ts';
 
 /**
- * SQLite needs a side file even to read. Where it can neither find nor create one, because the file or its folder may not
- * be written, `elsewhere` is used. `path` is a real path.
+ * SQLite needs a side file even to read. Where it can neither find nor create one, because the file or its folder may
+ * not be written, `elsewhere` is used. `path` is a real path.
  */
 export async function inPlaceOr<Result>(
   path: string,

@@ -2,8 +2,8 @@ import { closeSync, fstatSync, lstatSync, openSync, readSync, realpathSync, type
 import { DatabaseError } from '../../database.ts';
 
 /**
- * Refuses a foreign rollback journal. A ledger uses a write-ahead log, and SQLite would copy the pages of a journal into
- * it. Colibri creates a journal only while it changes the journal mode: for a new ledger, on the first start on a
+ * Refuses a foreign rollback journal. A ledger uses a write-ahead log, and SQLite would copy the pages of a journal
+ * into it. Colibri creates a journal only while it changes the journal mode: for a new ledger, on the first start on a
  * backup, and in `restore`. Those change no row, so a crash leaves a journal that is safe to play back.
  */
 export function assertNoJournal(databasePath: string): void {

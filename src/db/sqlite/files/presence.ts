@@ -101,7 +101,9 @@ export function isLocked(sqlite: SqliteLibrary, path: string): boolean {
   }
 }
 
-/** The presence files of this user beside a database, of live and dead processes. Looks at no more than `limit` files. */
+/**
+ * The presence files of this user beside a database, of live and dead processes. Looks at no more than `limit` files.
+ */
 export function listPresenceFiles(databasePath: string, limit = Number.POSITIVE_INFINITY): string[] {
   const folder = dirname(databasePath);
   const prefix = `${basename(databasePath)}-`;

@@ -21,7 +21,9 @@ export class WalFile {
     this.#checkpoint = checkpoint;
   }
 
-  /** Call it before the first write: the system reports a disk error only to descriptors that were open at that time. */
+  /**
+   * Call it before the first write: the system reports a disk error only to descriptors that were open at that time.
+   */
   open(): void {
     this.#file ??= fs.openSync(this.#path, 'r+');
     this.#inode ??= fs.fstatSync(this.#file).ino;
@@ -36,7 +38,8 @@ export class WalFile {
     try {
       this.open();
       await this.#recover();
-      // Asynchronous, because a slow disk must not block the event loop. Read from `fs` here, so that a test can replace it.
+      // Asynchronous, because a slow disk must not block the event loop. Read from `fs` here, so that a test can
+      // replace it.
       await promisify(fs.fdatasync)(this.#file as number);
     } catch (error) {
       this.#hasFailed = true;

@@ -16,7 +16,9 @@ export interface HolderState {
 
 type Claimed = Pick<Task, 'status' | 'holder'>;
 
-/** How long the holder may be silent; undefined if this claim does not lapse. Without `ttlMs`, live agents keep theirs. */
+/**
+ * How long the holder may be silent; undefined if this claim does not lapse. Without `ttlMs`, live agents keep theirs.
+ */
 export function lapseAfterMs(task: Claimed, hasProcess: boolean, ttlMs: number | undefined): number | undefined {
   const { holder, status } = task;
   // People at the command line do not lose a claim by silence.

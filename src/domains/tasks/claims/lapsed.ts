@@ -104,8 +104,8 @@ function listSilentlyHeld(
 }
 
 /**
- * Tasks of the board that are in progress without a holder, in the order of the queue. The queue of free tasks has those
- * of pipelines. Two counts keep a ledger without such tasks from being searched.
+ * Tasks of the board that are in progress without a holder, in the order of the queue. The queue of free tasks has
+ * those of pipelines. Two counts keep a ledger without such tasks from being searched.
  */
 async function listUnheld(db: Reader, project: string): Promise<StartedTask[]> {
   const [counts] = await db.query<{ started: number | null; held: number }>(

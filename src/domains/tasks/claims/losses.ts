@@ -6,7 +6,9 @@ import { listVersions } from '../versions.ts';
 import { isFreeStatus } from '../workflows.ts';
 import type { ClaimEvent } from './rules.ts';
 
-/** A task that was taken over from an actor that has not claimed it again. A finished one counts until its next call. */
+/**
+ * A task that was taken over from an actor that has not claimed it again. A finished one counts until its next call.
+ */
 export interface Loss {
   readonly task_id: string;
   readonly title: string;

@@ -29,7 +29,9 @@ export interface ClaimFacts {
   readonly loss: ClaimEvent | undefined;
   /** The state of another actor that holds the task; undefined if none does. */
   readonly holder: HolderState | undefined;
-  /** The holder has no live process, and the caller may be its next one: with the token it takes the task over at once. */
+  /**
+   * The holder has no live process, and the caller may be its next one: with the token it takes the task over at once.
+   */
   readonly isSuccessor?: boolean;
   /** The time of the decision, in milliseconds since 1970. */
   readonly nowMs: number;

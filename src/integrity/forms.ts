@@ -7,11 +7,11 @@ export interface Form {
   readonly holds: (value: unknown) => boolean;
   /** Set if people or agents write the value in their own words, which redaction removes. Names and states are not. */
   readonly isFreeText?: true;
-  /** Only what fits it holds for sure; `holds` decides about the rest. Without it, `holds` decides about every value. */
+  /** What fits it holds for sure; `holds` decides about the rest, and without a shape about every value. */
   readonly shape?: Shape;
 }
 
-/** Values that a form accepts, described so that a reader of bytes recognizes most of them without a value to ask about. */
+/** Values that a form accepts, described so that a reader of bytes recognizes most of them without parsing. */
 export type Shape =
   | { readonly is: 'literal'; readonly values: readonly unknown[] }
   | { readonly is: 'null or'; readonly form: Form }

@@ -7,8 +7,8 @@ import { decodeUtf8 } from './utf8.ts';
 import { type BundleReport, type Finding, type TrustedKeys, verifyBundle } from './verify.ts';
 
 /**
- * Judges a file: a bundle, or a proof in one of its formats. Throws `BadFormat` for what cannot be judged. The entries of
- * the report may be read from the bytes later, which therefore must not change.
+ * Judges a file: a bundle, or a proof in one of its formats. Throws `BadFormat` for what cannot be judged. The entries
+ * of the report may be read from the bytes later, which therefore must not change.
  */
 export function verifyBytes(file: Uint8Array, keys: TrustedKeys): BundleReport {
   if (isCose(file)) return verifyReceipt(file, keys);

@@ -26,7 +26,9 @@ const MAX_DIGITS = 15;
 /** No number has a longer canonical text. */
 const MAX_NUMBER = 25;
 
-/** Takes any value in canonical JSON; `depth` counts the containers around it. The rules are those of `isCanonicalText`. */
+/**
+ * Takes any value in canonical JSON; `depth` counts the containers around it. The rules are those of `isCanonicalText`.
+ */
 export function takesValue(cursor: Cursor, depth: number): boolean {
   if (cursor.to > LIMIT) return false;
   switch (cursor.source.bytes[cursor.at]) {

@@ -8,7 +8,14 @@ import { type BundleHead, HEAD, parseHash, parseLine } from '../format.ts';
 import { followRotations } from '../keys.ts';
 import { subsetRoot } from '../subset-proof.ts';
 import type { TrustedKeys } from '../verify.ts';
-import { type BundleReport, type Finding, chainFindings, contentFinding, listFindings, sessionFinding } from '../verify.ts';
+import {
+  type BundleReport,
+  chainFindings,
+  contentFinding,
+  type Finding,
+  listFindings,
+  sessionFinding,
+} from '../verify.ts';
 import { checkWitnesses } from '../witnesses.ts';
 import { startsAt, utf8 } from './bytes/utf8-bytes.ts';
 import { Lines } from './lines.ts';

@@ -29,8 +29,8 @@ export interface EntryList {
 const SPECIAL: ReadonlySet<EntryKind> = new Set(['genesis', 'key.added', 'redaction', 'session.finalized']);
 
 /**
- * Reads `count` lines from the second on. A line that is not proved is parsed by the reference, which throws `BadFormat`.
- * Undefined if a chain is broken.
+ * Reads `count` lines from the second on. A line that is not proved is parsed by the reference, which throws
+ * `BadFormat`. Undefined if a chain is broken.
  */
 export function readEntries(lines: Lines, count: number, isWhole: boolean): EntryList | undefined {
   const times = new NewestTime();

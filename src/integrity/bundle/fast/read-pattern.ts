@@ -43,8 +43,8 @@ const [FEWEST_DIGITS, MOST_DIGITS] = [4, 12];
 const TIME_WORDS = '2026-04-08T22:15:30.000Z'.length / WORD;
 
 /**
- * Takes a value of this pattern, or stops anywhere and returns false. Accepts canonical JSON of values for which the form
- * holds, or less, and never more: a caller that gets false asks the reference.
+ * Takes a value of this pattern, or stops anywhere and returns false. Accepts canonical JSON of values for which the
+ * form holds, or less, and never more: a caller that gets false asks the reference.
  */
 export function takesPattern(cursor: Cursor, pattern: Pattern): boolean {
   if (cursor.to > LIMIT) return false;

@@ -37,7 +37,9 @@ export interface HashedFields {
   readonly actor: FieldPattern;
 }
 
-/** Reads the thoughts of a bundle. Texts are hashed as they stand there, because canonical JSON has one text for each. */
+/**
+ * Reads the thoughts of a bundle. Texts are hashed as they stand there, because canonical JSON has one text for each.
+ */
 export class ThoughtReader {
   /** Of the thought that was read last: the hash of the one before it. */
   previous: RawDigest | null = null;

@@ -58,8 +58,8 @@ export function copyInnerString(from: Scratch, into: Scratch, copied: StringCopy
 }
 
 /**
- * Has the highest bit of a byte set where one of four bytes is not visible ASCII or a space, or is a quotation mark or a
- * backslash. Above the lowest such bit, others may be set for plain bytes: a subtraction borrows from there.
+ * Has the highest bit of a byte set where one of four bytes is not visible ASCII or a space, or is a quotation mark or
+ * a backslash. Above the lowest such bit, others may be set for plain bytes: a subtraction borrows from there.
  */
 function findOthers(word: number): number {
   const isControl = word - 0x20202020;

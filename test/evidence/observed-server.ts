@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { type Entry, saltedDigest, TOKEN_COUNTS } from '../../src/integrity/index.ts';
 import { toEvent } from '../../src/recorder/clients/recognize.ts';
 import { ingest } from '../../src/recorder/ingest.ts';
@@ -55,15 +56,21 @@ export function observe(server: TestServer, folder: string): ObservedServer {
   const waiting = join(folder, 'hooks', 'spool');
   mkdirSync(join(folder, 'hooks'), { mode: 0o700 });
   let count = 0;
-  let lastMs = 0;
   const report: ObservedServer['report'] = async (fields, reported) => {
     count += 1;
-    // Two stops of one agent in one millisecond, which have no ids, would count as one.
-    lastMs = Math.max(Date.now(), lastMs + 1);
-    spoolEvent(waiting, { tool_use_id: `call-${count}`, ...fields }, { at: new Date(lastMs), ...reported });
+    await nextMillisecond();
+    spoolEvent(waiting, { tool_use_id: `call-${count}`, ...fields }, reported);
     await ingest(server.database, waiting);
   };
   return { folder, server, report };
+}
+
+/**
+ * Events have times and thoughts too, and of two in one millisecond neither is the first. Two stops of one agent, which
+ * have no ids, would even count as one.
+ */
+async function nextMillisecond(): Promise<void> {
+  for (const beganMs = Date.now(); Date.now() === beganMs; ) await setImmediate();
 }
 
 /** A command that exited 0, as Claude Code reports it. */

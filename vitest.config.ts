@@ -55,7 +55,9 @@ const ON_ONE_DRIVER: Readonly<Record<string, string[]>> = {
 };
 
 /** The tests of the server contract, and what they must cover. `npm test` runs them apart, with `--mode coverage`. */
-const OF_THE_CONTRACT = ['src/{config,config-agent-id,config-command,config-hook,modes,server,server-start}.test.ts'];
+const OF_THE_CONTRACT = [
+  'src/{config,config-agent-id,config-command,config-hook,config-paths,modes,server,server-start}.test.ts',
+];
 const WHOLE = { statements: 100, functions: 100, lines: 100 };
 const coverage = {
   provider: 'v8' as const,

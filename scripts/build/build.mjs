@@ -10,6 +10,7 @@ import { lazyFunctions } from './lazy-functions.mjs';
 import { leanSdk } from './lean-sdk.mjs';
 import { buildPage } from './page.mjs';
 import { createSbom } from './sbom.mjs';
+import { packedPostgresSchema, withoutSqlComments } from './small-texts.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -51,6 +52,15 @@ const withoutStoredSchema = {
     })),
 };
 
+/** The program and the page have it. The library checks a bundle in the plain way, which takes five times as long. */
+const withoutFastBundles = {
+  name: 'without-fast-bundles',
+  setup: (bundler) =>
+    bundler.onLoad({ filter: /\/bundle\/fast\/prove-bundle\.ts$/ }, () => ({
+      contents: 'export const proveBundle = () => undefined;',
+    })),
+};
+
 const common = {
   absWorkingDir: root,
   bundle: true,
@@ -76,7 +86,7 @@ const BUNDLES = [
     ...parsersAsModules,
     // The driver loads it only for an addon that is not there.
     external: ['./native'],
-    plugins: [...leanSdk, withoutStoredSchema, lazyCrypto],
+    plugins: [...leanSdk, withoutStoredSchema, withoutSqlComments, packedPostgresSchema, lazyCrypto],
     ...ownUrl,
   },
   // What a hook loads when an agent stops and no server runs: the ledger in a file, without tools and protocol.
@@ -88,7 +98,7 @@ const BUNDLES = [
     // its events stay in the spool for the next server.
     external: ['../db/postgres/database.ts', '../postgres/schema-check.ts', '../verification/verify-ledger.ts'],
     alias: { zod: './scripts/build/no-inputs.cjs' },
-    plugins: [hookSha256, lazyFunctions('crypto', 'fs/promises')],
+    plugins: [hookSha256, withoutSqlComments, lazyFunctions('crypto', 'fs/promises')],
     ...hookClock,
   },
   {
@@ -101,6 +111,7 @@ const BUNDLES = [
     ...common,
     entryPoints: { integrity: 'src/integrity/index.ts', 'hash-worker': 'src/verification/fast/hash-worker.ts' },
     minify: true,
+    plugins: [withoutFastBundles],
   },
   {
     ...common,
@@ -108,7 +119,7 @@ const BUNDLES = [
     platform: 'browser',
     target: 'es2022',
     minify: true,
-    plugins: [browserCryptography],
+    plugins: [browserCryptography, withoutFastBundles],
   },
 ];
 

@@ -33,7 +33,20 @@ const onlyUsedSchemas = {
   },
 };
 
-export const leanSdk = [withoutValidator, onlyUsedSchemas];
+/** This server is always a low-level one; the question whether it is of the other kind would keep that kind here. */
+const onlyLowLevel = {
+  name: 'only-low-level',
+  setup(bundler) {
+    const question = 'product instanceof McpServer ? product.server : product';
+    bundler.onLoad({ filter: /@modelcontextprotocol\/server\/dist\/stdio\.mjs$/ }, ({ path }) => {
+      const code = readFileSync(path, 'utf8');
+      if (!code.includes(question)) throw new Error('the SDK asks differently for the kind of a server');
+      return { contents: code.replace(question, 'product'), loader: 'js' };
+    });
+  },
+};
+
+export const leanSdk = [withoutValidator, onlyUsedSchemas, onlyLowLevel];
 
 const SHAPES = fileURLToPath(new URL('../../src/wire/plain-messages.ts', import.meta.url));
 

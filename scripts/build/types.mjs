@@ -1,14 +1,12 @@
 // Writes the library's types to dist/types: only what its two entry points reach.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = join(root, 'dist/types');
 const ENTRIES = ['server.d.ts', 'integrity/index.d.ts'];
-/** What a user of the library can name; comments elsewhere are for those who read the sources. */
-const PUBLIC = /^(?:[^/]+|(?:integrity|server)\/.+)$/;
 const COMMENT = /^[ \t]*\/\*\*[\s\S]*?\*\/\n/gm;
 const RELATIVE = /(\bfrom\s*|\bimport\s*\(?\s*)(["'])(\.[^"'\n]+)\.ts\2/g;
 
@@ -19,16 +17,23 @@ export function emitTypes() {
     stdio: ['ignore', 2, 2],
   });
   if (status !== 0) throw new Error('the types could not be written; the messages of the compiler are above');
-  const kept = new Set(ENTRIES.map((entry) => join(folder, entry)));
-  for (const path of kept) for (const found of rewriteImports(path)) kept.add(found);
+  const entries = ENTRIES.map((entry) => join(folder, entry));
+  // What a user of the library can name; comments elsewhere are for those who read the sources.
+  const named = new Set([...entries, ...entries.flatMap(listImports)]);
+  const kept = new Set(entries);
+  for (const path of kept) for (const found of rewriteImports(path, named.has(path))) kept.add(found);
   for (const path of listFiles()) if (!kept.has(path)) rmSync(path);
 }
 
+function listImports(path) {
+  return [...readFileSync(path, 'utf8').matchAll(RELATIVE)].map(([, , , name]) => join(dirname(path), `${name}.d.ts`));
+}
+
 /** The compiler keeps `.ts` in declarations, but a user's compiler expects the names of existing files. */
-function rewriteImports(path) {
+function rewriteImports(path, isDocumented) {
   const text = readFileSync(path, 'utf8');
-  const found = [...text.matchAll(RELATIVE)].map(([, , , name]) => join(dirname(path), `${name}.d.ts`));
-  const documented = PUBLIC.test(relative(folder, path)) ? text : text.replaceAll(COMMENT, '');
+  const found = listImports(path);
+  const documented = isDocumented ? text : text.replaceAll(COMMENT, '');
   const indented = documented.replaceAll(/^(?: {4})+/gm, (spaces) => '\t'.repeat(spaces.length / 4));
   writeFileSync(path, indented.replaceAll(RELATIVE, '$1$2$3.js$2'));
   const missing = found.find((target) => !existsSync(target));

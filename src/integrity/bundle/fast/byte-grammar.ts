@@ -1,5 +1,5 @@
 import type { Fields, Form, Shape } from '../../forms.ts';
-import { type Sample, sampleOf, WORD, wordsOf } from './bytes/scratch.ts';
+import { type Sample, sampleOf, wordsOf } from './bytes/scratch.ts';
 import { utf8 } from './bytes/utf8-bytes.ts';
 
 /**
@@ -26,8 +26,9 @@ export const ID = 7;
 export const TIME = 8;
 export const TEXT = 9;
 
-export const MINUTE_WORDS = '2026-04-08T22:15'.length / WORD;
-const NO_MINUTE = new Int32Array(MINUTE_WORDS);
+/** Any that exists: what stands here counts as found to hold. */
+const SOME_MINUTE = wordsOf(utf8('2026-04-08T22:15'));
+export const MINUTE_WORDS = SOME_MINUTE.length;
 
 /** One class for all, so that the compiled reader meets one kind of object. */
 export class Pattern {
@@ -49,9 +50,8 @@ export class Pattern {
   fields: readonly FieldPattern[] = [];
   /** The last value that was found to hold. */
   accepted: Uint8Array = new Uint8Array(0);
-
-  /** The minute of the last time that was found to hold, four bytes at a time; zeros before the first. */
-  minute: Int32Array = NO_MINUTE;
+  /** The minute of the last time that was found to hold, four bytes at a time. */
+  minute: Int32Array = SOME_MINUTE;
 
   constructor(op: number, form: Form, depth: number) {
     this.op = op;
@@ -135,7 +135,7 @@ function compile(form: Form, depth: number): Pattern {
       [pattern.most, pattern.breaks, pattern.visible] = [shape.most, shape.breaks, shape.visible];
       break;
     case 'time':
-      pattern.minute = new Int32Array(MINUTE_WORDS);
+      pattern.minute = SOME_MINUTE.slice();
       break;
   }
   return pattern;

@@ -9,16 +9,21 @@ import { always } from '../../../../test/support/properties.ts';
 import { BadFormat } from '../../bad-format.ts';
 import { canonicalize, NotCanonical } from '../../canonical-json.ts';
 import { encodeEntry, saltedDigest } from '../../entry.ts';
+import { time } from '../../forms.ts';
 import { toHex } from '../../hex.ts';
 import { leafHash } from '../../merkle.ts';
 import { CONTENT, disclosedDefect } from '../disclosed.ts';
 import { type BundledEntry, parseBundledEntry } from '../format.ts';
 import { decodeUtf8 } from '../utf8.ts';
 import { type OpenedEntry, open } from '../verify.ts';
+import { compileObject } from './byte-grammar.ts';
 import { Scratch, SPARE } from './bytes/scratch.ts';
+import { utf8 } from './bytes/utf8-bytes.ts';
+import { Cursor } from './cursor.ts';
 import { LineProver } from './line-prover.ts';
 import { NewestTime } from './newest-time.ts';
 import type { LineFacts } from './proved-entry.ts';
+import { takesPattern } from './read-pattern.ts';
 
 const log = signLog();
 const LINES = log.entries.map((entry) => canonicalize(entry));
@@ -132,6 +137,20 @@ describe('the fast reader of a line', () => {
     // A quotation mark that ends the text of the line, and not one of its content.
     const ended = described('\\"').replace('\\\\\\"', () => '\\\\"');
     expect(compare(ended)).toEqual({ isProved: false, holds: false });
+  });
+
+  promiseTest('bundle/strict', 'knows no time before the first one', () => {
+    const takesFirst = (text: string) => {
+      const bytes = new Uint8Array(text.length + SPARE);
+      bytes.set(utf8(text));
+      const cursor = new Cursor();
+      cursor.start(new Scratch(bytes), 0, new Scratch(new Uint8Array(SPARE)), 0);
+      return takesPattern(cursor, compileObject({ at: time }));
+    };
+    for (const minute of ['2026-04-08T22:15', '1970-01-01T00:00'])
+      expect(takesFirst(`{\\"at\\":\\"${minute}:30.000Z\\"}`)).toBe(true);
+    for (const minute of ['\0', '0', ' ', '"', '\x7f'])
+      expect(takesFirst(`{\\"at\\":\\"${minute.repeat(16)}:30.000Z\\"}`), JSON.stringify(minute)).toBe(false);
   });
 
   promiseTest('bundle/strict', 'proves arguments of depth 64 and none of 65', () => {

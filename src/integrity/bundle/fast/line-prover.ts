@@ -87,7 +87,8 @@ function numberIn(entry: Uint8Array, { begin, end }: FieldPattern): number {
   let value = 0;
   for (let place = begin; place < end; place += 1) {
     const byte = entry[place] as number;
-    if (byte >= ZERO && byte <= NINE) value = value * 10 + byte - ZERO;
+    // The digit first: a sum with its code could be too large for an exact number.
+    if (byte >= ZERO && byte <= NINE) value = value * 10 + (byte - ZERO);
   }
   return value;
 }

@@ -146,6 +146,27 @@ describe('the fast verifier of chains and sessions', () => {
     expect(compareLog(linkedTo(null))).toBe(false);
   });
 
+  promiseTest('bundle/forged', 'counts the places of a chain exactly, up to the largest', () => {
+    const [first] = thoughts as [BundledEntry];
+    const { hash } = open(first).fields;
+    /** Both thoughts alone, at this place of their chain and at the one before it. */
+    const compareAt = (position: number, signed: SignedLog) => {
+      const moved = signed.entries.map(({ entry, ...rest }) => ({
+        ...rest,
+        entry: entry.replace(
+          /"chain_position":([12])/,
+          (_, place) => `"chain_position":${position - 2 + Number(place)}`,
+        ),
+      }));
+      return compare(new SignedLog(moved).bundle([first.index, second.index]));
+    };
+    for (let below = 0; below < 60; below += 1) {
+      const position = Number.MAX_SAFE_INTEGER - below;
+      expect(compareAt(position, linkedTo(hash as string)), `${position}`).toBe(true);
+      expect(compareAt(position, linkedTo('f'.repeat(64))), `${position}`).toBe(false);
+    }
+  });
+
   promiseTest('bundle/forged', 'proves no session with another root', () => {
     const seal = log.entries.find(({ entry }) => entry.includes('session.finalized')) as BundledEntry;
     for (const changed of [{ root: '0'.repeat(64) }, { leaf_count: 2 }])

@@ -17,7 +17,8 @@ export class Lines {
   constructor(file: Uint8Array) {
     this.file = file;
     this.source = new Scratch(file);
-    this.#tailAt = file.lastIndexOf(LINE_FEED, file.length - SPARE) + 1;
+    // A negative place would be counted from the end.
+    this.#tailAt = file.lastIndexOf(LINE_FEED, Math.max(0, file.length - SPARE)) + 1;
   }
 
   get place(): number {

@@ -15,6 +15,7 @@ import { BUNDLE_FORMAT, type BundledEntry, formatBundle } from '../format.ts';
 import { decodeUtf8 } from '../utf8.ts';
 import { type BundleReport, open, type TrustedKeys } from '../verify.ts';
 import { verifyBytes, verifyText } from '../verify-text.ts';
+import { SPARE } from './bytes/scratch.ts';
 import { proveBundle } from './prove-bundle.ts';
 
 const log = signLog();
@@ -23,12 +24,18 @@ const indexes = log.entries.map(({ index }) => index);
 
 const VECTOR_KEYS = { log: [LOG_KEY.verifierKey] };
 
-/** A log of calls. */
-function bundleOf(size: number, cosign = (checkpoint: string) => checkpoint): string {
-  const entries = createEntries(size);
-  const checkpoint = cosign(LOG_KEY.signCheckpoint(size, rootOf(entries)));
+const TIME = '2026-04-08T22:15:30.000Z';
+
+function bundleOf(entries: readonly BundledEntry[], checkpoint: string): string {
   const head = { format: BUNDLE_FORMAT, checkpoint, scope: { kind: 'ledger' }, redacted: false } as const;
-  return [...formatBundle({ head: { ...head, entry_count: size, hash_count: 0 }, entries, hashes: [] })].join('');
+  const counts = { entry_count: entries.length, hash_count: 0 };
+  return [...formatBundle({ head: { ...head, ...counts }, entries, hashes: [] })].join('');
+}
+
+/** A log of calls. */
+function bundleOfCalls(size: number, cosign = (checkpoint: string) => checkpoint): string {
+  const entries = createEntries(size);
+  return bundleOf(entries, cosign(LOG_KEY.signCheckpoint(size, rootOf(entries))));
 }
 
 /** Everything that a report says. */
@@ -66,7 +73,23 @@ describe('the fast verifier of bundles', () => {
     }
     const bare = new SignedLog(log.entries.map(({ index, entry }) => ({ index, entry })));
     expect(compare(bare.bundle(), { log: [parseVerifierKey(bare.key)] })).toBe(true);
-    for (const size of [1, 2, 3, 7, 64, 100]) expect(compare(bundleOf(size), VECTOR_KEYS)).toBe(true);
+    for (const size of [1, 2, 3, 7, 64, 100]) expect(compare(bundleOfCalls(size), VECTOR_KEYS)).toBe(true);
+  });
+
+  promiseTest('bundle/holds', 'proves bundles of any length, also the shortest', () => {
+    const key = new TestKey(1, 'note', 'x');
+    const lengths = new Set<number>();
+    for (let letters = 0; letters < 300; letters += 1) {
+      const actor = 'a'.repeat(letters);
+      const entry = encodeEntry({ v: 1, kind: 'action.interrupted', at: TIME, actor, sequence_no: 1 });
+      const checkpoint = key.signCheckpoint(1, rootOf([{ index: 0, entry }]), 'x');
+      const bundle = bundleOf([{ index: 0, entry }], checkpoint);
+      expect(compare(bundle, { log: [key.verifierKey] }), `${bundle.length}`).toBe(true);
+      // Also if lines are missing, and if there are more.
+      for (const more of ['', bundle, '\n'.repeat(letters)]) compare(bundle.slice(letters) + more);
+      lengths.add(bundle.length);
+    }
+    for (const length of [SPARE - 1, SPARE, SPARE + 1]) expect(lengths).toContain(length);
   });
 
   promiseTest('bundle/key', 'proves nothing under another key', () => {
@@ -75,7 +98,7 @@ describe('the fast verifier of bundles', () => {
   });
 
   promiseTest('bundle/forged', 'says the same as the reference about changed bundles', () => {
-    const samples = [log.bundle(), log.bundle([4, 7, 8, 9, 10]), log.bundle([2, 3, 16]), bundleOf(5)];
+    const samples = [log.bundle(), log.bundle([4, 7, 8, 9, 10]), log.bundle([2, 3, 16]), bundleOfCalls(5)];
     always(
       fc.property(mutated(samples), ({ input }) => void compare(input)),
       1000,
@@ -231,10 +254,10 @@ describe('the fast verifier of cosigned bundles', () => {
     for (const time of [signedAt, signedAt - 599, signedAt - 600, signedAt - 601, 0])
       expect(
         compare(
-          bundleOf(5, (checkpoint) => checkpoint + witness.cosign(checkpoint, time)),
+          bundleOfCalls(5, (checkpoint) => checkpoint + witness.cosign(checkpoint, time)),
           keys,
         ),
       ).toBe(true);
-    expect(compare(bundleOf(5), keys)).toBe(false);
+    expect(compare(bundleOfCalls(5), keys)).toBe(false);
   });
 });

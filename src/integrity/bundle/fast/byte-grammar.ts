@@ -80,6 +80,14 @@ export class FieldPattern {
   }
 }
 
+/** Where an entry about a task says about which one, when and by whom, which its content repeats or its hash covers. */
+export interface EventFields {
+  readonly bytes: Uint8Array;
+  readonly task_id: FieldPattern;
+  readonly at: FieldPattern;
+  readonly actor: FieldPattern;
+}
+
 /** The pattern of an object with these fields that is not inside another value. */
 export function compileObject(fields: Fields): Pattern {
   return compile({ says: '', holds: () => false, shape: { is: 'object', fields } }, 0);

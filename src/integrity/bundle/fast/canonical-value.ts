@@ -1,6 +1,7 @@
 import { MAX_DEPTH } from '../../canonical-text.ts';
 import { parseJson } from '../../parse-json.ts';
 import { literalOf } from './byte-grammar.ts';
+import { isDigit, MAX_DIGITS, withDigit, ZERO } from './bytes/digits.ts';
 import { LIMIT } from './bytes/scratch.ts';
 import { copy, decode } from './bytes/utf8-bytes.ts';
 import type { Cursor } from './cursor.ts';
@@ -9,8 +10,6 @@ const PLUS = 0x2b;
 const COMMA = 0x2c;
 const MINUS = 0x2d;
 const POINT = 0x2e;
-const ZERO = 0x30;
-const NINE = 0x39;
 const COLON = 0x3a;
 const OPEN_LIST = 0x5b;
 const BACKSLASH = 0x5c;
@@ -21,8 +20,6 @@ const CLOSE_OBJECT = 0x7d;
 
 const LITERALS = [literalOf('null'), literalOf('true'), literalOf('false')];
 
-/** So few that a number keeps them all. */
-const MAX_DIGITS = 15;
 /** No number has a longer canonical text. */
 const MAX_NUMBER = 25;
 
@@ -73,7 +70,7 @@ function isBefore({ target: { bytes: target }, to }: Cursor, begin: number, end:
 
 /** A lower-case letter, a digit or an underscore, as most keys have. */
 function isWord(byte: number): boolean {
-  return (byte >= 0x61 && byte <= 0x7a) || byte === 0x5f || (byte >= ZERO && byte <= NINE);
+  return (byte >= 0x61 && byte <= 0x7a) || byte === 0x5f || isDigit(byte);
 }
 
 function takesList(cursor: Cursor, depth: number): boolean {
@@ -109,7 +106,7 @@ export function takeDigits(cursor: Cursor): number {
   let value = 0;
   let length = 0;
   for (let byte = first; isDigit(byte) && length <= MAX_DIGITS; byte = source[at + length] as number) {
-    value = value * 10 + byte - ZERO;
+    value = withDigit(value, byte);
     target[to + length] = byte;
     length += 1;
   }
@@ -119,10 +116,6 @@ export function takeDigits(cursor: Cursor): number {
   cursor.at = at + length;
   cursor.to = to + length;
   return value;
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= ZERO && byte <= NINE;
 }
 
 /** A digit, a sign, a point or the letter e. */

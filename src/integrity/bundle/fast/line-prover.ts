@@ -1,6 +1,7 @@
 import { parseJson } from '../../parse-json.ts';
 import { type RawDigest, rawSha256 } from '../../sha256.ts';
 import type { FieldPattern } from './byte-grammar.ts';
+import { isDigit, withDigit } from './bytes/digits.ts';
 import { isHexOf, rawDigestAt } from './bytes/hex-bytes.ts';
 import type { Scratch } from './bytes/scratch.ts';
 import { decode } from './bytes/utf8-bytes.ts';
@@ -9,9 +10,6 @@ import { LineReader, SALT_AT } from './line-reader.ts';
 import type { NewestTime } from './newest-time.ts';
 import { idNumber, type LineFacts, type LinkFacts, type RecordFacts } from './proved-entry.ts';
 import { isOfTaskEvent } from './task-rules.ts';
-
-const ZERO = 0x30;
-const NINE = 0x39;
 
 /** Proves single lines of a bundle: that they are of the format, and that the entry has the digests of its content. */
 export class LineProver {
@@ -87,8 +85,7 @@ function numberIn(entry: Uint8Array, { begin, end }: FieldPattern): number {
   let value = 0;
   for (let place = begin; place < end; place += 1) {
     const byte = entry[place] as number;
-    // The digit first: a sum with its code could be too large for an exact number.
-    if (byte >= ZERO && byte <= NINE) value = value * 10 + (byte - ZERO);
+    if (isDigit(byte)) value = withDigit(value, byte);
   }
   return value;
 }

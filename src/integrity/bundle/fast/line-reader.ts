@@ -1,5 +1,6 @@
 import { argumentsDefect, MAX_ARGUMENTS_LENGTH } from '../../content-grammar.ts';
 import type { Pattern } from './byte-grammar.ts';
+import { isDigit, MAX_DIGITS, withDigit, ZERO } from './bytes/digits.ts';
 import { readHexBytes } from './bytes/hex-bytes.ts';
 import { ROOM, type Sample, Scratch, sampleOf } from './bytes/scratch.ts';
 import { decode } from './bytes/utf8-bytes.ts';
@@ -10,8 +11,6 @@ import { takesPattern } from './read-pattern.ts';
 import { ThoughtReader } from './thought-reader.ts';
 
 const LINE_FEED = 0x0a;
-const ZERO = 0x30;
-const NINE = 0x39;
 const OPEN_OBJECT = 0x7b;
 
 /** What stands around the values of a line. */
@@ -26,8 +25,6 @@ const INDEX = sampleOf('","index":');
 const END = sampleOf('}\n');
 
 const SALT_BYTES = 16;
-/** So few that a number keeps them all. */
-const MAX_DIGITS = 15;
 
 /** Where a content is written, behind room for a label and the salt. */
 const TEXT_AT = 64;
@@ -126,8 +123,8 @@ export class LineReader {
     if (begin < 0) return false;
     let end = begin;
     let value = 0;
-    for (let byte = bytes[end] as number; byte >= ZERO && byte <= NINE; byte = bytes[end] as number) {
-      value = value * 10 + byte - ZERO;
+    for (let byte = bytes[end] as number; isDigit(byte); byte = bytes[end] as number) {
+      value = withDigit(value, byte);
       end += 1;
     }
     const digits = end - begin;

@@ -7,7 +7,6 @@ import { hasContent } from '../disclosed.ts';
 import { type BundleHead, HEAD, parseHash, parseLine } from '../format.ts';
 import { followRotations } from '../keys.ts';
 import { subsetRoot } from '../subset-proof.ts';
-import type { TrustedKeys } from '../verify.ts';
 import {
   type BundleReport,
   chainFindings,
@@ -15,6 +14,7 @@ import {
   type Finding,
   listFindings,
   sessionFinding,
+  type TrustedKeys,
 } from '../verify.ts';
 import { checkWitnesses } from '../witnesses.ts';
 import { startsAt, utf8 } from './bytes/utf8-bytes.ts';

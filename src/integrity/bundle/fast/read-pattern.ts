@@ -16,6 +16,7 @@ import {
   TIME,
   WHOLE_NUMBER,
 } from './byte-grammar.ts';
+import { isDigit, withDigit, ZERO } from './bytes/digits.ts';
 import { LIMIT, WORD } from './bytes/scratch.ts';
 import { OTHERS, type StringCopy } from './bytes/string-copy.ts';
 import { decode, equal } from './bytes/utf8-bytes.ts';
@@ -25,8 +26,6 @@ import type { Cursor } from './cursor.ts';
 const SPACE = 0x20;
 const COMMA = 0x2c;
 const POINT = 0x2e;
-const ZERO = 0x30;
-const NINE = 0x39;
 const COLON = 0x3a;
 const LETTER_Z = 0x5a;
 const OPEN_LIST = 0x5b;
@@ -133,7 +132,7 @@ function takesId(cursor: Cursor, pattern: Pattern): boolean {
   let { at, to } = cursor;
   let value = 0;
   for (let byte = source[at] as number; isDigit(byte); byte = source[at] as number) {
-    value = value * 10 + byte - ZERO;
+    value = withDigit(value, byte);
     target[to] = byte;
     at += 1;
     to += 1;
@@ -212,8 +211,4 @@ function takesAny(cursor: Cursor, pattern: Pattern): boolean {
 /** Asks the form about the value that was written last, beginning there. */
 function holds({ target, to }: Cursor, { form }: Pattern, begin: number): boolean {
   return form.holds(parseJson(decode(target.bytes, begin, to)));
-}
-
-function isDigit(byte: number): boolean {
-  return byte >= ZERO && byte <= NINE;
 }

@@ -1,6 +1,6 @@
 import { WORKFLOW_STATES } from '../../content-grammar.ts';
 import { TASK_GRAMMAR } from '../task-grammar.ts';
-import { compileObject, type FieldPattern, fieldOf } from './byte-grammar.ts';
+import { compileObject, type EventFields, type FieldPattern, fieldOf } from './byte-grammar.ts';
 import { equal, utf8 } from './bytes/utf8-bytes.ts';
 
 /** The pattern of the content of a task. */
@@ -22,16 +22,8 @@ const STATES = Object.entries(WORKFLOW_STATES).map(([workflow, states]) => ({
   states: states.map((state) => utf8(JSON.stringify(state))),
 }));
 
-/** The fields of the entry of a task event. */
-export interface TaskEvent {
-  readonly bytes: Uint8Array;
-  readonly task_id: FieldPattern;
-  readonly at: FieldPattern;
-  readonly actor: FieldPattern;
-}
-
 /** The rules of `taskEventDefect` that no single field shows, for the task that `taskPattern` has read last. */
-export function isOfTaskEvent(task: Uint8Array, event: TaskEvent): boolean {
+export function isOfTaskEvent(task: Uint8Array, event: EventFields): boolean {
   return (
     isSame(event.bytes, event.task_id, task, TASK_ID) &&
     isSame(event.bytes, event.at, task, UPDATED_AT) &&

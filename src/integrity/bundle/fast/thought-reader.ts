@@ -1,7 +1,7 @@
 import { THOUGHT_FIELDS, THOUGHT_TYPES } from '../../content-grammar.ts';
 import { parseJson } from '../../parse-json.ts';
 import { type RawDigest, rawSha256 } from '../../sha256.ts';
-import { compileObject, type FieldPattern, fieldOf } from './byte-grammar.ts';
+import { compileObject, type EventFields, fieldOf } from './byte-grammar.ts';
 import { DIGEST_DIGITS, rawDigestAt } from './bytes/hex-bytes.ts';
 import { ROOM, type Sample, Scratch, sampleOf } from './bytes/scratch.ts';
 import { copyOuterString, type StringCopy } from './bytes/string-copy.ts';
@@ -28,14 +28,6 @@ const { value: contentPattern } = fieldOf(compileObject(THOUGHT_FIELDS), 'conten
 
 /** Room for what is hashed before the content. */
 const CONTENT_AT = 128;
-
-/** The fields of an entry that the hash of its thought covers. */
-export interface HashedFields {
-  readonly bytes: Uint8Array;
-  readonly task_id: FieldPattern;
-  readonly at: FieldPattern;
-  readonly actor: FieldPattern;
-}
 
 /**
  * Reads the thoughts of a bundle. Texts are hashed as they stand there, because canonical JSON has one text for each.
@@ -66,7 +58,7 @@ export class ThoughtReader {
   }
 
   /** The hash of the thought that was read last from the file, in this entry. */
-  hash(file: Uint8Array, { bytes, task_id, at, actor }: HashedFields): RawDigest {
+  hash(file: Uint8Array, { bytes, task_id, at, actor }: EventFields): RawDigest {
     const preimage = this.#preimage.bytes;
     // From the content back to the beginning.
     const typeAt = CONTENT_AT - HASHED_CONTENT.length - this.#type.length;

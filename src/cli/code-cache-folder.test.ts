@@ -64,6 +64,13 @@ describe('the folder for compiled code', () => {
     expect(findCodeCacheFolder(path('missing/program.cjs'), () => path('missing'))).toBeUndefined();
   });
 
+  it('is none if the system cannot say what the home folder is', () => {
+    withoutFolderBeside();
+    symlinkSync(path('loop'), path('loop'));
+    for (const home of [path('dist/.code-cache/home'), path('loop/home'), path('h'.repeat(300))])
+      expect(findCodeCacheFolder(path('dist/program.cjs'), () => home)).toBeUndefined();
+  });
+
   it('is never one of another user', () => {
     if (process.getuid?.() !== 0) return;
     expect(find()).toBe(path('dist/.code-cache'));

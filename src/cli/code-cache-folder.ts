@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync } from 'node:fs';
+import { lstatSync, mkdirSync, type Stats } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isOwnedByOther } from '../db/file-owner.ts';
 import { findHomeFolder } from '../home-folder.ts';
@@ -32,13 +32,22 @@ function isSafe(folder: string): boolean {
 
 /** Whether this user owns the folder, which is no link, and others have none of these permissions. */
 function isOwn(folder: string, forbidden = 0): boolean {
-  const stats = lstatSync(folder, { throwIfNoEntry: false });
+  const stats = look(folder);
   return stats?.isDirectory() === true && !isOwnedByOther(stats) && (stats.mode & forbidden) === 0;
+}
+
+/** Undefined also for what cannot be looked at: no program may fail for want of this folder. */
+function look(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
 }
 
 /** False if it neither exists nor can be created. */
 function create(folder: string): boolean {
-  if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) return true;
+  if (look(folder) !== undefined) return true;
   try {
     mkdirSync(folder, { mode: 0o700 });
     return true;
